@@ -1,0 +1,102 @@
+// The field of a body: union of its added primitives, less the union of its subtracted ones
+// (Beker et al., eq. 6 to 8).
+//
+//   union: phi+ = -LSE(-phi_l), normal sum w_l unit(g_l), w = softmax(-phi_l / union)
+//   subtraction: phi = LSE(phi+, -phi-), normal unit(v1 n+ - v2 n-), v = softmax of the same two
+
+// A running soft minimum: distances relative to the least so far.
+typedef struct FN(blend) {
+  num least, sum;
+  vec normal;
+} FN(blend);
+
+static FN(blend) FN(blend_start)(void)
+{
+  FN(blend) b;
+  b.least = n_lit(REAL_BIG);
+  b.sum = n_lit(R(0.0));
+  b.normal = FN(make)(b.sum, b.sum, b.sum);
+  return b;
+}
+
+static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, num phi, vec g,
+                          const int want_g)
+{
+  const ilane leads = n_value(phi) < n_value(b->least);
+  const num lo = n_select(leads, phi, b->least);
+  const num e = n_exp2(n_scale(n_sub(lo, n_select(leads, b->least, phi)), c->union_log2e));
+  const num keep = n_select(leads, e, n_lit(R(1.0)));
+  const num take = n_select(leads, n_lit(R(1.0)), e);
+  b->least = lo;
+  b->sum = n_mad(b->sum, keep, take);
+  if (want_g) {
+    b->normal = FN(mad3)(FN(unit)(g, c->normal), take, FN(scale3)(b->normal, keep));
+  }
+}
+
+// Adds every primitive of one operation, 0 added or 1 subtracted.
+static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape, int operation,
+                               GLOBAL const coefficients *c, vec x, const int want_g)
+{
+  FN(blend) b = FN(blend_start)();
+  vec g = b.normal;
+  const int squares = head[HEAD_SUPERQUADRICS + operation];
+  const int first_square = operation ? head[HEAD_SUPERQUADRICS] : 0;
+  GLOBAL const real *s =
+    shape + head[HEAD_SUPERQUADRIC_BASE] + first_square * SUPERQUADRIC_STRIDE;
+  for (int i = 0; i < squares; ++i, s += SUPERQUADRIC_STRIDE) {
+    const num phi = FN(superquadric)(s, x, want_g, &g);
+    FN(blend_add)(&b, c, phi, g, want_g);
+  }
+  const int polyhedra = head[HEAD_POLYHEDRA] + head[HEAD_POLYHEDRA + 1];
+  const int first = operation ? head[HEAD_POLYHEDRA] : 0;
+  GLOBAL const int *range = head + HEAD_RANGES + 2 * first;
+  for (int i = 0; i < head[HEAD_POLYHEDRA + operation]; ++i, range += 2) {
+    GLOBAL const real *planes = shape + head[HEAD_PLANE_BASE] + range[0] * PLANE_STRIDE;
+    const num phi = FN(polyhedron)(planes, range[1], c, x, want_g, &g);
+    FN(blend_add)(&b, c, phi, g, want_g);
+  }
+  const int first_cloud = operation ? head[HEAD_POINTCLOUDS] : 0;
+  range = head + HEAD_RANGES + 2 * (polyhedra + first_cloud);
+  for (int i = 0; i < head[HEAD_POINTCLOUDS + operation]; ++i, range += 2) {
+    GLOBAL const real *points = shape + head[HEAD_POINT_BASE] + range[0] * POINT_STRIDE;
+    const num phi = FN(pointcloud)(points, range[1], x, want_g, &g);
+    FN(blend_add)(&b, c, phi, g, want_g);
+  }
+  return b;
+}
+
+// Distance at x, a point of the body frame; its normal where wanted.
+static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
+                          GLOBAL const coefficients *c, vec x, const int want_normal, vec *normal)
+{
+  FN(blend) b[2];
+  const int subtracted = head[HEAD_SUPERQUADRICS + 1] + head[HEAD_POLYHEDRA + 1] +
+                         head[HEAD_POINTCLOUDS + 1];
+  const int operations = subtracted ? 2 : 1;
+  for (int i = 0; i < operations; ++i) {
+    b[i] = FN(blend_all)(head, shape, i, c, x, want_normal);
+  }
+  const num added = n_sub(b[0].least, n_scale(n_log2(b[0].sum), c->union_ln2));
+  const vec mixed = FN(scale3)(b[0].normal, n_rcp(b[0].sum));
+  if (!subtracted) {
+    if (want_normal) {
+      *normal = FN(unit)(mixed, c->normal);
+    }
+    return added;
+  }
+  const num hole = n_sub(n_scale(n_log2(b[1].sum), c->union_ln2), b[1].least);
+  const ilane leads = n_value(added) > n_value(hole);
+  const num hi = n_select(leads, added, hole);
+  const num e = n_exp2(n_scale(n_sub(n_select(leads, hole, added), hi), c->union_log2e));
+  const num sum = n_shift(e, R(1.0));
+  if (want_normal) {
+    const num major = n_rcp(sum);
+    const num minor = n_mul(e, major);
+    const num of_hole = n_select(leads, minor, major);
+    const vec inner = FN(scale3)(b[1].normal, n_div(of_hole, b[1].sum));
+    const vec outer = FN(scale3)(mixed, n_select(leads, major, minor));
+    *normal = FN(unit)(FN(sub3)(outer, inner), c->normal);
+  }
+  return n_smad(n_log2(sum), c->union_ln2, hi);
+}

@@ -1,0 +1,17 @@
+// The geometry on plain lanes: every function with the suffix _r.
+#ifndef GEOMETRY_PLAIN_H
+#define GEOMETRY_PLAIN_H
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "geometry/vec.inl"
+#include "geometry/smooth.inl"
+#include "geometry/pose.inl"
+#include "geometry/superquadric.inl"
+#include "geometry/polyhedron.inl"
+#include "geometry/pointcloud.inl"
+#include "geometry/compose.inl"
+#include "geometry/edge_edge.inl"
+#include "geometry/vertex_face.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+#endif

@@ -1,0 +1,138 @@
+// Poses: the exponential map of SE(3) and unit quaternions -> a frame of twelve numbers.
+
+typedef struct FN(frame) {
+  num m[9]; // rotation, row by row
+  vec t;    // translation
+} FN(frame);
+
+// Far outside any real pose these keep squares and products finite.
+#if REAL_DOUBLE
+#define ROTATION_LIMIT 1e150
+#define TRANSLATION_LIMIT 1e307
+#define SEPARATION_LIMIT 1e100
+#else
+#define ROTATION_LIMIT 1e15f
+#define TRANSLATION_LIMIT 1e37f
+#define SEPARATION_LIMIT 1e12f
+#endif
+
+static num FN(limit)(num x, real most)
+{
+  const num low = n_select(n_value(x) < lane_lit(-most), n_lit(-most), x);
+  return n_select(n_value(x) > lane_lit(most), n_lit(most), low);
+}
+
+static vec FN(limit3)(vec v, real most)
+{
+  return FN(make)(FN(limit)(v.x, most), FN(limit)(v.y, most), FN(limit)(v.z, most));
+}
+
+// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 as functions of t^2: Taylor series of
+// eight terms below t = 1/2, where the closed forms cancel, and those above.
+static void FN(exp_coefficients)(num t2, num *a, num *b, num *c)
+{
+  const ilane small = n_value(t2) < lane_lit(R(0.25));
+  num sa = n_lit(R(-7.6471637318198164759e-13)); // -1/15!
+  num sb = n_lit(R(-4.7794773323873852974e-14)); // -1/16!
+  num sc = n_lit(R(-2.8114572543455207632e-15)); // -1/17!
+  const real fa[7] = {R(1.6059043836821614599e-10), R(-2.5052108385441718775e-08),
+                      R(2.7557319223985890653e-06), R(-1.9841269841269841270e-04),
+                      R(8.3333333333333333333e-03), R(-1.6666666666666666667e-01), R(1.0)};
+  const real fb[7] = {R(1.1470745597729724714e-11), R(-2.0876756987868098979e-09),
+                      R(2.7557319223985890653e-07), R(-2.4801587301587301587e-05),
+                      R(1.3888888888888888889e-03), R(-4.1666666666666666667e-02), R(0.5)};
+  const real fc[7] = {R(7.6471637318198164759e-13), R(-1.6059043836821614599e-10),
+                      R(2.5052108385441718775e-08), R(-2.7557319223985890653e-06),
+                      R(1.9841269841269841270e-04), R(-8.3333333333333333333e-03),
+                      R(1.6666666666666666667e-01)};
+  for (int i = 0; i < 7; ++i) {
+    sa = n_shift(n_mul(sa, t2), fa[i]);
+    sb = n_shift(n_mul(sb, t2), fb[i]);
+    sc = n_shift(n_mul(sc, t2), fc[i]);
+  }
+  const num t2_safe = n_select(small, n_lit(R(1.0)), t2);
+  const num t = n_sqrt(t2_safe);
+  const num half_sine = n_sin(n_scale(t, R(0.5)));
+  const num sine = n_sin(t);
+  const num t_inv = n_rcp(t);
+  const num t2_inv = n_rcp(t2_safe);
+  *a = n_select(small, sa, n_mul(sine, t_inv));
+  *b = n_select(small, sb, n_scale(n_mul(n_mul(half_sine, half_sine), t2_inv), R(2.0)));
+  *c = n_select(small, sc, n_mul(n_mul(n_sub(t, sine), t_inv), t2_inv));
+}
+
+// s = (rho, omega) -> R = exp(hat omega), t = J(omega) rho.
+static FN(frame) FN(exp_se3)(vec rho, vec omega)
+{
+  const vec w = FN(limit3)(omega, ROTATION_LIMIT);
+  num a, b, c;
+  FN(exp_coefficients)(FN(dot3)(w, w), &a, &b, &c);
+  FN(frame) f;
+  // R = I + a W + b W^2, W^2 = w w' - |w|^2 I.
+  const num xx = n_mul(w.x, w.x), yy = n_mul(w.y, w.y), zz = n_mul(w.z, w.z);
+  const num one = n_lit(R(1.0));
+  f.m[0] = n_sub(one, n_mul(b, n_add(yy, zz)));
+  f.m[4] = n_sub(one, n_mul(b, n_add(xx, zz)));
+  f.m[8] = n_sub(one, n_mul(b, n_add(xx, yy)));
+  const num bxy = n_mul(b, n_mul(w.x, w.y)), az = n_mul(a, w.z);
+  const num bxz = n_mul(b, n_mul(w.x, w.z)), ay = n_mul(a, w.y);
+  const num byz = n_mul(b, n_mul(w.y, w.z)), ax = n_mul(a, w.x);
+  f.m[1] = n_sub(bxy, az);
+  f.m[2] = n_add(bxz, ay);
+  f.m[3] = n_add(bxy, az);
+  f.m[5] = n_sub(byz, ax);
+  f.m[6] = n_sub(bxz, ay);
+  f.m[7] = n_add(byz, ax);
+  // t = rho + b w x rho + c w x (w x rho).
+  const vec r = FN(limit3)(rho, TRANSLATION_LIMIT);
+  const vec turn = FN(cross3)(w, FN(scale3)(r, b));
+  const vec turn2 = FN(cross3)(w, FN(cross3)(FN(scale3)(w, c), r));
+  f.t = FN(limit3)(FN(make)(n_add(r.x, n_add(turn.x, turn2.x)), n_add(r.y, n_add(turn.y, turn2.y)),
+                            n_add(r.z, n_add(turn.z, turn2.z))), TRANSLATION_LIMIT);
+  return f;
+}
+
+// Position and quaternion (x, y, z, w), of any length above 0.
+static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num qw)
+{
+  // By the largest component first: squares of very long or short ones leave the range.
+  lane most = lane_max(lane_max(lane_abs(n_value(qx)), lane_abs(n_value(qy))),
+                       lane_max(lane_abs(n_value(qz)), lane_abs(n_value(qw))));
+  most = lane_select(most > lane_lit(R(0.0)), most, lane_lit(R(1.0)));
+  const num by = n_of(R(1.0) / most);
+  const num sx = n_mul(qx, by), sy = n_mul(qy, by), sz = n_mul(qz, by), sw = n_mul(qw, by);
+  const num norm2 = n_mad(sx, sx, n_mad(sy, sy, n_mad(sz, sz, n_mul(sw, sw))));
+  const num k = n_scale(n_rcp(norm2), R(2.0));
+  const num x = n_mul(sx, k), y = n_mul(sy, k), z = n_mul(sz, k);
+  const num one = n_lit(R(1.0));
+  FN(frame) f;
+  f.m[0] = n_sub(one, n_mad(y, sy, n_mul(z, sz)));
+  f.m[4] = n_sub(one, n_mad(x, sx, n_mul(z, sz)));
+  f.m[8] = n_sub(one, n_mad(x, sx, n_mul(y, sy)));
+  f.m[1] = n_sub(n_mul(x, sy), n_mul(z, sw));
+  f.m[3] = n_mad(x, sy, n_mul(z, sw));
+  f.m[2] = n_mad(x, sz, n_mul(y, sw));
+  f.m[6] = n_sub(n_mul(x, sz), n_mul(y, sw));
+  f.m[5] = n_sub(n_mul(y, sz), n_mul(x, sw));
+  f.m[7] = n_mad(y, sz, n_mul(x, sw));
+  f.t = FN(limit3)(position, TRANSLATION_LIMIT);
+  return f;
+}
+
+// a' b for rotations, and a' (v) limited: the frame of `a` seen from `b` and so on.
+static FN(frame) FN(relative_frame)(const FN(frame) *to, const FN(frame) *from)
+{
+  FN(frame) f;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      f.m[3 * i + j] = n_mad(to->m[i], from->m[j],
+                             n_mad(to->m[3 + i], from->m[3 + j], n_mul(to->m[6 + i], from->m[6 + j])));
+    }
+  }
+  const vec gap = FN(limit3)(FN(sub3)(from->t, to->t), SEPARATION_LIMIT);
+  const num *m = to->m;
+  f.t = FN(make)(n_mad(m[0], gap.x, n_mad(m[3], gap.y, n_mul(m[6], gap.z))),
+                 n_mad(m[1], gap.x, n_mad(m[4], gap.y, n_mul(m[7], gap.z))),
+                 n_mad(m[2], gap.x, n_mad(m[5], gap.y, n_mul(m[8], gap.z))));
+  return f;
+}

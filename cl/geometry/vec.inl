@@ -1,0 +1,63 @@
+// Three-vectors and rigid maps on the generic number.
+
+typedef struct FN(vec3) {
+  num x, y, z;
+} FN(vec3);
+
+static vec FN(make)(num x, num y, num z)
+{
+  vec r;
+  r.x = x;
+  r.y = y;
+  r.z = z;
+  return r;
+}
+
+static vec FN(sub3)(vec a, vec b)
+{
+  return FN(make)(n_sub(a.x, b.x), n_sub(a.y, b.y), n_sub(a.z, b.z));
+}
+
+static vec FN(scale3)(vec a, num s)
+{
+  return FN(make)(n_mul(a.x, s), n_mul(a.y, s), n_mul(a.z, s));
+}
+
+// a s + c
+static vec FN(mad3)(vec a, num s, vec c)
+{
+  return FN(make)(n_mad(a.x, s, c.x), n_mad(a.y, s, c.y), n_mad(a.z, s, c.z));
+}
+
+static num FN(dot3)(vec a, vec b)
+{
+  return n_mad(a.x, b.x, n_mad(a.y, b.y, n_mul(a.z, b.z)));
+}
+
+static vec FN(cross3)(vec a, vec b)
+{
+  return FN(make)(n_sub(n_mul(a.y, b.z), n_mul(a.z, b.y)), n_sub(n_mul(a.z, b.x), n_mul(a.x, b.z)),
+                  n_sub(n_mul(a.x, b.y), n_mul(a.y, b.x)));
+}
+
+// m: nine reals, row by row. m a, and m transposed times a.
+static vec FN(rotate)(GLOBAL const real *m, vec a)
+{
+  return FN(make)(n_smad(a.x, m[0], n_smad(a.y, m[1], n_scale(a.z, m[2]))),
+                  n_smad(a.x, m[3], n_smad(a.y, m[4], n_scale(a.z, m[5]))),
+                  n_smad(a.x, m[6], n_smad(a.y, m[7], n_scale(a.z, m[8]))));
+}
+
+static vec FN(rotate_back)(GLOBAL const real *m, vec a)
+{
+  return FN(make)(n_smad(a.x, m[0], n_smad(a.y, m[3], n_scale(a.z, m[6]))),
+                  n_smad(a.x, m[1], n_smad(a.y, m[4], n_scale(a.z, m[7]))),
+                  n_smad(a.x, m[2], n_smad(a.y, m[5], n_scale(a.z, m[8]))));
+}
+
+// frame: a rotation (9), then a translation (3).
+static vec FN(transform)(GLOBAL const real *frame, vec a)
+{
+  const vec r = FN(rotate)(frame, a);
+  return FN(make)(n_shift(r.x, frame[9]), n_shift(r.y, frame[10]), n_shift(r.z, frame[11]));
+}

@@ -1,0 +1,13 @@
+// The whole suite: one program. What each file may know is what stands above it.
+#include "num/real.h"
+#include "geometry/coefficients.h"
+#include "geometry/layout.h"
+#include "geometry/plain.h"
+#include "kernels/access.h"
+#include "kernels/poses.cl"
+#include "kernels/field.cl"
+#include "kernels/vertex.cl"
+#include "kernels/select.cl"
+#include "kernels/edge.cl"
+#include "kernels/reduce.cl"
+#include "kernels/witness.cl"

@@ -1,0 +1,23 @@
+// Takes back every name of num_on.h.
+#undef FN
+#undef num
+#undef n_lit
+#undef n_of
+#undef n_value
+#undef n_add
+#undef n_sub
+#undef n_mul
+#undef n_mad
+#undef n_scale
+#undef n_smad
+#undef n_shift
+#undef n_neg
+#undef n_div
+#undef n_rcp
+#undef n_sqrt
+#undef n_exp2
+#undef n_log2
+#undef n_abs
+#undef n_sin
+#undef n_select
+#undef vec

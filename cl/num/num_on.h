@@ -1,0 +1,53 @@
+// The generic number `num` of the geometry text: plain lanes, or duals where NUM_DUAL is 1.
+//
+// No guard: included before each use of a .inl file, num_off.h after it. Plain operations are macros so
+// that a compiler may fuse the multiply and the add of one expression.
+//
+// Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The texts choose between
+// two forms of one smooth function and never use |x| inside one, so a dual is right at the seam too.
+#if NUM_DUAL
+#define FN(name) name##_d // '##' straight on the argument: PoCL makes builtin names macros
+#define num dual
+#define n_lit(a) dual_lit(lane_lit(a))
+#define n_of(a) dual_lit(a)
+#define n_value(a) ((a).v)
+#define n_add(a, b) dual_add(a, b)
+#define n_sub(a, b) dual_sub(a, b)
+#define n_mul(a, b) dual_mul(a, b)
+#define n_mad(a, b, c) dual_add(dual_mul(a, b), c)
+#define n_scale(a, s) dual_scale(a, lane_lit(s))
+#define n_smad(a, s, c) dual_add(dual_scale(a, lane_lit(s)), c)
+#define n_shift(a, s) dual_add(a, dual_lit(lane_lit(s)))
+#define n_neg(a) dual_scale(a, lane_lit(R(-1.0)))
+#define n_div(a, b) dual_div(a, b)
+#define n_rcp(a) dual_rcp(a)
+#define n_sqrt(a) dual_sqrt(a)
+#define n_exp2(a) dual_exp2(a)
+#define n_log2(a) dual_log2(a)
+#define n_abs(a) dual_abs(a)
+#define n_sin(a) dual_sin(a)
+#define n_select(mask, a, b) dual_select(mask, a, b)
+#else
+#define FN(name) name##_r
+#define num lane
+#define n_lit(a) lane_lit(a)
+#define n_of(a) (a)
+#define n_value(a) (a)
+#define n_add(a, b) ((a) + (b))
+#define n_sub(a, b) ((a) - (b))
+#define n_mul(a, b) ((a) * (b))
+#define n_mad(a, b, c) ((a) * (b) + (c))
+#define n_scale(a, s) ((a) * (s))
+#define n_smad(a, s, c) ((a) * (s) + (c))
+#define n_shift(a, s) ((a) + (s))
+#define n_neg(a) (-(a))
+#define n_div(a, b) ((a) / (b))
+#define n_rcp(a) (R(1.0) / (a))
+#define n_sqrt(a) lane_sqrt(a)
+#define n_exp2(a) lane_exp2(a)
+#define n_log2(a) lane_log2(a)
+#define n_abs(a) lane_abs(a)
+#define n_sin(a) lane_sin(a)
+#define n_select(mask, a, b) lane_select(mask, a, b)
+#endif
+#define vec FN(vec3)

@@ -1,0 +1,107 @@
+/* Bodies: a mesh that makes contacts and a signed distance field that it is tested against.
+ *
+ * All lengths are in metres, in the body's own frame. Body data is given in double and rounded once
+ * to the context's precision; it is packed and uploaded when the body is made and stays resident.
+ */
+#ifndef ABUT_BODY_H
+#define ABUT_BODY_H
+
+#include <abut/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct abut_body {
+  uint32_t index, generation;
+} abut_body;
+
+typedef enum abut_operation {
+  ABUT_ADD = 0,
+  ABUT_SUBTRACT = 1
+} abut_operation;
+
+/* Superquadric: |x/a1|^(2/e2) + |y/a2|^(2/e2), to the power e2/e1, + |z/a3|^(2/e1) = 1. */
+typedef struct abut_superquadric {
+  double axes[3];       /* half lengths [m], in [1e-6, 1e6] */
+  double exponents[2];  /* e1 (along z), e2 (around z), in (0, 2] */
+  double position[3];   /* of the centre [m] */
+  double quaternion[4]; /* w, x, y, z; normalised on reading */
+  abut_operation operation;
+} abut_superquadric;
+
+/* Convex polyhedron, the soft maximum of its planes. planes: (count, 6), outward normal and a point
+ * of the plane. Normals are normalised on reading. */
+typedef struct abut_polyhedron {
+  const double *planes;
+  size_t count;
+  abut_operation operation;
+} abut_polyhedron;
+
+/* Oriented point cloud. points: (count, 7), position, outward normal (normalised on reading) and the
+ * standard deviation of the point's Gaussian weight [m]. */
+typedef struct abut_pointcloud {
+  const double *points;
+  size_t count;
+  abut_operation operation;
+} abut_pointcloud;
+
+typedef struct abut_body_def {
+  const double *vertices;       /* (vertex_count, 3) [m] */
+  size_t vertex_count;
+  const uint32_t *face_sizes;   /* (face_count), corners of each polygon, at least 3 */
+  const uint32_t *face_indices; /* all faces' vertex indices, one face after the other, from 0 */
+  size_t face_count;
+  const abut_superquadric *superquadrics;
+  size_t superquadric_count;
+  const abut_polyhedron *polyhedra;
+  size_t polyhedron_count;
+  const abut_pointcloud *pointclouds;
+  size_t pointcloud_count;
+  bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
+  uint32_t cookie;              /* set by abut_default_body_def */
+} abut_body_def;
+
+abut_body_def abut_default_body_def(void);
+
+/* Makes a body and uploads it.
+ *
+ * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order.
+ * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
+ * faces around them, and as width the mean length of a vertex's edges. Faces must run
+ * counterclockwise seen from outside.
+ *
+ * Everything is copied; the caller's arrays may go. Limits: coordinates within +-1e6 m.
+ * Errors: ABUT_ERROR_BODY (out of range, not finite, no added primitive), ABUT_ERROR_ARGUMENT.
+ */
+abut_status abut_create_body(abut_context context, const abut_body_def *def, abut_body *body);
+
+abut_status abut_destroy_body(abut_body body);
+
+typedef struct abut_body_info {
+  size_t vertices, edges, faces;
+  size_t superquadrics, polyhedra, planes, pointclouds, points;
+  size_t primitives;             /* superquadrics + polyhedra + pointclouds */
+  double lower[3], upper[3];     /* bounding box of the vertices [m] */
+  double diagonal;               /* of that box [m] */
+} abut_body_info;
+
+abut_status abut_get_body_info(abut_body body, abut_body_info *info);
+
+/* Copies the mesh out: vertices (vertices, 3), edges (edges, 2). Either may be NULL. */
+abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges);
+
+/* Distance and normal of a body's field at points of its frame (spec: equations 3 to 8 of Beker et al.).
+ *
+ * union_tau, plane_tau   temperatures [m]
+ * points    real (count, 3)
+ * distance  real (count) [m], negative inside; may be NULL
+ * normal    real (count, 3), unit; may be NULL
+ */
+abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau, size_t count,
+                               const void *points, void *distance, void *normal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,185 @@
+/* Contact manifolds of a pair of bodies over a batch of poses.
+ *
+ * Method: Beker et al., "Smoothly Differentiable and Efficiently Vectorizable Contact Manifold
+ * Generation"; each function names the part it takes from there. An array named `real` holds float or
+ * double by the context's precision. N is the number of poses, C the number of contact slots of
+ * the pair, the same for every pose.
+ *
+ * Order of slots: [vertices of 1 in SDF 2] [vertices of 2 in SDF 1] [edge pairs, point on 1]
+ * [edge pairs, point on 2]; the slot k of body 1 varies slowest among edge pairs.
+ *
+ * Signs: a distance is negative inside; a normal points out of the opposing body. An edge-edge contact's
+ * distance means something only where its activity is not near 0.
+ */
+#ifndef ABUT_MANIFOLD_H
+#define ABUT_MANIFOLD_H
+
+#include <abut/body.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum abut_select {
+  ABUT_SELECT_SOFTSORT = 0, /* averages elements of near-equal score */
+  ABUT_SELECT_GATE = 1      /* keeps true elements, weighted to 0 where they leave */
+} abut_select;
+
+/* Smoothing coefficients. [m] marks lengths; the rest have no unit. All temperatures are > 0. */
+typedef struct abut_smoothing {
+  double length;         /* [m]   lengths are divided by it before a witness problem */
+  double union_;         /* [m]   soft union and subtraction of primitives */
+  double plane;          /* [m]   soft maximum over a polyhedron's planes */
+  double normal;         /*       unit(g) = g / sqrt(normal + g.g) */
+  double penetration;    /* [m]   activity = sigmoid(-d / penetration) */
+  double neighbour;      /* [m]   soft nearest edge */
+  double clash;          /*       n1.n2 <= 0 */
+  double sign;           /*       sign of n.nbar */
+  double sort;           /* [m]   scores of the selection */
+  double clip;           /*       witness problem: clip to [0, 1] */
+  double minimum;        /*       witness problem: soft minimum over the boundary */
+  double compare;        /*       witness problem: interior test */
+  double ridge;          /*       witness problem: regularisation */
+  double distance;       /* [m^2] under the root of nbar */
+  uint32_t trace;        /* sphere-tracing steps of edge-edge witness points, 0 to 64 */
+  bool inside;           /* scale edge-edge activity by [own phi <= 0] */
+  abut_select select;
+  bool edge_edge;        /* off: no edge-edge contacts */
+  bool two_sided;        /* off: no contacts of body 2's vertices */
+  uint32_t edges[2];     /* kept edges of each body, 0 for all in mesh order */
+  uint32_t vertices[2];  /* kept vertices of each body, 0 for all in mesh order */
+  uint32_t cookie;       /* set by abut_default_smoothing */
+} abut_smoothing;
+
+/* The method's reference values, for bodies of about a metre; keeps all edges and vertices. */
+abut_smoothing abut_default_smoothing(void);
+
+/* Values that follow the bodies' size D, the larger bounding diagonal: length 0.06 D, union and plane
+ * 0.004 D, penetration and neighbour 0.005 D, sort 0.001 D, distance 1e-10 D^2. A body of more than
+ * 32 edges keeps as many as it has primitives, between 16 and 32. */
+abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *smoothing);
+
+typedef struct abut_pair {
+  uint32_t index, generation;
+} abut_pair;
+
+/* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive it.
+ * Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
+abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
+                             abut_pair *pair);
+abut_status abut_destroy_pair(abut_pair pair);
+
+/* How the slots of a pair are laid out. A side that a variant drops has count 0. */
+typedef struct abut_layout {
+  size_t contacts;         /* C */
+  size_t vertices[2];      /* kept vertices of each body */
+  size_t edges[2];         /* kept edges of each body */
+  size_t vertex_offset[2]; /* first slot of each body's vertex contacts */
+  size_t edge_offset[2];   /* first slot of the edge pairs with the point on each body */
+} abut_layout;
+
+abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
+
+typedef enum abut_pose_kind {
+  ABUT_POSE_TWIST = 0,     /* (N, 6): s = (rho, omega), T = exp(s), translation part first */
+  ABUT_POSE_QUATERNION = 1 /* (N, 7): x, y, z, qw, qx, qy, qz; normalised inside */
+} abut_pose_kind;
+
+typedef enum abut_pose_status {
+  ABUT_POSE_OK = 0,
+  ABUT_POSE_NOT_FINITE = 1,    /* a NaN or an infinity among the pose's numbers */
+  ABUT_POSE_NO_QUATERNION = 2  /* a quaternion of length 0 */
+} abut_pose_status;
+
+/* Contacts whose activity is at least `threshold`, sorted by pose, then by slot.
+ *
+ * An array of NULL is not written. `count` is set to the number of contacts found; where it exceeds
+ * `capacity`, the call returns ABUT_ERROR_OVERFLOW, the first `capacity` entries are right,
+ * and every other output of the call is complete.
+ */
+typedef struct abut_compact {
+  double threshold;
+  size_t capacity;
+  size_t count;       /* out */
+  uint32_t *pose;     /* (capacity) index in the batch */
+  uint32_t *slot;     /* (capacity) in 0 .. C-1 */
+  uint32_t *feature;  /* (capacity, 2) vertex or edge of body 1, of body 2, in the mesh's numbering;
+                         ABUT_NO_FEATURE where the contact has none. With SoftSort the slot's ranked
+                         element, around which it averages. */
+  void *p, *n;        /* real (capacity, 3) */
+  void *d, *activity; /* real (capacity) */
+} abut_compact;
+
+#define ABUT_NO_FEATURE UINT32_MAX
+
+/* One number a pose. An array of NULL is not computed. All real (N). */
+typedef struct abut_reductions {
+  void *mean_distance;    /* mean of d over all C contacts [m] */
+  void *activity;         /* sum of activity over all C contacts */
+  void *energy;           /* sum of activity max(-d, 0)^2 over all C contacts [m^2] */
+  void *minimum_distance; /* least d of the vertex contacts [m] */
+  void *soft_minimum;     /* -tau log sum exp(-d / tau) of the vertex contacts, tau = penetration [m] */
+} abut_reductions;
+
+/* Called between chunks with the number of poses done; returning false stops the call. */
+typedef bool (*abut_progress)(size_t done, size_t total, void *user);
+
+typedef struct abut_batch {
+  size_t count;                /* N, from 0 */
+  abut_pose_kind poses;
+  const void *pose1, *pose2;   /* real (N, 6) or (N, 7) */
+  void *p;                     /* real (N, C, 3) world coordinates [m], or NULL */
+  void *d;                     /* real (N, C) signed distance [m], or NULL */
+  void *n;                     /* real (N, C, 3) world coordinates, or NULL */
+  void *activity;              /* real (N, C) in [0, 1], or NULL */
+  uint8_t *status;             /* (N) abut_pose_status, or NULL */
+  size_t rejected;             /* out: poses whose status is not ABUT_POSE_OK */
+  abut_compact *compact;       /* or NULL */
+  abut_reductions reductions;
+  abut_progress progress;      /* or NULL */
+  void *user;
+  uint32_t cookie;             /* set by abut_default_batch */
+} abut_batch;
+
+abut_batch abut_default_batch(void);
+
+/* Computes the contacts of every pose. What is NULL is neither written nor transferred.
+ *
+ * A pose that is not finite gets its status and NaN in its outputs, no entry in the compact list,
+ * and touches no other pose. Every finite pose gives finite numbers; translations saturate at
+ * 1e37 m, and distances between bodies at 1e12 m, in float32 (1e307 and 1e100 in float64).
+ * Results do not depend, to the bit, on how the batch is split into chunks or calls.
+ * After any error but ABUT_ERROR_OVERFLOW the outputs are undefined.
+ */
+abut_status abut_contacts(abut_pair pair, abut_batch *batch);
+
+/* Witness points of two edges, alone: minimises the distance over both edge parameters by a smooth
+ * active set (Beker et al., III-B). An edge without length is allowed.
+ *
+ * edges1, edges2   real (count, 2, 3) [m]
+ * points1, points2 real (count, 3) [m], or NULL
+ * interior         real (count), near 1 where both parameters lie inside, or NULL
+ * Uses of smoothing: length, clip, minimum, compare, ridge.
+ */
+abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing, size_t count,
+                               const void *edges1, const void *edges2, void *points1,
+                               void *points2, void *interior);
+
+/* Smooth projection of a point onto a triangle, alone (Beker et al., III-C).
+ *
+ * points     real (count, 3) [m]
+ * triangles  real (count, 3, 3) [m]
+ * projected  real (count, 3) [m]
+ * status     (count) 0, or 1 where the triangle has no area or an edge no length, or a number is not
+ *            finite; the projected point is NaN there. May be NULL.
+ * rejected   set to the number of such queries; may be NULL
+ * Uses of smoothing: length, clip, minimum, compare, distance.
+ */
+abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing, size_t count,
+                               const void *points, const void *triangles, void *projected,
+                               uint8_t *status, size_t *rejected);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+#include "base/error.h"
+
+#include <abut/abut.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Room for a compiler's log after a failed build. */
+#define TEXT_BYTES 16384
+
+static _Thread_local char last_text[TEXT_BYTES];
+
+abut_status fail(abut_status status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(last_text, sizeof last_text, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+abut_status fail_at(abut_status status, const char *file, size_t line, const char *format, ...)
+{
+  int used = line ? snprintf(last_text, sizeof last_text, "%s:%zu: ", file, line)
+                  : snprintf(last_text, sizeof last_text, "%s: ", file);
+  if (used < 0 || (size_t)used >= sizeof last_text) {
+    return status;
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(last_text + used, sizeof last_text - (size_t)used, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+const char *abut_last_error(void)
+{
+  return last_text;
+}
+
+const char *abut_version(void)
+{
+  return ABUT_VERSION;
+}

@@ -1,0 +1,67 @@
+#include "base/handle.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include <pthread.h>
+#include <stddef.h>
+
+typedef struct slot {
+  void *object; /* NULL where free */
+  uint32_t generation;
+} slot;
+
+struct pool {
+  pthread_mutex_t lock;
+  slot *slots;
+  size_t count, capacity;
+  const char *what;
+};
+
+pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context"};
+pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body"};
+pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
+
+abut_status pool_add(pool *p, void *object, handle *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  pthread_mutex_lock(&p->lock);
+  size_t i = 0;
+  while (i < p->count && p->slots[i].object) {
+    ++i;
+  }
+  if (i == p->count) {
+    void *slots = p->slots;
+    TRY_DONE(grow(&slots, &p->capacity, p->count + 1, sizeof(slot)));
+    p->slots = slots;
+    p->slots[p->count++] = (slot){NULL, 0};
+  }
+  p->slots[i].object = object;
+  p->slots[i].generation += p->slots[i].generation == UINT32_MAX ? 2 : 1;
+  *out = (handle){(uint32_t)i, p->slots[i].generation};
+done:
+  pthread_mutex_unlock(&p->lock);
+  return status;
+}
+
+void *pool_get(pool *p, handle h)
+{
+  pthread_mutex_lock(&p->lock);
+  void *object = NULL;
+  if (h.generation && h.index < p->count && p->slots[h.index].generation == h.generation) {
+    object = p->slots[h.index].object;
+  }
+  pthread_mutex_unlock(&p->lock);
+  if (!object) {
+    fail(ABUT_ERROR_HANDLE, "the %s handle is %s", p->what, h.generation ? "stale" : "null");
+  }
+  return object;
+}
+
+void pool_remove(pool *p, handle h)
+{
+  pthread_mutex_lock(&p->lock);
+  if (h.index < p->count && p->slots[h.index].generation == h.generation) {
+    p->slots[h.index].object = NULL;
+  }
+  pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,26 @@
+/* Value handles: an index into a pool and the generation of what lies there. */
+#ifndef ABUT_BASE_HANDLE_H
+#define ABUT_BASE_HANDLE_H
+
+#include <abut/status.h>
+#include <stdint.h>
+
+typedef struct handle {
+  uint32_t index, generation; /* generation 0 is the null handle */
+} handle;
+
+typedef struct pool pool;
+
+/* The three pools of the library, each guarded by its own lock. */
+extern pool context_pool, body_pool, pair_pool;
+
+/* Puts an object under a new handle. */
+abut_status pool_add(pool *p, void *object, handle *out);
+
+/* The object of a handle; NULL and an error text where it is null or stale. */
+void *pool_get(pool *p, handle h);
+
+/* Ends a handle. Its object is the caller's to free. */
+void pool_remove(pool *p, handle h);
+
+#endif

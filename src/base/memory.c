@@ -1,0 +1,37 @@
+#include "base/memory.h"
+
+#include "base/error.h"
+#include <abut/files.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+abut_status allocate(void **out, size_t count, size_t size)
+{
+  *out = calloc(count ? count : 1, size ? size : 1);
+  if (!*out) {
+    return fail(ABUT_ERROR_MEMORY, "no memory for %zu elements of %zu bytes", count, size);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status grow(void **array, size_t *capacity, size_t needed, size_t size)
+{
+  if (needed <= *capacity) {
+    return ABUT_SUCCESS;
+  }
+  size_t wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
+  wanted = wanted < needed ? needed : wanted;
+  wanted = wanted < 64 ? 64 : wanted;
+  void *bigger = wanted > SIZE_MAX / size ? NULL : realloc(*array, wanted * size);
+  if (!bigger) {
+    return fail(ABUT_ERROR_MEMORY, "no memory for %zu elements of %zu bytes", wanted, size);
+  }
+  *array = bigger;
+  *capacity = wanted;
+  return ABUT_SUCCESS;
+}
+
+void abut_free(void *memory)
+{
+  free(memory);
+}

@@ -1,0 +1,211 @@
+#include "body/body.h"
+
+#include "base/error.h"
+#include "base/reals.h"
+#include "body/parts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COOKIE 0xab070002u
+
+abut_body_def abut_default_body_def(void)
+{
+  abut_body_def def;
+  memset(&def, 0, sizeof def);
+  def.cookie = COOKIE;
+  return def;
+}
+
+size_t padded(size_t count, uint32_t lanes)
+{
+  const size_t blocks = count ? (count + lanes - 1) / lanes : 1;
+  return blocks * lanes;
+}
+
+body *body_get(abut_body b)
+{
+  return pool_get(&body_pool, (handle){b.index, b.generation});
+}
+
+static void body_free(body *b)
+{
+  if (!b) {
+    return;
+  }
+  buffer_destroy(b->head);
+  buffer_destroy(b->shape);
+  buffer_destroy(b->vertex_planes);
+  buffer_destroy(b->edge_index);
+  buffer_destroy(b->edge_ends);
+  free(b->vertices);
+  free(b->edges);
+  free(b);
+}
+
+static void destroy_owned(owned *self)
+{
+  body *b = (body *)self;
+  pool_remove(&body_pool, b->self);
+  body_free(b);
+}
+
+static void set_info(body *b, const abut_body_def *def, size_t cloud_points)
+{
+  abut_body_info *info = &b->info;
+  info->vertices = def->vertex_count;
+  info->faces = def->face_count;
+  info->superquadrics = def->superquadric_count;
+  info->polyhedra = def->polyhedron_count;
+  info->pointclouds = def->pointcloud_count + (cloud_points ? 1 : 0);
+  info->points = cloud_points;
+  for (size_t i = 0; i < def->polyhedron_count; ++i) {
+    info->planes += def->polyhedra[i].count;
+  }
+  for (size_t i = 0; i < def->pointcloud_count; ++i) {
+    info->points += def->pointclouds[i].count;
+  }
+  info->primitives = info->superquadrics + info->polyhedra + info->pointclouds;
+  double size2 = 0.0;
+  for (size_t k = 0; k < 3; ++k) {
+    info->lower[k] = info->upper[k] = def->vertices[k];
+    for (size_t i = 1; i < def->vertex_count; ++i) {
+      info->lower[k] = fmin(info->lower[k], def->vertices[3 * i + k]);
+      info->upper[k] = fmax(info->upper[k], def->vertices[3 * i + k]);
+    }
+    size2 += (info->upper[k] - info->lower[k]) * (info->upper[k] - info->lower[k]);
+  }
+  info->diagonal = sqrt(size2);
+}
+
+static abut_status copy_mesh(body *b, const abut_body_def *def)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, def->vertex_count, 3 * sizeof(double)));
+  b->vertices = memory;
+  memcpy(b->vertices, def->vertices, def->vertex_count * 3 * sizeof(double));
+  return make_edges(def, &b->edges, &b->info.edges);
+}
+
+static abut_status upload_primitives(body *b, const abut_body_def *def)
+{
+  abut_status status = ABUT_SUCCESS;
+  double *points = NULL;
+  int *head = NULL;
+  size_t head_count = 0;
+  reals shape = {0};
+  abut_pointcloud cloud = {NULL, 0, ABUT_ADD};
+  if (def->cloud_from_mesh) {
+    TRY_DONE(make_mesh_cloud(def, b->edges, b->info.edges, &points, &cloud.count));
+    cloud.points = points;
+  }
+  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, device_real_bytes(b->context->device), &head,
+                           &head_count, &shape));
+  TRY_DONE(context_upload(b->context, head_count * sizeof(int), head, &b->head));
+  TRY_DONE(context_upload(b->context, shape.count * shape.size, shape.data, &b->shape));
+  set_info(b, def, cloud.count);
+done:
+  free(points);
+  free(head);
+  free(shape.data);
+  return status;
+}
+
+/* Vertices and edge ends as planes; padding repeats the last element. */
+static abut_status upload_mesh(body *b)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t real_bytes = device_real_bytes(b->context->device);
+  const uint32_t lanes = device_lanes(b->context->device);
+  const size_t vertices = b->info.vertices, edges = b->info.edges;
+  b->vertex_padded = padded(vertices, lanes);
+  b->edge_padded = padded(edges, lanes);
+  reals planes = {0}, ends = {0};
+  TRY_DONE(reals_create(&planes, 3 * b->vertex_padded, real_bytes));
+  TRY_DONE(reals_create(&ends, 6 * b->edge_padded, real_bytes));
+  for (size_t i = 0; i < b->vertex_padded; ++i) {
+    const size_t from = i < vertices ? i : vertices - 1;
+    for (size_t k = 0; k < 3; ++k) {
+      reals_set(&planes, k * b->vertex_padded + i, b->vertices[3 * from + k]);
+    }
+  }
+  for (size_t i = 0; edges && i < b->edge_padded; ++i) {
+    const size_t from = i < edges ? i : edges - 1;
+    for (size_t k = 0; k < 6; ++k) {
+      const size_t vertex = b->edges[2 * from + k / 3];
+      reals_set(&ends, k * b->edge_padded + i, b->vertices[3 * vertex + k % 3]);
+    }
+  }
+  TRY_DONE(context_upload(b->context, planes.count * planes.size, planes.data, &b->vertex_planes));
+  TRY_DONE(context_upload(b->context, ends.count * ends.size, ends.data, &b->edge_ends));
+  TRY_DONE(context_upload(b->context, edges * 2 * sizeof(uint32_t), b->edges, &b->edge_index));
+done:
+  free(planes.data);
+  free(ends.data);
+  return status;
+}
+
+abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abut_body *out)
+{
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!def || !out || def->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body needs a handle and a definition made by "
+                "abut_default_body_def");
+  }
+  TRY(check_body_def(def));
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(body)));
+  body *b = memory;
+  abut_status status = ABUT_SUCCESS;
+  b->context = c;
+  b->base.destroy = destroy_owned;
+  TRY_DONE(copy_mesh(b, def));
+  TRY_DONE(upload_primitives(b, def));
+  TRY_DONE(upload_mesh(b));
+  TRY_DONE(pool_add(&body_pool, b, &b->self));
+  context_adopt(c, &b->base);
+  *out = (abut_body){b->self.index, b->self.generation};
+  b = NULL;
+done:
+  body_free(b);
+  return status;
+}
+
+abut_status abut_destroy_body(abut_body handle_)
+{
+  body *b = body_get(handle_);
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  context_release(b->context, &b->base);
+  destroy_owned(&b->base);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)
+{
+  const body *b = body_get(handle_);
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *info = b->info;
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_body_mesh(abut_body handle_, double *vertices, uint32_t *edges)
+{
+  const body *b = body_get(handle_);
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (vertices) {
+    memcpy(vertices, b->vertices, b->info.vertices * 3 * sizeof(double));
+  }
+  if (edges && b->info.edges) {
+    memcpy(edges, b->edges, b->info.edges * 2 * sizeof(uint32_t));
+  }
+  return ABUT_SUCCESS;
+}

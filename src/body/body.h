@@ -1,0 +1,29 @@
+/* A body: its mesh on the host, and all of it packed and resident on the device. */
+#ifndef ABUT_BODY_BODY_H
+#define ABUT_BODY_BODY_H
+
+#include "device/context.h"
+#include <abut/body.h>
+
+typedef struct body {
+  owned base;
+  context *context;
+  handle self;
+  abut_body_info info;
+  double *vertices;       /* (vertices, 3) */
+  uint32_t *edges;        /* (edges, 2) */
+  size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
+  size_t edge_padded;
+  buffer *head, *shape;   /* primitives: cl/geometry/layout.h */
+  buffer *vertex_planes;  /* 3 planes of vertex_padded */
+  buffer *edge_index;     /* (edges, 2) */
+  buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
+} body;
+
+/* The body of a handle, or NULL with an error text. */
+body *body_get(abut_body b);
+
+/* `count` rounded up to whole blocks of lanes, at least one block. */
+size_t padded(size_t count, uint32_t lanes);
+
+#endif

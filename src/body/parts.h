@@ -1,0 +1,24 @@
+/* The steps from a body's definition to packed numbers. */
+#ifndef ABUT_BODY_PARTS_H
+#define ABUT_BODY_PARTS_H
+
+#include "base/reals.h"
+#include <abut/body.h>
+
+/* Refuses what spec and limits refuse, naming the element. */
+abut_status check_body_def(const abut_body_def *def);
+
+/* The unique boundary pairs i < j of the faces, in lexicographic order. *edges is the caller's. */
+abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);
+
+/* An oriented point cloud (count, 7) of a mesh: vertices that faces use, area-weighted normals, the
+ * mean length of a vertex's edges as width. *points is the caller's to free. */
+abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
+                            double **points, size_t *count);
+
+/* Packs the primitives as cl/geometry/layout.h says. *head and shape->data are the caller's to free.
+ * cloud: one more added point cloud, or NULL. */
+abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud, size_t real_size,
+                            int **head, size_t *head_count, reals *shape);
+
+#endif

@@ -1,0 +1,223 @@
+#include "device/device.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/discovery.h"
+#include "device/host_path.h"
+#include "device/opencl.h"
+#include "device/tuning.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_table.inl"
+
+struct device {
+  found_device found;
+  abut_precision precision;
+  uint32_t lanes;
+  abut_counters counters;
+  opencl *cl; /* NULL on the host path */
+};
+
+struct buffer {
+  device *owner;
+  size_t bytes;
+  cl_mem memory;
+  void *host;
+};
+
+abut_status device_open(const device_options *options, device **out)
+{
+  *out = NULL;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(device)));
+  device *d = memory;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(discover(options->index, &d->found));
+  const tuning t = tuning_for(&d->found.info);
+  d->precision = options->precision;
+  d->lanes = options->lanes ? options->lanes : t.lanes[options->precision];
+  if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
+    status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", options->index,
+                  d->found.info.name);
+    goto done;
+  }
+  if (!d->found.platform) {
+    d->lanes = 1;
+  } else {
+    const opencl_options cl = {d->found.platform, d->found.device, d->lanes, t.group, t.items,
+                               options->precision == ABUT_FLOAT64, options->kernel_directory};
+    TRY_DONE(opencl_open(&cl, kernel_table, &d->cl));
+    d->counters.builds = 1;
+  }
+  *out = d;
+  d = NULL;
+done:
+  device_close(d);
+  return status;
+}
+
+void device_close(device *d)
+{
+  if (d) {
+    opencl_close(d->cl);
+    free(d);
+  }
+}
+
+const abut_device_info *device_info(const device *d)
+{
+  return &d->found.info;
+}
+
+abut_counters *device_counters(device *d)
+{
+  return &d->counters;
+}
+
+uint32_t device_lanes(const device *d)
+{
+  return d->lanes;
+}
+
+size_t device_real_bytes(const device *d)
+{
+  return d->precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+abut_status buffer_create(device *d, size_t bytes, buffer **out)
+{
+  *out = NULL;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(buffer)));
+  buffer *b = memory;
+  abut_status status = ABUT_SUCCESS;
+  b->owner = d;
+  b->bytes = bytes ? bytes : sizeof(double);
+  if (d->cl) {
+    TRY_DONE(opencl_allocate(d->cl, b->bytes, &b->memory));
+  } else {
+    TRY_DONE(allocate(&b->host, b->bytes, 1));
+  }
+  d->counters.resident += b->bytes;
+  *out = b;
+  b = NULL;
+done:
+  free(b);
+  return status;
+}
+
+void buffer_destroy(buffer *b)
+{
+  if (!b) {
+    return;
+  }
+  if (b->memory) {
+    clReleaseMemObject(b->memory);
+  }
+  b->owner->counters.resident -= b->bytes;
+  free(b->host);
+  free(b);
+}
+
+size_t buffer_bytes(const buffer *b)
+{
+  return b->bytes;
+}
+
+static abut_status check_range(const buffer *b, size_t offset, size_t bytes)
+{
+  if (offset > b->bytes || bytes > b->bytes - offset) {
+    return fail(ABUT_ERROR_ARGUMENT, "bytes %zu + %zu lie outside a buffer of %zu", offset, bytes,
+                b->bytes);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from)
+{
+  TRY(check_range(b, offset, bytes));
+  if (!bytes) {
+    return ABUT_SUCCESS;
+  }
+  b->owner->counters.bytes_up += bytes;
+  if (b->owner->cl) {
+    return opencl_write(b->owner->cl, b->memory, offset, bytes, from);
+  }
+  memcpy((char *)b->host + offset, from, bytes);
+  return ABUT_SUCCESS;
+}
+
+abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to)
+{
+  TRY(check_range(b, offset, bytes));
+  if (!bytes) {
+    return ABUT_SUCCESS;
+  }
+  b->owner->counters.bytes_down += bytes;
+  if (b->owner->cl) {
+    return opencl_read(b->owner->cl, b->memory, offset, bytes, to);
+  }
+  memcpy(to, (const char *)b->host + offset, bytes);
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_arguments(kernel_id kernel, const launch_argument *arguments, size_t count)
+{
+  const kernel_entry *entry = &kernel_table[kernel];
+  bool same = count == (size_t)entry->arguments;
+  for (size_t i = 0; same && i < count; ++i) {
+    same = arguments[i].kind == entry->kinds[i];
+  }
+  return same ? ABUT_SUCCESS
+              : fail(ABUT_ERROR_ARGUMENT, "kernel %s is launched with other arguments than it has",
+                     entry->name);
+}
+
+/* Some buffer of the launch, for the arguments that its kernel will not touch. */
+static buffer *any_buffer(const launch_argument *arguments, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (arguments[i].memory) {
+      return arguments[i].memory;
+    }
+  }
+  return NULL;
+}
+
+static void launch_host(device *d, kernel_id kernel, size_t x, size_t y,
+                        const launch_argument *arguments, size_t count)
+{
+  host_argument a[KERNEL_ARGUMENTS];
+  const buffer *spare = any_buffer(arguments, count);
+  for (size_t i = 0; i < count; ++i) {
+    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
+    a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
+  }
+  if (d->precision == ABUT_FLOAT64) {
+    host_launch_f64(kernel, x, y, a);
+  } else {
+    host_launch_f32(kernel, x, y, a);
+  }
+}
+
+abut_status device_launch(device *d, kernel_id kernel, size_t x, size_t y,
+                          const launch_argument *arguments, size_t count)
+{
+  TRY(check_arguments(kernel, arguments, count));
+  if (!x || !y) {
+    return ABUT_SUCCESS;
+  }
+  ++d->counters.launches;
+  if (!d->cl) {
+    launch_host(d, kernel, x, y, arguments, count);
+    return ABUT_SUCCESS;
+  }
+  opencl_argument a[KERNEL_ARGUMENTS];
+  buffer *spare = any_buffer(arguments, count);
+  for (size_t i = 0; i < count; ++i) {
+    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
+    a[i] = (opencl_argument){b ? b->memory : NULL, arguments[i].integer, arguments[i].number};
+  }
+  return opencl_launch(d->cl, kernel, x, y, a);
+}

@@ -1,0 +1,229 @@
+#include "device/discovery.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "device/tuning.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MAX_PLATFORMS 32
+#define MAX_DEVICES 64
+
+static void device_text(cl_device_id device, cl_device_info what, char *out, size_t bytes)
+{
+  char text[1024] = "";
+  if (clGetDeviceInfo(device, what, sizeof text - 1, text, NULL) != CL_SUCCESS) {
+    text[0] = '\0';
+  }
+  snprintf(out, bytes, "%.*s", (int)bytes - 1, text);
+}
+
+static abut_device_type type_of(cl_device_id device, const char *name)
+{
+  cl_device_type type = 0;
+  clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+  if (type & CL_DEVICE_TYPE_CPU || strstr(name, "llvmpipe")) {
+    return ABUT_DEVICE_CPU;
+  }
+  return type & CL_DEVICE_TYPE_GPU ? ABUT_DEVICE_GPU : ABUT_DEVICE_OTHER;
+}
+
+static void describe(cl_platform_id platform, cl_device_id device, abut_device_info *info)
+{
+  memset(info, 0, sizeof *info);
+  char text[sizeof info->platform] = "";
+  if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) == CL_SUCCESS) {
+    memcpy(info->platform, text, sizeof text);
+  }
+  device_text(device, CL_DEVICE_NAME, info->name, sizeof info->name);
+  device_text(device, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+  device_text(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+  device_text(device, CL_DEVICE_VERSION, info->version, sizeof info->version);
+  info->type = type_of(device, info->name);
+  cl_device_fp_config doubles = 0;
+  clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+  info->has_float64 = doubles != 0;
+  cl_uint units = 0, clock = 0;
+  clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+  clGetDeviceInfo(device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock, NULL);
+  info->compute_units = units;
+  info->clock_mhz = clock;
+  cl_ulong memory = 0, most = 0;
+  clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+  clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
+  info->memory_bytes = memory;
+  info->allocation_bytes = most;
+}
+
+static void describe_host(abut_device_info *info)
+{
+  memset(info, 0, sizeof *info);
+  info->type = ABUT_DEVICE_HOST;
+  info->has_float64 = true;
+  info->compute_units = 1;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+  info->allocation_bytes = info->memory_bytes;
+  snprintf(info->name, sizeof info->name, "host");
+  snprintf(info->platform, sizeof info->platform, "abut");
+  snprintf(info->vendor, sizeof info->vendor, "abut");
+  snprintf(info->driver, sizeof info->driver, "%s", abut_version());
+  snprintf(info->version, sizeof info->version, "C11");
+}
+
+static void finish(found_device *device, uint32_t index)
+{
+  device->info.index = index;
+  const tuning t = tuning_for(&device->info);
+  memcpy(device->info.lanes, t.lanes, sizeof t.lanes);
+}
+
+/* Lists up to `capacity` devices and returns how many there are. A platform that fails is skipped. */
+static size_t discover_all(found_device *out, size_t capacity)
+{
+  size_t count = 0;
+  cl_platform_id platforms[MAX_PLATFORMS];
+  cl_uint platform_count = 0;
+  if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
+    platform_count = 0;
+  }
+  platform_count = platform_count < MAX_PLATFORMS ? platform_count : MAX_PLATFORMS;
+  for (cl_uint i = 0; i < platform_count; ++i) {
+    cl_device_id devices[MAX_DEVICES];
+    cl_uint device_count = 0;
+    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES, devices, &device_count) !=
+        CL_SUCCESS) {
+      continue;
+    }
+    for (cl_uint j = 0; j < device_count && j < MAX_DEVICES; ++j, ++count) {
+      if (count < capacity) {
+        out[count].platform = platforms[i];
+        out[count].device = devices[j];
+        describe(platforms[i], devices[j], &out[count].info);
+        finish(&out[count], (uint32_t)count);
+      }
+    }
+  }
+  if (count < capacity) {
+    out[count].platform = NULL;
+    out[count].device = NULL;
+    describe_host(&out[count].info);
+    finish(&out[count], (uint32_t)count);
+  }
+  return count + 1;
+}
+
+/* All devices in an array of the caller's to free. */
+static abut_status discover_array(found_device **out, size_t *count)
+{
+  *count = discover_all(NULL, 0);
+  void *memory;
+  TRY(allocate(&memory, *count, sizeof(found_device)));
+  *out = memory;
+  const size_t again = discover_all(*out, *count);
+  *count = again < *count ? again : *count;
+  return ABUT_SUCCESS;
+}
+
+abut_status discover(uint32_t index, found_device *out)
+{
+  found_device *all = NULL;
+  size_t count = 0;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(discover_array(&all, &count));
+  if (index >= count) {
+    status = fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is %zu", index, count - 1);
+    goto done;
+  }
+  *out = all[index];
+done:
+  free(all);
+  return status;
+}
+
+abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count)
+{
+  if (!count || (capacity && !infos)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_list_devices needs a count, and infos for a capacity");
+  }
+  found_device *all = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(discover_array(&all, count));
+  for (size_t i = 0; i < *count && i < capacity; ++i) {
+    infos[i] = all[i].info;
+  }
+done:
+  free(all);
+  return status;
+}
+
+static bool contains(const char *text, const char *part)
+{
+  const size_t n = strlen(part);
+  for (; *text; ++text) {
+    if (strncasecmp(text, part, n) == 0) {
+      return true;
+    }
+  }
+  return n == 0;
+}
+
+/* How well a device answers a user's words: 0 not at all. The exact name beats a part of one. */
+static int match(const abut_device_info *info, const char *text)
+{
+  static const char *const types[] = {"host", "cpu", "gpu", "other"};
+  if (!strcasecmp(text, info->name) || !strcasecmp(text, types[info->type])) {
+    return 3;
+  }
+  const bool pocl = !strcasecmp(text, "pocl") && strstr(info->platform, "Portable Computing");
+  return pocl || contains(info->name, text) || contains(info->platform, text) ? 2 : 0;
+}
+
+/* A GPU, else PoCL, else another CPU device, else the host path. */
+static int preference(const abut_device_info *info)
+{
+  switch (info->type) {
+    case ABUT_DEVICE_GPU:
+      return 5;
+    case ABUT_DEVICE_CPU:
+      return strstr(info->platform, "Portable Computing") ? 4 : 3;
+    case ABUT_DEVICE_OTHER:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+abut_status abut_find_device(const char *text, uint32_t *index)
+{
+  if (!index) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_find_device needs a place for the index");
+  }
+  found_device *all = NULL;
+  size_t count = 0;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(discover_array(&all, &count));
+  char *end = NULL;
+  const unsigned long number = text && *text ? strtoul(text, &end, 10) : 0;
+  const bool numeric = text && text[0] >= '0' && text[0] <= '9' && !*end;
+  int best = 0;
+  for (size_t i = 0; i < count; ++i) {
+    int score = !text || !*text ? preference(&all[i].info)
+                : numeric       ? number == i
+                                : match(&all[i].info, text);
+    if (score > best) {
+      best = score;
+      *index = (uint32_t)i;
+    }
+  }
+  if (!best) {
+    status = fail(ABUT_ERROR_DEVICE, "no device is called \"%s\"; `abut devices` lists them", text);
+  }
+done:
+  free(all);
+  return status;
+}

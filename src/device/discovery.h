@@ -1,0 +1,17 @@
+/* Which devices there are. */
+#ifndef ABUT_DEVICE_DISCOVERY_H
+#define ABUT_DEVICE_DISCOVERY_H
+
+#include <CL/cl.h>
+#include <abut/device.h>
+
+typedef struct found_device {
+  abut_device_info info;
+  cl_platform_id platform; /* NULL for the host path */
+  cl_device_id device;
+} found_device;
+
+/* The device at an index of abut_list_devices. */
+abut_status discover(uint32_t index, found_device *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* The kernels as C11, in both precisions. */
+#ifndef ABUT_DEVICE_HOST_PATH_H
+#define ABUT_DEVICE_HOST_PATH_H
+
+#include "device/kernels.h"
+#include <stddef.h>
+
+typedef struct host_argument {
+  void *pointer;
+  int integer;
+  double number;
+} host_argument;
+
+typedef void (*host_function)(const host_argument *arguments);
+
+void host_launch_f32(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+void host_launch_f64(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+
+#endif

@@ -1,0 +1,25 @@
+/* Included by host_path_f32.c and host_path_f64.c with REAL_DOUBLE and HOST_LAUNCH set. */
+#include "device/host_path.h"
+
+#include <stddef.h>
+
+#define LANES 1
+#define WG 1
+
+static _Thread_local size_t work_item[2];
+#define get_global_id(i) work_item[i]
+#define get_group_id(i) work_item[i]
+#define get_local_id(i) 0
+
+#include "kernels/suite.cl"
+
+#include "kernel_shims.inl"
+
+void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments)
+{
+  for (work_item[1] = 0; work_item[1] < y; ++work_item[1]) {
+    for (work_item[0] = 0; work_item[0] < x; ++work_item[0]) {
+      host_functions[kernel](arguments);
+    }
+  }
+}

@@ -1,0 +1,3 @@
+#define REAL_DOUBLE 0
+#define HOST_LAUNCH host_launch_f32
+#include "device/host_path.inl"

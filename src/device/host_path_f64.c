@@ -1,0 +1,3 @@
+#define REAL_DOUBLE 1
+#define HOST_LAUNCH host_launch_f64
+#include "device/host_path.inl"

@@ -1,0 +1,143 @@
+#include "manifold/pair.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "geometry/layout.h"
+#include "manifold/smoothing.h"
+#include <stdlib.h>
+
+/* Slots are counted in int on devices, with room for their coordinates. */
+#define CONTACTS_MOST ((size_t)1 << 28)
+
+pair *pair_get(abut_pair p)
+{
+  return pool_get(&pair_pool, (handle){p.index, p.generation});
+}
+
+static void pair_free(pair *p)
+{
+  if (!p) {
+    return;
+  }
+  for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
+    buffer_destroy(p->scratch[i]);
+  }
+  buffer_destroy(p->coefficients);
+  buffer_destroy(p->layout_ints);
+  free(p);
+}
+
+static void destroy_owned(owned *self)
+{
+  pair *p = (pair *)self;
+  pool_remove(&pair_pool, p->self);
+  pair_free(p);
+}
+
+static size_t kept(uint32_t wanted, size_t there)
+{
+  return wanted && wanted < there ? wanted : there;
+}
+
+static abut_status lay_out(pair *p, const body *const bodies[2])
+{
+  const abut_smoothing *s = &p->smoothing;
+  abut_layout *l = &p->layout;
+  for (int i = 0; i < 2; ++i) {
+    const bool vertices = i == 0 || s->two_sided;
+    l->vertices[i] = vertices ? kept(s->vertices[i], bodies[i]->info.vertices) : 0;
+    l->edges[i] = s->edge_edge ? kept(s->edges[i], bodies[i]->info.edges) : 0;
+    p->selected_vertices[i] = vertices && s->vertices[i] > 0;
+    p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
+  }
+  if (l->edges[0] > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / (l->edges[0] ? l->edges[0] : 1)) {
+    return fail(ABUT_ERROR_TOO_LARGE, "%zu x %zu edge pairs are more than %zu: keep fewer edges",
+                l->edges[0], l->edges[1], CONTACTS_MOST);
+  }
+  const size_t pairs = l->edges[0] * l->edges[1];
+  l->vertex_offset[0] = 0;
+  l->vertex_offset[1] = l->vertices[0];
+  l->edge_offset[0] = l->vertices[0] + l->vertices[1];
+  l->edge_offset[1] = l->edge_offset[0] + pairs;
+  l->contacts = l->edge_offset[1] + pairs;
+  if (l->contacts > CONTACTS_MOST) {
+    return fail(ABUT_ERROR_TOO_LARGE, "%zu contacts a pose are more than %zu: keep fewer edges",
+                l->contacts, CONTACTS_MOST);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status upload_layout(pair *p)
+{
+  const abut_layout *l = &p->layout;
+  int ints[LAYOUT_INTS];
+  ints[LAYOUT_VERTICES_2] = (int)l->vertex_offset[1];
+  ints[LAYOUT_EDGES_1] = (int)l->edge_offset[0];
+  ints[LAYOUT_EDGES_2] = (int)l->edge_offset[1];
+  ints[LAYOUT_KEPT_V1] = (int)l->vertices[0];
+  ints[LAYOUT_KEPT_V2] = (int)l->vertices[1];
+  ints[LAYOUT_KEPT_E1] = (int)l->edges[0];
+  ints[LAYOUT_KEPT_E2] = (int)l->edges[1];
+  ints[LAYOUT_SELECTED_V1] = p->selected_vertices[0];
+  ints[LAYOUT_SELECTED_V2] = p->selected_vertices[1];
+  ints[LAYOUT_SELECTED_E1] = p->selected_edges[0];
+  ints[LAYOUT_SELECTED_E2] = p->selected_edges[1];
+  return context_upload(p->context, sizeof ints, ints, &p->layout_ints);
+}
+
+abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
+                             abut_pair *out)
+{
+  const body *bodies[2] = {body_get(body1), NULL};
+  bodies[1] = bodies[0] ? body_get(body2) : NULL;
+  if (!bodies[0] || !bodies[1]) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (bodies[0]->context != bodies[1]->context) {
+    return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
+  }
+  if (!smoothing || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair needs smoothing and a handle");
+  }
+  TRY(check_smoothing(smoothing));
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(pair)));
+  pair *p = memory;
+  abut_status status = ABUT_SUCCESS;
+  p->context = bodies[0]->context;
+  p->base.destroy = destroy_owned;
+  p->bodies[0] = body1;
+  p->bodies[1] = body2;
+  p->smoothing = *smoothing;
+  TRY_DONE(lay_out(p, bodies));
+  TRY_DONE(upload_coefficients(p->context, smoothing, &p->coefficients));
+  TRY_DONE(upload_layout(p));
+  TRY_DONE(pool_add(&pair_pool, p, &p->self));
+  context_adopt(p->context, &p->base);
+  *out = (abut_pair){p->self.index, p->self.generation};
+  p = NULL;
+done:
+  pair_free(p);
+  return status;
+}
+
+abut_status abut_destroy_pair(abut_pair handle_)
+{
+  pair *p = pair_get(handle_);
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  context_release(p->context, &p->base);
+  destroy_owned(&p->base);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_layout(abut_pair handle_, abut_layout *layout)
+{
+  const pair *p = pair_get(handle_);
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *layout = p->layout;
+  return ABUT_SUCCESS;
+}

@@ -1,0 +1,236 @@
+/* Golden answers: test_golden PRECISION FOLDER...
+ *
+ * Each folder is a case of spec.md, section 9 (a.body.json, b.body.json, smoothing.json, poses.npz,
+ * expected.npz) or holds a witness.npz. The table of tolerances is the specification's. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every entry within `all`, 99 % of them within `most`. */
+typedef struct tolerance {
+  double all, most;
+} tolerance;
+
+enum { P, D, N, A, OUTPUTS };
+static const char *const names[OUTPUTS] = {"p", "d", "n", "activity"};
+static const tolerance table[2][OUTPUTS] = {
+  {{5e-5, 3e-5}, {1e-3, 2e-4}, {1e-2, 1e-3}, {3e-4, 3e-5}},
+  {{1e-9, 1e-9}, {1e-9, 1e-9}, {1e-8, 1e-8}, {1e-9, 1e-9}},
+};
+
+/* On these two, whose lengths reach 18, d and p may be off by 1e-4 of the length in float32 instead. */
+static double length_of(const char *folder)
+{
+  const bool longer = strstr(folder, "box-on-box") || strstr(folder, "composed");
+  return longer ? 1e-4 : 0.0;
+}
+
+static void compare(const char *folder, int output, abut_precision precision, const void *got,
+                    const abut_array *expected)
+{
+  const double *want = expected->data;
+  size_t count = 1;
+  for (uint32_t i = 0; i < expected->dimensions; ++i) {
+    count *= expected->shape[i];
+  }
+  const double relative = precision == ABUT_FLOAT32 && output <= D ? length_of(folder) : 0.0;
+  const tolerance t = table[precision][output];
+  double worst = 0.0;
+  size_t above_most = 0, above_all = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double error = fabs(real_at(got, precision, i) - want[i]);
+    const double slack = relative * fabs(want[i]);
+    above_all += !(error <= fmax(t.all, slack));
+    above_most += !(error <= fmax(t.most, slack));
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  const double share = 100.0 * (double)(count - above_most) / (double)count;
+  printf("%-60s f%d %-9s worst %.2e, within %.0e: %.2f %%\n", folder,
+         precision == ABUT_FLOAT64 ? 64 : 32, names[output], worst, t.most, share);
+  check(above_all == 0, "%s %s: %zu of %zu entries are off by more than %g", folder, names[output],
+        above_all, count, t.all);
+  check(share >= 99.0, "%s %s: %.2f %% within %g", folder, names[output], share, t.most);
+}
+
+static void join(char *out, size_t size, const char *folder, const char *name)
+{
+  snprintf(out, size, "%s/%s", folder, name);
+}
+
+static bool load_pair(abut_context context, const char *folder, abut_pair *pair)
+{
+  char path[1024];
+  abut_body bodies[2];
+  for (int i = 0; i < 2; ++i) {
+    join(path, sizeof path, folder, i ? "b.body.json" : "a.body.json");
+    if (!CHECK_OK(abut_load_body(context, path, &bodies[i]))) {
+      return false;
+    }
+  }
+  abut_smoothing smoothing;
+  join(path, sizeof path, folder, "smoothing.json");
+  return CHECK_OK(abut_load_smoothing(path, &smoothing)) &&
+         CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, pair));
+}
+
+static void run_pair(abut_pair pair, const char *folder, abut_precision precision,
+                     const abut_poses *poses, const abut_npz *expected)
+{
+  abut_layout layout;
+  CHECK_OK(abut_get_layout(pair, &layout));
+  const size_t slots = poses->count * layout.contacts, size = real_size(precision);
+  const abut_array *d = find_array(expected, "d");
+  if (!d || !check(d->shape[0] == poses->count && d->shape[1] == layout.contacts,
+                   "%s has %zu contacts, not %zu", folder, layout.contacts, d->shape[1])) {
+    return;
+  }
+  void *out[OUTPUTS] = {malloc(3 * slots * size), malloc(slots * size), malloc(3 * slots * size),
+                        malloc(slots * size)};
+  void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
+  void *pose2 = to_reals(poses->pose2, 6 * poses->count, precision);
+  abut_batch batch = abut_default_batch();
+  batch.count = poses->count;
+  batch.pose1 = pose1;
+  batch.pose2 = pose2;
+  batch.p = out[P];
+  batch.d = out[D];
+  batch.n = out[N];
+  batch.activity = out[A];
+  if (CHECK_OK(abut_contacts(pair, &batch))) {
+    for (int i = 0; i < OUTPUTS; ++i) {
+      const abut_array *want = find_array(expected, names[i]);
+      if (want) {
+        compare(folder, i, precision, out[i], want);
+      }
+    }
+  }
+  for (int i = 0; i < OUTPUTS; ++i) {
+    free(out[i]);
+  }
+  free(pose1);
+  free(pose2);
+}
+
+static void run_case(abut_context context, const char *folder, abut_precision precision)
+{
+  char path[1024];
+  abut_pair pair;
+  abut_poses poses = {0};
+  abut_npz expected = {0};
+  join(path, sizeof path, folder, "poses.npz");
+  bool ok = load_pair(context, folder, &pair) && CHECK_OK(abut_load_poses(path, &poses));
+  join(path, sizeof path, folder, "expected.npz");
+  ok = ok && CHECK_OK(abut_read_npz(path, &expected));
+  if (ok) {
+    run_pair(pair, folder, precision, &poses, &expected);
+  }
+  abut_free_poses(&poses);
+  abut_free_npz(&expected);
+}
+
+/* ---- witness points ---- */
+
+static void compare_witness(const char *what, abut_precision precision, const void *got,
+                            const abut_array *expected, size_t first, double tolerated)
+{
+  const double *want = expected->data;
+  size_t count = 1;
+  for (uint32_t i = 0; i < expected->dimensions; ++i) {
+    count *= expected->shape[i];
+  }
+  const size_t row = count / expected->shape[0];
+  double worst = 0.0;
+  for (size_t i = first * row; i < count; ++i) {
+    const double error = fabs(real_at(got, precision, i) - want[i]);
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  printf("witness.npz f%d %-14s worst %.2e of %.0e\n", precision == ABUT_FLOAT64 ? 64 : 32, what,
+         worst, tolerated);
+  check(worst <= tolerated, "witness %s is off by %g, more than %g", what, worst, tolerated);
+}
+
+static void run_witness_set(abut_context context, const abut_npz *npz, abut_precision precision,
+                            const char *tag, const abut_smoothing *smoothing, double tolerated)
+{
+  const abut_array *edge_p = find_array(npz, "edge_p"), *edge_q = find_array(npz, "edge_q");
+  const abut_array *point = find_array(npz, "point"), *triangle = find_array(npz, "triangle");
+  const size_t count = edge_p->shape[0], size = real_size(precision);
+  void *p = to_reals(edge_p->data, 6 * count, precision);
+  void *q = to_reals(edge_q->data, 6 * count, precision);
+  void *v = to_reals(point->data, 3 * count, precision);
+  void *t = to_reals(triangle->data, 9 * count, precision);
+  void *e1 = malloc(3 * count * size), *e2 = malloc(3 * count * size);
+  void *inside = malloc(count * size), *face = malloc(3 * count * size);
+  size_t rejected = 1;
+  CHECK_OK(abut_witness_edges(context, smoothing, count, p, q, e1, e2, inside));
+  CHECK_OK(abut_witness_faces(context, smoothing, count, v, t, face, NULL, &rejected));
+  check(rejected == 0, "%zu triangles of witness.npz are refused", rejected);
+  const struct {
+    const char *name;
+    const void *got;
+  } outputs[] = {{"e1", e1}, {"e2", e2}, {"inside", inside}, {"face", face}};
+  for (int i = 0; i < 4; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "%s_%s", tag, outputs[i].name);
+    const abut_array *want = find_array(npz, name);
+    if (want) {
+      compare_witness(name, precision, outputs[i].got, want, 0, tolerated);
+    }
+  }
+  void *const all[] = {p, q, v, t, e1, e2, inside, face};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+    free(all[i]);
+  }
+}
+
+static void run_witness(abut_context context, const char *folder, abut_precision precision)
+{
+  char path[1024];
+  join(path, sizeof path, folder, "witness.npz");
+  abut_npz npz = {0};
+  if (!CHECK_OK(abut_read_npz(path, &npz))) {
+    return;
+  }
+  const bool wide = precision == ABUT_FLOAT64;
+  abut_smoothing smoothing = abut_default_smoothing();
+  run_witness_set(context, &npz, precision, "smooth", &smoothing, wide ? 1e-9 : 1e-4);
+  if (wide) {
+    smoothing.clip = smoothing.minimum = smoothing.compare = 1e-3;
+    smoothing.ridge = 1e-6;
+    run_witness_set(context, &npz, precision, "hard", &smoothing, 1e-8);
+  }
+  abut_free_npz(&npz);
+}
+
+static bool exists(const char *folder, const char *name)
+{
+  char path[1024];
+  join(path, sizeof path, folder, name);
+  FILE *file = fopen(path, "rb");
+  if (file) {
+    fclose(file);
+  }
+  return file != NULL;
+}
+
+int main(int argc, char **argv)
+{
+  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  for (int i = 2; i < argc; ++i) {
+    if (exists(argv[i], "expected.npz")) {
+      run_case(context, argv[i], precision);
+    } else if (exists(argv[i], "witness.npz")) {
+      run_witness(context, argv[i], precision);
+    } else {
+      check(false, "%s holds no golden answers", argv[i]);
+    }
+  }
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
