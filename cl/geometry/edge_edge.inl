@@ -1,13 +1,39 @@
 // Edge-edge witness points and contacts (Beker et al., III-B and IV-D).
 
-// Smooth active-set minimiser of 1/2 a'Qa + c'a over [0,1]^2, Q = [q11 q12; q12 q22] of determinant det.
-// Interior minimiser where `con` is near 1, else the soft best of the four sides.
-static void FN(unit_square_minimum)(num q11, num q12, num q22, num det, num c1, num c2,
-                                    GLOBAL const coefficients *c, num *a1, num *a2, num *con)
+// A quadratic 1/2 a'Qa + c'a, Q = [q11 q12; q12 q22], and its minimiser u over the plane.
+typedef struct FN(quadratic) {
+  num q11, q12, q22, c1, c2, u1, u2;
+} FN(quadratic);
+
+// Half the squared distance of p + a1 t1 and q - a2 t2, b = p - q, with ridge/2 |a - 1/2|^2 added.
+// u = -Q^-1 c with det Q and both numerators by the identities of Lagrange and Binet and Cauchy: products
+// of t1 x t2, which vanishes with the angle, where the plain differences cancel on parallel edges.
+static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
 {
+  FN(quadratic) r;
+  const num t11 = FN(dot3)(t1, t1), t22 = FN(dot3)(t2, t2);
+  const num b1 = FN(dot3)(b, t1), b2 = FN(dot3)(b, t2);
+  r.q11 = n_shift(t11, ridge);
+  r.q12 = FN(dot3)(t1, t2);
+  r.q22 = n_shift(t22, ridge);
+  r.c1 = n_shift(b1, R(-0.5) * ridge);
+  r.c2 = n_shift(b2, R(-0.5) * ridge);
+  const vec across = FN(cross3)(t1, t2);
+  const num det = n_smad(n_shift(n_add(t11, t22), ridge), ridge, FN(dot3)(across, across));
   const num det_inv = n_rcp(det);
-  const num u1 = n_mul(n_sub(n_mul(q12, c2), n_mul(q22, c1)), det_inv);
-  const num u2 = n_mul(n_sub(n_mul(q12, c1), n_mul(q11, c2)), det_inv);
+  const num by1 = n_sub(n_scale(n_sub(r.q22, r.q12), R(0.5)), b1);
+  const num by2 = n_sub(n_scale(n_sub(r.q11, r.q12), R(0.5)), b2);
+  r.u1 = n_mul(n_smad(by1, ridge, FN(dot3)(FN(cross3)(t2, b), across)), det_inv);
+  r.u2 = n_mul(n_smad(by2, ridge, FN(dot3)(FN(cross3)(b, t1), across)), det_inv);
+  return r;
+}
+
+// Smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best of four sides.
+static void FN(unit_square_minimum)(const FN(quadratic) *r, GLOBAL const coefficients *c, num *a1,
+                                    num *a2, num *con)
+{
+  const num q11 = r->q11, q12 = r->q12, q22 = r->q22, c1 = r->c1, c2 = r->c2;
+  const num u1 = r->u1, u2 = r->u2;
   *con = n_mul(FN(within)(u1, c->compare_inv), FN(within)(u2, c->compare_inv));
 
   const num q11_inv = n_rcp(q11);
@@ -52,16 +78,9 @@ static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coeffi
   const vec t1 = FN(scale3)(along1, scale);
   const vec t2 = FN(scale3)(along2, n_neg(scale));
   const vec b = FN(scale3)(FN(sub3)(p0, q0), scale);
-  const num t11 = FN(dot3)(t1, t1);
-  const num t22 = FN(dot3)(t2, t2);
-  // det Q by Lagrange's identity: a sum of squares, which parallel edges do not cancel.
-  const vec across = FN(cross3)(t1, t2);
-  const num det = n_add(FN(dot3)(across, across),
-                        n_scale(n_shift(n_add(t11, t22), c->ridge), c->ridge));
+  const FN(quadratic) r = FN(edge_quadratic)(t1, t2, b, c->ridge);
   num a1, a2;
-  FN(unit_square_minimum)(n_shift(t11, c->ridge), FN(dot3)(t1, t2), n_shift(t22, c->ridge), det,
-                          n_shift(FN(dot3)(b, t1), R(-0.5) * c->ridge),
-                          n_shift(FN(dot3)(b, t2), R(-0.5) * c->ridge), c, &a1, &a2, con);
+  FN(unit_square_minimum)(&r, c, &a1, &a2, con);
   *e1 = FN(mad3)(along1, a1, p0);
   *e2 = FN(mad3)(along2, a2, q0);
 }

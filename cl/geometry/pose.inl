@@ -27,9 +27,9 @@ static vec FN(limit3)(vec v, real most)
   return FN(make)(FN(limit)(v.x, most), FN(limit)(v.y, most), FN(limit)(v.z, most));
 }
 
-// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 as functions of t^2: Taylor series of
-// eight terms below t = 1/2, where the closed forms cancel, and those above.
-static void FN(exp_coefficients)(num t2, num *a, num *b, num *c)
+// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2: Taylor series
+// of eight terms below t = 1/2, where the closed forms cancel, and those above.
+static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
 {
   const ilane small = n_value(t2) < lane_lit(R(0.25));
   num sa = n_lit(R(-7.6471637318198164759e-13)); // -1/15!
@@ -56,6 +56,7 @@ static void FN(exp_coefficients)(num t2, num *a, num *b, num *c)
   const num sine = n_sin(t);
   const num t_inv = n_rcp(t);
   const num t2_inv = n_rcp(t2_safe);
+  *cosine = n_select(small, n_sub(n_lit(R(1.0)), n_mul(sb, t2)), n_cos(t));
   *a = n_select(small, sa, n_mul(sine, t_inv));
   *b = n_select(small, sb, n_scale(n_mul(n_mul(half_sine, half_sine), t2_inv), R(2.0)));
   *c = n_select(small, sc, n_mul(n_mul(n_sub(t, sine), t_inv), t2_inv));
@@ -65,15 +66,13 @@ static void FN(exp_coefficients)(num t2, num *a, num *b, num *c)
 static FN(frame) FN(exp_se3)(vec rho, vec omega)
 {
   const vec w = FN(limit3)(omega, ROTATION_LIMIT);
-  num a, b, c;
-  FN(exp_coefficients)(FN(dot3)(w, w), &a, &b, &c);
+  num a, b, c, cosine;
+  FN(exp_coefficients)(FN(dot3)(w, w), &a, &b, &c, &cosine);
   FN(frame) f;
-  // R = I + a W + b W^2, W^2 = w w' - |w|^2 I.
-  const num xx = n_mul(w.x, w.x), yy = n_mul(w.y, w.y), zz = n_mul(w.z, w.z);
-  const num one = n_lit(R(1.0));
-  f.m[0] = n_sub(one, n_mul(b, n_add(yy, zz)));
-  f.m[4] = n_sub(one, n_mul(b, n_add(xx, zz)));
-  f.m[8] = n_sub(one, n_mul(b, n_add(xx, yy)));
+  // R = I + a W + b W^2 = cos t I + a W + b w w': exact to rounding at quarter turns too.
+  f.m[0] = n_mad(b, n_mul(w.x, w.x), cosine);
+  f.m[4] = n_mad(b, n_mul(w.y, w.y), cosine);
+  f.m[8] = n_mad(b, n_mul(w.z, w.z), cosine);
   const num bxy = n_mul(b, n_mul(w.x, w.y)), az = n_mul(a, w.z);
   const num bxz = n_mul(b, n_mul(w.x, w.z)), ay = n_mul(a, w.y);
   const num byz = n_mul(b, n_mul(w.y, w.z)), ax = n_mul(a, w.x);

@@ -96,17 +96,28 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int 
   const int k = MIN_INT(row, kept - 1);
   const real ranked = ROW(top, pose, kept + 1)[k];
   GLOBAL const real *s = ROW(scores, pose, padded);
-  lane sum = lane_lit(R(0.0));
-  lane mix[6] = {sum, sum, sum, sum, sum, sum};
-  for (int i = 0; i < padded; i += LANES) {
-    const lane x = lane_abs(lane_lit(ranked) - lane_load(s + i)) * -c->sort_log2e;
-    if (!lane_any(x > lane_lit(WEIGHT_CUTOFF))) {
-      continue;
+  const lane zero = lane_lit(R(0.0));
+  lane sum = zero;
+  lane mix[6] = {zero, zero, zero, zero, zero, zero};
+  // In two levels, so that a thousand terms add up with the rounding of some sixty.
+  for (int begin = 0; begin < padded; begin += 32 * LANES) {
+    lane part_sum = zero;
+    lane part[6] = {zero, zero, zero, zero, zero, zero};
+    const int end = MIN_INT(begin + 32 * LANES, padded);
+    for (int i = begin; i < end; i += LANES) {
+      const lane x = lane_abs(lane_lit(ranked) - lane_load(s + i)) * -c->sort_log2e;
+      if (!lane_any(x > lane_lit(WEIGHT_CUTOFF))) {
+        continue;
+      }
+      const lane w = lane_exp2(x);
+      part_sum = part_sum + w;
+      for (int j = 0; j < columns; ++j) {
+        part[j] = part[j] + w * lane_load(source + j * padded + i);
+      }
     }
-    const lane w = lane_exp2(x);
-    sum = sum + w;
+    sum = sum + part_sum;
     for (int j = 0; j < columns; ++j) {
-      mix[j] = mix[j] + w * lane_load(source + j * padded + i);
+      mix[j] = mix[j] + part[j];
     }
   }
   const real sum_inv = R(1.0) / lane_sum(sum);

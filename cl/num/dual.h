@@ -73,6 +73,7 @@ static dual dual_exp2(dual a)
 static dual dual_log2(dual a) { return dual_chain(a, lane_log2(a.v), LOG2E / a.v); }
 
 static dual dual_sin(dual a) { return dual_chain(a, lane_sin(a.v), lane_cos(a.v)); }
+static dual dual_cos(dual a) { return dual_chain(a, lane_cos(a.v), -lane_sin(a.v)); }
 
 static dual dual_select(ilane mask, dual a, dual b)
 {

@@ -19,5 +19,6 @@
 #undef n_log2
 #undef n_abs
 #undef n_sin
+#undef n_cos
 #undef n_select
 #undef vec

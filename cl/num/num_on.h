@@ -26,6 +26,7 @@
 #define n_log2(a) dual_log2(a)
 #define n_abs(a) dual_abs(a)
 #define n_sin(a) dual_sin(a)
+#define n_cos(a) dual_cos(a)
 #define n_select(mask, a, b) dual_select(mask, a, b)
 #else
 #define FN(name) name##_r
@@ -48,6 +49,7 @@
 #define n_log2(a) lane_log2(a)
 #define n_abs(a) lane_abs(a)
 #define n_sin(a) lane_sin(a)
+#define n_cos(a) lane_cos(a)
 #define n_select(mask, a, b) lane_select(mask, a, b)
 #endif
 #define vec FN(vec3)
