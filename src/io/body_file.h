@@ -1,0 +1,25 @@
+/* Body files: NAME.body.json. */
+#ifndef ABUT_IO_BODY_FILE_H
+#define ABUT_IO_BODY_FILE_H
+
+#include <abut/body.h>
+
+typedef struct body_file {
+  char *name;      /* NULL unless given */
+  char *mesh_path; /* the mesh, with the body file's folder before a relative path */
+  abut_superquadric *superquadrics;
+  size_t superquadric_count;
+  abut_polyhedron *polyhedra;
+  size_t polyhedron_count;
+  abut_pointcloud *pointclouds;
+  size_t pointcloud_count;
+  double *numbers; /* planes and points of all of them */
+  size_t number_count;
+} body_file;
+
+/* Reads and checks everything but the mesh; `name` is the file's path. *out is empty on failure. */
+abut_status body_file_parse(const char *name, const char *bytes, size_t count, body_file *out);
+abut_status body_file_read(const char *path, body_file *out);
+void body_file_free(body_file *b);
+
+#endif

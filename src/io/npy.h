@@ -1,0 +1,42 @@
+/* The header of a .npy array, and the text arrays' encoding. */
+#ifndef ABUT_IO_NPY_H
+#define ABUT_IO_NPY_H
+
+#include <abut/files.h>
+
+#define NPY_DIMENSIONS 4
+
+/* Names of file and array, for errors. */
+typedef struct npy_where {
+  const char *file, *array;
+} npy_where;
+
+typedef struct npy {
+  abut_array_type type;
+  size_t item_bytes; /* of one element; a text's all code points */
+  uint32_t dimensions;
+  size_t shape[NPY_DIMENSIONS];
+  size_t data_bytes;
+} npy;
+
+__attribute__((format(printf, 2, 3))) abut_status npy_fail(npy_where where, const char *format,
+                                                          ...);
+
+/* Parses the dictionary of a header: what stands behind its length. */
+abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out);
+
+/* Writes a whole header of version 1.0. *bytes is to be freed. */
+abut_status npy_format(const abut_array *array, size_t code_points, char **bytes, size_t *count);
+
+/* Elements of `shape`; false where that overflows. */
+bool npy_count(uint32_t dimensions, const size_t *shape, size_t *out);
+
+/* Little-endian UTF-32 to UTF-8 with a zero behind; trailing zeros are dropped. */
+abut_status npy_decode_text(npy_where where, const unsigned char *utf32, size_t code_points,
+                            char **out, size_t *length);
+
+/* The other way; *utf32 is to be freed. */
+abut_status npy_encode_text(npy_where where, const char *text, size_t length,
+                            unsigned char **utf32, size_t *code_points);
+
+#endif

@@ -1,0 +1,238 @@
+#include "io/poses.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/npy.h"
+#include "io/npz.h"
+#include "io/text.h"
+#include "io/whole_file.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 12
+
+/* The fields of a line, without the blanks around them. */
+static size_t split(scan *t, word *fields, size_t room)
+{
+  const char *end = t->at;
+  while (end != t->end && *end != '\n' && *end != '\r') {
+    end++;
+  }
+  size_t count = 0;
+  for (const char *at = t->at;; at++) {
+    const char *stop = memchr(at, ',', (size_t)(end - at));
+    stop = stop ? stop : end;
+    const char *from = at, *to = stop;
+    while (from != to && (*from == ' ' || *from == '\t')) {
+      from++;
+    }
+    while (to != from && (to[-1] == ' ' || to[-1] == '\t')) {
+      to--;
+    }
+    if (count < room) {
+      fields[count] = (word){from, (size_t)(to - from)};
+    }
+    count++;
+    at = stop;
+    if (at == end) {
+      return count;
+    }
+  }
+}
+
+static abut_status wrong_columns(const scan *t, size_t count)
+{
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %d of s1 and s2", count,
+                 COLUMNS);
+}
+
+/* A header of numbers would be a pose lost. */
+static abut_status read_header(scan *t)
+{
+  word fields[COLUMNS];
+  double unused;
+  if (!text_content(t)) {
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; a header is expected");
+  }
+  size_t count = split(t, fields, COLUMNS);
+  if (count != COLUMNS) {
+    return wrong_columns(t, count);
+  }
+  for (size_t i = 0; i < COLUMNS; i++) {
+    if (!word_any_number(fields[i], &unused)) {
+      text_next_line(t);
+      return ABUT_SUCCESS;
+    }
+  }
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
+}
+
+static abut_status read_row(scan *t, double *row)
+{
+  word fields[COLUMNS];
+  size_t count = split(t, fields, COLUMNS);
+  if (count != COLUMNS) {
+    return wrong_columns(t, count);
+  }
+  for (size_t i = 0; i < COLUMNS; i++) {
+    if (!word_any_number(fields[i], &row[i])) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "column %zu: '%s' is not a number", i + 1,
+                     word_shown(fields[i]).text);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_row(abut_poses *p, size_t *room1, size_t *room2, const double *row)
+{
+  void *pose1 = p->pose1, *pose2 = p->pose2;
+  abut_status status = grow(&pose1, room1, p->count + 1, 6 * sizeof(double));
+  p->pose1 = pose1;
+  TRY(status);
+  status = grow(&pose2, room2, p->count + 1, 6 * sizeof(double));
+  p->pose2 = pose2;
+  TRY(status);
+  memcpy(p->pose1 + 6 * p->count, row, 6 * sizeof(double));
+  memcpy(p->pose2 + 6 * p->count, row + 6, 6 * sizeof(double));
+  p->count++;
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_rows(scan *t, abut_poses *out)
+{
+  size_t room1 = 0, room2 = 0;
+  TRY(read_header(t));
+  while (text_content(t)) {
+    double row[COLUMNS];
+    TRY(read_row(t, row));
+    TRY(add_row(out, &room1, &room2, row));
+    text_next_line(t);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, abut_poses *out)
+{
+  scan t;
+  *out = (abut_poses){.kind = ABUT_POSE_TWIST};
+  abut_status status = text_open(&t, name, bytes, count);
+  if (status == ABUT_SUCCESS) {
+    status = read_rows(&t, out);
+  }
+  text_close(&t);
+  if (status != ABUT_SUCCESS) {
+    abut_free_poses(out);
+  }
+  return status;
+}
+
+/* Which of the two pairs of names the archive has. */
+static abut_status find_pair(const char *name, zip_t *archive, abut_pose_kind *kind,
+                             zip_int64_t found[2])
+{
+  static const char *const names[] = {"s1.npy", "s2.npy", "pose1.npy", "pose2.npy"};
+  zip_int64_t at[4];
+  for (int i = 0; i < 4; i++) {
+    at[i] = zip_name_locate(archive, names[i], 0);
+  }
+  bool twists = at[0] >= 0 || at[1] >= 0, quaternions = at[2] >= 0 || at[3] >= 0;
+  if (twists == quaternions) {
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds %s", twists
+                   ? "both s1, s2 and pose1, pose2" : "neither s1, s2 nor pose1, pose2");
+  }
+  int first = twists ? 0 : 2;
+  for (int i = 0; i < 2; i++) {
+    found[i] = at[first + i];
+    if (found[i] < 0) {
+      return fail_at(ABUT_ERROR_FORMAT, name, 0, "array '%.5s' is missing",
+                     twists ? (i ? "s2" : "s1") : names[first + i]);
+    }
+  }
+  *kind = twists ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION;
+  return ABUT_SUCCESS;
+}
+
+static abut_status convert(const char *name, const abut_array *a, size_t width, double **out)
+{
+  npy_where where = {name, a->name};
+  if (a->type != ABUT_ARRAY_FLOAT32 && a->type != ABUT_ARRAY_FLOAT64) {
+    static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
+    return npy_fail(where, "dtype %s, not float32 or float64", types[a->type]);
+  }
+  if (a->dimensions != 2 || a->shape[1] != width) {
+    return npy_fail(where, "not of shape (N, %zu)", width);
+  }
+  void *numbers;
+  size_t count = a->shape[0] * width;
+  TRY(allocate(&numbers, count, sizeof **out));
+  *out = numbers;
+  for (size_t i = 0; i < count; i++) {
+    (*out)[i] = a->type == ABUT_ARRAY_FLOAT64 ? ((const double *)a->data)[i]
+                                              : (double)((const float *)a->data)[i];
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
+{
+  zip_int64_t members[2];
+  double **poses[2] = {&out->pose1, &out->pose2};
+  size_t counts[2];
+  TRY(find_pair(name, archive, &out->kind, members));
+  for (int i = 0; i < 2; i++) {
+    abut_array array;
+    TRY(npz_read_array(name, archive, (zip_uint64_t)members[i], &array));
+    counts[i] = array.shape[0];
+    abut_status status = convert(name, &array, out->kind == ABUT_POSE_TWIST ? 6 : 7, poses[i]);
+    npz_free_array(&array);
+    TRY(status);
+  }
+  out->count = counts[0];
+  return counts[0] == counts[1] ? ABUT_SUCCESS
+                                : fail_at(ABUT_ERROR_FORMAT, name, 0,
+                                          "%zu poses of body 1, but %zu of body 2", counts[0],
+                                          counts[1]);
+}
+
+abut_status poses_parse_npz(const char *name, const char *bytes, size_t count, abut_poses *out)
+{
+  zip_t *archive;
+  *out = (abut_poses){0};
+  TRY(npz_open(name, bytes, count, &archive));
+  abut_status status = read_pair(name, archive, out);
+  zip_discard(archive);
+  if (status != ABUT_SUCCESS) {
+    abut_free_poses(out);
+  }
+  return status;
+}
+
+abut_status abut_load_poses(const char *path, abut_poses *poses)
+{
+  if (!path || !poses) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or poses is NULL");
+  }
+  *poses = (abut_poses){0};
+  bool is_csv = has_extension(path, ".csv");
+  if (!is_csv && !has_extension(path, ".npz")) {
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "poses end with .npz or .csv");
+  }
+  char *bytes = NULL;
+  size_t count = 0;
+  abut_status status = whole_file_read(path, &bytes, &count);
+  if (status == ABUT_SUCCESS) {
+    status = is_csv ? poses_parse_csv(path, bytes, count, poses)
+                    : poses_parse_npz(path, bytes, count, poses);
+  }
+  free(bytes);
+  return status;
+}
+
+void abut_free_poses(abut_poses *poses)
+{
+  if (poses) {
+    free(poses->pose1);
+    free(poses->pose2);
+    *poses = (abut_poses){0};
+  }
+}

@@ -1,0 +1,178 @@
+#include "io/smoothing_file.h"
+
+#include "base/error.h"
+#include "io/json.h"
+#include "io/text.h"
+#include <abut/files.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRACE_LIMIT 64
+#define TEXT_BYTES 2048 /* all keys, and numbers of at most 25 bytes */
+
+#define REALS(apply)                                                                     \
+  apply(length, length) apply(union, union_) apply(plane, plane) apply(normal, normal)   \
+  apply(penetration, penetration) apply(neighbour, neighbour) apply(clash, clash)        \
+  apply(sign, sign) apply(sort, sort) apply(clip, clip) apply(minimum, minimum)          \
+  apply(compare, compare) apply(ridge, ridge) apply(distance, distance)
+
+#define REAL(key, member) {#key, offsetof(abut_smoothing, member)},
+
+static const struct {
+  const char *key;
+  size_t offset;
+} reals[] = {REALS(REAL)};
+
+#define REAL_COUNT (sizeof reals / sizeof *reals)
+
+static const char *const other_keys[] = {"trace",     "inside",    "select", "edge_edge",
+                                         "two_sided", "edges",     "vertices"};
+
+#define OTHER_COUNT (sizeof other_keys / sizeof *other_keys)
+
+static abut_status check_keys(const json_file *f, const json_at *root)
+{
+  const char *keys[REAL_COUNT + OTHER_COUNT];
+  for (size_t i = 0; i < REAL_COUNT; i++) {
+    keys[i] = reals[i].key;
+  }
+  memcpy(keys + REAL_COUNT, other_keys, sizeof other_keys);
+  return json_check_keys(f, root, keys, REAL_COUNT + OTHER_COUNT);
+}
+
+static abut_status read_reals(const json_file *f, const json_at *root, abut_smoothing *out)
+{
+  for (size_t i = 0; i < REAL_COUNT; i++) {
+    json_at at;
+    double value;
+    TRY(json_need(f, root, reals[i].key, &at));
+    TRY(json_number(f, &at, &value));
+    if (!(value > 0)) {
+      return json_fail(f, &at, "%.9g is not above 0", value);
+    }
+    memcpy((char *)out + reals[i].offset, &value, sizeof value);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_flag(const json_file *f, const json_at *root, const char *key, bool *out)
+{
+  json_at at;
+  TRY(json_need(f, root, key, &at));
+  return json_flag(f, &at, out);
+}
+
+static abut_status read_select(const json_file *f, const json_at *root, abut_select *out)
+{
+  json_at at;
+  const char *select;
+  TRY(json_need(f, root, "select", &at));
+  TRY(json_text(f, &at, &select));
+  if (strcmp(select, "softsort") != 0 && strcmp(select, "gate") != 0) {
+    return json_fail(f, &at, "neither \"softsort\" nor \"gate\"");
+  }
+  *out = strcmp(select, "gate") == 0 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_pair(const json_file *f, const json_at *root, const char *key,
+                             uint32_t *out)
+{
+  json_at at;
+  TRY(json_need(f, root, key, &at));
+  TRY(json_check_array(f, &at, 2));
+  for (size_t i = 0; i < 2; i++) {
+    json_at element = json_element(&at, i);
+    json_int_t value;
+    TRY(json_whole(f, &element, UINT32_MAX, &value));
+    out[i] = (uint32_t)value;
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_root(const json_file *f, const json_at *root, abut_smoothing *out)
+{
+  json_at at;
+  json_int_t trace;
+  TRY(check_keys(f, root));
+  TRY(read_reals(f, root, out));
+  TRY(json_need(f, root, "trace", &at));
+  TRY(json_whole(f, &at, TRACE_LIMIT, &trace));
+  out->trace = (uint32_t)trace;
+  TRY(read_flag(f, root, "inside", &out->inside));
+  TRY(read_select(f, root, &out->select));
+  TRY(read_flag(f, root, "edge_edge", &out->edge_edge));
+  TRY(read_flag(f, root, "two_sided", &out->two_sided));
+  TRY(read_pair(f, root, "edges", out->edges));
+  return read_pair(f, root, "vertices", out->vertices);
+}
+
+abut_status smoothing_parse(const char *name, const char *bytes, size_t count, abut_smoothing *out)
+{
+  json_file f;
+  json_at root;
+  abut_status status = json_file_open(&f, name, bytes, count, &root);
+  if (status == ABUT_SUCCESS) {
+    status = read_root(&f, &root, out);
+  }
+  json_file_close(&f);
+  return status;
+}
+
+static size_t write_reals(const abut_smoothing *s, char *text, size_t used)
+{
+  for (size_t i = 0; i < REAL_COUNT; i++) {
+    double value;
+    memcpy(&value, (const char *)s + reals[i].offset, sizeof value);
+    used += (size_t)snprintf(text + used, TEXT_BYTES - used, " \"%s\": %.17g,\n", reals[i].key,
+                             value);
+  }
+  return used;
+}
+
+static void write_others(const abut_smoothing *s, char *text, size_t used)
+{
+  static const char *const flags[] = {"false", "true"};
+  snprintf(text + used, TEXT_BYTES - used,
+           " \"trace\": %u,\n \"inside\": %s,\n \"select\": \"%s\",\n \"edge_edge\": %s,\n"
+           " \"two_sided\": %s,\n \"edges\": [%u, %u],\n \"vertices\": [%u, %u]\n}\n",
+           s->trace, flags[s->inside], s->select == ABUT_SELECT_GATE ? "gate" : "softsort",
+           flags[s->edge_edge], flags[s->two_sided], s->edges[0], s->edges[1], s->vertices[0],
+           s->vertices[1]);
+}
+
+static abut_status check_reals(const abut_smoothing *s)
+{
+  for (size_t i = 0; i < REAL_COUNT; i++) {
+    double value;
+    memcpy(&value, (const char *)s + reals[i].offset, sizeof value);
+    if (!isfinite(value)) {
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is not finite", reals[i].key);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_format_smoothing(const abut_smoothing *smoothing, char **text)
+{
+  number_locale locale = {0};
+  abut_status status = ABUT_SUCCESS;
+  if (!smoothing || !text) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing or text is NULL");
+  }
+  *text = NULL;
+  TRY(check_reals(smoothing));
+  TRY_DONE(number_locale_enter(&locale));
+  *text = malloc(TEXT_BYTES);
+  if (!*text) {
+    status = fail(ABUT_ERROR_MEMORY, "no memory for %d bytes", TEXT_BYTES);
+    goto done;
+  }
+  strcpy(*text, "{\n");
+  write_others(smoothing, *text, write_reals(smoothing, *text, 2));
+done:
+  number_locale_leave(&locale);
+  return status;
+}

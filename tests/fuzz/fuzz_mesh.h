@@ -1,0 +1,42 @@
+/* A mesh that parses must be valid; one that does not must leave nothing behind. */
+#ifndef ABUT_TESTS_FUZZ_MESH_H
+#define ABUT_TESTS_FUZZ_MESH_H
+
+#include "fuzz.h"
+#include "io/mesh.h"
+#include <abut/files.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void check_mesh(const mesh *m)
+{
+  size_t corners = 0;
+  PROMISE(m->vertex_count > 0);
+  for (size_t i = 0; i < 3 * m->vertex_count; i++) {
+    PROMISE(isfinite(m->vertices[i]));
+  }
+  for (size_t i = 0; i < m->face_count; i++) {
+    PROMISE(m->face_sizes[i] >= 3);
+    corners += m->face_sizes[i];
+  }
+  PROMISE(corners == m->index_count);
+  for (size_t i = 0; i < m->index_count; i++) {
+    PROMISE(m->face_indices[i] < m->vertex_count);
+  }
+}
+
+static int fuzz_mesh(mesh_format format, const uint8_t *bytes, size_t count)
+{
+  mesh m;
+  abut_status status = mesh_parse("fuzz", format, (const char *)bytes, count, &m);
+  if (status == ABUT_SUCCESS) {
+    check_mesh(&m);
+    mesh_free(&m);
+  } else {
+    PROMISE(status == ABUT_ERROR_FORMAT && abut_last_error()[0]);
+    PROMISE(!m.vertices && !m.face_sizes && !m.face_indices);
+  }
+  return 0;
+}
+
+#endif

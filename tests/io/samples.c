@@ -1,0 +1,230 @@
+#include "samples.h"
+
+#include <abut/files.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void buffer_put(buffer *b, const void *bytes, size_t count)
+{
+  if (b->count + count + 1 > b->room) {
+    b->room = 2 * (b->count + count + 1);
+    b->bytes = realloc(b->bytes, b->room);
+    if (!b->bytes) {
+      abort();
+    }
+  }
+  memcpy(b->bytes + b->count, bytes, count);
+  b->count += count;
+  b->bytes[b->count] = 0;
+}
+
+void buffer_text(buffer *b, const char *format, ...)
+{
+  char line[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (length < 0 || (size_t)length >= sizeof line) {
+    abort();
+  }
+  buffer_put(b, line, (size_t)length);
+}
+
+void buffer_u32(buffer *b, unsigned value, int big_endian)
+{
+  for (int i = 0; i < 4; i++) {
+    unsigned char byte = (unsigned char)(value >> (big_endian ? 24 - 8 * i : 8 * i));
+    buffer_put(b, &byte, 1);
+  }
+}
+
+void buffer_f32(buffer *b, float value, int big_endian)
+{
+  unsigned bits;
+  memcpy(&bits, &value, sizeof bits);
+  buffer_u32(b, bits, big_endian);
+}
+
+static const float tetrahedron[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+static const int sides[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+
+void buffer_binary_stl(buffer *b, const char *title, unsigned triangles)
+{
+  char header[80] = "";
+  snprintf(header, sizeof header, "%s", title);
+  buffer_put(b, header, sizeof header);
+  buffer_u32(b, triangles, 0);
+  for (unsigned k = 0; k < 4; k++) {
+    for (int i = 0; i < 3; i++) {
+      buffer_f32(b, 0, 0);
+    }
+    for (int i = 0; i < 9; i++) {
+      buffer_f32(b, tetrahedron[sides[k][i / 3]][i % 3], 0);
+    }
+    buffer_put(b, "\0\0", 2);
+  }
+}
+
+static void ascii_stl(buffer *b)
+{
+  buffer_text(b, "solid tetra\n");
+  for (int k = 0; k < 4; k++) {
+    buffer_text(b, " facet normal 0 0 0\n  outer loop\n");
+    for (int i = 0; i < 3; i++) {
+      const float *v = tetrahedron[sides[k][i]];
+      buffer_text(b, "   vertex %g %g %g\n", (double)v[0], (double)v[1], (double)v[2]);
+    }
+    buffer_text(b, "  endloop\n endfacet\n");
+  }
+  buffer_text(b, "endsolid tetra\n");
+}
+
+/* Coordinates in the order z, x, y with a byte between; an element and lists to be skipped. */
+void buffer_ply(buffer *b, const char *format)
+{
+  static const int quad[] = {0, 3, 2, 1};
+  int big = strstr(format, "big") != NULL, ascii = strcmp(format, "ascii") == 0;
+  buffer_text(b, "ply\nformat %s 1.0\ncomment pyramid\nobj_info x\nelement camera 1\n"
+                 "property list uchar short view\nelement vertex 5\nproperty float z\n"
+                 "property uchar red\nproperty float x\nproperty float y\nelement nothing 7\n"
+                 "element face 5\nproperty uchar flags\nproperty list uchar int vertex_indices\n"
+                 "property list uchar float texcoord\nend_header\n", format);
+  if (ascii) {
+    buffer_text(b, "2 -7 300\n0 255 0 0\n0 1 1 0\n0 2 1 1\n0 3 0 1\n1.5 4 .5 .5\n");
+  } else {
+    buffer_put(b, big ? "\2\377\371\1\54" : "\2\371\377\54\1", 5);
+    for (int i = 0; i < 5; i++) {
+      buffer_f32(b, i == 4 ? 1.5f : 0, big);
+      buffer_put(b, "\377", 1);
+      buffer_f32(b, i == 4 ? 0.5f : i == 1 || i == 2, big);
+      buffer_f32(b, i == 4 ? 0.5f : i == 2 || i == 3, big);
+    }
+  }
+  for (int k = 0; k < 5; k++) {
+    int corners = k ? 3 : 4;
+    if (ascii) {
+      buffer_text(b, "0 %d", corners);
+    } else {
+      char start[2] = {0, (char)corners};
+      buffer_put(b, start, 2);
+    }
+    for (int i = 0; i < corners; i++) {
+      int index = k == 0 ? quad[i] : i == 2 ? 4 : (k - 1 + i) % 4;
+      if (ascii) {
+        buffer_text(b, " %d", index);
+      } else {
+        buffer_u32(b, (unsigned)index, big);
+      }
+    }
+    if (ascii) {
+      buffer_text(b, " 1 0.25\n");
+    } else {
+      buffer_put(b, "\1", 1);
+      buffer_f32(b, 0.25f, big);
+    }
+  }
+}
+
+static const char obj_cube[] =
+  "# cube\r\nmtllib x.mtl\no cube\n"
+  "v -1 -1 -1 1 0 0\nv\t1 -1 -1\nv 1 1 -1 nan nan nan\nv -1 1 \\\n-1\nv -.5 -1. 1e0\nv 1 -1 1\n"
+  "v 1 1 1\nv -1 1 1\nvt 0 0\nvn 0 0 1\n"
+  "f 4 3 2 1\nf 5//1 6//1 7//1 8//1\nf 1/1 2/1 6/1 5/1\nf 2/1/1 3/1/1 7/1/1 6/1/1\n"
+  "f -6 -5 -1 -2 # top\nf 1 5 8 4";
+
+static const char off_pyramid[] =
+  "COFF # pyramid\n5 5 8\n\n0 0 0 255 0 0 255\n1 0 0\n1 1 0 # c\n0 1 0\n.5 .5 1.5\n"
+  "4 0 3 2 1 0.5 0.5 0.5\n3 0 1 4\n3 1 2 4\n3 2 3 4\n3 3 0 4\n";
+
+static const char body[] =
+  "{\n \"name\": \"part\",\n \"mesh\": \"part.obj\",\n \"superquadrics\": [\n"
+  "  {\"axes\": [0.4, 0.3, 2e-1], \"exponents\": [0.1, 2], \"position\": [0, -1, 0],\n"
+  "   \"quaternion\": [1, 0, 0, 0], \"operation\": \"subtract\"}],\n"
+  " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"
+  " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}]\n}\n";
+
+static const char smoothing[] =
+  "{\"length\": 1.0, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12,\n"
+  " \"penetration\": 0.01, \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01,\n"
+  " \"clip\": 0.1, \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10,\n"
+  " \"trace\": 2, \"inside\": false, \"select\": \"gate\", \"edge_edge\": true,\n"
+  " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295]}\n";
+
+static const char csv[] =
+  "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
+  "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
+  " 1e-3 , nan,inf,-inf,-1,+1,0,.5,5.,0,0,0\n";
+
+/* Arrays in memory exist only as files. */
+static void npz(buffer *b, int quaternions)
+{
+  static const double numbers[28] = {0.5, 1, 2};
+  char path[] = "/tmp/abut-sample-XXXXXX";
+  int file = mkstemp(path);
+  abut_array arrays[] = {
+    {quaternions ? "pose1" : "s1", ABUT_ARRAY_FLOAT64, 2, {2, quaternions ? 7 : 6}, numbers},
+    {quaternions ? "pose2" : "s2", ABUT_ARRAY_FLOAT32, 2, {2, quaternions ? 7 : 6}, numbers},
+    {"note", ABUT_ARRAY_TEXT, 1, {7}, "gr\303\274\303\237e"},
+    {"bytes", ABUT_ARRAY_UINT8, 1, {3}, "abc"},
+    {"words", ABUT_ARRAY_UINT32, 3, {1, 2, 1}, numbers},
+  };
+  char bytes[4096];
+  if (file < 0 || close(file) != 0 || abut_write_npz(path, arrays, 5) != ABUT_SUCCESS) {
+    abort();
+  }
+  FILE *stream = fopen(path, "rb");
+  if (!stream) {
+    abort();
+  }
+  buffer_put(b, bytes, fread(bytes, 1, sizeof bytes, stream));
+  fclose(stream);
+  unlink(path);
+}
+
+size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
+{
+  buffer b[SAMPLE_LIMIT] = {{0}};
+  size_t count = 1;
+  switch (kind) {
+  case SAMPLE_OBJ:
+    buffer_text(&b[0], "%s", obj_cube);
+    break;
+  case SAMPLE_STL:
+    ascii_stl(&b[0]);
+    buffer_binary_stl(&b[1], "a tetrahedron", 4);
+    buffer_binary_stl(&b[2], "solid tetrahedron", 4);
+    count = 3;
+    break;
+  case SAMPLE_PLY:
+    buffer_ply(&b[0], "ascii");
+    buffer_ply(&b[1], "binary_little_endian");
+    buffer_ply(&b[2], "binary_big_endian");
+    count = 3;
+    break;
+  case SAMPLE_OFF:
+    buffer_text(&b[0], "%s", off_pyramid);
+    break;
+  case SAMPLE_BODY:
+    buffer_text(&b[0], "%s", body);
+    break;
+  case SAMPLE_SMOOTHING:
+    buffer_text(&b[0], "%s", smoothing);
+    break;
+  case SAMPLE_NPZ:
+    npz(&b[0], 0);
+    npz(&b[1], 1);
+    count = 2;
+    break;
+  default:
+    buffer_text(&b[0], "%s", csv);
+    break;
+  }
+  for (size_t i = 0; i < count; i++) {
+    out[i] = (sample){b[i].bytes, b[i].count};
+  }
+  return count;
+}

@@ -1,0 +1,46 @@
+/* Good files of every format, made here: for damaging them, and as seeds of the fuzz targets. */
+#ifndef ABUT_TESTS_IO_SAMPLES_H
+#define ABUT_TESTS_IO_SAMPLES_H
+
+#include <stddef.h>
+
+typedef enum sample_kind {
+  SAMPLE_OBJ,
+  SAMPLE_STL,
+  SAMPLE_PLY,
+  SAMPLE_OFF,
+  SAMPLE_BODY,
+  SAMPLE_SMOOTHING,
+  SAMPLE_NPZ,
+  SAMPLE_CSV,
+  SAMPLE_KINDS
+} sample_kind;
+
+typedef struct sample {
+  char *bytes;
+  size_t count;
+} sample;
+
+#define SAMPLE_LIMIT 8
+
+/* Fills out[] and returns how many there are. Free each one's bytes. Aborts without memory. */
+size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT]);
+
+/* Room for bytes in the making. */
+typedef struct buffer {
+  char *bytes;
+  size_t count, room;
+} buffer;
+
+void buffer_put(buffer *b, const void *bytes, size_t count);
+void buffer_text(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_u32(buffer *b, unsigned value, int big_endian);
+void buffer_f32(buffer *b, float value, int big_endian);
+
+/* A tetrahedron as binary STL, whose header starts with `title`. */
+void buffer_binary_stl(buffer *b, const char *title, unsigned triangles);
+
+/* A square pyramid as PLY: format is "ascii", "binary_little_endian" or "binary_big_endian". */
+void buffer_ply(buffer *b, const char *format);
+
+#endif

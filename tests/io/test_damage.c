@@ -1,0 +1,176 @@
+/* Good files cut at every byte, and with bytes changed: an error or a valid result, never more. */
+#include "io/body_file.h"
+#include "io/mesh.h"
+#include "io/npz.h"
+#include "io/poses.h"
+#include "io/smoothing_file.h"
+#include "samples.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLIPS = 4000 };
+
+static void check_mesh(const mesh *m)
+{
+  size_t corners = 0;
+  assert_true(m->vertex_count > 0);
+  for (size_t i = 0; i < 3 * m->vertex_count; i++) {
+    assert_true(isfinite(m->vertices[i]));
+  }
+  for (size_t i = 0; i < m->face_count; i++) {
+    assert_true(m->face_sizes[i] >= 3);
+    corners += m->face_sizes[i];
+  }
+  assert_int_equal(corners, m->index_count);
+  for (size_t i = 0; i < corners; i++) {
+    assert_true(m->face_indices[i] < m->vertex_count);
+  }
+}
+
+static abut_status read_mesh(mesh_format format, const char *bytes, size_t count)
+{
+  mesh m;
+  abut_status status = mesh_parse("t", format, bytes, count, &m);
+  if (status == ABUT_SUCCESS) {
+    check_mesh(&m);
+  }
+  mesh_free(&m);
+  return status;
+}
+
+static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
+{
+  body_file b;
+  abut_smoothing s;
+  abut_npz n;
+  abut_poses p;
+  abut_status status;
+  switch (kind) {
+  case SAMPLE_BODY:
+    status = body_file_parse("t", bytes, count, &b);
+    body_file_free(&b);
+    return status;
+  case SAMPLE_SMOOTHING:
+    return smoothing_parse("t", bytes, count, &s);
+  case SAMPLE_NPZ:
+    status = npz_parse("t", bytes, count, &n);
+    abut_free_npz(&n);
+    return status;
+  case SAMPLE_CSV:
+    status = poses_parse_csv("t", bytes, count, &p);
+    abut_free_poses(&p);
+    return status;
+  default:
+    return read_mesh((mesh_format)kind, bytes, count);
+  }
+}
+
+/* A copy of exactly `count` bytes, so that a sanitizer sees what is read beyond. */
+static abut_status read_copy(sample_kind kind, const char *bytes, size_t count)
+{
+  char *copy = malloc(count ? count : 1);
+  assert_non_null(copy);
+  memcpy(copy, bytes, count);
+  abut_status status = read_sample(kind, copy, count);
+  if (status != ABUT_SUCCESS) {
+    assert_int_equal(status, ABUT_ERROR_FORMAT);
+    assert_true(strncmp(abut_last_error(), "t:", 2) == 0);
+  }
+  free(copy);
+  return status;
+}
+
+/* How much of a file's end may be missing unseen: blanks, a name, or all but a line of a text that
+ * has no end mark. Everything shorter must be refused. */
+static size_t loss_allowed(sample_kind kind, size_t number)
+{
+  switch (kind) {
+  case SAMPLE_OBJ:
+  case SAMPLE_CSV:
+    return SIZE_MAX;
+  case SAMPLE_STL:
+    return number == 0 ? strlen(" tetra\n") : 0;
+  case SAMPLE_PLY:
+    return number == 0 ? strlen("0.25\n") - 1 : 0;
+  case SAMPLE_OFF:
+    return 1;
+  case SAMPLE_BODY:
+  case SAMPLE_SMOOTHING:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+static void cut_everywhere(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+    sample s[SAMPLE_LIMIT];
+    size_t count = samples_make((sample_kind)kind, s);
+    for (size_t i = 0; i < count; i++) {
+      assert_int_equal(read_copy((sample_kind)kind, s[i].bytes, s[i].count), ABUT_SUCCESS);
+      for (size_t length = 0; length < s[i].count; length++) {
+        abut_status status = read_copy((sample_kind)kind, s[i].bytes, length);
+        if (status == ABUT_SUCCESS && s[i].count - length > loss_allowed((sample_kind)kind, i)) {
+          fail_msg("kind %d, sample %zu: %zu of %zu bytes were taken", kind, i, length, s[i].count);
+        }
+      }
+      free(s[i].bytes);
+    }
+  }
+}
+
+static void change_bytes(void **state)
+{
+  (void)state;
+  uint64_t x = 88172645463325252u;
+  for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+    sample s[SAMPLE_LIMIT];
+    size_t count = samples_make((sample_kind)kind, s), refused = 0;
+    for (int k = 0; k < FLIPS; k++) {
+      sample *one = &s[(size_t)k % count];
+      x ^= x << 13;
+      x ^= x >> 7;
+      x ^= x << 17;
+      size_t at = (size_t)(x >> 20) % one->count;
+      char before = one->bytes[at];
+      one->bytes[at] = k % 2 ? (char)(before ^ (1 << (x & 7))) : (char)(x >> 8);
+      refused += read_copy((sample_kind)kind, one->bytes, one->count) != ABUT_SUCCESS;
+      one->bytes[at] = before;
+    }
+    assert_true(refused > FLIPS / 20); /* the damage did reach the parsers */
+    for (size_t i = 0; i < count; i++) {
+      free(s[i].bytes);
+    }
+  }
+}
+
+static void only_noise(void **state)
+{
+  (void)state;
+  uint64_t x = 1;
+  for (int k = 0; k < 500; k++) {
+    char bytes[200];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+      x = x * 6364136223846793005u + 1442695040888963407u;
+      bytes[i] = (char)(x >> 56);
+    }
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+      assert_int_equal(read_copy((sample_kind)kind, bytes, sizeof bytes), ABUT_ERROR_FORMAT);
+    }
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(cut_everywhere),
+    cmocka_unit_test(change_bytes),
+    cmocka_unit_test(only_noise),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+#include "io/body_file.h"
+#include "io/smoothing_file.h"
+#include "samples.h"
+#include "support.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void good_body(void **state)
+{
+  (void)state;
+  sample s[SAMPLE_LIMIT];
+  body_file b;
+  samples_make(SAMPLE_BODY, s);
+  assert_int_equal(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b),
+                   ABUT_SUCCESS);
+  assert_string_equal(b.name, "part");
+  assert_string_equal(b.mesh_path, "some/where/part.obj");
+  assert_int_equal(b.superquadric_count, 1);
+  assert_true(b.superquadrics[0].axes[2] == 0.2 && b.superquadrics[0].exponents[1] == 2);
+  assert_true(b.superquadrics[0].position[1] == -1 && b.superquadrics[0].quaternion[0] == 1);
+  assert_int_equal(b.superquadrics[0].operation, ABUT_SUBTRACT);
+  assert_int_equal(b.polyhedron_count, 1);
+  assert_int_equal(b.polyhedra[0].count, 2);
+  assert_true(b.polyhedra[0].planes[8] == -1);
+  assert_int_equal(b.polyhedra[0].operation, ABUT_ADD); /* unless given */
+  assert_int_equal(b.pointcloud_count, 1);
+  assert_true(b.pointclouds[0].count == 1 && b.pointclouds[0].points[6] == 0.1);
+  body_file_free(&b);
+  free(s[0].bytes);
+}
+
+static void mesh_paths(void **state)
+{
+  (void)state;
+  static const char *const cases[][3] = {
+    {"a.json", "m.obj", "m.obj"},
+    {"/d/a.json", "../m.obj", "/d/../m.obj"},
+    {"/d/a.json", "/e/m.obj", "/e/m.obj"},
+    {"d/e/a.json", "f/m.obj", "d/e/f/m.obj"},
+  };
+  for (size_t i = 0; i < 4; i++) {
+    char json[256];
+    body_file b;
+    snprintf(json, sizeof json,
+             "{\"mesh\": \"%s\", \"polyhedra\": [{\"planes\": [[1,0,0,0,0,0]]}]}", cases[i][1]);
+    assert_int_equal(body_file_parse(cases[i][0], json, strlen(json), &b), ABUT_SUCCESS);
+    assert_string_equal(b.mesh_path, cases[i][2]);
+    assert_null(b.name);
+    body_file_free(&b);
+  }
+}
+
+#define SQ(axes, exponents, position, quaternion, more)                                      \
+  "{\n\"mesh\": \"a.obj\",\n\"superquadrics\": [\n{\n\"axes\": " axes ",\n\"exponents\": "   \
+  exponents ",\n\"position\": " position ",\n\"quaternion\": " quaternion more "\n}\n]\n}\n"
+#define GOOD_SQ "{\"axes\": [1,1,1], \"exponents\": [1,1], \"position\": [0,0,0], "\
+                "\"quaternion\": [1,0,0,0]}"
+#define PH(rows) "{\n\"mesh\": \"a.obj\",\n\"polyhedra\": [\n{\"planes\": " rows "}]}"
+#define PC(rows) "{\n\"mesh\": \"a.obj\",\n\"pointclouds\": [\n{\"points\": " rows "}]}"
+
+static const struct {
+  const char *text, *start, *part;
+} wrong_bodies[] = {
+  {"", "b:1: ", ""},
+  {"[]", "b:1: ", "not an object"},
+  {"{\n\"mesh\": \"a\",\n}", "b:3: ", "expected"},
+  {"{}", "b:1: ", "the key 'mesh' is missing"},
+  {"\n\n{\"name\": \"x\"}", "b:3: ", "the key 'mesh' is missing"},
+  {"{\"mesh\": 3}", "b:1: ", "mesh: not a string"},
+  {"{\"mesh\": \"\"}", "b:1: ", "mesh: an empty path"},
+  {"{\"mesh\": \"a\\u0000b\"}", "b:1: ", "NUL"},
+  {"{\n\"name\": null,\n\"mesh\": \"a\"}", "b:2: ", "name: not a string"},
+  {"{\n\"mesh\": \"a\",\n\"mesh\": \"b\"}", "b:3: ", "duplicate"},
+  {"{\n\"mesh\": \"a\",\n\"spheres\": []}", "b:3: ", "spheres: no such key is known"},
+  {"{\"mesh\": \"a\",\n\"spher\\u0065s\": []}", "b:2: ", "spheres: no such key is known"},
+  {"{\"mesh\": \"a\"}", "b:1: ", "no primitive is added"},
+  {"{\"mesh\": \"a\",\n\"superquadrics\": {}}", "b:2: ", "superquadrics: not an array"},
+  {"{\"mesh\": \"a\",\n\"superquadrics\": [\n3]}", "b:3: ", "superquadrics[0]: not an object"},
+  {"{\"mesh\": \"a\",\n\"superquadrics\": [" GOOD_SQ ",\n\n{}]}", "b:4: ",
+   "superquadrics[1]: the key 'axes' is missing"},
+  {SQ("[1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ",
+   "superquadrics[0].axes: 2 elements, not 3"},
+  {SQ("3", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ", "axes: not an array"},
+  {SQ("[1,\n\"1\", 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ",
+   "superquadrics[0].axes[1]: not a number"},
+  {SQ("[1, 1,\n\n0]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:7: ",
+   "superquadrics[0].axes[2]: 0 is not within"},
+  {SQ("[1, -1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:5: ", "-1 is not within"},
+  {SQ("[1, 1, 1]", "[0, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ",
+   "exponents[0]: 0 is not above 0"},
+  {SQ("[1, 1, 1]", "[1, 2.001]", "[0, 0, 0]", "[1, 0, 0, 0]", ""), "b:6: ", "at most 2"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 2e6]", "[1, 0, 0, 0]", ""), "b:7: ", "position[2]"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 1e999]", "[1, 0, 0, 0]", ""), "b:7: ", "overflow"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, NaN]", "[1, 0, 0, 0]", ""), "b:7: ", "invalid token"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[0, 0.0, 0, -0.0]", ""), "b:8: ",
+   "superquadrics[0].quaternion: the quaternion has no length"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": \"cut\""), "b:9: ",
+   "operation: neither"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\"operation\": 1"), "b:9: ",
+   "operation: not a string"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\n\n\"radius\": 1"), "b:10: ",
+   "superquadrics[0].radius: no such key"},
+  {SQ("[1, 1, 1]", "[1, 1]", "[0, 0, 0]", "[1, 0, 0, 0]", ",\"operation\": \"subtract\""), "b:1: ",
+   "no primitive is added"},
+  {PH("[]"), "b:4: ", "planes: holds nothing"},
+  {PH("{}"), "b:4: ", "planes: not an array"},
+  {PH("[1]"), "b:4: ", "planes[0]: not an array"},
+  {PH("[[0,0,1,0,0,0],\n[0,0,1,0,0]]"), "b:5: ", "polyhedra[0].planes[1]: 5 elements, not 6"},
+  {PH("[[0,0,1,0,0,0],\n\n[0,0,0,0,0,0]]"), "b:6: ", "the normal has no length"},
+  {PH("[[0,0,1,0,0,\n1e7]]"), "b:5: ", "planes[0][5]"},
+  {PC("[[0,0,0,0,0,0,1]]"), "b:4: ", "points[0]: the normal has no length"},
+  {PC("[[0,0,0,0,0,1,\n0]]"), "b:5: ", "points[0][6]: the width"},
+  {PC("[[0,0,0,0,0,1,-1]]"), "b:4: ", "the width"},
+  {PC("[[0,0,0,0,0,1]]"), "b:4: ", "6 elements, not 7"},
+  {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
+  {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
+   "planes: no such key"},
+  /* brackets and quotes within strings do not lead the search for the line astray */
+  {"{\"name\": \"}]\\\"{[\",\n\"mesh\": \"a\",\n\"polyhedra\": [{\"planes\": []}]}", "b:3: ",
+   "holds nothing"},
+};
+
+static void wrong_body(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong_bodies / sizeof *wrong_bodies; i++) {
+    body_file b;
+    const char *text = wrong_bodies[i].text;
+    expect_failure(body_file_parse("b", text, strlen(text), &b), ABUT_ERROR_FORMAT,
+                   wrong_bodies[i].start, wrong_bodies[i].part);
+    assert_true(!b.mesh_path && !b.superquadrics && !b.numbers);
+  }
+  body_file b;
+  const char *path = in_folder("none.body.json");
+  expect_failure(body_file_read(path, &b), ABUT_ERROR_READ, path, "No such file");
+  path = write_text("a.body.json", "{\"mesh\": \"a\",\n\"x\": 1}");
+  expect_failure(body_file_read(path, &b), ABUT_ERROR_FORMAT, path, "a.body.json:2: x: ");
+}
+
+/* A deep nest is refused by the parser, not by the stack. */
+static void deep_nest(void **state)
+{
+  (void)state;
+  enum { DEPTH = 100000 };
+  buffer b = {0};
+  body_file file;
+  buffer_text(&b, "{\"mesh\": \"a\", \"polyhedra\": ");
+  for (int i = 0; i < DEPTH; i++) {
+    buffer_put(&b, "[", 1);
+  }
+  expect_failure(body_file_parse("b", b.bytes, b.count, &file), ABUT_ERROR_FORMAT, "b:1: ",
+                 "depth");
+  free(b.bytes);
+}
+
+static abut_smoothing read_sample(void)
+{
+  sample s[SAMPLE_LIMIT];
+  abut_smoothing m;
+  memset(&m, 0, sizeof m);
+  samples_make(SAMPLE_SMOOTHING, s);
+  assert_int_equal(smoothing_parse("s", s[0].bytes, s[0].count, &m), ABUT_SUCCESS);
+  free(s[0].bytes);
+  return m;
+}
+
+static void good_smoothing(void **state)
+{
+  (void)state;
+  abut_smoothing m = read_sample();
+  assert_true(m.length == 1 && m.union_ == 0.01 && m.plane == 0.01 && m.normal == 1e-12);
+  assert_true(m.penetration == 0.01 && m.neighbour == 0.01 && m.clash == 0.1 && m.sign == 0.1);
+  assert_true(m.sort == 0.01 && m.clip == 0.1 && m.minimum == 0.1 && m.compare == 0.1);
+  assert_true(m.ridge == 0.01 && m.distance == 1e-10 && m.trace == 2 && !m.inside);
+  assert_true(m.select == ABUT_SELECT_GATE && m.edge_edge && m.two_sided);
+  assert_true(m.edges[0] == 18 && m.edges[1] == 0);
+  assert_true(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
+}
+
+static void check_round_trip(const abut_smoothing *m)
+{
+  abut_smoothing again;
+  char *text;
+  memset(&again, 0, sizeof again);
+  assert_int_equal(abut_format_smoothing(m, &text), ABUT_SUCCESS);
+  if (smoothing_parse("again", text, strlen(text), &again) != ABUT_SUCCESS) {
+    fail_msg("%s in %s", abut_last_error(), text);
+  }
+  assert_memory_equal(m, &again, sizeof again);
+  abut_free(text);
+}
+
+static void round_trip(void **state)
+{
+  (void)state;
+  abut_smoothing m = read_sample();
+  check_round_trip(&m);
+  m.length = 0.024320165358262882;
+  m.union_ = DBL_MAX;
+  m.plane = DBL_TRUE_MIN;
+  m.normal = 1.0 / 3;
+  m.sort = nextafter(1, 2);
+  m.distance = 1e15;
+  m.ridge = 1e17;
+  m.select = ABUT_SELECT_SOFTSORT;
+  m.inside = true;
+  m.edge_edge = m.two_sided = false;
+  m.trace = 64;
+  check_round_trip(&m);
+  setlocale(LC_ALL, "de_DE.utf8"); /* where there is one */
+  check_round_trip(&m);
+  setlocale(LC_ALL, "C");
+}
+
+static void format_refuses(void **state)
+{
+  (void)state;
+  abut_smoothing m = read_sample();
+  char *text;
+  expect_failure(abut_format_smoothing(NULL, &text), ABUT_ERROR_ARGUMENT, "", "NULL");
+  expect_failure(abut_format_smoothing(&m, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
+  m.clash = NAN;
+  expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "clash is not finite");
+  assert_null(text);
+}
+
+/* The sample with the value of one key replaced; an empty one drops the key. */
+static char *with(const char *key, const char *value)
+{
+  sample s[SAMPLE_LIMIT];
+  char name[32];
+  buffer b = {0};
+  samples_make(SAMPLE_SMOOTHING, s);
+  snprintf(name, sizeof name, "\"%s\":", key);
+  char *at = strstr(s[0].bytes, name);
+  assert_non_null(at);
+  char *end = at + strlen(name);
+  for (int depth = 0; depth > 0 || (*end != ',' && *end != '}'); end++) {
+    depth += *end == '[';
+    depth -= *end == ']';
+  }
+  buffer_put(&b, s[0].bytes, (size_t)(at - s[0].bytes));
+  if (*value) {
+    buffer_text(&b, "%s %s", name, value);
+  } else if (*end == ',') {
+    end++;
+  } else {
+    b.count -= 2; /* the last key; the comma before it */
+  }
+  buffer_text(&b, "%s", end);
+  free(s[0].bytes);
+  return b.bytes;
+}
+
+static void each_key_is_needed(void **state)
+{
+  (void)state;
+  static const char *const keys[] = {
+    "length", "union",   "plane",   "normal", "penetration", "neighbour", "clash",
+    "sign",   "sort",    "clip",    "minimum", "compare",    "ridge",     "distance",
+    "trace",  "inside",  "select",  "edge_edge", "two_sided", "edges",    "vertices"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    abut_smoothing m;
+    char *text = with(keys[i], ""), part[64];
+    snprintf(part, sizeof part, "the key '%s' is missing", keys[i]);
+    expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT, "s:1: ", part);
+    free(text);
+    text = with(keys[i], "{}");
+    snprintf(part, sizeof part, " %s: n", keys[i]); /* "not ..." or "neither ..." */
+    expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT, "s:", part);
+    free(text);
+  }
+}
+
+static const struct {
+  const char *key, *value, *start, *part;
+} wrong_values[] = {
+  {"length", "0", "s:1: ", "length: 0 is not above 0"},
+  {"penetration", "-0.5", "s:2: ", "penetration: -0.5 is not above 0"},
+  {"clip", "true", "s:3: ", "clip: not a number"},
+  {"ridge", "0.0", "s:3: ", "ridge: 0 is not above 0"},
+  {"distance", "1e400", "s:3: ", "overflow"},
+  {"trace", "65", "s:4: ", "trace: not a whole number from 0 to 64"},
+  {"trace", "-1", "s:4: ", "trace: not a whole"},
+  {"trace", "2.0", "s:4: ", "trace: not a whole"},
+  {"inside", "0", "s:4: ", "inside: neither true nor false"},
+  {"select", "\"hard\"", "s:4: ", "select: neither \"softsort\" nor \"gate\""},
+  {"edges", "[1]", "s:5: ", "edges: 1 elements, not 2"},
+  {"edges", "[1,\n-1]", "s:6: ", "edges[1]: not a whole"},
+  {"vertices", "[1, 4294967296]", "s:5: ", "vertices[1]: not a whole number from 0 to 4294967295"},
+  {"vertices", "[0, 0],\n\"extra\": 1", "s:6: ", "extra: no such key is known"},
+  {"vertices", "[0, 0], \"sort\": 1", "s:5: ", "duplicate"},
+};
+
+static void wrong_smoothing(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong_values / sizeof *wrong_values; i++) {
+    abut_smoothing m;
+    char *text = with(wrong_values[i].key, wrong_values[i].value);
+    expect_failure(smoothing_parse("s", text, strlen(text), &m), ABUT_ERROR_FORMAT,
+                   wrong_values[i].start, wrong_values[i].part);
+    free(text);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(good_body),      cmocka_unit_test(mesh_paths),
+    cmocka_unit_test(wrong_body),     cmocka_unit_test(deep_nest),
+    cmocka_unit_test(good_smoothing), cmocka_unit_test(round_trip),
+    cmocka_unit_test(format_refuses), cmocka_unit_test(each_key_is_needed),
+    cmocka_unit_test(wrong_smoothing),
+  };
+  return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

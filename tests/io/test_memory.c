@@ -1,0 +1,142 @@
+/* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). The
+ * linker sends the library's own calls of malloc, calloc and realloc here; those of libzip and
+ * jansson stay as they are. */
+#include "io/body_file.h"
+#include "io/mesh.h"
+#include "io/npz.h"
+#include "io/poses.h"
+#include "io/smoothing_file.h"
+#include "samples.h"
+#include "support.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static long until_failure = -1; /* allocations that still work; negative for all */
+
+static int fails(void)
+{
+  return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+  return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+  return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+  return fails() ? NULL : __real_realloc(memory, size);
+}
+
+static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
+{
+  abut_status status;
+  mesh m;
+  body_file b;
+  abut_smoothing s;
+  abut_npz n;
+  abut_poses p;
+  switch (kind) {
+  case SAMPLE_BODY:
+    status = body_file_parse("t", bytes, count, &b);
+    body_file_free(&b);
+    return status;
+  case SAMPLE_SMOOTHING:
+    return smoothing_parse("t", bytes, count, &s);
+  case SAMPLE_NPZ:
+    status = npz_parse("t", bytes, count, &n);
+    abut_free_npz(&n);
+    if (status == ABUT_SUCCESS) {
+      status = poses_parse_npz("t", bytes, count, &p);
+      abut_free_poses(&p);
+    }
+    return status;
+  case SAMPLE_CSV:
+    status = poses_parse_csv("t", bytes, count, &p);
+    abut_free_poses(&p);
+    return status;
+  default:
+    status = mesh_parse("t", (mesh_format)kind, bytes, count, &m);
+    mesh_free(&m);
+    return status;
+  }
+}
+
+static void each_read(void **state)
+{
+  (void)state;
+  for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+    sample s[SAMPLE_LIMIT];
+    size_t count = samples_make((sample_kind)kind, s);
+    for (size_t i = 0; i < count; i++) {
+      long allowed = 0;
+      abut_status status;
+      do {
+        until_failure = allowed++;
+        status = read_sample((sample_kind)kind, s[i].bytes, s[i].count);
+        int met = until_failure < 0;
+        until_failure = -1;
+        assert_true(status == ABUT_SUCCESS ? !met : met);
+        assert_true(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
+      } while (status != ABUT_SUCCESS);
+      free(s[i].bytes);
+    }
+  }
+}
+
+static abut_status write_all(const char *npz, const char *png)
+{
+  static const uint8_t pixels[300];
+  static const abut_array arrays[] = {{"a", ABUT_ARRAY_UINT8, 1, {300}, pixels},
+                                      {"t", ABUT_ARRAY_TEXT, 1, {2}, "ab"}};
+  abut_smoothing s = {.length = 1};
+  char *text = NULL;
+  abut_status status = abut_format_smoothing(&s, &text);
+  abut_free(text);
+  if (status == ABUT_SUCCESS) {
+    status = abut_write_npz(npz, arrays, 2);
+  }
+  return status == ABUT_SUCCESS ? abut_write_png(png, 10, 10, pixels) : status;
+}
+
+static void each_write(void **state)
+{
+  (void)state;
+  long allowed = 0;
+  abut_status status;
+  do {
+    const char *npz = in_folder("a.npz"), *png = in_folder("a.png");
+    until_failure = allowed++;
+    status = write_all(npz, png);
+    until_failure = -1;
+    assert_true(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
+    size_t whole = (access(npz, F_OK) == 0) + (access(png, F_OK) == 0);
+    assert_int_equal(folder_entries(), whole); /* no temporary is left */
+    assert_true(status != ABUT_SUCCESS || whole == 2);
+    unlink(npz);
+    unlink(png);
+  } while (status != ABUT_SUCCESS);
+  assert_true(allowed > 8);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_read),
+    cmocka_unit_test(each_write),
+  };
+  return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

@@ -1,0 +1,416 @@
+#include "samples.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+/* A member as it stands in the archive: bytes that this test makes up. */
+typedef struct raw {
+  const char *name;
+  buffer bytes;
+} raw;
+
+static raw npy(const char *name, const char *dict, const void *data, size_t count)
+{
+  raw r = {name, {0}};
+  char length[2] = {(char)(strlen(dict) & 0xFF), (char)(strlen(dict) >> 8)};
+  buffer_put(&r.bytes, "\x93NUMPY\x01\x00", 8);
+  buffer_put(&r.bytes, length, 2);
+  buffer_put(&r.bytes, dict, strlen(dict));
+  buffer_put(&r.bytes, data, count);
+  return r;
+}
+
+/* Writes members as an archive, takes their bytes, and returns the path. */
+static const char *archive(const char *file, raw *members, size_t count, int method)
+{
+  const char *path = in_folder(file);
+  zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+  assert_non_null(zip);
+  for (size_t i = 0; i < count; i++) {
+    buffer *b = &members[i].bytes;
+    zip_source_t *source = zip_source_buffer(zip, b->bytes, b->count, 0);
+    zip_int64_t index = zip_file_add(zip, members[i].name, source, 0);
+    assert_true(index >= 0);
+    assert_int_equal(zip_set_file_compression(zip, (zip_uint64_t)index, method, 0), 0);
+  }
+  assert_int_equal(zip_close(zip), 0);
+  for (size_t i = 0; i < count; i++) {
+    free(members[i].bytes.bytes);
+  }
+  return path;
+}
+
+static const char *one(const char *dict, const void *data, size_t count)
+{
+  raw member = npy("x.npy", dict, data, count);
+  return archive("one.npz", &member, 1, ZIP_CM_DEFLATE);
+}
+
+static void round_trip(void **state)
+{
+  (void)state;
+  static const float f[6] = {1, -2.5f, 3e-30f, NAN, INFINITY, 0};
+  static const double d[2] = {0.1, -1e300};
+  static const uint32_t u[4] = {0, 1, UINT32_MAX, 7};
+  static const char utf8[] = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
+  const abut_array arrays[] = {
+    {"f", ABUT_ARRAY_FLOAT32, 3, {1, 2, 3}, f},    {"d", ABUT_ARRAY_FLOAT64, 1, {2}, d},
+    {"b", ABUT_ARRAY_UINT8, 2, {2, 3}, "abcdef"},  {"u", ABUT_ARRAY_UINT32, 4, {1, 1, 4, 1}, u},
+    {"none", ABUT_ARRAY_FLOAT32, 2, {0, 3}, NULL}, {"scalar", ABUT_ARRAY_FLOAT64, 0, {0}, d},
+    {"text", ABUT_ARRAY_TEXT, 1, {sizeof utf8 - 1}, utf8},
+    {"empty", ABUT_ARRAY_TEXT, 1, {0}, NULL},
+  };
+  size_t count = sizeof arrays / sizeof *arrays;
+  static const size_t bytes[] = {24, 16, 6, 16, 0, 8, sizeof utf8 - 1, 0};
+  const char *path = in_folder("all.npz");
+  abut_npz npz;
+  assert_int_equal(abut_write_npz(path, arrays, count), ABUT_SUCCESS);
+  if (abut_read_npz(path, &npz) != ABUT_SUCCESS) {
+    fail_msg("%s", abut_last_error());
+  }
+  assert_int_equal(npz.count, count);
+  for (size_t i = 0; i < count; i++) {
+    const abut_array *a = &npz.arrays[i];
+    assert_string_equal(a->name, arrays[i].name);
+    assert_int_equal(a->type, arrays[i].type);
+    assert_int_equal(a->dimensions, arrays[i].dimensions);
+    assert_memory_equal(a->shape, arrays[i].shape, a->dimensions * sizeof *a->shape);
+    if (bytes[i]) {
+      assert_memory_equal(a->data, arrays[i].data, bytes[i]);
+    }
+  }
+  abut_free_npz(&npz);
+  assert_null(npz.arrays);
+}
+
+/* The bytes that NumPy looks at: magic, alignment of the data, the dictionary. */
+static void header_bytes(void **state)
+{
+  (void)state;
+  const abut_array arrays[] = {{"d", ABUT_ARRAY_FLOAT64, 1, {1}, &(double){1}},
+                               {"t", ABUT_ARRAY_TEXT, 1, {2}, "hi"}};
+  static const char *const dicts[] = {
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
+    "{'descr': '<U2', 'fortran_order': False, 'shape': (), }"};
+  const char *path = in_folder("h.npz");
+  assert_int_equal(abut_write_npz(path, arrays, 2), ABUT_SUCCESS);
+  zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
+  assert_non_null(zip);
+  for (zip_uint64_t i = 0; i < 2; i++) {
+    char bytes[256];
+    zip_stat_t info;
+    assert_int_equal(zip_stat_index(zip, i, 0, &info), 0);
+    assert_string_equal(info.name, i ? "t.npy" : "d.npy");
+    assert_int_equal(info.comp_method, ZIP_CM_DEFLATE);
+    zip_file_t *file = zip_fopen_index(zip, i, 0);
+    zip_int64_t got = zip_fread(file, bytes, sizeof bytes);
+    zip_fclose(file);
+    assert_int_equal(got, 128 + 8);
+    assert_memory_equal(bytes, "\x93NUMPY\x01\x00\x76\x00", 10);
+    assert_memory_equal(bytes + 10, dicts[i], strlen(dicts[i]));
+    assert_int_equal(bytes[127], '\n');
+    assert_memory_equal(bytes + 128, i ? "h\0\0\0i\0\0\0" : "\0\0\0\0\0\0\xF0\x3F", 8);
+  }
+  zip_discard(zip);
+}
+
+/* Python's own reader agrees, where there is one with NumPy. */
+static void numpy_reads_it(void **state)
+{
+  (void)state;
+  if (system("python3 -c 'import numpy' 2>/dev/null") != 0) {
+    skip();
+  }
+  static const float f[4] = {1, 2, 3, 4};
+  const abut_array arrays[] = {{"f", ABUT_ARRAY_FLOAT32, 2, {2, 2}, f},
+                               {"t", ABUT_ARRAY_TEXT, 1, {3}, "a\xC3\xA9"},
+                               {"e", ABUT_ARRAY_TEXT, 1, {0}, NULL}};
+  char command[1024];
+  const char *path = in_folder("n.npz");
+  assert_int_equal(abut_write_npz(path, arrays, 3), ABUT_SUCCESS);
+  snprintf(command, sizeof command,
+           "python3 -c 'import numpy as n; z = n.load(\"%s\", allow_pickle=False);"
+           "assert z[\"f\"].tolist() == [[1, 2], [3, 4]] and z[\"f\"].dtype == n.float32;"
+           "assert z[\"t\"][()] == \"a\\u00e9\" and z[\"e\"][()] == \"\"'", path);
+  assert_int_equal(system(command), 0);
+}
+
+static void accepted_headers(void **state)
+{
+  (void)state;
+  static const double d[6] = {1, 2, 3, 4, 5, 6};
+  static const char *const dicts[] = {
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }      \n",
+    "{\"shape\":(2,3),\"fortran_order\":False,\"descr\":\"<f8\"}",
+    "  { 'shape' : ( 2 , 3 , ) , 'descr' : '<f8' , 'fortran_order' : False }\n"};
+  for (size_t i = 0; i < 3; i++) {
+    abut_npz npz;
+    if (abut_read_npz(one(dicts[i], d, sizeof d), &npz) != ABUT_SUCCESS) {
+      fail_msg("%s", abut_last_error());
+    }
+    assert_int_equal(npz.arrays[0].shape[0], 2);
+    assert_int_equal(npz.arrays[0].shape[1], 3);
+    assert_memory_equal(npz.arrays[0].data, d, sizeof d);
+    abut_free_npz(&npz);
+  }
+  for (char version = 2; version < 4; version++) {
+    abut_npz npz;
+    raw r = {"x.npy", {0}};
+    const char dict[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}";
+    buffer_put(&r.bytes, "\x93NUMPY", 6);
+    buffer_put(&r.bytes, &version, 1);
+    buffer_put(&r.bytes, "", 1);
+    buffer_u32(&r.bytes, sizeof dict - 1, 0);
+    buffer_text(&r.bytes, "%sq", dict);
+    assert_int_equal(abut_read_npz(archive("v.npz", &r, 1, ZIP_CM_STORE), &npz), ABUT_SUCCESS);
+    assert_int_equal(*(const char *)npz.arrays[0].data, 'q');
+    abut_free_npz(&npz);
+  }
+}
+
+#define DICT(descr, order, shape) \
+  "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"
+
+static void wrong_headers(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *dict, *part;
+  } cases[] = {
+    {DICT("'<f8'", "True", "(2,)"), "Fortran order"},
+    {DICT("'>f8'", "False", "(2,)"), "'>f8' is big endian"},
+    {DICT("'|O'", "False", "(2,)"), "Python objects"},
+    {DICT("'<f2'", "False", "(2,)"), "'<f2' is none of"},
+    {DICT("'<i8'", "False", "(2,)"), "'<i8' is none of"},
+    {DICT("'|b1'", "False", "(16,)"), "'|b1' is none of"},
+    {DICT("'|S16'", "False", "()"), "'|S16' is none of"},
+    {DICT("[('a', '<f8')]", "False", "(2,)"), "structured"},
+    {DICT("'<f8'", "false", "(2,)"), "no truth value"},
+    {DICT("'<f8'", "False", "(3,)"), "16 bytes of data, but its shape needs 24"},
+    {DICT("'<f8'", "False", "(1,)"), "16 bytes of data, but its shape needs 8"},
+    {DICT("'<f8'", "False", "(-2,)"), "whole numbers"},
+    {DICT("'<f8'", "False", "(2)"), "not a tuple"},
+    {DICT("'<f8'", "False", "2"), "not a tuple"},
+    {DICT("'<f8'", "False", "(2, , )"), "whole numbers"},
+    {DICT("'<f8'", "False", "(2 1)"), "whole numbers"},
+    {DICT("'<f8'", "False", "(99999999999999999999,)"), "too large"},
+    {DICT("'<f8'", "False", "(4294967296, 4294967296)"), "larger than memory"},
+    {DICT("'<f8'", "False", "(2305843009213693952, )"), "larger than memory"},
+    {DICT("'<f8'", "False", "(1152921504606846976, )"), "its shape needs 9223372036854775808"},
+    {DICT("'<f8'", "False", "(1, 1, 1, 1, 2)"), "more than 4 dimensions"},
+    {DICT("'<U4'", "False", "(1,)"), "array of texts"},
+    {DICT("'<U'", "False", "()"), "none of"},
+    {DICT("'<Ux'", "False", "()"), "not known"},
+    {DICT("'<U4'", "False", "()"), "character 0 is not of Unicode"},
+    {DICT("'<f8', 'descr': '<f8'", "False", "(2,)"), "'descr' is not expected"},
+    {DICT("'<f8', 'extra': 1", "False", "(2,)"), "'extra' is not expected"},
+    {"{'descr': '<f8', 'shape': (2,)}\n", "lacks a key"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)} 1", "goes on"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)", "not a dictionary"},
+    {"{'descr': '<f8' 'fortran_order': False, 'shape': (2,)}", "not a dictionary"},
+    {"", "not a dictionary"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    abut_npz npz;
+    const char *path = one(cases[i].dict, "\xFF\xFF\xFF\xFF\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, cases[i].part);
+    assert_non_null(strstr(abut_last_error(), "array 'x': "));
+    assert_null(npz.arrays);
+  }
+}
+
+static void wrong_members(void **state)
+{
+  (void)state;
+  static const char dict[] = DICT("'<f8'", "False", "(1,)");
+  abut_npz npz;
+  raw r[2] = {{"a.npy", {0}}, {"a.txt", {0}}};
+  buffer_text(&r[0].bytes, "not an array, but long enough");
+  const char *path = archive("m.npz", r, 1, ZIP_CM_STORE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a': not an .npy array");
+  r[0].bytes = (buffer){0};
+  buffer_put(&r[0].bytes, "\x93NUM", 4);
+  path = archive("m.npz", r, 1, ZIP_CM_STORE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a': truncated");
+  r[0].bytes = (buffer){0};
+  buffer_put(&r[0].bytes, "\x93NUMPY\x04\x00\x01\x00{", 11);
+  path = archive("m.npz", r, 1, ZIP_CM_STORE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "version 4.0");
+  r[0].bytes = (buffer){0};
+  buffer_put(&r[0].bytes, "\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{", 13);
+  path = archive("m.npz", r, 1, ZIP_CM_STORE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "header of 4294967295");
+  r[0].bytes = (buffer){0};
+  buffer_put(&r[0].bytes, "\x93NUMPY\x01\x00\xF0\x00{}", 12);
+  path = archive("m.npz", r, 1, ZIP_CM_DEFLATE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a': truncated");
+  r[0] = npy("a.npy", dict, &(double){1}, 8);
+  r[1].bytes = (buffer){0};
+  buffer_text(&r[1].bytes, "x");
+  path = archive("m.npz", r, 2, ZIP_CM_STORE);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a.txt' is not an .npy");
+  path = write_text("m.npz", "not an archive");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "not an .npz archive");
+  path = write_text("m.npz", "");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "not an .npz archive");
+  path = in_folder("none.npz");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_READ, path, "No such file");
+}
+
+/* Stored data changed, which only the checksum can tell; a size that deflate cannot reach. */
+static void damaged_members(void **state)
+{
+  (void)state;
+  static const char dict[] = DICT("'<f8'", "False", "(1,)");
+  abut_npz npz;
+  size_t count;
+  raw r = npy("a.npy", dict, "\1\2\3\4\5\6\7\10", 8);
+  char *bytes = slurp(archive("c.npz", &r, 1, ZIP_CM_STORE), &count);
+  char *at = memchr(bytes, 3, count);
+  while (at && memcmp(at - 2, "\1\2\3\4\5", 5) != 0) {
+    at = memchr(at + 1, 3, count - (size_t)(at + 1 - bytes));
+  }
+  assert_non_null(at);
+  *at = 9;
+  const char *path = write_file("c.npz", bytes, count);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "checksum");
+  *at = 3;
+  char *directory = bytes;
+  while (memcmp(directory, "PK\1\2", 4) != 0) {
+    directory++;
+  }
+  memcpy(directory + 24, "\0\0\0\x40", 4); /* the size it unpacks to: 1 GiB */
+  path = write_file("c.npz", bytes, count);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "1073741824 bytes cannot");
+  free(bytes);
+}
+
+static const char *poses_file(const char *name1, const char *dict1, const char *name2,
+                              const char *dict2)
+{
+  static const char zeros[112];
+  raw r[2] = {npy(name1, dict1, zeros, 0), npy(name2, dict2, zeros, 0)};
+  const char *dicts[2] = {dict1, dict2};
+  for (int i = 0; i < 2; i++) {
+    int rows = 0, columns = 0, size = 8;
+    const char *shape = strchr(dicts[i], '(');
+    sscanf(strstr(dicts[i], "descr") + 10, "%*c%d", &size);
+    if (sscanf(shape, "(%d, %d", &rows, &columns) < 2) {
+      columns = 1;
+    }
+    buffer_put(&r[i].bytes, zeros, (size_t)(rows * columns * size));
+  }
+  return archive("p.npz", r, 2, ZIP_CM_DEFLATE);
+}
+
+static void good_poses(void **state)
+{
+  (void)state;
+  sample s[SAMPLE_LIMIT];
+  size_t count = samples_make(SAMPLE_NPZ, s);
+  assert_int_equal(count, 2);
+  for (size_t i = 0; i < 2; i++) {
+    abut_poses p;
+    assert_int_equal(abut_load_poses(write_file("p.npz", s[i].bytes, s[i].count), &p),
+                     ABUT_SUCCESS);
+    assert_int_equal(p.count, 2);
+    assert_int_equal(p.kind, i ? ABUT_POSE_QUATERNION : ABUT_POSE_TWIST);
+    assert_true(p.pose1[0] == 0.5 && p.pose1[2] == 2);
+    assert_true(p.pose2[1] == 1.75); /* the high half of 0.5 as a double, read as a float */
+    abut_free_poses(&p);
+    free(s[i].bytes);
+  }
+  abut_poses p;
+  const char *path = poses_file("s1.npy", DICT("'<f4'", "False", "(0, 6)"), "s2.npy",
+                                DICT("'<f8'", "False", "(0, 6)"));
+  assert_int_equal(abut_load_poses(path, &p), ABUT_SUCCESS);
+  assert_int_equal(p.count, 0);
+  abut_free_poses(&p);
+}
+
+static void wrong_poses(void **state)
+{
+  (void)state;
+  static const char good[] = DICT("'<f8'", "False", "(2, 6)");
+  static const struct {
+    const char *name1, *dict1, *name2, *dict2, *part;
+  } cases[] = {
+    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(1, 6)"), "2 poses of body 1, but 1"},
+    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': not of shape (N, 6)"},
+    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': not of shape (N, 6)"},
+    {"s1.npy", good, "s2.npy", DICT("'<u4'", "False", "(2, 6)"), "'s2': dtype uint32"},
+    {"s1.npy", DICT("'<i8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<i8'"},
+    {"s1.npy", good, "pose2.npy", good, "both s1, s2 and pose1, pose2"},
+    {"s1.npy", good, "x.npy", good, "array 's2' is missing"},
+    {"pose2.npy", good, "x.npy", good, "array 'pose1' is missing"},
+    {"x.npy", good, "y.npy", good, "neither s1, s2 nor"},
+    {"pose1.npy", good, "pose2.npy", good, "'pose1': not of shape (N, 7)"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    abut_poses p;
+    const char *path = poses_file(cases[i].name1, cases[i].dict1, cases[i].name2, cases[i].dict2);
+    expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, cases[i].part);
+    assert_true(p.count == 0 && !p.pose1 && !p.pose2);
+  }
+}
+
+#define HEAD "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
+
+static void csv_poses(void **state)
+{
+  (void)state;
+  sample s[SAMPLE_LIMIT];
+  abut_poses p;
+  samples_make(SAMPLE_CSV, s);
+  assert_int_equal(abut_load_poses(write_text("p.CSV", s[0].bytes), &p), ABUT_SUCCESS);
+  assert_int_equal(p.count, 2);
+  assert_int_equal(p.kind, ABUT_POSE_TWIST);
+  assert_true(p.pose2[0] == 1 && p.pose2[5] == 0.3 && p.pose1[6] == 1e-3);
+  assert_true(isnan(p.pose1[7]) && p.pose1[8] == INFINITY && p.pose1[9] == -INFINITY);
+  abut_free_poses(&p);
+  free(s[0].bytes);
+  assert_int_equal(abut_load_poses(write_text("p.csv", "\xEF\xBB\xBF" HEAD "\n\n"), &p),
+                   ABUT_SUCCESS);
+  assert_int_equal(p.count, 0);
+  abut_free_poses(&p);
+  static const struct {
+    const char *text, *at, *part;
+  } wrong[] = {
+    {"", ":1: ", "empty"},
+    {"0,0,0,0,0,0,0,0,0,0,0,0\n", ":1: ", "numbers where a header"},
+    {"x,y\n", ":1: ", "2 columns"},
+    {HEAD "0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "11 columns"},
+    {HEAD "\n0,0,0,0,0,0,0,0,0,0,0,0,\n", ":3: ", "13 columns"},
+    {HEAD "0;0;0;0;0;0;0;0;0;0;0;0\n", ":2: ", "1 columns"},
+    {HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n0,0,0,0,0,,0,0,0,0,0,0\n", ":3: ", "column 6: ''"},
+    {HEAD "0,0,0,0,0,0,0,0,0,0,0,1 2\n", ":2: ", "column 12: '1 2'"},
+    {HEAD "0,0x1,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: '0x1'"},
+    {HEAD "0,nano,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: 'nano'"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const char *path = write_text("p.csv", wrong[i].text);
+    char start[512];
+    snprintf(start, sizeof start, "%s%s", path, wrong[i].at);
+    expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, start, wrong[i].part);
+    assert_true(!p.pose1 && !p.pose2);
+  }
+  const char *path = write_text("p.txt", HEAD);
+  expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, ".npz or .csv");
+  expect_failure(abut_load_poses(NULL, &p), ABUT_ERROR_ARGUMENT, "", "NULL");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(round_trip),       cmocka_unit_test(header_bytes),
+    cmocka_unit_test(numpy_reads_it),   cmocka_unit_test(accepted_headers),
+    cmocka_unit_test(wrong_headers),    cmocka_unit_test(wrong_members),
+    cmocka_unit_test(damaged_members),  cmocka_unit_test(good_poses),
+    cmocka_unit_test(wrong_poses),      cmocka_unit_test(csv_poses),
+  };
+  return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
