@@ -39,11 +39,16 @@ bool test_context(abut_precision precision, abut_context *out)
 {
   const char *wanted = getenv("ABUT_TEST_DEVICE");
   abut_context_def def = abut_default_context_def();
-  if (!CHECK_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device))) {
+  abut_status status = abut_find_device(wanted && *wanted ? wanted : "host", &def.device);
+  if (status == ABUT_ERROR_DEVICE) {
+    printf("not run: %s\n", abut_last_error());
+    return false;
+  }
+  if (!check_ok(status, "abut_find_device")) {
     return false;
   }
   def.precision = precision;
-  const abut_status status = abut_create_context(&def, out);
+  status = abut_create_context(&def, out);
   if (status == ABUT_ERROR_PRECISION) {
     printf("not run: %s\n", abut_last_error());
     return false;
