@@ -1,6 +1,6 @@
 // Poses of a chunk -> frames and statuses. One work-item a block of poses.
 //
-// width 6 is a twist, 7 a position and quaternion. A pose that is not finite (status 1) or has no
+// width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or has no
 // quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
 
 static ilane not_finite(lane x) { return !(lane_abs(x) <= lane_lit(REAL_MOST)); }
@@ -28,8 +28,8 @@ static frame_r read_frame(GLOBAL const real *poses, int first, int last, int wid
   }
   const vec3_r head = make_r(x[0], x[1], x[2]);
   if (width == 7) {
-    x[6] = lane_select(wrong | (hollow > zero), one, x[6]);
-    return quaternion_frame_r(head, x[3], x[4], x[5], x[6]);
+    x[3] = lane_select(wrong | (hollow > zero), one, x[3]);
+    return quaternion_frame_r(head, x[4], x[5], x[6], x[3]);
   }
   return exp_se3_r(head, make_r(x[3], x[4], x[5]));
 }
