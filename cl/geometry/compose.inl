@@ -34,20 +34,70 @@ static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, num phi, v
   }
 }
 
+// A superquadric's surface lies within its outer radius of its centre, so phi >= |x - centre| - radius.
+// One that is farther than the least distance so far by CULL_BITS of the union's temperature adds less
+// than 2^-CULL_BITS to a sum that is at least 1: below rounding.
+#if REAL_DOUBLE
+#define CULL_BITS 60.0
+#else
+#define CULL_BITS 27.0f
+#endif
+#define CULL_FROM 4 // fewer are all evaluated
+
+static int FN(beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x, num least)
+{
+  const lane dx = n_value(x.x) - s[SUPERQUADRIC_POSITION];
+  const lane dy = n_value(x.y) - s[SUPERQUADRIC_POSITION + 1];
+  const lane dz = n_value(x.z) - s[SUPERQUADRIC_POSITION + 2];
+  const lane reach = n_value(least) + (c->union_ln2 * CULL_BITS + s[SUPERQUADRIC_OUTER]);
+  const lane positive = lane_max(reach, lane_lit(R(0.0)));
+  return lane_all(dx * dx + dy * dy + dz * dz > positive * positive);
+}
+
+// The superquadric that is likely nearest to the block's first point, by power distance to the spheres.
+static int FN(likely_nearest)(GLOBAL const real *s, int count, vec x)
+{
+  const real px = lane_first(n_value(x.x)), py = lane_first(n_value(x.y));
+  const real pz = lane_first(n_value(x.z));
+  real least = REAL_MOST;
+  int nearest = 0;
+  for (int i = 0; i < count; ++i, s += SUPERQUADRIC_STRIDE) {
+    const real dx = px - s[SUPERQUADRIC_POSITION], dy = py - s[SUPERQUADRIC_POSITION + 1];
+    const real dz = pz - s[SUPERQUADRIC_POSITION + 2];
+    const real power = dx * dx + dy * dy + dz * dz - s[SUPERQUADRIC_OUTER] * s[SUPERQUADRIC_OUTER];
+    nearest = power < least ? i : nearest;
+    least = power < least ? power : least;
+  }
+  return nearest;
+}
+
+// The nearest first, so that most of the others are beyond its reach.
+static void FN(blend_superquadrics)(FN(blend) *b, GLOBAL const real *first, int count,
+                                    GLOBAL const coefficients *c, vec x, const int want_g)
+{
+  vec g = b->normal;
+  const int culling = count >= CULL_FROM;
+  const int nearest = culling ? FN(likely_nearest)(first, count, x) : -1;
+  for (int i = culling ? -1 : 0; i < count; ++i) {
+    GLOBAL const real *s = first + (i < 0 ? nearest : i) * SUPERQUADRIC_STRIDE;
+    if (culling && i >= 0 && (i == nearest || FN(beyond)(s, c, x, b->least))) {
+      continue;
+    }
+    const num phi = FN(superquadric)(s, x, want_g, &g);
+    FN(blend_add)(b, c, phi, g, want_g);
+  }
+}
+
 // Adds every primitive of one operation, 0 added or 1 subtracted.
 static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape, int operation,
                                GLOBAL const coefficients *c, vec x, const int want_g)
 {
   FN(blend) b = FN(blend_start)();
   vec g = b.normal;
-  const int squares = head[HEAD_SUPERQUADRICS + operation];
   const int first_square = operation ? head[HEAD_SUPERQUADRICS] : 0;
-  GLOBAL const real *s =
-    shape + head[HEAD_SUPERQUADRIC_BASE] + first_square * SUPERQUADRIC_STRIDE;
-  for (int i = 0; i < squares; ++i, s += SUPERQUADRIC_STRIDE) {
-    const num phi = FN(superquadric)(s, x, want_g, &g);
-    FN(blend_add)(&b, c, phi, g, want_g);
-  }
+  FN(blend_superquadrics)(&b,
+                          shape + head[HEAD_SUPERQUADRIC_BASE] + first_square * SUPERQUADRIC_STRIDE,
+                          head[HEAD_SUPERQUADRICS + operation], c, x, want_g);
   const int polyhedra = head[HEAD_POLYHEDRA] + head[HEAD_POLYHEDRA + 1];
   const int first = operation ? head[HEAD_POLYHEDRA] : 0;
   GLOBAL const int *range = head + HEAD_RANGES + 2 * first;

@@ -12,9 +12,9 @@
 #define HEAD_POINT_BASE 8
 #define HEAD_RANGES 9
 
-// A superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1, 1/e1, e2, 1/e2, and
-// 1e-12 |axes|^2 under the root of r.
-#define SUPERQUADRIC_STRIDE 20
+// A superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1, 1/e1, e2, 1/e2,
+// 1e-12 |axes|^2 under the root of r, and the radius of the sphere around it.
+#define SUPERQUADRIC_STRIDE 24
 #define SUPERQUADRIC_POSITION 9
 #define SUPERQUADRIC_AXES_INV 12
 #define SUPERQUADRIC_E1 15
@@ -22,6 +22,7 @@
 #define SUPERQUADRIC_E2 17
 #define SUPERQUADRIC_E2_INV 18
 #define SUPERQUADRIC_FLOOR 19
+#define SUPERQUADRIC_OUTER 20
 
 // A plane: normal (3), normal . point.
 #define PLANE_STRIDE 4

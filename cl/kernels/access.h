@@ -3,6 +3,7 @@
 #ifndef KERNELS_ACCESS_H
 #define KERNELS_ACCESS_H
 
+#define NO_ORDER ((GLOBAL const int *)0)
 #define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
 
 // Row of a pose in a buffer: 64-bit, for a chunk's buffer may hold more than 2^31 numbers.
@@ -22,45 +23,40 @@ static void store_planes(GLOBAL real *p, int stride, int block, vec3_r v)
   lane_store(v.z, p + 2 * stride + i);
 }
 
-// Writes the first `count - first` lanes of x to p[first], p[first + 1], ...
-static void store_row(GLOBAL real *p, int first, int count, lane x)
+// Writes lane i of x to p[first + i] for first + i < count, or to p[order[first + i]] where `ordered`.
+static void store_row(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
+                      lane x)
 {
 #if LANES == 1
   (void)count;
-  p[first] = x;
+  p[ordered ? order[first] : first] = x;
 #else
-  if (first + LANES <= count) {
+  if (!ordered && first + LANES <= count) {
     lane_store(x, p + first);
     return;
   }
   real t[LANES];
   lane_store(x, t);
-  for (int i = 0; i < count - first; ++i) {
-    p[first + i] = t[i];
+  for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
+    p[ordered ? order[first + i] : first + i] = t[i];
   }
 #endif
 }
 
 // The same for vectors, interleaved as x, y, z.
-static void store_row3(GLOBAL real *p, int first, int count, vec3_r v)
+static void store_row3(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
+                       vec3_r v)
 {
-#if LANES == 1
-  (void)count;
-  p[3 * first] = v.x;
-  p[3 * first + 1] = v.y;
-  p[3 * first + 2] = v.z;
-#else
   real x[LANES], y[LANES], z[LANES];
   lane_store(v.x, x);
   lane_store(v.y, y);
   lane_store(v.z, z);
-  const int n = MIN_INT(LANES, count - first);
-  for (int i = 0; i < n; ++i) {
-    p[3 * (first + i)] = x[i];
-    p[3 * (first + i) + 1] = y[i];
-    p[3 * (first + i) + 2] = z[i];
+  for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
+    GLOBAL real *at = p + 3 * (ordered ? order[first + i] : first + i);
+    at[0] = x[i];
+    at[1] = y[i];
+    at[2] = z[i];
   }
-#endif
 }
 
 // Lane i reads p[index_i] with index_i = min(first + i, last) * stride.

@@ -84,20 +84,20 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int pair_padded, int pairs
     GLOBAL real *row = ROW(p, pose, 3 * contacts);
     const vec3_r w1 = mad3_r(transform_r(frame + FRAME_WORLD_1, e1), one, poison3);
     const vec3_r w2 = mad3_r(transform_r(frame + FRAME_WORLD_1, e2), one, poison3);
-    store_row3(row + 3 * slot1, first, pairs, w1);
-    store_row3(row + 3 * slot2, first, pairs, w2);
+    store_row3(row + 3 * slot1, NO_ORDER, 0, first, pairs, w1);
+    store_row3(row + 3 * slot2, NO_ORDER, 0, first, pairs, w2);
   }
   if (want & WANT_D) {
     GLOBAL real *row = ROW(d, pose, contacts);
-    store_row(row + slot1, first, pairs, r.d1 + poison);
-    store_row(row + slot2, first, pairs, r.d2 + poison);
+    store_row(row + slot1, NO_ORDER, 0, first, pairs, r.d1 + poison);
+    store_row(row + slot2, NO_ORDER, 0, first, pairs, r.d2 + poison);
   }
   if (want & WANT_N) {
     GLOBAL real *row = ROW(n, pose, 3 * contacts);
     const vec3_r w1 = mad3_r(rotate_r(frame + FRAME_WORLD_1, r.n1), one, poison3);
     const vec3_r w2 = mad3_r(rotate_r(frame + FRAME_WORLD_1, r.n2), one, poison3);
-    store_row3(row + 3 * slot1, first, pairs, w1);
-    store_row3(row + 3 * slot2, first, pairs, w2);
+    store_row3(row + 3 * slot1, NO_ORDER, 0, first, pairs, w1);
+    store_row3(row + 3 * slot2, NO_ORDER, 0, first, pairs, w2);
   }
 }
 

@@ -1,18 +1,18 @@
 // Soft and gated top-K of vertices and edges.
 
-// Score of a vertex: -phi. Padding gets SCORE_NONE.
-KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, int padded, int count,
-                          GLOBAL real *scores)
+// Score of a vertex: -phi. Padding gets SCORE_NONE. rank: where a vertex lies in `field`.
+KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
+                          int padded, int count, GLOBAL real *scores)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
   if (i >= padded) {
     return;
   }
-  ROW(scores, pose, padded)[i] = i < count ? -ROW(field, pose, field_stride)[i] : SCORE_NONE;
+  ROW(scores, pose, padded)[i] = i < count ? -ROW(field, pose, field_stride)[rank[i]] : SCORE_NONE;
 }
 
-// Score of an edge: minus the mean phi of its ends. edges: (count, 2).
+// Score of an edge: minus the mean phi of its ends. edges: (count, 2), where both lie in `field`.
 KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *edges,
                         int padded, int count, GLOBAL real *scores)
 {

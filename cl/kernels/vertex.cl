@@ -1,10 +1,10 @@
 // Vertex-SDF contacts: kept vertices and the opposing field there -> rows of the manifold.
 //
-// points as in field.cl, in the vertices' own frame; own and opposing: offsets of both bodies' world
+// points as in field.cl, in the vertices' own frame; order: the slot of each point, where `ordered`; own and opposing: offsets of both bodies' world
 // frames; field_stride: reals of `field` a pose, planes phi and, where normals are wanted, normal;
 // weights: gate weights, used where `weighted`; slot: the first contact's; contacts: C.
 KERNEL void vertex_contacts(GLOBAL const real *points, int point_stride, int padded, int count,
-                            GLOBAL const real *field, int field_stride,
+                            GLOBAL const int *order, int ordered, GLOBAL const real *field, int field_stride,
                             GLOBAL const real *weights, int weighted,
                             GLOBAL const real *frames, int own, int opposing,
                             GLOBAL const coefficients *c, int want, int slot, int contacts,
@@ -23,15 +23,15 @@ KERNEL void vertex_contacts(GLOBAL const real *points, int point_stride, int pad
   if (want & WANT_P) {
     const vec3_r v = load_planes(ROW(points, pose, point_stride), padded, block);
     const vec3_r w = transform_r(frame + own, v);
-    store_row3(ROW(p, pose, 3 * contacts) + 3 * slot, first, count,
+    store_row3(ROW(p, pose, 3 * contacts) + 3 * slot, order, ordered, first, count,
                make_r(w.x + poison, w.y + poison, w.z + poison));
   }
   if (want & WANT_D) {
-    store_row(ROW(d, pose, contacts) + slot, first, count, phi + poison);
+    store_row(ROW(d, pose, contacts) + slot, order, ordered, first, count, phi + poison);
   }
   if (want & WANT_N) {
     const vec3_r w = rotate_r(frame + opposing, load_planes(at + padded, padded, block));
-    store_row3(ROW(n, pose, 3 * contacts) + 3 * slot, first, count,
+    store_row3(ROW(n, pose, 3 * contacts) + 3 * slot, order, ordered, first, count,
                make_r(w.x + poison, w.y + poison, w.z + poison));
   }
   if (want & WANT_ACTIVITY) {
@@ -39,6 +39,6 @@ KERNEL void vertex_contacts(GLOBAL const real *points, int point_stride, int pad
     if (weighted) {
       a = a * lane_load(ROW(weights, pose, padded) + first);
     }
-    store_row(ROW(activity, pose, contacts) + slot, first, count, a + poison);
+    store_row(ROW(activity, pose, contacts) + slot, order, ordered, first, count, a + poison);
   }
 }

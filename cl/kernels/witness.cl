@@ -14,9 +14,9 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   edge_witness_r(gather3(edges1, first, last, 6), gather3(edges1 + 3, first, last, 6),
                  gather3(edges2, first, last, 6), gather3(edges2 + 3, first, last, 6), c, &e1, &e2,
                  &con);
-  store_row3(points1, first, count, e1);
-  store_row3(points2, first, count, e2);
-  store_row(interior, first, count, con);
+  store_row3(points1, NO_ORDER, 0, first, count, e1);
+  store_row3(points2, NO_ORDER, 0, first, count, e2);
+  store_row(interior, NO_ORDER, 0, first, count, con);
 }
 
 // status: 1 where the triangle has no area, an edge has no length, or a number is not finite.
@@ -45,7 +45,7 @@ KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangle
                      (least > lane_lit(REAL_TINY)) & (sane <= lane_lit(REAL_MOST));
   const vec3_r r = face_witness_r(v, a, b, e, c);
   const lane none = lane_lit(REAL_NAN);
-  store_row3(projected, first, count, make_r(lane_select(good, r.x, none),
+  store_row3(projected, NO_ORDER, 0, first, count, make_r(lane_select(good, r.x, none),
                                              lane_select(good, r.y, none),
                                              lane_select(good, r.z, none)));
   real t[LANES];

@@ -75,6 +75,8 @@ typedef int ilane_scalar;
 #define lane_load(p) NUM_CAT(vload, LANES)(0, p)
 #define lane_store(v, p) NUM_CAT(vstore, LANES)(v, 0, p)
 #define lane_any(mask) any(mask)
+#define lane_all(mask) all(mask)
+#define lane_first(v) ((v).s0)
 #else
 typedef real lane;
 typedef int ilane;
@@ -83,6 +85,8 @@ typedef int ilane_scalar;
 #define lane_load(p) (*(p))
 #define lane_store(v, p) (*(p) = (v))
 #define lane_any(mask) (mask)
+#define lane_all(mask) (mask)
+#define lane_first(v) (v)
 #endif
 #define lane_lit(x) ((lane)(x))
 

@@ -36,6 +36,9 @@ static void body_free(body *b)
   buffer_destroy(b->head);
   buffer_destroy(b->shape);
   buffer_destroy(b->vertex_planes);
+  buffer_destroy(b->sorted_planes);
+  buffer_destroy(b->order);
+  buffer_destroy(b->rank);
   buffer_destroy(b->edge_index);
   buffer_destroy(b->edge_ends);
   free(b->vertices);
@@ -111,37 +114,76 @@ done:
   return status;
 }
 
-/* Vertices and edge ends as planes; padding repeats the last element. */
+/* Vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
+static abut_status upload_vertices(body *b, const uint32_t *order, buffer **out)
+{
+  const size_t count = b->info.vertices, padding = b->vertex_padded;
+  reals planes;
+  TRY(reals_create(&planes, 3 * padding, device_real_bytes(b->context->device)));
+  for (size_t i = 0; i < padding; ++i) {
+    const size_t at = i < count ? i : count - 1;
+    const size_t from = order ? order[at] : at;
+    for (size_t k = 0; k < 3; ++k) {
+      reals_set(&planes, k * padding + i, b->vertices[3 * from + k]);
+    }
+  }
+  const abut_status status = context_upload(b->context, planes.count * planes.size, planes.data, out);
+  free(planes.data);
+  return status;
+}
+
+static abut_status upload_edge_ends(body *b)
+{
+  const size_t count = b->info.edges, padding = b->edge_padded;
+  reals ends;
+  TRY(reals_create(&ends, 6 * padding, device_real_bytes(b->context->device)));
+  for (size_t i = 0; count && i < padding; ++i) {
+    const size_t from = i < count ? i : count - 1;
+    for (size_t k = 0; k < 6; ++k) {
+      const size_t vertex = b->edges[2 * from + k / 3];
+      reals_set(&ends, k * padding + i, b->vertices[3 * vertex + k % 3]);
+    }
+  }
+  const abut_status status =
+    context_upload(b->context, ends.count * ends.size, ends.data, &b->edge_ends);
+  free(ends.data);
+  return status;
+}
+
+/* The sorted order, its inverse, and the edges by places among the sorted vertices. */
+static abut_status upload_order(body *b, uint32_t *order, uint32_t *rank, uint32_t *edges)
+{
+  const size_t count = b->info.vertices, edge_bytes = b->info.edges * 2 * sizeof(uint32_t);
+  for (size_t i = 0; i < count; ++i) {
+    rank[order[i]] = (uint32_t)i;
+  }
+  for (size_t i = 0; i < 2 * b->info.edges; ++i) {
+    edges[i] = rank[b->edges[i]];
+  }
+  TRY(context_upload(b->context, count * sizeof(uint32_t), order, &b->order));
+  TRY(context_upload(b->context, count * sizeof(uint32_t), rank, &b->rank));
+  return context_upload(b->context, edge_bytes, edges, &b->edge_index);
+}
+
 static abut_status upload_mesh(body *b)
 {
   abut_status status = ABUT_SUCCESS;
-  const size_t real_bytes = device_real_bytes(b->context->device);
   const uint32_t lanes = device_lanes(b->context->device);
-  const size_t vertices = b->info.vertices, edges = b->info.edges;
-  b->vertex_padded = padded(vertices, lanes);
-  b->edge_padded = padded(edges, lanes);
-  reals planes = {0}, ends = {0};
-  TRY_DONE(reals_create(&planes, 3 * b->vertex_padded, real_bytes));
-  TRY_DONE(reals_create(&ends, 6 * b->edge_padded, real_bytes));
-  for (size_t i = 0; i < b->vertex_padded; ++i) {
-    const size_t from = i < vertices ? i : vertices - 1;
-    for (size_t k = 0; k < 3; ++k) {
-      reals_set(&planes, k * b->vertex_padded + i, b->vertices[3 * from + k]);
-    }
-  }
-  for (size_t i = 0; edges && i < b->edge_padded; ++i) {
-    const size_t from = i < edges ? i : edges - 1;
-    for (size_t k = 0; k < 6; ++k) {
-      const size_t vertex = b->edges[2 * from + k / 3];
-      reals_set(&ends, k * b->edge_padded + i, b->vertices[3 * vertex + k % 3]);
-    }
-  }
-  TRY_DONE(context_upload(b->context, planes.count * planes.size, planes.data, &b->vertex_planes));
-  TRY_DONE(context_upload(b->context, ends.count * ends.size, ends.data, &b->edge_ends));
-  TRY_DONE(context_upload(b->context, edges * 2 * sizeof(uint32_t), b->edges, &b->edge_index));
+  void *order = NULL, *rank = NULL, *edges = NULL;
+  b->vertex_padded = padded(b->info.vertices, lanes);
+  b->edge_padded = padded(b->info.edges, lanes);
+  TRY_DONE(allocate(&order, b->info.vertices, sizeof(uint32_t)));
+  TRY_DONE(allocate(&rank, b->info.vertices, sizeof(uint32_t)));
+  TRY_DONE(allocate(&edges, b->info.edges, 2 * sizeof(uint32_t)));
+  sort_in_space(b->vertices, b->info.vertices, lanes, order);
+  TRY_DONE(upload_vertices(b, NULL, &b->vertex_planes));
+  TRY_DONE(upload_vertices(b, order, &b->sorted_planes));
+  TRY_DONE(upload_order(b, order, rank, edges));
+  TRY_DONE(upload_edge_ends(b));
 done:
-  free(planes.data);
-  free(ends.data);
+  free(order);
+  free(rank);
+  free(edges);
   return status;
 }
 

@@ -15,8 +15,11 @@ typedef struct body {
   size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
   buffer *head, *shape;   /* primitives: cl/geometry/layout.h */
-  buffer *vertex_planes;  /* 3 planes of vertex_padded */
-  buffer *edge_index;     /* (edges, 2) */
+  buffer *vertex_planes;  /* 3 planes of vertex_padded, in mesh order */
+  buffer *sorted_planes;  /* the same, neighbours in space side by side */
+  buffer *order;          /* mesh index of each sorted vertex */
+  buffer *rank;           /* place of each mesh vertex among the sorted */
+  buffer *edge_index;     /* (edges, 2) places among the sorted vertices */
   buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
 } body;
 

@@ -36,6 +36,25 @@ static void rotation_of(const double q[4], double m[9])
   m[8] = 1 - 2 * (x * x + y * y);
 }
 
+/* Largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0: the dual norm, or a corner for e >= 1. */
+static double widest(double a, double b, double e)
+{
+  const double most = fmax(a, b);
+  if (e >= 1.0) {
+    return most;
+  }
+  const double q = 1.0 / (1.0 - e);
+  return most * pow(pow(a / most, q) + pow(b / most, q), 1.0 - e);
+}
+
+/* Radius of the smallest sphere around the centre that holds the surface, a little rounded up. */
+static double outer_radius(const abut_superquadric *s)
+{
+  const double *a = s->axes;
+  const double across = widest(a[0] * a[0], a[1] * a[1], s->exponents[1]);
+  return sqrt(widest(across, a[2] * a[2], s->exponents[0])) * (1.0 + 1e-5);
+}
+
 static void pack_superquadric(packer *p, const abut_superquadric *s)
 {
   double m[9], size2 = 0.0;
@@ -54,6 +73,7 @@ static void pack_superquadric(packer *p, const abut_superquadric *s)
   reals_set(p->shape, p->at + SUPERQUADRIC_E2, e2);
   reals_set(p->shape, p->at + SUPERQUADRIC_E2_INV, fmin(1.0 / e2, EXPONENT_INVERSE_MOST));
   reals_set(p->shape, p->at + SUPERQUADRIC_FLOOR, 1e-12 * size2);
+  reals_set(p->shape, p->at + SUPERQUADRIC_OUTER, outer_radius(s));
   p->at += SUPERQUADRIC_STRIDE;
 }
 

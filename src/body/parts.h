@@ -16,6 +16,10 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
 abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
                             double **points, size_t *count);
 
+/* Orders vertices so that each block of `block` consecutive ones lies close together: halves along the
+ * longest side of their box. order: (count) mesh indices. */
+void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t *order);
+
 /* Packs the primitives as cl/geometry/layout.h says. *head and shape->data are the caller's to free.
  * cloud: one more added point cloud, or NULL. */
 abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud, size_t real_size,

@@ -10,10 +10,10 @@ static const struct {
   tuning values;
 } table[] = {
   {NULL, NULL, ABUT_DEVICE_HOST, {{1, 1}, 1, 1}},
-  {"Portable Computing Language", NULL, ABUT_DEVICE_CPU, {{16, 8}, 1, 1}},
-  {"rusticl", "llvmpipe", -1, {{16, 8}, 1, 1}},
+  {"Portable Computing Language", NULL, ABUT_DEVICE_CPU, {{16, 8}, 1, 8}},
+  {"rusticl", "llvmpipe", -1, {{16, 8}, 1, 8}},
   {"Oclgrind", NULL, -1, {{1, 1}, 1, 1}},
-  {NULL, NULL, ABUT_DEVICE_CPU, {{16, 8}, 1, 1}},
+  {NULL, NULL, ABUT_DEVICE_CPU, {{16, 8}, 1, 8}},
   {NULL, NULL, -1, {{1, 1}, 64, 64}},
 };
 

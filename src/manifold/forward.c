@@ -53,7 +53,7 @@ static size_t field_stride(const forward_run *r, size_t points)
 static abut_status vertex_field(const forward_run *r, size_t poses, int side)
 {
   const body *b = r->bodies[side];
-  const point_set vertices = {b->vertex_planes, 0, 0, b->vertex_padded};
+  const point_set vertices = {b->sorted_planes, 0, 0, b->vertex_padded};
   return field_at(r, poses, vertex_normals(r), vertices, frame_across(side), !side,
                   (scratch_id)(SCRATCH_FIELD_1 + side));
 }
@@ -94,7 +94,8 @@ static abut_status select_vertices(const forward_run *r, size_t poses, int side)
                        SCRATCH_KEPT_VERTICES, SCRATCH_VERTEX_WEIGHTS, KERNEL_SOFTSORT_VERTICES};
   TRY(LAUNCH(r->device, KERNEL_VERTEX_SCORES, b->vertex_padded, poses,
              BUFFER(r, SCRATCH_FIELD_1 + side), ARG_INT(field_stride(r, b->vertex_padded)),
-             ARG_INT(b->vertex_padded), ARG_INT(b->info.vertices), BUFFER(r, SCRATCH_SCORES)));
+             ARG_BUFFER(b->rank), ARG_INT(b->vertex_padded), ARG_INT(b->info.vertices),
+             BUFFER(r, SCRATCH_SCORES)));
   TRY(select_top(r, poses, &s));
   const size_t slots = padded(kept, device_lanes(r->device));
   const point_set points = {r->pair->scratch[SCRATCH_KEPT_VERTICES], 0, 3 * slots, slots};
@@ -116,7 +117,7 @@ static abut_status vertex_contacts(const forward_run *r, size_t poses, int side)
   if (!kept) {
     return ABUT_SUCCESS;
   }
-  point_set points = {b->vertex_planes, 0, 0, b->vertex_padded};
+  point_set points = {b->sorted_planes, 0, 0, b->vertex_padded};
   scratch_id field = (scratch_id)(SCRATCH_FIELD_1 + side);
   if (p->selected_vertices[side]) {
     TRY(select_vertices(r, poses, side));
@@ -126,7 +127,8 @@ static abut_status vertex_contacts(const forward_run *r, size_t poses, int side)
   }
   return LAUNCH(r->device, KERNEL_VERTEX_CONTACTS, blocks(r, kept), poses,
                 ARG_BUFFER(points.memory), ARG_INT(points.stride), ARG_INT(points.padded),
-                ARG_INT(kept), BUFFER(r, field), ARG_INT(field_stride(r, points.padded)),
+                ARG_INT(kept), ARG_BUFFER(b->order), ARG_INT(!p->selected_vertices[side]),
+                BUFFER(r, field), ARG_INT(field_stride(r, points.padded)),
                 BUFFER(r, SCRATCH_VERTEX_WEIGHTS),
                 ARG_INT(gated(r) && p->selected_vertices[side]), BUFFER(r, SCRATCH_FRAMES),
                 ARG_INT(frame_world(side)), ARG_INT(frame_world(!side)),
