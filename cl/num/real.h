@@ -79,8 +79,13 @@ typedef int ilane_scalar;
 #define lane_first(v) ((v).s0)
 #else
 typedef real lane;
+#if REAL_DOUBLE && defined(NUM_FORCE_POLYNOMIALS)
+typedef long ilane; // holds the bits of a double
+typedef long ilane_scalar;
+#else
 typedef int ilane;
 typedef int ilane_scalar;
+#endif
 #define lane_select(mask, a, b) ((mask) ? (a) : (b))
 #define lane_load(p) (*(p))
 #define lane_store(v, p) (*(p) = (v))
