@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Sums up test runs: summarize_tests.py TESTLOG.json...
+
+Reads what `meson test` writes into meson-logs/testlog.json. A test program ends with a line
+"N passed, N failed", or in cmocka's words; one without either counts as a single check, and one that crashes, runs out of time
+or fails without such a line as a failed one. Prints a line for each program and, last, the total in
+the same words. Exit status 1 if anything failed or nothing passed.
+"""
+import json
+import re
+import sys
+
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.M)
+CMOCKA = re.compile(r"^\[  (PASSED|FAILED)  \] (\d+) test\(s\)", re.M)
+
+
+def count(entry):
+    """(passed, failed) of one program, or None where it was skipped."""
+    if entry["result"] == "SKIP":
+        return None
+    text = (entry.get("stdout") or "") + "\n" + (entry.get("stderr") or "")
+    found = CLOSING.findall(text)
+    found += [(n, 0) if word == "PASSED" else (0, n) for word, n in CMOCKA.findall(text)]
+    passed = sum(int(p) for p, _ in found)
+    failed = sum(int(f) for _, f in found)
+    good = entry["result"] in ("OK", "EXPECTEDFAIL")
+    if not found:
+        return (1, 0) if good else (0, 1)
+    return passed, failed if good else max(failed, 1)
+
+
+def reason(entry):
+    lines = (entry.get("stdout") or "").strip().splitlines()
+    return f" ({lines[-1]})" if lines else ""
+
+
+def main():
+    passed = failed = skipped = 0
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as log:
+            for entry in map(json.loads, log):
+                counted = count(entry)
+                if counted is None:
+                    skipped += 1
+                    print(f"{entry['name']}: skipped{reason(entry)}")
+                    continue
+                passed += counted[0]
+                failed += counted[1]
+                print(f"{entry['name']}: {counted[0]} passed, {counted[1]} failed")
+    if skipped:
+        print(f"{skipped} skipped")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()
