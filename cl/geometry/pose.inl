@@ -1,4 +1,6 @@
 // Poses: the exponential map of SE(3) and unit quaternions -> a frame of twelve numbers.
+//
+// Included on `wide` scalars too: a frame's rounding moves every contact of its pose.
 
 typedef struct FN(frame) {
   num m[9]; // rotation, row by row
@@ -18,8 +20,8 @@ typedef struct FN(frame) {
 
 static num FN(limit)(num x, real most)
 {
-  const num low = n_select(n_value(x) < lane_lit(-most), n_lit(-most), x);
-  return n_select(n_value(x) > lane_lit(most), n_lit(most), low);
+  const num low = n_select(n_value(x) < n_plain(-most), n_lit(-most), x);
+  return n_select(n_value(x) > n_plain(most), n_lit(most), low);
 }
 
 static vec FN(limit3)(vec v, real most)
@@ -31,7 +33,7 @@ static vec FN(limit3)(vec v, real most)
 // of eight terms below t = 1/2, where the closed forms cancel, and those above.
 static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
 {
-  const ilane small = n_value(t2) < lane_lit(R(0.25));
+  const n_mask small = n_value(t2) < n_plain(R(0.25));
   num sa = n_lit(R(-7.6471637318198164759e-13)); // -1/15!
   num sb = n_lit(R(-4.7794773323873852974e-14)); // -1/16!
   num sc = n_lit(R(-2.8114572543455207632e-15)); // -1/17!
@@ -91,14 +93,18 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
   return f;
 }
 
+static num FN(larger)(num a, num b)
+{
+  return n_select(n_value(a) > n_value(b), a, b);
+}
+
 // Position and quaternion (x, y, z, w), of any length above 0.
 static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num qw)
 {
   // By the largest component first: squares of very long or short ones leave the range.
-  lane most = lane_max(lane_max(lane_abs(n_value(qx)), lane_abs(n_value(qy))),
-                       lane_max(lane_abs(n_value(qz)), lane_abs(n_value(qw))));
-  most = lane_select(most > lane_lit(R(0.0)), most, lane_lit(R(1.0)));
-  const num by = n_of(R(1.0) / most);
+  const num xy = FN(larger)(n_abs(qx), n_abs(qy));
+  const num zw = FN(larger)(n_abs(qz), n_abs(qw));
+  const num by = n_of(R(1.0) / n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
   const num sx = n_mul(qx, by), sy = n_mul(qy, by), sz = n_mul(qz, by), sw = n_mul(qw, by);
   const num norm2 = n_mad(sx, sx, n_mad(sy, sy, n_mad(sz, sz, n_mul(sw, sw))));
   const num k = n_scale(n_rcp(norm2), R(2.0));

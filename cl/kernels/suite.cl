@@ -3,6 +3,7 @@
 #include "geometry/coefficients.h"
 #include "geometry/layout.h"
 #include "geometry/plain.h"
+#include "geometry/wide.h"
 #include "kernels/access.h"
 #include "kernels/poses.cl"
 #include "kernels/field.cl"

@@ -1,6 +1,8 @@
 // Takes back every name of num_on.h.
 #undef FN
 #undef num
+#undef n_mask
+#undef n_plain
 #undef n_lit
 #undef n_of
 #undef n_value

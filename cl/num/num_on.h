@@ -5,9 +5,13 @@
 //
 // Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The texts choose between
 // two forms of one smooth function and never use |x| inside one, so a dual is right at the seam too.
+//
+// NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL
 #define FN(name) name##_d // '##' straight on the argument: PoCL makes builtin names macros
 #define num dual
+#define n_mask ilane
+#define n_plain(a) lane_lit(a)
 #define n_lit(a) dual_lit(lane_lit(a))
 #define n_of(a) dual_lit(a)
 #define n_value(a) ((a).v)
@@ -28,9 +32,34 @@
 #define n_sin(a) dual_sin(a)
 #define n_cos(a) dual_cos(a)
 #define n_select(mask, a, b) dual_select(mask, a, b)
+#elif defined(NUM_WIDE)
+#define FN(name) name##_w
+#define num wide
+#define n_mask int
+#define n_plain(a) ((wide)(a))
+#define n_lit(a) ((wide)(a))
+#define n_of(a) (a)
+#define n_value(a) (a)
+#define n_add(a, b) ((a) + (b))
+#define n_sub(a, b) ((a) - (b))
+#define n_mul(a, b) ((a) * (b))
+#define n_mad(a, b, c) ((a) * (b) + (c))
+#define n_scale(a, s) ((a) * (s))
+#define n_smad(a, s, c) ((a) * (s) + (c))
+#define n_shift(a, s) ((a) + (s))
+#define n_neg(a) (-(a))
+#define n_div(a, b) ((a) / (b))
+#define n_rcp(a) (R(1.0) / (a))
+#define n_sqrt(a) wide_sqrt(a)
+#define n_abs(a) wide_abs(a)
+#define n_sin(a) wide_sin(a)
+#define n_cos(a) wide_cos(a)
+#define n_select(mask, a, b) ((mask) ? (a) : (b))
 #else
 #define FN(name) name##_r
 #define num lane
+#define n_mask ilane
+#define n_plain(a) lane_lit(a)
 #define n_lit(a) lane_lit(a)
 #define n_of(a) (a)
 #define n_value(a) (a)

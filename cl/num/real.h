@@ -3,7 +3,7 @@
 // One text is compiled as OpenCL C 1.2 for devices and as C11 for the host. The build passes
 //   REAL_DOUBLE  0 float, 1 double
 //   LANES        1, 4, 8 or 16: how many elements one work-item carries
-//   NATIVE       1 takes the vendor's exp2 and log2 on scalars, 0 the polynomials below
+//   WIDE         1 where the device has float64: poses become frames in it, whatever REAL_DOUBLE
 #ifndef NUM_REAL_H
 #define NUM_REAL_H
 
@@ -13,9 +13,12 @@
 #ifndef LANES
 #define LANES 1
 #endif
+#ifndef WIDE
+#define WIDE 0
+#endif
 
 #ifdef __OPENCL_VERSION__
-#if REAL_DOUBLE
+#if REAL_DOUBLE || WIDE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #pragma OPENCL FP_CONTRACT ON
@@ -47,6 +50,12 @@ typedef float real;
 #define REAL_TINY 1.17549435e-38f
 #define REAL_EPSILON 1.1920929e-7f
 #define WEIGHT_CUTOFF (-130.0f) // 2^x below it is 0
+#endif
+
+#if REAL_DOUBLE || WIDE
+typedef double wide;
+#else
+typedef float wide;
 #endif
 
 // ---- lanes: `lane` holds LANES reals, `ilane` integers of the same width (comparisons give these) ----
@@ -94,6 +103,18 @@ typedef int ilane_scalar;
 #define lane_first(v) (v)
 #endif
 #define lane_lit(x) ((lane)(x))
+
+#if defined(__OPENCL_VERSION__) || REAL_DOUBLE || WIDE
+#define wide_sqrt(a) sqrt(a)
+#define wide_abs(a) fabs(a)
+#define wide_sin(a) sin(a)
+#define wide_cos(a) cos(a)
+#else
+#define wide_sqrt(a) sqrtf(a)
+#define wide_abs(a) fabsf(a)
+#define wide_sin(a) sinf(a)
+#define wide_cos(a) cosf(a)
+#endif
 
 #ifdef __OPENCL_VERSION__
 #define lane_max(a, b) fmax(a, b)

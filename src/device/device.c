@@ -46,7 +46,8 @@ abut_status device_open(const device_options *options, device **out)
     d->lanes = 1;
   } else {
     const opencl_options cl = {d->found.platform, d->found.device, d->lanes, t.group, t.items,
-                               options->precision == ABUT_FLOAT64, options->kernel_directory};
+                               options->precision == ABUT_FLOAT64, d->found.info.has_float64,
+                               options->kernel_directory};
     TRY_DONE(opencl_open(&cl, kernel_table, &d->cl));
     d->counters.builds = 1;
   }

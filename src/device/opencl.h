@@ -15,7 +15,8 @@ typedef struct opencl_options {
   cl_platform_id platform;
   cl_device_id device;
   uint32_t lanes, group, items; /* see tuning.h */
-  bool float64;
+  bool float64;                 /* kernels compute in float64 */
+  bool has_float64;             /* the device could */
   const char *kernel_directory;
 } opencl_options;
 

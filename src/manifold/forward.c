@@ -289,7 +289,7 @@ static abut_status compact(const forward_run *r, size_t poses, double threshold,
 abut_status forward_chunk(const forward_run *r, size_t poses, double threshold, size_t capacity)
 {
   const abut_smoothing *s = &r->pair->smoothing;
-  TRY(LAUNCH(r->device, KERNEL_POSES, blocks(r, poses), 1, BUFFER(r, SCRATCH_POSE_1),
+  TRY(LAUNCH(r->device, KERNEL_POSES, poses, 1, BUFFER(r, SCRATCH_POSE_1),
              BUFFER(r, SCRATCH_POSE_2), ARG_INT(r->pose_width), ARG_INT(poses),
              BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_STATUS)));
   TRY(vertex_field(r, poses, 0));
