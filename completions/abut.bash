@@ -1,0 +1,65 @@
+# Completion of abut for bash.
+
+_abut()
+{
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
+  local options='--help --quiet --version' pair='--device --poses --smoothing'
+  local i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      devices | contacts | render | bench)
+        command=${COMP_WORDS[i]}
+        break
+        ;;
+    esac
+  done
+
+  case $prev in
+    --poses) _abut_files npz csv; return ;;
+    --smoothing) _abut_files json; return ;;
+    -o | --output) _abut_files npz png; return ;;
+    --precision) word='f32 f64' ;;
+    --variant) word='full vertices-only one-sided' ;;
+    --what) word='forward' ;;
+    --lanes) word='1 4 8 16' ;;
+    --device) word='cpu gpu host pocl' ;;
+    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | --threshold | \
+      --width | --zoom) return ;;
+  esac
+  if [[ -n $word ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
+    return
+  fi
+
+  case $command in
+    '') options+=' devices contacts render bench' ;;
+    devices) options+=' --json' ;;
+    contacts) options+=" $pair --output --precision --compact --lanes --chunk" ;;
+    render)
+      options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
+      options+=' --no-contacts --threshold'
+      ;;
+    bench) options+=" $pair --batch --what --variant --precision --json --lanes --chunk" ;;
+  esac
+  if [[ $cur == -* || -z $command ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+  elif [[ $command != devices ]]; then
+    _abut_files json obj stl ply off
+  fi
+}
+
+# Folders, and files that end with one of the given suffixes.
+_abut_files()
+{
+  local suffix
+  compopt -o filenames 2> /dev/null
+  mapfile -t COMPREPLY < <(
+    compgen -d -- "$cur"
+    for suffix; do
+      compgen -f -X "!*.$suffix" -- "$cur"
+    done
+  )
+}
+
+complete -F _abut abut

@@ -1,0 +1,196 @@
+/* What the subcommands share. They use the public API and nothing else of the library. */
+#ifndef ABUT_CLI_CLI_H
+#define ABUT_CLI_CLI_H
+
+#include <abut/abut.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Functions that can fail return one of these and have said why on stderr. */
+typedef enum exit_code {
+  EXIT_GOOD = 0,
+  EXIT_RUN = 1,  /* device, memory, writing */
+  EXIT_INPUT = 2 /* usage, or what was given */
+} exit_code;
+
+#define CLI_TRY(call)                  \
+  do {                                 \
+    const exit_code try_code_ = (call); \
+    if (try_code_ != EXIT_GOOD) {      \
+      return try_code_;                \
+    }                                  \
+  } while (0)
+
+/* The same in a function with one exit, labelled `done`, and a variable `code`. */
+#define CLI_TRY_DONE(call)      \
+  do {                          \
+    code = (call);              \
+    if (code != EXIT_GOOD) {    \
+      goto done;                \
+    }                           \
+  } while (0)
+
+/* Alphabetical, as option_table in options.c. */
+typedef enum option_id {
+  OPTION_AZIMUTH,
+  OPTION_BATCH,
+  OPTION_CHUNK,
+  OPTION_COMPACT,
+  OPTION_DEVICE,
+  OPTION_ELEVATION,
+  OPTION_HEIGHT,
+  OPTION_HELP,
+  OPTION_INDEX,
+  OPTION_JSON,
+  OPTION_LANES,
+  OPTION_NO_CONTACTS,
+  OPTION_OUTPUT,
+  OPTION_POSES,
+  OPTION_PRECISION,
+  OPTION_QUIET,
+  OPTION_SMOOTHING,
+  OPTION_THRESHOLD,
+  OPTION_VARIANT,
+  OPTION_VERSION,
+  OPTION_WHAT,
+  OPTION_WIDTH,
+  OPTION_ZOOM,
+  OPTION_COUNT
+} option_id;
+
+/* As bits, so that an option names all commands that take it. */
+typedef enum command_bit {
+  COMMAND_DEVICES = 1,
+  COMMAND_CONTACTS = 2,
+  COMMAND_RENDER = 4,
+  COMMAND_BENCH = 8,
+  COMMAND_ALL = 15
+} command_bit;
+
+struct options;
+
+typedef struct command {
+  const char *name;
+  command_bit bit;
+  const char *operands; /* as in the usage line */
+  const char *required; /* options of the usage line that must be given */
+  const char *summary;
+  const char *about;    /* of the command's own help */
+  exit_code (*run)(const struct options *o);
+} command;
+
+/* The command line: words of the subcommand, and the text of every option given. */
+typedef struct options {
+  const command *command;          /* NULL where none was named */
+  const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given; the last one counts */
+  const char **operands;           /* behind the subcommand; free it */
+  int operand_count;
+} options;
+
+extern const command commands[];
+extern const size_t command_count;
+
+exit_code cmd_devices(const options *o);
+exit_code cmd_contacts(const options *o);
+exit_code cmd_render(const options *o);
+exit_code cmd_bench(const options *o);
+
+/* ---- options.c ---- */
+
+exit_code read_options(int argc, char **argv, options *o);
+/* Flags and options that `c` takes, one a line, on stdout. */
+void print_options(const command *c);
+/* "--name" */
+const char *option_name(option_id id);
+
+/* Values, strictly read: no blanks, no trailing characters. Left alone where the option is absent. */
+exit_code option_real(const options *o, option_id id, double least, double most, double *out);
+exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);
+exit_code option_precision(const options *o, abut_precision *out);
+
+/* Cuts a comma-separated list into numbers or into places in `words`. `out` has room for LIST_ROOM. */
+#define LIST_ROOM 64
+exit_code option_whole_list(const options *o, option_id id, size_t *out, size_t *count);
+exit_code option_word_list(const options *o, option_id id, const char *const *words,
+                           size_t word_count, size_t *out, size_t *count);
+
+exit_code need_operands(const options *o, int count, const char *names);
+exit_code need_option(const options *o, option_id id);
+
+/* ---- report.c ---- */
+
+/* What is wrong with the command line, and where help is. `c` may be NULL. */
+__attribute__((format(printf, 2, 3))) exit_code usage_error(const command *c, const char *format,
+                                                            ...);
+/* "abut: text"; returns `code`. */
+__attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const char *format, ...);
+/* "abut: " and abut_last_error(), if there is a failure. */
+exit_code report_status(abut_status status);
+__attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
+
+/* A line on a terminal that says what takes long; the next one rewrites it. */
+typedef struct progress {
+  bool shown;     /* whether there is something to clear */
+  bool enabled;   /* stderr is a terminal, and not --quiet */
+  double start;   /* [s] */
+  double last;    /* when the line was written */
+  const char *what;
+} progress;
+
+progress progress_begin(const options *o, const char *what);
+/* Says at once what is being done; of steps that cannot tell how far they are. */
+__attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
+/* abut_progress; user is a progress. Silent in the first second. */
+bool progress_step(size_t done, size_t total, void *user);
+void progress_end(progress *p);
+
+/* Monotonic time [s]. */
+double now(void);
+const char *precision_name(abut_precision precision);   /* "f32" */
+const char *device_type_name(abut_device_type type);
+
+/* ---- scene.c ---- */
+
+/* A device, two bodies and their smoothing. */
+typedef struct scene {
+  abut_context context;
+  bool open;
+  abut_device_info device;
+  abut_precision precision;
+  abut_body bodies[2];
+  abut_smoothing smoothing;
+  abut_pair pair;
+  abut_layout layout;
+} scene;
+
+/* Opens --device at a precision with --lanes and --chunk. Close it after a failure, too. */
+exit_code scene_open(scene *s, const options *o, abut_precision precision);
+/* The next two, and the pair. */
+exit_code scene_load(scene *s, const options *o);
+/* The bodies of the operands. */
+exit_code scene_bodies(scene *s, const options *o);
+/* --smoothing, or values that follow the bodies, printed on request unless --quiet. */
+exit_code scene_smoothing(scene *s, const options *o, bool print);
+void scene_close(scene *s);
+
+/* Poses of --poses as the context wants them. Numbers beyond float's range saturate, so that a
+ * finite pose stays one. Free with free(). */
+exit_code poses_to_reals(const double *poses, size_t count, abut_precision precision, void **out);
+size_t pose_width(abut_pose_kind kind);
+size_t real_bytes(abut_precision precision);
+
+/* Files that are missing and folders that cannot take the output are found before anything is built. */
+exit_code check_readable(const char *path);
+exit_code check_output(const char *path);
+/* The readable inputs of a command with operands A B, --poses and --smoothing. */
+exit_code check_inputs(const options *o);
+
+/* a * b * c in bytes, false where that is beyond SIZE_MAX. */
+bool multiply(size_t a, size_t b, size_t c, size_t *out);
+
+/* ---- figure.c ---- */
+
+/* The pair of `bench` without operands. which: 0 or 1. */
+exit_code create_figure(abut_context context, int which, abut_body *body);
+
+#endif

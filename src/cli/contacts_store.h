@@ -1,0 +1,29 @@
+/* The arrays that `contacts` computes into and writes. */
+#ifndef ABUT_CLI_CONTACTS_STORE_H
+#define ABUT_CLI_CONTACTS_STORE_H
+
+#include "cli.h"
+
+typedef struct contacts_store {
+  abut_batch batch;
+  abut_compact compact; /* used where compact.threshold >= 0 */
+  bool is_compact;
+  size_t room;          /* poses */
+  void *block;          /* all arrays of the contacts, in one */
+  void *pose1, *pose2;
+  uint8_t *status;
+} contacts_store;
+
+/* Room for all contacts of all poses. */
+exit_code store_dense(contacts_store *c, const scene *s);
+/* Room for `capacity` active contacts; what was there goes. */
+exit_code store_compact(contacts_store *c, const scene *s, size_t capacity);
+/* How many active contacts there may well be: enough for most pairs, small beside the dense arrays. */
+size_t guess_capacity(const scene *s, size_t poses);
+/* Contacts of at least this activity. */
+size_t count_active(const contacts_store *c, const scene *s, double threshold);
+/* Everything in one .npz; what each array holds stands in docs/abut.1. */
+exit_code store_write(const contacts_store *c, const scene *s, const char *path);
+void store_free(contacts_store *c);
+
+#endif

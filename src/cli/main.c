@@ -1,0 +1,93 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const command commands[] = {
+  {"devices", COMMAND_DEVICES, "", "", "list the devices that can compute",
+   "Lists every OpenCL device and the host path, which is always there and slow.", cmd_devices},
+  {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
+   "compute contact manifolds of a batch of poses",
+   "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
+   "inside), normals n out of the opposing body, and activity in [0, 1]. A and B are body files\n"
+   "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
+   "`status`; the others are computed.", cmd_contacts},
+  {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
+   "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
+   "normals as arrows.", cmd_render},
+  {"bench", COMMAND_BENCH, " [A B]", "", "measure poses a second",
+   "Times batches end to end, from the caller's poses to results in the caller's memory, after one\n"
+   "warm-up call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses:\n"
+   "random poses around touching, from a fixed seed. --precision may name both, f32,f64.",
+   cmd_bench},
+};
+
+const size_t command_count = sizeof commands / sizeof *commands;
+
+static void print_usage(void)
+{
+  printf("abut %s: contact manifolds of two rigid bodies over batches of poses, by OpenCL\n\n"
+         "usage:\n", abut_version());
+  for (size_t i = 0; i < command_count; ++i) {
+    const command *c = &commands[i];
+    char line[80];
+    snprintf(line, sizeof line, "abut %s%s%s [options]", c->name, c->operands, c->required);
+    printf("  %-52s %s\n", line, c->summary);
+  }
+  printf("\noptions of all commands:\n");
+  print_options(NULL);
+  printf("\n`abut COMMAND --help` lists the options of a command.\n"
+         "Exit status: 0; 1 for a failure at run time; 2 for bad usage or input.\n");
+}
+
+static void print_help(const command *c)
+{
+  printf("usage: abut %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands, c->required,
+         c->about);
+  print_options(c);
+}
+
+static exit_code dispatch(const options *o)
+{
+  if (o->value[OPTION_HELP]) {
+    if (o->command) {
+      print_help(o->command);
+    } else {
+      print_usage();
+    }
+    return EXIT_GOOD;
+  }
+  if (o->value[OPTION_VERSION]) {
+    printf("abut %s\n", abut_version());
+    return EXIT_GOOD;
+  }
+  return o->command ? o->command->run(o)
+                    : usage_error(NULL, "which command? devices, contacts, render or bench");
+}
+
+/* A full disk behind a pipe or a redirection shows up here at the latest. */
+static exit_code flush_stdout(exit_code code)
+{
+  errno = 0;
+  const bool bad = ferror(stdout) != 0;
+  if (fflush(stdout) != 0 || bad) {
+    return report(code ? code : EXIT_RUN, "standard output: %s",
+                  errno ? strerror(errno) : "cannot be written");
+  }
+  return code;
+}
+
+int main(int argc, char **argv)
+{
+  options o;
+  signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
+  exit_code code = read_options(argc, argv, &o);
+  if (code == EXIT_GOOD) {
+    code = flush_stdout(dispatch(&o));
+  }
+  free(o.operands);
+  return code;
+}

@@ -1,0 +1,358 @@
+#include "cli.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* getopt's code of option 0; above every character. */
+#define FIRST_CODE 256
+#define PAIR_COMMANDS (COMMAND_CONTACTS | COMMAND_RENDER | COMMAND_BENCH)
+
+static const struct {
+  const char *name, *metavar; /* metavar: NULL for a flag */
+  char letter;                /* or 0 */
+  int commands;
+  const char *help;
+} option_table[OPTION_COUNT] = {
+  [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
+                      "camera's angle around the vertical axis [degrees]"},
+  [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
+  [OPTION_CHUNK] = {"chunk", "N", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+                    "most poses in one chunk (what fits the device's scratch memory)"},
+  [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
+                      "store contacts of activity >= T alone, as a list"},
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
+                     "index, cpu, gpu, host, or part of a name (a GPU, else PoCL)"},
+  [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
+                        "camera's angle above the horizon [degrees]"},
+  [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},
+  [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
+  [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
+  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH, "print JSON"},
+  [OPTION_LANES] = {"lanes", "N", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+                    "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
+  [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', COMMAND_CONTACTS | COMMAND_RENDER,
+                     "file to write: .npz of contacts, .png of render"},
+  [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
+                    "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
+  [OPTION_PRECISION] = {"precision", "f32|f64", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+                        "floating-point numbers to compute with (f32)"},
+  [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
+                    "print errors, warnings and results that were asked for alone"},
+  [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
+                        "smoothing coefficients (fitted to the bodies' size)"},
+  [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER,
+                        "draw contacts of activity >= T"},
+  [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
+                      "full, vertices-only, one-sided (full)"},
+  [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
+  [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH, "what to time: forward (forward)"},
+  [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width"},
+  [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
+};
+
+const char *option_name(option_id id)
+{
+  static char name[32];
+  snprintf(name, sizeof name, "--%s", option_table[id].name);
+  return name;
+}
+
+void print_options(const command *c)
+{
+  for (int i = 0; i < OPTION_COUNT; ++i) {
+    if (c ? !(option_table[i].commands & (int)c->bit) : option_table[i].commands != COMMAND_ALL) {
+      continue;
+    }
+    char left[40], letter[5] = "    ";
+    if (option_table[i].letter) {
+      snprintf(letter, sizeof letter, "-%c, ", option_table[i].letter);
+    }
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option_table[i].name,
+             option_table[i].metavar ? " " : "",
+             option_table[i].metavar ? option_table[i].metavar : "");
+    printf("  %-26s %s\n", left, option_table[i].help);
+  }
+}
+
+/* The leading '-' hands operands over in order, so that options may stand anywhere, whatever
+ * POSIXLY_CORRECT says; the ':' tells a missing argument from an unknown option. */
+static void fill_getopt(struct option longs[OPTION_COUNT + 1], char letters[8 + 2 * OPTION_COUNT])
+{
+  char *at = letters;
+  *at++ = '-';
+  *at++ = ':';
+  for (int i = 0; i < OPTION_COUNT; ++i) {
+    longs[i] = (struct option){option_table[i].name,
+                               option_table[i].metavar ? required_argument : no_argument, NULL,
+                               FIRST_CODE + i};
+    if (option_table[i].letter) {
+      *at++ = option_table[i].letter;
+      if (option_table[i].metavar) {
+        *at++ = ':';
+      }
+    }
+  }
+  longs[OPTION_COUNT] = (struct option){NULL, 0, NULL, 0};
+  *at = '\0';
+}
+
+static option_id id_of(int got)
+{
+  for (int i = 0; i < OPTION_COUNT && got < FIRST_CODE; ++i) {
+    if (option_table[i].letter == got) {
+      return (option_id)i;
+    }
+  }
+  return (option_id)(got - FIRST_CODE);
+}
+
+static void take_operand(options *o, const char *word)
+{
+  o->operands[o->operand_count++] = word;
+}
+
+static const command *find_command(const char *name)
+{
+  for (size_t i = 0; i < command_count; ++i) {
+    if (strcmp(commands[i].name, name) == 0) {
+      return &commands[i];
+    }
+  }
+  return NULL;
+}
+
+/* The first word names the subcommand, wherever it stands. */
+static exit_code take_command(options *o)
+{
+  if (o->operand_count == 0) {
+    return EXIT_GOOD;
+  }
+  o->command = find_command(o->operands[0]);
+  if (!o->command) {
+    return usage_error(NULL, "there is no command `%s`", o->operands[0]);
+  }
+  --o->operand_count;
+  memmove(o->operands, o->operands + 1, (size_t)o->operand_count * sizeof *o->operands);
+  for (int i = 0; i < OPTION_COUNT; ++i) {
+    if (o->value[i] && !(option_table[i].commands & (int)o->command->bit)) {
+      return usage_error(o->command, "%s has no option %s", o->command->name,
+                         option_name((option_id)i));
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code bad_option(const options *o, char **argv, int got)
+{
+  const command *c = o->operand_count ? find_command(o->operands[0]) : NULL;
+  const char *word = argv[optind - 1];
+  if (got == ':') {
+    return usage_error(c, "%s needs a value", word);
+  }
+  if (optopt >= FIRST_CODE) {
+    return usage_error(c, "%s takes no value", option_name(id_of(optopt)));
+  }
+  return optopt ? usage_error(c, "there is no option -%c", optopt)
+                : usage_error(c, "option %s is unknown or ambiguous", word);
+}
+
+exit_code read_options(int argc, char **argv, options *o)
+{
+  struct option longs[OPTION_COUNT + 1];
+  char letters[8 + 2 * OPTION_COUNT];
+  *o = (options){0};
+  o->operands = calloc((size_t)argc + 1, sizeof *o->operands);
+  if (!o->operands) {
+    return report(EXIT_RUN, "no memory for the command line");
+  }
+  fill_getopt(longs, letters);
+  opterr = 0;
+  for (int got; (got = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+    if (got == '?' || got == ':') {
+      return bad_option(o, argv, got);
+    }
+    if (got == 1) {
+      take_operand(o, optarg);
+    } else {
+      o->value[id_of(got)] = optarg ? optarg : "";
+    }
+  }
+  while (optind < argc) {
+    take_operand(o, argv[optind++]);
+  }
+  return take_command(o);
+}
+
+/* strtod also reads blanks, hexadecimal, "inf" and "nan"; those are refused. */
+static bool read_real(const char *text, double *out)
+{
+  char *end = NULL;
+  if (!*text || strspn(text, "0123456789+-.eE") != strlen(text)) {
+    return false;
+  }
+  *out = strtod(text, &end);
+  return !*end && isfinite(*out);
+}
+
+static bool read_whole(const char *text, size_t count, size_t *out)
+{
+  size_t value = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t digit = (size_t)(text[i] - '0');
+    if (text[i] < '0' || text[i] > '9' || value > (SIZE_MAX - digit) / 10) {
+      return false;
+    }
+    value = 10 * value + digit;
+  }
+  *out = value;
+  return count > 0;
+}
+
+exit_code option_real(const options *o, option_id id, double least, double most, double *out)
+{
+  const char *text = o->value[id];
+  double value = 0.0;
+  if (!text) {
+    return EXIT_GOOD;
+  }
+  if (!read_real(text, &value)) {
+    return usage_error(o->command, "%s: `%s` is not a number", option_name(id), text);
+  }
+  if (!(value >= least && value <= most)) {
+    return usage_error(o->command, "%s: %s is not in %g to %g", option_name(id), text, least, most);
+  }
+  *out = value;
+  return EXIT_GOOD;
+}
+
+static exit_code whole_in(const options *o, option_id id, const char *text, size_t length,
+                          size_t least, size_t most, size_t *out)
+{
+  size_t value = 0;
+  if (!read_whole(text, length, &value)) {
+    return usage_error(o->command, "%s: `%.*s` is not a whole number", option_name(id),
+                       (int)length, text);
+  }
+  if (value < least || value > most) {
+    return usage_error(o->command, "%s: %zu is not in %zu to %zu", option_name(id), value, least,
+                       most);
+  }
+  *out = value;
+  return EXIT_GOOD;
+}
+
+exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out)
+{
+  const char *text = o->value[id];
+  return text ? whole_in(o, id, text, strlen(text), least, most, out) : EXIT_GOOD;
+}
+
+static const char *const precision_words[] = {"f32", "f64"};
+
+exit_code option_precision(const options *o, abut_precision *out)
+{
+  const char *text = o->value[OPTION_PRECISION];
+  for (int i = 0; text && i < 2; ++i) {
+    if (strcmp(text, precision_words[i]) == 0) {
+      *out = (abut_precision)i;
+      return EXIT_GOOD;
+    }
+  }
+  return text ? usage_error(o->command, "--precision: `%s` is neither f32 nor f64", text)
+              : EXIT_GOOD;
+}
+
+/* The next entry of a comma-separated list: its length, and where the one after it begins. */
+static size_t entry_length(const char *at, const char **next)
+{
+  const size_t length = strcspn(at, ",");
+  *next = at[length] ? at + length + 1 : NULL;
+  return length;
+}
+
+static exit_code too_many(const options *o, option_id id)
+{
+  return usage_error(o->command, "%s: more than %d entries", option_name(id), LIST_ROOM);
+}
+
+exit_code option_whole_list(const options *o, option_id id, size_t *out, size_t *count)
+{
+  if (!o->value[id]) {
+    return EXIT_GOOD;
+  }
+  *count = 0;
+  for (const char *at = o->value[id], *next; at; at = next) {
+    const size_t length = entry_length(at, &next);
+    if (*count == LIST_ROOM) {
+      return too_many(o, id);
+    }
+    CLI_TRY(whole_in(o, id, at, length, 1, (size_t)1 << 31, &out[*count]));
+    ++*count;
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code no_such_word(const options *o, option_id id, const char *word, size_t length,
+                              const char *const *words, size_t word_count)
+{
+  char possible[256] = "";
+  for (size_t i = 0, used = 0; i < word_count && used < sizeof possible; ++i) {
+    used += (size_t)snprintf(possible + used, sizeof possible - used, "%s%s", i ? ", " : "",
+                             words[i]);
+  }
+  return usage_error(o->command, "%s: there is no `%.*s`; possible: %s", option_name(id),
+                     (int)length, word, possible);
+}
+
+exit_code option_word_list(const options *o, option_id id, const char *const *words,
+                           size_t word_count, size_t *out, size_t *count)
+{
+  if (!o->value[id]) {
+    return EXIT_GOOD;
+  }
+  *count = 0;
+  for (const char *at = o->value[id], *next; at; at = next) {
+    const size_t length = entry_length(at, &next);
+    size_t found = 0;
+    while (found < word_count
+           && (strlen(words[found]) != length || strncmp(words[found], at, length) != 0)) {
+      ++found;
+    }
+    if (found == word_count) {
+      return no_such_word(o, id, at, length, words, word_count);
+    }
+    if (*count == LIST_ROOM) {
+      return too_many(o, id);
+    }
+    out[(*count)++] = found;
+  }
+  return EXIT_GOOD;
+}
+
+exit_code need_operands(const options *o, int count, const char *names)
+{
+  if (o->operand_count < count) {
+    return usage_error(o->command, "%s needs %s", o->command->name, names);
+  }
+  if (o->operand_count > count) {
+    return usage_error(o->command, "`%s` is one word too many", o->operands[count]);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code need_option(const options *o, option_id id)
+{
+  if (!o->value[id]) {
+    return id == OPTION_OUTPUT
+             ? usage_error(o->command, "%s needs -o %s", o->command->name,
+                           o->command->bit == COMMAND_RENDER ? "OUT.png" : "OUT.npz")
+             : usage_error(o->command, "%s needs %s %s", o->command->name, option_name(id),
+                           option_table[id].metavar);
+  }
+  return EXIT_GOOD;
+}

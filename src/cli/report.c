@@ -1,0 +1,121 @@
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* From when on, and how often, progress is shown [s]. */
+#define PROGRESS_AFTER 1.0
+#define PROGRESS_EVERY 0.2
+
+exit_code usage_error(const command *c, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("abut: ", stderr);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "\n`abut %s%s--help` says more.\n", c ? c->name : "", c ? " " : "");
+  return EXIT_INPUT;
+}
+
+exit_code report(exit_code code, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("abut: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  return code;
+}
+
+exit_code report_status(abut_status status)
+{
+  if (status == ABUT_SUCCESS) {
+    return EXIT_GOOD;
+  }
+  const char *text = abut_last_error();
+  fprintf(stderr, "abut: %s\n", *text ? text : abut_status_name(status));
+  switch (status) {
+    case ABUT_ERROR_ARGUMENT:
+    case ABUT_ERROR_READ:
+    case ABUT_ERROR_FORMAT:
+    case ABUT_ERROR_BODY:
+    case ABUT_ERROR_DEVICE:
+    case ABUT_ERROR_PRECISION:
+      return EXIT_INPUT;
+    default:
+      return EXIT_RUN;
+  }
+}
+
+void warn(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("abut: warning: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
+double now(void)
+{
+  struct timespec t = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_begin(const options *o, const char *what)
+{
+  const double start = now();
+  return (progress){false, !o->value[OPTION_QUIET] && isatty(STDERR_FILENO), start, start, what};
+}
+
+void progress_say(progress *p, const char *format, ...)
+{
+  if (!p->enabled) {
+    return;
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("\r\033[K", stderr);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fflush(stderr);
+  p->shown = true;
+}
+
+bool progress_step(size_t done, size_t total, void *user)
+{
+  progress *p = user;
+  const double time = now();
+  if (p->enabled && time - p->start > PROGRESS_AFTER && time - p->last > PROGRESS_EVERY) {
+    p->last = time;
+    progress_say(p, "%s: %zu of %zu, %.0f %%", p->what, done, total,
+                 100.0 * (double)done / (double)total);
+  }
+  return true;
+}
+
+void progress_end(progress *p)
+{
+  if (p->shown) {
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    p->shown = false;
+  }
+}
+
+const char *precision_name(abut_precision precision)
+{
+  return precision == ABUT_FLOAT64 ? "f64" : "f32";
+}
+
+const char *device_type_name(abut_device_type type)
+{
+  static const char *const names[] = {"host", "cpu", "gpu", "other"};
+  return names[type <= ABUT_DEVICE_OTHER ? type : ABUT_DEVICE_OTHER];
+}

@@ -1,0 +1,182 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool multiply(size_t a, size_t b, size_t c, size_t *out)
+{
+  if ((b && a > SIZE_MAX / b) || (c && a * b > SIZE_MAX / c)) {
+    return false;
+  }
+  *out = a * b * c;
+  return true;
+}
+
+size_t real_bytes(abut_precision precision)
+{
+  return precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+size_t pose_width(abut_pose_kind kind)
+{
+  return kind == ABUT_POSE_QUATERNION ? 7 : 6;
+}
+
+/* ---- files ---- */
+
+exit_code check_readable(const char *path)
+{
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return report(EXIT_INPUT, "%s: %s", path, strerror(errno));
+  }
+  close(file);
+  return EXIT_GOOD;
+}
+
+exit_code check_inputs(const options *o)
+{
+  static const option_id files[] = {OPTION_POSES, OPTION_SMOOTHING};
+  for (int i = 0; i < o->operand_count; ++i) {
+    CLI_TRY(check_readable(o->operands[i]));
+  }
+  for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+    if (o->value[files[i]]) {
+      CLI_TRY(check_readable(o->value[files[i]]));
+    }
+  }
+  return EXIT_GOOD;
+}
+
+exit_code check_output(const char *path)
+{
+  struct stat info;
+  if (stat(path, &info) == 0) {
+    if (!S_ISREG(info.st_mode)) {
+      return report(EXIT_RUN, "%s: exists and is not a regular file", path);
+    }
+    return access(path, W_OK) == 0 ? EXIT_GOOD : report(EXIT_RUN, "%s: %s", path, strerror(errno));
+  }
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  exit_code code = EXIT_GOOD;
+  if (!folder) {
+    code = report(EXIT_RUN, "no memory");
+  } else if (!*path || (slash && !slash[1])) {
+    code = report(EXIT_RUN, "-o `%s` names no file to write", path);
+  } else if (stat(folder, &info) != 0) {
+    code = report(EXIT_RUN, "%s: the folder %s: %s", path, folder, strerror(errno));
+  } else if (access(folder, W_OK | X_OK) != 0) {
+    code = report(EXIT_RUN, "%s: %s", path, strerror(errno));
+  }
+  free(folder);
+  return code;
+}
+
+/* ---- poses ---- */
+
+static float to_float(double x)
+{
+  return isfinite(x) && fabs(x) > (double)FLT_MAX ? copysignf(FLT_MAX, (float)copysign(1.0, x))
+                                                  : (float)x;
+}
+
+exit_code poses_to_reals(const double *poses, size_t count, abut_precision precision, void **out)
+{
+  size_t bytes = 0;
+  *out = multiply(count, real_bytes(precision), 1, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
+  if (!*out) {
+    return report(EXIT_RUN, "no memory for %zu numbers of poses", count);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (precision == ABUT_FLOAT64) {
+      ((double *)*out)[i] = poses[i];
+    } else {
+      ((float *)*out)[i] = to_float(poses[i]);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+/* ---- device, bodies, smoothing ---- */
+
+static exit_code open_context(scene *s, const options *o, abut_precision precision)
+{
+  abut_context_def def = abut_default_context_def();
+  size_t lanes = 0, chunk = 0;
+  CLI_TRY(option_whole(o, OPTION_LANES, 1, 16, &lanes));
+  CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
+  CLI_TRY(report_status(abut_find_device(o->value[OPTION_DEVICE], &def.device)));
+  def.precision = precision;
+  def.lanes = (uint32_t)lanes;
+  def.chunk = (uint32_t)chunk;
+  progress p = progress_begin(o, "");
+  progress_say(&p, "preparing the device");
+  const abut_status status = abut_create_context(&def, &s->context);
+  progress_end(&p);
+  return report_status(status);
+}
+
+exit_code scene_open(scene *s, const options *o, abut_precision precision)
+{
+  memset(s, 0, sizeof *s);
+  s->precision = precision;
+  CLI_TRY(open_context(s, o, precision));
+  s->open = true;
+  return report_status(abut_context_device(s->context, &s->device));
+}
+
+static exit_code print_fitted(const abut_smoothing *smoothing)
+{
+  char *text = NULL;
+  CLI_TRY(report_status(abut_format_smoothing(smoothing, &text)));
+  fprintf(stderr, "abut: no --smoothing; fitted to the bodies' size:\n%s", text);
+  abut_free(text);
+  return EXIT_GOOD;
+}
+
+exit_code scene_smoothing(scene *s, const options *o, bool print)
+{
+  const char *path = o->value[OPTION_SMOOTHING];
+  if (path) {
+    return report_status(abut_load_smoothing(path, &s->smoothing));
+  }
+  CLI_TRY(report_status(abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing)));
+  return print && !o->value[OPTION_QUIET] ? print_fitted(&s->smoothing) : EXIT_GOOD;
+}
+
+exit_code scene_bodies(scene *s, const options *o)
+{
+  progress p = progress_begin(o, "");
+  for (int i = 0; i < 2; ++i) {
+    progress_say(&p, "reading %s", o->operands[i]);
+    const abut_status status = abut_load_body(s->context, o->operands[i], &s->bodies[i]);
+    progress_end(&p); /* before the cause of a failure is printed */
+    CLI_TRY(report_status(status));
+  }
+  return EXIT_GOOD;
+}
+
+exit_code scene_load(scene *s, const options *o)
+{
+  CLI_TRY(scene_bodies(s, o));
+  CLI_TRY(scene_smoothing(s, o, true));
+  CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
+  return report_status(abut_get_layout(s->pair, &s->layout));
+}
+
+void scene_close(scene *s)
+{
+  if (s->open) {
+    abut_destroy_context(s->context);
+    s->open = false;
+  }
+}

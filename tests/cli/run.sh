@@ -1,0 +1,421 @@
+#!/bin/sh
+# The command as a user meets it: run.sh ABUT ARRAYS
+#
+# ABUT is the command, ARRAYS the helper of arrays.c. Computes on $ABUT_TEST_DEVICE, else the host.
+# The last line says how many checks passed.
+set -u
+abut=$1
+arrays=$2
+device=${ABUT_TEST_DEVICE:-host}
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+case $abut in /*) ;; *) abut=$PWD/$abut ;; esac
+case $arrays in /*) ;; *) arrays=$PWD/$arrays ;; esac
+cd "$folder" || exit 1
+unset POSIXLY_CORRECT
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED: $*"
+  sed 's/^/  stdout: /' stdout
+  sed 's/^/  stderr: /' stderr
+}
+# run STATUS ARGUMENTS...
+run() {
+  expected=$1
+  shift
+  "$abut" "$@" > stdout 2> stderr < /dev/null
+  status=$?
+  if [ $status -eq "$expected" ]; then pass; else fail "status $status, not $expected: abut $*"; fi
+}
+# says FILE TEXT: the whole line is in the file
+says() { if grep -qxF -- "$2" "$1"; then pass; else fail "$1 lacks the line: $2"; fi; }
+# has FILE REGEX
+has() { if grep -qE -- "$2" "$1"; then pass; else fail "$1 lacks: $2"; fi; }
+empty() { if [ -s "$1" ]; then fail "$1 is not empty after: $2"; else pass; fi; }
+there() { if [ -s "$1" ]; then pass; else fail "$1 is not there"; fi; }
+absent() { if [ -e "$1" ]; then fail "$1 is there"; else pass; fi; }
+# usage TEXT ARGUMENTS...: exit status 2, the text, a hint to the help, nothing on stdout
+usage() {
+  text=$1
+  shift
+  run 2 "$@"
+  says stderr "abut: $text"
+  # shellcheck disable=SC2016 # the marks are the message's own
+  has stderr '^`abut .*--help` says more\.$'
+  empty stdout "abut $*"
+}
+# wrong TEXT ARGUMENTS...: exit status 2 and the text alone on the last line
+wrong() {
+  text=$1
+  shift
+  run 2 "$@"
+  says stderr "abut: $text"
+  empty stdout "abut $*"
+}
+# array FILE NAME AWK: the program reads the numbers, one a line, and exits with 0 if they are right
+array() {
+  if "$arrays" show "$1" "$2" > numbers 2> stderr && awk "$3" numbers; then
+    pass
+  else
+    fail "$2 of $1 is wrong: $(tr '\n' ' ' < numbers | cut -c1-300)"
+  fi
+}
+json_is_valid() {
+  if command -v python3 > python_path; then
+    if python3 -m json.tool < "$1" > pretty 2> stderr; then pass; else fail "$1 is not JSON"; fi
+  fi
+}
+# in a folder of its own: what an interrupted write left behind
+no_leftovers() {
+  for left in "$1"/.abut*; do
+    if [ -e "$left" ]; then fail "$left was left behind"; else pass; fi
+  done
+}
+
+# ---- bodies: a cube of 1 m, and above it a slab that its corners press into ----
+
+box() { # NAME HALF_X HALF_Y HALF_Z
+  awk -v x="$2" -v y="$3" -v z="$4" 'BEGIN {
+    for (i = 0; i < 8; i++)
+      print "v", (i % 2 ? x : -x), (int(i / 2) % 2 ? y : -y), (i > 3 ? z : -z)
+    print "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6"
+  }' > "$1.obj"
+  cat > "$1.body.json" << END
+{"name": "$1", "mesh": "$1.obj",
+ "polyhedra": [{"planes": [[1, 0, 0, $2, 0, 0], [-1, 0, 0, -$2, 0, 0],
+                           [0, 1, 0, 0, $3, 0], [0, -1, 0, 0, -$3, 0],
+                           [0, 0, 1, 0, 0, $4], [0, 0, -1, 0, 0, -$4]]}]}
+END
+}
+box cube 0.5 0.5 0.5
+box slab 2 2 0.5
+header=r1x,r1y,r1z,w1x,w1y,w1z,r2x,r2y,r2z,w2x,w2y,w2z
+{
+  echo $header
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,0
+  echo 0,0,0,0,0,0,0,0,1.5,0,0,0
+  echo 1,2,3,0,0,0,1,2,3.98,0,0,0
+} > poses.csv
+{
+  echo $header
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,0
+  echo 0,0,nan,0,0,0,0,0,0.98,0,0,0
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,inf
+  echo 0,0,0,0,0,0,1e300,0,0.98,0,0,0
+} > not-finite.csv
+echo $header > none.csv
+cat > sharp.json << END
+{"length": 1, "union": 1e-4, "plane": 1e-4, "normal": 1e-12, "penetration": 1e-3, "neighbour": 0.01,
+ "clash": 0.1, "sign": 0.1, "sort": 0.01, "clip": 0.1, "minimum": 0.1, "compare": 0.1,
+ "ridge": 0.01, "distance": 1e-10, "trace": 0, "inside": false, "select": "softsort",
+ "edge_edge": true, "two_sided": true, "edges": [0, 0], "vertices": [0, 0]}
+END
+
+# ---- help and version ----
+
+run 0 --help
+has stdout '^  abut contacts A B --poses P -o OUT.npz'
+empty stderr --help
+for command in devices contacts render bench; do
+  run 0 $command --help
+  has stdout "^usage: abut $command"
+  run 0 --help $command
+  has stdout "^usage: abut $command"
+done
+run 0 contacts -h
+has stdout '--compact T'
+run 0 --version
+has stdout '^abut [0-9]+\.[0-9]+\.[0-9]+$'
+run 0 devices --version
+has stdout '^abut [0-9]'
+
+# ---- devices ----
+
+run 0 devices
+has stdout '^index  name .* platform .* type .* float64 .* driver$'
+has stdout '^[0-9]+ +host +abut +host +yes +1 '
+empty stderr devices
+run 0 devices --json
+has stdout '"name": "host"'
+has stdout '"default": true'
+json_is_valid stdout
+
+# ---- contacts ----
+
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device"
+has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.5\), .* f32$'
+says stderr "abut: no --smoothing; fitted to the bodies' size:"
+has stderr '^ "penetration": 0\.0'
+there out.npz
+grep -v '^abut:' stderr > printed.json
+"$arrays" show out.npz smoothing > stored.json
+if cmp -s printed.json stored.json; then pass; else fail "printed smoothing is not the stored one"; fi
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o again.npz --device "$device" \
+  --smoothing stored.json
+empty stderr 'contacts --smoothing'
+for name in p d n activity smoothing; do
+  "$arrays" show out.npz $name > first
+  "$arrays" show again.npz $name > second
+  if cmp -s first second; then pass; else fail "$name differs with the stored smoothing"; fi
+done
+
+run 0 --quiet contacts cube.body.json slab.body.json --poses poses.csv --output=sharp.npz \
+  --device "$device" --smoothing sharp.json --precision f64
+empty stdout 'contacts --quiet'
+empty stderr 'contacts --quiet'
+"$arrays" show sharp.npz > stdout
+# 8 vertices of each body, 12 x 12 edge pairs twice
+says stdout 'p float64 3 304 3'
+says stdout 'd float64 3 304'
+says stdout 'n float64 3 304 3'
+says stdout 'activity float64 3 304'
+says stdout 'status uint8 3'
+says stdout 'layout uint32 9'
+says stdout 'smoothing text'
+array sharp.npz layout '
+  BEGIN { split("304 8 8 12 12 0 8 16 160", want, " ") }
+  { bad += $1 != want[NR] } END { exit bad || NR != 9 }'
+array sharp.npz status '{ bad += $1 != 0 } END { exit bad || NR != 3 }'
+# Corners 5 to 8 of the cube are its upper ones: 0.02 inside the slab, whose way out is downwards.
+array sharp.npz d 'NR > 4 && NR <= 8 { e = $1 + 0.02; bad += e * e > 1e-12 } END { exit bad != 0 }'
+array sharp.npz n 'NR > 12 && NR <= 24 { e = $1 + (NR % 3 == 0); bad += e * e > 1e-10 }
+  END { exit bad != 0 }'
+array sharp.npz activity 'NR > 4 && NR <= 8 { bad += $1 < 0.999 } END { exit bad != 0 }'
+# The second pose is 0.5 apart: no vertex is active.
+array sharp.npz activity 'NR > 304 && NR <= 304 + 16 { bad += $1 > 1e-9 } END { exit bad != 0 }'
+# The third moves both bodies, so that the points move along.
+array sharp.npz p 'NR <= 24 { p[NR] = $1 } NR > 1824 && NR <= 1848 {
+  e = $1 - p[NR - 1824] - (NR - 1825) % 3 - 1; bad += e * e > 1e-18 } END { exit bad != 0 }'
+
+run 0 contacts cube.obj slab.obj --poses poses.csv -o mesh.npz --device "$device" -q
+"$arrays" show mesh.npz > stdout
+says stdout 'd float32 3 304'
+cp cube.obj 'a name.obj'
+run 0 contacts 'a name.obj' slab.obj --poses poses.csv -o 'an output.npz' --device "$device" -q
+there 'an output.npz'
+
+for extra in '--chunk 1' '--chunk 2' '--lanes 1'; do
+  # shellcheck disable=SC2086 # two words
+  run 0 contacts cube.body.json slab.body.json --poses poses.csv -o split.npz -q $extra \
+    --device "$device" --smoothing sharp.json --precision f64
+  "$arrays" show sharp.npz d > first
+  "$arrays" show split.npz d > second
+  if [ "$extra" = '--lanes 1' ]; then continue; fi
+  if cmp -s first second; then pass; else fail "$extra changes d"; fi
+done
+
+run 0 contacts cube.body.json slab.body.json --poses none.csv -o none.npz --device "$device" -q
+"$arrays" show none.npz > stdout
+says stdout 'd float32 0 304'
+says stdout 'status uint8 0'
+run 0 contacts cube.body.json slab.body.json --poses none.csv -o none.npz --device "$device" -q \
+  --compact 0.1
+"$arrays" show none.npz > stdout
+says stdout 'compact_p float32 0 3'
+
+# ---- poses that are not finite ----
+
+run 0 contacts cube.body.json slab.body.json --poses not-finite.csv -o nan.npz --device "$device" \
+  --smoothing sharp.json
+says stderr 'abut: warning: 2 of 4 poses are not finite; the first has index 1. Their rows are NaN.'
+array nan.npz status '{ s = s $1 } END { exit s != "0110" }'
+array nan.npz d '{ isnan = $1 ~ /nan/; bad += isnan != (NR > 304 && NR <= 912) }
+  END { exit bad || NR != 1216 }'
+run 0 contacts -q cube.body.json slab.body.json --poses not-finite.csv -o nan.npz --compact 0.5 \
+  --device "$device" --smoothing sharp.json
+says stderr 'abut: warning: 2 of 4 poses are not finite; the first has index 1. They have no contacts in the list.'
+array nan.npz compact_pose '{ bad += $1 == 1 || $1 == 2 } END { exit bad || NR == 0 }'
+
+"$arrays" quaternions quaternions.npz
+run 0 contacts cube.body.json slab.body.json --poses quaternions.npz -o q.npz -q \
+  --device "$device" --smoothing sharp.json
+says stderr 'abut: warning: 1 of 3 poses are without a rotation, their quaternion'"'"'s length is 0; the first has index 1. Their rows are NaN.'
+array q.npz status '{ s = s $1 } END { exit s != "020" }'
+array q.npz d 'NR > 4 && NR <= 8 { e = $1 + 0.02; bad += e * e > 1e-10 } END { exit bad != 0 }'
+
+# ---- compact lists ----
+
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o list.npz --compact 0.5 \
+  --device "$device" --smoothing sharp.json --precision f64
+has stdout '\(activity >= 0\.5\)'
+"$arrays" show list.npz > stdout
+for name in p d n activity; do
+  if grep -q "^$name " stdout; then fail "$name is there beside the list"; else pass; fi
+done
+has stdout '^compact_feature uint32 [0-9]+ 2$'
+has stdout '^compact_p float64 [0-9]+ 3$'
+array list.npz compact_threshold '{ bad += $1 != 0.5 } END { exit bad || NR != 1 }'
+# It holds what the dense arrays say, in their order.
+"$arrays" show sharp.npz activity |
+  awk '$1 >= 0.5 { print int((NR - 1) / 304), (NR - 1) % 304, $1 }' > wanted
+for name in pose slot activity; do "$arrays" show list.npz compact_$name > list_$name; done
+paste -d ' ' list_pose list_slot list_activity > got
+if [ -s wanted ] && cmp -s wanted got; then pass; else fail 'the list is not the dense arrays'; fi
+array list.npz compact_feature 'NR <= 8 && NR % 2 { bad += $1 != 4 + (NR - 1) / 2 }
+  NR <= 8 && NR % 2 == 0 { bad += $1 != 4294967295 } END { exit bad != 0 }'
+# All contacts of 40 poses: more than the first guess.
+{ echo $header; for i in 0 1 2 3; do for j in 0 1 2 3 4 5 6 7 8 9; do
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,0.$i$j; done; done; } > forty.csv
+run 0 contacts cube.body.json slab.body.json --poses forty.csv -o all.npz --compact 0 \
+  --device "$device" -q
+"$arrays" show all.npz > stdout
+says stdout 'compact_d float32 12160'
+
+# ---- render ----
+
+run 0 render cube.body.json slab.body.json --poses poses.csv -o out.png --width 64 --height 48 \
+  --device "$device"
+has stdout '^pose 0 of 3, 64 x 48 pixels, .* s on '
+if [ "$(head -c 4 out.png | tail -c 3)" = PNG ]; then pass; else fail 'out.png is no PNG'; fi
+run 0 render cube.body.json slab.body.json --poses poses.csv -o other.png --width 64 --height 48 \
+  --index 2 --azimuth -30 --elevation 60 --zoom 0.5 --no-contacts --threshold 0.2 \
+  --smoothing sharp.json --device "$device" -q
+empty stdout 'render -q'
+empty stderr 'render -q'
+if cmp -s out.png other.png; then fail 'the view changes nothing'; else pass; fi
+wrong 'poses.csv: there is no pose 3; it holds 3, from 0 on' \
+  render cube.body.json slab.body.json --poses poses.csv -o no.png --index 3
+wrong 'none.csv: holds no poses' render cube.body.json slab.body.json --poses none.csv -o no.png
+absent no.png
+
+# ---- bench ----
+
+bodies='cube.body.json slab.body.json'
+# shellcheck disable=SC2086 # two words
+run 0 bench $bodies --batch 1,3 --variant full,vertices-only,one-sided --device "$device" -q
+has stdout '^full +forward +1 +304 '
+has stdout '^vertices-only +forward +3 +16 '
+has stdout '^one-sided +forward +1 +8 '
+empty stderr 'bench -q'
+run 0 bench --json --batch 1 --what forward --device "$device" --variant vertices-only
+json_is_valid stdout
+for key in device precision variant what batch contacts seconds_median seconds_min poses_per_s; do
+  has stdout "\"$key\": "
+done
+has stdout '"contacts": 648'
+run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
+  --smoothing sharp.json --precision f32,f64
+has stdout '"precision": "f64"'
+has stdout '"contacts": 304'
+if [ "$(grep -c '"poses_per_s"' stdout)" -eq 2 ]; then pass; else fail 'not two results'; fi
+wrong 'none.csv: holds no poses' bench --poses none.csv
+
+# ---- usage ----
+
+pair='cube.body.json slab.body.json --poses poses.csv'
+usage 'which command? devices, contacts, render or bench'
+usage 'there is no command `contact`' contact cube.obj slab.obj
+usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
+usage 'option --p is unknown or ambiguous' contacts --p
+usage 'there is no option -x' contacts -x
+usage 'contacts has no option --batch' contacts --batch 3
+usage 'devices has no option --poses' devices --poses poses.csv
+usage '--quiet takes no value' devices --quiet=yes
+usage '--poses needs a value' contacts cube.obj slab.obj --poses
+usage '-o needs a value' contacts cube.obj slab.obj -o
+usage '`here` is one word too many' devices here
+usage 'contacts needs two bodies, A and B' contacts cube.obj --poses poses.csv -o no.npz
+usage 'contacts needs --poses P' contacts cube.obj slab.obj -o no.npz
+usage 'render needs --poses P' render cube.obj slab.obj -o no.png
+usage 'render needs two bodies, A and B' render
+usage 'bench needs two bodies, A and B, or neither' bench cube.obj
+# shellcheck disable=SC2086 # several words
+{
+  usage 'contacts needs -o OUT.npz' contacts $pair
+  usage 'render needs -o OUT.png' render $pair
+  usage '`more` is one word too many' contacts $pair more -o no.npz
+  usage '--precision: `f16` is neither f32 nor f64' contacts $pair -o no.npz --precision f16
+  usage '--compact: `0.1x` is not a number' contacts $pair -o no.npz --compact 0.1x
+  usage '--compact: `` is not a number' contacts $pair -o no.npz --compact ''
+  usage '--compact: `nan` is not a number' contacts $pair -o no.npz --compact nan
+  usage '--compact: `0x1` is not a number' contacts $pair -o no.npz --compact 0x1
+  usage '--compact: 1.5 is not in 0 to 1' contacts $pair -o no.npz --compact 1.5
+  usage '--chunk: `1 ` is not a whole number' contacts $pair -o no.npz --chunk '1 '
+  usage '--chunk: 0 is not in 1 to 4294967295' contacts $pair -o no.npz --chunk 0
+  usage '--index: `-1` is not a whole number' render $pair -o no.png --index -1
+  usage '--index: `99999999999999999999` is not a whole number' \
+    render $pair -o no.png --index 99999999999999999999
+  usage '--width: 0 is not in 1 to 16384' render $pair -o no.png --width 0
+  usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
+  usage '--azimuth: `north` is not a number' render $pair -o no.png --azimuth north
+}
+usage '--what: there is no `vjp`; possible: forward' bench --what vjp
+usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
+usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
+usage '--batch: `` is not a whole number' bench --batch 1,,2
+usage '--batch: `1.5` is not a whole number' bench --batch 1.5
+usage '--batch: 0 is not in 1 to 2147483648' bench --batch 0
+
+# ---- input ----
+
+missing='No such file or directory'
+# shellcheck disable=SC2086 # several words
+{
+  wrong "no.obj: $missing" contacts no.obj slab.obj --poses poses.csv -o no.npz
+  wrong "no.csv: $missing" contacts cube.obj slab.obj --poses no.csv -o no.npz
+  wrong "no.json: $missing" contacts $pair -o no.npz --smoothing no.json
+  run 2 contacts $pair -o no.npz --device 'no such device'
+  has stderr '^abut: no device is called "no such device"; `abut devices` lists them$'
+  run 2 contacts $pair -o no.npz --device 4294967295
+  run 2 contacts $pair -o no.npz --lanes 3 --device "$device"
+  has stderr '^abut: .*lane'
+}
+printf '{"name": "bad",\n "mesh": "cube.obj",\n "polyhedra": 3}\n' > bad.body.json
+run 2 contacts bad.body.json slab.obj --poses poses.csv -o no.npz --device "$device"
+has stderr '^abut: bad\.body\.json:3: .'
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 x\nf 1 2 3\n' > bad.obj
+run 2 contacts cube.obj bad.obj --poses poses.csv -o no.npz --device "$device"
+has stderr '^abut: bad\.obj:3: .'
+printf '%s\n1,2,3\n' $header > bad.csv
+run 2 contacts cube.obj slab.obj --poses bad.csv -o no.npz
+has stderr '^abut: bad\.csv:2: .'
+sed 's/"ridge"/"rigid"/' sharp.json > bad.json
+# shellcheck disable=SC2086 # several words
+run 2 contacts $pair -o no.npz --smoothing bad.json --device "$device"
+has stderr '^abut: bad\.json:[0-9]+: .'
+cp poses.csv poses.txt
+run 2 contacts cube.obj slab.obj --poses poses.txt -o no.npz
+has stderr '^abut: poses\.txt: .'
+absent no.npz
+
+# ---- output ----
+
+mkdir full
+# shellcheck disable=SC2086 # several words
+{
+  run 1 contacts $pair -o nowhere/out.npz
+  says stderr "abut: nowhere/out.npz: the folder nowhere/: $missing"
+  run 1 render $pair -o nowhere/out.png
+  run 1 contacts $pair -o full
+  says stderr 'abut: full: exists and is not a regular file'
+  run 1 contacts $pair -o full/
+  run 1 contacts $pair -o ''
+  # A file size of 0 stands for a full disk.
+  for command in 'contacts -o full/out.npz' 'render --width 64 --height 48 -o full/out.png'; do
+    message=$( (ulimit -f 0 && "$abut" -q $command $pair --device host) 2>&1)
+    status=$?
+    echo "$message" > stderr
+    if [ $status -eq 1 ]; then pass; else fail "status $status on a full disk: $command"; fi
+    has stderr '^abut: full/out\.[npzg]+: .'
+  done
+}
+absent full/out.npz
+absent full/out.png
+no_leftovers full
+echo before > kept.npz
+(ulimit -f 0 && "$abut" -q contacts cube.body.json slab.body.json --poses poses.csv \
+  -o kept.npz --device host) 2> /dev/null
+if [ "$(cat kept.npz)" = before ]; then pass; else fail 'a failed write touched the old file'; fi
+if [ -c /dev/full ]; then
+  "$abut" devices > /dev/full 2> stderr
+  status=$?
+  if [ $status -eq 1 ]; then pass; else fail "status $status with a full standard output"; fi
+  has stderr '^abut: standard output: '
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
