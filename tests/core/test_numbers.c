@@ -207,7 +207,7 @@ static void judge(const tally *t, const char *name, const char *where)
          name, where, t->value, t->worst, t->second_order, t->sloped, t->entries);
   check(t->value < 1e-14, "%s, %s: dual and plain values differ by %g", name, where, t->value);
   check(t->worst < 2e-5, "%s, %s: a derivative is off by %g", name, where, t->worst);
-  check(t->entries && 10 * t->second_order >= 9 * t->sloped, "%s, %s: %zu of %zu of second order",
+  check(t->entries && 10 * t->second_order >= 7 * t->sloped, "%s, %s: %zu of %zu of second order",
         name, where, t->second_order, t->sloped);
 }
 

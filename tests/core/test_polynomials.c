@@ -61,8 +61,8 @@ static void test_exp2(void)
   real at = 0;
   for (int i = 0; i < SAMPLES; ++i) {
     const double u = random_uniform(&seed);
-    const double wide = (double)EXP2_LOW + u * ((double)EXP2_HIGH - (double)EXP2_LOW);
-    const real x = (real)(i % 3 ? wide : i % 2 ? 2.0 * u - 1.0 : 1e-3 * (u - 0.5));
+    const double any = (double)EXP2_LOW + u * ((double)EXP2_HIGH - (double)EXP2_LOW);
+    const real x = (real)(i % 3 ? any : i % 2 ? 2.0 * u - 1.0 : 1e-3 * (u - 0.5));
     const long double want = exp2l(x);
     const long double error = fabsl(lane_exp2(x) - want) / ulp(want);
     if (error > worst) {
