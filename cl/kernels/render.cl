@@ -5,7 +5,7 @@
 // within `margin` of it f + g.(y - x) <= margin |g|: a step along the ray up to that half space cannot
 // pass the primitive, however far its radial distance is from a true one. The soft union reaches at most
 // union ln(primitives), the margin, beyond the hard one. Within the margin the ray creeps until the
-// field's sign changes, and is then bisected.
+// field's sign changes, and the root is then bracketed.
 
 #define MARCH_CLOUD_STEP R(0.6) // of a point cloud's distance, which is nearly a true one
 #define MARCH_HOLE_STEP R(0.3)  // of the distance to the wall of a subtracted primitive
@@ -34,6 +34,42 @@ static lane superquadric_gap(GLOBAL const real *s, vec3_r x, lane phi)
   return phi / lane_max(r - phi, r * REAL_EPSILON);
 }
 
+// How far to the sphere around a superquadric, widened by the margin.
+static lane march_sphere(GLOBAL const real *s, vec3_r x, vec3_r d, real margin, real creep)
+{
+  const vec3_r y = make_r(s[SUPERQUADRIC_POSITION] - x.x, s[SUPERQUADRIC_POSITION + 1] - x.y,
+                          s[SUPERQUADRIC_POSITION + 2] - x.z);
+  const real radius = s[SUPERQUADRIC_OUTER] + margin;
+  const lane along = dot3_r(y, d);
+  const lane rest = radius * radius - (dot3_r(y, y) - along * along);
+  const lane zero = lane_lit(R(0.0));
+  const lane entry = lane_max(along - lane_sqrt(lane_max(rest, zero)), lane_lit(creep));
+  return lane_select((rest > zero) & (along > zero), entry, lane_lit(REAL_BIG));
+}
+
+// The nearest first, as in compose.inl: of those beyond reach the sphere bounds the step.
+static void march_superquadrics(blend_r *b, GLOBAL const real *first, int count,
+                                GLOBAL const coefficients *c, vec3_r x, vec3_r d, real margin,
+                                real creep, lane *step)
+{
+  vec3_r g = b->normal;
+  const int culling = count >= CULL_FROM;
+  const int nearest = culling ? likely_nearest_r(first, count, x) : -1;
+  for (int i = culling ? -1 : 0; i < count; ++i) {
+    GLOBAL const real *s = first + (i < 0 ? nearest : i) * SUPERQUADRIC_STRIDE;
+    if (culling && i == nearest) {
+      continue;
+    }
+    if (culling && i >= 0 && beyond_r(s, c, x, b->least)) {
+      *step = lane_min(*step, march_sphere(s, x, d, margin, creep));
+      continue;
+    }
+    const lane phi = superquadric_r(s, x, 1, &g);
+    blend_add_r(b, c, phi, g, 0);
+    *step = lane_min(*step, march_bound(superquadric_gap(s, x, phi), g, d, margin, creep));
+  }
+}
+
 // One operation's primitives: their blend, as in compose.inl, and the least bound of a step.
 static blend_r march_blend(GLOBAL const int *head, GLOBAL const real *shape, int operation,
                            GLOBAL const coefficients *c, vec3_r x, vec3_r d, real margin,
@@ -42,13 +78,10 @@ static blend_r march_blend(GLOBAL const int *head, GLOBAL const real *shape, int
   blend_r b = blend_start_r();
   vec3_r g = b.normal;
   *step = lane_lit(REAL_BIG);
-  GLOBAL const real *s = shape + head[HEAD_SUPERQUADRIC_BASE] +
-                         (operation ? head[HEAD_SUPERQUADRICS] : 0) * SUPERQUADRIC_STRIDE;
-  for (int i = 0; i < head[HEAD_SUPERQUADRICS + operation]; ++i, s += SUPERQUADRIC_STRIDE) {
-    const lane phi = superquadric_r(s, x, 1, &g);
-    blend_add_r(&b, c, phi, g, 0);
-    *step = lane_min(*step, march_bound(superquadric_gap(s, x, phi), g, d, margin, creep));
-  }
+  march_superquadrics(&b,
+                      shape + head[HEAD_SUPERQUADRIC_BASE] +
+                        (operation ? head[HEAD_SUPERQUADRICS] : 0) * SUPERQUADRIC_STRIDE,
+                      head[HEAD_SUPERQUADRICS + operation], c, x, d, margin, creep, step);
   GLOBAL const int *range = head + HEAD_RANGES + 2 * (operation ? head[HEAD_POLYHEDRA] : 0);
   for (int i = 0; i < head[HEAD_POLYHEDRA + operation]; ++i, range += 2) {
     GLOBAL const real *planes = shape + head[HEAD_PLANE_BASE] + range[0] * PLANE_STRIDE;
@@ -93,6 +126,15 @@ static march_state march_at(GLOBAL const int *head, GLOBAL const real *shape,
   return m;
 }
 
+// Where the field, taken as linear, is 0 between two places: 0 where it does not fall.
+static lane march_share(lane low_field, lane high_field)
+{
+  const lane drop = low_field - high_field;
+  const ilane falls = drop > lane_lit(R(0.0));
+  return lane_select(falls, low_field / lane_select(falls, drop, lane_lit(R(1.0))),
+                     lane_lit(R(0.0)));
+}
+
 // rays: planes of `padded`: origin (3), direction (3, unit), length, all in the body's frame. margin,
 // creep and tolerance are lengths. out: where the ray enters the body, -1 where it does not.
 KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
@@ -117,18 +159,19 @@ KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
     low = lane_select(inside, low, t);
     low_field = lane_select(inside, low_field, m.field);
     const ilane found = high < lane_lit(REAL_BIG);
-    const ilane going = lane_select(found, high - low, length - t) >
+    const lane gap = lane_min(high - low, lane_abs(m.field));
+    const ilane going = lane_select(found, gap, length - t) >
                         lane_select(found, lane_lit(tolerance), zero);
     if (!lane_any(going)) {
       break;
     }
-    const lane next = lane_select(found, (low + high) * R(0.5),
+    const lane share = march_share(low_field, high_field);
+    const lane between = lane_max(lane_min(share, lane_lit(R(0.9))), lane_lit(R(0.1)));
+    const lane next = lane_select(found, low + (high - low) * between,
                                   t + lane_min(m.step, lane_lit(most)));
     t = lane_select(going, next, t);
   }
-  const lane drop = low_field - high_field;
-  const lane share = lane_select(drop > zero, low_field / lane_select(drop > zero, drop, zero + R(1.0)),
-                                 zero);
-  lane_store(lane_select(high < lane_lit(REAL_BIG), low + (high - low) * share,
-                         lane_lit(R(-1.0))), out + block * LANES);
+  const lane entry = low + (high - low) * march_share(low_field, high_field);
+  lane_store(lane_select(high < lane_lit(REAL_BIG), entry, lane_lit(R(-1.0))),
+             out + block * LANES);
 }

@@ -12,3 +12,4 @@
 #include "kernels/edge.cl"
 #include "kernels/reduce.cl"
 #include "kernels/witness.cl"
+#include "kernels/render.cl"

@@ -1,0 +1,92 @@
+#include "base/error.h"
+#include "base/memory.h"
+#include "render/camera.h"
+#include "render/canvas.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define COOKIE 0xab070005u
+#define SIDE_MOST 8192
+#define ZOOM_LEAST 0.01
+#define ZOOM_MOST 100.0
+
+abut_view abut_default_view(void)
+{
+  abut_view v;
+  memset(&v, 0, sizeof v);
+  v.width = 900;
+  v.height = 700;
+  v.azimuth = 0.6;
+  v.elevation = 0.35;
+  v.zoom = 1.0;
+  v.threshold = 0.05;
+  v.contacts = true;
+  v.cookie = COOKIE;
+  return v;
+}
+
+static abut_status check_view(const abut_view *v)
+{
+  if (v->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "make views by abut_default_view");
+  }
+  if (!v->width || !v->height || v->width > SIDE_MOST || v->height > SIDE_MOST) {
+    return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels is not within 1 to %d a side",
+                v->width, v->height, SIDE_MOST);
+  }
+  if (!isfinite(v->azimuth) || !isfinite(v->elevation)) {
+    return fail(ABUT_ERROR_ARGUMENT, "the camera's azimuth or elevation is not finite");
+  }
+  if (!(v->zoom >= ZOOM_LEAST && v->zoom <= ZOOM_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a zoom of %g is not in [%g, %g]", v->zoom, ZOOM_LEAST,
+                ZOOM_MOST);
+  }
+  if (!(v->threshold >= 0.0 && v->threshold <= 1.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a threshold of %g is not in [0, 1]", v->threshold);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status canvas_create(canvas *c, const abut_view *v)
+{
+  const size_t pixels = (size_t)v->width * v->height;
+  void *memory = NULL;
+  c->width = v->width;
+  c->height = v->height;
+  TRY(allocate(&memory, pixels, sizeof(colour)));
+  c->light = memory;
+  TRY(allocate(&memory, pixels, sizeof(sample)));
+  c->centre = memory;
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *pose1,
+                        const double *pose2, const abut_view *view, uint8_t *rgb)
+{
+  if (!pose1 || !pose2 || !view || !rgb) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_render needs two poses, a view and room for a picture");
+  }
+  if (kind != ABUT_POSE_TWIST && kind != ABUT_POSE_QUATERNION) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
+  }
+  TRY(check_view(view));
+  abut_status status = ABUT_SUCCESS;
+  scene s = {0};
+  tracer t = {0};
+  canvas c = {0};
+  TRY_DONE(scene_create(&s, handle_, kind, pose1, pose2));
+  TRY_DONE(frame_bodies(&s, view));
+  TRY_DONE(tracer_create(&t, &s));
+  TRY_DONE(canvas_create(&c, view));
+  TRY_DONE(draw_bodies(&c, &t));
+  if (view->contacts) {
+    TRY_DONE(draw_contacts(&c, &s, kind, pose1, pose2, view));
+  }
+  develop(&c, rgb);
+done:
+  free(c.light);
+  free(c.centre);
+  tracer_free(&t);
+  scene_free(&s);
+  return status;
+}

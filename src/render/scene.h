@@ -1,0 +1,48 @@
+/* What a picture shows: two bodies in the world, and a camera that frames them. */
+#ifndef ABUT_RENDER_SCENE_H
+#define ABUT_RENDER_SCENE_H
+
+#include "manifold/pair.h"
+#include "render/vector.h"
+
+/* One body in the picture. */
+typedef struct actor {
+  const body *body;
+  rigid frame;
+  v3 lower, upper;  /* what its field may fill, in its frame */
+  double diagonal;  /* of that box */
+  double margin;    /* how far the soft union reaches beyond its primitives */
+  v3 *cloud;        /* a body of point clouds alone: their points, near which its surface lies */
+  double *reach;    /* and how near */
+  size_t cloud_count;
+  double reach_mean;
+} actor;
+
+/* Perspective; pixels are counted from the top left corner, (x + 0.5, y + 0.5) is a pixel's centre. */
+typedef struct camera {
+  uint32_t width, height;
+  v3 eye, right, up, forward;
+  double scale; /* pixels to tangents */
+} camera;
+
+typedef struct scene {
+  device *device;
+  const pair *pair;
+  actor actors[2];
+  camera camera;
+  double size;  /* radius of what is framed [m] */
+} scene;
+
+/* Fills a scene but for its camera. A pose that is not finite is refused. scene_free is the
+ * caller's in either case. */
+abut_status scene_create(scene *s, abut_pair pair, abut_pose_kind kind, const double *pose1,
+                         const double *pose2);
+void scene_free(scene *s);
+
+/* Unit direction of the ray through a place in the picture. */
+v3 camera_ray(const camera *c, double x, double y);
+
+/* Where a point lies in the picture; its depth along `forward`. False behind the eye. */
+bool camera_project(const camera *c, v3 point, double *x, double *y, double *depth);
+
+#endif
