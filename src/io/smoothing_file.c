@@ -121,13 +121,23 @@ abut_status smoothing_parse(const char *name, const char *bytes, size_t count, a
   return status;
 }
 
+/* The fewest digits, from 15 on, that read back as the same number. */
+static size_t write_real(char *text, size_t room, const char *key, double value)
+{
+  int digits = 15;
+  char number[32];
+  do {
+    snprintf(number, sizeof number, "%.*g", digits, value);
+  } while (++digits <= 17 && strtod(number, NULL) != value);
+  return (size_t)snprintf(text, room, " \"%s\": %s,\n", key, number);
+}
+
 static size_t write_reals(const abut_smoothing *s, char *text, size_t used)
 {
   for (size_t i = 0; i < REAL_COUNT; i++) {
     double value;
     memcpy(&value, (const char *)s + reals[i].offset, sizeof value);
-    used += (size_t)snprintf(text + used, TEXT_BYTES - used, " \"%s\": %.17g,\n", reals[i].key,
-                             value);
+    used += write_real(text + used, TEXT_BYTES - used, reals[i].key, value);
   }
   return used;
 }

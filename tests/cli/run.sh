@@ -13,6 +13,14 @@ case $abut in /*) ;; *) abut=$PWD/$abut ;; esac
 case $arrays in /*) ;; *) arrays=$PWD/$arrays ;; esac
 cd "$folder" || exit 1
 unset POSIXLY_CORRECT
+if [ "$device" = host ]; then
+  mkdir vendors
+  export OCL_ICD_VENDORS="$folder/vendors"
+fi
+if "$abut" bench --batch 1 --variant one-sided --device "$device" 2>&1 | grep -q 'no device is'; then
+  echo "there is no device $device"
+  exit 77
+fi
 passed=0
 failed=0
 
