@@ -62,7 +62,7 @@ typedef struct abut_body_def {
   uint32_t cookie;              /* set by abut_default_body_def */
 } abut_body_def;
 
-abut_body_def abut_default_body_def(void);
+ABUT_API abut_body_def abut_default_body_def(void);
 
 /* Makes a body and uploads it.
  *
@@ -74,9 +74,9 @@ abut_body_def abut_default_body_def(void);
  * Everything is copied; the caller's arrays may go. Limits: coordinates within +-1e6 m.
  * Errors: ABUT_ERROR_BODY (out of range, not finite, no added primitive), ABUT_ERROR_ARGUMENT.
  */
-abut_status abut_create_body(abut_context context, const abut_body_def *def, abut_body *body);
+ABUT_API abut_status abut_create_body(abut_context context, const abut_body_def *def, abut_body *body);
 
-abut_status abut_destroy_body(abut_body body);
+ABUT_API abut_status abut_destroy_body(abut_body body);
 
 typedef struct abut_body_info {
   size_t vertices, edges, faces;
@@ -86,10 +86,10 @@ typedef struct abut_body_info {
   double diagonal;               /* of that box [m] */
 } abut_body_info;
 
-abut_status abut_get_body_info(abut_body body, abut_body_info *info);
+ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);
 
 /* Copies the mesh out: vertices (vertices, 3), edges (edges, 2). Either may be NULL. */
-abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges);
+ABUT_API abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges);
 
 /* Distance and normal of a body's field at points of its frame (spec: equations 3 to 8 of Beker et al.).
  *
@@ -98,7 +98,7 @@ abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges
  * distance  real (count) [m], negative inside; may be NULL
  * normal    real (count, 3), unit; may be NULL
  */
-abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau, size_t count,
+ABUT_API abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau, size_t count,
                                const void *points, void *distance, void *normal);
 
 #ifdef __cplusplus

@@ -52,7 +52,7 @@ typedef struct abut_device_info {
  * infos     room for `capacity` entries, or NULL to ask for the count alone
  * count     set to the number of devices there are, which may exceed `capacity`
  */
-abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count);
+ABUT_API abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count);
 
 /* Finds a device by the words that a user types.
  *
@@ -61,7 +61,7 @@ abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *
  *           else another CPU device, else the host path.
  * Errors: ABUT_ERROR_DEVICE where nothing fits.
  */
-abut_status abut_find_device(const char *text, uint32_t *index);
+ABUT_API abut_status abut_find_device(const char *text, uint32_t *index);
 
 typedef struct abut_context {
   uint32_t index, generation;
@@ -78,18 +78,18 @@ typedef struct abut_context_def {
 } abut_context_def;
 
 /* The default device, float32, everything else by measurement. */
-abut_context_def abut_default_context_def(void);
+ABUT_API abut_context_def abut_default_context_def(void);
 
 /* Opens a device and builds the kernels for it.
  * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes. After a
  * failed build, abut_last_error() holds the compiler's log. */
-abut_status abut_create_context(const abut_context_def *def, abut_context *context);
+ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
 /* Frees a context with every body and pair made in it. */
-abut_status abut_destroy_context(abut_context context);
+ABUT_API abut_status abut_destroy_context(abut_context context);
 
-abut_status abut_context_device(abut_context context, abut_device_info *info);
-abut_status abut_context_precision(abut_context context, abut_precision *precision);
+ABUT_API abut_status abut_context_device(abut_context context, abut_device_info *info);
+ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
 /* What a context has done since it was created. */
 typedef struct abut_counters {
@@ -101,7 +101,7 @@ typedef struct abut_counters {
   uint64_t resident;   /* device bytes allocated now */
 } abut_counters;
 
-abut_status abut_get_counters(abut_context context, abut_counters *counters);
+ABUT_API abut_status abut_get_counters(abut_context context, abut_counters *counters);
 
 #ifdef __cplusplus
 }

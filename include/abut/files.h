@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 /* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off) that becomes a body by cloud_from_mesh. */
-abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
+ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
 
 /* Reads smoothing.json. Every key must be there, and no other. */
-abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
+ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 
 /* The JSON text of a smoothing set, all keys. Free it with abut_free. */
-abut_status abut_format_smoothing(const abut_smoothing *smoothing, char **text);
+ABUT_API abut_status abut_format_smoothing(const abut_smoothing *smoothing, char **text);
 
 /* Poses of a batch, in double. Free them with abut_free_poses. */
 typedef struct abut_poses {
@@ -31,8 +31,8 @@ typedef struct abut_poses {
 
 /* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7)) or .csv (12 columns with a
  * header). Numbers that are not finite are kept: they are the pose's own fault. */
-abut_status abut_load_poses(const char *path, abut_poses *poses);
-void abut_free_poses(abut_poses *poses);
+ABUT_API abut_status abut_load_poses(const char *path, abut_poses *poses);
+ABUT_API void abut_free_poses(abut_poses *poses);
 
 typedef enum abut_array_type {
   ABUT_ARRAY_FLOAT32 = 0,
@@ -52,7 +52,7 @@ typedef struct abut_array {
 
 /* Writes arrays as .npz, readable by numpy.load without pickle. A text is stored as a
  * zero-dimensional unicode string. */
-abut_status abut_write_npz(const char *path, const abut_array *arrays, size_t count);
+ABUT_API abut_status abut_write_npz(const char *path, const abut_array *arrays, size_t count);
 
 /* Arrays of an .npz in memory. Names and data belong to it. Free with abut_free_npz. */
 typedef struct abut_npz {
@@ -62,13 +62,13 @@ typedef struct abut_npz {
 
 /* Reads the arrays of an .npz that have one of the five types above, C order, little endian.
  * Errors name the member. */
-abut_status abut_read_npz(const char *path, abut_npz *npz);
-void abut_free_npz(abut_npz *npz);
+ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
+ABUT_API void abut_free_npz(abut_npz *npz);
 
 /* Writes an RGB picture, 8 bits a channel, rows from the top. */
-abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);
+ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);
 
-void abut_free(void *memory);
+ABUT_API void abut_free(void *memory);
 
 #ifdef __cplusplus
 }

@@ -52,12 +52,12 @@ typedef struct abut_smoothing {
 } abut_smoothing;
 
 /* The method's reference values, for bodies of about a metre; keeps all edges and vertices. */
-abut_smoothing abut_default_smoothing(void);
+ABUT_API abut_smoothing abut_default_smoothing(void);
 
 /* Values that follow the bodies' size D, the larger bounding diagonal: length 0.06 D, union and plane
  * 0.004 D, penetration and neighbour 0.005 D, sort 0.001 D, distance 1e-10 D^2. A body of more than
  * 32 edges keeps as many as it has primitives, between 16 and 32. */
-abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *smoothing);
+ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *smoothing);
 
 typedef struct abut_pair {
   uint32_t index, generation;
@@ -65,9 +65,9 @@ typedef struct abut_pair {
 
 /* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive it.
  * Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
-abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
+ABUT_API abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                              abut_pair *pair);
-abut_status abut_destroy_pair(abut_pair pair);
+ABUT_API abut_status abut_destroy_pair(abut_pair pair);
 
 /* How the slots of a pair are laid out. A side that a variant drops has count 0. */
 typedef struct abut_layout {
@@ -78,7 +78,7 @@ typedef struct abut_layout {
   size_t edge_offset[2];   /* first slot of the edge pairs with the point on each body */
 } abut_layout;
 
-abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
+ABUT_API abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
 
 typedef enum abut_pose_kind {
   ABUT_POSE_TWIST = 0,     /* (N, 6): s = (rho, omega), T = exp(s), translation part first */
@@ -141,7 +141,7 @@ typedef struct abut_batch {
   uint32_t cookie;             /* set by abut_default_batch */
 } abut_batch;
 
-abut_batch abut_default_batch(void);
+ABUT_API abut_batch abut_default_batch(void);
 
 /* Computes the contacts of every pose. What is NULL is neither written nor transferred.
  *
@@ -151,7 +151,7 @@ abut_batch abut_default_batch(void);
  * Results do not depend, to the bit, on how the batch is split into chunks or calls.
  * After any error but ABUT_ERROR_OVERFLOW the outputs are undefined.
  */
-abut_status abut_contacts(abut_pair pair, abut_batch *batch);
+ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);
 
 /* Witness points of two edges, alone: minimises the distance over both edge parameters by a smooth
  * active set (Beker et al., III-B). An edge without length is allowed.
@@ -161,7 +161,7 @@ abut_status abut_contacts(abut_pair pair, abut_batch *batch);
  * interior         real (count), near 1 where both parameters lie inside, or NULL
  * Uses of smoothing: length, clip, minimum, compare, ridge.
  */
-abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing, size_t count,
+ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing, size_t count,
                                const void *edges1, const void *edges2, void *points1,
                                void *points2, void *interior);
 
@@ -175,7 +175,7 @@ abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoot
  * rejected   set to the number of such queries; may be NULL
  * Uses of smoothing: length, clip, minimum, compare, distance.
  */
-abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing, size_t count,
+ABUT_API abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing, size_t count,
                                const void *points, const void *triangles, void *projected,
                                uint8_t *status, size_t *rejected);
 

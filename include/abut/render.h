@@ -21,7 +21,7 @@ typedef struct abut_view {
 } abut_view;
 
 /* 900 x 700 pixels from azimuth 0.6 and elevation 0.35, contacts of an activity from 0.05. */
-abut_view abut_default_view(void);
+ABUT_API abut_view abut_default_view(void);
 
 /* Draws one pose of a pair.
  *
@@ -40,7 +40,7 @@ abut_view abut_default_view(void);
  * Errors: ABUT_ERROR_ARGUMENT (a number of the view out of its range, or a pose that is not finite or has
  * a quaternion of length 0), ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, OpenCL's codes.
  */
-abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
+ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb);
 
 #ifdef __cplusplus

@@ -12,6 +12,13 @@
 extern "C" {
 #endif
 
+/* Marks what the shared library exports. */
+#if defined(__GNUC__)
+#define ABUT_API __attribute__((visibility("default")))
+#else
+#define ABUT_API
+#endif
+
 typedef int abut_status;
 
 enum {
@@ -31,14 +38,14 @@ enum {
 };
 
 /* The name of a status, "ABUT_ERROR_ARGUMENT" or "CL_OUT_OF_RESOURCES". Never null. */
-const char *abut_status_name(abut_status status);
+ABUT_API const char *abut_status_name(abut_status status);
 
 /* What went wrong last on the calling thread, without a final newline; "" if nothing did.
  * Valid until the next call into abut on the same thread. */
-const char *abut_last_error(void);
+ABUT_API const char *abut_last_error(void);
 
 /* The library's version, "MAJOR.MINOR.PATCH". */
-const char *abut_version(void);
+ABUT_API const char *abut_version(void);
 
 #ifdef __cplusplus
 }
