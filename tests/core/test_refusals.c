@@ -1,0 +1,420 @@
+/* What is refused, by which status, and what the worst finite input gives: test_refusals PRECISION. */
+#include "scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refuses(abut_status got, abut_status wanted, const char *text, const char *what)
+{
+  check(got == wanted, "%s gives %s, not %s", what, abut_status_name(got), abut_status_name(wanted));
+  check(got == ABUT_SUCCESS || strstr(abut_last_error(), text), "%s: the text is '%s', without '%s'",
+        what, abut_last_error(), text);
+}
+
+/* ---- handles ---- */
+
+static void test_null_handles(void)
+{
+  const abut_context context = {0, 0};
+  const abut_body body = {0, 0};
+  const abut_pair pair = {0, 0};
+  const abut_smoothing smoothing = abut_default_smoothing();
+  const abut_body_def def = abut_default_body_def();
+  abut_batch batch = abut_default_batch();
+  abut_body_info info;
+  abut_counters counters;
+  abut_device_info device;
+  abut_precision precision;
+  abut_layout layout;
+  abut_body made;
+  abut_pair joined;
+  abut_smoothing fitted;
+  const struct {
+    abut_status status;
+    const char *what;
+  } calls[] = {
+    {abut_destroy_context(context), "abut_destroy_context"},
+    {abut_context_device(context, &device), "abut_context_device"},
+    {abut_context_precision(context, &precision), "abut_context_precision"},
+    {abut_get_counters(context, &counters), "abut_get_counters"},
+    {abut_create_body(context, &def, &made), "abut_create_body"},
+    {abut_destroy_body(body), "abut_destroy_body"},
+    {abut_get_body_info(body, &info), "abut_get_body_info"},
+    {abut_get_body_mesh(body, NULL, NULL), "abut_get_body_mesh"},
+    {abut_evaluate_body(body, 0.1, 0.1, 0, NULL, NULL, NULL), "abut_evaluate_body"},
+    {abut_fit_smoothing(body, body, &fitted), "abut_fit_smoothing"},
+    {abut_create_pair(body, body, &smoothing, &joined), "abut_create_pair"},
+    {abut_destroy_pair(pair), "abut_destroy_pair"},
+    {abut_get_layout(pair, &layout), "abut_get_layout"},
+    {abut_contacts(pair, &batch), "abut_contacts"},
+    {abut_witness_edges(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL), "abut_witness_edges"},
+    {abut_witness_faces(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL), "abut_witness_faces"},
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
+    refuses(calls[i].status, ABUT_ERROR_HANDLE, "handle is null", calls[i].what);
+  }
+}
+
+static void test_stale_handles(abut_precision precision)
+{
+  const double half[3] = {0.5, 0.5, 0.5};
+  const abut_smoothing smoothing = abut_default_smoothing();
+  abut_context one, other;
+  abut_body a, b, foreign;
+  abut_pair pair, last;
+  if (!test_context(precision, &one) || !test_context(precision, &other) ||
+      !make_box(one, half, &a) || !make_box(one, half, &b) || !make_box(other, half, &foreign)) {
+    return;
+  }
+  refuses(abut_create_pair(a, foreign, &smoothing, &pair), ABUT_ERROR_HANDLE, "different contexts",
+          "a pair of two contexts");
+  CHECK_OK(abut_create_pair(a, b, &smoothing, &pair));
+  CHECK_OK(abut_create_pair(b, b, &smoothing, &last));
+  CHECK_OK(abut_destroy_body(b));
+  refuses(abut_destroy_body(b), ABUT_ERROR_HANDLE, "stale", "a body destroyed twice");
+  double zero[7] = {0, 0, 0, 1, 0, 0, 0};
+  abut_batch batch = abut_default_batch();
+  batch.count = 1;
+  batch.pose1 = batch.pose2 = zero;
+  refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale", "a pair whose body is gone");
+  abut_body again;
+  if (make_box(one, half, &again)) { /* takes b's place, under another generation */
+    check(again.index != b.index || again.generation != b.generation, "a handle is used again");
+    refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale", "a pair after its body's place "
+            "is taken");
+  }
+  CHECK_OK(abut_destroy_pair(pair));
+  refuses(abut_destroy_pair(pair), ABUT_ERROR_HANDLE, "stale", "a pair destroyed twice");
+  CHECK_OK(abut_destroy_context(one));
+  refuses(abut_destroy_context(one), ABUT_ERROR_HANDLE, "stale", "a context destroyed twice");
+  refuses(abut_destroy_pair(last), ABUT_ERROR_HANDLE, "stale", "a pair of a destroyed context");
+  refuses(abut_destroy_body(a), ABUT_ERROR_HANDLE, "stale", "a body of a destroyed context");
+  CHECK_OK(abut_destroy_context(other));
+}
+
+/* ---- arguments ---- */
+
+static void test_contexts(void)
+{
+  abut_context context;
+  size_t count = 0;
+  CHECK_OK(abut_list_devices(NULL, 0, &count));
+  check(count >= 1, "%zu devices", count);
+  abut_context_def def = abut_default_context_def();
+  def.device = (uint32_t)count;
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_DEVICE, "", "a device out of range");
+  def = abut_default_context_def();
+  CHECK_OK(abut_find_device("host", &def.device));
+  check(def.device + 1 == count, "the host path is device %u, not last", def.device);
+  def.lanes = 3;
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3", "three lanes");
+  def.lanes = 0;
+  def.precision = (abut_precision)7;
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "precision 7", "a precision");
+  def.precision = ABUT_FLOAT32;
+  def.cookie ^= 1;
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "abut_default_context_def",
+          "a definition without its cookie");
+  refuses(abut_create_context(NULL, &context), ABUT_ERROR_ARGUMENT, "needs", "no definition");
+  uint32_t index;
+  refuses(abut_find_device("no such device", &index), ABUT_ERROR_DEVICE, "no such device",
+          "an unknown name");
+  refuses(abut_find_device("4000000000", &index), ABUT_ERROR_DEVICE, "", "an index out of range");
+}
+
+static void test_smoothing(abut_context context)
+{
+  const double half[3] = {0.5, 0.5, 0.5};
+  abut_body box;
+  abut_pair pair;
+  if (!make_box(context, half, &box)) {
+    return;
+  }
+  abut_smoothing s = abut_default_smoothing();
+  const struct {
+    double *value;
+    const char *name;
+  } all[] = {{&s.length, "length"}, {&s.union_, "union"}, {&s.plane, "plane"},
+             {&s.normal, "normal"}, {&s.penetration, "penetration"}, {&s.neighbour, "neighbour"},
+             {&s.clash, "clash"}, {&s.sign, "sign"}, {&s.sort, "sort"}, {&s.clip, "clip"},
+             {&s.minimum, "minimum"}, {&s.compare, "compare"}, {&s.ridge, "ridge"},
+             {&s.distance, "distance"}};
+  const double bad[] = {0.0, -1.0, 1e-30, 1e30, NAN, INFINITY};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; ++k) {
+      s = abut_default_smoothing();
+      *all[i].value = bad[k];
+      refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, all[i].name,
+              "a bad coefficient");
+    }
+  }
+  s = abut_default_smoothing();
+  s.trace = 65;
+  refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "trace", "65 tracing steps");
+  s.trace = 0;
+  s.select = (abut_select)2;
+  refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "selection 2", "a selection");
+  s = abut_default_smoothing();
+  s.cookie = 0;
+  refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "abut_default_smoothing",
+          "smoothing without its cookie");
+  refuses(abut_create_pair(box, box, NULL, &pair), ABUT_ERROR_ARGUMENT, "smoothing", "no smoothing");
+  refuses(abut_evaluate_body(box, -1.0, 0.1, 0, NULL, NULL, NULL), ABUT_ERROR_ARGUMENT, "union",
+          "a negative temperature");
+  CHECK_OK(abut_destroy_body(box));
+}
+
+static void test_bodies(abut_context context)
+{
+  double vertices[24];
+  const double half[3] = {1, 1, 1};
+  const abut_superquadric good = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_body_def def;
+  abut_body body;
+  cube_def(half, vertices, &def);
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
+          "a body of no field");
+  abut_superquadric s = good;
+  def.superquadrics = &s;
+  def.superquadric_count = 1;
+  s.operation = ABUT_SUBTRACT;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
+          "a body of a hole");
+  s = good;
+  s.axes[1] = 0.0;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "axis 1", "an axis of 0");
+  s = good;
+  s.exponents[0] = 2.5;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "exponent 0", "an exponent");
+  s = good;
+  s.position[2] = NAN;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "position", "a position");
+  s = good;
+  s.quaternion[0] = 0.0;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "quaternion", "no quaternion");
+  s = good;
+  vertices[5] = INFINITY;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "vertex 1", "a vertex");
+  vertices[5] = 1.0;
+  const uint32_t sizes[1] = {3}, corners[3] = {0, 1, 8};
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 1;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "vertex 8", "a face's vertex");
+  def.vertex_count = 0;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no vertices", "no mesh");
+  def.cookie = 1;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "abut_default_body_def",
+          "a definition without its cookie");
+}
+
+static void test_batches(abut_context context)
+{
+  const double half[3] = {0.5, 0.5, 0.5};
+  const abut_smoothing smoothing = abut_default_smoothing();
+  double zero[14] = {0};
+  abut_body box;
+  abut_pair pair;
+  if (!make_box(context, half, &box) ||
+      !CHECK_OK(abut_create_pair(box, box, &smoothing, &pair))) {
+    return;
+  }
+  abut_batch batch = abut_default_batch();
+  batch.count = 1;
+  batch.pose1 = zero;
+  refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT, "not given", "one pose of two");
+  batch.pose2 = zero;
+  batch.poses = (abut_pose_kind)2;
+  refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT, "pose kind 2", "a pose kind");
+  batch.poses = ABUT_POSE_TWIST;
+  batch.cookie = 0;
+  refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT, "abut_default_batch",
+          "a batch without its cookie");
+  refuses(abut_contacts(pair, NULL), ABUT_ERROR_ARGUMENT, "abut_default_batch", "no batch");
+}
+
+/* ---- poses that are not finite ---- */
+
+static void test_rejected(abut_context context, abut_precision precision)
+{
+  enum { POSES = 37 };
+  uint64_t seed = 8;
+  abut_body bodies[2];
+  abut_pair pair;
+  abut_smoothing s = abut_default_smoothing();
+  s.edges[0] = 4;
+  s.vertices[1] = 3;
+  s.penetration = 0.1;
+  double pose1[7 * POSES], pose2[7 * POSES];
+  outputs good = {0}, some = {0};
+  if (!random_body(context, &seed, &bodies[0]) || !random_body(context, &seed, &bodies[1]) ||
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair)) ||
+      !outputs_create(&good, pair, precision, POSES, 40000, 0.1) ||
+      !outputs_create(&some, pair, precision, POSES, 40000, 0.1)) {
+    return;
+  }
+  for (int i = 0; i < POSES; ++i) {
+    random_pose(&seed, 0.3, pose1 + 7 * i);
+    random_pose(&seed, 0.3, pose2 + 7 * i);
+  }
+  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &good));
+  check(good.rejected == 0, "%zu good poses are refused", good.rejected);
+  pose1[7 * 3 + 1] = NAN;
+  pose2[7 * 5 + 6] = INFINITY;
+  pose2[7 * 16] = -INFINITY;
+  memset(pose1 + 7 * 20 + 3, 0, 4 * sizeof *pose1);
+  memset(pose2 + 7 * 36 + 3, 0, 4 * sizeof *pose2);
+  pose1[7 * 21 + 5] = NAN;
+  memset(pose2 + 7 * 21 + 3, 0, 4 * sizeof *pose2);
+  CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some));
+  const size_t real = real_size(precision);
+  size_t rejected = 0, listed = 0;
+  for (size_t i = 0; i < POSES; ++i) {
+    const bool infinite = i == 3 || i == 5 || i == 16 || i == 21, empty = i == 20 || i == 36;
+    rejected += infinite || empty;
+    check(some.status[i] == (infinite ? ABUT_POSE_NOT_FINITE
+                             : empty  ? ABUT_POSE_NO_QUATERNION
+                                      : ABUT_POSE_OK), "pose %zu has status %u", i, some.status[i]);
+    for (int array = 0; array < OUT_ARRAYS; ++array) {
+      const size_t width = out_width(&some, array);
+      if (infinite || empty) {
+        size_t numbers = 0;
+        for (size_t k = 0; k < width; ++k) {
+          numbers += !isnan(out_at(&some, array, i * width + k));
+        }
+        check(!numbers, "pose %zu, array %d has %zu numbers", i, array, numbers);
+      } else {
+        check(!memcmp((char *)some.arrays[array] + i * width * real,
+                      (char *)good.arrays[array] + i * width * real, width * real),
+              "pose %zu, array %d is touched by others", i, array);
+      }
+    }
+  }
+  check(some.rejected == rejected, "%zu poses are refused, not %zu", some.rejected, rejected);
+  for (size_t i = 0; i < some.compact.count; ++i) {
+    listed += some.status[some.compact.pose[i]] != ABUT_POSE_OK;
+  }
+  check(!listed && some.compact.count && some.compact.count < good.compact.count,
+        "%zu contacts of refused poses are listed", listed);
+  outputs_free(&good);
+  outputs_free(&some);
+}
+
+/* ---- finite extremes ---- */
+
+static void check_finite(const outputs *o, const char *what)
+{
+  for (int array = 0; array < OUT_ARRAYS; ++array) {
+    size_t infinite = 0, out = 0;
+    for (size_t i = 0; i < o->count * out_width(o, array); ++i) {
+      const double x = out_at(o, array, i);
+      infinite += !isfinite(x);
+      out += array == OUT_ACTIVITY && !(x >= 0.0 && x <= 1.0);
+      out += array == OUT_N && !(fabs(x) <= 1.001);
+    }
+    check(!infinite, "%s: array %d has %zu numbers that are not finite", what, array, infinite);
+    check(!out, "%s: array %d has %zu numbers out of range", what, array, out);
+  }
+  check(o->rejected == 0, "%s: %zu poses are refused", what, o->rejected);
+}
+
+/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones, one vertex,
+ * no faces, sharp and pointed exponents, the largest and the least axes. */
+enum { HARD = 6 };
+static bool make_hard_bodies(abut_context context, abut_body bodies[HARD])
+{
+  static const double twice[] = {0, 0, 0, 0.5, 0, 0, 0.5, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0, 1e6, -1e6, 1e6};
+  static const uint32_t sizes[] = {3, 4, 3}, corners[] = {0, 1, 2, 0, 1, 4, 3, 1, 2, 5};
+  static const double planes[] = {0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 1, 0, 0, 0.5, 0, 0};
+  static const double points[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 0, 0, 1, 0.1};
+  const abut_superquadric sharp = {{0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric pointed = {{0.5, 0.3, 0.5}, {2, 2}, {0, 0, 0}, {1, 1, 0, 0}, ABUT_ADD};
+  const abut_superquadric vast[2] = {
+    {{1e6, 1e-6, 1e6}, {0.1, 1.9}, {1e6, 0, -1e6}, {1, 0, 2, 0}, ABUT_ADD},
+    {{1e-6, 1e-6, 1e-6}, {1e-3, 2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT}};
+  const abut_polyhedron slab = {planes, 3, ABUT_ADD};
+  const abut_pointcloud cloud = {points, 2, ABUT_ADD};
+  for (int i = 0; i < HARD; ++i) {
+    abut_body_def def = abut_default_body_def();
+    def.vertices = twice;
+    def.vertex_count = i == 3 ? 1 : 6;
+    def.face_sizes = sizes;
+    def.face_indices = corners;
+    def.face_count = i == 3 || i == 4 ? 0 : 3;
+    def.superquadrics = i == 1 ? &pointed : i == 2 ? vast : &sharp;
+    def.superquadric_count = i == 2 ? 2 : i == 4 || i == 5 ? 0 : 1;
+    def.polyhedra = &slab;
+    def.polyhedron_count = i == 4;
+    def.pointclouds = &cloud;
+    def.pointcloud_count = i == 5;
+    if (!CHECK_OK(abut_create_body(context, &def, &bodies[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void test_extremes(abut_context context, abut_precision precision)
+{
+  enum { POSES = 14 };
+  const bool wide = precision == ABUT_FLOAT64;
+  const double far = wide ? 1e300 : 1e30, farthest = wide ? 1.7e308 : 3.4e38;
+  const double turns = 1e20, tiny = wide ? 1e-310 : 1e-40;
+  const double poses[POSES][6] = {
+    {0, 0, 0, 0, 0, 0}, {0.5, 0, 0, 0, 0, 0}, {1.0, 0, 0, 0, 0, 0}, {far, 0, 0, 0, 0, 0},
+    {-far, far, far, 1, 2, 3}, {farthest, farthest, farthest, 0, 0, 0},
+    {-farthest, farthest, -farthest, 3, -1, 2}, {0.1, 0.2, 0.3, turns, 0, 0},
+    {0.1, 0.2, 0.3, turns, -turns, turns}, {1, 1, 1, farthest, farthest, farthest},
+    {tiny, tiny, -tiny, tiny, tiny, tiny}, {far, 1, 1, 1e-20, 0, 0}, {1e6, -1e6, 1e6, 0.1, 0.2, 0.3},
+    {0, 0, 0, 1.5707963267948966, 0, 0}};
+  double pose1[6 * POSES * 3] = {0}, pose2[6 * POSES * 3] = {0};
+  for (int i = 0; i < POSES; ++i) {
+    memcpy(pose1 + 6 * i, poses[i], sizeof poses[i]);
+    memcpy(pose2 + 6 * (POSES + i), poses[i], sizeof poses[i]);
+    memcpy(pose1 + 6 * (2 * POSES + i), poses[i], sizeof poses[i]);
+    memcpy(pose2 + 6 * (2 * POSES + i), poses[(i * 5 + 3) % POSES], sizeof poses[i]);
+  }
+  abut_body bodies[HARD];
+  if (!make_hard_bodies(context, bodies)) {
+    return;
+  }
+  for (int k = 0; k < 4 * HARD * HARD; ++k) {
+    abut_smoothing s = abut_default_smoothing();
+    s.select = k % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
+    s.edges[0] = s.edges[1] = s.vertices[0] = s.vertices[1] = k / 2 % 2 ? 2 : 0;
+    s.trace = (uint32_t)(k % 3);
+    s.inside = k % 5 == 0;
+    const int first = k / 4 / HARD, second = k / 4 % HARD;
+    abut_pair pair;
+    outputs o = {0};
+    char what[64];
+    snprintf(what, sizeof what, "bodies %d and %d, %d", first, second, k % 4);
+    if (CHECK_OK(abut_create_pair(bodies[first], bodies[second], &s, &pair)) &&
+        outputs_create(&o, pair, precision, 3 * POSES, 0, 2.0) &&
+        CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, pose1, pose2, &o))) {
+      check_finite(&o, what);
+    }
+    outputs_free(&o);
+    CHECK_OK(abut_destroy_pair(pair));
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const abut_precision precision = precision_of(argc, argv);
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_null_handles();
+  test_stale_handles(precision);
+  test_contexts();
+  test_smoothing(context);
+  test_bodies(context);
+  test_batches(context);
+  test_rejected(context, precision);
+  test_extremes(context, precision);
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
