@@ -12,9 +12,10 @@ extern "C" {
  * of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis; a positive
  * elevation looks down. */
 typedef struct abut_view {
-  uint32_t width, height;     /* pixels, 1 to 8192 each */
+  uint32_t width, height;     /* pixels, 1 to 16384 each */
   double azimuth, elevation;  /* [rad] of the camera around the scene, finite */
-  double zoom;                /* 1 shows both bodies whole, 2 twice as large; in [0.01, 100] */
+  double zoom;                /* at 1 both bodies fill nine tenths of the picture's width or height,
+                                 at 2 they are twice as large; in [1e-3, 1e3] */
   double threshold;           /* contacts of at least this activity are drawn; in [0, 1] */
   bool contacts;              /* draw contact points and their normals, and the bar of activities */
   uint32_t cookie;            /* set by abut_default_view */

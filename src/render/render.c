@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define COOKIE 0xab070005u
-#define SIDE_MOST 8192
-#define ZOOM_LEAST 0.01
-#define ZOOM_MOST 100.0
+#define SIDE_MOST 16384
+#define ZOOM_LEAST 1e-3
+#define ZOOM_MOST 1e3
 
 abut_view abut_default_view(void)
 {

@@ -1,0 +1,147 @@
+#include "picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+shown shown_at(const picture *p, uint32_t x, uint32_t y)
+{
+  const uint8_t *c = p->rgb + 3 * ((size_t)y * p->width + x);
+  if (c[0] == 255 && c[1] == 255 && c[2] == 255) {
+    return PAPER;
+  }
+  return c[2] > c[0] + 10 ? FIRST : c[0] > c[2] + 10 && c[0] < c[2] + 90 ? SECOND : OTHER;
+}
+
+size_t count_shown(const picture *p, shown what)
+{
+  size_t count = 0;
+  for (uint32_t y = 0; y < p->height; ++y) {
+    for (uint32_t x = 0; x < p->width; ++x) {
+      count += shown_at(p, x, y) == what;
+    }
+  }
+  return count;
+}
+
+double mean_difference(const picture *a, const picture *b)
+{
+  const size_t bytes = (size_t)3 * a->width * a->height;
+  double sum = 0.0;
+  for (size_t i = 0; i < bytes; ++i) {
+    sum += abs(a->rgb[i] - b->rgb[i]);
+  }
+  return sum / (double)bytes;
+}
+
+size_t count_different(const picture *a, const picture *b, int more)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < (size_t)a->width * a->height; ++i) {
+    const uint8_t *p = a->rgb + 3 * i, *q = b->rgb + 3 * i;
+    count += abs(p[0] - q[0]) > more || abs(p[1] - q[1]) > more || abs(p[2] - q[2]) > more;
+  }
+  return count;
+}
+
+picture draw(abut_pair pair, const abut_view *view, const double pose1[6], const double pose2[6])
+{
+  picture p = {view->width, view->height, calloc((size_t)view->width * view->height, 3)};
+  if (!check(p.rgb != NULL, "no memory for a picture") ||
+      !CHECK_OK(abut_render(pair, ABUT_POSE_TWIST, pose1, pose2, view, p.rgb))) {
+    p.width = p.height = 0;
+  }
+  return p;
+}
+
+void picture_free(picture *p)
+{
+  free(p->rgb);
+  p->rgb = NULL;
+}
+
+static const uint32_t octahedron_sizes[8] = {3, 3, 3, 3, 3, 3, 3, 3};
+static const uint32_t octahedron_faces[24] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4,
+                                              2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
+static const double octahedron[18] = {1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1};
+
+static abut_body_def octahedron_def(void)
+{
+  abut_body_def def = abut_default_body_def();
+  def.vertices = octahedron;
+  def.vertex_count = 6;
+  def.face_sizes = octahedron_sizes;
+  def.face_indices = octahedron_faces;
+  def.face_count = 8;
+  return def;
+}
+
+bool make_ball(abut_context context, abut_body *out)
+{
+  const abut_superquadric ball = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_body_def def = octahedron_def();
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+bool make_drilled(abut_context context, abut_body *out)
+{
+  const double half = sqrt(0.5);
+  const abut_superquadric parts[2] = {
+    {{1, 1, 1}, {0.1, 0.1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
+    {{0.5, 0.5, 1.5}, {0.1, 1}, {0, 0, 0}, {half, 0, half, 0}, ABUT_SUBTRACT},
+  };
+  abut_body_def def = octahedron_def();
+  def.superquadrics = parts;
+  def.superquadric_count = 2;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+#define ROUND 24 /* vertices around */
+#define RINGS 11 /* of them between the poles */
+
+bool make_cloud_ball(abut_context context, abut_body *out)
+{
+  static double vertices[3 * (ROUND * RINGS + 2)];
+  static uint32_t sizes[ROUND * (RINGS + 1)], faces[4 * ROUND * (RINGS + 1)];
+  const double pi = 3.14159265358979323846;
+  const uint32_t poles[2] = {ROUND * RINGS, ROUND * RINGS + 1};
+  for (uint32_t i = 0; i < RINGS; ++i) {
+    for (uint32_t j = 0; j < ROUND; ++j) {
+      double *v = vertices + 3 * (ROUND * i + j);
+      const double down = pi * (i + 1) / (RINGS + 1), around = 2 * pi * j / ROUND;
+      v[0] = sin(down) * cos(around);
+      v[1] = sin(down) * sin(around);
+      v[2] = cos(down);
+    }
+  }
+  vertices[3 * poles[0] + 2] = 1.0;
+  vertices[3 * poles[1] + 2] = -1.0;
+  size_t count = 0, corners = 0;
+  for (uint32_t i = 0; i <= RINGS; ++i) {
+    for (uint32_t j = 0; j < ROUND; ++j) {
+      const uint32_t next = (j + 1) % ROUND, above = ROUND * (i - 1), below = ROUND * i;
+      const uint32_t quad[4] = {i ? above + j : poles[0], i < RINGS ? below + j : poles[1],
+                                i < RINGS ? below + next : above + next, above + next};
+      sizes[count] = i && i < RINGS ? 4 : 3;
+      memcpy(faces + corners, quad, sizes[count] * sizeof quad[0]);
+      corners += sizes[count++];
+    }
+  }
+  abut_body_def def = abut_default_body_def();
+  def.vertices = vertices;
+  def.vertex_count = ROUND * RINGS + 2;
+  def.face_sizes = sizes;
+  def.face_indices = faces;
+  def.face_count = count;
+  def.cloud_from_mesh = true;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+bool make_pair(abut_body body1, abut_body body2, abut_pair *out)
+{
+  abut_smoothing smoothing;
+  return CHECK_OK(abut_fit_smoothing(body1, body2, &smoothing)) &&
+         CHECK_OK(abut_create_pair(body1, body2, &smoothing, out));
+}
