@@ -1,0 +1,470 @@
+/* Fields and witness points by themselves, against closed forms: test_fields PRECISION. */
+#include "scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 2000 };
+#define QUERIES 1000003 /* more than one chunk */
+
+static abut_precision precision;
+static double sharp, blunt; /* what rounding costs: of distances, of normals */
+
+typedef struct samples {
+  double points[3 * POINTS], d[POINTS], n[3 * POINTS];
+} samples;
+
+static void random_samples(samples *s, double size)
+{
+  uint64_t seed = 21;
+  for (int i = 0; i < 3 * POINTS; ++i) {
+    s->points[i] = size * random_normal(&seed);
+    if (precision == ABUT_FLOAT32) {
+      s->points[i] = (double)(float)s->points[i];
+    }
+  }
+}
+
+/* The field of a body at the samples' points. A mesh of one vertex is enough. */
+static bool evaluate(abut_context context, abut_body_def def, double union_tau, double plane_tau,
+                     samples *s)
+{
+  static const double origin[3] = {0, 0, 0};
+  abut_body body;
+  if (!def.vertices) {
+    def.vertices = origin;
+    def.vertex_count = 1;
+  }
+  if (!CHECK_OK(abut_create_body(context, &def, &body))) {
+    return false;
+  }
+  void *points = to_reals(s->points, 3 * POINTS, precision);
+  void *d = calloc(POINTS, real_size(precision)), *n = calloc(3 * POINTS, real_size(precision));
+  void *alone = calloc(POINTS, real_size(precision));
+  const bool ran =
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, d, n)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, alone, NULL)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, POINTS, points, NULL, n)) &&
+    CHECK_OK(abut_evaluate_body(body, union_tau, plane_tau, 0, NULL, NULL, NULL));
+  double apart = 0.0;
+  for (size_t i = 0; i < POINTS; ++i) {
+    s->d[i] = real_at(d, precision, i);
+    apart = fmax(apart, fabs(s->d[i] - real_at(alone, precision, i)));
+    double length2 = 0.0;
+    for (size_t k = 0; k < 3; ++k) {
+      s->n[3 * i + k] = real_at(n, precision, 3 * i + k);
+      length2 += s->n[3 * i + k] * s->n[3 * i + k];
+    }
+    if (!(fabs(length2 - 1.0) < 1e-6)) {
+      check(false, "a normal has length %.9g", sqrt(length2));
+      break;
+    }
+  }
+  check(apart <= sharp, "distances without normals differ by %g", apart);
+  CHECK_OK(abut_destroy_body(body));
+  free(points);
+  free(d);
+  free(n);
+  free(alone);
+  return ran;
+}
+
+/* ---- closed forms ---- */
+
+typedef double (*distance_function)(const double *x, double *normal);
+
+static double sphere(const double *x, double *normal)
+{
+  const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+  for (int k = 0; k < 3; ++k) {
+    normal[k] = x[k] / r;
+  }
+  return r - 0.7;
+}
+
+/* r (1 - 1/h) of a nearly square box of half lengths 0.5, 0.3, 0.4: along the ray to its surface. */
+static double box(const double *x, double *normal)
+{
+  const double half[3] = {0.5, 0.3, 0.4};
+  const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+  double most = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    normal[k] = NAN; /* not compared: it turns sharply at the edges */
+    most = fmax(most, fabs(x[k]) / half[k]);
+  }
+  return r - r / most;
+}
+
+static const double planes[36] = {2, 0, 0, 0.5, 9, 9, -1, 0, 0, -0.5, 0, 0, 0, 3, 0, 1, 0.3, 0,
+                                  0, -1, 0, 0, -0.3, 0, 0, 0, 1, 0, 0, 0.4, 0, 0, -1, 0, 0, -0.4};
+
+static double slab(const double *x, double *normal)
+{
+  double most = -INFINITY;
+  for (int i = 0; i < 6; ++i) {
+    const double *p = planes + 6 * i;
+    const double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    double v = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      v += p[k] / length * (x[k] - p[3 + k]);
+    }
+    if (v > most) {
+      most = v;
+      for (int k = 0; k < 3; ++k) {
+        normal[k] = p[k] / length;
+      }
+    }
+  }
+  return most;
+}
+
+static double plane(const double *x, double *normal)
+{
+  const double n[3] = {2.0 / 3, -1.0 / 3, 2.0 / 3}, p[3] = {0.1, 0.2, -0.3};
+  memcpy(normal, n, sizeof n);
+  return n[0] * (x[0] - p[0]) + n[1] * (x[1] - p[1]) + n[2] * (x[2] - p[2]);
+}
+
+/* A sphere of 0.7 less one of 0.4 at (0.5, 0, 0). */
+static double holed(const double *x, double *normal)
+{
+  const double y[3] = {x[0] - 0.5, x[1], x[2]};
+  double n[3];
+  const double outer = sphere(x, normal), inner = -0.3 - sphere(y, n); /* 0.4 - |y| */
+  if (inner > outer) {
+    for (int k = 0; k < 3; ++k) {
+      normal[k] = -n[k];
+    }
+  }
+  return fmax(outer, inner);
+}
+
+static void compare(const samples *s, distance_function f, double d_bound, double n_bound,
+                    const char *what)
+{
+  double worst_d = 0.0;
+  size_t off = 0, compared = 0;
+  for (size_t i = 0; i < POINTS; ++i) {
+    double n[3], gap = 0.0;
+    worst_d = fmax(worst_d, fabs(s->d[i] - f(s->points + 3 * i, n)));
+    for (size_t k = 0; k < 3; ++k) {
+      gap = fmax(gap, fabs(s->n[3 * i + k] - n[k]));
+    }
+    compared += gap == gap;
+    off += gap > n_bound;
+  }
+  printf("%-28s distances off by %.1e, %zu of %zu normals by more than %.0e\n", what, worst_d, off,
+         compared, n_bound);
+  check(worst_d <= d_bound, "%s: a distance is off by %g", what, worst_d);
+  check(off * 100 <= compared, "%s: %zu of %zu normals are off", what, off, compared);
+}
+
+static void test_closed_forms(abut_context context)
+{
+  static samples s;
+  random_samples(&s, 0.5);
+  const abut_superquadric ball = {{0.7, 0.7, 0.7}, {1, 1}, {0, 0, 0}, {0.5, 0.5, -0.5, 0.5}, ABUT_ADD};
+  const abut_superquadric hole = {{0.4, 0.4, 0.4}, {1, 1}, {0.5, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT};
+  const abut_superquadric balls[2] = {ball, hole};
+  const abut_superquadric cuboid = {{0.5, 0.3, 0.4}, {0.001, 0.001}, {0, 0, 0}, {3, 0, 0, 0},
+                                    ABUT_ADD};
+  const abut_polyhedron solid = {planes, 6, ABUT_ADD};
+  const double point[7] = {0.1, 0.2, -0.3, 4, -2, 4, 0.25};
+  const abut_pointcloud cloud = {point, 1, ABUT_ADD};
+  abut_body_def def = abut_default_body_def();
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  if (evaluate(context, def, 0.01, 0.01, &s)) {
+    compare(&s, sphere, 1e-10 + sharp, 1e-9 + blunt, "sphere");
+  }
+  def.superquadrics = balls;
+  def.superquadric_count = 2;
+  if (evaluate(context, def, 1e-5, 0.01, &s)) {
+    compare(&s, holed, 1e-5 + sharp, 1e-4 + blunt, "sphere less a sphere");
+  }
+  def.superquadrics = &cuboid;
+  def.superquadric_count = 1;
+  if (evaluate(context, def, 0.01, 0.01, &s)) {
+    compare(&s, box, 2e-3, 1.0, "box");
+  }
+  def.superquadric_count = 0;
+  def.polyhedra = &solid;
+  def.polyhedron_count = 1;
+  if (evaluate(context, def, 0.01, 1e-6, &s)) {
+    compare(&s, slab, 2e-6 + sharp, 1e-4 + blunt, "polyhedron");
+  }
+  def.polyhedron_count = 0;
+  def.pointclouds = &cloud;
+  def.pointcloud_count = 1;
+  if (evaluate(context, def, 0.01, 0.01, &s)) {
+    compare(&s, plane, 1e-12 + sharp, 1e-11 + blunt, "cloud of one point");
+  }
+}
+
+/* Normals of polyhedra and clouds are their phi's direction of steepest ascent. A superquadric's is grad h,
+ * the surface's normal: there the two agree. */
+static void test_normals(abut_context context)
+{
+  static samples s, moved[2];
+  uint64_t seed = 33;
+  double cloud[7 * 12];
+  const double h = precision == ABUT_FLOAT64 ? 1e-5 : 4e-3;
+  for (int i = 0; i < 84; ++i) {
+    cloud[i] = i % 7 == 6 ? 0.4 : 0.5 * random_normal(&seed);
+  }
+  const abut_polyhedron solid = {planes, 6, ABUT_ADD};
+  const abut_pointcloud points = {cloud, 12, ABUT_ADD};
+  const abut_superquadric ellipsoid = {{0.5, 0.3, 0.4}, {0.9, 0.7}, {0.1, 0, 0}, {1, 2, 0, 1},
+                                       ABUT_ADD};
+  for (int which = 0; which < 3; ++which) {
+    abut_body_def def = abut_default_body_def();
+    def.polyhedra = &solid;
+    def.polyhedron_count = which == 0;
+    def.pointclouds = &points;
+    def.pointcloud_count = which == 1;
+    def.superquadrics = &ellipsoid;
+    def.superquadric_count = which == 2;
+    random_samples(&s, 0.4);
+    double gradient[3 * POINTS];
+    for (int step = 0; which == 2 && step < 12; ++step) { /* along rays onto the surface */
+      if (!evaluate(context, def, 0.01, 0.05, &s)) {
+        return;
+      }
+      for (int i = 0; i < POINTS; ++i) {
+        const double *x = s.points + 3 * i;
+        const double r = hypot(hypot(x[0] - 0.1, x[1]), x[2]);
+        for (int k = 0; k < 3; ++k) {
+          s.points[3 * i + k] -= s.d[i] * (x[k] - (k == 0 ? 0.1 : 0.0)) / r;
+        }
+      }
+    }
+    bool ran = evaluate(context, def, 0.01, 0.05, &s);
+    for (int k = 0; ran && k < 3; ++k) {
+      for (int side = 0; side < 2; ++side) {
+        moved[side] = s;
+        for (int i = 0; i < POINTS; ++i) {
+          moved[side].points[3 * i + k] += side ? h : -h;
+        }
+        ran = ran && evaluate(context, def, 0.01, 0.05, &moved[side]);
+      }
+      for (int i = 0; i < POINTS; ++i) {
+        gradient[3 * i + k] = (moved[1].d[i] - moved[0].d[i]) / (2.0 * h);
+      }
+    }
+    size_t off = 0;
+    for (int i = 0; ran && i < POINTS; ++i) {
+      const double *g = gradient + 3 * i, *n = s.n + 3 * i;
+      const double cosine = (g[0] * n[0] + g[1] * n[1] + g[2] * n[2]) /
+                            sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+      off += !(cosine > (precision == ABUT_FLOAT64 ? 1.0 - 1e-6 : 0.99));
+    }
+    printf("primitive %d: %zu of %d normals are not the gradient's direction\n", which, off, POINTS);
+    check(ran && off * 100 <= POINTS, "primitive %d: %zu normals are off", which, off);
+  }
+}
+
+/* ---- witness points ---- */
+
+/* Closest points of two segments, by the sides of the square of parameters and its inside. */
+static double segments(const double *p, const double *q, double e[6])
+{
+  double t[3], u[3], b[3], tt = 0, uu = 0, tu = 0, tb = 0, ub = 0, best = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    t[k] = p[3 + k] - p[k];
+    u[k] = q[3 + k] - q[k];
+    b[k] = p[k] - q[k];
+    tt += t[k] * t[k];
+    uu += u[k] * u[k];
+    tu += t[k] * u[k];
+    tb += t[k] * b[k];
+    ub += u[k] * b[k];
+  }
+  const double det = tt * uu - tu * tu;
+  const double tries[5][2] = {{(tu * ub - uu * tb) / det, (tt * ub - tu * tb) / det},
+                              {0, ub / uu}, {1, (ub + tu) / uu}, {-tb / tt, 0}, {(tu - tb) / tt, 1}};
+  for (int i = 0; i < 5; ++i) {
+    double x = tries[i][0], y = tries[i][1], gap = 0.0, at[6];
+    if (i == 0 && !(x >= 0 && x <= 1 && y >= 0 && y <= 1)) {
+      continue;
+    }
+    x = fmin(fmax(x, 0), 1);
+    y = fmin(fmax(y, 0), 1);
+    for (int k = 0; k < 3; ++k) {
+      at[k] = p[k] + x * t[k];
+      at[3 + k] = q[k] + y * u[k];
+      gap += (at[k] - at[3 + k]) * (at[k] - at[3 + k]);
+    }
+    if (gap < best) {
+      best = gap;
+      memcpy(e, at, sizeof at);
+    }
+  }
+  return sqrt(best);
+}
+
+static void test_segments(abut_context context)
+{
+  enum { COUNT = 3000 };
+  uint64_t seed = 44;
+  static double p[6 * COUNT], q[6 * COUNT];
+  for (int i = 0; i < 6 * COUNT; ++i) {
+    p[i] = random_normal(&seed);
+    q[i] = random_normal(&seed);
+  }
+  abut_smoothing hard = abut_default_smoothing();
+  hard.clip = hard.minimum = hard.compare = precision == ABUT_FLOAT64 ? 1e-9 : 1e-5;
+  hard.ridge = precision == ABUT_FLOAT64 ? 1e-12 : 1e-6;
+  const size_t real = real_size(precision);
+  void *edges1 = to_reals(p, 6 * COUNT, precision), *edges2 = to_reals(q, 6 * COUNT, precision);
+  void *e1 = calloc(3 * COUNT, real), *e2 = calloc(3 * COUNT, real), *in = calloc(COUNT, real);
+  void *alone = calloc(3 * COUNT, real);
+  size_t off = 0, inside = 0, wrong = 0;
+  if (CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, e1, e2, in)) &&
+      CHECK_OK(abut_witness_edges(context, &hard, COUNT, edges1, edges2, NULL, alone, NULL))) {
+    check(!memcmp(e2, alone, 3 * COUNT * real), "points2 alone differ");
+    for (size_t i = 0; i < COUNT; ++i) {
+      double e[6], gap = 0.0;
+      segments(p + 6 * i, q + 6 * i, e);
+      for (size_t k = 0; k < 3; ++k) {
+        gap = fmax(gap, fabs(real_at(e1, precision, 3 * i + k) - e[k]));
+        gap = fmax(gap, fabs(real_at(e2, precision, 3 * i + k) - e[3 + k]));
+      }
+      const double con = real_at(in, precision, i);
+      inside += con > 0.5;
+      wrong += !(con >= 0.0 && con <= 1.0);
+      off += gap > (precision == ABUT_FLOAT64 ? 1e-6 : 1e-2);
+    }
+    printf("segments: %zu of %d off, %zu meet inside\n", off, COUNT, inside);
+    check(off <= COUNT / 500, "%zu pairs of segments are off", off);
+    check(!wrong && inside > COUNT / 50 && inside < COUNT / 2, "%zu meet inside", inside);
+  }
+  free(edges1);
+  free(edges2);
+  free(e1);
+  free(e2);
+  free(in);
+  free(alone);
+}
+
+/* Every third triangle has no area, an edge of no length or a number that is not finite. */
+static void spoil(double *t, size_t i)
+{
+  static const int same[2] = {3, 6};
+  if (i % 12 == 0) {
+    memcpy(t + same[i / 12 % 2], t, 3 * sizeof *t);
+  } else if (i % 12 == 3) {
+    for (int k = 0; k < 3; ++k) {
+      t[k] = i % 24 == 3 ? t[k] : 0.25;
+      t[3 + k] = t[k] + 1.0; /* on one line, exactly */
+      t[6 + k] = t[k] + 2.0;
+    }
+  } else if (i % 12 == 6) {
+    t[7] = NAN;
+  } else if (i % 12 == 9) {
+    memcpy(t + 3, t, 3 * sizeof *t);
+    memcpy(t + 6, t, 3 * sizeof *t);
+  }
+}
+
+static void test_triangles(abut_context context)
+{
+  enum { COUNT = 1200 };
+  uint64_t seed = 55;
+  static double v[3 * COUNT], good[9 * COUNT], bad[9 * COUNT];
+  for (int i = 0; i < 3 * COUNT; ++i) {
+    v[i] = random_normal(&seed);
+  }
+  for (int i = 0; i < 9 * COUNT; ++i) {
+    good[i] = bad[i] = floor(64.0 * random_normal(&seed)) / 64.0; /* sums in `spoil` are exact */
+  }
+  for (size_t i = 0; i < COUNT; i += 3) {
+    spoil(bad + 9 * i, i);
+  }
+  const size_t real = real_size(precision);
+  const abut_smoothing s = abut_default_smoothing();
+  void *points = to_reals(v, 3 * COUNT, precision);
+  void *all = to_reals(good, 9 * COUNT, precision), *some = to_reals(bad, 9 * COUNT, precision);
+  char *r1 = calloc(3 * COUNT, real), *r2 = calloc(3 * COUNT, real);
+  uint8_t statuses[COUNT];
+  size_t rejected = 9, wrong = 0, touched = 0;
+  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, all, r1, NULL, &rejected));
+  check(rejected == 0, "%zu good triangles are refused", rejected);
+  CHECK_OK(abut_witness_faces(context, &s, COUNT, points, some, r2, statuses, &rejected));
+  check(rejected == COUNT / 3, "%zu triangles are refused", rejected);
+  for (size_t i = 0; i < COUNT; ++i) {
+    const bool refused = i % 3 == 0;
+    wrong += statuses[i] != refused;
+    for (size_t k = 0; refused && k < 3; ++k) {
+      wrong += !isnan(real_at(r2, precision, 3 * i + k));
+    }
+    touched += !refused && memcmp(r1 + 3 * i * real, r2 + 3 * i * real, 3 * real);
+  }
+  check(!wrong, "%zu statuses or points are wrong", wrong);
+  check(!touched, "%zu good triangles are touched by bad ones", touched);
+  free(points);
+  free(all);
+  free(some);
+  free(r1);
+  free(r2);
+}
+
+/* No query, one, and more than a chunk of them, against calls of a few. */
+static void test_counts(abut_context context)
+{
+  uint64_t seed = 66;
+  const size_t real = real_size(precision);
+  const abut_smoothing s = abut_default_smoothing();
+  char *p = calloc(6 * (size_t)QUERIES, real), *q = calloc(9 * (size_t)QUERIES, real);
+  char *e = calloc(3 * (size_t)QUERIES, real), *f = calloc(3 * (size_t)QUERIES, real);
+  char part[3 * 8 * sizeof(double)];
+  size_t rejected = 5;
+  for (size_t i = 0; i < 9 * (size_t)QUERIES; ++i) {
+    real_put(q, precision, i, random_uniform(&seed));
+    if (i < 6 * (size_t)QUERIES) {
+      real_put(p, precision, i, random_uniform(&seed));
+    }
+  }
+  CHECK_OK(abut_witness_edges(context, &s, 0, NULL, NULL, NULL, NULL, NULL));
+  CHECK_OK(abut_witness_faces(context, &s, 0, NULL, NULL, NULL, NULL, &rejected));
+  check(rejected == 0, "none of none is refused");
+  CHECK_OK(abut_witness_edges(context, &s, QUERIES, p, q, e, NULL, NULL));
+  CHECK_OK(abut_witness_faces(context, &s, QUERIES, p, q, f, NULL, &rejected));
+  check(rejected == 0, "%zu of many triangles are refused", rejected);
+  const size_t firsts[] = {0, 1, 999, 524287, QUERIES - 8, QUERIES - 1};
+  for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; ++i) {
+    const size_t at = firsts[i], count = QUERIES - at < 8 ? QUERIES - at : 8;
+    CHECK_OK(abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part, NULL,
+                                NULL));
+    check(!memcmp(part, e + 3 * at * real, 3 * count * real), "edge queries from %zu differ", at);
+    CHECK_OK(abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part, NULL,
+                                NULL));
+    check(!memcmp(part, f + 3 * at * real, 3 * count * real), "face queries from %zu differ", at);
+  }
+  check(abut_witness_edges(context, &s, 1, p, NULL, e, NULL, NULL) == ABUT_ERROR_ARGUMENT,
+        "edges of one body alone are refused");
+  check(abut_witness_faces(context, &s, 1, p, q, NULL, NULL, NULL) == ABUT_ERROR_ARGUMENT,
+        "faces without room are refused");
+  free(p);
+  free(q);
+  free(e);
+  free(f);
+}
+
+int main(int argc, char **argv)
+{
+  precision = precision_of(argc, argv);
+  sharp = precision == ABUT_FLOAT64 ? 1e-13 : 2e-6;
+  blunt = precision == ABUT_FLOAT64 ? 1e-12 : 1e-4;
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_closed_forms(context);
+  test_normals(context);
+  test_segments(context);
+  test_triangles(context);
+  test_counts(context);
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
