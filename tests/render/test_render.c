@@ -203,6 +203,21 @@ static void test_sizes(abut_pair balls)
   }
 }
 
+/* However far apart, a picture comes back; while pixels can hold both bodies, both are in it. */
+static void test_far(abut_pair pair)
+{
+  abut_view v = small_view();
+  v.contacts = true;
+  for (int i = 0; i < 5; ++i) {
+    const double distance[5] = {25.0, 1e4, 1e12, 1e20, 9e36};
+    const double pose[6] = {0.0, distance[i], 0.3 * distance[i], 0, 0, 0};
+    picture p = draw(pair, &v, here, pose);
+    check(i || (count_shown(&p, FIRST) && count_shown(&p, SECOND)), "a body %g m away is not seen",
+          distance[i]);
+    picture_free(&p);
+  }
+}
+
 static void refused(abut_pair pair, const abut_view *v, const double *pose, const char *what)
 {
   static uint8_t rgb[3 * 120 * 100];
@@ -337,6 +352,8 @@ int main(int argc, char **argv)
     test_contacts(balls);
     test_same(drills);
     test_sizes(balls);
+    test_far(balls);
+    test_far(clouds);
     test_refused(balls);
     test_agreement(context, precision);
   }
