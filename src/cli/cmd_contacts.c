@@ -48,8 +48,8 @@ static exit_code compute(contacts_store *c, const scene *s, const options *o, do
 static void warn_rejected(const contacts_store *c)
 {
   static const char *const reasons[] = {
-    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "not finite",
-    [ABUT_POSE_NO_QUATERNION] = "without a rotation, their quaternion's length is 0"};
+    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "that are not finite",
+    [ABUT_POSE_NO_QUATERNION] = "with a quaternion of length 0"};
   for (int kind = ABUT_POSE_NOT_FINITE; kind <= ABUT_POSE_NO_QUATERNION; ++kind) {
     size_t count = 0, first = 0;
     for (size_t i = c->batch.count; i-- > 0;) {
@@ -59,8 +59,8 @@ static void warn_rejected(const contacts_store *c)
       }
     }
     if (count) {
-      warn("%zu of %zu poses are %s; the first has index %zu. %s", count, c->batch.count,
-           reasons[kind], first,
+      warn("poses %s: %zu of %zu, the first has index %zu. %s", reasons[kind], count,
+           c->batch.count, first,
            c->is_compact ? "They have no contacts in the list." : "Their rows are NaN.");
     }
   }
