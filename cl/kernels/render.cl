@@ -1,11 +1,11 @@
 // Rays against the surface of one body, a ray a lane.
 //
-// A superquadric's h - 1 and a polyhedron's LSE are convex functions, negative inside. With f such a
-// function and g its gradient at x, every point y of the body has f + g.(y - x) <= 0, and every point
-// within `margin` of it f + g.(y - x) <= margin |g|: a step along the ray up to that half space cannot
-// pass the primitive, however far its radial distance is from a true one. The soft union reaches at most
-// union ln(primitives), the margin, beyond the hard one. Within the margin the ray creeps until the
-// field's sign changes, and the root is then bracketed.
+// A superquadric's h - 1 and a polyhedron's LSE are convex functions, negative inside. With f such
+// a function and g its gradient at x, every point y of the body has f + g.(y - x) <= 0, and every
+// point within `margin` of it f + g.(y - x) <= margin |g|: a step along the ray up to that half
+// space cannot pass the primitive, however far its radial distance is from a true one. The soft
+// union reaches at most union ln(primitives), the margin, beyond the hard one. Within the margin
+// the ray creeps until the field's sign changes, and the root is then bracketed.
 
 #define MARCH_CLOUD_STEP R(0.6) // of a point cloud's distance, which is nearly a true one
 #define MARCH_HOLE_STEP R(0.3)  // of the distance to the wall of a subtracted primitive
@@ -135,8 +135,9 @@ static lane march_share(lane low_field, lane high_field)
                      lane_lit(R(0.0)));
 }
 
-// rays: planes of `padded`: origin (3), direction (3, unit), length, all in the body's frame. margin,
-// creep and tolerance are lengths. out: where the ray enters the body, -1 where it does not.
+// rays: planes of `padded`: origin (3), direction (3, unit), length, all in the body's frame.
+// margin, creep and tolerance are lengths. out: where the ray enters the body, -1 where it does
+// not.
 KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
                   GLOBAL const real *shape, GLOBAL const coefficients *c, real margin, real creep,
                   real most, real tolerance, int steps, GLOBAL real *out)

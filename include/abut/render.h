@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* The camera looks at what can be seen of both bodies, in perspective: 30 degrees over the shorter side
- * of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis; a positive
- * elevation looks down. */
+/* The camera looks at what can be seen of both bodies, in perspective: 30 degrees over the shorter
+ * side of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis;
+ * a positive elevation looks down. */
 typedef struct abut_view {
   uint32_t width, height;     /* pixels, 1 to 16384 each */
   double azimuth, elevation;  /* [rad] of the camera around the scene, finite */
@@ -26,20 +26,21 @@ ABUT_API abut_view abut_default_view(void);
 
 /* Draws one pose of a pair.
  *
- * A body is the zero set of its field, with the pair's smoothing, within the box of its mesh and of its
- * added primitives; body 1 is blue, body 2 sand, the background white. A contact is a ball at p with an
- * arrow along n, coloured by its activity from pale yellow (0) to dark purple (1); one that a body hides
- * is fainter. Pictures of less than 160 pixels a side have no bar of activities.
+ * A body is the zero set of its field, with the pair's smoothing, within the box of its mesh and
+ * of its added primitives; body 1 is blue, body 2 sand, the background white. A contact is a ball
+ * at p with an arrow along n, coloured by its activity from pale yellow (0) to dark purple (1);
+ * one that a body hides is fainter. Pictures of less than 160 pixels a side have no bar of
+ * activities.
  *
- * The same call gives the same bytes. Pictures of other devices and precisions differ in the last digit,
- * and here and there on an edge. Time grows with the pixels that the bodies fill, times their
- * primitives: a bare mesh of thousands of vertices takes seconds on a CPU.
+ * The same call gives the same bytes. Pictures of other devices and precisions differ in the last
+ * digit, and here and there on an edge. Time grows with the pixels that the bodies fill, times
+ * their primitives: a bare mesh of thousands of vertices takes seconds on a CPU.
  *
  * kind          of both poses
  * pose1, pose2  double (6) or (7), by `kind`; rounded once to the context's precision
  * rgb           uint8 (height, width, 3), rows from the top; left as it was after an error
- * Errors: ABUT_ERROR_ARGUMENT (a number of the view out of its range, or a pose that is not finite or has
- * a quaternion of length 0), ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, OpenCL's codes.
+ * Errors: ABUT_ERROR_ARGUMENT (a number of the view out of its range, or a pose that is not finite
+ * or has a quaternion of length 0), ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, OpenCL's codes.
  */
 ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb);

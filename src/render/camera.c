@@ -30,8 +30,8 @@ static v3 seen(const camera *c, v3 p)
   return (v3){v3_dot(p, c->right), v3_dot(p, c->up), v3_dot(p, c->forward)};
 }
 
-/* Distance from `centre` (camera's directions) at which every point is in the picture, and the middle
- * of what is seen from there. */
+/* Distance from `centre` (camera's directions) at which every point is in the picture, and the
+ * middle of what is seen from there. */
 static double fit(const scene *s, const v3 *points, size_t count, v3 centre, const double half[2],
                   v3 *middle)
 {

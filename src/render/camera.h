@@ -5,8 +5,8 @@
 #include "render/scene.h"
 #include <abut/render.h>
 
-/* Places the camera so that these points of the world, at least one, fill the picture at zoom 1, and sets
- * the scene's size. */
+/* Places the camera so that these points of the world, at least one, fill the picture at zoom 1,
+ * and sets the scene's size. */
 void camera_frame(scene *s, const abut_view *view, const v3 *points, size_t count);
 
 /* The corners of the box that holds an actor, in the world. */

@@ -18,7 +18,8 @@ typedef struct actor {
   double reach_mean;
 } actor;
 
-/* Perspective; pixels are counted from the top left corner, (x + 0.5, y + 0.5) is a pixel's centre. */
+/* Perspective; pixels are counted from the top left corner, (x + 0.5, y + 0.5) is a pixel's
+ * centre. */
 typedef struct camera {
   uint32_t width, height;
   v3 eye, right, up, forward;

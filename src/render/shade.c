@@ -13,7 +13,8 @@ static const colour body_colours[2] = {{0.17f, 0.35f, 0.58f}, {0.66f, 0.58f, 0.4
 colour shade_matt(const camera *c, colour of, v3 normal, v3 ray, float open)
 {
   /* The key light stands above the viewer's left shoulder; the sky lights what faces up. */
-  const v3 key = v3_unit(v3_along(v3_along(v3_scale(c->forward, -0.75), c->right, -0.45), c->up, 0.75));
+  const v3 behind = v3_along(v3_scale(c->forward, -0.75), c->right, -0.45);
+  const v3 key = v3_unit(v3_along(behind, c->up, 0.75));
   const double facing = fmax(v3_dot(normal, key), 0.0);
   const double sky = 0.5 + 0.5 * v3_dot(normal, c->up);
   const double towards = fmax(-v3_dot(normal, ray), 0.0);
@@ -45,7 +46,8 @@ static bool differ(const scene *s, const sample *a, const sample *b)
   }
   const float cosine =
     a->normal[0] * b->normal[0] + a->normal[1] * b->normal[1] + a->normal[2] * b->normal[2];
-  return !(cosine > EDGE_COSINE) || fabs((double)a->depth - (double)b->depth) > EDGE_DEPTH * s->size;
+  const double step = fabs((double)a->depth - (double)b->depth);
+  return !(cosine > EDGE_COSINE) || step > EDGE_DEPTH * s->size;
 }
 
 static bool on_edge(const canvas *c, const scene *s, size_t x, size_t y)

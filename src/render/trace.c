@@ -63,7 +63,8 @@ static void splat(float *bounds, const camera *c, v3 point, double reach)
   const v3 from_eye = v3_sub(point, c->eye);
   const double distance = sqrt(v3_dot(from_eye, from_eye));
   const double radius = reach / (fmax(depth - reach, 0.1 * depth) * c->scale) + 1.0;
-  if (!(x + radius >= 0.0 && y + radius >= 0.0 && x - radius < c->width && y - radius < c->height)) {
+  if (!(x + radius >= 0.0 && y + radius >= 0.0 && x - radius < c->width &&
+        y - radius < c->height)) {
     return;
   }
   const size_t x0 = (size_t)fmax(x - radius, 0.0), y0 = (size_t)fmax(y - radius, 0.0);

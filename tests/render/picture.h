@@ -20,11 +20,13 @@ typedef enum shown {
 shown shown_at(const picture *p, uint32_t x, uint32_t y);
 size_t count_shown(const picture *p, shown what);
 
-/* Mean absolute difference of bytes, and how many pixels differ by more than `more` in a channel. */
+/* Mean absolute difference of bytes, and how many pixels differ by more than `more` in a channel.
+ * */
 double mean_difference(const picture *a, const picture *b);
 size_t count_different(const picture *a, const picture *b, int more);
 
-/* Draws a pair at two twists; the picture is empty after a failed check. picture_free is the caller's. */
+/* Draws a pair at two twists; the picture is empty after a failed check. picture_free is the
+ * caller's. */
 picture draw(abut_pair pair, const abut_view *view, const double pose1[6], const double pose2[6]);
 void picture_free(picture *p);
 
