@@ -32,12 +32,7 @@
 #define n_sin(a) dual_sin(a)
 #define n_cos(a) dual_cos(a)
 #define n_select(mask, a, b) dual_select(mask, a, b)
-#elif defined(NUM_WIDE)
-#define FN(name) name##_w
-#define num wide
-#define n_mask int
-#define n_plain(a) ((wide)(a))
-#define n_lit(a) ((wide)(a))
+#else
 #define n_of(a) (a)
 #define n_value(a) (a)
 #define n_add(a, b) ((a) + (b))
@@ -50,6 +45,12 @@
 #define n_neg(a) (-(a))
 #define n_div(a, b) ((a) / (b))
 #define n_rcp(a) (R(1.0) / (a))
+#ifdef NUM_WIDE
+#define FN(name) name##_w
+#define num wide
+#define n_mask int
+#define n_plain(a) ((wide)(a))
+#define n_lit(a) ((wide)(a))
 #define n_sqrt(a) wide_sqrt(a)
 #define n_abs(a) wide_abs(a)
 #define n_sin(a) wide_sin(a)
@@ -61,18 +62,6 @@
 #define n_mask ilane
 #define n_plain(a) lane_lit(a)
 #define n_lit(a) lane_lit(a)
-#define n_of(a) (a)
-#define n_value(a) (a)
-#define n_add(a, b) ((a) + (b))
-#define n_sub(a, b) ((a) - (b))
-#define n_mul(a, b) ((a) * (b))
-#define n_mad(a, b, c) ((a) * (b) + (c))
-#define n_scale(a, s) ((a) * (s))
-#define n_smad(a, s, c) ((a) * (s) + (c))
-#define n_shift(a, s) ((a) + (s))
-#define n_neg(a) (-(a))
-#define n_div(a, b) ((a) / (b))
-#define n_rcp(a) (R(1.0) / (a))
 #define n_sqrt(a) lane_sqrt(a)
 #define n_exp2(a) lane_exp2(a)
 #define n_log2(a) lane_log2(a)
@@ -80,5 +69,6 @@
 #define n_sin(a) lane_sin(a)
 #define n_cos(a) lane_cos(a)
 #define n_select(mask, a, b) lane_select(mask, a, b)
+#endif
 #endif
 #define vec FN(vec3)
