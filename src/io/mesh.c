@@ -1,84 +1,11 @@
 #include "io/mesh.h"
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "io/builder.h"
 #include "io/text.h"
 #include "io/whole_file.h"
 #include <stdlib.h>
 #include <string.h>
-
-abut_status builder_vertex(builder *b, const double position[3])
-{
-  mesh *m = &b->m;
-  if (m->vertex_count == UINT32_MAX) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "more than %u vertices", UINT32_MAX);
-  }
-  void *vertices = m->vertices;
-  abut_status status = grow(&vertices, &b->vertex_room, m->vertex_count + 1, 3 * sizeof(double));
-  m->vertices = vertices;
-  if (status == ABUT_SUCCESS) {
-    memcpy(m->vertices + 3 * m->vertex_count++, position, 3 * sizeof(double));
-  }
-  return status;
-}
-
-static abut_status append(uint32_t **array, size_t *room, size_t *count, uint32_t value)
-{
-  void *grown = *array;
-  abut_status status = grow(&grown, room, *count + 1, sizeof **array);
-  *array = grown;
-  if (status == ABUT_SUCCESS) {
-    (*array)[(*count)++] = value;
-  }
-  return status;
-}
-
-abut_status builder_corner(builder *b, uint32_t index, size_t line)
-{
-  if (b->m.index_count == 0 || index > b->top) {
-    b->top = index;
-    b->top_line = line;
-  }
-  return append(&b->m.face_indices, &b->index_room, &b->m.index_count, index);
-}
-
-abut_status builder_face(builder *b, size_t line)
-{
-  size_t corners = b->m.index_count - b->closed;
-  if (corners < 3) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face of %zu corners; it needs 3", corners);
-  }
-  if (corners > UINT32_MAX) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face of %zu corners", corners);
-  }
-  b->closed = b->m.index_count;
-  return append(&b->m.face_sizes, &b->face_room, &b->m.face_count, (uint32_t)corners);
-}
-
-static abut_status check(const builder *b)
-{
-  const mesh *m = &b->m;
-  if (m->index_count && b->top >= m->vertex_count) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, b->top_line,
-                   "a face names vertex %llu, but the file holds %zu vertices numbered from %u",
-                   (unsigned long long)b->top + b->base, m->vertex_count, b->base);
-  }
-  if (m->vertex_count == 0) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "holds no vertices");
-  }
-  return ABUT_SUCCESS;
-}
-
-abut_status builder_finish(builder *b, abut_status so_far, mesh *out)
-{
-  abut_status status = so_far == ABUT_SUCCESS ? check(b) : so_far;
-  if (status != ABUT_SUCCESS) {
-    mesh_free(&b->m);
-  }
-  *out = b->m;
-  return status;
-}
 
 abut_status mesh_parse(const char *name, mesh_format format, const char *bytes, size_t count,
                        mesh *out)
