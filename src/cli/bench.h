@@ -13,8 +13,9 @@ typedef struct bench_result {
   double median, least; /* [s] a call */
 } bench_result;
 
-/* One warm-up call, then calls for half a second and at least 5, but not beyond 10 seconds: from the
- * caller's `batch` poses, which repeat those of `poses`, to p, d, n and activity in its memory. */
+/* One warm-up call, then calls for half a second and at least 5, but not beyond 10 seconds: from
+ * the caller's `batch` poses, which repeat those of `poses`, to p, d, n and activity in its
+ * memory. */
 exit_code time_forward(const scene *s, const abut_poses *poses, size_t batch, bench_result *out);
 
 #endif

@@ -103,12 +103,12 @@ void print_options(const command *c);
 /* "--name" */
 const char *option_name(option_id id);
 
-/* Values, strictly read: no blanks, no trailing characters. Left alone where the option is absent. */
+/* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
 exit_code option_real(const options *o, option_id id, double least, double most, double *out);
 exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);
 exit_code option_precision(const options *o, abut_precision *out);
 
-/* Cuts a comma-separated list into numbers or into places in `words`. `out` has room for LIST_ROOM. */
+/* Cuts a comma-separated list into numbers or into places in `words`. `out`: room for LIST_ROOM. */
 #define LIST_ROOM 64
 exit_code option_whole_list(const options *o, option_id id, size_t *out, size_t *count);
 exit_code option_word_list(const options *o, option_id id, const char *const *words,
@@ -179,7 +179,7 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
 size_t pose_width(abut_pose_kind kind);
 size_t real_bytes(abut_precision precision);
 
-/* Files that are missing and folders that cannot take the output are found before anything is built. */
+/* Missing files, and folders that cannot take the output, are found before anything is built. */
 exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
 /* The readable inputs of a command with operands A B, --poses and --smoothing. */

@@ -12,7 +12,7 @@ static const char *const precisions[] = {"f32", "f64"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* Lists of the command line. Numbers in `variant`, `what` and `precision` are places in the above. */
+/* Lists of the command line. `variant`, `what` and `precision` hold places in the above. */
 typedef struct plan {
   size_t batch[LIST_ROOM], variant[LIST_ROOM], what[LIST_ROOM], precision[LIST_ROOM];
   size_t batches, variants, whats, precisions;

@@ -68,7 +68,8 @@ static json_t *text(const char *s)
 
 static json_t *describe(const abut_device_info *d, bool preferred)
 {
-  return json_pack("{s:i, s:o, s:o, s:o, s:s, s:b, s:i, s:i, s:{s:i, s:i}, s:I, s:I, s:o, s:o, s:b}",
+  return json_pack("{s:i, s:o, s:o, s:o, s:s, s:b, s:i, s:i, s:{s:i, s:i}, s:I, s:I, s:o, s:o,"
+                   " s:b}",
                    "index", (int)d->index, "name", text(d->name), "platform", text(d->platform),
                    "vendor", text(d->vendor), "type", device_type_name(d->type), "float64",
                    (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
@@ -88,8 +89,8 @@ static exit_code print_json(const abut_device_info *infos, size_t count, uint32_
   good = good && json_dumpf(list, stdout, JSON_INDENT(1)) == 0;
   json_decref(list);
   putchar('\n');
-  return good ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu devices, or no place for their text",
-                                   count);
+  return good ? EXIT_GOOD
+              : report(EXIT_RUN, "no memory for %zu devices, or no place for their text", count);
 }
 
 exit_code cmd_devices(const options *o)

@@ -18,7 +18,7 @@ typedef struct contacts_store {
 exit_code store_dense(contacts_store *c, const scene *s);
 /* Room for `capacity` active contacts; what was there goes. */
 exit_code store_compact(contacts_store *c, const scene *s, size_t capacity);
-/* How many active contacts there may well be: enough for most pairs, small beside the dense arrays. */
+/* How many contacts may well be active: enough for most pairs, small beside the dense arrays. */
 size_t guess_capacity(const scene *s, size_t poses);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const scene *s, double threshold);

@@ -19,9 +19,9 @@ const command commands[] = {
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows.", cmd_render},
   {"bench", COMMAND_BENCH, " [A B]", "", "measure poses a second",
-   "Times batches end to end, from the caller's poses to results in the caller's memory, after one\n"
-   "warm-up call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses:\n"
-   "random poses around touching, from a fixed seed. --precision may name both, f32,f64.",
+   "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
+   "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
+   "poses around touching, from a fixed seed. --precision may name both, f32,f64.",
    cmd_bench},
 };
 
