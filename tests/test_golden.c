@@ -22,22 +22,23 @@ static const tolerance table[2][OUTPUTS] = {
   {{1e-9, 1e-9}, {1e-9, 1e-9}, {1e-8, 1e-8}, {1e-9, 1e-9}},
 };
 
-/* On these two, whose lengths reach 18, d and p may be off by 1e-4 of the length in float32 instead. */
+/* On these two, whose lengths reach 18, d and p may be off by 1e-4 of the length in float32
+ * instead. */
 static double length_of(const char *folder)
 {
   const bool longer = strstr(folder, "box-on-box") || strstr(folder, "composed");
   return longer ? 1e-4 : 0.0;
 }
 
-/* Single entries that float32 cannot hold within the table, with the bound that they are held to. */
+/* Single entries that float32 cannot hold within the table, and what they are held to. */
 static const struct {
   const char *folder;
   int output;
   size_t pose, slot;
   double bound;
 } exceptions[] = {
-  /* The normal turns by 270 rad/m there: rounding poses and bodies to float32 and computing everything
-   * in float64 already costs 7.6e-4. */
+  /* The normal turns by 270 rad/m there: rounding poses and bodies to float32 and computing
+   * everything in float64 already costs 7.6e-4. */
   {"figure-softsort", D, 3, 1195, 2e-3},
 };
 
@@ -248,7 +249,8 @@ static bool exists(const char *folder, const char *name)
 
 int main(int argc, char **argv)
 {
-  const abut_precision precision = argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  const abut_precision precision =
+    argc > 1 && !strcmp(argv[1], "f64") ? ABUT_FLOAT64 : ABUT_FLOAT32;
   abut_context context;
   if (!test_context(precision, &context)) {
     return 77;

@@ -312,9 +312,11 @@ bool outputs_same(const outputs *a, const outputs *b, const char *what)
   bool same = true;
   for (int i = 0; i < OUT_ARRAYS; ++i) {
     const size_t bytes = a->count * out_width(a, i) * real;
-    same = check(!memcmp(a->arrays[i], b->arrays[i], bytes), "%s: array %d differs", what, i) && same;
+    same =
+      check(!memcmp(a->arrays[i], b->arrays[i], bytes), "%s: array %d differs", what, i) && same;
   }
   same = check(!memcmp(a->status, b->status, a->count), "%s: statuses differ", what) && same;
   same = check(a->rejected == b->rejected, "%s: rejected poses differ", what) && same;
-  return check(lists_same(&a->compact, &b->compact, real), "%s: compact lists differ", what) && same;
+  return check(lists_same(&a->compact, &b->compact, real), "%s: compact lists differ", what) &&
+         same;
 }

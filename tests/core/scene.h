@@ -4,19 +4,21 @@
 
 #include "support/check.h"
 
-/* A context on the tests' device with a bound on chunks and scratch; 0 leaves either to the library. */
+/* A context on the tests' device with a bound on chunks and scratch; 0 leaves either to the
+ * library. */
 bool open_context(abut_precision precision, uint32_t chunk, uint64_t scratch, abut_context *out);
 
 /* f32 where the first argument says so, else f64. */
 abut_precision precision_of(int argc, char **argv);
 
-/* A cube mesh of eight vertices, x varying slowest, and twelve edges, scaled by `half` along each axis. */
+/* A cube mesh of eight vertices, x varying slowest, and twelve edges, scaled by `half` along each
+ * axis. */
 void cube_def(const double half[3], double vertices[24], abut_body_def *def);
 
 /* A box: that mesh and one superquadric of the same half lengths with both exponents 0.1. */
 bool make_box(abut_context context, const double half[3], abut_body *out);
 
-/* A mesh of 7 to 10 random vertices within about half a metre and mixed primitives, one subtracted. */
+/* A mesh of 7 to 10 random vertices within half a metre and mixed primitives, one subtracted. */
 bool random_body(abut_context context, uint64_t *seed, abut_body *out);
 
 /* Position within +-reach and a random unit quaternion. */
@@ -53,7 +55,7 @@ bool outputs_create(outputs *o, abut_pair pair, abut_precision precision, size_t
                     size_t capacity, double threshold);
 void outputs_free(outputs *o);
 
-/* Lets a batch of poses from `first` on write into the arrays of `wanted` (bits of 1 << OUT_...). */
+/* Lets a batch of poses from `first` on write into the arrays of `wanted`, bits 1 << OUT_.... */
 void outputs_attach(const outputs *o, abut_batch *batch, size_t first, unsigned wanted);
 #define OUT_ALL ((1u << OUT_ARRAYS) - 1u)
 

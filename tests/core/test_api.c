@@ -83,7 +83,8 @@ static void test_second_batch(const fixture *f)
   CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, twist, twist, &o));
   const abut_counters after = counters_of(f);
   check(after.bytes_up - before.bytes_up == 2 * POSES * 6 * f->real,
-        "the second batch uploads %llu bytes", (unsigned long long)(after.bytes_up - before.bytes_up));
+        "the second batch uploads %llu bytes",
+        (unsigned long long)(after.bytes_up - before.bytes_up));
   check(after.builds == before.builds, "the second batch builds programs");
   check(after.resident == before.resident, "the second batch makes %llu bytes resident",
         (unsigned long long)(after.resident - before.resident));
@@ -244,7 +245,8 @@ static int descending(const void *a, const void *b)
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Ranked features of vertices: no other vertex has a larger -phi, the distances of an unselected run. */
+/* Ranked features of vertices: no other vertex has a larger -phi, the distances of an unselected
+ * run. */
 static void check_ranks(const outputs *all, const abut_layout *full, const outputs *o,
                         const abut_layout *l)
 {
@@ -315,8 +317,8 @@ static void test_overflow(const fixture *f)
     const abut_status status = run_poses(pair, ABUT_POSE_QUATERNION, f->pose1, f->pose2, &o);
     check(status == (fits ? ABUT_SUCCESS : ABUT_ERROR_OVERFLOW), "capacity %zu gives %s",
           capacities[i], abut_status_name(status));
-    check(o.compact.count == all.compact.count, "capacity %zu: count %zu, needed %zu", capacities[i],
-          o.compact.count, all.compact.count);
+    check(o.compact.count == all.compact.count, "capacity %zu: count %zu, needed %zu",
+          capacities[i], o.compact.count, all.compact.count);
     check_entries(&o, &l, false);
     for (int k = 0; k < OUT_ARRAYS; ++k) {
       check(!memcmp(o.arrays[k], all.arrays[k], POSES * out_width(&o, k) * f->real),
@@ -383,7 +385,8 @@ typedef struct watch {
 static bool watch_progress(size_t done, size_t total, void *user)
 {
   watch *w = user;
-  check(done > w->last && done <= total, "progress runs from %zu to %zu of %zu", w->last, done, total);
+  check(done > w->last && done <= total, "progress runs from %zu to %zu of %zu", w->last, done,
+        total);
   w->last = done;
   ++w->calls;
   return done < w->stop_at;
@@ -454,7 +457,8 @@ static void test_many(const fixture *f)
     infinite += !isfinite(real_at(d, f->precision, i));
   }
   check(!infinite, "%zu of many distances are not finite", infinite);
-  for (size_t first = 0; first < MANY; first += MANY - 10 - first < 9973 ? MANY - 10 - first : 9973) {
+  for (size_t first = 0; first < MANY;
+       first += MANY - 10 - first < 9973 ? MANY - 10 - first : 9973) {
     batch.count = 10;
     batch.pose1 = pose1 + first * 6 * f->real;
     batch.pose2 = pose2 + first * 6 * f->real;

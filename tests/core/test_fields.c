@@ -83,7 +83,7 @@ static double sphere(const double *x, double *normal)
   return r - 0.7;
 }
 
-/* r (1 - 1/h) of a nearly square box of half lengths 0.5, 0.3, 0.4: along the ray to its surface. */
+/* r (1 - 1/h) of a sharp box of half lengths 0.5, 0.3, 0.4: along the ray to its surface. */
 static double box(const double *x, double *normal)
 {
   const double half[3] = {0.5, 0.3, 0.4};
@@ -164,8 +164,10 @@ static void test_closed_forms(abut_context context)
 {
   static samples s;
   random_samples(&s, 0.5);
-  const abut_superquadric ball = {{0.7, 0.7, 0.7}, {1, 1}, {0, 0, 0}, {0.5, 0.5, -0.5, 0.5}, ABUT_ADD};
-  const abut_superquadric hole = {{0.4, 0.4, 0.4}, {1, 1}, {0.5, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT};
+  const abut_superquadric ball = {
+    {0.7, 0.7, 0.7}, {1, 1}, {0, 0, 0}, {0.5, 0.5, -0.5, 0.5}, ABUT_ADD};
+  const abut_superquadric hole = {
+    {0.4, 0.4, 0.4}, {1, 1}, {0.5, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT};
   const abut_superquadric balls[2] = {ball, hole};
   const abut_superquadric cuboid = {{0.5, 0.3, 0.4}, {0.001, 0.001}, {0, 0, 0}, {3, 0, 0, 0},
                                     ABUT_ADD};
@@ -202,8 +204,8 @@ static void test_closed_forms(abut_context context)
   }
 }
 
-/* Normals of polyhedra and clouds are their phi's direction of steepest ascent. A superquadric's is grad h,
- * the surface's normal: there the two agree. */
+/* Normals of polyhedra and clouds are their phi's direction of steepest ascent. A superquadric's is
+ * grad h, the surface's normal: there the two agree. */
 static void test_normals(abut_context context)
 {
   static samples s, moved[2];
@@ -259,7 +261,8 @@ static void test_normals(abut_context context)
                             sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
       off += !(cosine > (precision == ABUT_FLOAT64 ? 1.0 - 1e-6 : 0.99));
     }
-    printf("primitive %d: %zu of %d normals are not the gradient's direction\n", which, off, POINTS);
+    printf("primitive %d: %zu of %d normals are not the gradient's direction\n", which, off,
+           POINTS);
     check(ran && off * 100 <= POINTS, "primitive %d: %zu normals are off", which, off);
   }
 }
@@ -282,7 +285,10 @@ static double segments(const double *p, const double *q, double e[6])
   }
   const double det = tt * uu - tu * tu;
   const double tries[5][2] = {{(tu * ub - uu * tb) / det, (tt * ub - tu * tb) / det},
-                              {0, ub / uu}, {1, (ub + tu) / uu}, {-tb / tt, 0}, {(tu - tb) / tt, 1}};
+                              {0, ub / uu},
+                              {1, (ub + tu) / uu},
+                              {-tb / tt, 0},
+                              {(tu - tb) / tt, 1}};
   for (int i = 0; i < 5; ++i) {
     double x = tries[i][0], y = tries[i][1], gap = 0.0, at[6];
     if (i == 0 && !(x >= 0 && x <= 1 && y >= 0 && y <= 1)) {
@@ -434,11 +440,11 @@ static void test_counts(abut_context context)
   const size_t firsts[] = {0, 1, 999, 524287, QUERIES - 8, QUERIES - 1};
   for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; ++i) {
     const size_t at = firsts[i], count = QUERIES - at < 8 ? QUERIES - at : 8;
-    CHECK_OK(abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part, NULL,
-                                NULL));
+    CHECK_OK(abut_witness_edges(context, &s, count, p + 6 * at * real, q + 6 * at * real, part,
+                                NULL, NULL));
     check(!memcmp(part, e + 3 * at * real, 3 * count * real), "edge queries from %zu differ", at);
-    CHECK_OK(abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part, NULL,
-                                NULL));
+    CHECK_OK(abut_witness_faces(context, &s, count, p + 3 * at * real, q + 9 * at * real, part,
+                                NULL, NULL));
     check(!memcmp(part, f + 3 * at * real, 3 * count * real), "face queries from %zu differ", at);
   }
   check(abut_witness_edges(context, &s, 1, p, NULL, e, NULL, NULL) == ABUT_ERROR_ARGUMENT,

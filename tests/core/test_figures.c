@@ -17,7 +17,8 @@ static double angle_of(size_t i)
   return 0.2 * ((double)i / (ANGLES - 1) - 0.5) * 2.0;
 }
 
-/* A fixed edge of length 1 along x, and one 0.2 above it turning about its middle in their common plane. */
+/* A fixed edge of length 1 along x, and one 0.2 above it turning about its middle in their common
+ * plane. */
 static void turning_edges(double *p, double *q)
 {
   for (size_t i = 0; i < ANGLES; ++i) {
@@ -117,7 +118,7 @@ static void test_turning_edge(abut_context context, abut_precision precision, co
   const double h = angle_of(1) - angle_of(0);
   check(s[0].step > 0.49, "hard: jumps by %g within 1e-4 rad", s[0].step);
   check(fabs(x[0][ANGLES / 2 - 2] - x[0][ANGLES / 2 + 2] - 1.0) < 1e-2, "hard: from end to end");
-  /* The minimiser's slope at parallel is height / (2 ridge) = 10; past it the bare ridge has kinks. */
+  /* The minimiser's slope at parallel is height / (2 ridge) = 10; further on it has kinks. */
   check(s[1].step < 11 * h && s[1].slope > 9 && s[1].slope < 11, "ridge: continuous, steep: %g",
         s[1].slope);
   check(s[2].step < 11 * h && s[2].slope <= s[1].slope, "smooth: slope %g", s[2].slope);
@@ -234,8 +235,8 @@ static void test_turned_boxes(abut_context context, abut_precision precision)
 
 /* ---- SoftSort on tied scores ---- */
 
-/* Four edges of a cube's bottom face are equally deep. SoftSort averages them into one edge through the
- * face's centre, four times; the gate keeps the four. */
+/* Four edges of a cube's bottom face are equally deep. SoftSort averages them into one edge through
+ * the face's centre, four times; the gate keeps the four. */
 static void test_tied_edges(abut_context context, abut_precision precision)
 {
   const double half[3] = {0.5, 0.5, 0.5}, plane[3] = {4.0, 3.0, 0.5};
@@ -273,7 +274,8 @@ static void test_tied_edges(abut_context context, abut_precision precision)
       check(off_diagonal > 0.4, "and not an average: %g", off_diagonal);
     } else {
       check(off_diagonal < 1e-5, "SoftSort's edges are one diagonal: %g", off_diagonal);
-      check(farthest < 0.26 && off_outline > 0.2, "from -1/4 to 1/4 about the centre: %g", farthest);
+      check(farthest < 0.26 && off_outline > 0.2, "from -1/4 to 1/4 about the centre: %g",
+            farthest);
     }
     outputs_free(&o);
   }

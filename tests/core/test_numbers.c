@@ -1,5 +1,5 @@
-/* The geometry text as C in double: duals against central differences, smooth operators against closed
- * forms, and what golden answers there are of parts: test_numbers FOLDER. */
+/* The geometry text as C in double: duals against central differences, smooth operators against
+ * closed forms, and what golden answers there are of parts: test_numbers FOLDER. */
 #include "scene.h"
 
 #include "body/parts.h"
@@ -267,8 +267,9 @@ static void test_fields(void)
   uint64_t seed = 60;
   double planes[36], cloud[7 * 6], points[3 * POINTS];
   for (int i = 0; i < 36; ++i) {
-    planes[i] = i % 6 < 3 ? (i % 6 == i / 12) * (i / 6 % 2 ? 1.0 : -1.0) + 0.1 * random_normal(&seed)
-                          : 0.3 * (i % 6 - 3 == i / 12) * (i / 6 % 2 ? 1.0 : -1.0);
+    planes[i] = i % 6 < 3
+                  ? (i % 6 == i / 12) * (i / 6 % 2 ? 1.0 : -1.0) + 0.1 * random_normal(&seed)
+                  : 0.3 * (i % 6 - 3 == i / 12) * (i / 6 % 2 ? 1.0 : -1.0);
   }
   for (int i = 0; i < 42; ++i) {
     cloud[i] = i % 7 == 6 ? 0.3 : 0.4 * random_normal(&seed);
@@ -306,7 +307,8 @@ static void test_field_seams(void)
   };
   const abut_superquadric cube = {{0.5, 0.5, 0.5}, {0.5, 0.5}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
   const double between[] = {0, 0.2, 0.1, 0, 0, 0.3, 0, -0.5, 0.4, 0, 0.35, 0};
-  const double ties[] = {0.3, 0.3, 0.3, 0.4, -0.4, 0.1, 0.2, 0.5, 0.5, 0.6, 0.6, -0.6, -0.3, 0.3, 0.7};
+  const double ties[] = {0.3, 0.3, 0.3, 0.4,  -0.4, 0.1, 0.2, 0.5,
+                         0.5, 0.6, 0.6, -0.6, -0.3, 0.3, 0.7};
   abut_body_def def = abut_default_body_def();
   def.superquadrics = twins;
   def.superquadric_count = 2;

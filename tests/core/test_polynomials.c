@@ -1,4 +1,5 @@
-/* The base-2 exponential and logarithm that lanes use, against long double. REAL_DOUBLE is the build's. */
+/* The base-2 exponential and logarithm that lanes use, against long double. REAL_DOUBLE is the
+ * build's. */
 #include "support/check.h"
 
 #include <float.h>

@@ -41,7 +41,8 @@ static void judge(const spread *s, abut_precision precision, const char *what)
         s->count, usual[precision]);
 }
 
-/* Random bodies near each other. Scenes cycle through both selections, with tracing and the safeguard. */
+/* Random bodies near each other. Scenes cycle through both selections, with tracing and the
+ * safeguard. */
 static bool make_scene(abut_context context, abut_precision precision, int index, scene *s)
 {
   uint64_t seed = 1000 + 77 * (uint64_t)index;
@@ -343,7 +344,8 @@ static void test_gate_of_all(const scene *s)
 enum { STEPS = 8000 };
 
 /* Whether the features of slots first .. first + count - 1 of poses a and b are the same set. */
-static bool same_features(const outputs *o, size_t a, size_t b, size_t first, size_t count, int side)
+static bool same_features(const outputs *o, size_t a, size_t b, size_t first, size_t count,
+                          int side)
 {
   for (size_t i = 0; i < count; ++i) {
     bool found = false;
@@ -371,7 +373,8 @@ static double moment(const outputs *o, size_t pose, size_t first, size_t count, 
   return sum;
 }
 
-/* The largest change of a moment over `stride` steps; of vertices before slot edge_offset, else of edges. */
+/* The largest change of a moment over `stride` steps; of vertices before slot edge_offset, else of
+ * edges. */
 static double largest_change(const outputs *o, size_t stride, size_t first, size_t count,
                              double penetration)
 {
@@ -397,15 +400,16 @@ static void check_continuous(const outputs *o, size_t first, size_t count, const
 {
   const double one = largest_change(o, 1, first, count, 0.0);
   const double four = largest_change(o, 4, first, count, 0.0);
-  printf("gate: the weighted sum over %s changes by %.2e in a step, %.2e in four\n", what, one, four);
+  printf("gate: the weighted sum over %s changes by %.2e in a step, %.2e in four\n", what, one,
+         four);
   check(one > 0.0 && four >= 2.0 * one, "the weighted sum over %s jumps: %g in a step, %g in four",
         what, one, four);
 }
 
-/* A line of poses through switches of the kept vertices and edges: the weighted sums change by O(step),
- * the unweighted sum over vertices jumps. The nearest-edge share of the kept edges is a softmax over
- * them all, whatever their weight, so it is made flat here: with it, activities of edge pairs
- * do jump where an edge is exchanged. */
+/* A line of poses through switches of the kept vertices and edges: the weighted sums change by
+ * O(step), the unweighted sum over vertices jumps. The nearest-edge share of the kept edges is a
+ * softmax over them all, whatever their weight, so it is made flat here: with it, activities of
+ * edge pairs do jump where an edge is exchanged. */
 static void test_gate_is_continuous(const scene *s)
 {
   const double step = 1e-4;
@@ -432,7 +436,8 @@ static void test_gate_is_continuous(const scene *s)
     const int vertices = count_switches(&o, 0, 3, 0);
     const int edges = count_switches(&o, l.edge_offset[0], 9, 0) +
                       count_switches(&o, l.edge_offset[0], 9, 1);
-    check(vertices > 0 && edges > 0, "kept elements switch: %d vertices, %d edges", vertices, edges);
+    check(vertices > 0 && edges > 0, "kept elements switch: %d vertices, %d edges", vertices,
+          edges);
     check_continuous(&o, 0, 3, "vertices");
     check_continuous(&o, l.edge_offset[0], 18, "edges");
     const double one = largest_change(&o, 1, 0, 3, gate.penetration);

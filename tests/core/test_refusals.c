@@ -1,4 +1,5 @@
-/* What is refused, by which status, and what the worst finite input gives: test_refusals PRECISION. */
+/* What is refused, by which status, and what the worst finite input gives: test_refusals
+ * PRECISION. */
 #include "scene.h"
 
 #include <math.h>
@@ -7,9 +8,10 @@
 
 static void refuses(abut_status got, abut_status wanted, const char *text, const char *what)
 {
-  check(got == wanted, "%s gives %s, not %s", what, abut_status_name(got), abut_status_name(wanted));
-  check(got == ABUT_SUCCESS || strstr(abut_last_error(), text), "%s: the text is '%s', without '%s'",
-        what, abut_last_error(), text);
+  check(got == wanted, "%s gives %s, not %s", what, abut_status_name(got),
+        abut_status_name(wanted));
+  check(got == ABUT_SUCCESS || strstr(abut_last_error(), text),
+        "%s: the text is '%s', without '%s'", what, abut_last_error(), text);
 }
 
 /* ---- handles ---- */
@@ -48,8 +50,10 @@ static void test_null_handles(void)
     {abut_destroy_pair(pair), "abut_destroy_pair"},
     {abut_get_layout(pair, &layout), "abut_get_layout"},
     {abut_contacts(pair, &batch), "abut_contacts"},
-    {abut_witness_edges(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL), "abut_witness_edges"},
-    {abut_witness_faces(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL), "abut_witness_faces"},
+    {abut_witness_edges(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL),
+     "abut_witness_edges"},
+    {abut_witness_faces(context, &smoothing, 0, NULL, NULL, NULL, NULL, NULL),
+     "abut_witness_faces"},
   };
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
     refuses(calls[i].status, ABUT_ERROR_HANDLE, "handle is null", calls[i].what);
@@ -81,8 +85,8 @@ static void test_stale_handles(abut_precision precision)
   abut_body again;
   if (make_box(one, half, &again)) { /* takes b's place, under another generation */
     check(again.index != b.index || again.generation != b.generation, "a handle is used again");
-    refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale", "a pair after its body's place "
-            "is taken");
+    refuses(abut_contacts(pair, &batch), ABUT_ERROR_HANDLE, "stale",
+            "a pair after its body's place is taken");
   }
   CHECK_OK(abut_destroy_pair(pair));
   refuses(abut_destroy_pair(pair), ABUT_ERROR_HANDLE, "stale", "a pair destroyed twice");
@@ -108,7 +112,8 @@ static void test_contexts(void)
   CHECK_OK(abut_find_device("host", &def.device));
   check(def.device + 1 == count, "the host path is device %u, not last", def.device);
   def.lanes = 3;
-  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3", "three lanes");
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3",
+          "three lanes");
   def.lanes = 0;
   def.precision = (abut_precision)7;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "precision 7", "a precision");
@@ -159,7 +164,8 @@ static void test_smoothing(abut_context context)
   s.cookie = 0;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "abut_default_smoothing",
           "smoothing without its cookie");
-  refuses(abut_create_pair(box, box, NULL, &pair), ABUT_ERROR_ARGUMENT, "smoothing", "no smoothing");
+  refuses(abut_create_pair(box, box, NULL, &pair), ABUT_ERROR_ARGUMENT, "smoothing",
+          "no smoothing");
   refuses(abut_evaluate_body(box, -1.0, 0.1, 0, NULL, NULL, NULL), ABUT_ERROR_ARGUMENT, "union",
           "a negative temperature");
   CHECK_OK(abut_destroy_body(box));
@@ -319,16 +325,18 @@ static void check_finite(const outputs *o, const char *what)
   check(o->rejected == 0, "%s: %zu poses are refused", what, o->rejected);
 }
 
-/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones, one vertex,
- * no faces, sharp and pointed exponents, the largest and the least axes. */
+/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones, one
+ * vertex, no faces, sharp and pointed exponents, the largest and the least axes. */
 enum { HARD = 6 };
 static bool make_hard_bodies(abut_context context, abut_body bodies[HARD])
 {
-  static const double twice[] = {0, 0, 0, 0.5, 0, 0, 0.5, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0, 1e6, -1e6, 1e6};
+  static const double twice[] = {0, 0,   0, 0.5, 0,   0, 0.5, 0,    0,
+                                 0, 0.5, 0, 0.5, 0.5, 0, 1e6, -1e6, 1e6};
   static const uint32_t sizes[] = {3, 4, 3}, corners[] = {0, 1, 2, 0, 1, 4, 3, 1, 2, 5};
   static const double planes[] = {0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 1, 0, 0, 0.5, 0, 0};
   static const double points[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 0, 0, 1, 0.1};
-  const abut_superquadric sharp = {{0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric sharp = {
+    {0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
   const abut_superquadric pointed = {{0.5, 0.3, 0.5}, {2, 2}, {0, 0, 0}, {1, 1, 0, 0}, ABUT_ADD};
   const abut_superquadric vast[2] = {
     {{1e6, 1e-6, 1e6}, {0.1, 1.9}, {1e6, 0, -1e6}, {1, 0, 2, 0}, ABUT_ADD},
@@ -361,13 +369,20 @@ static void test_extremes(abut_context context, abut_precision precision)
   const bool wide = precision == ABUT_FLOAT64;
   const double far = wide ? 1e300 : 1e30, farthest = wide ? 1.7e308 : 3.4e38;
   const double turns = 1e20, tiny = wide ? 1e-310 : 1e-40;
-  const double poses[POSES][6] = {
-    {0, 0, 0, 0, 0, 0}, {0.5, 0, 0, 0, 0, 0}, {1.0, 0, 0, 0, 0, 0}, {far, 0, 0, 0, 0, 0},
-    {-far, far, far, 1, 2, 3}, {farthest, farthest, farthest, 0, 0, 0},
-    {-farthest, farthest, -farthest, 3, -1, 2}, {0.1, 0.2, 0.3, turns, 0, 0},
-    {0.1, 0.2, 0.3, turns, -turns, turns}, {1, 1, 1, farthest, farthest, farthest},
-    {tiny, tiny, -tiny, tiny, tiny, tiny}, {far, 1, 1, 1e-20, 0, 0}, {1e6, -1e6, 1e6, 0.1, 0.2, 0.3},
-    {0, 0, 0, 1.5707963267948966, 0, 0}};
+  const double poses[POSES][6] = {{0, 0, 0, 0, 0, 0},
+                                  {0.5, 0, 0, 0, 0, 0},
+                                  {1.0, 0, 0, 0, 0, 0},
+                                  {far, 0, 0, 0, 0, 0},
+                                  {-far, far, far, 1, 2, 3},
+                                  {farthest, farthest, farthest, 0, 0, 0},
+                                  {-farthest, farthest, -farthest, 3, -1, 2},
+                                  {0.1, 0.2, 0.3, turns, 0, 0},
+                                  {0.1, 0.2, 0.3, turns, -turns, turns},
+                                  {1, 1, 1, farthest, farthest, farthest},
+                                  {tiny, tiny, -tiny, tiny, tiny, tiny},
+                                  {far, 1, 1, 1e-20, 0, 0},
+                                  {1e6, -1e6, 1e6, 0.1, 0.2, 0.3},
+                                  {0, 0, 0, 1.5707963267948966, 0, 0}};
   double pose1[6 * POSES * 3] = {0}, pose2[6 * POSES * 3] = {0};
   for (int i = 0; i < POSES; ++i) {
     memcpy(pose1 + 6 * i, poses[i], sizeof poses[i]);

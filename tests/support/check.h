@@ -16,7 +16,8 @@ bool check_ok(abut_status status, const char *call);
 int check_finish(void);
 
 /* A context on the device that the environment's ABUT_TEST_DEVICE names, the host path by default.
- * Returns false, after a line that says so, where there is no such device or it lacks the precision. */
+ * Returns false, after a line that says so, where there is no such device or it lacks the
+ * precision. */
 bool test_context(abut_precision precision, abut_context *out);
 
 /* Element i of an array of the given precision. */
