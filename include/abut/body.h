@@ -91,7 +91,7 @@ ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);
 /* Copies the mesh out: vertices (vertices, 3), edges (edges, 2). Either may be NULL. */
 ABUT_API abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32_t *edges);
 
-/* Distance and normal of a body's field at points of its frame (spec: equations 3 to 8 of Beker et al.).
+/* Distance and normal of a body's field at points of its frame (Beker et al., eq. 3 to 8).
  *
  * union_tau, plane_tau   temperatures [m]
  * points    real (count, 3)

@@ -5,7 +5,7 @@
 #include "base/reals.h"
 #include <abut/body.h>
 
-/* Refuses what spec and limits refuse, naming the element. */
+/* Refuses what is out of range, naming the element. */
 abut_status check_body_def(const abut_body_def *def);
 
 /* The unique boundary pairs i < j of the faces, in lexicographic order. *edges is the caller's. */
