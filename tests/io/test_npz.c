@@ -105,7 +105,7 @@ static void header_bytes(void **state)
     zip_stat_t info;
     assert_int_equal(zip_stat_index(zip, i, 0, &info), 0);
     assert_string_equal(info.name, i ? "t.npy" : "d.npy");
-    assert_int_equal(info.comp_method, ZIP_CM_DEFLATE);
+    assert_int_equal(info.comp_method, ZIP_CM_STORE);
     zip_file_t *file = zip_fopen_index(zip, i, 0);
     zip_int64_t got = zip_fread(file, bytes, sizeof bytes);
     zip_fclose(file);
