@@ -88,12 +88,11 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int 
                          GLOBAL const real *source, int padded, const int columns,
                          GLOBAL const coefficients *c, GLOBAL real *out, int out_padded)
 {
-  const int row = (int)get_global_id(0);
+  const int k = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
-  if (row >= out_padded) {
+  if (k >= kept) {
     return;
   }
-  const int k = MIN_INT(row, kept - 1);
   const real ranked = ROW(top, pose, kept + 1)[k];
   GLOBAL const real *s = ROW(scores, pose, padded);
   const lane zero = lane_lit(R(0.0));
@@ -103,8 +102,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int 
   for (int begin = 0; begin < padded; begin += 32 * LANES) {
     lane part_sum = zero;
     lane part[6] = {zero, zero, zero, zero, zero, zero};
-    const int end = MIN_INT(begin + 32 * LANES, padded);
-    for (int i = begin; i < end; i += LANES) {
+    for (int i = begin; i < MIN_INT(begin + 32 * LANES, padded); i += LANES) {
       const lane x = lane_abs(lane_lit(ranked) - lane_load(s + i)) * -c->sort_log2e;
       if (!lane_any(x > lane_lit(WEIGHT_CUTOFF))) {
         continue;
@@ -121,8 +119,12 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int 
     }
   }
   const real sum_inv = R(1.0) / lane_sum(sum);
+  const int end = k == kept - 1 ? out_padded : k + 1; // the last row fills the padding
   for (int j = 0; j < columns; ++j) {
-    ROW(out, pose, columns * out_padded)[j * out_padded + row] = lane_sum(mix[j]) * sum_inv;
+    const real mean = lane_sum(mix[j]) * sum_inv;
+    for (int row = k; row < end; ++row) {
+      ROW(out, pose, columns * out_padded)[j * out_padded + row] = mean;
+    }
   }
 }
 

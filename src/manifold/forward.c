@@ -74,7 +74,7 @@ static abut_status select_top(const forward_run *r, size_t poses, const selectio
              ARG_INT(s->padded), ARG_INT(s->count), ARG_INT(s->kept), BUFFER(r, s->index),
              BUFFER(r, s->top)));
   if (r->pair->smoothing.select == ABUT_SELECT_SOFTSORT) {
-    return LAUNCH(r->device, s->softsort, out_padded, poses, BUFFER(r, SCRATCH_SCORES),
+    return LAUNCH(r->device, s->softsort, s->kept, poses, BUFFER(r, SCRATCH_SCORES),
                   BUFFER(r, s->top), ARG_INT(s->kept), ARG_BUFFER(s->source), ARG_INT(s->padded),
                   ARG_BUFFER(coefficients), BUFFER(r, s->out), ARG_INT(out_padded));
   }
