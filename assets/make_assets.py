@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the bodies and poses of this folder: python3 assets/make_assets.py [OUT_DIR]
 
-Needs numpy and scikit-image (for marching cubes); the build does not run it. The same versions give the
-same files: every random number comes from a seeded generator.
+Needs numpy and scikit-image (for marching cubes); the build does not run it. The same versions
+give the same files: every random number comes from a seeded generator.
 
   figure   an astronaut who waves: 18 superquadrics, triangles
   box      one superquadric near a cuboid, six quads
@@ -27,7 +27,7 @@ POSES = 64
 SEED = 20240607
 
 
-# ---- the field ------------------------------------------------------------------------------------
+# ---- the field ---------------------------------------------------------------------------------
 def log_sum_exp(x, axis):
     top = x.max(axis=axis, keepdims=True)
     return np.squeeze(top, axis) + np.log(np.exp(x - top).sum(axis=axis))
@@ -99,7 +99,7 @@ def project(body, x, steps=12):
     return x
 
 
-# ---- meshes ---------------------------------------------------------------------------------------
+# ---- meshes ------------------------------------------------------------------------------------
 def march(body, low, high, cells):
     """Marching cubes over a box; triangles run counterclockwise seen from outside."""
     low, high = np.asarray(low, float), np.asarray(high, float)
@@ -187,7 +187,7 @@ class Collapse:
         self.push(kept)
 
     def run(self, target):
-        """Passes over all edges, each one milder about slivers, until `target` vertices are left."""
+        """Passes over all edges, the second milder, until `target` vertices are left."""
         left = sum(1 for a in self.around if a)
         for self.sliver in (0.15, 0.05):
             self.queue = []
@@ -204,7 +204,7 @@ class Collapse:
 
 
 def relax(body, vertices, faces, rounds=6):
-    """Moves vertices to the mean of their neighbours and back onto the surface: evener triangles."""
+    """Moves vertices to the mean of their neighbours and back onto the surface."""
     pairs = np.concatenate([faces[:, [i, (i + 1) % 3]] for i in range(3)])
     for _ in range(rounds):
         total, count = np.zeros_like(vertices), np.zeros(len(vertices))
@@ -222,7 +222,7 @@ def mesh_of(body, low, high, cells, target):
     return Collapse(vertices, faces, normals).run(target)
 
 
-# ---- the four bodies ------------------------------------------------------------------------------
+# ---- the four bodies ---------------------------------------------------------------------------
 def turn(axis, degrees):
     axis = np.asarray(axis, float) / np.linalg.norm(axis)
     half = np.radians(degrees) / 2
@@ -254,8 +254,10 @@ def figure():
     ]
     for side in (1, -1):
         shapes += [
-            superquadric((.075, .078, .130), (.80, .95), (side * .085, 0, .330), turn(y, side * -7)),
-            superquadric((.060, .064, .125), (.70, .95), (side * .105, .005, .150), turn(y, side * -3)),
+            superquadric((.075, .078, .130), (.80, .95), (side * .085, 0, .330),    # thigh
+                         turn(y, side * -7)),
+            superquadric((.060, .064, .125), (.70, .95), (side * .105, .005, .150), # shin
+                         turn(y, side * -3)),
             superquadric((.062, .105, .042), (.35, .60), (side * .110, -.035, .042)),
         ]
     body = {"name": "figure", "mesh": "figure.obj", "superquadrics": shapes}
@@ -266,21 +268,23 @@ def box():
     """A cuboid of 30 x 24 x 18 cm with narrow round edges, its mesh the eight corners."""
     body = {"name": "box", "mesh": "box.obj",
             "superquadrics": [superquadric((.15, .12, .09), (.1, .1), (0, 0, 0))]}
-    corners = np.array([[a, b, c] for c in (-1, 1) for b in (-1, 1) for a in (-1, 1)]) * [.15, .12, .09]
+    signs = np.array([[a, b, c] for c in (-1, 1) for b in (-1, 1) for a in (-1, 1)])
     faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
-    return body, project(body, corners, 30), faces
+    return body, project(body, signs * [.15, .12, .09], 30), faces
 
 
 def part():
-    """A plate 60 x 60 x 8 cm with cut corners, a hub on it, a bore through both, four bolt holes."""
-    directions = [(np.cos(a), np.sin(a), 0) for a in np.arange(8) * np.pi / 4] + [(0, 0, 1), (0, 0, -1)]
+    """A plate 60 x 60 x 8 cm with cut corners, a hub, a bore through both, four bolt holes."""
+    directions = [(np.cos(a), np.sin(a), 0) for a in np.arange(8) * np.pi / 4]
+    directions += [(0, 0, 1), (0, 0, -1)]
     offsets = [.30, .36] * 4 + [.04, .04]
-    planes = [[round(float(v), 9) for v in (*n, *(np.array(n) * o))] for n, o in zip(directions, offsets)]
+    planes = [[round(float(v), 9) for v in (*n, *(np.array(n) * o))]
+              for n, o in zip(directions, offsets)]
     holes = [(s * .21, t * .21, 0) for s in (-1, 1) for t in (-1, 1)]
-    body = {"name": "part", "mesh": "part.obj",
-            "superquadrics": [superquadric((.17, .17, .10), (.2, 1), (0, 0, .06)),
-                              superquadric((.09, .09, .40), (.2, 1), (0, 0, 0), operation="subtract")] +
-            [superquadric((.04, .04, .20), (.2, 1), hole, operation="subtract") for hole in holes],
+    added = [superquadric((.17, .17, .10), (.2, 1), (0, 0, .06))]
+    cut = [superquadric((.09, .09, .40), (.2, 1), (0, 0, 0), operation="subtract")]
+    cut += [superquadric((.04, .04, .20), (.2, 1), hole, operation="subtract") for hole in holes]
+    body = {"name": "part", "mesh": "part.obj", "superquadrics": added + cut,
             "polyhedra": [{"planes": planes}]}
     return body, *mesh_of(body, (-.34, -.34, -.07), (.34, .34, .19), 110, 480)
 
@@ -302,7 +306,7 @@ def ring(big=.16, small=.05, around=28, across=12):
     return body, project(body, points, 30), faces
 
 
-# ---- poses ----------------------------------------------------------------------------------------
+# ---- poses -------------------------------------------------------------------------------------
 def hat(w):
     return np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
 
@@ -347,8 +351,9 @@ def poses_of(one, two):
     rng = np.random.default_rng(SEED)
     s1, s2 = np.zeros((POSES, 6)), np.zeros((POSES, 6))
     for i in range(POSES):
-        if i == 0:  # the figure stands on the plate's edge: the picture
-            w, origin, direction, depth = np.zeros(3), np.array([.08, .23, .3]), np.array([0, 0, -1.]), .004
+        if i == 0:  # the picture: astride the bore, turned to where the camera stands by default
+            w, origin = np.zeros(3), np.array([0, -.02, .3])
+            direction, depth = np.array([0, 0, -1.]), .006
         else:
             w = rng.normal(size=3)
             w *= rng.uniform(0, np.pi) / np.linalg.norm(w)
@@ -358,7 +363,7 @@ def poses_of(one, two):
             depth = rng.uniform(-.005, .015)
         rotation = exponential([0, 0, 0, *w])[0]
         offset = touch(one, two, rotation, origin, direction, depth)
-        s1[i] = 0 if i == 0 else rng.normal(size=6) * [.1, .1, .1, .3, .3, .3]
+        s1[i] = [0, 0, 0, 0, 0, 1.75] if i == 0 else rng.normal(size=6) * [.1, .1, .1, .3, .3, .3]
         base, shift = exponential(s1[i])
         angle_axis = rotation_vector(base @ rotation)
         s2[i] = twist(angle_axis, base @ offset + shift)
@@ -377,7 +382,7 @@ def rotation_vector(r):
     return np.zeros(3) if sine < 1e-12 else 2 * np.arctan2(sine, q[3]) * q[:3] / sine
 
 
-# ---- files ----------------------------------------------------------------------------------------
+# ---- files -------------------------------------------------------------------------------------
 def check_mesh(name, body, vertices, faces):
     """Every vertex on the zero set; every edge between two faces, once in each direction."""
     off = np.abs(distance(body, vertices)).max()
@@ -401,7 +406,8 @@ def write(out, body, vertices, faces):
     text = json.dumps(head)[:-1] + ",\n" + ",\n".join(families) + "}\n"
     assert json.loads(text) == body
     (out / f"{name}.body.json").write_text(text)
-    print(f"{name}: {len(vertices)} vertices, {edges} edges, {len(faces)} faces, off by {off:.1e} m")
+    print(f"{name}: {len(vertices)} vertices, {edges} edges, {len(faces)} faces, "
+          f"off the zero set by {off:.1e} m")
 
 
 def main():
