@@ -96,6 +96,12 @@ def abut_seconds(options, case, variant, batch):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[0]
 
 
+def driver_of(options, name):
+    listed = subprocess.run([options.abut, "devices", "--json"], check=True, capture_output=True,
+                            text=True).stdout
+    return next(f"{d['platform']} {d['driver']}" for d in json.loads(listed) if d["name"] == name)
+
+
 def compare(options, case, variant, batch, loaded):
     poses = [np.resize(loaded[k], (batch, 6)).astype(np.float32) for k in ("s1", "s2")]
     run = jax_call(case, variant, poses)
@@ -106,7 +112,7 @@ def compare(options, case, variant, batch, loaded):
         ours.append(row["seconds_median"])
     ratios = [t / o for t, o in zip(theirs, ours)]
     return {"case": case.name, "variant": variant, "batch": batch, "contacts": row["contacts"],
-            "device": row["device"], "jax": jax.__version__,
+            "device": row["device"], "driver": driver_of(options, row["device"]), "jax": jax.__version__,
             "abut_poses_per_s": batch / statistics.median(ours),
             "jax_poses_per_s": batch / statistics.median(theirs),
             "ratio_median": statistics.median(ratios), "ratio_min": min(ratios)}
