@@ -1,15 +1,34 @@
 // Per-pose reductions and the compact list, from the distances and activities of a chunk.
 
+// Sum over a work-group, by halving: the same order in every run.
 static real group_total(LOCAL real *part, real x, int item)
 {
   part[item] = x;
   BARRIER;
-  real sum = R(0.0);
-  for (int i = 0; i < WG; ++i) {
-    sum += part[i];
+  for (int step = WG / 2; step > 0; step /= 2) {
+    if (item < step) {
+      part[item] += part[item + step];
+    }
+    BARRIER;
   }
+  const real sum = part[0];
   BARRIER;
   return sum;
+}
+
+static real group_least(LOCAL real *part, real x, int item)
+{
+  part[item] = x;
+  BARRIER;
+  for (int step = WG / 2; step > 0; step /= 2) {
+    if (item < step) {
+      part[item] = real_min(part[item], part[item + step]);
+    }
+    BARRIER;
+  }
+  const real least = part[0];
+  BARRIER;
+  return least;
 }
 
 // One work-group a pose. vertex_slots: how many slots, from the first, are vertex contacts.
@@ -30,12 +49,7 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, int contac
     energy += row_a[i] * depth * depth;
     least = i < vertex_slots ? real_min(least, row_d[i]) : least;
   }
-  part[item] = least;
-  BARRIER;
-  for (int i = 0; i < WG; ++i) {
-    least = real_min(least, part[i]);
-  }
-  BARRIER;
+  least = group_least(part, least, item);
   real soft = R(0.0);
   for (int i = item; i < vertex_slots; i += WG) {
     const lane e = lane_exp2(lane_lit((least - row_d[i]) * c->penetration_inv * LOG2E));

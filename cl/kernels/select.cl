@@ -66,12 +66,18 @@ KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kep
     best_score[item] = found;
     best_index[item] = found_index;
     BARRIER;
-    for (int i = 0; i < WG; ++i) {
-      if (best_score[i] > found || (best_score[i] == found && best_index[i] < found_index)) {
-        found = best_score[i];
-        found_index = best_index[i];
+    for (int step = WG / 2; step > 0; step /= 2) {
+      const int other = item + step;
+      if (item < step && (best_score[other] > best_score[item] ||
+                              (best_score[other] == best_score[item] &&
+                               best_index[other] < best_index[item]))) {
+        best_score[item] = best_score[other];
+        best_index[item] = best_index[other];
       }
+      BARRIER;
     }
+    found = best_score[0];
+    found_index = best_index[0];
     BARRIER;
     last = found;
     last_index = found_index;

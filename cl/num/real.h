@@ -152,7 +152,7 @@ typedef int ilane_scalar;
 #define real_max(a, b) lane_max(a, b)
 #endif
 
-// Groups of WG work-items share local memory: 1 on CPUs, where an item has lanes.
+// Groups of WG work-items, a power of two, share local memory: 1 on CPUs, where an item has lanes.
 #ifndef WG
 #define WG 1
 #endif

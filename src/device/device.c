@@ -34,9 +34,9 @@ abut_status device_open(const device_options *options, device **out)
   device *d = memory;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(discover(options->index, &d->found));
-  const tuning t = tuning_for(&d->found.info);
+  const tuning t = tuning_with_lanes(&d->found.info, options->lanes);
   d->precision = options->precision;
-  d->lanes = options->lanes ? options->lanes : t.lanes[options->precision];
+  d->lanes = t.lanes[options->precision];
   if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
     status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", options->index,
                   d->found.info.name);

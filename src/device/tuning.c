@@ -30,3 +30,15 @@ tuning tuning_for(const abut_device_info *info)
   }
   return table[i].values;
 }
+
+tuning tuning_with_lanes(const abut_device_info *info, uint32_t lanes)
+{
+  tuning t = tuning_for(info);
+  if (lanes == 1 && info->type != ABUT_DEVICE_HOST) {
+    t = table[sizeof table / sizeof table[0] - 1].values;
+  }
+  if (lanes) {
+    t.lanes[0] = t.lanes[1] = lanes;
+  }
+  return t;
+}

@@ -48,6 +48,8 @@ bool test_context(abut_precision precision, abut_context *out)
     exit(check_finish());
   }
   def.precision = precision;
+  const char *lanes = getenv("ABUT_TEST_LANES");
+  def.lanes = lanes ? (uint32_t)atoi(lanes) : 0;
   status = abut_create_context(&def, out);
   if (status == ABUT_ERROR_PRECISION) {
     printf("not run: %s\n", abut_last_error());
