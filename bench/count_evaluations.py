@@ -34,9 +34,9 @@ def counting_kernels(source, into, own):
         ("  b.sum = n_lit(R(0.0));", "  b.sum = n_lit(R(0.0));\n  b.evaluated = b.sum;"),
         ("  b->sum = n_mad(b->sum, keep, take);",
          "  b->sum = n_mad(b->sum, keep, take);\n  b->evaluated = n_shift(b->evaluated, R(1.0));"),
-        ("    return added;\n", "    return b[0].evaluated;\n"),
+        ("    return added;\n", "    return plus.evaluated;\n"),
         ("  return n_smad(n_log2(sum), c->union_ln2, hi);",
-         "  return n_add(b[0].evaluated, b[1].evaluated);")))
+         "  return n_add(plus.evaluated, b.evaluated);")))
     edge = into / "kernels" / "edge.cl"
     values = ("lane_load(row1 + first)", "lane_load(row2 + first)") if own else (
         "lane_load(ROW(opposing1, pose, pair_padded) + first)",

@@ -120,22 +120,25 @@ static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape,
 static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
                           GLOBAL const coefficients *c, vec x, const int want_normal, vec *normal)
 {
-  FN(blend) b[2];
   const int subtracted = head[HEAD_SUPERQUADRICS + 1] + head[HEAD_POLYHEDRA + 1] +
                          head[HEAD_POINTCLOUDS + 1];
-  const int operations = subtracted ? 2 : 1;
-  for (int i = 0; i < operations; ++i) {
-    b[i] = FN(blend_all)(head, shape, i, c, x, want_normal);
+  // One loop over both operations, so that the primitives' text is compiled once.
+  FN(blend) b = FN(blend_start)();
+  FN(blend) plus = b;
+  for (int operation = 0; operation <= (subtracted > 0); ++operation) {
+    plus = b;
+    b = FN(blend_all)(head, shape, operation, c, x, want_normal);
   }
-  const num added = n_sub(b[0].least, n_scale(n_log2(b[0].sum), c->union_ln2));
-  const vec mixed = FN(scale3)(b[0].normal, n_rcp(b[0].sum));
+  plus = subtracted ? plus : b;
+  const num added = n_sub(plus.least, n_scale(n_log2(plus.sum), c->union_ln2));
+  const vec mixed = FN(scale3)(plus.normal, n_rcp(plus.sum));
   if (!subtracted) {
     if (want_normal) {
       *normal = FN(unit)(mixed, c->normal);
     }
     return added;
   }
-  const num hole = n_sub(n_scale(n_log2(b[1].sum), c->union_ln2), b[1].least);
+  const num hole = n_sub(n_scale(n_log2(b.sum), c->union_ln2), b.least);
   const ilane leads = n_value(added) > n_value(hole);
   const num hi = n_select(leads, added, hole);
   const num e = n_exp2(n_scale(n_sub(n_select(leads, hole, added), hi), c->union_log2e));
@@ -144,7 +147,7 @@ static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
     const num major = n_rcp(sum);
     const num minor = n_mul(e, major);
     const num of_hole = n_select(leads, minor, major);
-    const vec inner = FN(scale3)(b[1].normal, n_div(of_hole, b[1].sum));
+    const vec inner = FN(scale3)(b.normal, n_div(of_hole, b.sum));
     const vec outer = FN(scale3)(mixed, n_select(leads, major, minor));
     *normal = FN(unit)(FN(sub3)(outer, inner), c->normal);
   }
