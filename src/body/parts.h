@@ -11,8 +11,7 @@ abut_status check_body_def(const abut_body_def *def);
 /* The unique boundary pairs i < j of the faces, in lexicographic order. *edges is the caller's. */
 abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);
 
-/* An oriented point cloud (count, 7) of a mesh: vertices that faces use, area-weighted normals, the
- * mean length of a vertex's edges as width. *points is the caller's to free. */
+/* An oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's to free. */
 abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
                             double **points, size_t *count);
 

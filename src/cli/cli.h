@@ -184,6 +184,8 @@ exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
 /* The readable inputs of a command with operands A B, --poses and --smoothing. */
 exit_code check_inputs(const options *o);
+/* Refuses an output that is one of those inputs. */
+exit_code check_not_input(const options *o);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);

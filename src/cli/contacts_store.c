@@ -6,7 +6,7 @@
 
 #define REALS 8   /* p, d, n, activity of one contact */
 #define INTS 4    /* pose, slot, feature of one active contact */
-#define ARRAYS 12 /* most in one file */
+#define ARRAYS 16 /* most in one file */
 /* The first guess: active contacts a pose, and in all. */
 #define GUESS_A_POSE 64
 #define GUESS_LEAST 4096
@@ -60,6 +60,36 @@ exit_code store_compact(contacts_store *c, const scene *s, size_t capacity)
   return EXIT_GOOD;
 }
 
+exit_code store_reductions(contacts_store *c, const scene *s)
+{
+  const size_t row = c->batch.count * real_bytes(s->precision);
+  c->reduced = calloc(c->batch.count ? c->batch.count : 1, REDUCTIONS * real_bytes(s->precision));
+  if (!c->reduced) {
+    return report(EXIT_RUN, "no memory for the numbers of %zu poses", c->batch.count);
+  }
+  char *at = c->reduced;
+  c->batch.reductions.minimum_distance = at + REDUCTION_LEAST * row;
+  c->batch.reductions.soft_minimum = at + REDUCTION_SOFT * row;
+  c->batch.reductions.energy = at + REDUCTION_ENERGY * row;
+  c->batch.reductions.activity = at + REDUCTION_ACTIVITY * row;
+  return EXIT_GOOD;
+}
+
+bool least_distance(const contacts_store *c, const scene *s, double *least)
+{
+  bool found = false;
+  for (size_t i = 0; i < c->batch.count; ++i) {
+    const void *all = c->batch.reductions.minimum_distance;
+    const double d = s->precision == ABUT_FLOAT64 ? ((const double *)all)[i]
+                                                  : (double)((const float *)all)[i];
+    if (c->status[i] == ABUT_POSE_OK && (!found || d < *least)) {
+      *least = d;
+      found = true;
+    }
+  }
+  return found;
+}
+
 size_t guess_capacity(const scene *s, size_t poses)
 {
   size_t all = 0, guess = 0;
@@ -110,6 +140,17 @@ static void add_dense(array_list *l, const contacts_store *c, const scene *s)
   add(l, "activity", real, b->activity, 2, b->count, contacts);
 }
 
+static void add_reductions(array_list *l, const contacts_store *c, const scene *s)
+{
+  const abut_array_type real = s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64
+                                                            : ABUT_ARRAY_FLOAT32;
+  const abut_reductions *r = &c->batch.reductions;
+  add(l, "minimum_distance", real, r->minimum_distance, 1, c->batch.count, 0);
+  add(l, "soft_minimum", real, r->soft_minimum, 1, c->batch.count, 0);
+  add(l, "energy", real, r->energy, 1, c->batch.count, 0);
+  add(l, "activity_sum", real, r->activity, 1, c->batch.count, 0);
+}
+
 static void add_compact(array_list *l, const contacts_store *c, const scene *s)
 {
   const abut_array_type real = s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64
@@ -148,6 +189,7 @@ exit_code store_write(const contacts_store *c, const scene *s, const char *path)
   } else {
     add_dense(&l, c, s);
   }
+  add_reductions(&l, c, s);
   number_layout(&s->layout, layout);
   add(&l, "status", ABUT_ARRAY_UINT8, c->status, 1, c->batch.count, 0);
   add(&l, "layout", ABUT_ARRAY_UINT32, layout, 1, LAYOUT_NUMBERS, 0);
@@ -163,5 +205,6 @@ void store_free(contacts_store *c)
   free(c->pose1);
   free(c->pose2);
   free(c->status);
+  free(c->reduced);
   *c = (contacts_store){0};
 }

@@ -12,12 +12,20 @@ typedef struct contacts_store {
   void *block;          /* all arrays of the contacts, in one */
   void *pose1, *pose2;
   uint8_t *status;
+  void *reduced;        /* REDUCTIONS numbers a pose, one array after the other */
 } contacts_store;
+
+/* Per-pose numbers that are always written. */
+enum { REDUCTION_LEAST, REDUCTION_SOFT, REDUCTION_ENERGY, REDUCTION_ACTIVITY, REDUCTIONS };
 
 /* Room for all contacts of all poses. */
 exit_code store_dense(contacts_store *c, const scene *s);
 /* Room for `capacity` active contacts; what was there goes. */
 exit_code store_compact(contacts_store *c, const scene *s, size_t capacity);
+/* Room for the per-pose numbers. */
+exit_code store_reductions(contacts_store *c, const scene *s);
+/* Least vertex distance of all poses; false where no pose has one. */
+bool least_distance(const contacts_store *c, const scene *s, double *least);
 /* How many contacts may well be active: enough for most pairs, small beside the dense arrays. */
 size_t guess_capacity(const scene *s, size_t poses);
 /* Contacts of at least this activity. */

@@ -56,6 +56,24 @@ exit_code check_inputs(const options *o)
   return EXIT_GOOD;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+  struct stat of_a, of_b;
+  return a && b && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+exit_code check_not_input(const options *o)
+{
+  const char *output = o->value[OPTION_OUTPUT];
+  bool input = same_file(output, o->value[OPTION_POSES]) ||
+               same_file(output, o->value[OPTION_SMOOTHING]);
+  for (int i = 0; i < o->operand_count; ++i) {
+    input = input || same_file(output, o->operands[i]);
+  }
+  return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
+}
+
 exit_code check_output(const char *path)
 {
   struct stat info;

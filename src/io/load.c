@@ -45,6 +45,18 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   return status;
 }
 
+/* A mesh that a body file names and nobody can read is that file's fault. */
+static abut_status read_named_mesh(const char *path, const char *mesh_path, mesh *m)
+{
+  abut_status status = mesh_read(mesh_path, m);
+  if (status == ABUT_ERROR_READ) {
+    char cause[1024];
+    snprintf(cause, sizeof cause, "%s", abut_last_error());
+    return fail_at(status, path, 0, "its mesh, %s", cause);
+  }
+  return status;
+}
+
 static abut_status load_json(abut_context context, const char *path, abut_body *body)
 {
   body_file file = {0};
@@ -52,7 +64,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   abut_body_def def = abut_default_body_def();
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_file_read(path, &file));
-  TRY_DONE(mesh_read(file.mesh_path, &m));
+  TRY_DONE(read_named_mesh(path, file.mesh_path, &m));
   set_mesh(&def, &m);
   def.superquadrics = file.superquadrics;
   def.superquadric_count = file.superquadric_count;

@@ -1,0 +1,243 @@
+/* An oriented point cloud of a mesh.
+ *
+ * Fine faces give their vertices, with area-weighted normals. Faces with an edge longer than the cloud's
+ * spacing would leave holes between their vertices, and their corners' mixed normals belong to no face: they
+ * give points of their own plane inside instead, as CAD parts need. */
+#include "base/error.h"
+#include "body/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define SPACINGS 32.0     /* of the cloud along the mesh's diagonal */
+#define SAMPLES_MOST 65536.0
+#define POINT 7           /* position, normal, width */
+
+typedef struct sampler {
+  const abut_body_def *def;
+  double spacing;         /* [m] */
+  double *points;         /* the cloud */
+  size_t count;
+  double *normals;        /* (vertices, 3) area-weighted, of fine faces */
+  unsigned char *coarse;  /* (vertices) touched by a coarse face */
+} sampler;
+
+static const double *vertex(const sampler *s, uint32_t i)
+{
+  return s->def->vertices + 3 * (size_t)i;
+}
+
+static double distance(const double *a, const double *b)
+{
+  return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+static double diagonal(const abut_body_def *def)
+{
+  double low[3], high[3];
+  for (size_t k = 0; k < 3; ++k) {
+    low[k] = high[k] = def->vertices[k];
+    for (size_t i = 1; i < def->vertex_count; ++i) {
+      low[k] = fmin(low[k], def->vertices[3 * i + k]);
+      high[k] = fmax(high[k], def->vertices[3 * i + k]);
+    }
+  }
+  return distance(low, high);
+}
+
+/* Twice a polygon's area vector, by Newell's method. */
+static void area_vector(const sampler *s, const uint32_t *corner, uint32_t size, double area[3])
+{
+  const double *o = vertex(s, corner[0]);
+  area[0] = area[1] = area[2] = 0.0;
+  for (uint32_t k = 0; k < size; ++k) {
+    const double *a = vertex(s, corner[k]), *b = vertex(s, corner[(k + 1) % size]);
+    for (int i = 0; i < 3; ++i) {
+      const int j = (i + 1) % 3, l = (i + 2) % 3;
+      area[i] += (a[j] - o[j]) * (b[l] - o[l]) - (a[l] - o[l]) * (b[j] - o[j]);
+    }
+  }
+}
+
+/* How many parts the longest side of a triangle of a face's fan is cut into; 1 where it is fine. */
+static size_t parts_of(const sampler *s, const double *a, const double *b, const double *c)
+{
+  const double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a)));
+  return longest > s->spacing ? (size_t)ceil(longest / s->spacing) : 1;
+}
+
+static size_t parts_of_face(const sampler *s, const uint32_t *corner, uint32_t size)
+{
+  size_t most = 1;
+  for (uint32_t k = 1; k + 1 < size; ++k) {
+    const size_t parts =
+      parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]), vertex(s, corner[k + 1]));
+    most = parts > most ? parts : most;
+  }
+  return most;
+}
+
+/* One point at barycentric (u, v), in units of 1 / (3 parts). */
+static void add_sample(sampler *s, const double *const corner[3], size_t u, size_t v, size_t parts,
+                       const double normal[3], double width)
+{
+  double *to = s->points + POINT * s->count++;
+  const double x = (double)u / (3.0 * (double)parts), y = (double)v / (3.0 * (double)parts);
+  for (int i = 0; i < 3; ++i) {
+    to[i] = corner[0][i] + x * (corner[1][i] - corner[0][i]) + y * (corner[2][i] - corner[0][i]);
+    to[3 + i] = normal[i];
+  }
+  to[6] = width;
+}
+
+/* The centres of the parts^2 equal triangles that a triangle is cut into. */
+static void sample_triangle(sampler *s, const double *const corner[3], const double normal[3])
+{
+  const size_t parts = parts_of(s, corner[0], corner[1], corner[2]);
+  const double longest = fmax(distance(corner[0], corner[1]),
+                              fmax(distance(corner[1], corner[2]), distance(corner[2], corner[0])));
+  const double width = fmax(0.5 * longest / (double)parts, 2e-6);
+  for (size_t i = 0; i < parts; ++i) {
+    for (size_t j = 0; i + j < parts; ++j) {
+      add_sample(s, corner, 3 * i + 1, 3 * j + 1, parts, normal, width);
+      if (i + j + 1 < parts) {
+        add_sample(s, corner, 3 * i + 2, 3 * j + 2, parts, normal, width);
+      }
+    }
+  }
+}
+
+/* Coarse faces give samples; fine ones their area to their vertices. */
+static void take_face(sampler *s, const uint32_t *corner, uint32_t size)
+{
+  double area[3], normal[3];
+  area_vector(s, corner, size, area);
+  const double length = hypot(hypot(area[0], area[1]), area[2]);
+  if (!(length > 0.0)) {
+    return;
+  }
+  const bool coarse = parts_of_face(s, corner, size) > 1;
+  for (int i = 0; i < 3; ++i) {
+    normal[i] = area[i] / length;
+  }
+  for (uint32_t k = 0; k < size; ++k) {
+    s->coarse[corner[k]] |= coarse;
+    for (size_t i = 0; i < 3; ++i) {
+      s->normals[3 * (size_t)corner[k] + i] += area[i];
+    }
+  }
+  for (uint32_t k = 1; coarse && k + 1 < size; ++k) {
+    const double *const triangle[3] = {vertex(s, corner[0]), vertex(s, corner[k]),
+                                       vertex(s, corner[k + 1])};
+    sample_triangle(s, triangle, normal);
+  }
+}
+
+/* Mean length of the edges at each vertex. */
+static abut_status mean_edges(const sampler *s, const uint32_t *edges, size_t edge_count,
+                              double **out)
+{
+  void *sums = NULL, *degrees = NULL;
+  abut_status status = ABUT_SUCCESS;
+  const size_t count = s->def->vertex_count;
+  TRY_DONE(allocate(&sums, count, sizeof(double)));
+  TRY_DONE(allocate(&degrees, count, sizeof(uint32_t)));
+  double *sum = sums;
+  uint32_t *degree = degrees;
+  for (size_t i = 0; i < 2 * edge_count; ++i) {
+    sum[edges[i]] += distance(vertex(s, edges[i]), vertex(s, edges[i ^ 1]));
+    ++degree[edges[i]];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    sum[i] /= degree[i] ? degree[i] : 1;
+  }
+  *out = sum;
+  sums = NULL;
+done:
+  free(sums);
+  free(degrees);
+  return status;
+}
+
+/* Vertices of fine faces alone, with the mean length of their edges as width. */
+static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_count)
+{
+  double *widths = NULL;
+  TRY(mean_edges(s, edges, edge_count, &widths));
+  for (size_t i = 0; i < s->def->vertex_count; ++i) {
+    const double *n = s->normals + 3 * i;
+    const double length = hypot(hypot(n[0], n[1]), n[2]);
+    if (s->coarse[i] || !(length > 0.0) || !(widths[i] > 1e-6)) {
+      continue;
+    }
+    double *to = s->points + POINT * s->count++;
+    for (size_t k = 0; k < 3; ++k) {
+      to[k] = s->def->vertices[3 * i + k];
+      to[3 + k] = n[k] / length;
+    }
+    to[6] = widths[i];
+  }
+  free(widths);
+  return ABUT_SUCCESS;
+}
+
+/* Samples that coarse faces would give. */
+static double count_samples(const sampler *s)
+{
+  double samples = 0.0;
+  const uint32_t *corner = s->def->face_indices;
+  for (size_t i = 0; i < s->def->face_count; corner += s->def->face_sizes[i], ++i) {
+    if (parts_of_face(s, corner, s->def->face_sizes[i]) == 1) {
+      continue;
+    }
+    for (uint32_t k = 1; k + 1 < s->def->face_sizes[i]; ++k) {
+      const double parts = (double)parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]),
+                                            vertex(s, corner[k + 1]));
+      samples += parts * parts;
+    }
+  }
+  return samples;
+}
+
+/* The spacing at which the samples stay within bounds; many thin faces need a wider one. */
+static double choose_spacing(sampler *s)
+{
+  s->spacing = fmax(diagonal(s->def) / SPACINGS, 1e-5);
+  double samples = count_samples(s);
+  for (int i = 0; i < 64 && samples > SAMPLES_MOST; ++i) {
+    s->spacing *= 1.25;
+    samples = count_samples(s);
+  }
+  return samples;
+}
+
+abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
+                            double **points, size_t *count)
+{
+  abut_status status = ABUT_SUCCESS;
+  sampler s = {.def = def};
+  void *cloud = NULL, *normals = NULL, *coarse = NULL;
+  const double samples = choose_spacing(&s);
+  TRY_DONE(allocate(&cloud, def->vertex_count + (size_t)samples, POINT * sizeof(double)));
+  TRY_DONE(allocate(&normals, def->vertex_count, 3 * sizeof(double)));
+  TRY_DONE(allocate(&coarse, def->vertex_count, 1));
+  s.points = cloud;
+  s.normals = normals;
+  s.coarse = coarse;
+  const uint32_t *corner = def->face_indices;
+  for (size_t i = 0; i < def->face_count; corner += def->face_sizes[i], ++i) {
+    take_face(&s, corner, def->face_sizes[i]);
+  }
+  TRY_DONE(take_vertices(&s, edges, edge_count));
+  if (!s.count) {
+    status = fail(ABUT_ERROR_BODY, "the mesh has no face of any area to make a point cloud from");
+    goto done;
+  }
+  *points = cloud;
+  *count = s.count;
+  cloud = NULL;
+done:
+  free(cloud);
+  free(normals);
+  free(coarse);
+  return status;
+}
