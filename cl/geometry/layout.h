@@ -27,8 +27,12 @@
 // A plane: normal (3), normal . point.
 #define PLANE_STRIDE 4
 
-// A cloud point: position (3), normal (3), 1/width^2, log2(e) / (2 width^2).
+// A cloud begins with a record of its own: centre (3), the squared distance beyond which exponents are
+// taken relative, and the log2(e) / (2 width^2) of its widest point. Its points follow: position (3), normal (3),
+// 1/width^2, log2(e) / (2 width^2). A range counts the points alone.
 #define POINT_STRIDE 8
+#define CLOUD_FAR2 3
+#define CLOUD_WIDEST 4
 
 // A pose pair: frames of 12 reals (rotation, translation), then what is added to every output of the pose:
 // 0, or NaN for a pose that has none.

@@ -4,18 +4,32 @@
 //
 // One pass. Sums are kept relative to the heaviest point so far: its exponent, and its phi as the pivot c of
 // sum w (phi_i - c) and sum w (phi_i - c) u_i, which would cancel far from the cloud otherwise.
-static num FN(pointcloud)(GLOBAL const real *points, int count, vec x, const int want_g, vec *g)
+//
+// Far from the cloud -|x - p_i|^2 of all points round to one number. There the exponents are taken relative to
+// the widest point's at the centre c: with y = x - c, r = p_i - c,
+// k_i (2 y - r).r - (k_i - k) |y|^2, whose first term is what tells the points apart.
+static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int want_g, vec *g)
 {
   const num zero = n_lit(R(0.0));
-  num top = n_lit(-REAL_BIG);
+  const vec y = FN(make)(n_shift(x.x, -cloud[0]), n_shift(x.y, -cloud[1]), n_shift(x.z, -cloud[2]));
+  const num y2 = FN(dot3)(y, y);
+  const ilane far = n_value(y2) > lane_lit(cloud[CLOUD_FAR2]);
+  const int some_far = lane_any(far);
+  num top = n_lit(-REAL_MOST);
   num pivot = zero, sum = zero, rest = zero;
   vec normals = FN(make)(zero, zero, zero);
   vec pulls = normals;   // sum w u
   vec tilted = normals;  // sum w (phi_i - c) u
-  for (int i = 0; i < count; ++i) {
-    GLOBAL const real *p = points + i * POINT_STRIDE;
+  for (int i = 1; i <= count; ++i) {
+    GLOBAL const real *p = cloud + i * POINT_STRIDE;
     const vec d = FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
-    const num exponent = n_scale(FN(dot3)(d, d), -p[7]);
+    num exponent = n_scale(FN(dot3)(d, d), -p[7]);
+    if (some_far) {
+      const real rx = p[0] - cloud[0], ry = p[1] - cloud[1], rz = p[2] - cloud[2];
+      const num along = n_smad(y.x, rx, n_smad(y.y, ry, n_scale(y.z, rz)));
+      const num told = n_shift(n_scale(along, R(2.0)), -(rx * rx + ry * ry + rz * rz));
+      exponent = n_select(far, n_smad(told, p[7], n_scale(y2, cloud[CLOUD_WIDEST] - p[7])), exponent);
+    }
     const num phi = n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
     const ilane leads = n_value(exponent) > n_value(top);
     const num hi = n_select(leads, exponent, top);

@@ -104,8 +104,8 @@ static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num 
   // By the largest component first: squares of very long or short ones leave the range.
   const num xy = FN(larger)(n_abs(qx), n_abs(qy));
   const num zw = FN(larger)(n_abs(qz), n_abs(qw));
-  const num by = n_of(R(1.0) / n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
-  const num sx = n_mul(qx, by), sy = n_mul(qy, by), sz = n_mul(qz, by), sw = n_mul(qw, by);
+  const num most = n_of(n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
+  const num sx = n_div(qx, most), sy = n_div(qy, most), sz = n_div(qz, most), sw = n_div(qw, most);
   const num norm2 = n_mad(sx, sx, n_mad(sy, sy, n_mad(sz, sz, n_mul(sw, sw))));
   const num k = n_scale(n_rcp(norm2), R(2.0));
   const num x = n_mul(sx, k), y = n_mul(sy, k), z = n_mul(sz, k);

@@ -9,7 +9,8 @@ static vec3_r field_point(GLOBAL const real *points, int point_base, int point_s
                           GLOBAL const real *frames, int frame, int block, int pose)
 {
   const vec3_r x = load_planes(ROW(points, pose, point_stride) + point_base, padded, block);
-  return frame < 0 ? x : transform_r(ROW(frames, pose, FRAME_STRIDE) + frame, x);
+  const vec3_r at = frame < 0 ? x : transform_r(ROW(frames, pose, FRAME_STRIDE) + frame, x);
+  return limit3_r(at, R(2.0) * SEPARATION_LIMIT); // a point of the caller's may lie anywhere
 }
 
 KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, int padded,

@@ -82,7 +82,7 @@ KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kep
     last = found;
     last_index = found_index;
     if (item == 0) {
-      ROW(index, pose, kept + 1)[k] = found_index;
+      ROW(index, pose, kept + 1)[k] = MIN_INT(found_index, count - 1); // none is left behind the last
       ROW(top, pose, kept + 1)[k] = found;
     }
   }

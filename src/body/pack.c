@@ -106,9 +106,34 @@ static void pack_polyhedron(packer *p, const abut_polyhedron *c, size_t first)
   }
 }
 
+#define CLOUD_FAR 4.0 /* cloud radii from its centre */
+
+static void pack_cloud_record(packer *p, const abut_pointcloud *c)
+{
+  double centre[3] = {0.0, 0.0, 0.0}, far2 = 0.0, widest = 0.0;
+  for (size_t i = 0; i < c->count; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      centre[k] += c->points[7 * i + k] / (double)c->count;
+    }
+  }
+  for (size_t i = 0; i < c->count; ++i) {
+    const double *point = c->points + 7 * i;
+    const double x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+    far2 = fmax(far2, CLOUD_FAR * CLOUD_FAR * (x * x + y * y + z * z));
+    widest = fmax(widest, point[6]);
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    reals_set(p->shape, p->at + k, centre[k]);
+  }
+  reals_set(p->shape, p->at + CLOUD_FAR2, far2);
+  reals_set(p->shape, p->at + CLOUD_WIDEST, 0.5 * LOG2E_DOUBLE / (widest * widest));
+  p->at += POINT_STRIDE;
+}
+
 static void pack_pointcloud(packer *p, const abut_pointcloud *c, size_t first)
 {
   pack_range(p, first, c->count);
+  pack_cloud_record(p, c);
   for (size_t i = 0; i < c->count; ++i, p->at += POINT_STRIDE) {
     const double *point = c->points + 7 * i;
     double n[3];
@@ -161,7 +186,7 @@ static void pack_pointclouds(packer *p, const abut_body_def *def, const abut_poi
       const abut_pointcloud *c = i < def->pointcloud_count ? &def->pointclouds[i] : cloud;
       if ((int)c->operation == operation) {
         pack_pointcloud(p, c, first);
-        first += c->count;
+        first += c->count + 1; /* with the cloud's own record */
         ++p->head[HEAD_POINTCLOUDS + operation];
       }
     }
@@ -171,12 +196,12 @@ static void pack_pointclouds(packer *p, const abut_body_def *def, const abut_poi
 abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud, size_t real_size,
                             int **head, size_t *head_count, reals *shape)
 {
-  size_t planes = 0, points = cloud ? cloud->count : 0;
+  size_t planes = 0, points = cloud ? cloud->count + 1 : 0;
   for (size_t i = 0; i < def->polyhedron_count; ++i) {
     planes += def->polyhedra[i].count;
   }
   for (size_t i = 0; i < def->pointcloud_count; ++i) {
-    points += def->pointclouds[i].count;
+    points += def->pointclouds[i].count + 1;
   }
   const size_t count = def->superquadric_count * SUPERQUADRIC_STRIDE + planes * PLANE_STRIDE +
                        points * POINT_STRIDE;

@@ -83,7 +83,7 @@ static abut_status add_clouds(actor *a, const packed *p)
   for (int i = 0; i < head[HEAD_POINTCLOUDS]; ++i) {
     for (int k = 0; k < range[2 * i + 1]; ++k, ++n) {
       const size_t at =
-        (size_t)head[HEAD_POINT_BASE] + (size_t)(range[2 * i] + k) * POINT_STRIDE;
+        (size_t)head[HEAD_POINT_BASE] + (size_t)(range[2 * i] + 1 + k) * POINT_STRIDE;
       a->cloud[n] = vector(p, at);
       a->reach[n] = 1.0 / sqrt(fmax(number(p, at + 6), 1e-300));
       cover(a, a->cloud[n]);
