@@ -1,15 +1,13 @@
 #include "io/body_file.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "io/json.h"
 #include "io/whole_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LIMIT 1e6       /* of coordinates and axes [m] */
-#define LEAST_AXIS 1e-6 /* [m] */
 
 #define CHECK_KEYS(file, at, keys) json_check_keys(file, at, keys, sizeof(keys) / sizeof *(keys))
 
@@ -80,10 +78,10 @@ static abut_status read_superquadric(const json_file *f, const json_at *at, body
   json_at member;
   TRY(CHECK_KEYS(f, at, keys));
   TRY(read_vector(f, at, "axes", 3, s->axes, &member));
-  TRY(check_range(f, &member, 0, 3, LEAST_AXIS, LIMIT));
+  TRY(check_range(f, &member, 0, 3, AXIS_LEAST, COORDINATE_MOST));
   TRY(read_exponents(f, at, s->exponents));
   TRY(read_vector(f, at, "position", 3, s->position, &member));
-  TRY(check_range(f, &member, 0, 3, -LIMIT, LIMIT));
+  TRY(check_range(f, &member, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));
   TRY(read_vector(f, at, "quaternion", 4, s->quaternion, &member));
   TRY(check_not_zero(f, &member, s->quaternion, 4, "the quaternion"));
   return read_operation(f, at, &s->operation);
@@ -119,7 +117,7 @@ static abut_status read_polyhedron(const json_file *f, const json_at *at, body_f
   for (size_t k = 0; k < p->count; k++) {
     json_at row = json_element(&planes, k);
     TRY(check_not_zero(f, &row, p->planes + 6 * k, 3, "the normal"));
-    TRY(check_range(f, &row, 3, 3, -LIMIT, LIMIT));
+    TRY(check_range(f, &row, 3, 3, -COORDINATE_MOST, COORDINATE_MOST));
   }
   return read_operation(f, at, &p->operation);
 }
@@ -133,12 +131,10 @@ static abut_status read_pointcloud(const json_file *f, const json_at *at, body_f
   TRY(json_need(f, at, "points", &points));
   TRY(read_rows(f, &points, 7, b, &c->points, &c->count));
   for (size_t k = 0; k < c->count; k++) {
-    json_at row = json_element(&points, k), width = json_element(&row, 6);
-    TRY(check_range(f, &row, 0, 3, -LIMIT, LIMIT));
+    json_at row = json_element(&points, k);
+    TRY(check_range(f, &row, 0, 3, -COORDINATE_MOST, COORDINATE_MOST));
     TRY(check_not_zero(f, &row, c->points + 7 * k + 3, 3, "the normal"));
-    if (!(c->points[7 * k + 6] > 0)) {
-      return json_fail(f, &width, "the width is not above 0");
-    }
+    TRY(check_range(f, &row, 6, 1, WIDTH_LEAST, COORDINATE_MOST));
   }
   return read_operation(f, at, &c->operation);
 }

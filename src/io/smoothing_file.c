@@ -1,6 +1,7 @@
 #include "io/smoothing_file.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "io/json.h"
 #include "io/text.h"
 #include <abut/files.h>
@@ -9,21 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACE_LIMIT 64
 #define TEXT_BYTES 2048 /* all keys, and numbers of at most 25 bytes */
 
-#define REALS(apply)                                                                     \
-  apply(length, length) apply(union, union_) apply(plane, plane) apply(normal, normal)   \
-  apply(penetration, penetration) apply(neighbour, neighbour) apply(clash, clash)        \
-  apply(sign, sign) apply(sort, sort) apply(clip, clip) apply(minimum, minimum)          \
-  apply(compare, compare) apply(ridge, ridge) apply(distance, distance)
-
-#define REAL(key, member) {#key, offsetof(abut_smoothing, member)},
+#define LENGTH(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST}
+#define OTHER(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST}
 
 static const struct {
   const char *key;
   size_t offset;
-} reals[] = {REALS(REAL)};
+  double least;
+} reals[] = {
+  LENGTH(length, length),       LENGTH(union, union_),    LENGTH(plane, plane),
+  OTHER(normal, normal),        LENGTH(penetration, penetration),
+  LENGTH(neighbour, neighbour), OTHER(clash, clash),      OTHER(sign, sign),
+  LENGTH(sort, sort),           OTHER(clip, clip),        OTHER(minimum, minimum),
+  OTHER(compare, compare),      OTHER(ridge, ridge),      OTHER(distance, distance),
+};
 
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
@@ -49,8 +51,9 @@ static abut_status read_reals(const json_file *f, const json_at *root, abut_smoo
     double value;
     TRY(json_need(f, root, reals[i].key, &at));
     TRY(json_number(f, &at, &value));
-    if (!(value > 0)) {
-      return json_fail(f, &at, "%.9g is not above 0", value);
+    if (!(value >= reals[i].least && value <= SMOOTHING_MOST)) {
+      return json_fail(f, &at, "%.9g is not within %g to %g", value, reals[i].least,
+                       SMOOTHING_MOST);
     }
     memcpy((char *)out + reals[i].offset, &value, sizeof value);
   }
@@ -99,7 +102,7 @@ static abut_status read_root(const json_file *f, const json_at *root, abut_smoot
   TRY(check_keys(f, root));
   TRY(read_reals(f, root, out));
   TRY(json_need(f, root, "trace", &at));
-  TRY(json_whole(f, &at, TRACE_LIMIT, &trace));
+  TRY(json_whole(f, &at, TRACE_MOST, &trace));
   out->trace = (uint32_t)trace;
   TRY(read_flag(f, root, "inside", &out->inside));
   TRY(read_select(f, root, &out->select));

@@ -3,7 +3,6 @@
 #include "samples.h"
 #include "support.h"
 
-#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -114,8 +113,10 @@ static const struct {
   {PH("[[0,0,1,0,0,0],\n\n[0,0,0,0,0,0]]"), "b:6: ", "the normal has no length"},
   {PH("[[0,0,1,0,0,\n1e7]]"), "b:5: ", "planes[0][5]"},
   {PC("[[0,0,0,0,0,0,1]]"), "b:4: ", "points[0]: the normal has no length"},
-  {PC("[[0,0,0,0,0,1,\n0]]"), "b:5: ", "points[0][6]: the width"},
-  {PC("[[0,0,0,0,0,1,-1]]"), "b:4: ", "the width"},
+  {PC("[[0,0,0,0,0,1,\n0]]"), "b:5: ", "points[0][6]: 0 is not within 1e-06 to 1e+06"},
+  {PC("[[0,0,0,0,0,1,-1]]"), "b:4: ", "points[0][6]: -1 is not within"},
+  {PC("[[0,0,0,0,0,1,1],\n[0,0,0,0,0,1,9.9e-7]]"), "b:5: ", "points[1][6]: 9.9e-07 is not within"},
+  {PC("[[0,0,0,0,0,1,\n\n1.1e6]]"), "b:6: ", "points[0][6]: 1100000 is not within"},
   {PC("[[0,0,0,0,0,1]]"), "b:4: ", "6 elements, not 7"},
   {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
   {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
@@ -201,12 +202,12 @@ static void round_trip(void **state)
   abut_smoothing m = read_sample();
   check_round_trip(&m);
   m.length = 0.024320165358262882;
-  m.union_ = DBL_MAX;
-  m.plane = DBL_TRUE_MIN;
+  m.union_ = 1e9;
+  m.plane = 1e-6;
   m.normal = 1.0 / 3;
   m.sort = nextafter(1, 2);
-  m.distance = 1e15;
-  m.ridge = 1e17;
+  m.distance = 1e-18;
+  m.ridge = nextafter(1e9, 0);
   m.select = ABUT_SELECT_SOFTSORT;
   m.inside = true;
   m.edge_edge = m.two_sided = false;
@@ -280,10 +281,10 @@ static void each_key_is_needed(void **state)
 static const struct {
   const char *key, *value, *start, *part;
 } wrong_values[] = {
-  {"length", "0", "s:1: ", "length: 0 is not above 0"},
-  {"penetration", "-0.5", "s:2: ", "penetration: -0.5 is not above 0"},
+  {"length", "0", "s:1: ", "length: 0 is not within 1e-06 to 1e+09"},
+  {"penetration", "-0.5", "s:2: ", "penetration: -0.5 is not within"},
   {"clip", "true", "s:3: ", "clip: not a number"},
-  {"ridge", "0.0", "s:3: ", "ridge: 0 is not above 0"},
+  {"ridge", "0.0", "s:3: ", "ridge: 0 is not within 1e-18 to 1e+09"},
   {"distance", "1e400", "s:3: ", "overflow"},
   {"trace", "65", "s:4: ", "trace: not a whole number from 0 to 64"},
   {"trace", "-1", "s:4: ", "trace: not a whole"},
@@ -309,6 +310,34 @@ static void wrong_smoothing(void **state)
   }
 }
 
+/* Both ends of every range are in, and what is beyond is told. */
+static void ranges(void **state)
+{
+  (void)state;
+  static const char *const lengths[] = {"length", "union", "plane", "penetration", "neighbour",
+                                        "sort"};
+  static const char *const others[] = {"normal",  "clash",   "sign",  "clip",
+                                       "minimum", "compare", "ridge", "distance"};
+  static const char *const values[2][4] = {{"1e-6", "1e9", "9.99e-7", "1.01e9"},
+                                           {"1e-18", "1e9", "9.99e-19", "1.01e9"}};
+  for (size_t i = 0; i < 14; i++) {
+    const char *key = i < 6 ? lengths[i] : others[i - 6];
+    for (size_t k = 0; k < 4; k++) {
+      abut_smoothing m;
+      char *text = with(key, values[i >= 6][k]), part[64];
+      abut_status got = smoothing_parse("s", text, strlen(text), &m);
+      snprintf(part, sizeof part, ": %s: ", key);
+      if (k < 2) {
+        assert_int_equal(got, ABUT_SUCCESS);
+      } else {
+        expect_failure(got, ABUT_ERROR_FORMAT, "s:", part);
+        assert_non_null(strstr(abut_last_error(), "is not within"));
+      }
+      free(text);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -316,7 +345,7 @@ int main(void)
     cmocka_unit_test(wrong_body),     cmocka_unit_test(deep_nest),
     cmocka_unit_test(good_smoothing), cmocka_unit_test(round_trip),
     cmocka_unit_test(format_refuses), cmocka_unit_test(each_key_is_needed),
-    cmocka_unit_test(wrong_smoothing),
+    cmocka_unit_test(wrong_smoothing), cmocka_unit_test(ranges),
   };
   return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

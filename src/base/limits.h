@@ -1,0 +1,18 @@
+/* Bounds of what a caller or a file may give; the file readers hold to the same ones as the
+ * library, so that a bad number is told with its line. */
+#ifndef ABUT_BASE_LIMITS_H
+#define ABUT_BASE_LIMITS_H
+
+/* Smoothing coefficients. Lengths, and what else is inverted and multiplied by distances, stay
+ * well inside float; the others need only be positive there. */
+#define SMOOTHING_LENGTH_LEAST 1e-6
+#define SMOOTHING_LEAST 1e-18
+#define SMOOTHING_MOST 1e9
+#define TRACE_MOST 64 /* steps */
+
+/* Bodies [m]. */
+#define COORDINATE_MOST 1e6
+#define AXIS_LEAST 1e-6
+#define WIDTH_LEAST 1e-6 /* of a cloud's point; at most COORDINATE_MOST */
+
+#endif
