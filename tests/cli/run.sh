@@ -161,7 +161,7 @@ json_is_valid stdout
 # ---- contacts ----
 
 run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device"
-has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.5\), .* f32$'
+has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least vertex distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$'
 says stderr "abut: no --smoothing; fitted to the bodies' size:"
 has stderr '^ "penetration": 0\.0'
 there out.npz
@@ -182,6 +182,7 @@ run 0 --quiet contacts cube.body.json slab.body.json --poses poses.csv --output=
 empty stdout 'contacts --quiet'
 empty stderr 'contacts --quiet'
 "$arrays" show sharp.npz > stdout
+cp stdout shown
 # 8 vertices of each body, 12 x 12 edge pairs twice
 says stdout "p $type 3 304 3"
 says stdout "d $type 3 304"
@@ -204,6 +205,28 @@ array sharp.npz activity 'NR > 304 && NR <= 304 + 16 { bad += $1 > 1e-9 } END { 
 # The third moves both bodies, so that the points move along.
 array sharp.npz p 'NR <= 24 { p[NR] = $1 } NR > 1824 && NR <= 1848 {
   e = $1 - p[NR - 1824] - (NR - 1825) % 3 - 1; bad += e * e > 1e-11 } END { exit bad != 0 }'
+
+# Of every pose: the least distance of its 16 vertices, a soft one at most that, the sum of all
+# activities, and an energy that only contact makes.
+for name in minimum_distance soft_minimum energy activity_sum; do
+  says shown "$name $type 3"
+  "$arrays" show sharp.npz $name > all_$name
+done
+for name in d activity; do "$arrays" show sharp.npz $name > all_$name; done
+if awk 'FILENAME == "all_d" { i = int((FNR - 1) / 304)
+    if ((FNR - 1) % 304 < 16 && (!(i in least) || $1 < least[i])) least[i] = $1; next }
+  { rows++; if ($1 != least[FNR - 1]) bad++ } END { exit bad || rows != 3 }' \
+  all_d all_minimum_distance; then pass; else fail 'minimum_distance is not the least d'; fi
+if awk 'FILENAME == "all_activity" { sum[int((FNR - 1) / 304)] += $1; next }
+  { rows++; e = $1 - sum[FNR - 1]; bad += e * e > 1e-8 } END { exit bad || rows != 3 }' \
+  all_activity all_activity_sum; then pass; else fail 'activity_sum is not the sum'; fi
+if paste -d ' ' all_soft_minimum all_minimum_distance |
+  awk '{ bad += !($1 <= $2 + 1e-6) } END { exit bad || NR != 3 }'; then
+  pass
+else
+  fail 'soft_minimum is above the minimum'
+fi
+array sharp.npz energy '{ bad += NR == 2 ? $1 * $1 > 1e-12 : !($1 > 0) } END { exit bad || NR != 3 }'
 
 run 0 contacts cube.obj slab.obj --poses poses.csv -o mesh.npz --device "$device" -q
 "$arrays" show mesh.npz > stdout
@@ -298,6 +321,10 @@ run 2 render cube.body.json slab.body.json --poses not-finite.csv -o no.png --in
   --device "$device"
 has stderr '^abut: .*finite'
 absent no.png
+# Finite, though beyond float: drawn from very far away, not refused.
+run 0 render cube.body.json slab.body.json --poses not-finite.csv -o far.png --index 3 -q \
+  --width 32 --height 32 --device "$device" --smoothing sharp.json
+there far.png
 
 # ---- bench ----
 
@@ -308,6 +335,8 @@ has stdout '^full +forward +1 +304 '
 has stdout '^vertices-only +forward +3 +16 '
 has stdout '^one-sided +forward +1 +8 '
 empty stderr 'bench -q'
+run 0 bench --batch 1 --variant one-sided --lanes 1 --device "$device"
+has stdout ', 1 lanes$'
 run 0 bench --json --batch 1 --what forward --device "$device" --variant vertices-only
 json_is_valid stdout
 for key in device precision variant what batch contacts seconds_median seconds_min poses_per_s; do
@@ -431,6 +460,14 @@ echo before > kept.npz
 (ulimit -f 0 && "$abut" -q contacts cube.body.json slab.body.json --poses poses.csv \
   -o kept.npz --device host) 2> /dev/null
 if [ "$(cat kept.npz)" = before ]; then pass; else fail 'a failed write touched the old file'; fi
+# An output that is an input, also by another name.
+cp poses.csv input.csv
+ln -s input.csv linked.csv
+for name in input.csv ./input.csv linked.csv; do
+  wrong "$name: is an input of this command too" contacts cube.obj slab.obj --poses input.csv \
+    -o $name --device "$device"
+  if cmp -s input.csv poses.csv; then pass; else fail "-o $name touched the input"; fi
+done
 if [ -c /dev/full ]; then
   "$abut" devices > /dev/full 2> stderr
   status=$?

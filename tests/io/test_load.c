@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <abut/abut.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static abut_context context;
@@ -63,8 +64,9 @@ static void wrong(void **state)
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_BODY, path, ": ");
   path = write_text("a.body.json", "{\"mesh\": \"none.obj\", \"polyhedra\":\n"
                                    "[{\"planes\": [[0, 0, 1, 0, 0, 0]]}]}");
-  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_READ, in_folder("none.obj"),
-                 "No such file");
+  char cause[1024];
+  snprintf(cause, sizeof cause, ": its mesh, %s: No such file", in_folder("none.obj"));
+  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_READ, path, cause);
   path = write_text("c.body.json", "{\"mesh\": \"t.obj\",\n\"polyhedra\": 1}");
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path, "json:2: ");
   path = in_folder("none.body.json");
