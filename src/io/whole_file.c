@@ -72,6 +72,32 @@ abut_status whole_file_read(const char *path, char **bytes, size_t *count)
   return status;
 }
 
+#define LINK_LIMIT 40
+
+/* Follows links of which the last leads to no file yet, so that the file is made where they say.
+ * Takes *target, replaces it, and leaves it alone where it is no link. */
+static abut_status follow_dangling(const char *path, char **target)
+{
+  for (int i = 0; i < LINK_LIMIT; i++) {
+    char to[PATH_MAX];
+    ssize_t length = readlink(*target, to, sizeof to - 1);
+    if (length < 0) {
+      return ABUT_SUCCESS;
+    }
+    to[length] = 0;
+    const char *slash = to[0] == '/' ? NULL : strrchr(*target, '/');
+    size_t folder = slash ? (size_t)(slash - *target) + 1 : 0;
+    void *next;
+    TRY(allocate(&next, folder + (size_t)length + 1, 1));
+    memcpy(next, *target, folder);
+    memcpy((char *)next + folder, to, (size_t)length);
+    free(*target);
+    *target = next;
+  }
+  errno = ELOOP;
+  return fail_errno(ABUT_ERROR_WRITE, path);
+}
+
 /* The path that the file will have, with links followed. */
 static abut_status resolve(const char *path, char **target)
 {
@@ -89,6 +115,7 @@ static abut_status resolve(const char *path, char **target)
     *target = realpath(path, NULL);
   } else {
     *target = strdup(path);
+    return *target ? follow_dangling(path, target) : fail_errno(ABUT_ERROR_WRITE, path);
   }
   return *target ? ABUT_SUCCESS : fail_errno(ABUT_ERROR_WRITE, path);
 }

@@ -84,6 +84,26 @@ static void through_links(void **state)
   unlink(target);
 }
 
+/* A link to nothing yet: the file comes to be where it leads. */
+static void through_dangling_links(void **state)
+{
+  (void)state;
+  struct stat info;
+  const char *link = in_folder("link");
+  assert_int_equal(symlink("second", link), 0);
+  assert_int_equal(symlink(in_folder("target"), in_folder("second")), 0);
+  assert_int_equal(whole_file_write(link, "made", 4), ABUT_SUCCESS);
+  assert_int_equal(lstat(link, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  expect_content(in_folder("target"), "made");
+  unlink(in_folder("target"));
+  unlink(in_folder("second"));
+  assert_int_equal(symlink("link", in_folder("second")), 0);
+  expect_failure(whole_file_write(link, "x", 1), ABUT_ERROR_WRITE, link, "link");
+  unlink(in_folder("second"));
+  unlink(link);
+}
+
 /* A name without a folder is of the working one. */
 static void relative_names(void **state)
 {
@@ -266,6 +286,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(good_writes),   cmocka_unit_test(through_links),
+    cmocka_unit_test(through_dangling_links),
     cmocka_unit_test(relative_names), cmocka_unit_test(full_disk),
     cmocka_unit_test(refused_targets), cmocka_unit_test(read_only),
     cmocka_unit_test(wrong_arrays),  cmocka_unit_test(empty_archive),
