@@ -130,7 +130,6 @@ __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
 /* A line on a terminal that says what takes long; the next one rewrites it. */
 typedef struct progress {
-  bool shown;     /* whether there is something to clear */
   bool enabled;   /* stderr is a terminal, and not --quiet */
   double start;   /* [s] */
   double last;    /* when the line was written */
@@ -138,7 +137,8 @@ typedef struct progress {
 } progress;
 
 progress progress_begin(const options *o, const char *what);
-/* Says at once what is being done; of steps that cannot tell how far they are. */
+/* Says what is being done, of steps that cannot tell how far they are; silent in the first second
+ * after progress_begin, then shown by an alarm. */
 __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
 /* abut_progress; user is a progress. Silent in the first second. */
 bool progress_step(size_t done, size_t total, void *user);

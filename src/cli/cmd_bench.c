@@ -50,10 +50,12 @@ static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t
                                                     : report(EXIT_RUN, "no memory for a result");
 }
 
-static void print_title(const scene *s, abut_precision precision)
+static void print_title(const scene *s, const options *o, abut_precision precision)
 {
-  printf("%s (%s), %s, %u lanes\n%-14s %-8s %8s %9s %12s %12s %13s\n", s->device.name,
-         s->device.platform, precision_name(precision), s->device.lanes[precision], "variant",
+  size_t lanes = s->device.lanes[precision];
+  option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
+  printf("%s (%s), %s, %zu lanes\n%-14s %-8s %8s %9s %12s %12s %13s\n", s->device.name,
+         s->device.platform, precision_name(precision), lanes, "variant",
          "what", "batch", "contacts", "median [s]", "least [s]", "poses/s");
   fflush(stdout);
 }
@@ -110,7 +112,7 @@ static exit_code run_precision(bench *b, scene *s, size_t place)
   CLI_TRY(scene_open(s, b->o, precision));
   CLI_TRY(load(b, s, place == 0));
   if (!b->list) {
-    print_title(s, precision);
+    print_title(s, b->o, precision);
   }
   for (size_t i = 0; i < b->plan.variants; ++i) {
     CLI_TRY(run_variant(b, s, b->plan.variant[i]));

@@ -6,9 +6,8 @@
 
 typedef struct contacts_store {
   abut_batch batch;
-  abut_compact compact; /* used where compact.threshold >= 0 */
-  bool is_compact;
-  size_t room;          /* poses */
+  abut_compact compact; /* used where is_compact */
+  bool is_compact;      /* --compact was given */
   void *block;          /* all arrays of the contacts, in one */
   void *pose1, *pose2;
   uint8_t *status;

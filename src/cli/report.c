@@ -1,12 +1,15 @@
 #include "cli.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* From when on, and how often, progress is shown [s]. */
-#define PROGRESS_AFTER 1.0
+#define PROGRESS_AFTER 1
 #define PROGRESS_EVERY 0.2
 
 exit_code usage_error(const command *c, const char *format, ...)
@@ -68,10 +71,26 @@ double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+#define CLEAR "\r\033[K"
+
+/* What progress_say said last. A step that cannot tell how far it is may not return for long, so
+ * an alarm shows its line when the first second is over. */
+static char line[512];
+static volatile sig_atomic_t line_shown;
+
+/* Nothing here but what a signal's handler may do. */
+static void show_line(int signal_)
+{
+  const int error = errno;
+  (void)signal_;
+  line_shown = write(STDERR_FILENO, line, strlen(line)) > 0;
+  errno = error;
+}
+
 progress progress_begin(const options *o, const char *what)
 {
   const double start = now();
-  return (progress){false, !o->value[OPTION_QUIET] && isatty(STDERR_FILENO), start, start, what};
+  return (progress){!o->value[OPTION_QUIET] && isatty(STDERR_FILENO), start, start, what};
 }
 
 void progress_say(progress *p, const char *format, ...)
@@ -81,11 +100,16 @@ void progress_say(progress *p, const char *format, ...)
   }
   va_list arguments;
   va_start(arguments, format);
-  fputs("\r\033[K", stderr);
-  vfprintf(stderr, format, arguments);
+  alarm(0);
+  memcpy(line, CLEAR, sizeof CLEAR);
+  vsnprintf(line + sizeof CLEAR - 1, sizeof line - sizeof CLEAR + 1, format, arguments);
   va_end(arguments);
-  fflush(stderr);
-  p->shown = true;
+  if (line_shown || now() - p->start > PROGRESS_AFTER) {
+    show_line(SIGALRM);
+  } else {
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
+    alarm(PROGRESS_AFTER);
+  }
 }
 
 bool progress_step(size_t done, size_t total, void *user)
@@ -102,10 +126,13 @@ bool progress_step(size_t done, size_t total, void *user)
 
 void progress_end(progress *p)
 {
-  if (p->shown) {
-    fputs("\r\033[K", stderr);
+  if (p->enabled) {
+    alarm(0);
+  }
+  if (line_shown) {
+    fputs(CLEAR, stderr);
     fflush(stderr);
-    p->shown = false;
+    line_shown = 0;
   }
 }
 
