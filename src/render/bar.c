@@ -80,7 +80,9 @@ void draw_bar(canvas *c)
   }
   const char *name = "activity";
   const size_t name_width = strlen(name) * (GLYPH_WIDTH + 1) * scale;
-  write_text(c, left + (length - name_width) / 2, top - (GLYPH_HEIGHT + 2) * scale, scale, name);
+  /* On small pictures the name is wider than the bar, which then leaves its middle to the left. */
+  const size_t name_left = left + length / 2 - name_width / 2;
+  write_text(c, name_left, top - (GLYPH_HEIGHT + 2) * scale, scale, name);
   write_text(c, left, top + thick + 3 * scale, scale, "0");
   write_text(c, left + length - GLYPH_WIDTH * scale, top + thick + 3 * scale, scale, "1");
 }

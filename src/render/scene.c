@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "geometry/layout.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,13 @@ done:
   return status;
 }
 
+/* Saturates beyond float's range, so that a finite pose stays one in either precision. */
+static double in_range(double x, size_t size)
+{
+  return size == sizeof(float) && isfinite(x) ? fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX)
+                                              : x;
+}
+
 /* Both poses through the kernel that contacts use, in the context's precision. */
 static abut_status read_frames(scene *s, int width, const double *const poses[2])
 {
@@ -145,7 +153,7 @@ static abut_status read_frames(scene *s, int width, const double *const poses[2]
   for (int i = 0; i < 2; ++i) {
     TRY_DONE(reals_create(&r[i], (size_t)width, size));
     for (int k = 0; k < width; ++k) {
-      reals_set(&r[i], (size_t)k, poses[i][k]);
+      reals_set(&r[i], (size_t)k, in_range(poses[i][k], size));
     }
     TRY_DONE(context_upload(s->pair->context, r[i].count * size, r[i].data, &in[i]));
   }
