@@ -1,6 +1,6 @@
 // Smoothing coefficients as kernels read them: temperatures inverted, base-2 factors folded in.
 //
-// Only reals, so that host and device agree on the layout; filled by src/manifold/coefficients.c.
+// Only reals, so that host and device agree on the layout; filled by src/manifold/smoothing.c.
 #ifndef GEOMETRY_COEFFICIENTS_H
 #define GEOMETRY_COEFFICIENTS_H
 

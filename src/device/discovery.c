@@ -34,9 +34,9 @@ static abut_device_type type_of(cl_device_id device, const char *name)
 static void describe(cl_platform_id platform, cl_device_id device, abut_device_info *info)
 {
   memset(info, 0, sizeof *info);
-  char text[sizeof info->platform] = "";
+  char text[1024] = "";
   if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) == CL_SUCCESS) {
-    memcpy(info->platform, text, sizeof text);
+    snprintf(info->platform, sizeof info->platform, "%.*s", (int)sizeof info->platform - 1, text);
   }
   device_text(device, CL_DEVICE_NAME, info->name, sizeof info->name);
   device_text(device, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);

@@ -94,8 +94,12 @@ abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, co
     return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels", width, height);
   }
   blocks = NULL;
-  abut_status status = setjmp(no_memory) ? fail(ABUT_ERROR_MEMORY, "no memory for a picture")
-                                         : encode(path, width, height, rgb);
+  abut_status status;
+  if (setjmp(no_memory) != 0) { /* the comparison and the statement that C allows */
+    status = fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+  } else {
+    status = encode(path, width, height, rgb);
+  }
   while (blocks) {
     stb_free(blocks + 1);
   }
