@@ -25,7 +25,8 @@ typedef enum abut_select {
   ABUT_SELECT_GATE = 1      /* keeps true elements, weighted to 0 where they leave */
 } abut_select;
 
-/* Smoothing coefficients. [m] marks lengths; the rest have no unit. All temperatures are > 0. */
+/* Smoothing coefficients. [m] marks lengths, in [1e-6, 1e9]; the rest have no unit and lie in
+ * [1e-18, 1e9]. */
 typedef struct abut_smoothing {
   double length;         /* [m]   lengths are divided by it before a witness problem */
   double union_;         /* [m]   soft union and subtraction of primitives */
@@ -64,6 +65,8 @@ typedef struct abut_pair {
 } abut_pair;
 
 /* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive it.
+ * With edge-edge contacts, `length` must not be so short beside a body's diagonal (from about 1e-6 of it)
+ * that float32 overflows. Where more vertices or edges are to be kept than a body has, all are.
  * Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
 ABUT_API abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                              abut_pair *pair);
@@ -114,7 +117,8 @@ typedef struct abut_compact {
 
 /* One number a pose. An array of NULL is not computed. All real (N). */
 typedef struct abut_reductions {
-  void *mean_distance;    /* mean of d over all C contacts [m] */
+  void *mean_distance;    /* mean of d over all C contacts, of whatever activity: smooth, and a gradient
+                             at any distance, but no depth [m] */
   void *activity;         /* sum of activity over all C contacts */
   void *energy;           /* sum of activity max(-d, 0)^2 over all C contacts [m^2] */
   void *minimum_distance; /* least d of the vertex contacts [m] */

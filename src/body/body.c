@@ -229,6 +229,9 @@ abut_status abut_destroy_body(abut_body handle_)
 
 abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)
 {
+  if (!info) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_body_info needs a place for its answer");
+  }
   const body *b = body_get(handle_);
   if (!b) {
     return ABUT_ERROR_HANDLE;

@@ -26,8 +26,16 @@ static bool has_length(const double *x, size_t count)
   return isfinite(sum) && sum > 0.0;
 }
 
+static abut_status check_operation(abut_operation operation, const char *what, size_t i)
+{
+  return operation == ABUT_ADD || operation == ABUT_SUBTRACT
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_BODY, "%s %zu: there is no operation %d", what, i, (int)operation);
+}
+
 static abut_status check_superquadric(const abut_superquadric *s, size_t i)
 {
+  TRY(check_operation(s->operation, "superquadric", i));
   for (int k = 0; k < 3; ++k) {
     if (!(s->axes[k] >= AXIS_LEAST && s->axes[k] <= COORDINATE_LIMIT)) {
       return fail(ABUT_ERROR_BODY, "superquadric %zu: axis %d is %g, not in [%g, %g]", i, k,
@@ -52,6 +60,7 @@ static abut_status check_superquadric(const abut_superquadric *s, size_t i)
 
 static abut_status check_polyhedron(const abut_polyhedron *p, size_t i)
 {
+  TRY(check_operation(p->operation, "polyhedron", i));
   if (!p->count || p->count > ELEMENT_LIMIT || !p->planes) {
     return fail(ABUT_ERROR_BODY, "polyhedron %zu has %zu planes", i, p->count);
   }
@@ -67,6 +76,7 @@ static abut_status check_polyhedron(const abut_polyhedron *p, size_t i)
 
 static abut_status check_pointcloud(const abut_pointcloud *c, size_t i)
 {
+  TRY(check_operation(c->operation, "point cloud", i));
   if (!c->count || c->count > ELEMENT_LIMIT || !c->points) {
     return fail(ABUT_ERROR_BODY, "point cloud %zu has %zu points", i, c->count);
   }

@@ -2,6 +2,8 @@
 #include "body/parts.h"
 #include <stdlib.h>
 
+#define EDGES_MOST ((size_t)1 << 24) /* kernels rank them as reals */
+
 static int compare_pairs(const void *a, const void *b)
 {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -40,6 +42,11 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
       (*edges)[2 * *count + 1] = (uint32_t)pairs[i];
       ++*count;
     }
+  }
+  if (*count > EDGES_MOST) {
+    status = fail(ABUT_ERROR_BODY, "the mesh has %zu edges; %zu are the most", *count, EDGES_MOST);
+    free(*edges);
+    *edges = NULL;
   }
 done:
   free(pairs);

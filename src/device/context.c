@@ -81,6 +81,9 @@ abut_status abut_destroy_context(abut_context handle_)
 
 abut_status abut_context_device(abut_context handle_, abut_device_info *info)
 {
+  if (!info) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_context_device needs a place for its answer");
+  }
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -91,6 +94,9 @@ abut_status abut_context_device(abut_context handle_, abut_device_info *info)
 
 abut_status abut_context_precision(abut_context handle_, abut_precision *precision)
 {
+  if (!precision) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_context_precision needs a place for its answer");
+  }
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -101,6 +107,9 @@ abut_status abut_context_precision(abut_context handle_, abut_precision *precisi
 
 abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
 {
+  if (!counters) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_counters needs a place for its answer");
+  }
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;

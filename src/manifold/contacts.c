@@ -12,6 +12,7 @@
 #define SCRATCH_GPU ((uint64_t)512 << 20)
 /* Contacts of a chunk are counted in int. */
 #define CHUNK_CONTACTS ((size_t)1 << 30)
+#define CHUNK_POSES 65535 /* work-groups along a second dimension that every driver takes */
 
 abut_batch abut_default_batch(void)
 {
@@ -216,7 +217,8 @@ static abut_status chunk_of(const call *c, size_t *chunk)
   size_t bytes[SCRATCH_BUFFERS];
   scratch_bytes(&c->run, bytes);
   TRY(size_chunk(bytes, SCRATCH_BUFFERS, budget, info->allocation_bytes, owner->def.chunk, chunk));
-  const size_t most = CHUNK_CONTACTS / (c->run.pair->layout.contacts + 1);
+  size_t most = CHUNK_CONTACTS / (c->run.pair->layout.contacts + 1);
+  most = most < CHUNK_POSES ? most : CHUNK_POSES;
   *chunk = *chunk < most ? *chunk : most;
   *chunk = *chunk < c->batch->count ? *chunk : c->batch->count;
   return ABUT_SUCCESS;

@@ -4,10 +4,13 @@
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "manifold/smoothing.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* Slots are counted in int on devices, with room for their coordinates. */
 #define CONTACTS_MOST ((size_t)1 << 28)
+#define SEPARATION_MOST 2e12 /* [m] in float32, see cl/geometry/pose.inl */
+#define PRODUCT_MOST 1e36
 
 pair *pair_get(abut_pair p)
 {
@@ -37,6 +40,20 @@ static void destroy_owned(owned *self)
 static size_t kept(uint32_t wanted, size_t there)
 {
   return wanted && wanted < there ? wanted : there;
+}
+
+/* Edges, and what parts the bodies, are divided by `length` and multiplied up to the fourth order: a far
+ * shorter length would leave float. */
+static abut_status check_length(const abut_smoothing *s, const body *const bodies[2])
+{
+  for (int i = 0; s->edge_edge && i < 2; ++i) {
+    const double edge = bodies[i]->info.diagonal / s->length;
+    if (!(edge * edge * edge * fmax(edge, SEPARATION_MOST / s->length) < PRODUCT_MOST)) {
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: length is %g, too short for body %d's diagonal of "
+                  "%g", s->length, i + 1, bodies[i]->info.diagonal);
+    }
+  }
+  return ABUT_SUCCESS;
 }
 
 static abut_status lay_out(pair *p, const body *const bodies[2])
@@ -100,6 +117,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
     return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair needs smoothing and a handle");
   }
   TRY(check_smoothing(smoothing));
+  TRY(check_length(smoothing, bodies));
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(pair)));
   pair *p = memory;
@@ -134,6 +152,9 @@ abut_status abut_destroy_pair(abut_pair handle_)
 
 abut_status abut_get_layout(abut_pair handle_, abut_layout *layout)
 {
+  if (!layout) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_layout needs a place for the layout");
+  }
   const pair *p = pair_get(handle_);
   if (!p) {
     return ABUT_ERROR_HANDLE;

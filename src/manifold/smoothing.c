@@ -8,6 +8,10 @@
 
 #define COOKIE 0xab070003u
 #define TRACE_MOST 64
+/* Lengths, other coefficients, and the most of both: squares and quotients stay inside float. */
+#define LENGTH_LEAST 1e-6 /* [m] */
+#define LEAST 1e-18
+#define MOST 1e9
 
 #define LN2_DOUBLE 0.69314718055994530942
 #define LOG2E_DOUBLE 1.44269504088896340736
@@ -43,6 +47,9 @@ static uint32_t edges_to_keep(const abut_body_info *info)
 abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)
 {
   abut_body_info info1, info2;
+  if (!out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_fit_smoothing needs a place for the smoothing");
+  }
   TRY(abut_get_body_info(body1, &info1));
   TRY(abut_get_body_info(body2, &info2));
   double size = fmax(info1.diagonal, info2.diagonal);
@@ -62,20 +69,30 @@ abut_status check_smoothing(const abut_smoothing *s)
 {
   const struct {
     const char *name;
-    double value;
+    double value, least;
   } positive[] = {
-    {"length", s->length}, {"union", s->union_}, {"plane", s->plane}, {"normal", s->normal},
-    {"penetration", s->penetration}, {"neighbour", s->neighbour}, {"clash", s->clash},
-    {"sign", s->sign}, {"sort", s->sort}, {"clip", s->clip}, {"minimum", s->minimum},
-    {"compare", s->compare}, {"ridge", s->ridge}, {"distance", s->distance},
+    {"length", s->length, LENGTH_LEAST},
+    {"union", s->union_, LENGTH_LEAST},
+    {"plane", s->plane, LENGTH_LEAST},
+    {"penetration", s->penetration, LENGTH_LEAST},
+    {"neighbour", s->neighbour, LENGTH_LEAST},
+    {"sort", s->sort, LENGTH_LEAST},
+    {"normal", s->normal, LEAST},
+    {"clash", s->clash, LEAST},
+    {"sign", s->sign, LEAST},
+    {"clip", s->clip, LEAST},
+    {"minimum", s->minimum, LEAST},
+    {"compare", s->compare, LEAST},
+    {"ridge", s->ridge, LEAST},
+    {"distance", s->distance, LEAST},
   };
   if (s->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make smoothing sets by abut_default_smoothing");
   }
   for (size_t i = 0; i < sizeof positive / sizeof positive[0]; ++i) {
-    if (!(positive[i].value >= 1e-18 && positive[i].value <= 1e9)) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, not in [1e-18, 1e9]", positive[i].name,
-                  positive[i].value);
+    if (!(positive[i].value >= positive[i].least && positive[i].value <= MOST)) {
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, not in [%g, %g]", positive[i].name,
+                  positive[i].value, positive[i].least, MOST);
     }
   }
   if (s->trace > TRACE_MOST) {

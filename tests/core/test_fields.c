@@ -457,6 +457,68 @@ static void test_counts(abut_context context)
   free(f);
 }
 
+/* ---- bare meshes ---- */
+
+/* A cube of 8 vertices: its faces are sampled, so that its field is the cube's and not its corners'. */
+static abut_body bare_cube(abut_context context)
+{
+  static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
+  static const uint32_t corners[] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
+  double vertices[24];
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      vertices[3 * i + k] = i >> (2 - k) & 1 ? 0.5 : -0.5;
+    }
+  }
+  abut_body_def def = abut_default_body_def();
+  def.vertices = vertices;
+  def.vertex_count = 8;
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 6;
+  def.cloud_from_mesh = true;
+  abut_body body = {0, 0};
+  CHECK_OK(abut_create_body(context, &def, &body));
+  return body;
+}
+
+static void test_bare_mesh(abut_context context)
+{
+  /* Above a face the field is the height, to rounding; beside an edge it is rounded by the samples'
+   * spacing, 1/32 of the diagonal. */
+  const double at[][3] = {{0, 0, 0.7}, {0.1, 0.2, 0.45}, {-0.9, 0.1, 0}, {0, -0.45, 0.1},
+                          {0.3, 2.5, -0.2}, {0.45, 0.6, 0.1}, {0.6, 0.6, 0}, {0.47, 0.47, 0.47}};
+  const double want[] = {0.2, -0.05, 0.4, -0.05, 2, 0.1, 0.1414, -0.03};
+  enum { PLACES = sizeof want / sizeof want[0] };
+  const abut_body body = bare_cube(context);
+  void *points = to_reals(&at[0][0], 3 * PLACES, precision);
+  void *d = malloc(PLACES * real_size(precision));
+  CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, PLACES, points, d, NULL));
+  for (size_t i = 0; i < PLACES; ++i) {
+    const double got = real_at(d, precision, i), bound = i < 4 ? 1e-3 : 1.8 / 32;
+    check(fabs(got - want[i]) <= bound, "bare cube, point %zu: %g, not %g", i, got, want[i]);
+  }
+  free(points);
+  free(d);
+  CHECK_OK(abut_destroy_body(body));
+}
+
+/* Far from a closed cloud all exponents round to one number in float32; the distance must not vanish. */
+static void test_far_cloud(abut_context context)
+{
+  const abut_body body = bare_cube(context);
+  for (double far = 10.0; far < 2e11; far *= 10.0) {
+    const double point[3] = {0.6 * far, 0, 0.8 * far};
+    void *p = to_reals(point, 3, precision);
+    double room[1];
+    CHECK_OK(abut_evaluate_body(body, 0.005, 0.005, 1, p, room, NULL));
+    const double d = real_at(room, precision, 0);
+    check(d > 0.5 * far && d < 1.01 * far, "bare cube from %g m: %g", far, d);
+    free(p);
+  }
+  CHECK_OK(abut_destroy_body(body));
+}
+
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
@@ -471,6 +533,8 @@ int main(int argc, char **argv)
   test_segments(context);
   test_triangles(context);
   test_counts(context);
+  test_bare_mesh(context);
+  test_far_cloud(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }
