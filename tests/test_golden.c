@@ -2,8 +2,9 @@
  *
  * Where the environment's ABUT_SHARED names a folder, golden/armadillo-pair in it is run too.
  *
- * Each folder is a case of docs/spec.md, section 9 (a.body.json, b.body.json, smoothing.json, poses.npz,
- * expected.npz) or holds a witness.npz. The table of tolerances is the specification's. */
+ * Each folder is a case of docs/spec.md, section 9 (a.body.json, b.body.json, smoothing.json,
+ * poses.npz, expected.npz) or holds a witness.npz. The table of tolerances is the
+ * specification's. */
 #include "support/check.h"
 
 #include <math.h>

@@ -34,9 +34,9 @@ static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, num phi, v
   }
 }
 
-// A superquadric's surface lies within its outer radius of its centre, so phi >= |x - centre| - radius.
-// One that is farther than the least distance so far by CULL_BITS of the union's temperature adds less
-// than 2^-CULL_BITS to a sum that is at least 1: below rounding.
+// A superquadric's surface lies within its outer radius of its centre, so phi >= |x - centre| -
+// radius. One that is farther than the least distance so far by CULL_BITS of the union's
+// temperature adds less than 2^-CULL_BITS to a sum that is at least 1: below rounding.
 #if REAL_DOUBLE
 #define CULL_BITS 60.0
 #else
@@ -54,7 +54,8 @@ static int FN(beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
   return lane_all(dx * dx + dy * dy + dz * dz > positive * positive);
 }
 
-// The superquadric that is likely nearest to the block's first point, by power distance to the spheres.
+// The superquadric that is likely nearest to the block's first point, by power distance to the
+// spheres.
 static int FN(likely_nearest)(GLOBAL const real *s, int count, vec x)
 {
   const real px = lane_first(n_value(x.x)), py = lane_first(n_value(x.y));

@@ -6,8 +6,9 @@ typedef struct FN(quadratic) {
 } FN(quadratic);
 
 // Half the squared distance of p + a1 t1 and q - a2 t2, b = p - q, with ridge/2 |a - 1/2|^2 added.
-// u = -Q^-1 c with det Q and both numerators by the identities of Lagrange and Binet and Cauchy: products
-// of t1 x t2, which vanishes with the angle, where the plain differences cancel on parallel edges.
+// u = -Q^-1 c with det Q and both numerators by the identities of Lagrange and Binet and Cauchy:
+// products of t1 x t2, which vanishes with the angle, where the plain differences cancel on
+// parallel edges.
 static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
 {
   FN(quadratic) r;
@@ -28,7 +29,8 @@ static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
   return r;
 }
 
-// Smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best of four sides.
+// Smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best of four
+// sides.
 static void FN(unit_square_minimum)(const FN(quadratic) *r, GLOBAL const coefficients *c, num *a1,
                                     num *a2, num *con)
 {
@@ -92,8 +94,8 @@ typedef struct FN(edge_contact) {
   num a1, a2;        // activities without the neighbour's softmax
 } FN(edge_contact);
 
-// e1, e2: traced witness points; m1 = n1(e1), m2 = n2(e2), all in one frame; own: phi1(e1), phi2(e2);
-// opposing: phi2(e1), phi1(e2).
+// e1, e2: traced witness points; m1 = n1(e1), m2 = n2(e2), all in one frame; own: phi1(e1),
+// phi2(e2); opposing: phi2(e1), phi1(e2).
 static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2, num own1, num own2,
                                       num opposing1, num opposing2, GLOBAL const coefficients *c)
 {

@@ -1,9 +1,10 @@
-// Where the packed numbers of a body, a pose and a chunk lie. Shared by the kernels and the packing host.
+// Where the packed numbers of a body, a pose and a chunk lie. Shared by the kernels and the packing
+// host.
 #ifndef GEOMETRY_LAYOUT_H
 #define GEOMETRY_LAYOUT_H
 
-// A body's head, integers: for each family the added and the subtracted count, then one (first, count)
-// for each polyhedron and each point cloud, added ones first.
+// A body's head, integers: for each family the added and the subtracted count, then one (first,
+// count) for each polyhedron and each point cloud, added ones first.
 #define HEAD_SUPERQUADRICS 0 // added, subtracted
 #define HEAD_POLYHEDRA 2
 #define HEAD_POINTCLOUDS 4
@@ -27,15 +28,15 @@
 // A plane: normal (3), normal . point.
 #define PLANE_STRIDE 4
 
-// A cloud begins with a record of its own: centre (3), the squared distance beyond which exponents are
-// taken relative, and the log2(e) / (2 width^2) of its widest point. Its points follow: position (3), normal (3),
-// 1/width^2, log2(e) / (2 width^2). A range counts the points alone.
+// A cloud begins with a record of its own: centre (3), the squared distance beyond which exponents
+// are taken relative, and the log2(e) / (2 width^2) of its widest point. Its points follow:
+// position (3), normal (3), 1/width^2, log2(e) / (2 width^2). A range counts the points alone.
 #define POINT_STRIDE 8
 #define CLOUD_FAR2 3
 #define CLOUD_WIDEST 4
 
-// A pose pair: frames of 12 reals (rotation, translation), then what is added to every output of the pose:
-// 0, or NaN for a pose that has none.
+// A pose pair: frames of 12 reals (rotation, translation), then what is added to every output of
+// the pose: 0, or NaN for a pose that has none.
 #define FRAME_WORLD_1 0  // body 1 -> world
 #define FRAME_WORLD_2 12 // body 2 -> world
 #define FRAME_1_TO_2 24  // body 1 -> body 2

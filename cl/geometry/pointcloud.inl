@@ -2,12 +2,13 @@
 // w = softmax(-|x - p_i|^2 / (2 width_i^2)); its exact gradient is
 // g = sum w_i [n_i + (phi_i - phi) u_i], u_i = -(x - p_i) / width_i^2.
 //
-// One pass. Sums are kept relative to the heaviest point so far: its exponent, and its phi as the pivot c of
-// sum w (phi_i - c) and sum w (phi_i - c) u_i, which would cancel far from the cloud otherwise.
+// One pass. Sums are kept relative to the heaviest point so far: its exponent, and its phi as the
+// pivot c of sum w (phi_i - c) and sum w (phi_i - c) u_i, which would cancel far from the cloud
+// otherwise.
 //
-// Far from the cloud -|x - p_i|^2 of all points round to one number. There the exponents are taken relative to
-// the widest point's at the centre c: with y = x - c, r = p_i - c,
-// k_i (2 y - r).r - (k_i - k) |y|^2, whose first term is what tells the points apart.
+// Far from the cloud -|x - p_i|^2 of all points round to one number. There the exponents are taken
+// relative to the widest point's at the centre c: with y = x - c, r = p_i - c, k_i (2 y - r).r -
+// (k_i - k) |y|^2, whose first term is what tells the points apart.
 static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int want_g, vec *g)
 {
   const num zero = n_lit(R(0.0));
@@ -28,7 +29,8 @@ static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int 
       const real rx = p[0] - cloud[0], ry = p[1] - cloud[1], rz = p[2] - cloud[2];
       const num along = n_smad(y.x, rx, n_smad(y.y, ry, n_scale(y.z, rz)));
       const num told = n_shift(n_scale(along, R(2.0)), -(rx * rx + ry * ry + rz * rz));
-      exponent = n_select(far, n_smad(told, p[7], n_scale(y2, cloud[CLOUD_WIDEST] - p[7])), exponent);
+      const num relative = n_smad(told, p[7], n_scale(y2, cloud[CLOUD_WIDEST] - p[7]));
+      exponent = n_select(far, relative, exponent);
     }
     const num phi = n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
     const ilane leads = n_value(exponent) > n_value(top);

@@ -1,4 +1,5 @@
-// Convex polyhedron (Beker et al., eq. 4): phi = LSE over planes, g = its exact gradient, sum w_i n_i.
+// Convex polyhedron (Beker et al., eq. 4): phi = LSE over planes, g = its exact gradient, sum w_i
+// n_i.
 static num FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c, vec x,
                           const int want_g, vec *g)
 {

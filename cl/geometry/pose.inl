@@ -29,8 +29,8 @@ static vec FN(limit3)(vec v, real most)
   return FN(make)(FN(limit)(v.x, most), FN(limit)(v.y, most), FN(limit)(v.z, most));
 }
 
-// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2: Taylor series
-// of eight terms below t = 1/2, where the closed forms cancel, and those above.
+// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2: Taylor
+// series of eight terms below t = 1/2, where the closed forms cancel, and those above.
 static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
 {
   const n_mask small = n_value(t2) < n_plain(R(0.25));
@@ -130,8 +130,8 @@ static FN(frame) FN(relative_frame)(const FN(frame) *to, const FN(frame) *from)
   FN(frame) f;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      f.m[3 * i + j] = n_mad(to->m[i], from->m[j],
-                             n_mad(to->m[3 + i], from->m[3 + j], n_mul(to->m[6 + i], from->m[6 + j])));
+      const num rest = n_mad(to->m[3 + i], from->m[3 + j], n_mul(to->m[6 + i], from->m[6 + j]));
+      f.m[3 * i + j] = n_mad(to->m[i], from->m[j], rest);
     }
   }
   const vec gap = FN(limit3)(FN(sub3)(from->t, to->t), SEPARATION_LIMIT);

@@ -22,8 +22,8 @@ static num FN(softplus_rest)(num x)
   return n_scale(n_log2(n_shift(e, R(1.0))), LN2);
 }
 
-// clip(x, 0, 1) = relu(x) - relu(x - 1) with relu(x) = tau softplus(x / tau). The hard clip is taken out
-// of the difference first: far from [0, 1] the two terms would cancel.
+// clip(x, 0, 1) = relu(x) - relu(x - 1) with relu(x) = tau softplus(x / tau). The hard clip is
+// taken out of the difference first: far from [0, 1] the two terms would cancel.
 static num FN(soft_clip)(num x, real tau, real tau_inv)
 {
   const num hard = n_select(n_value(x) >= lane_lit(R(1.0)), n_lit(R(1.0)),

@@ -1,15 +1,17 @@
 // Superquadric (Beker et al., eq. 3, times |x| as in Liu et al. 2023, Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12
-//   M = e2 log2 [q_x^(1/e2) + q_y^(1/e2)],  F = e1 log2 f = e1 log2 [2^(M/e1) + q_z^(1/e1)],  h = 2^(F/2)
+//   M = e2 log2 [q_x^(1/e2) + q_y^(1/e2)]
+//   F = e1 log2 f = e1 log2 [2^(M/e1) + q_z^(1/e1)],  h = 2^(F/2)
 //   phi = r (1 - 1/h),  r = sqrt(|y|^2 + 1e-12 |a|^2)
-// All powers in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away. Both sums are taken
-// relative to their larger term, so 1/e multiplies differences alone.
-// x: a point of the body frame. g, where wanted: grad h, not of length 1.
+// All powers in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away. Both sums
+// are taken relative to their larger term, so 1/e multiplies differences alone. x: a point of the
+// body frame. g, where wanted: grad h, not of length 1.
 static num FN(superquadric)(GLOBAL const real *s, vec x, const int want_g, vec *g)
 {
-  const vec position = FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
-                                n_lit(s[SUPERQUADRIC_POSITION + 2]));
+  const vec position =
+    FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
+             n_lit(s[SUPERQUADRIC_POSITION + 2]));
   const vec y = FN(rotate_back)(s, FN(sub3)(x, position));
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
   const vec u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]),

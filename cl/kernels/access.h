@@ -1,5 +1,5 @@
-// Blocks of lanes in and out of buffers. A block runs over LANES consecutive elements of one pose; past
-// the last element lanes repeat it and write nothing.
+// Blocks of lanes in and out of buffers. A block runs over LANES consecutive elements of one pose;
+// past the last element lanes repeat it and write nothing.
 #ifndef KERNELS_ACCESS_H
 #define KERNELS_ACCESS_H
 
@@ -23,7 +23,8 @@ static void store_planes(GLOBAL real *p, int stride, int block, vec3_r v)
   lane_store(v.z, p + 2 * stride + i);
 }
 
-// Writes lane i of x to p[first + i] for first + i < count, or to p[order[first + i]] where `ordered`.
+// Writes lane i of x to p[first + i] for first + i < count, or to p[order[first + i]] where
+// `ordered`.
 static void store_row(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
                       lane x)
 {

@@ -1,4 +1,5 @@
-// Edge-edge contacts: witness points, then fields there (field.cl), contacts, soft nearest neighbours.
+// Edge-edge contacts: witness points, then fields there (field.cl), contacts, soft nearest
+// neighbours.
 
 // Witness points of every pair of kept edges, slot k of body 1 varying slowest.
 // ends: six planes of `padded` reals, in each body's frame. out: WITNESS_PLANES planes of
@@ -44,9 +45,9 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, int stride1, int padded1, i
   lane_store(con, row + 6 * pair_padded + block * LANES);
 }
 
-// Everything of an edge-edge contact that its pair alone decides. own1, own2: planes phi, normal of each
-// body at its own point; opposing1, opposing2: phi of the other body there.
-// factors: planes dbar, and both activities without the neighbour's softmax.
+// Everything of an edge-edge contact that its pair alone decides. own1, own2: planes phi, normal of
+// each body at its own point; opposing1, opposing2: phi of the other body there. factors: planes
+// dbar, and both activities without the neighbour's softmax.
 KERNEL void edge_contacts(GLOBAL const real *witness, int pair_padded, int pairs,
                           GLOBAL const real *own1, GLOBAL const real *own2,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
@@ -101,9 +102,10 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int pair_padded, int pairs
   }
 }
 
-// Activity of each edge pair: its factor, times the softmax of -dbar / neighbour along the other body's
-// kept edges, times both gate weights. Lanes run over `rows` of the matrix of pairs and each walks its
-// `columns`; strides say which body's edges the rows are. factor: the plane of factors to use.
+// Activity of each edge pair: its factor, times the softmax of -dbar / neighbour along the other
+// body's kept edges, times both gate weights. Lanes run over `rows` of the matrix of pairs and each
+// walks its `columns`; strides say which body's edges the rows are. factor: the plane of factors to
+// use.
 KERNEL void neighbours(GLOBAL const real *factors, int pair_padded, int factor, int rows,
                        int row_stride, int columns, int column_stride,
                        GLOBAL const real *row_weights, int row_weights_padded,

@@ -1,9 +1,9 @@
 // The field of one body at points of every pose.
 //
-// points: three planes of `padded` reals, from `point_base` on; `point_stride` reals from one pose to the
-// next, 0 where all poses share them. frame: the offset in a pose's frames of the map from the points' frame to the
-// body's, or -1 where they are in the body's own. out: planes phi, then, of `field`, the normal in the
-// body's frame. Global size: blocks of lanes, poses.
+// points: three planes of `padded` reals, from `point_base` on; `point_stride` reals from one pose
+// to the next, 0 where all poses share them. frame: the offset in a pose's frames of the map from
+// the points' frame to the body's, or -1 where they are in the body's own. out: planes phi, then,
+// of `field`, the normal in the body's frame. Global size: blocks of lanes, poses.
 
 static vec3_r field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
                           GLOBAL const real *frames, int frame, int block, int pose)
@@ -22,7 +22,8 @@ KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, i
   if (block * LANES >= padded) {
     return;
   }
-  const vec3_r x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  const vec3_r x =
+    field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
   vec3_r normal;
   const lane phi = body_field_r(head, shape, c, x, 1, &normal);
   GLOBAL real *row = ROW(out, pose, 4 * padded);
@@ -40,7 +41,8 @@ KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_
   if (block * LANES >= padded) {
     return;
   }
-  const vec3_r x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  const vec3_r x =
+    field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
   vec3_r normal;
   lane_store(body_field_r(head, shape, c, x, 0, &normal),
              ROW(out, pose, padded) + block * LANES);

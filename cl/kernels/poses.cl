@@ -1,7 +1,7 @@
 // Poses of a chunk -> frames and statuses. One work-item a pose.
 //
-// width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or has no
-// quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
+// width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or
+// has no quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
 
 #define POSE_NOT_FINITE 1
 #define POSE_NO_QUATERNION 2

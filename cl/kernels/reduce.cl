@@ -74,7 +74,8 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, int contac
   }
 }
 
-// Contacts of at least `threshold` in one pose. One work-group a pose; each work-item takes a run of slots.
+// Contacts of at least `threshold` in one pose. One work-group a pose; each work-item takes a run
+// of slots.
 KERNEL void count_active(GLOBAL const real *activity, int contacts, real threshold,
                          GLOBAL int *counts)
 {

@@ -26,9 +26,10 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
     i < count ? R(-0.5) * (phi[edges[2 * i]] + phi[edges[2 * i + 1]]) : SCORE_NONE;
 }
 
-// The `kept` + 1 largest scores in descending order, ties by index: their indices and values, the last
-// (or SCORE_NONE) for the gate. One work-group a pose: each pass finds the first element behind the last
-// one found. Needs no copy of the scores and gives one order whatever the group's size.
+// The `kept` + 1 largest scores in descending order, ties by index: their indices and values, the
+// last (or SCORE_NONE) for the gate. One work-group a pose: each pass finds the first element
+// behind the last one found. Needs no copy of the scores and gives one order whatever the group's
+// size.
 KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kept,
                        GLOBAL int *index, GLOBAL real *top)
 {
@@ -82,14 +83,15 @@ KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kep
     last = found;
     last_index = found_index;
     if (item == 0) {
-      ROW(index, pose, kept + 1)[k] = MIN_INT(found_index, count - 1); // none is left behind the last
+      // Behind the last element none is found: its index is not used, but stays in range.
+      ROW(index, pose, kept + 1)[k] = MIN_INT(found_index, count - 1);
       ROW(top, pose, kept + 1)[k] = found;
     }
   }
 }
 
-// Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and the
-// weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
+// Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and
+// the weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
 static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int kept,
                          GLOBAL const real *source, int padded, const int columns,
                          GLOBAL const coefficients *c, GLOBAL real *out, int out_padded)

@@ -1,10 +1,12 @@
 // Vertex-SDF contacts: kept vertices and the opposing field there -> rows of the manifold.
 //
-// points as in field.cl, in the vertices' own frame; order: the slot of each point, where `ordered`; own and opposing: offsets of both bodies' world
-// frames; field_stride: reals of `field` a pose, planes phi and, where normals are wanted, normal;
-// weights: gate weights, used where `weighted`; slot: the first contact's; contacts: C.
+// points as in field.cl, in the vertices' own frame; order: the slot of each point, where
+// `ordered`; own and opposing: offsets of both bodies' world frames; field_stride: reals of `field`
+// a pose, planes phi and, where normals are wanted, normal; weights: gate weights, used where
+// `weighted`; slot: the first contact's; contacts: C.
 KERNEL void vertex_contacts(GLOBAL const real *points, int point_stride, int padded, int count,
-                            GLOBAL const int *order, int ordered, GLOBAL const real *field, int field_stride,
+                            GLOBAL const int *order, int ordered,
+                            GLOBAL const real *field, int field_stride,
                             GLOBAL const real *weights, int weighted,
                             GLOBAL const real *frames, int own, int opposing,
                             GLOBAL const coefficients *c, int want, int slot, int contacts,

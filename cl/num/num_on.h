@@ -1,10 +1,11 @@
 // The generic number `num` of the geometry text: plain lanes, or duals where NUM_DUAL is 1.
 //
-// No guard: included before each use of a .inl file, num_off.h after it. Plain operations are macros so
-// that a compiler may fuse the multiply and the add of one expression.
+// No guard: included before each use of a .inl file, num_off.h after it. Plain operations are
+// macros so that a compiler may fuse the multiply and the add of one expression.
 //
-// Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The texts choose between
-// two forms of one smooth function and never use |x| inside one, so a dual is right at the seam too.
+// Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The texts choose
+// between two forms of one smooth function and never use |x| inside one, so a dual is right at the
+// seam too.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL

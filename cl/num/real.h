@@ -58,7 +58,8 @@ typedef double wide;
 typedef float wide;
 #endif
 
-// ---- lanes: `lane` holds LANES reals, `ilane` integers of the same width (comparisons give these) ----
+// ---- lanes: `lane` holds LANES reals, `ilane` integers of the same width (comparisons give these)
+// ----
 #define NUM_CAT_(a, b) a##b
 #define NUM_CAT(a, b) NUM_CAT_(a, b)
 
@@ -166,11 +167,10 @@ typedef int ilane_scalar;
 #define LN2 R(0.69314718055994530942)
 #define LOG2E R(1.44269504088896340736)
 
-// ---- base-2 exponential and logarithm ----
-// Polynomials on lanes: a call into a CPU runtime's own costs more than the inlined text. Scalars take
-// the builtin, which GPUs have in hardware. tools/fit_polynomials.py makes the coefficients; the
-// bounds, over the whole range, are tested: 2 ulp for exp2, and for log2 1.5e-7 (float) and
-// 3e-16 (double) absolute beside 1 ulp.
+// ---- base-2 exponential and logarithm ---- Polynomials on lanes: a call into a CPU runtime's own
+// costs more than the inlined text. Scalars take the builtin, which GPUs have in hardware.
+// tools/fit_polynomials.py makes the coefficients; the bounds, over the whole range, are tested: 2
+// ulp for exp2, and for log2 1.5e-7 (float) and 3e-16 (double) absolute beside 1 ulp.
 #if LANES > 1 || defined(NUM_FORCE_POLYNOMIALS)
 
 #if LANES == 1

@@ -38,8 +38,8 @@ typedef struct abut_polyhedron {
   abut_operation operation;
 } abut_polyhedron;
 
-/* Oriented point cloud. points: (count, 7), position, outward normal (normalised on reading) and the
- * standard deviation of the point's Gaussian weight [m]. */
+/* Oriented point cloud. points: (count, 7), position, outward normal (normalised on reading) and
+ * the standard deviation of the point's Gaussian weight [m]. */
 typedef struct abut_pointcloud {
   const double *points;
   size_t count;
@@ -66,17 +66,18 @@ ABUT_API abut_body_def abut_default_body_def(void);
 
 /* Makes a body and uploads it.
  *
- * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order.
- * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
- * faces around them, and as width the mean length of a vertex's edges. Faces with a side longer than
- * 1/32 of the bounding diagonal give points inside them instead, with their own normal and half the
- * points' spacing as width: the vertices of a CAD part say too little. The field rounds sharp edges by about
- * that width. Faces must run counterclockwise seen from outside.
+ * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order. With
+ * cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
+ * faces around them, and as width the mean length of a vertex's edges. Faces with a side longer
+ * than 1/32 of the bounding diagonal give points inside them instead, with their own normal and
+ * half the points' spacing as width: the vertices of a CAD part say too little. The field rounds
+ * sharp edges by about that width. Faces must run counterclockwise seen from outside.
  *
  * Everything is copied; the caller's arrays may go. Limits: coordinates within +-1e6 m.
  * Errors: ABUT_ERROR_BODY (out of range, not finite, no added primitive), ABUT_ERROR_ARGUMENT.
  */
-ABUT_API abut_status abut_create_body(abut_context context, const abut_body_def *def, abut_body *body);
+ABUT_API abut_status abut_create_body(abut_context context, const abut_body_def *def,
+                                      abut_body *body);
 
 ABUT_API abut_status abut_destroy_body(abut_body body);
 
@@ -100,8 +101,9 @@ ABUT_API abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32
  * distance  real (count) [m], negative inside; may be NULL
  * normal    real (count, 3), unit; may be NULL
  */
-ABUT_API abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau, size_t count,
-                               const void *points, void *distance, void *normal);
+ABUT_API abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau,
+                                        size_t count, const void *points, void *distance,
+                                        void *normal);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ typedef struct abut_context_def {
   uint32_t lanes;               /* 1 (as on GPUs), 4, 8 or 16; 0 takes the measured table's */
   uint64_t scratch_bytes;       /* device memory for one chunk of poses; 0 takes the default */
   uint32_t chunk;               /* most poses in one chunk; 0 for no bound but memory */
-  const char *kernel_directory; /* load the kernel sources from here (development); NULL: embedded */
+  const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
   uint32_t cookie;              /* set by abut_default_context_def */
 } abut_context_def;
 

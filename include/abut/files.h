@@ -1,8 +1,8 @@
 /* Files: bodies, meshes, smoothing, poses, arrays and pictures.
  *
- * Everything wrong in a file gives ABUT_ERROR_FORMAT and the text "FILE:LINE: what is wrong" (binary
- * files: "FILE: ..."); a file that cannot be read ABUT_ERROR_READ. An output file appears whole or
- * not at all.
+ * Everything wrong in a file gives ABUT_ERROR_FORMAT and the text "FILE:LINE: what is wrong"
+ * (binary files: "FILE: ..."); a file that cannot be read ABUT_ERROR_READ. An output file appears
+ * whole or not at all.
  */
 #ifndef ABUT_FILES_H
 #define ABUT_FILES_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off) that becomes a body by cloud_from_mesh. */
+/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off) that becomes a body by
+ * cloud_from_mesh. */
 ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
 
 /* Reads smoothing.json. Every key must be there, and no other. */
@@ -66,7 +67,8 @@ ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
 ABUT_API void abut_free_npz(abut_npz *npz);
 
 /* Writes an RGB picture, 8 bits a channel, rows from the top. */
-ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb);
+ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height,
+                                    const uint8_t *rgb);
 
 ABUT_API void abut_free(void *memory);
 

@@ -1,15 +1,15 @@
 /* Contact manifolds of a pair of bodies over a batch of poses.
  *
  * Method: Beker et al., "Smoothly Differentiable and Efficiently Vectorizable Contact Manifold
- * Generation"; each function names the part it takes from there. An array named `real` holds float or
- * double by the context's precision. N is the number of poses, C the number of contact slots of
+ * Generation"; each function names the part it takes from there. An array named `real` holds float
+ * or double by the context's precision. N is the number of poses, C the number of contact slots of
  * the pair, the same for every pose.
  *
  * Order of slots: [vertices of 1 in SDF 2] [vertices of 2 in SDF 1] [edge pairs, point on 1]
  * [edge pairs, point on 2]; the slot k of body 1 varies slowest among edge pairs.
  *
- * Signs: a distance is negative inside; a normal points out of the opposing body. An edge-edge contact's
- * distance means something only where its activity is not near 0.
+ * Signs: a distance is negative inside; a normal points out of the opposing body. An edge-edge
+ * contact's distance means something only where its activity is not near 0.
  */
 #ifndef ABUT_MANIFOLD_H
 #define ABUT_MANIFOLD_H
@@ -55,21 +55,22 @@ typedef struct abut_smoothing {
 /* The method's reference values, for bodies of about a metre; keeps all edges and vertices. */
 ABUT_API abut_smoothing abut_default_smoothing(void);
 
-/* Values that follow the bodies' size D, the larger bounding diagonal: length 0.06 D, union and plane
- * 0.004 D, penetration and neighbour 0.005 D, sort 0.001 D, distance 1e-10 D^2. A body of more than
- * 32 edges keeps as many as it has primitives, between 16 and 32. */
-ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *smoothing);
+/* Values that follow the bodies' size D, the larger bounding diagonal: length 0.06 D, union and
+ * plane 0.004 D, penetration and neighbour 0.005 D, sort 0.001 D, distance 1e-10 D^2. A body of
+ * more than 32 edges keeps as many as it has primitives, between 16 and 32. */
+ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
+                                        abut_smoothing *smoothing);
 
 typedef struct abut_pair {
   uint32_t index, generation;
 } abut_pair;
 
-/* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive it.
- * With edge-edge contacts, `length` must not be so short beside a body's diagonal (from about 1e-6 of it)
- * that float32 overflows. Where more vertices or edges are to be kept than a body has, all are.
- * Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
-ABUT_API abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
-                             abut_pair *pair);
+/* Two bodies of one context with their smoothing. The bodies may be the same; they must outlive
+ * it. With edge-edge contacts, `length` must not be so short beside a body's diagonal (from
+ * about 1e-6 of it) that float32 overflows. Where more vertices or edges are to be kept than a
+ * body has, all are. Errors: ABUT_ERROR_ARGUMENT names the coefficient that is out of range. */
+ABUT_API abut_status abut_create_pair(abut_body body1, abut_body body2,
+                                      const abut_smoothing *smoothing, abut_pair *pair);
 ABUT_API abut_status abut_destroy_pair(abut_pair pair);
 
 /* How the slots of a pair are laid out. A side that a variant drops has count 0. */
@@ -117,12 +118,12 @@ typedef struct abut_compact {
 
 /* One number a pose. An array of NULL is not computed. All real (N). */
 typedef struct abut_reductions {
-  void *mean_distance;    /* mean of d over all C contacts, of whatever activity: smooth, and a gradient
-                             at any distance, but no depth [m] */
+  void *mean_distance;    /* mean of d over all C contacts, of whatever activity: smooth at any
+                             distance, but no depth [m] */
   void *activity;         /* sum of activity over all C contacts */
   void *energy;           /* sum of activity max(-d, 0)^2 over all C contacts [m^2] */
   void *minimum_distance; /* least d of the vertex contacts [m] */
-  void *soft_minimum;     /* -tau log sum exp(-d / tau) of the vertex contacts, tau = penetration [m] */
+  void *soft_minimum;     /* -tau log sum exp(-d / tau) of the vertex contacts, tau = penetration */
 } abut_reductions;
 
 /* Called between chunks with the number of poses done; returning false stops the call. */
@@ -165,23 +166,24 @@ ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);
  * interior         real (count), near 1 where both parameters lie inside, or NULL
  * Uses of smoothing: length, clip, minimum, compare, ridge.
  */
-ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing, size_t count,
-                               const void *edges1, const void *edges2, void *points1,
-                               void *points2, void *interior);
+ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing,
+                                        size_t count, const void *edges1, const void *edges2,
+                                        void *points1, void *points2, void *interior);
 
 /* Smooth projection of a point onto a triangle, alone (Beker et al., III-C).
  *
  * points     real (count, 3) [m]
  * triangles  real (count, 3, 3) [m]
  * projected  real (count, 3) [m]
- * status     (count) 0, or 1 where the triangle has no area or an edge no length, or a number is not
- *            finite; the projected point is NaN there. May be NULL.
+ * status     (count) 0, or 1 where the triangle has no area, an edge has no length, or a number is
+ *            not finite (in float32, from about 1e9 m on, products of lengths are not); the
+ *            projected point is NaN there. May be NULL.
  * rejected   set to the number of such queries; may be NULL
  * Uses of smoothing: length, clip, minimum, compare, distance.
  */
-ABUT_API abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing, size_t count,
-                               const void *points, const void *triangles, void *projected,
-                               uint8_t *status, size_t *rejected);
+ABUT_API abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing,
+                                        size_t count, const void *points, const void *triangles,
+                                        void *projected, uint8_t *status, size_t *rejected);
 
 #ifdef __cplusplus
 }

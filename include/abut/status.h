@@ -1,9 +1,9 @@
 /* Status codes and error text.
  *
- * Every function of abut that can fail returns an abut_status. OpenCL's own codes (-1 to -1999) pass
- * through unchanged; abut's lie below them. The text of the last failure on the calling thread,
- * with file and line where a file is to blame, is abut_last_error(). The library never prints,
- * exits or aborts.
+ * Every function of abut that can fail returns an abut_status. OpenCL's own codes (-1 to -1999)
+ * pass through unchanged; abut's lie below them. The text of the last failure on the calling
+ * thread, with file and line where a file is to blame, is abut_last_error(). The library never
+ * prints, exits or aborts.
  */
 #ifndef ABUT_STATUS_H
 #define ABUT_STATUS_H
@@ -29,7 +29,7 @@ enum {
   ABUT_ERROR_READ = -2004,      /* a file cannot be opened or read */
   ABUT_ERROR_WRITE = -2005,     /* a file cannot be written; nothing is left in its place */
   ABUT_ERROR_FORMAT = -2006,    /* a file's content is wrong; the text names file, line and cause */
-  ABUT_ERROR_BODY = -2007,      /* a body's numbers are out of range, or it has no added primitive */
+  ABUT_ERROR_BODY = -2007,      /* numbers of a body are out of range, or nothing is added */
   ABUT_ERROR_DEVICE = -2008,    /* no such device */
   ABUT_ERROR_PRECISION = -2009, /* the device has no float64 */
   ABUT_ERROR_TOO_LARGE = -2010, /* a single pose does not fit the device's memory */

@@ -5,7 +5,8 @@
 #include <abut/status.h>
 #include <stddef.h>
 
-/* count * size zeroed bytes, at least one; fails with ABUT_ERROR_MEMORY. *out is NULL on failure. */
+/* count * size zeroed bytes, at least one; fails with ABUT_ERROR_MEMORY. *out is NULL on
+ * failure. */
 abut_status allocate(void **out, size_t count, size_t size);
 
 /* Makes room for `needed` elements in *array of *capacity, at least doubling it. */

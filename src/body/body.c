@@ -102,8 +102,8 @@ static abut_status upload_primitives(body *b, const abut_body_def *def)
     TRY_DONE(make_mesh_cloud(def, b->edges, b->info.edges, &points, &cloud.count));
     cloud.points = points;
   }
-  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, device_real_bytes(b->context->device), &head,
-                           &head_count, &shape));
+  const size_t real_bytes = device_real_bytes(b->context->device);
+  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, real_bytes, &head, &head_count, &shape));
   TRY_DONE(context_upload(b->context, head_count * sizeof(int), head, &b->head));
   TRY_DONE(context_upload(b->context, shape.count * shape.size, shape.data, &b->shape));
   set_info(b, def, cloud.count);
@@ -127,7 +127,8 @@ static abut_status upload_vertices(body *b, const uint32_t *order, buffer **out)
       reals_set(&planes, k * padding + i, b->vertices[3 * from + k]);
     }
   }
-  const abut_status status = context_upload(b->context, planes.count * planes.size, planes.data, out);
+  const abut_status status =
+    context_upload(b->context, planes.count * planes.size, planes.data, out);
   free(planes.data);
   return status;
 }

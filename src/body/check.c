@@ -1,10 +1,8 @@
 #include "base/error.h"
+#include "base/limits.h"
 #include "body/parts.h"
 #include <math.h>
 
-#define COORDINATE_LIMIT 1e6 /* [m] */
-#define AXIS_LEAST 1e-6      /* [m]: keeps (x/a)^2 inside float at any pose */
-#define WIDTH_LEAST 1e-6     /* [m] */
 #define ELEMENT_LIMIT ((size_t)1 << 24)
 
 static bool all_within(const double *x, size_t count, double limit)
@@ -37,9 +35,9 @@ static abut_status check_superquadric(const abut_superquadric *s, size_t i)
 {
   TRY(check_operation(s->operation, "superquadric", i));
   for (int k = 0; k < 3; ++k) {
-    if (!(s->axes[k] >= AXIS_LEAST && s->axes[k] <= COORDINATE_LIMIT)) {
+    if (!(s->axes[k] >= AXIS_LEAST && s->axes[k] <= COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY, "superquadric %zu: axis %d is %g, not in [%g, %g]", i, k,
-                  s->axes[k], AXIS_LEAST, COORDINATE_LIMIT);
+                  s->axes[k], AXIS_LEAST, COORDINATE_MOST);
     }
   }
   for (int k = 0; k < 2; ++k) {
@@ -48,9 +46,9 @@ static abut_status check_superquadric(const abut_superquadric *s, size_t i)
                   s->exponents[k]);
     }
   }
-  if (!all_within(s->position, 3, COORDINATE_LIMIT)) {
+  if (!all_within(s->position, 3, COORDINATE_MOST)) {
     return fail(ABUT_ERROR_BODY, "superquadric %zu: position is not within +-%g", i,
-                COORDINATE_LIMIT);
+                COORDINATE_MOST);
   }
   if (!has_length(s->quaternion, 4)) {
     return fail(ABUT_ERROR_BODY, "superquadric %zu: quaternion has no length", i);
@@ -66,9 +64,9 @@ static abut_status check_polyhedron(const abut_polyhedron *p, size_t i)
   }
   for (size_t k = 0; k < p->count; ++k) {
     const double *plane = p->planes + 6 * k;
-    if (!has_length(plane, 3) || !all_within(plane + 3, 3, COORDINATE_LIMIT)) {
+    if (!has_length(plane, 3) || !all_within(plane + 3, 3, COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY, "polyhedron %zu: plane %zu has no normal, or its point is not "
-                  "within +-%g", i, k, COORDINATE_LIMIT);
+                  "within +-%g", i, k, COORDINATE_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -82,13 +80,13 @@ static abut_status check_pointcloud(const abut_pointcloud *c, size_t i)
   }
   for (size_t k = 0; k < c->count; ++k) {
     const double *point = c->points + 7 * k;
-    if (!all_within(point, 3, COORDINATE_LIMIT) || !has_length(point + 3, 3)) {
+    if (!all_within(point, 3, COORDINATE_MOST) || !has_length(point + 3, 3)) {
       return fail(ABUT_ERROR_BODY, "point cloud %zu: point %zu is not within +-%g, or has no "
-                  "normal", i, k, COORDINATE_LIMIT);
+                  "normal", i, k, COORDINATE_MOST);
     }
-    if (!(point[6] >= WIDTH_LEAST && point[6] <= COORDINATE_LIMIT)) {
+    if (!(point[6] >= WIDTH_LEAST && point[6] <= COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY, "point cloud %zu: width %zu is %g, not in [%g, %g]", i, k,
-                  point[6], WIDTH_LEAST, COORDINATE_LIMIT);
+                  point[6], WIDTH_LEAST, COORDINATE_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -121,8 +119,8 @@ static abut_status check_mesh(const abut_body_def *def)
                 def->vertex_count, def->face_count, ELEMENT_LIMIT);
   }
   for (size_t i = 0; i < def->vertex_count; ++i) {
-    if (!all_within(def->vertices + 3 * i, 3, COORDINATE_LIMIT)) {
-      return fail(ABUT_ERROR_BODY, "vertex %zu is not within +-%g", i, COORDINATE_LIMIT);
+    if (!all_within(def->vertices + 3 * i, 3, COORDINATE_MOST)) {
+      return fail(ABUT_ERROR_BODY, "vertex %zu is not within +-%g", i, COORDINATE_MOST);
     }
   }
   if (def->face_count && (!def->face_sizes || !def->face_indices)) {

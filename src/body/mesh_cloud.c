@@ -1,8 +1,8 @@
 /* An oriented point cloud of a mesh.
  *
- * Fine faces give their vertices, with area-weighted normals. Faces with an edge longer than the cloud's
- * spacing would leave holes between their vertices, and their corners' mixed normals belong to no face: they
- * give points of their own plane inside instead, as CAD parts need. */
+ * Fine faces give their vertices, with area-weighted normals. Faces with an edge longer than the
+ * cloud's spacing would leave holes between their vertices, and their corners' mixed normals
+ * belong to no face: they give points of their own plane inside instead, as CAD parts need. */
 #include "base/error.h"
 #include "body/parts.h"
 #include <math.h>

@@ -36,7 +36,8 @@ static void rotation_of(const double q[4], double m[9])
   m[8] = 1 - 2 * (x * x + y * y);
 }
 
-/* Largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0: the dual norm, or a corner for e >= 1. */
+/* Largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0: the dual norm, or a corner for e >=
+ * 1. */
 static double widest(double a, double b, double e)
 {
   const double most = fmax(a, b);
@@ -193,8 +194,8 @@ static void pack_pointclouds(packer *p, const abut_body_def *def, const abut_poi
   }
 }
 
-abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud, size_t real_size,
-                            int **head, size_t *head_count, reals *shape)
+abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud,
+                            size_t real_size, int **head, size_t *head_count, reals *shape)
 {
   size_t planes = 0, points = cloud ? cloud->count + 1 : 0;
   for (size_t i = 0; i < def->polyhedron_count; ++i) {

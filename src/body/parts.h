@@ -11,17 +11,18 @@ abut_status check_body_def(const abut_body_def *def);
 /* The unique boundary pairs i < j of the faces, in lexicographic order. *edges is the caller's. */
 abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);
 
-/* An oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's to free. */
+/* An oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's to
+ * free. */
 abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
                             double **points, size_t *count);
 
-/* Orders vertices so that each block of `block` consecutive ones lies close together: halves along the
- * longest side of their box. order: (count) mesh indices. */
+/* Orders vertices so that each block of `block` consecutive ones lies close together: halves
+ * along the longest side of their box. order: (count) mesh indices. */
 void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t *order);
 
-/* Packs the primitives as cl/geometry/layout.h says. *head and shape->data are the caller's to free.
- * cloud: one more added point cloud, or NULL. */
-abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud, size_t real_size,
-                            int **head, size_t *head_count, reals *shape);
+/* Packs the primitives as cl/geometry/layout.h says. *head and shape->data are the caller's to
+ * free. cloud: one more added point cloud, or NULL. */
+abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud,
+                            size_t real_size, int **head, size_t *head_count, reals *shape);
 
 #endif

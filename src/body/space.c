@@ -28,7 +28,8 @@ static int before(const double *vertices, int side, uint32_t a, uint32_t b)
   return x < y || (x == y && a < b);
 }
 
-/* Partially sorts so that the first `middle` elements come before the others (Hoare's selection). */
+/* Partially sorts so that the first `middle` elements come before the others (Hoare's
+ * selection). */
 static void split(const double *vertices, int side, uint32_t *order, size_t count, size_t middle)
 {
   size_t low = 0, high = count - 1;

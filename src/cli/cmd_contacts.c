@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the summary calls active where --compact does not say. A vertex on the surface has 0.5, but pairs of
- * edges share one contact's activity: a crossing of two edges, fully in contact, may have 0.15 each. */
+/* What the summary calls active where --compact does not say. A vertex on the surface has 0.5,
+ * but pairs of edges share one contact's activity: a crossing of two edges, fully in contact,
+ * may have 0.15 each. */
 #define ACTIVE 0.1
 
 static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *poses)

@@ -1,7 +1,8 @@
 /* One open device: memory, kernels and a queue. The only folder that calls OpenCL.
  *
- * The host path is a device too: the same kernels, compiled as C11 into the library and called in loops.
- * Launches and writes may return before they are done; a read returns when its data is there.
+ * The host path is a device too: the same kernels, compiled as C11 into the library and called in
+ * loops. Launches and writes may return before they are done; a read returns when its data is
+ * there.
  */
 #ifndef ABUT_DEVICE_DEVICE_H
 #define ABUT_DEVICE_DEVICE_H
@@ -49,8 +50,9 @@ typedef struct launch_argument {
 #define ARG_INT(i) {ARGUMENT_INT, NULL, (int)(i), 0.0}
 #define ARG_REAL(x) {ARGUMENT_REAL, NULL, 0, (x)}
 
-/* Runs a kernel over (x, y) work-items, or x work-groups where the kernel works in groups. Nothing
- * where x or y is 0. A NULL buffer is passed as some valid memory that the kernel will not touch. */
+/* Runs a kernel over (x, y) work-items, or x work-groups where the kernel works in groups.
+ * Nothing where x or y is 0. A NULL buffer is passed as some valid memory that the kernel will
+ * not touch. */
 abut_status device_launch(device *d, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count);
 

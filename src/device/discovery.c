@@ -82,7 +82,8 @@ static void finish(found_device *device, uint32_t index)
   memcpy(device->info.lanes, t.lanes, sizeof t.lanes);
 }
 
-/* Lists up to `capacity` devices and returns how many there are. A platform that fails is skipped. */
+/* Lists up to `capacity` devices and returns how many there are. A platform that fails is
+ * skipped. */
 static size_t discover_all(found_device *out, size_t capacity)
 {
   size_t count = 0;
@@ -136,7 +137,8 @@ abut_status discover(uint32_t index, found_device *out)
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(discover_array(&all, &count));
   if (index >= count) {
-    status = fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is %zu", index, count - 1);
+    status = fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is %zu", index,
+                  count - 1);
     goto done;
   }
   *out = all[index];

@@ -49,7 +49,8 @@ static abut_status build(opencl *o, const opencl_options *options)
   o->program = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
   TRY(check(code, "clCreateProgramWithSource"));
   char text[4096];
-  int used = snprintf(text, sizeof text, "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u",
+  int used = snprintf(text, sizeof text,
+                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u",
                       options->float64, options->has_float64, options->lanes, options->group);
   if (options->kernel_directory) {
     used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", options->kernel_directory);

@@ -13,8 +13,8 @@ typedef struct tuning {
 /* The row that fits a device best: by name, else by platform, else by type. */
 tuning tuning_for(const abut_device_info *info);
 
-/* The same with a lane width of the caller's, 0 for the table's. One lane is the GPUs' way on every OpenCL
- * device, with their work-groups: so a CPU can test it. */
+/* The same with a lane width of the caller's, 0 for the table's. One lane is the GPUs' way on
+ * every OpenCL device, with their work-groups: so a CPU can test it. */
 tuning tuning_with_lanes(const abut_device_info *info, uint32_t lanes);
 
 #endif

@@ -98,7 +98,8 @@ static abut_status add_member(const char *path, zip_t *archive, const abut_array
     zip_source_free(source);
     return fail_zip(path, archive);
   }
-  /* Stored, as numpy.savez does: floats hardly shrink, and deflating takes far longer than computing. */
+  /* Stored, as numpy.savez does: floats hardly shrink, and deflating takes far longer than
+   * computing. */
   if (zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0
       || zip_file_set_dostime(archive, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0) {
     return fail_zip(path, archive);

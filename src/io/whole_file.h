@@ -9,8 +9,8 @@
 abut_status whole_file_read(const char *path, char **bytes, size_t *count);
 
 /* A file in the making: it is written under `temporary`, in the same folder, and then takes the
- * name `target` in one step. A symbolic link is followed, also to a file that is not there yet. Anything but a regular file is refused,
- * so that no device is replaced. */
+ * name `target` in one step. A symbolic link is followed, also to a file that is not there yet.
+ * Anything but a regular file is refused, so that no device is replaced. */
 typedef struct whole_file {
   char *target, *temporary;
 } whole_file;

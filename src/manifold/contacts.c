@@ -71,7 +71,8 @@ static char *at(void *array, size_t bytes)
   return array ? (char *)array + bytes : NULL;
 }
 
-/* Reads `count` elements of `size` bytes into the caller's array from element `first` on, if it is there. */
+/* Reads `count` elements of `size` bytes into the caller's array from element `first` on, if it
+ * is there. */
 static abut_status fetch(const call *c, scratch_id id, void *array, size_t first, size_t count,
                          size_t size)
 {
@@ -109,8 +110,8 @@ static void scatter(const call *c, void *to, size_t first, size_t count, size_t 
 {
   const char *from = (const char *)c->values;
   for (size_t i = 0; to && i < count; ++i) {
-    memcpy(at(to, (first + i) * width * c->real_bytes), from + (i * stride + column) * c->real_bytes,
-           width * c->real_bytes);
+    memcpy(at(to, (first + i) * width * c->real_bytes),
+           from + (i * stride + column) * c->real_bytes, width * c->real_bytes);
   }
 }
 

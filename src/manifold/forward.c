@@ -27,7 +27,8 @@ typedef struct point_set {
   size_t base, stride, padded;
 } point_set;
 
-/* Evaluates body `of` at points; frame: from the points' frame to that body's, -1 if it is the same. */
+/* Evaluates body `of` at points; frame: from the points' frame to that body's, -1 if it is the
+ * same. */
 static abut_status field_at(const forward_run *r, size_t poses, bool normals, point_set at,
                             int frame, int of, scratch_id out)
 {

@@ -42,15 +42,15 @@ static size_t kept(uint32_t wanted, size_t there)
   return wanted && wanted < there ? wanted : there;
 }
 
-/* Edges, and what parts the bodies, are divided by `length` and multiplied up to the fourth order: a far
- * shorter length would leave float. */
+/* Edges, and what parts the bodies, are divided by `length` and multiplied up to the fourth
+ * order: a far shorter length would leave float. */
 static abut_status check_length(const abut_smoothing *s, const body *const bodies[2])
 {
   for (int i = 0; s->edge_edge && i < 2; ++i) {
     const double edge = bodies[i]->info.diagonal / s->length;
     if (!(edge * edge * edge * fmax(edge, SEPARATION_MOST / s->length) < PRODUCT_MOST)) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: length is %g, too short for body %d's diagonal of "
-                  "%g", s->length, i + 1, bodies[i]->info.diagonal);
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: length is %g, too short for body %d's "
+                  "diagonal of %g", s->length, i + 1, bodies[i]->info.diagonal);
     }
   }
   return ABUT_SUCCESS;
@@ -67,7 +67,8 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
     p->selected_vertices[i] = vertices && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
   }
-  if (l->edges[0] > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / (l->edges[0] ? l->edges[0] : 1)) {
+  const size_t rows = l->edges[0] ? l->edges[0] : 1;
+  if (rows > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / rows) {
     return fail(ABUT_ERROR_TOO_LARGE, "%zu x %zu edge pairs are more than %zu: keep fewer edges",
                 l->edges[0], l->edges[1], CONTACTS_MOST);
   }

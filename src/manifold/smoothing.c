@@ -1,17 +1,13 @@
 #include "manifold/smoothing.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/reals.h"
 #include "body/body.h"
 #include <math.h>
 #include <string.h>
 
 #define COOKIE 0xab070003u
-#define TRACE_MOST 64
-/* Lengths, other coefficients, and the most of both: squares and quotients stay inside float. */
-#define LENGTH_LEAST 1e-6 /* [m] */
-#define LEAST 1e-18
-#define MOST 1e9
 
 #define LN2_DOUBLE 0.69314718055994530942
 #define LOG2E_DOUBLE 1.44269504088896340736
@@ -71,32 +67,33 @@ abut_status check_smoothing(const abut_smoothing *s)
     const char *name;
     double value, least;
   } positive[] = {
-    {"length", s->length, LENGTH_LEAST},
-    {"union", s->union_, LENGTH_LEAST},
-    {"plane", s->plane, LENGTH_LEAST},
-    {"penetration", s->penetration, LENGTH_LEAST},
-    {"neighbour", s->neighbour, LENGTH_LEAST},
-    {"sort", s->sort, LENGTH_LEAST},
-    {"normal", s->normal, LEAST},
-    {"clash", s->clash, LEAST},
-    {"sign", s->sign, LEAST},
-    {"clip", s->clip, LEAST},
-    {"minimum", s->minimum, LEAST},
-    {"compare", s->compare, LEAST},
-    {"ridge", s->ridge, LEAST},
-    {"distance", s->distance, LEAST},
+    {"length", s->length, SMOOTHING_LENGTH_LEAST},
+    {"union", s->union_, SMOOTHING_LENGTH_LEAST},
+    {"plane", s->plane, SMOOTHING_LENGTH_LEAST},
+    {"penetration", s->penetration, SMOOTHING_LENGTH_LEAST},
+    {"neighbour", s->neighbour, SMOOTHING_LENGTH_LEAST},
+    {"sort", s->sort, SMOOTHING_LENGTH_LEAST},
+    {"normal", s->normal, SMOOTHING_LEAST},
+    {"clash", s->clash, SMOOTHING_LEAST},
+    {"sign", s->sign, SMOOTHING_LEAST},
+    {"clip", s->clip, SMOOTHING_LEAST},
+    {"minimum", s->minimum, SMOOTHING_LEAST},
+    {"compare", s->compare, SMOOTHING_LEAST},
+    {"ridge", s->ridge, SMOOTHING_LEAST},
+    {"distance", s->distance, SMOOTHING_LEAST},
   };
   if (s->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make smoothing sets by abut_default_smoothing");
   }
   for (size_t i = 0; i < sizeof positive / sizeof positive[0]; ++i) {
-    if (!(positive[i].value >= positive[i].least && positive[i].value <= MOST)) {
+    if (!(positive[i].value >= positive[i].least && positive[i].value <= SMOOTHING_MOST)) {
       return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, not in [%g, %g]", positive[i].name,
-                  positive[i].value, positive[i].least, MOST);
+                  positive[i].value, positive[i].least, SMOOTHING_MOST);
     }
   }
   if (s->trace > TRACE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: trace is %u, not in [0, %d]", s->trace, TRACE_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: trace is %u, not in [0, %d]", s->trace,
+                TRACE_MOST);
   }
   if (s->select != ABUT_SELECT_SOFTSORT && s->select != ABUT_SELECT_GATE) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: there is no selection %d", (int)s->select);

@@ -26,7 +26,8 @@ abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget, uin
   }
   uint64_t fits = budget / (sum ? sum : 1);
   if (allocation / largest == 0) {
-    return fail(ABUT_ERROR_TOO_LARGE, "one pose needs a buffer of %llu bytes; the device allows %llu",
+    return fail(ABUT_ERROR_TOO_LARGE,
+                "one pose needs a buffer of %llu bytes; the device allows %llu",
                 (unsigned long long)largest, (unsigned long long)allocation);
   }
   fits = fits ? fits : 1; /* one element may exceed the budget, not the device */

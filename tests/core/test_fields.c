@@ -459,11 +459,13 @@ static void test_counts(abut_context context)
 
 /* ---- bare meshes ---- */
 
-/* A cube of 8 vertices: its faces are sampled, so that its field is the cube's and not its corners'. */
+/* A cube of 8 vertices: its faces are sampled, so that its field is the cube's and not its
+ * corners'. */
 static abut_body bare_cube(abut_context context)
 {
   static const uint32_t sizes[] = {4, 4, 4, 4, 4, 4};
-  static const uint32_t corners[] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
+  static const uint32_t corners[] = {0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1,
+                                     2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3};
   double vertices[24];
   for (int i = 0; i < 8; ++i) {
     for (int k = 0; k < 3; ++k) {
@@ -503,7 +505,8 @@ static void test_bare_mesh(abut_context context)
   CHECK_OK(abut_destroy_body(body));
 }
 
-/* Far from a closed cloud all exponents round to one number in float32; the distance must not vanish. */
+/* Far from a closed cloud all exponents round to one number in float32; the distance must not
+ * vanish. */
 static void test_far_cloud(abut_context context)
 {
   const abut_body body = bare_cube(context);

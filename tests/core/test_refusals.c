@@ -325,9 +325,9 @@ static void check_finite(const outputs *o, const char *what)
   check(o->rejected == 0, "%s: %zu poses are refused", what, o->rejected);
 }
 
-/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones, one
- * vertex, no faces, sharp and pointed exponents, the largest and the least axes, the narrowest cloud points, a
- * bare mesh of a millimetre. */
+/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones,
+ * one vertex, no faces, sharp and pointed exponents, the largest and the least axes, the
+ * narrowest cloud points, a bare mesh of a millimetre. */
 enum { HARD = 8 };
 static bool make_hard_bodies(abut_context context, abut_body bodies[HARD])
 {
