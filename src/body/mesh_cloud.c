@@ -1,8 +1,8 @@
 /* An oriented point cloud of a mesh.
  *
- * Fine faces give their vertices, with area-weighted normals. Faces with an edge longer than the
- * cloud's spacing would leave holes between their vertices, and their corners' mixed normals
- * belong to no face: they give points of their own plane inside instead, as CAD parts need. */
+ * Where the mesh is smooth or fine its vertices do, with area-weighted normals. A long face at a sharp
+ * edge is another matter: the mixed normals of its corners belong to no face, and it leaves a hole
+ * between them. It gives points of its own plane inside instead, as CAD parts need. */
 #include "base/error.h"
 #include "body/parts.h"
 #include <math.h>
@@ -10,6 +10,7 @@
 
 #define SPACINGS 32.0     /* of the cloud along the mesh's diagonal */
 #define SAMPLES_MOST 65536.0
+#define SHARP 0.94        /* cosine between a face's normal and a corner's: beyond 20 degrees */
 #define POINT 7           /* position, normal, width */
 
 typedef struct sampler {
@@ -17,8 +18,8 @@ typedef struct sampler {
   double spacing;         /* [m] */
   double *points;         /* the cloud */
   size_t count;
-  double *normals;        /* (vertices, 3) area-weighted, of fine faces */
-  unsigned char *coarse;  /* (vertices) touched by a coarse face */
+  double *normals;        /* (vertices, 3) area-weighted */
+  unsigned char *coarse;  /* (vertices) touched by a sampled face */
 } sampler;
 
 static const double *vertex(const sampler *s, uint32_t i)
@@ -58,22 +59,38 @@ static void area_vector(const sampler *s, const uint32_t *corner, uint32_t size,
   }
 }
 
-/* How many parts the longest side of a triangle of a face's fan is cut into; 1 where it is fine. */
+/* How many parts the longest side of a triangle of a face's fan is cut into; 1 where it is short. */
 static size_t parts_of(const sampler *s, const double *a, const double *b, const double *c)
 {
   const double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a)));
   return longest > s->spacing ? (size_t)ceil(longest / s->spacing) : 1;
 }
 
-static size_t parts_of_face(const sampler *s, const uint32_t *corner, uint32_t size)
+/* Whether a face of this unit normal is long and has a corner whose normal is far from its own. */
+static bool is_sampled(const sampler *s, const uint32_t *corner, uint32_t size,
+                       const double normal[3])
 {
-  size_t most = 1;
-  for (uint32_t k = 1; k + 1 < size; ++k) {
-    const size_t parts =
-      parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]), vertex(s, corner[k + 1]));
-    most = parts > most ? parts : most;
+  bool long_side = false, sharp = false;
+  for (uint32_t k = 0; k < size; ++k) {
+    const double *n = s->normals + 3 * (size_t)corner[k];
+    const double length = hypot(hypot(n[0], n[1]), n[2]);
+    const double along = n[0] * normal[0] + n[1] * normal[1] + n[2] * normal[2];
+    sharp = sharp || along < SHARP * length;
+    long_side = long_side ||
+                distance(vertex(s, corner[k]), vertex(s, corner[(k + 1) % size])) > s->spacing;
   }
-  return most;
+  return sharp && long_side;
+}
+
+/* Unit normal of a face; false where it has no area. */
+static bool face_normal(const sampler *s, const uint32_t *corner, uint32_t size, double normal[3])
+{
+  area_vector(s, corner, size, normal);
+  const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
+  for (int i = 0; i < 3; ++i) {
+    normal[i] /= length > 0.0 ? length : 1.0;
+  }
+  return length > 0.0;
 }
 
 /* One point at barycentric (u, v), in units of 1 / (3 parts). */
@@ -106,26 +123,30 @@ static void sample_triangle(sampler *s, const double *const corner[3], const dou
   }
 }
 
-/* Coarse faces give samples; fine ones their area to their vertices. */
-static void take_face(sampler *s, const uint32_t *corner, uint32_t size)
+static void add_normals(sampler *s)
 {
-  double area[3], normal[3];
-  area_vector(s, corner, size, area);
-  const double length = hypot(hypot(area[0], area[1]), area[2]);
-  if (!(length > 0.0)) {
-    return;
-  }
-  const bool coarse = parts_of_face(s, corner, size) > 1;
-  for (int i = 0; i < 3; ++i) {
-    normal[i] = area[i] / length;
-  }
-  for (uint32_t k = 0; k < size; ++k) {
-    s->coarse[corner[k]] |= coarse;
-    for (size_t i = 0; i < 3; ++i) {
-      s->normals[3 * (size_t)corner[k] + i] += area[i];
+  const uint32_t *corner = s->def->face_indices;
+  for (size_t f = 0; f < s->def->face_count; corner += s->def->face_sizes[f], ++f) {
+    double area[3];
+    area_vector(s, corner, s->def->face_sizes[f], area);
+    for (uint32_t k = 0; k < s->def->face_sizes[f]; ++k) {
+      for (size_t i = 0; i < 3; ++i) {
+        s->normals[3 * (size_t)corner[k] + i] += area[i];
+      }
     }
   }
-  for (uint32_t k = 1; coarse && k + 1 < size; ++k) {
+}
+
+static void take_face(sampler *s, const uint32_t *corner, uint32_t size)
+{
+  double normal[3];
+  if (!face_normal(s, corner, size, normal) || !is_sampled(s, corner, size, normal)) {
+    return;
+  }
+  for (uint32_t k = 0; k < size; ++k) {
+    s->coarse[corner[k]] = 1;
+  }
+  for (uint32_t k = 1; k + 1 < size; ++k) {
     const double *const triangle[3] = {vertex(s, corner[0]), vertex(s, corner[k]),
                                        vertex(s, corner[k + 1])};
     sample_triangle(s, triangle, normal);
@@ -158,7 +179,7 @@ done:
   return status;
 }
 
-/* Vertices of fine faces alone, with the mean length of their edges as width. */
+/* Vertices that no sampled face touches, with the mean length of their edges as width. */
 static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_count)
 {
   double *widths = NULL;
@@ -180,16 +201,18 @@ static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_
   return ABUT_SUCCESS;
 }
 
-/* Samples that coarse faces would give. */
+/* Samples that the present spacing would give. */
 static double count_samples(const sampler *s)
 {
   double samples = 0.0;
   const uint32_t *corner = s->def->face_indices;
   for (size_t i = 0; i < s->def->face_count; corner += s->def->face_sizes[i], ++i) {
-    if (parts_of_face(s, corner, s->def->face_sizes[i]) == 1) {
+    const uint32_t size = s->def->face_sizes[i];
+    double normal[3];
+    if (!face_normal(s, corner, size, normal) || !is_sampled(s, corner, size, normal)) {
       continue;
     }
-    for (uint32_t k = 1; k + 1 < s->def->face_sizes[i]; ++k) {
+    for (uint32_t k = 1; k + 1 < size; ++k) {
       const double parts = (double)parts_of(s, vertex(s, corner[0]), vertex(s, corner[k]),
                                             vertex(s, corner[k + 1]));
       samples += parts * parts;
@@ -216,13 +239,14 @@ abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, siz
   abut_status status = ABUT_SUCCESS;
   sampler s = {.def = def};
   void *cloud = NULL, *normals = NULL, *coarse = NULL;
-  const double samples = choose_spacing(&s);
-  TRY_DONE(allocate(&cloud, def->vertex_count + (size_t)samples, POINT * sizeof(double)));
   TRY_DONE(allocate(&normals, def->vertex_count, 3 * sizeof(double)));
   TRY_DONE(allocate(&coarse, def->vertex_count, 1));
-  s.points = cloud;
   s.normals = normals;
   s.coarse = coarse;
+  add_normals(&s);
+  const double samples = choose_spacing(&s);
+  TRY_DONE(allocate(&cloud, def->vertex_count + (size_t)samples, POINT * sizeof(double)));
+  s.points = cloud;
   const uint32_t *corner = def->face_indices;
   for (size_t i = 0; i < def->face_count; corner += def->face_sizes[i], ++i) {
     take_face(&s, corner, def->face_sizes[i]);
