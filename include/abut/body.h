@@ -66,12 +66,14 @@ ABUT_API abut_body_def abut_default_body_def(void);
 
 /* Makes a body and uploads it.
  *
- * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order. With
- * cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
- * faces around them, and as width the mean length of a vertex's edges. Faces with a side longer
- * than 1/32 of the bounding diagonal give points inside them instead, with their own normal and
- * half the points' spacing as width: the vertices of a CAD part say too little. The field rounds
- * sharp edges by about that width. Faces must run counterclockwise seen from outside.
+ * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order.
+ *
+ * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
+ * faces around them, and as width the mean length of a vertex's edges. A face with a side longer
+ * than 1/32 of the bounding diagonal and a corner whose normal is more than 20 degrees off its own
+ * gives points inside it instead of its vertices, with its own normal and half the points' spacing
+ * as width: at sharp edges vertices say too little. The field rounds such edges by about that
+ * spacing. Faces must run counterclockwise seen from outside.
  *
  * Everything is copied; the caller's arrays may go. Limits: coordinates within +-1e6 m.
  * Errors: ABUT_ERROR_BODY (out of range, not finite, no added primitive), ABUT_ERROR_ARGUMENT.
