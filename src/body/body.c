@@ -53,6 +53,21 @@ static void destroy_owned(owned *self)
   body_free(b);
 }
 
+/* Bounding box of the vertices. */
+static void set_box(abut_body_info *info, const abut_body_def *def)
+{
+  double size2 = 0.0;
+  for (size_t k = 0; k < 3; ++k) {
+    info->lower[k] = info->upper[k] = def->vertices[k];
+    for (size_t i = 1; i < def->vertex_count; ++i) {
+      info->lower[k] = fmin(info->lower[k], def->vertices[3 * i + k]);
+      info->upper[k] = fmax(info->upper[k], def->vertices[3 * i + k]);
+    }
+    size2 += (info->upper[k] - info->lower[k]) * (info->upper[k] - info->lower[k]);
+  }
+  info->diagonal = sqrt(size2);
+}
+
 static void set_info(body *b, const abut_body_def *def, size_t cloud_points)
 {
   abut_body_info *info = &b->info;
@@ -69,16 +84,6 @@ static void set_info(body *b, const abut_body_def *def, size_t cloud_points)
     info->points += def->pointclouds[i].count;
   }
   info->primitives = info->superquadrics + info->polyhedra + info->pointclouds;
-  double size2 = 0.0;
-  for (size_t k = 0; k < 3; ++k) {
-    info->lower[k] = info->upper[k] = def->vertices[k];
-    for (size_t i = 1; i < def->vertex_count; ++i) {
-      info->lower[k] = fmin(info->lower[k], def->vertices[3 * i + k]);
-      info->upper[k] = fmax(info->upper[k], def->vertices[3 * i + k]);
-    }
-    size2 += (info->upper[k] - info->lower[k]) * (info->upper[k] - info->lower[k]);
-  }
-  info->diagonal = sqrt(size2);
 }
 
 static abut_status copy_mesh(body *b, const abut_body_def *def)
@@ -87,6 +92,7 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   TRY(allocate(&memory, def->vertex_count, 3 * sizeof(double)));
   b->vertices = memory;
   memcpy(b->vertices, def->vertices, def->vertex_count * 3 * sizeof(double));
+  set_box(&b->info, def);
   return make_edges(def, &b->edges, &b->info.edges);
 }
 
@@ -99,7 +105,8 @@ static abut_status upload_primitives(body *b, const abut_body_def *def)
   reals shape = {0};
   abut_pointcloud cloud = {NULL, 0, ABUT_ADD};
   if (def->cloud_from_mesh) {
-    TRY_DONE(make_mesh_cloud(def, b->edges, b->info.edges, &points, &cloud.count));
+    TRY_DONE(make_mesh_cloud(def, b->info.diagonal, b->edges, b->info.edges, &points,
+                             &cloud.count));
     cloud.points = points;
   }
   const size_t real_bytes = device_real_bytes(b->context->device);

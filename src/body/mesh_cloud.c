@@ -1,8 +1,9 @@
 /* An oriented point cloud of a mesh.
  *
- * Where the mesh is smooth or fine its vertices do, with area-weighted normals. A long face at a sharp
- * edge is another matter: the mixed normals of its corners belong to no face, and it leaves a hole
- * between them. It gives points of its own plane inside instead, as CAD parts need. */
+ * Where the mesh is smooth or fine its vertices do, with area-weighted normals. A long face at a
+ * sharp edge is another matter: the mixed normals of its corners belong to no face, and it leaves a
+ * hole between them. It gives points of its own plane inside instead, as CAD parts need.
+ */
 #include "base/error.h"
 #include "body/parts.h"
 #include <math.h>
@@ -32,19 +33,6 @@ static double distance(const double *a, const double *b)
   return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
-static double diagonal(const abut_body_def *def)
-{
-  double low[3], high[3];
-  for (size_t k = 0; k < 3; ++k) {
-    low[k] = high[k] = def->vertices[k];
-    for (size_t i = 1; i < def->vertex_count; ++i) {
-      low[k] = fmin(low[k], def->vertices[3 * i + k]);
-      high[k] = fmax(high[k], def->vertices[3 * i + k]);
-    }
-  }
-  return distance(low, high);
-}
-
 /* Twice a polygon's area vector, by Newell's method. */
 static void area_vector(const sampler *s, const uint32_t *corner, uint32_t size, double area[3])
 {
@@ -59,7 +47,7 @@ static void area_vector(const sampler *s, const uint32_t *corner, uint32_t size,
   }
 }
 
-/* How many parts the longest side of a triangle of a face's fan is cut into; 1 where it is short. */
+/* How many parts the longest side of a triangle is cut into; 1 where it is short. */
 static size_t parts_of(const sampler *s, const double *a, const double *b, const double *c)
 {
   const double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a)));
@@ -222,9 +210,9 @@ static double count_samples(const sampler *s)
 }
 
 /* The spacing at which the samples stay within bounds; many thin faces need a wider one. */
-static double choose_spacing(sampler *s)
+static double choose_spacing(sampler *s, double diagonal)
 {
-  s->spacing = fmax(diagonal(s->def) / SPACINGS, 1e-5);
+  s->spacing = fmax(diagonal / SPACINGS, 1e-5);
   double samples = count_samples(s);
   for (int i = 0; i < 64 && samples > SAMPLES_MOST; ++i) {
     s->spacing *= 1.25;
@@ -233,8 +221,8 @@ static double choose_spacing(sampler *s)
   return samples;
 }
 
-abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
-                            double **points, size_t *count)
+abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uint32_t *edges,
+                            size_t edge_count, double **points, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
   sampler s = {.def = def};
@@ -244,7 +232,7 @@ abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, siz
   s.normals = normals;
   s.coarse = coarse;
   add_normals(&s);
-  const double samples = choose_spacing(&s);
+  const double samples = choose_spacing(&s, diagonal);
   TRY_DONE(allocate(&cloud, def->vertex_count + (size_t)samples, POINT * sizeof(double)));
   s.points = cloud;
   const uint32_t *corner = def->face_indices;

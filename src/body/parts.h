@@ -13,8 +13,8 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
 
 /* An oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's to
  * free. */
-abut_status make_mesh_cloud(const abut_body_def *def, const uint32_t *edges, size_t edge_count,
-                            double **points, size_t *count);
+abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uint32_t *edges,
+                            size_t edge_count, double **points, size_t *count);
 
 /* Orders vertices so that each block of `block` consecutive ones lies close together: halves
  * along the longest side of their box. order: (count) mesh indices. */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Measured with `abut bench`, figures in bench/results. On CPUs a work-item carries lanes and
- * works alone; on GPUs the hardware has the lanes. The first row whose words are found wins. */
+/* Measured with `abut bench` on CPUs, where a work-item carries lanes and works alone; on GPUs, not
+ * measured yet, the hardware has the lanes. The first row whose words are found wins. */
 static const struct {
   const char *platform, *name; /* NULL fits all */
   int type;                    /* -1 fits all */

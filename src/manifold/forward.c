@@ -294,7 +294,7 @@ abut_status forward_chunk(const forward_run *r, size_t poses, double threshold, 
              BUFFER(r, SCRATCH_POSE_2), ARG_INT(r->pose_width), ARG_INT(poses),
              BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_STATUS)));
   TRY(vertex_field(r, poses, 0));
-  if (s->two_sided || s->edge_edge) {
+  if (s->two_sided || r->pair->selected_edges[1]) { /* its contacts, or its edges' scores */
     TRY(vertex_field(r, poses, 1));
   }
   TRY(vertex_contacts(r, poses, 0));
