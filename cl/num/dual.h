@@ -23,6 +23,13 @@ static dual dual_lit(lane v)
   return r;
 }
 
+// The tangents of `a` with another value: a limit that keeps the slope.
+static dual dual_with_value(dual a, lane v)
+{
+  a.v = v;
+  return a;
+}
+
 static dual dual_add(dual a, dual b)
 {
   a.v = a.v + b.v;

@@ -6,6 +6,7 @@
 #undef n_lit
 #undef n_of
 #undef n_value
+#undef n_with_value
 #undef n_add
 #undef n_sub
 #undef n_mul

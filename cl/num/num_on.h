@@ -16,6 +16,7 @@
 #define n_lit(a) dual_lit(lane_lit(a))
 #define n_of(a) dual_lit(a)
 #define n_value(a) ((a).v)
+#define n_with_value(a, x) dual_with_value(a, x)
 #define n_add(a, b) dual_add(a, b)
 #define n_sub(a, b) dual_sub(a, b)
 #define n_mul(a, b) dual_mul(a, b)
@@ -36,6 +37,7 @@
 #else
 #define n_of(a) (a)
 #define n_value(a) (a)
+#define n_with_value(a, x) (x)
 #define n_add(a, b) ((a) + (b))
 #define n_sub(a, b) ((a) - (b))
 #define n_mul(a, b) ((a) * (b))
