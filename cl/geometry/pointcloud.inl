@@ -9,13 +9,92 @@
 // Far from the cloud -|x - p_i|^2 of all points round to one number. There the exponents are taken
 // relative to the widest point's at the centre c: with y = x - c, r = p_i - c, k_i (2 y - r).r -
 // (k_i - k) |y|^2, whose first term is what tells the points apart.
-static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int want_g, vec *g)
+
+// A place among the points: relative to the cloud's centre, and whether it is far.
+typedef struct FN(outlook) {
+  vec y;
+  num y2;
+  ilane far;
+  int some_far;
+} FN(outlook);
+
+static FN(outlook) FN(cloud_outlook)(GLOBAL const real *cloud, vec x)
+{
+  FN(outlook) o;
+  o.y = FN(make)(n_shift(x.x, -cloud[0]), n_shift(x.y, -cloud[1]), n_shift(x.z, -cloud[2]));
+  o.y2 = FN(dot3)(o.y, o.y);
+  o.far = n_value(o.y2) > lane_lit(cloud[CLOUD_FAR2]);
+  o.some_far = lane_any(o.far);
+  return o;
+}
+
+// d: from the point p to x.
+static num FN(cloud_exponent)(GLOBAL const real *cloud, const FN(outlook) *o,
+                              GLOBAL const real *p, vec d)
+{
+  const num near = n_scale(FN(dot3)(d, d), -p[7]);
+  if (!o->some_far) {
+    return near;
+  }
+  const real rx = p[0] - cloud[0], ry = p[1] - cloud[1], rz = p[2] - cloud[2];
+  const num along = n_smad(o->y.x, rx, n_smad(o->y.y, ry, n_scale(o->y.z, rz)));
+  const num told = n_shift(n_scale(along, R(2.0)), -(rx * rx + ry * ry + rz * rz));
+  const num relative = n_smad(told, p[7], n_scale(o->y2, cloud[CLOUD_WIDEST] - p[7]));
+  return n_select(o->far, relative, near);
+}
+
+static vec FN(cloud_way)(GLOBAL const real *p, vec x)
+{
+  return FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
+}
+
+static num FN(cloud_distance)(GLOBAL const real *p, vec d)
+{
+  return n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
+}
+
+// What the first pass leaves to the second.
+typedef struct FN(cloud_means) {
+  num top, scale;         // of the exponents; of the weights
+  num pivot, from_pivot;  // phi = pivot + from_pivot
+  vec pull;               // sum w u
+} FN(cloud_means);
+
+// The derivative of g. With u' = u - sum w u, it is A + A' + B - s I,
+//   A = sum w u' n',  B = sum w (phi_i - phi) u' u'',  s = sum w (phi_i - phi) / width_i^2
+static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook) *o, vec x,
+                           FN(cloud_means) m, FN(symmetric) *out)
 {
   const num zero = n_lit(R(0.0));
-  const vec y = FN(make)(n_shift(x.x, -cloud[0]), n_shift(x.y, -cloud[1]), n_shift(x.z, -cloud[2]));
-  const num y2 = FN(dot3)(y, y);
-  const ilane far = n_value(y2) > lane_lit(cloud[CLOUD_FAR2]);
-  const int some_far = lane_any(far);
+  FN(symmetric) h = {zero, zero, zero, zero, zero, zero};
+  for (int i = 1; i <= count; ++i) {
+    GLOBAL const real *p = cloud + i * POINT_STRIDE;
+    const vec d = FN(cloud_way)(p, x);
+    const num exponent = FN(cloud_exponent)(cloud, o, p, d);
+    const num w = n_mul(n_exp2(n_sub(exponent, m.top)), m.scale);
+    const num offset = n_sub(n_sub(FN(cloud_distance)(p, d), m.pivot), m.from_pivot);
+    const num tilt = n_mul(w, offset);
+    const num level = n_scale(tilt, -p[6]);
+    const vec u = FN(make)(n_sub(n_scale(d.x, -p[6]), m.pull.x),
+                           n_sub(n_scale(d.y, -p[6]), m.pull.y),
+                           n_sub(n_scale(d.z, -p[6]), m.pull.z));
+    const vec a = FN(scale3)(u, w);
+    const vec b = FN(scale3)(u, tilt);
+    h.xx = n_add(h.xx, n_smad(a.x, R(2.0) * p[3], n_mad(b.x, u.x, level)));
+    h.yy = n_add(h.yy, n_smad(a.y, R(2.0) * p[4], n_mad(b.y, u.y, level)));
+    h.zz = n_add(h.zz, n_smad(a.z, R(2.0) * p[5], n_mad(b.z, u.z, level)));
+    h.xy = n_mad(b.x, u.y, n_smad(a.x, p[4], n_smad(a.y, p[3], h.xy)));
+    h.xz = n_mad(b.x, u.z, n_smad(a.x, p[5], n_smad(a.z, p[3], h.xz)));
+    h.yz = n_mad(b.y, u.z, n_smad(a.y, p[5], n_smad(a.z, p[4], h.yz)));
+  }
+  *out = h;
+}
+
+static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
+                           vec x, const int want, FN(surface) *out)
+{
+  const num zero = n_lit(R(0.0));
+  const FN(outlook) o = FN(cloud_outlook)(cloud, x);
   num top = n_lit(-REAL_MOST);
   num pivot = zero, sum = zero, rest = zero;
   vec normals = FN(make)(zero, zero, zero);
@@ -23,16 +102,9 @@ static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int 
   vec tilted = normals;  // sum w (phi_i - c) u
   for (int i = 1; i <= count; ++i) {
     GLOBAL const real *p = cloud + i * POINT_STRIDE;
-    const vec d = FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
-    num exponent = n_scale(FN(dot3)(d, d), -p[7]);
-    if (some_far) {
-      const real rx = p[0] - cloud[0], ry = p[1] - cloud[1], rz = p[2] - cloud[2];
-      const num along = n_smad(y.x, rx, n_smad(y.y, ry, n_scale(y.z, rz)));
-      const num told = n_shift(n_scale(along, R(2.0)), -(rx * rx + ry * ry + rz * rz));
-      const num relative = n_smad(told, p[7], n_scale(y2, cloud[CLOUD_WIDEST] - p[7]));
-      exponent = n_select(far, relative, exponent);
-    }
-    const num phi = n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
+    const vec d = FN(cloud_way)(p, x);
+    const num exponent = FN(cloud_exponent)(cloud, &o, p, d);
+    const num phi = FN(cloud_distance)(p, d);
     const ilane leads = n_value(exponent) > n_value(top);
     const num hi = n_select(leads, exponent, top);
     const num e = n_exp2(n_sub(n_select(leads, top, exponent), hi));
@@ -43,7 +115,7 @@ static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int 
     const num offset = n_mul(take, n_sub(phi, pivot));
     rest = n_mad(n_sub(rest, n_mul(shift, sum)), keep, offset);
     sum = n_mad(sum, keep, take);
-    if (want_g) {
+    if (want) {
       const num pull = n_scale(take, -p[6]);
       const num tilt = n_scale(offset, -p[6]);
       tilted = FN(mad3)(d, tilt, FN(scale3)(FN(sub3)(tilted, FN(scale3)(pulls, shift)), keep));
@@ -56,10 +128,16 @@ static num FN(pointcloud)(GLOBAL const real *cloud, int count, vec x, const int 
   }
   const num sum_inv = n_rcp(sum);
   const num from_pivot = n_mul(rest, sum_inv);
-  if (want_g) {
+  out->phi = n_add(pivot, from_pivot);
+  if (want) {
     const vec pulled = FN(sub3)(tilted, FN(scale3)(pulls, from_pivot));
-    *g = FN(scale3)(FN(make)(n_add(normals.x, pulled.x), n_add(normals.y, pulled.y),
-                             n_add(normals.z, pulled.z)), sum_inv);
+    out->g = FN(scale3)(FN(make)(n_add(normals.x, pulled.x), n_add(normals.y, pulled.y),
+                                 n_add(normals.z, pulled.z)), sum_inv);
+    out->gradient = out->g;
   }
-  return n_add(pivot, from_pivot);
+  if (want & JET_JACOBIAN) {
+    const num scale = n_mul(sum_inv, FN(unit_scale)(out->g, c->normal));
+    const FN(cloud_means) m = {top, scale, pivot, from_pivot, FN(scale3)(pulls, sum_inv)};
+    FN(cloud_bend)(cloud, count, &o, x, m, &out->bend);
+  }
 }

@@ -1,29 +1,65 @@
 // Convex polyhedron (Beker et al., eq. 4): phi = LSE over planes, g = its exact gradient, sum w_i
-// n_i.
-static num FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c, vec x,
-                          const int want_g, vec *g)
+// n_i. The derivative of g is the spread of the normals, 1/plane sum w_i (n_i - g) (n_i - g)'.
+
+static num FN(plane_distance)(GLOBAL const real *p, vec x)
+{
+  return n_smad(x.x, p[0], n_smad(x.y, p[1], n_smad(x.z, p[2], n_lit(-p[3]))));
+}
+
+// top, sum: of the first pass. In a second one no difference of larger sums is taken.
+static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
+                                GLOBAL const coefficients *c, vec x, num top, num sum_inv,
+                                FN(surface) *out)
+{
+  const num zero = n_lit(R(0.0));
+  const num scale = n_scale(n_mul(sum_inv, FN(unit_scale)(out->g, c->normal)),
+                            c->plane_log2e * LN2);
+  FN(symmetric) h = {zero, zero, zero, zero, zero, zero};
+  for (int i = 0; i < count; ++i) {
+    GLOBAL const real *p = planes + i * PLANE_STRIDE;
+    const num v = FN(plane_distance)(p, x);
+    const num w = n_mul(n_exp2(n_scale(n_sub(v, top), c->plane_log2e)), scale);
+    const vec n = FN(sub3)(FN(make)(n_lit(p[0]), n_lit(p[1]), n_lit(p[2])), out->g);
+    const vec wn = FN(scale3)(n, w);
+    h.xx = n_mad(wn.x, n.x, h.xx);
+    h.yy = n_mad(wn.y, n.y, h.yy);
+    h.zz = n_mad(wn.z, n.z, h.zz);
+    h.xy = n_mad(wn.x, n.y, h.xy);
+    h.xz = n_mad(wn.x, n.z, h.xz);
+    h.yz = n_mad(wn.y, n.z, h.yz);
+  }
+  out->bend = h;
+}
+
+static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c,
+                           vec x, const int want, FN(surface) *out)
 {
   num top = n_lit(-REAL_BIG);
   num sum = n_lit(R(0.0));
   vec mix = FN(make)(sum, sum, sum);
   for (int i = 0; i < count; ++i) {
     GLOBAL const real *p = planes + i * PLANE_STRIDE;
-    const num v = n_smad(x.x, p[0], n_smad(x.y, p[1], n_smad(x.z, p[2], n_lit(-p[3]))));
+    const num v = FN(plane_distance)(p, x);
     const ilane leads = n_value(v) > n_value(top);
     const num hi = n_select(leads, v, top);
     const num e = n_exp2(n_scale(n_sub(n_select(leads, top, v), hi), c->plane_log2e));
     const num keep = n_select(leads, e, n_lit(R(1.0)));
     const num take = n_select(leads, n_lit(R(1.0)), e);
     sum = n_mad(sum, keep, take);
-    if (want_g) {
+    if (want) {
       mix.x = n_mad(mix.x, keep, n_scale(take, p[0]));
       mix.y = n_mad(mix.y, keep, n_scale(take, p[1]));
       mix.z = n_mad(mix.z, keep, n_scale(take, p[2]));
     }
     top = hi;
   }
-  if (want_g) {
-    *g = FN(scale3)(mix, n_rcp(sum));
+  if (want) {
+    const num sum_inv = n_rcp(sum);
+    out->g = FN(scale3)(mix, sum_inv);
+    out->gradient = out->g;
+    if (want & JET_JACOBIAN) {
+      FN(polyhedron_bend)(planes, count, c, x, top, sum_inv, out);
+    }
   }
-  return n_smad(n_log2(sum), c->plane_ln2, top);
+  out->phi = n_smad(n_log2(sum), c->plane_ln2, top);
 }

@@ -1,3 +1,30 @@
+// What is wanted of a field beside its distance: constants wherever they are passed, so that a
+// compiler drops the rest of the text.
+#ifndef JET_NORMAL
+#define JET_NORMAL 1
+#define JET_GRADIENT 2 // of the distance
+#define JET_JACOBIAN 4 // of the normal; implies both others
+#define JET_ALL 7
+#endif
+
+typedef struct FN(symmetric) {
+  num xx, yy, zz, xy, xz, yz;
+} FN(symmetric);
+
+// A primitive at a point. Left alone: what is not wanted.
+typedef struct FN(surface) {
+  num phi;
+  vec g;              // unit(g) is the normal
+  vec gradient;       // of phi
+  FN(symmetric) bend; // the derivative of g over the length that unit(g) divides by
+} FN(surface);
+
+// 1 / sqrt(tau + g.g)
+static num FN(unit_scale)(vec g, real tau)
+{
+  return n_rcp(n_sqrt(n_shift(FN(dot3)(g, g), tau)));
+}
+
 // Superquadric (Beker et al., eq. 3, times |x| as in Liu et al. 2023, Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12
@@ -6,50 +33,150 @@
 //   phi = r (1 - 1/h),  r = sqrt(|y|^2 + 1e-12 |a|^2)
 // All powers in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away. Both sums
 // are taken relative to their larger term, so 1/e multiplies differences alone. x: a point of the
-// body frame. g, where wanted: grad h, not of length 1.
-static num FN(superquadric)(GLOBAL const real *s, vec x, const int want_g, vec *g)
+// body frame. g: grad h, not of length 1.
+#define SUPERQUADRIC_SOFT R(1e-12)
+
+// Logarithms of sums, and what their derivatives are made of.
+typedef struct FN(shares) {
+  vec u, q;             // y_i / a_i; q_i
+  ilane x_leads;        // in the inner sum, whose terms are 1 and xy_e relative to the larger
+  ilane m_leads;        // in the outer sum, of 1 and share
+  num xy_e, xy_sum, share, sum;
+  num h_inv;
+} FN(shares);
+
+static void FN(superquadric_shares)(GLOBAL const real *s, vec y, FN(shares) *t)
+{
+  GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
+  t->u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]),
+                  n_scale(y.z, axes_inv[2]));
+  t->q = FN(make)(n_shift(n_mul(t->u.x, t->u.x), SUPERQUADRIC_SOFT),
+                  n_shift(n_mul(t->u.y, t->u.y), SUPERQUADRIC_SOFT),
+                  n_shift(n_mul(t->u.z, t->u.z), SUPERQUADRIC_SOFT));
+  const num lx = n_log2(t->q.x);
+  const num ly = n_log2(t->q.y);
+  const num lz = n_log2(t->q.z);
+
+  t->x_leads = n_value(lx) > n_value(ly);
+  const num xy_hi = n_select(t->x_leads, lx, ly);
+  const num xy_gap = n_sub(n_select(t->x_leads, ly, lx), xy_hi);
+  t->xy_e = n_exp2(n_scale(xy_gap, s[SUPERQUADRIC_E2_INV]));
+  t->xy_sum = n_shift(t->xy_e, R(1.0));
+  const num m = n_smad(n_log2(t->xy_sum), s[SUPERQUADRIC_E2], xy_hi);
+
+  t->m_leads = n_value(m) > n_value(lz);
+  const num most = n_select(t->m_leads, m, lz);
+  const num gap = n_sub(n_select(t->m_leads, lz, m), most);
+  t->share = n_exp2(n_scale(gap, s[SUPERQUADRIC_E1_INV]));
+  t->sum = n_shift(t->share, R(1.0));
+  const num f = n_smad(n_log2(t->sum), s[SUPERQUADRIC_E1], most);
+  t->h_inv = n_exp2(n_scale(f, R(-0.5)));
+}
+
+// h w with w the shares of the three terms in f; one_over: h over both sums.
+static vec FN(superquadric_weights)(const FN(shares) *t, num one_over)
+{
+  const num lead = n_mul(one_over, t->xy_sum);
+  const num wz = n_select(t->m_leads, n_mul(t->share, lead), lead);
+  const num wm = n_select(t->m_leads, one_over, n_mul(t->share, one_over));
+  return FN(make)(n_select(t->x_leads, wm, n_mul(t->xy_e, wm)),
+                  n_select(t->x_leads, n_mul(t->xy_e, wm), wm), wz);
+}
+
+// R a R' for a rotation R.
+static FN(symmetric) FN(rotate_symmetric)(GLOBAL const real *m, FN(symmetric) a)
+{
+  const vec x = FN(rotate)(m, FN(make)(a.xx, a.xy, a.xz));
+  const vec y = FN(rotate)(m, FN(make)(a.xy, a.yy, a.yz));
+  const vec z = FN(rotate)(m, FN(make)(a.xz, a.yz, a.zz));
+  const vec from_x = FN(rotate)(m, FN(make)(x.x, y.x, z.x));
+  const vec from_y = FN(rotate)(m, FN(make)(x.y, y.y, z.y));
+  FN(symmetric) r;
+  r.xx = from_x.x;
+  r.xy = from_x.y;
+  r.xz = from_x.z;
+  r.yy = from_y.y;
+  r.yz = from_y.z;
+  r.zz = FN(rotate)(m, FN(make)(x.z, y.z, z.z)).z;
+  return r;
+}
+
+// The second derivatives of h in the superquadric's own frame, times scale. With k_i = 1 / (a_i
+// q_i), rho = u k, the shares m + z = 1 of the outer sum and x + y = 1 of the inner one, and
+// b_i = 2 / e_i - 1:
+//   H_xx = h w_x [rho_x^2 (b1 z x + b2 y) + 1e-12 k_x^2],  H_zz = h w_z [rho_z^2 b1 m + ...]
+//   H_xy = h w_x rho_x y rho_y (b1 z - b2),  H_xz = -h w_x rho_x b1 z rho_z
+// No term is a difference of larger ones: h is convex, and its flat directions stay flat.
+// hw: h w of superquadric_weights.
+static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares) *t, vec hw,
+                                           vec q_inv, num one_over, num scale)
+{
+  // An exponent below rounding turns a corner between two numbers: b stays finite there.
+  const real b1 = real_min(R(2.0) * s[SUPERQUADRIC_E1_INV], R(1.0) / REAL_EPSILON) - R(1.0);
+  const real b2 = real_min(R(2.0) * s[SUPERQUADRIC_E2_INV], R(1.0) / REAL_EPSILON) - R(1.0);
+  const num outer = n_mul(n_mul(one_over, t->xy_sum), t->h_inv);
+  const num inner = n_mul(n_mul(one_over, t->sum), t->h_inv);
+  const num outer_rest = n_mul(t->share, outer);
+  const num inner_rest = n_mul(t->xy_e, inner);
+  const num b1m = n_scale(n_select(t->m_leads, outer, outer_rest), b1);
+  const num b1z = n_scale(n_select(t->m_leads, outer_rest, outer), b1);
+  const num in_x = n_select(t->x_leads, inner, inner_rest);
+  const num in_y = n_select(t->x_leads, inner_rest, inner);
+  const vec k = FN(make)(n_scale(q_inv.x, s[SUPERQUADRIC_AXES_INV]),
+                         n_scale(q_inv.y, s[SUPERQUADRIC_AXES_INV + 1]),
+                         n_scale(q_inv.z, s[SUPERQUADRIC_AXES_INV + 2]));
+  const vec rho = FN(make)(n_mul(t->u.x, k.x), n_mul(t->u.y, k.y), n_mul(t->u.z, k.z));
+  const vec wk = FN(make)(n_mul(n_mul(hw.x, scale), k.x), n_mul(n_mul(hw.y, scale), k.y),
+                          n_mul(n_mul(hw.z, scale), k.z));
+  const vec p = FN(make)(n_mul(wk.x, t->u.x), n_mul(wk.y, t->u.y), n_mul(wk.z, t->u.z));
+  const num along = n_mul(rho.z, b1z);
+  FN(symmetric) r;
+  r.xx = n_mad(n_mul(p.x, rho.x), n_mad(b1z, in_x, n_scale(in_y, b2)),
+               n_mul(wk.x, n_scale(k.x, SUPERQUADRIC_SOFT)));
+  r.yy = n_mad(n_mul(p.y, rho.y), n_mad(b1z, in_y, n_scale(in_x, b2)),
+               n_mul(wk.y, n_scale(k.y, SUPERQUADRIC_SOFT)));
+  r.zz = n_mad(n_mul(p.z, rho.z), b1m, n_mul(wk.z, n_scale(k.z, SUPERQUADRIC_SOFT)));
+  r.xy = n_mul(n_mul(p.x, n_mul(in_y, rho.y)), n_shift(b1z, -b2));
+  r.xz = n_neg(n_mul(p.x, along));
+  r.yz = n_neg(n_mul(p.y, along));
+  return r;
+}
+
+static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
+                             const int want, FN(surface) *out)
 {
   const vec position =
     FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
              n_lit(s[SUPERQUADRIC_POSITION + 2]));
-  const vec y = FN(rotate_back)(s, FN(sub3)(x, position));
+  const vec from = FN(sub3)(x, position);
+  const vec y = FN(rotate_back)(s, from);
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  const vec u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]),
-                         n_scale(y.z, axes_inv[2]));
-  const num qx = n_shift(n_mul(u.x, u.x), R(1e-12));
-  const num qy = n_shift(n_mul(u.y, u.y), R(1e-12));
-  const num qz = n_shift(n_mul(u.z, u.z), R(1e-12));
-  const num lx = n_log2(qx);
-  const num ly = n_log2(qy);
-  const num lz = n_log2(qz);
-
-  const ilane x_leads = n_value(lx) > n_value(ly);
-  const num xy_hi = n_select(x_leads, lx, ly);
-  const num xy_e = n_exp2(n_scale(n_sub(n_select(x_leads, ly, lx), xy_hi), s[SUPERQUADRIC_E2_INV]));
-  const num xy_sum = n_shift(xy_e, R(1.0));
-  const num m = n_smad(n_log2(xy_sum), s[SUPERQUADRIC_E2], xy_hi);
-
-  const ilane m_leads = n_value(m) > n_value(lz);
-  const num most = n_select(m_leads, m, lz);
-  const num share = n_exp2(n_scale(n_sub(n_select(m_leads, lz, m), most), s[SUPERQUADRIC_E1_INV]));
-  const num sum = n_shift(share, R(1.0));
-  const num f = n_smad(n_log2(sum), s[SUPERQUADRIC_E1], most);
-
-  const num h_inv = n_exp2(n_scale(f, R(-0.5)));
+  FN(shares) t;
+  FN(superquadric_shares)(s, y, &t);
   const num r = n_sqrt(n_shift(FN(dot3)(y, y), s[SUPERQUADRIC_FLOOR]));
-
-  if (want_g) {
-    // dh/dy_i = h w_i (u_i / a_i) / q_i with w = shares of the terms in f and in its inner sum.
-    const num one_over = n_rcp(n_mul(n_mul(sum, xy_sum), h_inv));
-    const num lead = n_mul(one_over, xy_sum);
-    const num wz = n_select(m_leads, n_mul(share, lead), lead);
-    const num wm = n_select(m_leads, one_over, n_mul(share, one_over));
-    const num wx = n_select(x_leads, wm, n_mul(xy_e, wm));
-    const num wy = n_select(x_leads, n_mul(xy_e, wm), wm);
-    const vec inner = FN(make)(n_scale(n_div(n_mul(wx, u.x), qx), axes_inv[0]),
-                               n_scale(n_div(n_mul(wy, u.y), qy), axes_inv[1]),
-                               n_scale(n_div(n_mul(wz, u.z), qz), axes_inv[2]));
-    *g = FN(rotate)(s, inner);
+  const num r_h = n_mul(r, t.h_inv);
+  out->phi = n_sub(r, r_h);
+  if (!want) {
+    return;
   }
-  return n_sub(r, n_mul(r, h_inv));
+  const num one_over = n_rcp(n_mul(n_mul(t.sum, t.xy_sum), t.h_inv));
+  const vec hw = FN(superquadric_weights)(&t, one_over);
+  // dh/dy_i = h w_i (u_i / a_i) / q_i
+  const vec wu = FN(make)(n_mul(hw.x, t.u.x), n_mul(hw.y, t.u.y), n_mul(hw.z, t.u.z));
+  const vec q_inv = FN(make)(n_rcp(t.q.x), n_rcp(t.q.y), n_rcp(t.q.z));
+  const vec p = want & JET_JACOBIAN
+                  ? FN(make)(n_mul(wu.x, q_inv.x), n_mul(wu.y, q_inv.y), n_mul(wu.z, q_inv.z))
+                  : FN(make)(n_div(wu.x, t.q.x), n_div(wu.y, t.q.y), n_div(wu.z, t.q.z));
+  out->g = FN(rotate)(s, FN(make)(n_scale(p.x, axes_inv[0]), n_scale(p.y, axes_inv[1]),
+                                  n_scale(p.z, axes_inv[2])));
+  if (want & JET_GRADIENT) {
+    // grad phi = (1 - 1/h) y / r + (r / h^2) grad h; r / h is of the size of the axes everywhere.
+    const num radial = n_div(n_sub(n_lit(R(1.0)), t.h_inv), r);
+    out->gradient = FN(mad3)(out->g, n_mul(r_h, t.h_inv), FN(scale3)(from, radial));
+  }
+  if (want & JET_JACOBIAN) {
+    const num scale = FN(unit_scale)(out->g, c->normal);
+    out->bend =
+      FN(rotate_symmetric)(s, FN(superquadric_bend)(s, &t, hw, q_inv, one_over, scale));
+  }
 }

@@ -52,7 +52,7 @@ static void march_superquadrics(blend_r *b, GLOBAL const real *first, int count,
                                 GLOBAL const coefficients *c, vec3_r x, vec3_r d, real margin,
                                 real creep, lane *step)
 {
-  vec3_r g = b->normal;
+  surface_r p;
   const int culling = count >= CULL_FROM;
   const int nearest = culling ? likely_nearest_r(first, count, x) : -1;
   for (int i = culling ? -1 : 0; i < count; ++i) {
@@ -64,9 +64,9 @@ static void march_superquadrics(blend_r *b, GLOBAL const real *first, int count,
       *step = lane_min(*step, march_sphere(s, x, d, margin, creep));
       continue;
     }
-    const lane phi = superquadric_r(s, x, 1, &g);
-    blend_add_r(b, c, phi, g, 0);
-    *step = lane_min(*step, march_bound(superquadric_gap(s, x, phi), g, d, margin, creep));
+    superquadric_r(s, c, x, JET_NORMAL, &p);
+    blend_add_r(b, c, &p, 0);
+    *step = lane_min(*step, march_bound(superquadric_gap(s, x, p.phi), p.g, d, margin, creep));
   }
 }
 
@@ -76,7 +76,7 @@ static blend_r march_blend(GLOBAL const int *head, GLOBAL const real *shape, int
                            real creep, lane *step)
 {
   blend_r b = blend_start_r();
-  vec3_r g = b.normal;
+  surface_r p;
   *step = lane_lit(REAL_BIG);
   march_superquadrics(&b,
                       shape + head[HEAD_SUPERQUADRIC_BASE] +
@@ -85,17 +85,17 @@ static blend_r march_blend(GLOBAL const int *head, GLOBAL const real *shape, int
   GLOBAL const int *range = head + HEAD_RANGES + 2 * (operation ? head[HEAD_POLYHEDRA] : 0);
   for (int i = 0; i < head[HEAD_POLYHEDRA + operation]; ++i, range += 2) {
     GLOBAL const real *planes = shape + head[HEAD_PLANE_BASE] + range[0] * PLANE_STRIDE;
-    const lane phi = polyhedron_r(planes, range[1], c, x, 1, &g);
-    blend_add_r(&b, c, phi, g, 0);
-    *step = lane_min(*step, march_bound(phi, g, d, margin, creep));
+    polyhedron_r(planes, range[1], c, x, JET_NORMAL, &p);
+    blend_add_r(&b, c, &p, 0);
+    *step = lane_min(*step, march_bound(p.phi, p.g, d, margin, creep));
   }
   range = head + HEAD_RANGES + 2 * (head[HEAD_POLYHEDRA] + head[HEAD_POLYHEDRA + 1] +
                                     (operation ? head[HEAD_POINTCLOUDS] : 0));
   for (int i = 0; i < head[HEAD_POINTCLOUDS + operation]; ++i, range += 2) {
     GLOBAL const real *points = shape + head[HEAD_POINT_BASE] + range[0] * POINT_STRIDE;
-    const lane phi = pointcloud_r(points, range[1], x, 0, &g);
-    blend_add_r(&b, c, phi, g, 0);
-    *step = lane_min(*step, lane_max((phi - margin) * MARCH_CLOUD_STEP, lane_lit(creep)));
+    pointcloud_r(points, range[1], c, x, 0, &p);
+    blend_add_r(&b, c, &p, 0);
+    *step = lane_min(*step, lane_max((p.phi - margin) * MARCH_CLOUD_STEP, lane_lit(creep)));
   }
   return b;
 }
