@@ -154,8 +154,7 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
   FN(shares) t;
   FN(superquadric_shares)(s, y, &t);
   const num r = n_sqrt(n_shift(FN(dot3)(y, y), s[SUPERQUADRIC_FLOOR]));
-  const num r_h = n_mul(r, t.h_inv);
-  out->phi = n_sub(r, r_h);
+  out->phi = n_sub(r, n_mul(r, t.h_inv));
   if (!want) {
     return;
   }
@@ -172,7 +171,8 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
   if (want & JET_GRADIENT) {
     // grad phi = (1 - 1/h) y / r + (r / h^2) grad h; r / h is of the size of the axes everywhere.
     const num radial = n_div(n_sub(n_lit(R(1.0)), t.h_inv), r);
-    out->gradient = FN(mad3)(out->g, n_mul(r_h, t.h_inv), FN(scale3)(from, radial));
+    const num steep = n_mul(n_mul(r, t.h_inv), t.h_inv);
+    out->gradient = FN(mad3)(out->g, steep, FN(scale3)(from, radial));
   }
   if (want & JET_JACOBIAN) {
     const num scale = FN(unit_scale)(out->g, c->normal);
