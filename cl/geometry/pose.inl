@@ -18,10 +18,12 @@ typedef struct FN(frame) {
 #define SEPARATION_LIMIT 1e12f
 #endif
 
+// The value stops at the limit, its derivative does not: adjoints pass through it likewise.
 static num FN(limit)(num x, real most)
 {
   const num low = n_select(n_value(x) < n_plain(-most), n_lit(-most), x);
-  return n_select(n_value(x) > n_plain(most), n_lit(most), low);
+  const num both = n_select(n_value(x) > n_plain(most), n_lit(most), low);
+  return n_with_value(x, n_value(both));
 }
 
 static vec FN(limit3)(vec v, real most)
@@ -93,18 +95,112 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
   return f;
 }
 
+// ---- adjoints ----
+// A frame's cotangent is a wrench in the body's own frame: T exp(u, theta) changes t by R u and R
+// by R hat(theta), and what is differentiated by force . u + moment . theta.
+
+// Slopes of b and c, doubled, with respect to t^2, for t < 1/2: series of eight terms.
+static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
+{
+  num sb = n_lit(R(2.4990731149737962340e-15)); // 16/18!
+  num sc = n_lit(R(1.3153016394598927547e-16)); // 16/19!
+  const real fb[7] = {R(-6.6912682653423394164e-13), R(1.3764894717275669657e-10),
+                      R(-2.0876756987868098979e-08), R(2.2045855379188712522e-06),
+                      R(-1.4880952380952380952e-04), R(5.5555555555555555556e-03),
+                      R(-8.3333333333333333333e-02)};
+  const real fc[7] = {R(-3.9360401560837290685e-14), R(9.1765964781837797711e-12),
+                      R(-1.6059043836821614599e-09), R(2.0041686708353375020e-07),
+                      R(-1.6534391534391534392e-05), R(7.9365079365079365079e-04),
+                      R(-1.6666666666666666667e-02)};
+  for (int i = 0; i < 7; ++i) {
+    sb = n_shift(n_mul(sb, t2), fb[i]);
+    sc = n_shift(n_mul(sc, t2), fc[i]);
+  }
+  *b_slope = sb;
+  *c_slope = sc;
+}
+
+// A turn by omega = axis k, k = |omega| except for small ones, where k = 1: with the powers of k in
+// the coefficients none of them leaves the range, however long omega is.
+typedef struct FN(turn) {
+  vec axis;
+  num ak, b, bk, bkk, ck, ckk; // a, b and c times powers of k
+  num cosine;
+  num b_slope, c_slope; // 2 db/d(t^2) k^2 and 2 dc/d(t^2) k^3
+} FN(turn);
+
+static FN(turn) FN(turn_of)(vec omega)
+{
+  FN(turn) r;
+  const num t2 = FN(dot3)(omega, omega);
+  const n_mask small = n_value(t2) < n_plain(R(0.25));
+  const num k = n_sqrt(n_select(small, n_lit(R(1.0)), t2));
+  num a, c, b_slope, c_slope;
+  FN(exp_coefficients)(t2, &a, &r.b, &c, &r.cosine);
+  FN(exp_slopes)(n_select(small, t2, n_lit(R(0.0))), &b_slope, &c_slope);
+  r.axis = FN(scale3)(omega, n_rcp(k));
+  r.ak = n_mul(a, k);
+  r.bk = n_mul(r.b, k);
+  r.bkk = n_mul(r.bk, k);
+  r.ck = n_mul(c, k);
+  r.ckk = n_mul(r.ck, k);
+  // t^2 db/d(t^2) = (a - 2 b) / 2 and t^2 dc/d(t^2) = (b - 3 c) / 2.
+  r.b_slope = n_select(small, b_slope, n_smad(r.b, R(-2.0), a));
+  r.c_slope = n_select(small, c_slope, n_smad(r.ck, R(-3.0), r.bk));
+  return r;
+}
+
+// J(omega) v; J(omega)' R = J(omega), as J' = J R'.
+static vec FN(turn_mean)(const FN(turn) *r, vec v)
+{
+  const vec across = FN(cross3)(r->axis, v);
+  return FN(add3)(v, FN(mad3)(across, r->bk, FN(scale3)(FN(cross3)(r->axis, across), r->ckk)));
+}
+
+// rho's cotangent is J' R force; omega's is J moment and, with t_bar = R force, the gradient of
+// t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega), where
+// first = omega . (rho x t_bar) and second = (omega . rho)(omega . t_bar) - |omega|^2 rho . t_bar.
+static void FN(exp_se3_adjoint)(vec rho, vec omega, vec force, vec moment, vec *rho_bar,
+                                vec *omega_bar)
+{
+  const vec w = FN(limit3)(omega, ROTATION_LIMIT);
+  const vec x = FN(limit3)(rho, TRANSLATION_LIMIT);
+  const FN(turn) r = FN(turn_of)(w);
+  const vec along = FN(scale3)(r.axis, n_mul(r.bkk, FN(dot3)(r.axis, force)));
+  const vec t_bar = FN(mad3)(force, r.cosine,
+                             FN(mad3)(FN(cross3)(r.axis, force), r.ak, along));
+  const vec across = FN(cross3)(x, t_bar);
+  const num by_x = FN(dot3)(r.axis, x), by_t = FN(dot3)(r.axis, t_bar);
+  const num by_both = FN(dot3)(x, t_bar), axis2 = FN(dot3)(r.axis, r.axis);
+  const num first = FN(dot3)(r.axis, across);
+  const num second = n_sub(n_mul(by_x, by_t), n_mul(axis2, by_both));
+  const num lengthwise = n_sub(n_mad(r.b_slope, first, n_mul(r.c_slope, second)),
+                               n_scale(n_mul(r.ck, by_both), R(2.0)));
+  const vec crosswise = FN(mad3)(t_bar, n_mul(r.ck, by_x), FN(scale3)(x, n_mul(r.ck, by_t)));
+  vec bar = FN(mad3)(r.axis, lengthwise, FN(turn_mean)(&r, moment));
+  bar = FN(mad3)(across, r.b, bar);
+  *omega_bar = FN(add3)(bar, crosswise);
+  *rho_bar = FN(turn_mean)(&r, force);
+}
+
 static num FN(larger)(num a, num b)
 {
   return n_select(n_value(a) > n_value(b), a, b);
 }
 
+// The largest component of a quaternion, a constant to derivatives: squares of very long or short
+// ones leave the range, of ratios they do not.
+static num FN(quaternion_size)(num qx, num qy, num qz, num qw)
+{
+  const num xy = FN(larger)(n_abs(qx), n_abs(qy));
+  const num zw = FN(larger)(n_abs(qz), n_abs(qw));
+  return n_of(n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
+}
+
 // Position and quaternion (x, y, z, w), of any length above 0.
 static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num qw)
 {
-  // By the largest component first: squares of very long or short ones leave the range.
-  const num xy = FN(larger)(n_abs(qx), n_abs(qy));
-  const num zw = FN(larger)(n_abs(qz), n_abs(qw));
-  const num most = n_of(n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
+  const num most = FN(quaternion_size)(qx, qy, qz, qw);
   const num sx = n_div(qx, most), sy = n_div(qy, most), sz = n_div(qz, most), sw = n_div(qw, most);
   const num norm2 = n_mad(sx, sx, n_mad(sy, sy, n_mad(sz, sz, n_mul(sw, sw))));
   const num k = n_scale(n_rcp(norm2), R(2.0));
@@ -122,6 +218,24 @@ static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num 
   f.m[7] = n_mad(y, sz, n_mul(x, sw));
   f.t = FN(limit3)(position, TRANSLATION_LIMIT);
   return f;
+}
+
+// position_bar = R force; the quaternion's is 2 q (0, moment) / |q|^2, orthogonal to q.
+static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, vec moment,
+                                   vec *position_bar, num q_bar[4])
+{
+  const num most = FN(quaternion_size)(qx, qy, qz, qw);
+  const vec v = FN(make)(n_div(qx, most), n_div(qy, most), n_div(qz, most));
+  const num w = n_div(qw, most);
+  const num k = n_scale(n_rcp(n_mad(w, w, FN(dot3)(v, v))), R(2.0));
+  const vec across = FN(cross3)(v, force);
+  *position_bar = FN(mad3)(FN(mad3)(across, w, FN(cross3)(v, across)), k, force);
+  const vec turn = FN(scale3)(FN(mad3)(moment, w, FN(cross3)(v, moment)), k);
+  // Short quaternions have long gradients; what is finite stays so.
+  q_bar[0] = FN(limit)(n_div(turn.x, most), REAL_MOST);
+  q_bar[1] = FN(limit)(n_div(turn.y, most), REAL_MOST);
+  q_bar[2] = FN(limit)(n_div(turn.z, most), REAL_MOST);
+  q_bar[3] = FN(limit)(n_div(n_neg(n_mul(FN(dot3)(v, moment), k)), most), REAL_MOST);
 }
 
 // a' b for rotations, and a' (v) limited: the frame of `a` seen from `b` and so on.

@@ -9,9 +9,28 @@ static num FN(sigmoid)(num x)
   return n_select(positive, r, n_mul(e, r));
 }
 
+// The sigmoid and its slope, e / (1 + e)^2 with e = exp(-|x|): no 1 - s that could cancel.
+static num FN(sigmoid_and_slope)(num x, num *slope)
+{
+  const ilane positive = n_value(x) >= lane_lit(R(0.0));
+  const num e = n_exp2(n_select(positive, n_scale(x, -LOG2E), n_scale(x, LOG2E)));
+  const num r = n_rcp(n_shift(e, R(1.0)));
+  const num er = n_mul(e, r);
+  *slope = n_mul(er, r);
+  return n_select(positive, r, er);
+}
+
 static num FN(soft_sign)(num x)
 {
   return n_shift(n_scale(FN(sigmoid)(n_scale(x, R(2.0))), R(2.0)), R(-1.0));
+}
+
+static num FN(soft_sign_and_slope)(num x, num *slope)
+{
+  num half_slope;
+  const num s = FN(sigmoid_and_slope)(n_scale(x, R(2.0)), &half_slope);
+  *slope = n_scale(half_slope, R(4.0));
+  return n_shift(n_scale(s, R(2.0)), R(-1.0));
 }
 
 // softplus(x) - max(x, 0), even in x.
@@ -33,6 +52,45 @@ static num FN(soft_clip)(num x, real tau, real tau_inv)
   return n_smad(n_sub(low, high), tau, hard);
 }
 
+// The steps at 0 and at 1: e = exp(-|x| / tau), f = exp(-|x - 1| / tau), 1 / ((1 + e)(1 + f)). With
+// them slopes are products whose factors cancel nowhere but where they vanish.
+typedef struct FN(steps) {
+  ilane right, above;    // x >= 0, x >= 1
+  num e, f, ef, e1, inv; // e1 = 1 + e
+} FN(steps);
+
+static FN(steps) FN(steps_of)(num x, real tau_inv)
+{
+  FN(steps) s;
+  const num u = n_scale(x, tau_inv * LOG2E);
+  const num v = n_scale(n_shift(x, R(-1.0)), tau_inv * LOG2E);
+  s.right = n_value(x) >= lane_lit(R(0.0));
+  s.above = n_value(x) >= lane_lit(R(1.0));
+  s.e = n_exp2(n_select(s.right, n_neg(u), u));
+  s.f = n_exp2(n_select(s.above, n_neg(v), v));
+  s.ef = n_mul(s.e, s.f);
+  s.e1 = n_shift(s.e, R(1.0));
+  s.inv = n_rcp(n_mul(s.e1, n_shift(s.f, R(1.0))));
+  return s;
+}
+
+// One of three by where x lies.
+static num FN(by_step)(const FN(steps) *s, num below, num between, num above)
+{
+  return n_select(s->above, above, n_select(s->right, between, below));
+}
+
+// The soft clip and its slope, sigmoid(x / tau) - sigmoid((x - 1) / tau).
+static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
+{
+  const FN(steps) s = FN(steps_of)(x, tau_inv);
+  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
+  *slope = n_mul(FN(by_step)(&s, n_sub(s.e, s.f), n_sub(one, s.ef), n_sub(s.f, s.e)), s.inv);
+  // softplus(x / tau) - softplus((x - 1) / tau) but for its hard part: ln (1 + e) / (1 + f).
+  const num rest = n_log2(n_mul(n_mul(s.e1, s.e1), s.inv));
+  return n_smad(rest, tau * LN2, FN(by_step)(&s, zero, x, one));
+}
+
 // [0 < x < 1]
 static num FN(within)(num x, real tau_inv)
 {
@@ -40,9 +98,27 @@ static num FN(within)(num x, real tau_inv)
                FN(sigmoid)(n_scale(n_sub(n_lit(R(1.0)), x), tau_inv)));
 }
 
+static num FN(within_and_slope)(num x, real tau_inv, num *slope)
+{
+  const FN(steps) s = FN(steps_of)(x, tau_inv);
+  const num one = n_lit(R(1.0));
+  const num inside = n_mul(FN(by_step)(&s, s.e, one, s.f), s.inv);
+  const num rise = FN(by_step)(&s, n_sub(one, s.ef), n_sub(s.e, s.f), n_sub(s.ef, one));
+  *slope = n_scale(n_mul(inside, n_mul(rise, s.inv)), tau_inv);
+  return inside;
+}
+
 // g / sqrt(tau + g.g)
 static vec FN(unit)(vec g, real tau)
 {
   const num length = n_sqrt(n_shift(FN(dot3)(g, g), tau));
   return FN(scale3)(g, n_rcp(length));
+}
+
+// The cotangent of g from the one of u = unit(g): (bar - u (u.bar)) / length.
+static vec FN(unit_adjoint)(vec g, real tau, vec bar)
+{
+  const num length_inv = n_rcp(n_sqrt(n_shift(FN(dot3)(g, g), tau)));
+  const vec u = FN(scale3)(g, length_inv);
+  return FN(scale3)(FN(mad3)(u, n_neg(FN(dot3)(u, bar)), bar), length_inv);
 }

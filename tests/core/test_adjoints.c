@@ -1,0 +1,535 @@
+/* Hand-written adjoints, as C in double: against the Jacobian that duals give, and, compiled on
+ * duals, against central differences of themselves. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL_DOUBLE 1
+#define LANES 1
+#define DUAL_TANGENTS 24
+#include "num/real.h"
+
+#include "geometry/coefficients.h"
+#include "geometry/wide.h"
+#include "num/dual.h"
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "geometry/vec.inl"
+#include "geometry/smooth.inl"
+#include "geometry/pose.inl"
+#include "geometry/edge_edge.inl"
+#include "geometry/vertex_face.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+#define NUM_DUAL 1
+#include "num/num_on.h"
+#include "geometry/vec.inl"
+#include "geometry/smooth.inl"
+#include "geometry/pose.inl"
+#include "geometry/edge_edge.inl"
+#include "geometry/vertex_face.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+
+enum { MOST_IN = 17, MOST_OUT = 11, MOST = MOST_IN + MOST_OUT };
+
+/* A map of `in` numbers to `out`, and its adjoint: x and the cotangents of y -> those of x. */
+typedef struct map {
+  const char *name;
+  int in, out;
+  void (*primal)(const dual *x, dual *y);
+  void (*plain)(const double *x, const double *y_bar, double *x_bar);
+  void (*dual)(const dual *x, const dual *y_bar, dual *x_bar);
+} map;
+
+static coefficients smooth;
+
+#define VEC(from) {(from)[0], (from)[1], (from)[2]}
+#define PUT(to, from) ((to)[0] = (from).x, (to)[1] = (from).y, (to)[2] = (from).z)
+
+/* Slopes are adjoints of one number each. */
+#define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD)                                                \
+  static void F(operator_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
+  {                                                                                               \
+    NUMBER slope[4];                                                                              \
+    F(sigmoid_and_slope)(x[0], slope);                                                            \
+    F(soft_sign_and_slope)(x[0], slope + 1);                                                      \
+    F(soft_clip_and_slope)(x[0], smooth.clip, smooth.clip_inv, slope + 2);                        \
+    F(within_and_slope)(x[0], smooth.compare_inv, slope + 3);                                     \
+    x_bar[0] = MUL(y[0], slope[0]);                                                               \
+    for (int i = 1; i < 4; ++i) {                                                                 \
+      x_bar[0] = ADD(x_bar[0], MUL(y[i], slope[i]));                                              \
+    }                                                                                             \
+  }                                                                                               \
+  static void F(unit_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
+  {                                                                                               \
+    const F(vec3) g = VEC(x), bar = VEC(y);                                                       \
+    const F(vec3) r = F(unit_adjoint)(g, smooth.normal, bar);                                     \
+    PUT(x_bar, r);                                                                                \
+  }                                                                                               \
+  static void F(twist_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                   \
+  {                                                                                               \
+    const POSE(vec3) rho = VEC(x), omega = VEC(x + 3), force = VEC(y), moment = VEC(y + 3);       \
+    POSE(vec3) rho_bar, omega_bar;                                                                \
+    POSE(exp_se3_adjoint)(rho, omega, force, moment, &rho_bar, &omega_bar);                       \
+    PUT(x_bar, rho_bar);                                                                          \
+    PUT(x_bar + 3, omega_bar);                                                                    \
+  }                                                                                               \
+  static void F(quaternion_map_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)          \
+  {                                                                                               \
+    const POSE(vec3) force = VEC(y), moment = VEC(y + 3);                                         \
+    POSE(vec3) position_bar;                                                                      \
+    POSE(quaternion_adjoint)(x[3], x[4], x[5], x[6], force, moment, &position_bar, x_bar + 3);    \
+    PUT(x_bar, position_bar);                                                                     \
+  }                                                                                               \
+  static void F(witness_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                 \
+  {                                                                                               \
+    const F(vec3) p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);                 \
+    const F(vec3) e1_bar = VEC(y), e2_bar = VEC(y + 3);                                           \
+    F(vec3) bar[4];                                                                               \
+    F(edge_witness_adjoint)(p0, p1, q0, q1, &smooth, e1_bar, e2_bar, y[6], bar);                  \
+    memcpy(x_bar, bar, sizeof bar);                                                               \
+  }                                                                                               \
+  static void F(pair_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
+  {                                                                                               \
+    const F(vec3) e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);                 \
+    const F(edge_contact) bar = {y[0], y[1], y[2], VEC(y + 3), VEC(y + 6), y[9], y[10]};          \
+    const F(edge_pair_bar) r = F(edge_pair_adjoint)(e1, e2, x[12], m1, m2, x[13], x[14], x[15],   \
+                                                    x[16], &smooth, &bar, pair_active);           \
+    memcpy(x_bar, &r, sizeof r);                                                                  \
+  }                                                                                               \
+  static void F(face_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
+  {                                                                                               \
+    const F(vec3) v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9), bar = VEC(y);       \
+    F(vec3) out[4];                                                                               \
+    F(face_witness_adjoint)(v, a, b, e, &smooth, bar, out);                                       \
+    memcpy(x_bar, out, sizeof out);                                                               \
+  }
+static int pair_active = 1;
+#define F_PLAIN(name) name##_r
+#define F_WIDE(name) name##_w
+#define F_DUAL(name) name##_d
+#define PLAIN_MUL(a, b) ((a) * (b))
+#define PLAIN_ADD(a, b) ((a) + (b))
+DEFINE_ADJOINTS(double, F_PLAIN, F_WIDE, PLAIN_MUL, PLAIN_ADD)
+DEFINE_ADJOINTS(dual, F_DUAL, F_DUAL, dual_mul, dual_add)
+
+/* ---- primals, on duals ---- */
+
+static void operators(const dual *x, dual *y)
+{
+  y[0] = sigmoid_d(x[0]);
+  y[1] = soft_sign_d(x[0]);
+  y[2] = soft_clip_d(x[0], smooth.clip, smooth.clip_inv);
+  y[3] = within_d(x[0], smooth.compare_inv);
+}
+
+static void unit_map(const dual *x, dual *y)
+{
+  const vec3_d g = VEC(x);
+  const vec3_d u = unit_d(g, smooth.normal);
+  PUT(y, u);
+}
+
+/* Six numbers whose derivatives are u = R' dt and theta, hat(theta) = R' dR: how a frame moves,
+ * seen from itself. Their values are not used. */
+static void frame_moves(const frame_d *f, dual *y)
+{
+  const dual *m = f->m;
+  const dual t[3] = VEC((const dual *)&f->t);
+  for (int i = 0; i < 3; ++i) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    y[i] = dual_lit(0.0);
+    y[3 + i] = dual_lit(0.0);
+    for (int row = 0; row < 3; ++row) {
+      y[i] = dual_add(y[i], dual_scale(t[row], m[3 * row + i].v));
+      /* theta_i = (R' dR)_kj, and by symmetry -(R' dR)_jk */
+      y[3 + i] = dual_add(y[3 + i], dual_scale(m[3 * row + j], 0.5 * m[3 * row + k].v));
+      y[3 + i] = dual_sub(y[3 + i], dual_scale(m[3 * row + k], 0.5 * m[3 * row + j].v));
+    }
+  }
+}
+
+static void twist(const dual *x, dual *y)
+{
+  const vec3_d rho = VEC(x), omega = VEC(x + 3);
+  const frame_d f = exp_se3_d(rho, omega);
+  frame_moves(&f, y);
+}
+
+static void quaternion(const dual *x, dual *y)
+{
+  const vec3_d position = VEC(x);
+  const frame_d f = quaternion_frame_d(position, x[3], x[4], x[5], x[6]);
+  frame_moves(&f, y);
+}
+
+static void witness(const dual *x, dual *y)
+{
+  const vec3_d p0 = VEC(x), p1 = VEC(x + 3), q0 = VEC(x + 6), q1 = VEC(x + 9);
+  vec3_d e1, e2;
+  edge_witness_d(p0, p1, q0, q1, &smooth, &e1, &e2, y + 6);
+  PUT(y, e1);
+  PUT(y + 3, e2);
+}
+
+static void edge_contact_of(const dual *x, dual *y)
+{
+  const vec3_d e1 = VEC(x), e2 = VEC(x + 3), m1 = VEC(x + 6), m2 = VEC(x + 9);
+  const edge_contact_d r = edge_pair_d(e1, e2, x[12], m1, m2, x[13], x[14], x[15], x[16], &smooth);
+  memcpy(y, &r, sizeof r);
+}
+
+static void face(const dual *x, dual *y)
+{
+  const vec3_d v = VEC(x), a = VEC(x + 3), b = VEC(x + 6), e = VEC(x + 9);
+  const vec3_d r = face_witness_d(v, a, b, e, &smooth);
+  PUT(y, r);
+}
+
+enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, FACE, MAPS };
+static const map maps[MAPS] = {
+  {"smooth operators", 1, 4, operators, operator_adjoint_r, operator_adjoint_d},
+  {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
+  {"exp_se3", 6, 6, twist, twist_adjoint_r, twist_adjoint_d},
+  {"quaternion_frame", 7, 6, quaternion, quaternion_map_adjoint_r, quaternion_map_adjoint_d},
+  {"edge_witness", 12, 7, witness, witness_adjoint_r, witness_adjoint_d},
+  {"edge_pair", 17, 11, edge_contact_of, pair_adjoint_r, pair_adjoint_d},
+  {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
+};
+
+/* ---- adjoints against Jacobians ---- */
+
+static void random_numbers(uint64_t *seed, double size, int count, double *out)
+{
+  for (int i = 0; i < count; ++i) {
+    out[i] = size * random_normal(seed);
+  }
+}
+
+/* The largest difference of y_bar J and the adjoint, over the largest entry of either. */
+static double adjoint_error(const map *m, const double *x, const double *y_bar, bool *finite)
+{
+  dual in[MOST_IN], out[MOST_OUT];
+  double x_bar[MOST_IN], worst = 0.0, largest = 0.0;
+  for (int i = 0; i < m->in; ++i) {
+    in[i] = dual_lit(x[i]);
+    in[i].d[i] = 1.0;
+  }
+  m->primal(in, out);
+  m->plain(x, y_bar, x_bar);
+  for (int i = 0; i < m->in; ++i) {
+    double want = 0.0;
+    for (int j = 0; j < m->out; ++j) {
+      want += y_bar[j] * out[j].d[i];
+    }
+    *finite = *finite && isfinite(x_bar[i]) && isfinite(want);
+    worst = fmax(worst, fabs(x_bar[i] - want));
+    largest = fmax(largest, fmax(fabs(want), fabs(x_bar[i])));
+  }
+  return largest > 0.0 ? worst / largest : 0.0;
+}
+
+/* Four random cotangents at each of `count` points. */
+static void test_adjoint(int which, const char *where, const double *points, size_t count)
+{
+  const map *m = &maps[which];
+  uint64_t seed = 80 + (uint64_t)which;
+  double worst = 0.0, y_bar[MOST_OUT];
+  size_t at = 0;
+  bool finite = true;
+  for (size_t i = 0; i < 4 * count; ++i) {
+    random_numbers(&seed, 1.0, m->out, y_bar);
+    const double error = adjoint_error(m, points + i / 4 * (size_t)m->in, y_bar, &finite);
+    if (!(error <= worst)) {
+      worst = error;
+      at = i / 4;
+    }
+  }
+  printf("%-18s %-30s off by %.1e of 1e-11\n", m->name, where, worst);
+  check(count && finite, "%s, %s: not finite", m->name, where);
+  check(worst <= 1e-11, "%s, %s: off by %g at point %zu", m->name, where, worst, at);
+}
+
+/* ---- second derivatives ---- */
+
+typedef struct tally {
+  double value, worst;            /* relative differences of values and of derivatives */
+  size_t entries, sloped, second; /* those above rounding; of these, of second order */
+} tally;
+
+/* The adjoint as a map of (x, y_bar): derivatives along one direction. */
+static void differentiate(const map *m, const double *at, const double *along, double step,
+                          tally *t)
+{
+  const int in = m->in + m->out;
+  dual z[MOST], x_bar[MOST_IN];
+  double low[MOST_IN], high[MOST_IN], value[MOST_IN], off[3][MOST_IN];
+  double quotient[3][MOST_IN], scale = 1.0;
+  for (int i = 0; i < in; ++i) {
+    z[i] = dual_lit(at[i]);
+    z[i].d[0] = along[i];
+  }
+  m->dual(z, z + m->in, x_bar);
+  m->plain(at, at + m->in, value);
+  for (int s = 0; s < 3; ++s) {
+    const double h = step / (1 << s);
+    double below[MOST], above[MOST];
+    for (int i = 0; i < in; ++i) {
+      below[i] = at[i] - h * along[i];
+      above[i] = at[i] + h * along[i];
+    }
+    m->plain(below, below + m->in, low);
+    m->plain(above, above + m->in, high);
+    for (int i = 0; i < m->in; ++i) {
+      quotient[s][i] = (high[i] - low[i]) / (2.0 * h);
+      off[s][i] = fabs(quotient[s][i] - x_bar[i].d[0]);
+      scale = fmax(scale, fabs(x_bar[i].d[0]));
+    }
+  }
+  for (int i = 0; i < m->in; ++i) {
+    const double finest = (4.0 * quotient[2][i] - quotient[1][i]) / 3.0;
+    t->value = fmax(t->value, fabs(x_bar[i].v - value[i]) / fmax(1.0, fabs(value[i])));
+    t->worst = fmax(t->worst, fabs(finest - x_bar[i].d[0]) / scale);
+    ++t->entries;
+    if (off[2][i] > 1e-7 * scale) {
+      ++t->sloped;
+      t->second += off[0][i] > 3.0 * off[1][i] && off[0][i] < 5.0 * off[1][i] &&
+                   off[1][i] > 3.0 * off[2][i] && off[1][i] < 5.0 * off[2][i];
+    }
+  }
+}
+
+static void test_second(int which, const char *where, const double *points, size_t count,
+                        double step)
+{
+  const map *m = &maps[which];
+  uint64_t seed = 90 + (uint64_t)which;
+  tally t = {0};
+  for (size_t i = 0; i < 8 * count; ++i) {
+    double at[MOST], along[MOST], length = 0.0;
+    memcpy(at, points + i / 8 * (size_t)m->in, (size_t)m->in * sizeof *at);
+    random_numbers(&seed, 1.0, m->out, at + m->in);
+    random_numbers(&seed, 1.0, m->in + m->out, along);
+    for (int k = 0; k < m->in + m->out; ++k) {
+      length += along[k] * along[k];
+    }
+    for (int k = 0; k < m->in + m->out; ++k) {
+      along[k] /= sqrt(length);
+    }
+    differentiate(m, at, along, step, &t);
+  }
+  printf("%-18s %-30s values %.1e, second derivatives %.1e, %zu of %zu of second order (%zu)\n",
+         m->name, where, t.value, t.worst, t.second, t.sloped, t.entries);
+  check(t.value < 1e-14, "%s, %s: dual and plain adjoints differ by %g", m->name, where, t.value);
+  check(t.worst < 2e-5, "%s, %s: a second derivative is off by %g", m->name, where, t.worst);
+  check(t.entries && 10 * t.second >= 7 * t.sloped, "%s, %s: %zu of %zu of second order", m->name,
+        where, t.second, t.sloped);
+}
+
+/* ---- where ---- */
+
+enum { POINTS = 200 };
+
+static void test_at_random(int which, double size, double step)
+{
+  double points[POINTS * MOST_IN];
+  uint64_t seed = 100 + (uint64_t)which;
+  random_numbers(&seed, size, POINTS * maps[which].in, points);
+  test_adjoint(which, "at random", points, POINTS);
+  test_second(which, "at random", points, POINTS, step);
+}
+
+static void test_twists(void)
+{
+  const double size[] = {0.0, 1e-9, 0.4999, 0.5, 0.5001, 3.141592653589793, 6.4, 10.0};
+  double points[6 * 8];
+  uint64_t seed = 110;
+  for (int i = 0; i < 8; ++i) {
+    random_numbers(&seed, 1.0, 3, points + 6 * i);
+    points[6 * i + 3] = 0.6 * size[i];
+    points[6 * i + 4] = 0.0;
+    points[6 * i + 5] = 0.8 * size[i];
+  }
+  test_adjoint(TWIST, "|omega| = 0, 1/2, pi, 10", points, 8);
+  test_second(TWIST, "|omega| = 0, 1/2, pi, 10", points, 8, 1e-2);
+  for (int i = 0; i < 6; ++i) {
+    const double rho[] = {1e3, 1e30, 1.0, 1e30, 1e30, 1.0};
+    const double omega[] = {1.0, 0.1, 1e4, 1e30, 1e-30, 1e152};
+    random_numbers(&seed, rho[i], 3, points + 6 * i);
+    random_numbers(&seed, omega[i], 3, points + 6 * i + 3);
+  }
+  test_adjoint(TWIST, "long twists", points, 6);
+}
+
+static void test_quaternions(void)
+{
+  const double size[] = {1e-30, 1e-3, 1.0, 1e3, 1e30};
+  double points[7 * 10];
+  uint64_t seed = 120;
+  for (int i = 0; i < 10; ++i) {
+    random_numbers(&seed, i == 9 ? 1e30 : 1.0, 3, points + 7 * i);
+    random_numbers(&seed, size[i % 5], 4, points + 7 * i + 3);
+    if (i > 4) { /* one component alone, or two equal ones */
+      points[7 * i + 3] = points[7 * i + 4] = 0.0;
+      points[7 * i + 5] = i % 2 ? points[7 * i + 6] : 0.0;
+    }
+  }
+  for (int i = 0; i < 10; ++i) {
+    char where[32];
+    snprintf(where, sizeof where, "of length %.0e", size[i % 5]);
+    /* One each: gradients of short ones are long. */
+    test_adjoint(QUATERNION, where, points + 7 * i, 1);
+  }
+  test_second(QUATERNION, "of length 1", points + 14, 1, 1e-2);
+}
+
+/* Parallel, identical, touching edges, one of no length, none of any, square and crossing. */
+static const double edges[12 * 8] = {
+  0, 0, 0, 1, 0, 0, 0, 0.3, 0, 1, 0.3, 0,   0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0,
+  0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0,       0, 0, 0, 0, 0, 0, 0.5, 1, 0, 0.5, -1, 0.2,
+  0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 0,       0, 0, 0, 1, 0, 0, 1, 0.2, 0, 0, 0.2, 0,
+  0, 0, 0, 1, 0, 0, 0.5, -0.5, 0, 0.5, 0.5, 0, 0.1, 0, 0, 1, 0.3, 0, 0.2, 0.1, 0.1, 1.1, 0.4, 0.1};
+
+static void test_edges(bool second)
+{
+  double far[12 * POINTS];
+  uint64_t seed = 130;
+  test_adjoint(WITNESS, "parallel, same, touching", edges, 8);
+  if (second) {
+    test_second(WITNESS, "parallel, same, touching", edges, 8, 1e-4);
+  }
+  /* Two edges a long way from each other; long edges; nearly parallel ones. */
+  for (int kind = 0; kind < 4; ++kind) {
+    static const char *const names[] = {"1e6 apart", "1e6 long", "nearly parallel", "0.01 long"};
+    random_numbers(&seed, kind == 1 ? 1e6 : kind == 3 ? 0.01 : 1.0, 12 * POINTS, far);
+    for (int i = 0; i < POINTS; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        double *e = far + 12 * i;
+        e[6 + k] += kind == 0 ? 1e6 : 0.0;
+        e[9 + k] = kind == 0 ? e[9 + k] + 1e6
+                   : kind == 2 ? e[6 + k] + e[3 + k] - e[k] + 1e-6 * e[9 + k] : e[9 + k];
+      }
+    }
+    test_adjoint(WITNESS, names[kind], far, POINTS);
+  }
+}
+
+static void test_pairs(void)
+{
+  double points[17 * POINTS];
+  uint64_t seed = 140;
+  for (int kind = 0; kind < 4; ++kind) {
+    static const char *const names[] = {"touching", "1e6 apart", "1e-6 apart", "deep inside"};
+    random_numbers(&seed, 0.3, 17 * POINTS, points);
+    for (int i = 0; i < POINTS; ++i) {
+      double *x = points + 17 * i;
+      for (int k = 0; k < 3; ++k) {
+        x[3 + k] = kind == 0 ? x[k] : kind == 1 ? x[3 + k] + 1e6
+                   : kind == 2 ? x[k] + 1e-6 * x[3 + k] : x[3 + k];
+        x[13 + k] -= kind == 3 ? 1e3 : 0.0;
+      }
+    }
+    test_adjoint(PAIR, names[kind], points, POINTS);
+  }
+}
+
+/* Without activities' cotangents, `active` 0 is the same to the bit. */
+static void test_inactive_pairs(void)
+{
+  uint64_t seed = 150;
+  bool same = true;
+  for (int i = 0; i < POINTS; ++i) {
+    double x[17], y_bar[11], with[17], without[17];
+    random_numbers(&seed, 0.3, 17, x);
+    random_numbers(&seed, 1.0, 9, y_bar);
+    y_bar[9] = y_bar[10] = 0.0;
+    pair_adjoint_r(x, y_bar, with);
+    pair_active = 0;
+    pair_adjoint_r(x, y_bar, without);
+    pair_active = 1;
+    for (int k = 0; k < 17; ++k) {
+      same = same && with[k] == without[k] && (k < 12 || without[k] == 0.0);
+    }
+  }
+  check(same, "edge_pair: cotangents without activities differ");
+}
+
+static void test_faces(bool second)
+{
+  const double flat[12 * 4] = {/* inside, beyond a side, at a corner, on a side */
+                               0.3, 0.3, 0.2, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+                               2, 2, 0.1, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+                               0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+                               0.5, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+  double points[12 * POINTS];
+  uint64_t seed = 160;
+  test_adjoint(FACE, "inside, beyond, corner, side", flat, 4);
+  if (second) {
+    test_second(FACE, "inside, beyond a side", flat, 2, 2e-4);
+    /* On a side the distance to it bends within 1e-5, the root of `distance`. */
+    test_second(FACE, "at a corner, on a side", flat + 24, 2, 4e-7);
+  }
+  for (int kind = 0; kind < 3; ++kind) {
+    static const char *const names[] = {"1e6 away", "nearly degenerate", "small"};
+    random_numbers(&seed, kind == 2 ? 0.01 : 1.0, 12 * POINTS, points);
+    for (int i = 0; i < POINTS; ++i) {
+      double *x = points + 12 * i;
+      for (int k = 0; k < 3; ++k) {
+        x[k] += kind == 0 ? 1e6 : 0.0;
+        x[9 + k] = kind == 1 ? 0.7 * x[3 + k] + 0.3 * x[6 + k] + 1e-3 * x[9 + k] : x[9 + k];
+      }
+    }
+    test_adjoint(FACE, names[kind], points, POINTS);
+  }
+}
+
+static void set_smoothing(double temperature, double ridge, bool inside)
+{
+  smooth = (coefficients){
+    .length_inv = 1.0 / 0.8, .normal = 1e-12,
+    .penetration = 0.1, .penetration_inv = 10.0,
+    .clash_inv = 10.0, .sign_inv = 10.0,
+    .clip = temperature, .clip_inv = 1.0 / temperature,
+    .minimum_log2e = LOG2E / temperature, .compare_inv = 1.0 / temperature,
+    .ridge = ridge, .distance = 1e-10, .inside = inside ? 1.0 : 0.0,
+  };
+}
+
+static void test_slopes(void)
+{
+  const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30};
+  for (int i = 0; i < 10; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "at %g", where[i]);
+    test_adjoint(OPERATORS, name, where + i, 1);
+  }
+  test_second(OPERATORS, "at 0 and 1", where, 8, 1e-3);
+}
+
+int main(void)
+{
+  set_smoothing(0.1, 0.01, true);
+  test_at_random(OPERATORS, 1.0, 1e-3);
+  test_slopes();
+  test_at_random(UNIT, 1.0, 1e-3);
+  test_at_random(TWIST, 1.0, 1e-2);
+  test_twists();
+  test_at_random(QUATERNION, 1.0, 1e-2);
+  test_quaternions();
+  for (int hard = 0; hard < 2; ++hard) {
+    printf("-- clip, compare, minimum %s\n", hard ? "1e-3, ridge 1e-6" : "0.1, ridge 0.01");
+    set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard);
+    const double step = hard ? 1e-5 : 2e-4; /* of what bends within 1e-3 */
+    test_at_random(WITNESS, 1.0, step);
+    test_edges(!hard);
+    test_at_random(PAIR, 0.3, 2e-4);
+    test_pairs();
+    test_inactive_pairs();
+    test_at_random(FACE, 1.0, step);
+    test_faces(!hard);
+  }
+  return check_finish();
+}
