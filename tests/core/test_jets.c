@@ -1,0 +1,461 @@
+/* The field's closed-form derivatives as C: gradients and Jacobians against duals of the field, and
+ * their own derivatives against central differences. REAL_DOUBLE is the build's; in float only
+ * that every number is finite, and that distance and normal are the field's. */
+#include "support/check.h"
+
+#include "body/parts.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 1
+#define WG 1
+#define DUAL_TANGENTS 3
+#include "num/real.h"
+#include "geometry/coefficients.h"
+#include "geometry/layout.h"
+#include "geometry/plain.h"
+#include "num/dual.h"
+
+#include "geometry/dual.h"
+
+/* ---- bodies ---- */
+
+typedef struct body {
+  const char *name;
+  int *head;
+  reals shape;
+  coefficients c;
+} body;
+
+static coefficients coefficients_of(double sharpness)
+{
+  return (coefficients){
+    .union_ln2 = (real)(sharpness * 0.69314718055994530942),
+    .union_log2e = (real)(1.44269504088896340736 / sharpness),
+    .plane_ln2 = (real)(sharpness * 0.69314718055994530942),
+    .plane_log2e = (real)(1.44269504088896340736 / sharpness),
+    .normal = R(1e-12),
+  };
+}
+
+enum { SOLIDS = 5, PLANES = 10, POINTS = 8 };
+static abut_superquadric solids[SOLIDS] = {
+  {{0.4, 0.3, 0.5}, {0.8, 0.6}, {0.1, 0.2, 0.0}, {0.9, 0.1, 0.3, 0.2}, ABUT_ADD},
+  {{0.3, 0.5, 0.3}, {1.0, 1.5}, {-0.2, 0.2, 0.1}, {0.2, 0.7, 0.3, 0.1}, ABUT_ADD},
+  {{0.2, 0.4, 0.3}, {0.2, 1.9}, {0.3, -0.3, 0.2}, {0.5, 0.5, -0.3, 0.1}, ABUT_ADD},
+  {{0.3, 0.2, 0.2}, {1.7, 0.3}, {-0.3, -0.2, -0.3}, {1.0, -0.4, 0.2, 0.0}, ABUT_ADD},
+  {{0.3, 0.2, 0.2}, {1.0, 1.0}, {0.2, 0.0, 0.3}, {1.0, 0.0, 0.0, 0.0}, ABUT_SUBTRACT},
+};
+static double planes[6 * PLANES], points[7 * POINTS];
+static const abut_polyhedron polyhedra[] = {{planes, 6, ABUT_ADD},
+                                            {planes + 36, 4, ABUT_SUBTRACT}};
+static const abut_pointcloud clouds[] = {{points, 4, ABUT_ADD}, {points + 28, 4, ABUT_SUBTRACT}};
+
+static void fill_primitives(void)
+{
+  uint64_t seed = 60;
+  for (int i = 0; i < 6 * PLANES; ++i) {
+    const int side = i / 12 % 3, axis = i % 6;
+    const double sign = i / 6 % 2 ? 1.0 : -1.0;
+    planes[i] = axis < 3 ? (axis == side) * sign + 0.1 * random_normal(&seed)
+                         : 0.3 * (axis - 3 == side) * sign;
+  }
+  for (int i = 0; i < 7 * POINTS; ++i) {
+    points[i] = i % 7 == 6 ? 0.25 + 0.1 * random_uniform(&seed) : 0.4 * random_normal(&seed);
+  }
+}
+
+static body make_body(const char *name, double sharpness, const abut_superquadric *solid,
+                      size_t solid_count, size_t polyhedron_count, size_t cloud_count)
+{
+  abut_body_def def = abut_default_body_def();
+  def.superquadrics = solid;
+  def.polyhedra = polyhedra;
+  def.pointclouds = clouds;
+  def.superquadric_count = solid_count;
+  def.polyhedron_count = polyhedron_count;
+  def.pointcloud_count = cloud_count;
+  body b = {.name = name, .c = coefficients_of(sharpness)};
+  size_t count;
+  CHECK_OK(pack_primitives(&def, NULL, sizeof(real), &b.head, &count, &b.shape));
+  return b;
+}
+
+static void free_body(body *b)
+{
+  free(b->head);
+  free(b->shape.data);
+}
+
+/* ---- jets and duals of one body ---- */
+
+enum { PHI, NORMAL = 1, GRADIENT = 4, JACOBIAN = 7, ENTRIES = 16 };
+
+static void jet_at(const body *b, const real x[3], real out[ENTRIES])
+{
+  const vec3_r at = {x[0], x[1], x[2]};
+  jet_r j;
+  body_jet_r(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, &j);
+  const real first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
+                        j.gradient.x, j.gradient.y, j.gradient.z};
+  memcpy(out, first, sizeof first);
+  memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
+}
+
+static void seed_tangents(const real x[3], vec3_d *at)
+{
+  dual seeds[3];
+  for (int i = 0; i < 3; ++i) {
+    seeds[i] = dual_lit(x[i]);
+    seeds[i].d[i] = R(1.0);
+  }
+  *at = (vec3_d){seeds[0], seeds[1], seeds[2]};
+}
+
+/* The same by forward differentiation of the field. */
+static void dual_at(const body *b, const real x[3], real out[ENTRIES])
+{
+  vec3_d at, n;
+  seed_tangents(x, &at);
+  const dual phi = body_field_d(b->head, b->shape.data, &b->c, at, 1, &n);
+  const dual normal[3] = {n.x, n.y, n.z};
+  out[PHI] = phi.v;
+  for (int i = 0; i < 3; ++i) {
+    out[NORMAL + i] = normal[i].v;
+    out[GRADIENT + i] = phi.d[i];
+    memcpy(out + JACOBIAN + 3 * i, normal[i].d, sizeof normal[i].d);
+  }
+}
+
+/* The largest |a_i - b_i| over `count` entries, over the largest |b_i| or `floor`. */
+#define LEAST 1e-30
+static double apart(const real *a, const real *b, int count, double floor)
+{
+  double most = floor, worst = 0.0;
+  for (int i = 0; i < count; ++i) {
+    most = fmax(most, fabs((double)b[i]));
+    const double error = fabs((double)a[i] - (double)b[i]);
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  return worst / most;
+}
+
+static bool all_finite(const real *x, int count)
+{
+  for (int i = 0; i < count; ++i) {
+    if (!isfinite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Every combination of what is wanted gives the same numbers. */
+static void compare_wants(const body *b, const real x[3], const real all[ENTRIES])
+{
+  const vec3_r at = {x[0], x[1], x[2]};
+  vec3_r n;
+  jet_r some;
+  const real bare = body_field_r(b->head, b->shape.data, &b->c, at, 0, &n);
+  const real phi = body_field_r(b->head, b->shape.data, &b->c, at, 1, &n);
+  const real normal[] = {n.x, n.y, n.z};
+  body_jet_r(b->head, b->shape.data, &b->c, at, JET_GRADIENT, &some);
+  const real gradient[] = {some.gradient.x, some.gradient.y, some.gradient.z};
+  check(all[PHI] == phi && bare == phi && some.phi == phi, "%s: distances %g %g %g", b->name,
+        (double)all[PHI], (double)phi, (double)bare);
+  const double off = apart(all + NORMAL, normal, 3, LEAST);
+  check(off < 64 * REAL_EPSILON, "%s: the normal is off by %g", b->name, off);
+  const double slope_off = apart(all + GRADIENT, gradient, 3, LEAST);
+  check(slope_off < 4096 * REAL_EPSILON, "%s: gradients alone are off by %g", b->name, slope_off);
+}
+
+/* How closed forms fared against duals over some points. */
+typedef struct worst {
+  double gradient, jacobian;
+} worst;
+
+/* floor: what the dual's own rounding is measured against where the Jacobian is flat. */
+static void compare_dual(const body *b, const real x[3], const char *where, double floor, worst *w)
+{
+  real jet[ENTRIES], dual[ENTRIES];
+  jet_at(b, x, jet);
+  compare_wants(b, x, jet);
+  check(all_finite(jet, ENTRIES), "%s, %s: not finite at %g %g %g", b->name, where, (double)x[0],
+        (double)x[1], (double)x[2]);
+  dual_at(b, x, dual);
+  w->gradient = fmax(w->gradient, apart(jet + GRADIENT, dual + GRADIENT, 3, LEAST));
+  w->jacobian = fmax(w->jacobian, apart(jet + JACOBIAN, dual + JACOBIAN, 9, floor));
+}
+
+static void judge_dual(const body *b, const char *where, worst w)
+{
+  printf("%-26s %-16s gradient %.1e, Jacobian %.1e\n", b->name, where, w.gradient, w.jacobian);
+#if REAL_DOUBLE
+  check(w.gradient < 1e-10, "%s, %s: a gradient is off by %g", b->name, where, w.gradient);
+  check(w.jacobian < 1e-10, "%s, %s: a Jacobian is off by %g", b->name, where, w.jacobian);
+#endif
+}
+
+/* Random points around one; in every second of them some coordinates are the centre's own. */
+static void compare_around(const body *b, const char *where, const double centre[3], double spread,
+                           double floor)
+{
+  uint64_t seed = 61;
+  worst w = {0};
+  for (int i = 0; i < (spread > 0.0 ? 400 : 1); ++i) {
+    real x[3];
+    for (int k = 0; k < 3; ++k) {
+      const double step = spread * random_normal(&seed);
+      x[k] = (real)(centre[k] + (i % 2 && (i / 2) & (1 << k) ? 0.0 : step));
+    }
+    compare_dual(b, x, where, floor, &w);
+  }
+  judge_dual(b, where, w);
+}
+
+/* b's first superquadric, where it has one, is at `centre`. The dual of a union or of a cloud
+ * subtracts numbers of the size 1/union or 1/width; where these are flat, the error is measured
+ * against `floor` [1/m] in place of the Jacobian's largest entry. */
+static void compare_body(const body *b, double floor)
+{
+  const double origin[3] = {0.0, 0.0, 0.0}, centre[3] = {0.1, 0.2, 0.0};
+  compare_around(b, "at random", origin, 0.6, floor);
+  compare_around(b, "a centre", centre, 0.0, floor);
+  compare_around(b, "beside it", centre, 1e-6, floor);
+  compare_around(b, "near it", centre, 1e-3, floor);
+  compare_around(b, "on its axes", centre, 0.4, floor);
+  compare_around(b, "far", origin, 30.0, floor);
+  compare_around(b, "very far", origin, 1e6, floor);
+}
+
+static void test_bodies(void)
+{
+  const struct {
+    const char *name;
+    double sharpness;
+    size_t solids, polyhedra, clouds;
+    double floor;
+  } cases[] = {
+    {"a superquadric", 0.05, 1, 0, 0, LEAST},
+    {"superquadrics", 0.05, 4, 0, 0, 1e-3},
+    {"superquadrics, sharp", 1e-6, 4, 0, 0, 1e-3},
+    {"a polyhedron", 0.05, 0, 1, 0, LEAST},
+    {"a cloud", 0.05, 0, 0, 1, 1e-3},
+    {"mixed", 0.05, 4, 1, 1, 1e-3},
+    {"mixed, subtracted", 0.05, 5, 2, 2, 1e-3},
+    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 1e-3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    body b = make_body(cases[i].name, cases[i].sharpness, solids, cases[i].solids,
+                       cases[i].polyhedra, cases[i].clouds);
+    compare_body(&b, cases[i].floor);
+    free_body(&b);
+  }
+}
+
+/* All pairs of exponents, in the superquadric's own frame: planes, diagonals, centre. */
+static void test_exponents(void)
+{
+  const double exponents[] = {0.05, 0.1, 0.5, 1.0, 1.5, 2.0};
+  const double places[][3] = {{0, 0, 0},     {1e-6, 0, 0},    {0, 1e-7, 1e-6}, {0.3, 0, 0},
+                              {0, 0.2, 0},   {0, 0, 0.7},     {0.3, 0.2, 0},   {0.3, 0.2, 0.5},
+                              {0.6, 0.4, 1}, {0.3, 0.1, 0.2}, {0.1, 0.19, 0},  {40, -30, 0}};
+  for (int i = 0; i < 36; ++i) {
+    char name[64];
+    const abut_superquadric s = {{0.3, 0.2, 0.5}, {exponents[i / 6], exponents[i % 6]}, {0, 0, 0},
+                                 {1, 0, 0, 0}, ABUT_ADD};
+    snprintf(name, sizeof name, "exponents %g, %g", exponents[i / 6], exponents[i % 6]);
+    body b = make_body(name, 0.05, &s, 1, 0, 0);
+    worst w = {0};
+    for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
+      const real x[3] = {(real)places[k][0], (real)places[k][1], (real)places[k][2]};
+      compare_dual(&b, x, "planes and axes", 1e-3, &w);
+    }
+    judge_dual(&b, "planes and axes", w);
+    free_body(&b);
+  }
+}
+
+/* A sphere's in closed form: phi = |x| - a outside the 1e-12, n = x / |x|. */
+static void test_sphere(void)
+{
+  const abut_superquadric ball = {{0.5, 0.5, 0.5}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0);
+  const real x[3] = {R(0.6), R(-0.48), R(0.64)}; /* |x|^2 = 1 */
+  real jet[ENTRIES], want[ENTRIES] = {R(0.5), x[0], x[1], x[2], x[0], x[1], x[2]};
+  for (int i = 0; i < 9; ++i) {
+    want[JACOBIAN + i] = (i % 4 == 0 ? R(1.0) : R(0.0)) - x[i / 3] * x[i % 3];
+  }
+  jet_at(&b, x, jet);
+  const double off = apart(jet, want, ENTRIES, 1.0);
+  check(off < (REAL_DOUBLE ? 1e-11 : 1e-5), "a sphere: off by %g", off);
+  free_body(&b);
+}
+
+/* ---- the ends of what is allowed: every number stays finite ---- */
+
+static void test_finite_body(const abut_superquadric *solid, const abut_pointcloud *cloud,
+                             double sharpness, double normal)
+{
+  static const double steps[] = {0.0, 1e-30, -1e-12, 1e-6, 1.0, -1.0, 1e3, 1e6, -1e9, 1e12};
+  enum { STEPS = sizeof steps / sizeof steps[0] };
+  abut_body_def def = abut_default_body_def();
+  def.superquadrics = solid;
+  def.superquadric_count = solid ? 2 : 0;
+  def.pointclouds = cloud;
+  def.pointcloud_count = cloud ? 1 : 0;
+  body b = {.name = "extremes", .c = coefficients_of(sharpness)};
+  b.c.normal = (real)normal;
+  size_t count;
+  CHECK_OK(pack_primitives(&def, NULL, sizeof(real), &b.head, &count, &b.shape));
+  for (int i = 0; i < STEPS * STEPS * STEPS; ++i) {
+    const double at[3] = {steps[i % STEPS], steps[i / STEPS % STEPS], steps[i / (STEPS * STEPS)]};
+    const real x[3] = {(real)at[0], (real)at[1], (real)at[2]};
+    real jet[ENTRIES];
+    jet_at(&b, x, jet);
+    if (!all_finite(jet, ENTRIES)) {
+      check(false, "not finite at %g %g %g: axes %g %g %g, exponents %g %g, union %g, normal %g",
+            at[0], at[1], at[2], solid ? solid->axes[0] : 0.0, solid ? solid->axes[1] : 0.0,
+            solid ? solid->axes[2] : 0.0, solid ? solid->exponents[0] : 0.0,
+            solid ? solid->exponents[1] : 0.0, sharpness, normal);
+      break;
+    }
+  }
+  check(count > 0, "a body without primitives");
+  free_body(&b);
+}
+
+static void test_finite(void)
+{
+  static const double axes[][3] = {{1, 1, 1}, {1e-3, 1, 1e3}, {1e-6, 1e-6, 1e-6}, {1e6, 1e6, 1e6},
+                                   {1e-6, 1, 1e6}, {1, 1e-6, 1e-6}, {1e6, 1, 1e-6}};
+  static const double exponents[] = {1e-30, 1e-8, 1e-3, 0.1, 1.0, 2.0};
+  static const double sharpness[] = {1e-6, 0.01, 1e9}, normal[] = {1e-18, 1e-12, 1.0};
+  for (int i = 0; i < 7 * 36 * 3; ++i) {
+    const double *a = axes[i / 108], *e1 = &exponents[i / 18 % 6], *e2 = &exponents[i / 3 % 6];
+    const abut_superquadric pair[] = {
+      {{a[0], a[1], a[2]}, {*e1, *e2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
+      {{a[2], a[0], a[1]}, {*e2, *e1}, {1, 0, 0}, {1, 0.5, 0, 0.1},
+       i % 2 ? ABUT_ADD : ABUT_SUBTRACT},
+    };
+    test_finite_body(pair, NULL, sharpness[i % 3], normal[i / 3 % 3]);
+  }
+  static const double widths[] = {1e-6, 1e-3, 1.0, 1e6};
+  for (int i = 0; i < 16; ++i) {
+    const double numbers[] = {0, 0, 0, 1, 0, 0, widths[i % 4], 1, 0, 0, 0, 1, 0, widths[i / 4],
+                              -1, 2, 0, 0, 0.6, 0.8, widths[i % 4]};
+    const abut_pointcloud cloud = {numbers, 3, ABUT_ADD};
+    test_finite_body(NULL, &cloud, 0.01, normal[i % 3]);
+  }
+}
+
+/* ---- derivatives of jets ---- */
+#if REAL_DOUBLE
+
+static void dual_jet_at(const body *b, const double x[3], dual out[ENTRIES])
+{
+  vec3_d at;
+  jet_d j;
+  seed_tangents(x, &at);
+  body_jet_d(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, &j);
+  const dual first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
+                        j.gradient.x, j.gradient.y, j.gradient.z};
+  memcpy(out, first, sizeof first);
+  memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
+}
+
+/* How derivatives fared against central differences over all points so far. */
+typedef struct tally {
+  double value;                          /* of duals against plain numbers, relative */
+  double worst;                          /* against the extrapolated quotient, relative */
+  size_t entries, sloped, second_order;  /* sloped: quotients whose error is above rounding */
+} tally;
+
+/* quotient: at steps h, h/2 and h/4. */
+static void tally_entry(tally *t, const double quotient[3], double derivative, double scale)
+{
+  const double finest = (4.0 * quotient[2] - quotient[1]) / 3.0;
+  const double e1 = fabs(quotient[0] - derivative), e2 = fabs(quotient[1] - derivative);
+  const double e3 = fabs(quotient[2] - derivative);
+  ++t->entries;
+  t->worst = fmax(t->worst, fabs(finest - derivative) / scale);
+  if (e3 > 1e-7 * scale) {
+    ++t->sloped;
+    t->second_order += e1 > 3.0 * e2 && e1 < 5.0 * e2 && e2 > 3.0 * e3 && e2 < 5.0 * e3;
+  }
+}
+
+static void differentiate(const body *b, const double x[3], double step, tally *t)
+{
+  dual jet[ENTRIES];
+  double value[ENTRIES], low[ENTRIES], high[ENTRIES], quotient[3][ENTRIES][3], scale = 1.0;
+  dual_jet_at(b, x, jet);
+  jet_at(b, x, value);
+  for (int k = 0; k < 3; ++k) {
+    for (int s = 0; s < 3; ++s) {
+      const double h = step / (1 << s);
+      double below[3] = {x[0], x[1], x[2]}, above[3] = {x[0], x[1], x[2]};
+      below[k] -= h;
+      above[k] += h;
+      jet_at(b, below, low);
+      jet_at(b, above, high);
+      for (int j = 0; j < ENTRIES; ++j) {
+        quotient[k][j][s] = (high[j] - low[j]) / (above[k] - below[k]);
+      }
+    }
+  }
+  for (int j = 0; j < ENTRIES; ++j) {
+    t->value = fmax(t->value, fabs(jet[j].v - value[j]) / fmax(1.0, fabs(value[j])));
+    for (int k = 0; k < 3; ++k) {
+      scale = fmax(scale, fabs(jet[j].d[k]));
+    }
+  }
+  for (int j = 0; j < ENTRIES; ++j) {
+    for (int k = 0; k < 3; ++k) {
+      tally_entry(t, quotient[k][j], jet[j].d[k], scale);
+    }
+  }
+}
+
+static void test_second_derivatives(void)
+{
+  const struct {
+    const char *name;
+    size_t solids, polyhedra, clouds;
+  } cases[] = {{"superquadrics", 4, 0, 0}, {"a polyhedron", 0, 1, 0}, {"a cloud", 0, 0, 1},
+               {"mixed, subtracted", 5, 2, 2}};
+  uint64_t seed = 62;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    body b = make_body(cases[i].name, 0.05, solids, cases[i].solids, cases[i].polyhedra,
+                       cases[i].clouds);
+    tally t = {0};
+    for (int k = 0; k < 200; ++k) {
+      const double x[3] = {0.6 * random_normal(&seed), 0.6 * random_normal(&seed),
+                           0.6 * random_normal(&seed)};
+      differentiate(&b, x, 2e-4, &t);
+    }
+    printf("%-26s values %.1e, second derivatives %.1e, %zu of %zu of second order (%zu in all)\n",
+           b.name, t.value, t.worst, t.second_order, t.sloped, t.entries);
+    check(t.value < 1e-12, "%s: duals and plain values differ by %g", b.name, t.value);
+    check(t.worst < 2e-5, "%s: a derivative is off by %g", b.name, t.worst);
+    check(t.entries && 10 * t.second_order >= 7 * t.sloped, "%s: %zu of %zu of second order",
+          b.name, t.second_order, t.sloped);
+    free_body(&b);
+  }
+}
+#endif
+
+int main(void)
+{
+  fill_primitives();
+  test_bodies();
+  test_exponents();
+  test_sphere();
+  test_finite();
+#if REAL_DOUBLE
+  test_second_derivatives();
+#endif
+  return check_finish();
+}
