@@ -179,14 +179,14 @@ typedef struct worst {
 /* floor: what the dual's own rounding is measured against where the Jacobian is flat. */
 static void compare_dual(const body *b, const real x[3], const char *where, double floor, worst *w)
 {
-  real jet[ENTRIES], dual[ENTRIES];
+  real jet[ENTRIES], forward[ENTRIES];
   jet_at(b, x, jet);
   compare_wants(b, x, jet);
   check(all_finite(jet, ENTRIES), "%s, %s: not finite at %g %g %g", b->name, where, (double)x[0],
         (double)x[1], (double)x[2]);
-  dual_at(b, x, dual);
-  w->gradient = fmax(w->gradient, apart(jet + GRADIENT, dual + GRADIENT, 3, LEAST));
-  w->jacobian = fmax(w->jacobian, apart(jet + JACOBIAN, dual + JACOBIAN, 9, floor));
+  dual_at(b, x, forward);
+  w->gradient = fmax(w->gradient, apart(jet + GRADIENT, forward + GRADIENT, 3, LEAST));
+  w->jacobian = fmax(w->jacobian, apart(jet + JACOBIAN, forward + JACOBIAN, 9, floor));
 }
 
 static void judge_dual(const body *b, const char *where, worst w)
