@@ -13,6 +13,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
+PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in the program on duals
 KERNEL = re.compile(r"^KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
 
@@ -37,9 +38,11 @@ def argument_kind(text):
 
 def kernels_of(source):
     found = []
-    for name, arguments, body in KERNEL.findall(source):
+    plain_from = source.index(PLAIN_ONLY)
+    for match in KERNEL.finditer(source):
+        name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
-        found.append((name, kinds, "get_group_id" in body))
+        found.append((name, kinds, "get_group_id" in body, match.start() > plain_from))
     return found
 
 
@@ -47,15 +50,15 @@ def write_table(out, kernels):
     most = max(len(k[1]) for k in kernels)
     text = "/* Made by tools/embed_kernels.py. */\n"
     text += "typedef enum kernel_id {\n"
-    text += "".join(f"  KERNEL_{name.upper()},\n" for name, _, _ in kernels)
+    text += "".join(f"  KERNEL_{name.upper()},\n" for name, *_ in kernels)
     text += "  KERNEL_COUNT\n} kernel_id;\n\n"
     text += f"#define KERNEL_ARGUMENTS {most}\n"
     (out / "kernel_ids.h").write_text(text)
     text = "/* Made by tools/embed_kernels.py. */\n"
     text += "static const kernel_entry kernel_table[KERNEL_COUNT] = {\n"
-    for name, kinds, grouped in kernels:
+    for name, kinds, grouped, plain in kernels:
         listed = ", ".join(kind for kind, _ in kinds)
-        text += f'  {{"{name}", {len(kinds)}, {int(grouped)}, {{{listed}}}}},\n'
+        text += f'  {{"{name}", {len(kinds)}, {int(grouped)}, {int(plain)}, {{{listed}}}}},\n'
     text += "};\n"
     (out / "kernel_table.inl").write_text(text)
 
@@ -63,13 +66,20 @@ def write_table(out, kernels):
 def write_shims(out, kernels):
     field = {"ARGUMENT_BUFFER": "pointer", "ARGUMENT_INT": "integer", "ARGUMENT_REAL": "number"}
     text = "/* Made by tools/embed_kernels.py. */\n"
-    for name, kinds, _ in kernels:
-        values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
-                           for i, (kind, kind_type) in enumerate(kinds))
-        text += f"static void call_{name}(const host_argument *a)\n{{\n  {name}({values});\n}}\n\n"
-    text += "static const host_function host_functions[] = {\n"
-    text += "".join(f"  call_{name},\n" for name, _, _ in kernels)
-    text += "};\n"
+    for plain_only in (False, True):
+        text += "#if !TANGENTS\n" if plain_only else ""
+        for name, kinds, _, plain in kernels:
+            values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
+                               for i, (kind, kind_type) in enumerate(kinds))
+            if plain == plain_only:
+                text += (f"static void call_{name}(const host_argument *a)\n"
+                         f"{{\n  {name}({values});\n}}\n\n")
+        text += "#endif\n" if plain_only else ""
+    text += "static const host_function host_functions[KERNEL_COUNT] = {\n"
+    text += "".join(f"  call_{name},\n" for name, _, _, plain in kernels if not plain)
+    text += "#if !TANGENTS\n"
+    text += "".join(f"  call_{name},\n" for name, _, _, plain in kernels if plain)
+    text += "#endif\n};\n"
     (out / "kernel_shims.inl").write_text(text)
 
 

@@ -50,8 +50,24 @@
 #define WANT_N 4
 #define WANT_ACTIVITY 8
 
+// The planes of a field with its derivatives (field_jet): phi, normal (3), gradient of phi (3),
+// Jacobian of the normal (9, row by row).
+#define JET_PLANE_NORMAL 1
+#define JET_PLANE_GRADIENT 4
+#define JET_PLANE_JACOBIAN 7
+#define JET_PLANES 16
+
+// A block's share of a pose's wrenches: force and moment of body 2 against body 1, then of both
+// bodies together in the world, all in body 1's frame.
+#define WRENCH_REALS 12
+
 // A witness pair in scratch, in planes: e1 (3), e2 (3) in body 1's frame, con.
 #define WITNESS_PLANES 7
+#define WITNESS_CON 6
+
+// Cotangents of an edge pair's factors: dbar, both activities and, with gates, both activities
+// without gate weights times their cotangents.
+#define FACTORS_BAR_PLANES(gated) ((gated) ? 5 : 3)
 
 // Score of a padding element: below every real one.
 #define SCORE_NONE (-REAL_BIG)

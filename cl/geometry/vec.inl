@@ -18,6 +18,16 @@ static vec FN(sub3)(vec a, vec b)
   return FN(make)(n_sub(a.x, b.x), n_sub(a.y, b.y), n_sub(a.z, b.z));
 }
 
+static vec FN(add3)(vec a, vec b)
+{
+  return FN(make)(n_add(a.x, b.x), n_add(a.y, b.y), n_add(a.z, b.z));
+}
+
+static vec FN(neg3)(vec a)
+{
+  return FN(make)(n_neg(a.x), n_neg(a.y), n_neg(a.z));
+}
+
 static vec FN(scale3)(vec a, num s)
 {
   return FN(make)(n_mul(a.x, s), n_mul(a.y, s), n_mul(a.z, s));

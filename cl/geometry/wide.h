@@ -1,12 +1,20 @@
-// The poses on wide scalars: every function with the suffix _w.
+// The poses on wide scalars: every function with the suffix _w; on duals of them, _wd.
 #ifndef GEOMETRY_WIDE_H
 #define GEOMETRY_WIDE_H
-#define NUM_DUAL 0
 #define NUM_WIDE
+#define NUM_DUAL 0
 #include "num/num_on.h"
 #include "geometry/vec.inl"
 #include "geometry/pose.inl"
 #include "num/num_off.h"
-#undef NUM_WIDE
 #undef NUM_DUAL
+#if TANGENTS
+#define NUM_DUAL 1
+#include "num/num_on.h"
+#include "geometry/vec.inl"
+#include "geometry/pose.inl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+#endif
+#undef NUM_WIDE
 #endif

@@ -1,83 +1,284 @@
-// Blocks of lanes in and out of buffers. A block runs over LANES consecutive elements of one pose;
-// past the last element lanes repeat it and write nothing.
+// Numbers in and out of buffers. A block runs over LANES consecutive elements of one pose; past the
+// last element lanes repeat it and write nothing.
+//
+// A buffer of numbers has a row a pose: `stride` values, then, where numbers are duals, as many
+// derivatives along each tangent. A stride of 0 is a row that all poses share: a constant.
 #ifndef KERNELS_ACCESS_H
 #define KERNELS_ACCESS_H
 
 #define NO_ORDER ((GLOBAL const int *)0)
 #define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
+#define PARTS (1 + TANGENTS)
+#define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 
-// Row of a pose in a buffer: 64-bit, for a chunk's buffer may hold more than 2^31 numbers.
+// Row of a pose in a buffer of integers, and in one of numbers: 64-bit, for a chunk's buffer may
+// hold more than 2^31 of them.
 #define ROW(buffer, pose, stride) ((buffer) + (size_t)(pose) * (size_t)(stride))
+#define NUMS(buffer, pose, stride) ROW(buffer, pose, PARTS * (stride))
 
-static vec3_r load_planes(GLOBAL const real *p, int stride, int block)
+// ---- a block of consecutive numbers ----
+static num load(GLOBAL const real *p, int stride)
 {
-  const int i = block * LANES;
-  return make_r(lane_load(p + i), lane_load(p + stride + i), lane_load(p + 2 * stride + i));
+  num r = n_lit(R(0.0));
+  EACH_PART(i) {
+    if (i == 0 || stride) {
+      r = n_with_part(r, i, lane_load(p + i * stride));
+    }
+  }
+  return r;
 }
 
-static void store_planes(GLOBAL real *p, int stride, int block, vec3_r v)
+static void store(GLOBAL real *p, int stride, num x)
 {
-  const int i = block * LANES;
-  lane_store(v.x, p + i);
-  lane_store(v.y, p + stride + i);
-  lane_store(v.z, p + 2 * stride + i);
+  EACH_PART(i) {
+    lane_store(n_get_part(x, i), p + i * stride);
+  }
 }
 
-// Writes lane i of x to p[first + i] for first + i < count, or to p[order[first + i]] where
-// `ordered`.
-static void store_row(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
-                      lane x)
+// Vectors lie in three planes of `plane` numbers.
+static vec load3(GLOBAL const real *p, int stride, int plane)
+{
+  return FN(make)(load(p, stride), load(p + plane, stride), load(p + 2 * plane, stride));
+}
+
+static void store3(GLOBAL real *p, int stride, int plane, vec v)
+{
+  store(p, stride, v.x);
+  store(p + plane, stride, v.y);
+  store(p + 2 * plane, stride, v.z);
+}
+
+// ---- one number on all lanes ----
+static num load_one(GLOBAL const real *p, int stride)
+{
+  num r = n_lit(R(0.0));
+  EACH_PART(i) {
+    if (i == 0 || stride) {
+      r = n_with_part(r, i, lane_lit(p[i * stride]));
+    }
+  }
+  return r;
+}
+
+// The sum over lanes as one number.
+static void store_sum(GLOBAL real *p, int stride, num x)
+{
+  EACH_PART(i) {
+    p[i * stride] = lane_sum(n_get_part(x, i));
+  }
+}
+
+// The first lane alone, of a number that is the same on all.
+static void store_first(GLOBAL real *p, int stride, num x)
+{
+  EACH_PART(i) {
+    p[i * stride] = lane_first(n_get_part(x, i));
+  }
+}
+
+// The sum over lanes on all of them.
+static num all_lanes(num x)
+{
+  EACH_PART(i) {
+    x = n_with_part(x, i, lane_lit(lane_sum(n_get_part(x, i))));
+  }
+  return x;
+}
+
+static void store_sum3(GLOBAL real *p, int stride, vec v)
+{
+  store_sum(p, stride, v.x);
+  store_sum(p + 1, stride, v.y);
+  store_sum(p + 2, stride, v.z);
+}
+
+// ---- rows of outputs: element first + i, or order[first + i] where `ordered`, for first + i <
+// count; step: from one element to the next ----
+static void store_part(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
+                       int step, lane x)
 {
 #if LANES == 1
   (void)count;
-  p[ordered ? order[first] : first] = x;
+  p[step * (ordered ? order[first] : first)] = x;
 #else
-  if (!ordered && first + LANES <= count) {
+  if (!ordered && step == 1 && first + LANES <= count) {
     lane_store(x, p + first);
     return;
   }
   real t[LANES];
   lane_store(x, t);
   for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
-    p[ordered ? order[first + i] : first + i] = t[i];
+    p[step * (ordered ? order[first + i] : first + i)] = t[i];
   }
 #endif
 }
 
-// The same for vectors, interleaved as x, y, z.
-static void store_row3(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
-                       vec3_r v)
+static void store_step(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
+                       int count, int step, num x)
 {
-  real x[LANES], y[LANES], z[LANES];
-  lane_store(v.x, x);
-  lane_store(v.y, y);
-  lane_store(v.z, z);
-  for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
-    GLOBAL real *at = p + 3 * (ordered ? order[first + i] : first + i);
-    at[0] = x[i];
-    at[1] = y[i];
-    at[2] = z[i];
+  EACH_PART(i) {
+    store_part(p + i * stride, order, ordered, first, count, step, n_get_part(x, i));
   }
 }
 
-// Lane i reads p[index_i] with index_i = min(first + i, last) * stride.
-static lane gather(GLOBAL const real *p, int first, int last, int stride)
+static void store_row(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
+                      int count, num x)
+{
+  store_step(p, stride, order, ordered, first, count, 1, x);
+}
+
+// Vectors: x, y and z side by side, `step` from one vector to the next.
+static void store_step3(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
+                        int count, int step, vec v)
+{
+  store_step(p, stride, order, ordered, first, count, step, v.x);
+  store_step(p + 1, stride, order, ordered, first, count, step, v.y);
+  store_step(p + 2, stride, order, ordered, first, count, step, v.z);
+}
+
+static void store_row3(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
+                       int count, vec v)
+{
+  store_step3(p, stride, order, ordered, first, count, 3, v);
+}
+
+// ---- gathered: lane i reads element min(first + i, last), `step` reals apart ----
+static lane gather_part(GLOBAL const real *p, int first, int last, int step)
 {
 #if LANES == 1
-  return p[MIN_INT(first, last) * stride];
+  return p[MIN_INT(first, last) * step];
 #else
   real t[LANES];
   for (int i = 0; i < LANES; ++i) {
-    t[i] = p[MIN_INT(first + i, last) * stride];
+    t[i] = p[MIN_INT(first + i, last) * step];
   }
   return lane_load(t);
 #endif
 }
 
-static vec3_r gather3(GLOBAL const real *p, int first, int last, int stride)
+static num gather(GLOBAL const real *p, int stride, int first, int last, int step)
 {
-  return make_r(gather(p, first, last, stride), gather(p + 1, first, last, stride),
-                gather(p + 2, first, last, stride));
+  num r = n_lit(R(0.0));
+  EACH_PART(i) {
+    if (i == 0 || stride) {
+      r = n_with_part(r, i, gather_part(p + i * stride, first, last, step));
+    }
+  }
+  return r;
+}
+
+static vec gather3(GLOBAL const real *p, int stride, int first, int last, int step)
+{
+  return FN(make)(gather(p, stride, first, last, step), gather(p + 1, stride, first, last, step),
+                  gather(p + 2, stride, first, last, step));
+}
+
+// A cotangent of output first + i, or order[first + i]: 0 past the last output.
+static lane cotangent_part(GLOBAL const real *p, GLOBAL const int *order, int ordered, int first,
+                           int count, int step)
+{
+#if LANES == 1
+  (void)count;
+  return p[step * (ordered ? order[first] : first)];
+#else
+  if (!ordered && step == 1 && first + LANES <= count) {
+    return lane_load(p + first);
+  }
+  real t[LANES];
+  for (int i = 0; i < LANES; ++i) {
+    const int at = MIN_INT(first + i, count - 1);
+    t[i] = first + i < count ? p[step * (ordered ? order[at] : at)] : R(0.0);
+  }
+  return lane_load(t);
+#endif
+}
+
+static num cotangent_step(GLOBAL const real *p, int stride, GLOBAL const int *order, int ordered,
+                          int first, int count, int step)
+{
+  num r = n_lit(R(0.0));
+  EACH_PART(i) {
+    if (i == 0 || stride) {
+      r = n_with_part(r, i, cotangent_part(p + i * stride, order, ordered, first, count, step));
+    }
+  }
+  return r;
+}
+
+static num cotangent(GLOBAL const real *p, int stride, GLOBAL const int *order, int ordered,
+                     int first, int count)
+{
+  return cotangent_step(p, stride, order, ordered, first, count, 1);
+}
+
+static vec cotangent3(GLOBAL const real *p, int stride, GLOBAL const int *order, int ordered,
+                      int first, int count)
+{
+  return FN(make)(cotangent_step(p, stride, order, ordered, first, count, 3),
+                  cotangent_step(p + 1, stride, order, ordered, first, count, 3),
+                  cotangent_step(p + 2, stride, order, ordered, first, count, 3));
+}
+
+// ---- frames (FRAME_* of geometry/layout.h), which have derivatives of their own ----
+
+#if TANGENTS
+// Adds `move`, part i of what a moving frame does to a point, to the point's own part.
+static vec moved(vec a, int i, vec3_r move)
+{
+  return FN(make)(n_with_part(a.x, i, n_get_part(a.x, i) + move.x),
+                  n_with_part(a.y, i, n_get_part(a.y, i) + move.y),
+                  n_with_part(a.z, i, n_get_part(a.z, i) + move.z));
+}
+#endif
+
+static vec turn(GLOBAL const real *frame, vec a)
+{
+  vec r = FN(rotate)(frame, a);
+#if TANGENTS
+  const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
+  for (int i = 1; i < PARTS; ++i) {
+    r = moved(r, i, rotate_r(frame + i * FRAME_STRIDE, value));
+  }
+#endif
+  return r;
+}
+
+static vec turn_back(GLOBAL const real *frame, vec a)
+{
+  vec r = FN(rotate_back)(frame, a);
+#if TANGENTS
+  const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
+  for (int i = 1; i < PARTS; ++i) {
+    r = moved(r, i, rotate_back_r(frame + i * FRAME_STRIDE, value));
+  }
+#endif
+  return r;
+}
+
+static vec place(GLOBAL const real *frame, vec a)
+{
+  vec r = FN(transform)(frame, a);
+#if TANGENTS
+  const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
+  for (int i = 1; i < PARTS; ++i) {
+    r = moved(r, i, transform_r(frame + i * FRAME_STRIDE, value));
+  }
+#endif
+  return r;
+}
+
+// The poison of a pose on the value and on every derivative.
+static num poisoned(GLOBAL const real *frames, num x)
+{
+  EACH_PART(i) {
+    x = n_with_part(x, i, n_get_part(x, i) + frames[FRAME_POISON]);
+  }
+  return x;
+}
+
+static vec poisoned3(GLOBAL const real *frames, vec v)
+{
+  return FN(make)(poisoned(frames, v.x), poisoned(frames, v.y), poisoned(frames, v.z));
 }
 
 #endif

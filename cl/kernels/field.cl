@@ -1,18 +1,20 @@
 // The field of one body at points of every pose.
 //
-// points: three planes of `padded` reals, from `point_base` on; `point_stride` reals from one pose
-// to the next, 0 where all poses share them. frame: the offset in a pose's frames of the map from
-// the points' frame to the body's, or -1 where they are in the body's own. out: planes phi, then,
-// of `field`, the normal in the body's frame. Global size: blocks of lanes, poses.
+// points: three planes of `padded` numbers, from `point_base` on; `point_stride` numbers from one
+// pose to the next, 0 where all poses share them. frame: the offset in a pose's frames of the map
+// from the points' frame to the body's, or -1 where they are in the body's own. out: planes, in the
+// body's frame. Global size: blocks of lanes, poses.
 
-static vec3_r field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
-                          GLOBAL const real *frames, int frame, int block, int pose)
+static vec field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
+                       GLOBAL const real *frames, int frame, int block, int pose)
 {
-  const vec3_r x = load_planes(ROW(points, pose, point_stride) + point_base, padded, block);
-  const vec3_r at = frame < 0 ? x : transform_r(ROW(frames, pose, FRAME_STRIDE) + frame, x);
-  return limit3_r(at, R(2.0) * SEPARATION_LIMIT); // a point of the caller's may lie anywhere
+  const vec x = load3(NUMS(points, pose, point_stride) + point_base + block * LANES, point_stride,
+                      padded);
+  const vec at = frame < 0 ? x : place(NUMS(frames, pose, FRAME_STRIDE) + frame, x);
+  return FN(limit3)(at, R(2.0) * SEPARATION_LIMIT); // a point of the caller's may lie anywhere
 }
 
+// Planes phi, normal.
 KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, int padded,
                   GLOBAL const real *frames, int frame, GLOBAL const int *head,
                   GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
@@ -22,15 +24,15 @@ KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, i
   if (block * LANES >= padded) {
     return;
   }
-  const vec3_r x =
-    field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
-  vec3_r normal;
-  const lane phi = body_field_r(head, shape, c, x, 1, &normal);
-  GLOBAL real *row = ROW(out, pose, 4 * padded);
-  lane_store(phi, row + block * LANES);
-  store_planes(row + padded, padded, block, normal);
+  const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  vec normal;
+  const num phi = FN(body_field)(head, shape, c, x, 1, &normal);
+  GLOBAL real *row = NUMS(out, pose, 4 * padded) + block * LANES;
+  store(row, 4 * padded, phi);
+  store3(row + padded, 4 * padded, padded, normal);
 }
 
+// The plane phi.
 KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_stride, int padded,
                            GLOBAL const real *frames, int frame, GLOBAL const int *head,
                            GLOBAL const real *shape, GLOBAL const coefficients *c,
@@ -41,28 +43,165 @@ KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_
   if (block * LANES >= padded) {
     return;
   }
-  const vec3_r x =
-    field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
-  vec3_r normal;
-  lane_store(body_field_r(head, shape, c, x, 0, &normal),
-             ROW(out, pose, padded) + block * LANES);
+  const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  vec normal;
+  store(NUMS(out, pose, padded) + block * LANES, padded,
+        FN(body_field)(head, shape, c, x, 0, &normal));
 }
 
-// One sphere-tracing step of each body's witness points onto its own surface: e -= phi n.
-KERNEL void trace_step(GLOBAL real *points, int point_base, int point_stride, int padded,
-                       GLOBAL const real *frames, int frame, GLOBAL const real *own)
+// Planes phi, normal, gradient of phi, Jacobian of the normal row by row: JET_* of layout.h.
+KERNEL void field_jet(GLOBAL const real *points, int point_base, int point_stride, int padded,
+                      GLOBAL const real *frames, int frame, GLOBAL const int *head,
+                      GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
   if (block * LANES >= padded) {
     return;
   }
-  GLOBAL real *row = ROW(points, pose, point_stride) + point_base;
-  GLOBAL const real *at = ROW(own, pose, 4 * padded);
-  const lane phi = lane_load(at + block * LANES);
-  vec3_r n = load_planes(at + padded, padded, block);
-  if (frame >= 0) {
-    n = rotate_r(ROW(frames, pose, FRAME_STRIDE) + frame, n);
+  const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  FN(jet) jet;
+  FN(body_jet)(head, shape, c, x, JET_JACOBIAN, &jet);
+  const int stride = JET_PLANES * padded;
+  GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
+  store(row, stride, jet.phi);
+  store3(row + JET_PLANE_NORMAL * padded, stride, padded, jet.normal);
+  store3(row + JET_PLANE_GRADIENT * padded, stride, padded, jet.gradient);
+  for (int i = 0; i < 9; ++i) {
+    store(row + (JET_PLANE_JACOBIAN + i) * padded, stride, jet.jacobian[i]);
   }
-  store_planes(row, padded, block, mad3_r(n, -phi, load_planes(row, padded, block)));
+}
+
+// Planes phi, gradient of phi.
+KERNEL void field_gradient(GLOBAL const real *points, int point_base, int point_stride, int padded,
+                           GLOBAL const real *frames, int frame, GLOBAL const int *head,
+                           GLOBAL const real *shape, GLOBAL const coefficients *c,
+                           GLOBAL real *out)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (block * LANES >= padded) {
+    return;
+  }
+  const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
+  FN(jet) jet;
+  FN(body_jet)(head, shape, c, x, JET_GRADIENT, &jet);
+  GLOBAL real *row = NUMS(out, pose, 4 * padded) + block * LANES;
+  store(row, 4 * padded, jet.phi);
+  store3(row + padded, 4 * padded, padded, jet.gradient);
+}
+
+// What a cotangent of the normal pulls back to: J' bar. jet: a block of the planes of field_jet.
+static vec pull_normal(GLOBAL const real *jet, int padded, vec bar)
+{
+  const int stride = JET_PLANES * padded;
+  GLOBAL const real *j = jet + JET_PLANE_JACOBIAN * padded;
+  vec r;
+  r.x = n_mul(load(j, stride), bar.x);
+  r.y = n_mul(load(j + padded, stride), bar.x);
+  r.z = n_mul(load(j + 2 * padded, stride), bar.x);
+  r.x = n_mad(load(j + 3 * padded, stride), bar.y, r.x);
+  r.y = n_mad(load(j + 4 * padded, stride), bar.y, r.y);
+  r.z = n_mad(load(j + 5 * padded, stride), bar.y, r.z);
+  r.x = n_mad(load(j + 6 * padded, stride), bar.z, r.x);
+  r.y = n_mad(load(j + 7 * padded, stride), bar.z, r.y);
+  r.z = n_mad(load(j + 8 * padded, stride), bar.z, r.z);
+  return r;
+}
+
+// ---- wrenches: the derivative of a scalar along rigid motions of one frame against another, as a
+// force and a moment about the origin of the frame that they are written in ----
+typedef struct wrench {
+  vec force, moment;
+} wrench;
+
+static wrench no_wrench(void)
+{
+  const num zero = n_lit(R(0.0));
+  wrench w;
+  w.force = FN(make)(zero, zero, zero);
+  w.moment = w.force;
+  return w;
+}
+
+// A force at a point.
+static void push_at(wrench *w, vec at, vec force)
+{
+  w->force = FN(add3)(w->force, force);
+  w->moment = FN(add3)(w->moment, FN(cross3)(at, force));
+}
+
+// A cotangent of a direction.
+static void twist_direction(wrench *w, vec direction, vec bar)
+{
+  w->moment = FN(add3)(w->moment, FN(cross3)(direction, bar));
+}
+
+// One block's share of a pose's wrenches: `relative` of body 2 against body 1, `carried` of both in
+// the world, each in body 1's frame.
+static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, int block,
+                           wrench relative, wrench carried)
+{
+  GLOBAL real *to = NUMS(wrenches, pose, wrench_stride) + block * WRENCH_REALS;
+  store_sum3(to, wrench_stride, relative.force);
+  store_sum3(to + 3, wrench_stride, relative.moment);
+  store_sum3(to + 6, wrench_stride, carried.force);
+  store_sum3(to + 9, wrench_stride, carried.moment);
+}
+
+// One sphere-tracing step of a body's witness points onto its own surface: e' = e - phi n.
+KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int point_stride,
+                       int padded, GLOBAL const real *frames, int frame, GLOBAL const real *own,
+                       int own_stride)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (block * LANES >= padded) {
+    return;
+  }
+  GLOBAL real *row = NUMS(points, pose, point_stride) + block * LANES;
+  GLOBAL const real *at = NUMS(own, pose, own_stride) + block * LANES;
+  const num phi = load(at, own_stride);
+  vec n = load3(at + padded, own_stride, padded);
+  if (frame >= 0) {
+    n = turn(NUMS(frames, pose, FRAME_STRIDE) + frame, n);
+  }
+  const vec e = load3(row + from_base, point_stride, padded);
+  store3(row + to_base, point_stride, padded, FN(mad3)(n, n_neg(phi), e));
+}
+
+// Its adjoint: the cotangent of e' (planes from `base` of `bars`) becomes that of e. own: planes of
+// field_jet at e, padded lanes' cotangents are 0. frame: to the body's own frame, or -1.
+KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride, int padded,
+                          GLOBAL const real *frames, int frame, GLOBAL const real *own,
+                          GLOBAL real *bars, int bar_base, int bar_stride,
+                          GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  if (block * LANES >= padded) {
+    return;
+  }
+  const int stride = JET_PLANES * padded;
+  GLOBAL const real *across = NUMS(frames, pose, FRAME_STRIDE) + frame;
+  GLOBAL const real *jet = NUMS(own, pose, stride) + block * LANES;
+  GLOBAL real *bar_at = NUMS(bars, pose, bar_stride) + bar_base + block * LANES;
+  const vec e = load3(NUMS(points, pose, point_stride) + from_base + block * LANES, point_stride,
+                      padded);
+  const vec bar = load3(bar_at, bar_stride, padded);
+  const vec inside = frame < 0 ? bar : turn(across, bar);
+  const num phi = load(jet, stride);
+  const vec n = load3(jet + JET_PLANE_NORMAL * padded, stride, padded);
+  const vec gradient = load3(jet + JET_PLANE_GRADIENT * padded, stride, padded);
+  const vec pulled = pull_normal(jet, padded, inside);
+  const num along = FN(dot3)(inside, n);
+  vec change = FN(mad3)(gradient, n_neg(along), FN(scale3)(pulled, n_neg(phi)));
+  wrench relative = no_wrench();
+  if (frame >= 0) {
+    change = turn_back(across, change);
+    push_at(&relative, e, FN(neg3)(change));
+    twist_direction(&relative, turn_back(across, n), FN(scale3)(bar, n_neg(phi)));
+  }
+  store3(bar_at, bar_stride, padded, FN(add3)(bar, change));
+  store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
 }

@@ -1,4 +1,5 @@
-// Poses of a chunk -> frames and statuses. One work-item a pose.
+// Poses of a chunk -> frames and statuses; wrenches of a chunk -> gradients. One work-item a pose,
+// on wide numbers.
 //
 // width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or
 // has no quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
@@ -16,28 +17,47 @@ static int pose_status(GLOBAL const real *pose, int width)
   return !finite ? POSE_NOT_FINITE : width == 7 && hollow ? POSE_NO_QUATERNION : 0;
 }
 
-static frame_w read_frame(GLOBAL const real *pose, int width, int good)
+// A pose's parameters, with their tangents where numbers are duals; the identity where it is bad.
+static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int width, int good,
+                      num x[7])
 {
-  wide x[7] = {R(0.0), R(0.0), R(0.0), width == 7 ? R(1.0) : R(0.0), R(0.0), R(0.0), R(0.0)};
-  for (int i = 0; i < width && good; ++i) {
-    x[i] = pose[i];
+  for (int i = 0; i < 7; ++i) {
+    x[i] = n_lit(width == 7 && i == 3 ? R(1.0) : R(0.0));
   }
-  const vec3_w head = make_w(x[0], x[1], x[2]);
-  return width == 7 ? quaternion_frame_w(head, x[4], x[5], x[6], x[3])
-                    : exp_se3_w(head, make_w(x[3], x[4], x[5]));
+  for (int i = 0; i < width && good; ++i) {
+    EACH_PART(part) {
+      x[i] = n_with_part(x[i], part, part ? tangent[(part - 1) * width + i] : pose[i]);
+    }
+  }
 }
 
-static void write_frame(GLOBAL real *to, const frame_w *f)
+static FN(frame) pose_frame(const num x[7], int width)
+{
+  const vec head = FN(make)(x[0], x[1], x[2]);
+  return width == 7 ? FN(quaternion_frame)(head, x[4], x[5], x[6], x[3])
+                    : FN(exp_se3)(head, FN(make)(x[3], x[4], x[5]));
+}
+
+static void write_number(GLOBAL real *to, int stride, num x)
+{
+  EACH_PART(i) {
+    to[i * stride] = (real)n_get_part(x, i);
+  }
+}
+
+static void write_frame(GLOBAL real *to, const FN(frame) *f)
 {
   for (int k = 0; k < 9; ++k) {
-    to[k] = (real)f->m[k];
+    write_number(to + k, FRAME_STRIDE, f->m[k]);
   }
-  to[9] = (real)f->t.x;
-  to[10] = (real)f->t.y;
-  to[11] = (real)f->t.z;
+  write_number(to + 9, FRAME_STRIDE, f->t.x);
+  write_number(to + 10, FRAME_STRIDE, f->t.y);
+  write_number(to + 11, FRAME_STRIDE, f->t.z);
 }
 
-KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
+// tangent1, tangent2: (count, TANGENTS, width), read where numbers are duals.
+KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
+                  GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width, int count,
                   GLOBAL real *frames, GLOBAL int *status)
 {
   const int pose = (int)get_global_id(0);
@@ -48,15 +68,120 @@ KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
   GLOBAL const real *from2 = ROW(pose2, pose, width);
   const int bad1 = pose_status(from1, width), bad2 = pose_status(from2, width);
   const int bad = bad1 && bad2 ? MIN_INT(bad1, bad2) : bad1 + bad2;
-  const frame_w f1 = read_frame(from1, width, !bad);
-  const frame_w f2 = read_frame(from2, width, !bad);
-  const frame_w to2 = relative_frame_w(&f2, &f1);
-  const frame_w to1 = relative_frame_w(&f1, &f2);
-  GLOBAL real *row = ROW(frames, pose, FRAME_STRIDE);
+  num x[7];
+  read_pose(from1, ROW(tangent1, pose, TANGENTS * width), width, !bad, x);
+  const FN(frame) f1 = pose_frame(x, width);
+  read_pose(from2, ROW(tangent2, pose, TANGENTS * width), width, !bad, x);
+  const FN(frame) f2 = pose_frame(x, width);
+  const FN(frame) to2 = FN(relative_frame)(&f2, &f1);
+  const FN(frame) to1 = FN(relative_frame)(&f1, &f2);
+  GLOBAL real *row = NUMS(frames, pose, FRAME_STRIDE);
   write_frame(row + FRAME_WORLD_1, &f1);
   write_frame(row + FRAME_WORLD_2, &f2);
   write_frame(row + FRAME_1_TO_2, &to2);
   write_frame(row + FRAME_2_TO_1, &to1);
-  row[FRAME_POISON] = bad ? REAL_NAN : R(0.0);
+  write_number(row + FRAME_POISON, FRAME_STRIDE, n_lit(bad ? REAL_NAN : R(0.0)));
   status[pose] = bad;
+}
+
+static num read_number(GLOBAL const real *from, int stride)
+{
+  num x = n_lit(R(0.0));
+  EACH_PART(i) {
+    x = n_with_part(x, i, from[i * stride]);
+  }
+  return x;
+}
+
+static vec read3(GLOBAL const real *from, int stride)
+{
+  return FN(make)(read_number(from, stride), read_number(from + 1, stride),
+                  read_number(from + 2, stride));
+}
+
+// Finite in `real` whatever the pose, or the poison of a bad one.
+static real gradient_part(wide x, int good)
+{
+  const wide most = REAL_MOST;
+  return good ? (real)(x > most ? most : x < -most ? -most : x) : REAL_NAN;
+}
+
+static void write_gradient(GLOBAL real *to, int stride, num x, int good)
+{
+  EACH_PART(i) {
+    to[i * stride] = gradient_part(n_get_part(x, i), good);
+  }
+}
+
+// A pose's parameters' gradient from the wrench of moving the body in its own frame.
+static void pose_adjoint(const num x[7], int width, vec force, vec moment, int good,
+                         GLOBAL real *gradient)
+{
+  vec head, tail;
+  num out[7];
+  if (width == 7) {
+    num q[4]; // x, y, z, w
+    FN(quaternion_adjoint)(x[4], x[5], x[6], x[3], force, moment, &head, q);
+    tail = FN(make)(q[3], q[0], q[1]);
+    out[6] = q[2];
+  } else {
+    FN(exp_se3_adjoint)(FN(make)(x[0], x[1], x[2]), FN(make)(x[3], x[4], x[5]), force, moment,
+                        &head, &tail);
+    out[6] = n_lit(R(0.0));
+  }
+  out[0] = head.x;
+  out[1] = head.y;
+  out[2] = head.z;
+  out[3] = tail.x;
+  out[4] = tail.y;
+  out[5] = tail.z;
+  for (int i = 0; i < width; ++i) {
+    write_gradient(gradient + i, width, out[i], good);
+  }
+}
+
+// The transpose of a frame's rotation times v.
+static vec turn_frame_back(GLOBAL const real *frame, vec v)
+{
+  const vec r0 = read3(frame, FRAME_STRIDE), r1 = read3(frame + 3, FRAME_STRIDE);
+  const vec r2 = read3(frame + 6, FRAME_STRIDE);
+  return FN(mad3)(r0, v.x, FN(mad3)(r1, v.y, FN(scale3)(r2, v.z)));
+}
+
+// The wrenches of all blocks of a pose, in order: relative W of body 2 against body 1 and carried Z
+// of both, in body 1's frame. Body 1 moved in its own frame feels Z - W; body 2, in its own, W
+// about its origin. gradient1, gradient2: rows of `width` numbers.
+KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
+                          GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width,
+                          int count, GLOBAL const real *frames, GLOBAL const real *wrenches,
+                          int wrench_blocks, GLOBAL const int *status, GLOBAL real *gradient1,
+                          GLOBAL real *gradient2)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= count) {
+    return;
+  }
+  const int stride = wrench_blocks * WRENCH_REALS;
+  GLOBAL const real *from = NUMS(wrenches, pose, stride);
+  const num zero = n_lit(R(0.0));
+  vec sum[4];
+  for (int i = 0; i < 4; ++i) {
+    sum[i] = FN(make)(zero, zero, zero);
+  }
+  for (int block = 0; block < wrench_blocks; ++block, from += WRENCH_REALS) {
+    for (int i = 0; i < 4; ++i) {
+      sum[i] = FN(add3)(sum[i], read3(from + 3 * i, stride));
+    }
+  }
+  GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
+  const vec t = read3(row + 9, FRAME_STRIDE);
+  const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
+  const int good = !status[pose];
+  num x[7];
+  read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);
+  pose_adjoint(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), good,
+               NUMS(gradient1, pose, width));
+  read_pose(ROW(pose2, pose, width), ROW(tangent2, pose, TANGENTS * width), width, good, x);
+  pose_adjoint(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), good,
+               NUMS(gradient2, pose, width));
 }

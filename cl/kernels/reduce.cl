@@ -1,4 +1,5 @@
-// Per-pose reductions and the compact list, from the distances and activities of a chunk.
+// Sums over a work-group, and the cotangents of distances and activities that a reduction of the
+// manifold starts from.
 
 // Sum over a work-group, by halving: the same order in every run.
 static real group_total(LOCAL real *part, real x, int item)
@@ -31,147 +32,97 @@ static real group_least(LOCAL real *part, real x, int item)
   return least;
 }
 
-// One work-group a pose. vertex_slots: how many slots, from the first, are vertex contacts.
-KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, int contacts,
-                   int vertex_slots, GLOBAL const real *frames, GLOBAL const coefficients *c,
-                   GLOBAL real *out)
+// The same for a number, on all lanes.
+static num group_sum(LOCAL real *part, num x, int item)
+{
+  EACH_PART(i) {
+    x = n_with_part(x, i, lane_lit(group_total(part, lane_sum(n_get_part(x, i)), item)));
+  }
+  return x;
+}
+
+static real least_lane(lane x)
+{
+  real t[LANES];
+  lane_store(x, t);
+  real least = t[0];
+  for (int i = 1; i < LANES; ++i) {
+    least = real_min(least, t[i]);
+  }
+  return least;
+}
+
+// Of the energy, sum of activity max(-d, 0)^2: cotangents -2 activity depth and depth^2.
+KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity, int contacts,
+                              GLOBAL real *d_bar, GLOBAL real *activity_bar)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  if (first >= contacts) {
+    return;
+  }
+  const int last = contacts - 1;
+  const num zero = n_lit(R(0.0));
+  const num x = gather(NUMS(d, pose, contacts), contacts, first, last, 1);
+  const num a = gather(NUMS(activity, pose, contacts), contacts, first, last, 1);
+  const num depth = n_select(n_value(x) < n_value(zero), n_neg(x), zero);
+  store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, first, contacts,
+            n_scale(n_mul(a, depth), R(-2.0)));
+  store_row(NUMS(activity_bar, pose, contacts), contacts, NO_ORDER, 0, first, contacts,
+            n_mul(depth, depth));
+}
+
+// Of the soft minimum, -tau log sum exp(-d / tau) over the first `slots` contacts: their softmax.
+// One work-group a pose.
+KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, int slots,
+                                    GLOBAL const coefficients *c, GLOBAL real *d_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  GLOBAL const real *row_d = ROW(d, pose, contacts);
-  GLOBAL const real *row_a = ROW(activity, pose, contacts);
-  real sum_d = R(0.0), sum_a = R(0.0), energy = R(0.0), least = REAL_BIG;
-  for (int i = item; i < contacts; i += WG) {
-    const real depth = real_max(-row_d[i], R(0.0));
-    sum_d += row_d[i];
-    sum_a += row_a[i];
-    energy += row_a[i] * depth * depth;
-    least = i < vertex_slots ? real_min(least, row_d[i]) : least;
+  const real rate = c->penetration_inv * LOG2E;
+  GLOBAL const real *row = NUMS(d, pose, contacts);
+  lane low = lane_lit(REAL_BIG);
+  for (int i = item * LANES; i < slots; i += WG * LANES) {
+    low = lane_min(low, n_value(gather(row, contacts, i, slots - 1, 1)));
   }
-  least = group_least(part, least, item);
-  real soft = R(0.0);
-  for (int i = item; i < vertex_slots; i += WG) {
-    const lane e = lane_exp2(lane_lit((least - row_d[i]) * c->penetration_inv * LOG2E));
-    real t[LANES];
-    lane_store(e, t);
-    soft += t[0];
+  const real least = group_least(part, least_lane(low), item);
+  const num zero = n_lit(R(0.0));
+  num sum = zero;
+  for (int i = item * LANES; i < slots; i += WG * LANES) {
+    const num x = gather(row, contacts, i, slots - 1, 1);
+    const num e = n_exp2(n_scale(n_sub(n_lit(least), x), rate));
+    const ilane there = lane_iota() + (real)i < lane_lit((real)slots);
+    sum = n_add(sum, n_select(there, e, zero));
   }
-  sum_d = group_total(part, sum_d, item);
-  sum_a = group_total(part, sum_a, item);
-  energy = group_total(part, energy, item);
-  soft = group_total(part, soft, item);
-  if (item == 0) {
-    const real poison = ROW(frames, pose, FRAME_STRIDE)[FRAME_POISON];
-    GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
-    real t[LANES];
-    lane_store(lane_log2(lane_lit(soft)), t);
-    row[0] = sum_d / (real)contacts + poison;
-    row[1] = sum_a + poison;
-    row[2] = energy + poison;
-    row[3] = least + poison;
-    row[4] = least - c->penetration * LN2 * t[0] + poison;
+  const num sum_inv = n_rcp(group_sum(part, sum, item));
+  for (int i = item * LANES; i < contacts; i += WG * LANES) {
+    const num x = gather(row, contacts, i, slots - 1, 1);
+    const num e = n_exp2(n_scale(n_sub(n_lit(least), x), rate));
+    const ilane there = lane_iota() + (real)i < lane_lit((real)slots);
+    store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
+              n_select(there, n_mul(e, sum_inv), zero));
   }
 }
 
-// Contacts of at least `threshold` in one pose. One work-group a pose; each work-item takes a run
-// of slots.
-KERNEL void count_active(GLOBAL const real *activity, int contacts, real threshold,
-                         GLOBAL int *counts)
+// One column of the Jacobian blocks of a compact list's entries: the derivatives of their p (3), d,
+// n (3) and activity along the direction that numbers are duals of. blocks: (count, 8, columns).
+KERNEL void jacobian_column(GLOBAL const int *list, int count, GLOBAL const real *p,
+                            GLOBAL const real *d, GLOBAL const real *n,
+                            GLOBAL const real *activity, int contacts, int column, int columns,
+                            GLOBAL real *blocks)
 {
-  LOCAL_ARRAY(int, part, WG);
-  const int pose = (int)get_group_id(0);
-  const int item = (int)get_local_id(0);
-  GLOBAL const real *row = ROW(activity, pose, contacts);
-  int found = 0;
-  for (int i = item; i < contacts; i += WG) {
-    found += row[i] >= threshold;
-  }
-  part[item] = found;
-  BARRIER;
-  if (item == 0) {
-    for (int i = 1; i < WG; ++i) {
-      found += part[i];
-    }
-    counts[pose] = found;
-  }
-}
-
-// Exclusive sums of the counts of a chunk; offsets[count] is the total. One work-item.
-KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
-{
-  if (get_global_id(0) > 0) {
+  const int i = (int)get_global_id(0);
+  if (i >= count) {
     return;
   }
-  int sum = 0;
-  for (int i = 0; i < count; ++i) {
-    offsets[i] = sum;
-    sum += counts[i];
+  const int pose = ROW(list, i, COMPACT_INTS)[0], slot = ROW(list, i, COMPACT_INTS)[1];
+  GLOBAL real *to = ROW(blocks, i, COMPACT_REALS * columns) + column;
+  const int last = PARTS - 1; // the derivative
+  for (int k = 0; k < 3; ++k) {
+    to[k * columns] = NUMS(p, pose, 3 * contacts)[last * 3 * contacts + 3 * slot + k];
+    to[(4 + k) * columns] = NUMS(n, pose, 3 * contacts)[last * 3 * contacts + 3 * slot + k];
   }
-  offsets[count] = sum;
-}
-
-// Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes.
-// index1, index2: the ranked elements that selection kept, where selected* is set.
-static int feature_of(GLOBAL const int *index, int kept, int selected, int pose, int i)
-{
-  return selected ? ROW(index, pose, kept + 1)[i] : i;
-}
-
-KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
-                    GLOBAL const real *activity, int contacts, real threshold, int want,
-                    GLOBAL const int *layout, GLOBAL const int *vertex_index1,
-                    GLOBAL const int *vertex_index2, GLOBAL const int *edge_index1,
-                    GLOBAL const int *edge_index2, GLOBAL const int *offsets, int capacity,
-                    GLOBAL int *list, GLOBAL real *values)
-{
-  LOCAL_ARRAY(int, part, WG);
-  const int pose = (int)get_group_id(0);
-  const int item = (int)get_local_id(0);
-  const int run = (contacts + WG - 1) / WG;
-  const int first = MIN_INT(item * run, contacts);
-  const int end = MIN_INT(first + run, contacts);
-  GLOBAL const real *row = ROW(activity, pose, contacts);
-  int found = 0;
-  for (int i = first; i < end; ++i) {
-    found += row[i] >= threshold;
-  }
-  part[item] = found;
-  BARRIER;
-  int at = offsets[pose];
-  for (int i = 0; i < item; ++i) {
-    at += part[i];
-  }
-  for (int i = first; i < end && at < capacity; ++i) {
-    if (!(row[i] >= threshold)) {
-      continue;
-    }
-    int f1 = (int)NO_FEATURE, f2 = (int)NO_FEATURE;
-    if (i < layout[LAYOUT_VERTICES_2]) {
-      f1 = feature_of(vertex_index1, layout[LAYOUT_KEPT_V1], layout[LAYOUT_SELECTED_V1], pose, i);
-    } else if (i < layout[LAYOUT_EDGES_1]) {
-      f2 = feature_of(vertex_index2, layout[LAYOUT_KEPT_V2], layout[LAYOUT_SELECTED_V2], pose,
-                      i - layout[LAYOUT_VERTICES_2]);
-    } else {
-      const int pair = i - (i < layout[LAYOUT_EDGES_2] ? layout[LAYOUT_EDGES_1]
-                                                       : layout[LAYOUT_EDGES_2]);
-      const int kept2 = layout[LAYOUT_KEPT_E2];
-      f1 = feature_of(edge_index1, layout[LAYOUT_KEPT_E1], layout[LAYOUT_SELECTED_E1], pose,
-                      pair / kept2);
-      f2 = feature_of(edge_index2, kept2, layout[LAYOUT_SELECTED_E2], pose, pair % kept2);
-    }
-    GLOBAL int *entry = list + (size_t)at * COMPACT_INTS;
-    entry[0] = pose;
-    entry[1] = i;
-    entry[2] = f1;
-    entry[3] = f2;
-    GLOBAL real *value = values + (size_t)at * COMPACT_REALS;
-    for (int j = 0; j < 3; ++j) {
-      value[j] = want & WANT_P ? ROW(p, pose, 3 * contacts)[3 * i + j] : R(0.0);
-      value[4 + j] = want & WANT_N ? ROW(n, pose, 3 * contacts)[3 * i + j] : R(0.0);
-    }
-    value[3] = want & WANT_D ? ROW(d, pose, contacts)[i] : R(0.0);
-    value[7] = row[i];
-    ++at;
-  }
+  to[3 * columns] = NUMS(d, pose, contacts)[last * contacts + slot];
+  to[7 * columns] = NUMS(activity, pose, contacts)[last * contacts + slot];
 }

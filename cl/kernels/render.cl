@@ -146,8 +146,8 @@ KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
   if (block * LANES >= padded) {
     return;
   }
-  const vec3_r origin = load_planes(rays, padded, block);
-  const vec3_r d = load_planes(rays + 3 * padded, padded, block);
+  const vec3_r origin = load3(rays + block * LANES, 0, padded);
+  const vec3_r d = load3(rays + 3 * padded + block * LANES, 0, padded);
   const lane length = lane_load(rays + 6 * padded + block * LANES);
   const lane zero = lane_lit(R(0.0));
   lane t = zero, low = zero, low_field = zero;

@@ -1,17 +1,22 @@
 // Takes back every name of num_on.h.
 #undef FN
 #undef num
+#undef n_part
+#undef DUAL
 #undef n_mask
 #undef n_plain
 #undef n_lit
 #undef n_of
 #undef n_value
 #undef n_with_value
+#undef n_get_part
+#undef n_with_part
 #undef n_add
 #undef n_sub
 #undef n_mul
 #undef n_mad
 #undef n_scale
+#undef n_times
 #undef n_smad
 #undef n_shift
 #undef n_neg

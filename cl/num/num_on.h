@@ -7,42 +7,61 @@
 // between two forms of one smooth function and never use |x| inside one, so a dual is right at the
 // seam too.
 //
+// n_scale multiplies by a plain scalar, n_times by a part (a lane).
+//
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL
+#ifdef NUM_WIDE
+#define FN(name) name##_wd
+#define DUAL(name) wide_dual_##name
+#define num wide_dual
+#define n_part wide
+#define n_mask int
+#define n_plain(a) ((wide)(a))
+#else
 #define FN(name) name##_d // '##' straight on the argument: PoCL makes builtin names macros
+#define DUAL(name) dual_##name
 #define num dual
+#define n_part lane
 #define n_mask ilane
 #define n_plain(a) lane_lit(a)
-#define n_lit(a) dual_lit(lane_lit(a))
-#define n_of(a) dual_lit(a)
-#define n_value(a) ((a).v)
-#define n_with_value(a, x) dual_with_value(a, x)
-#define n_add(a, b) dual_add(a, b)
-#define n_sub(a, b) dual_sub(a, b)
-#define n_mul(a, b) dual_mul(a, b)
-#define n_mad(a, b, c) dual_add(dual_mul(a, b), c)
-#define n_scale(a, s) dual_scale(a, lane_lit(s))
-#define n_smad(a, s, c) dual_add(dual_scale(a, lane_lit(s)), c)
-#define n_shift(a, s) dual_add(a, dual_lit(lane_lit(s)))
-#define n_neg(a) dual_scale(a, lane_lit(R(-1.0)))
-#define n_div(a, b) dual_div(a, b)
-#define n_rcp(a) dual_rcp(a)
-#define n_sqrt(a) dual_sqrt(a)
 #define n_exp2(a) dual_exp2(a)
 #define n_log2(a) dual_log2(a)
-#define n_abs(a) dual_abs(a)
-#define n_sin(a) dual_sin(a)
-#define n_cos(a) dual_cos(a)
-#define n_select(mask, a, b) dual_select(mask, a, b)
+#endif
+#define n_lit(a) DUAL(lit)(n_plain(a))
+#define n_of(a) DUAL(lit)(a)
+#define n_value(a) ((a).v)
+#define n_with_value(a, x) DUAL(with_value)(a, x)
+#define n_get_part(a, i) DUAL(get_part)(a, i)
+#define n_with_part(a, i, x) DUAL(with_part)(a, i, x)
+#define n_add(a, b) DUAL(add)(a, b)
+#define n_sub(a, b) DUAL(sub)(a, b)
+#define n_mul(a, b) DUAL(mul)(a, b)
+#define n_mad(a, b, c) DUAL(add)(DUAL(mul)(a, b), c)
+#define n_scale(a, s) DUAL(scale)(a, n_plain(s))
+#define n_times(a, x) DUAL(scale)(a, x)
+#define n_smad(a, s, c) DUAL(add)(DUAL(scale)(a, n_plain(s)), c)
+#define n_shift(a, s) DUAL(add)(a, DUAL(lit)(n_plain(s)))
+#define n_neg(a) DUAL(scale)(a, n_plain(R(-1.0)))
+#define n_div(a, b) DUAL(div)(a, b)
+#define n_rcp(a) DUAL(rcp)(a)
+#define n_sqrt(a) DUAL(sqrt)(a)
+#define n_abs(a) DUAL(abs)(a)
+#define n_sin(a) DUAL(sin)(a)
+#define n_cos(a) DUAL(cos)(a)
+#define n_select(mask, a, b) DUAL(select)(mask, a, b)
 #else
 #define n_of(a) (a)
 #define n_value(a) (a)
 #define n_with_value(a, x) (x)
+#define n_get_part(a, i) (a)
+#define n_with_part(a, i, x) (x)
 #define n_add(a, b) ((a) + (b))
 #define n_sub(a, b) ((a) - (b))
 #define n_mul(a, b) ((a) * (b))
 #define n_mad(a, b, c) ((a) * (b) + (c))
 #define n_scale(a, s) ((a) * (s))
+#define n_times(a, x) ((a) * (x))
 #define n_smad(a, s, c) ((a) * (s) + (c))
 #define n_shift(a, s) ((a) + (s))
 #define n_neg(a) (-(a))
@@ -51,6 +70,7 @@
 #ifdef NUM_WIDE
 #define FN(name) name##_w
 #define num wide
+#define n_part wide
 #define n_mask int
 #define n_plain(a) ((wide)(a))
 #define n_lit(a) ((wide)(a))
@@ -62,6 +82,7 @@
 #else
 #define FN(name) name##_r
 #define num lane
+#define n_part lane
 #define n_mask ilane
 #define n_plain(a) lane_lit(a)
 #define n_lit(a) lane_lit(a)

@@ -41,6 +41,8 @@ static void body_free(body *b)
   buffer_destroy(b->rank);
   buffer_destroy(b->edge_index);
   buffer_destroy(b->edge_ends);
+  buffer_destroy(b->edge_starts);
+  buffer_destroy(b->edges_at);
   free(b->vertices);
   free(b->edges);
   free(b);
@@ -173,6 +175,34 @@ static abut_status upload_order(body *b, uint32_t *order, uint32_t *rank, uint32
   return context_upload(b->context, edge_bytes, edges, &b->edge_index);
 }
 
+/* The edges at each sorted vertex, by counting; an edge of one vertex is there twice. edges: by
+ * places among the sorted vertices. */
+static abut_status upload_incidence(body *b, const uint32_t *edges)
+{
+  const size_t vertices = b->info.vertices, ends = 2 * b->info.edges;
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL, *list = NULL;
+  TRY_DONE(allocate(&memory, vertices + 2, sizeof(uint32_t)));
+  TRY_DONE(allocate(&list, ends, sizeof(uint32_t)));
+  uint32_t *starts = memory, *at = list;
+  for (size_t i = 0; i < ends; ++i) {
+    ++starts[edges[i] + 2];
+  }
+  for (size_t i = 2; i < vertices + 2; ++i) {
+    starts[i] += starts[i - 1];
+  }
+  for (size_t i = 0; i < ends; ++i) { /* starts[v + 1] moves on to where v's edges end */
+    at[starts[edges[i] + 1]++] = (uint32_t)(i / 2);
+  }
+  TRY_DONE(context_upload(b->context, (vertices + 1) * sizeof(uint32_t), starts,
+                          &b->edge_starts));
+  TRY_DONE(context_upload(b->context, ends * sizeof(uint32_t), at, &b->edges_at));
+done:
+  free(memory);
+  free(list);
+  return status;
+}
+
 static abut_status upload_mesh(body *b)
 {
   abut_status status = ABUT_SUCCESS;
@@ -187,6 +217,7 @@ static abut_status upload_mesh(body *b)
   TRY_DONE(upload_vertices(b, NULL, &b->vertex_planes));
   TRY_DONE(upload_vertices(b, order, &b->sorted_planes));
   TRY_DONE(upload_order(b, order, rank, edges));
+  TRY_DONE(upload_incidence(b, edges));
   TRY_DONE(upload_edge_ends(b));
 done:
   free(order);

@@ -20,6 +20,8 @@ typedef struct body {
   buffer *order;          /* mesh index of each sorted vertex */
   buffer *rank;           /* place of each mesh vertex among the sorted */
   buffer *edge_index;     /* (edges, 2) places among the sorted vertices */
+  buffer *edge_starts;    /* (vertices + 1) where each sorted vertex's edges begin in: */
+  buffer *edges_at;       /* (2 edges) edges by their ends, sorted vertices in turn */
   buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
 } body;
 

@@ -163,10 +163,28 @@ abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to)
   return ABUT_SUCCESS;
 }
 
-static abut_status check_arguments(kernel_id kernel, const launch_argument *arguments, size_t count)
+abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *to)
+{
+  if (!bytes || !rows) {
+    return ABUT_SUCCESS;
+  }
+  TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
+  b->owner->counters.bytes_down += rows * bytes;
+  if (b->owner->cl) {
+    return opencl_read_rows(b->owner->cl, b->memory, offset, pitch, bytes, rows, to);
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    memcpy((char *)to + i * bytes, (char *)b->host + offset + i * pitch, bytes);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_arguments(program_id program, kernel_id kernel,
+                                   const launch_argument *arguments, size_t count)
 {
   const kernel_entry *entry = &kernel_table[kernel];
-  bool same = count == (size_t)entry->arguments;
+  bool same = count == (size_t)entry->arguments && !(program == PROGRAM_DUAL && entry->plain_only);
   for (size_t i = 0; same && i < count; ++i) {
     same = arguments[i].kind == entry->kinds[i];
   }
@@ -186,7 +204,9 @@ static buffer *any_buffer(const launch_argument *arguments, size_t count)
   return NULL;
 }
 
-static void launch_host(device *d, kernel_id kernel, size_t x, size_t y,
+typedef void (*host_launch)(kernel_id, size_t, size_t, const host_argument *);
+
+static void launch_host(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                         const launch_argument *arguments, size_t count)
 {
   host_argument a[KERNEL_ARGUMENTS];
@@ -195,23 +215,21 @@ static void launch_host(device *d, kernel_id kernel, size_t x, size_t y,
     const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
     a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
   }
-  if (d->precision == ABUT_FLOAT64) {
-    host_launch_f64(kernel, x, y, a);
-  } else {
-    host_launch_f32(kernel, x, y, a);
-  }
+  static const host_launch launches[2][PROGRAM_COUNT] = {
+    {host_launch_f32, host_launch_f32_dual}, {host_launch_f64, host_launch_f64_dual}};
+  launches[d->precision][program](kernel, x, y, a);
 }
 
-abut_status device_launch(device *d, kernel_id kernel, size_t x, size_t y,
+abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count)
 {
-  TRY(check_arguments(kernel, arguments, count));
+  TRY(check_arguments(program, kernel, arguments, count));
   if (!x || !y) {
     return ABUT_SUCCESS;
   }
   ++d->counters.launches;
   if (!d->cl) {
-    launch_host(d, kernel, x, y, arguments, count);
+    launch_host(d, program, kernel, x, y, arguments, count);
     return ABUT_SUCCESS;
   }
   opencl_argument a[KERNEL_ARGUMENTS];
@@ -220,5 +238,8 @@ abut_status device_launch(device *d, kernel_id kernel, size_t x, size_t y,
     const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
     a[i] = (opencl_argument){b ? b->memory : NULL, arguments[i].integer, arguments[i].number};
   }
-  return opencl_launch(d->cl, kernel, x, y, a);
+  bool built = false;
+  TRY(opencl_need(d->cl, program, &built));
+  d->counters.builds += built;
+  return opencl_launch(d->cl, program, kernel, x, y, a);
 }

@@ -38,6 +38,10 @@ size_t buffer_bytes(const buffer *b);
 abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from);
 abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
 
+/* Reads `rows` rows of `bytes`, which lie `pitch` bytes apart, side by side into `to`. */
+abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *to);
+
 /* One argument of a launch, in the kernel's order. */
 typedef struct launch_argument {
   argument_kind kind;
@@ -50,14 +54,15 @@ typedef struct launch_argument {
 #define ARG_INT(i) {ARGUMENT_INT, NULL, (int)(i), 0.0}
 #define ARG_REAL(x) {ARGUMENT_REAL, NULL, 0, (x)}
 
-/* Runs a kernel over (x, y) work-items, or x work-groups where the kernel works in groups.
+/* Runs a kernel of a program, which is built at its first use, over (x, y) work-items, or x work-groups where the kernel works in groups.
  * Nothing where x or y is 0. A NULL buffer is passed as some valid memory that the kernel will
  * not touch. */
-abut_status device_launch(device *d, kernel_id kernel, size_t x, size_t y,
+abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count);
 
-#define LAUNCH(d, kernel, x, y, ...)                                            \
-  device_launch(d, kernel, x, y, (const launch_argument[]){__VA_ARGS__},        \
+#define LAUNCH_IN(d, program, kernel, x, y, ...)                                      \
+  device_launch(d, program, kernel, x, y, (const launch_argument[]){__VA_ARGS__},     \
                 sizeof((const launch_argument[]){__VA_ARGS__}) / sizeof(launch_argument))
+#define LAUNCH(d, kernel, x, y, ...) LAUNCH_IN(d, PROGRAM_PLAIN, kernel, x, y, __VA_ARGS__)
 
 #endif

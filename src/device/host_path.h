@@ -1,4 +1,4 @@
-/* The kernels as C11, in both precisions. */
+/* The kernels as C11, in both precisions, on plain numbers and on duals. */
 #ifndef ABUT_DEVICE_HOST_PATH_H
 #define ABUT_DEVICE_HOST_PATH_H
 
@@ -15,5 +15,7 @@ typedef void (*host_function)(const host_argument *arguments);
 
 void host_launch_f32(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 void host_launch_f64(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+void host_launch_f32_dual(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+void host_launch_f64_dual(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 
 #endif

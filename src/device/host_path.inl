@@ -1,4 +1,4 @@
-/* Included by host_path_f32.c and host_path_f64.c with REAL_DOUBLE and HOST_LAUNCH set. */
+/* Included by host_path_*.c with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set. */
 #include "device/host_path.h"
 
 #include <stddef.h>

@@ -10,12 +10,11 @@
 struct opencl {
   cl_context context;
   cl_command_queue queue;
-  cl_program program;
-  cl_device_id device;
-  cl_kernel kernels[KERNEL_COUNT];
+  cl_program programs[PROGRAM_COUNT];
+  cl_kernel kernels[PROGRAM_COUNT][KERNEL_COUNT];
+  opencl_options options;
+  char *kernel_directory; /* a copy: programs are built later too */
   const kernel_entry *table;
-  uint32_t group, items;
-  bool float64;
 };
 
 static abut_status check(cl_int code, const char *call)
@@ -24,15 +23,15 @@ static abut_status check(cl_int code, const char *call)
                             : fail(code, "%s failed: %s", call, abut_status_name(code));
 }
 
-static abut_status build_failed(opencl *o, cl_int code)
+static abut_status build_failed(cl_program program, cl_device_id device, cl_int code)
 {
   char *log = NULL;
   size_t bytes = 0;
   void *memory = NULL;
-  clGetProgramBuildInfo(o->program, o->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
   if (bytes && allocate(&memory, bytes + 1, 1) == ABUT_SUCCESS) {
     log = memory;
-    clGetProgramBuildInfo(o->program, o->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
   }
   fail(code, "the kernels do not build: %s\n%s", abut_status_name(code), log ? log : "");
   free(memory);
@@ -40,35 +39,83 @@ static abut_status build_failed(opencl *o, cl_int code)
 }
 
 /* Builds the embedded text, or suite.cl of a directory with that directory to include from. */
-static abut_status build(opencl *o, const opencl_options *options)
+static abut_status build(opencl *o, program_id program)
 {
+  const opencl_options *options = &o->options;
   const char *embedded = kernel_source;
   const char *loaded = "#include \"kernels/suite.cl\"\n";
-  const char *source = options->kernel_directory ? loaded : embedded;
+  const char *source = o->kernel_directory ? loaded : embedded;
   cl_int code;
-  o->program = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
+  o->programs[program] = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
   TRY(check(code, "clCreateProgramWithSource"));
   char text[4096];
   int used = snprintf(text, sizeof text,
-                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u",
-                      options->float64, options->has_float64, options->lanes, options->group);
-  if (options->kernel_directory) {
-    used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", options->kernel_directory);
+                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d",
+                      options->float64, options->has_float64, options->lanes, options->group,
+                      program == PROGRAM_DUAL);
+  if (o->kernel_directory) {
+    used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", o->kernel_directory);
   }
   if ((size_t)used >= sizeof text) {
     return fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
   }
-  code = clBuildProgram(o->program, 1, &options->device, text, NULL, NULL);
-  return code == CL_SUCCESS ? ABUT_SUCCESS : build_failed(o, code);
+  code = clBuildProgram(o->programs[program], 1, &options->device, text, NULL, NULL);
+  return code == CL_SUCCESS ? ABUT_SUCCESS
+                            : build_failed(o->programs[program], options->device, code);
 }
 
-static abut_status create_kernels(opencl *o)
+static abut_status create_kernels(opencl *o, program_id program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
+    if (program == PROGRAM_DUAL && o->table[i].plain_only) {
+      continue;
+    }
     cl_int code;
-    o->kernels[i] = clCreateKernel(o->program, o->table[i].name, &code);
+    o->kernels[program][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
     TRY(check(code, "clCreateKernel"));
   }
+  return ABUT_SUCCESS;
+}
+
+static void release_program(opencl *o, program_id program)
+{
+  for (int i = 0; i < KERNEL_COUNT; ++i) {
+    if (o->kernels[program][i]) {
+      clReleaseKernel(o->kernels[program][i]);
+      o->kernels[program][i] = NULL;
+    }
+  }
+  if (o->programs[program]) {
+    clReleaseProgram(o->programs[program]);
+    o->programs[program] = NULL;
+  }
+}
+
+abut_status opencl_need(opencl *o, program_id program, bool *built)
+{
+  *built = !o->programs[program];
+  if (!*built) {
+    return ABUT_SUCCESS;
+  }
+  abut_status status = build(o, program);
+  if (status == ABUT_SUCCESS) {
+    status = create_kernels(o, program);
+  }
+  if (status != ABUT_SUCCESS) {
+    release_program(o, program);
+  }
+  return status;
+}
+
+static abut_status copy_directory(opencl *o)
+{
+  if (!o->options.kernel_directory) {
+    return ABUT_SUCCESS;
+  }
+  const size_t bytes = strlen(o->options.kernel_directory) + 1;
+  void *memory = NULL;
+  TRY(allocate(&memory, bytes, 1));
+  o->kernel_directory = memcpy(memory, o->options.kernel_directory, bytes);
   return ABUT_SUCCESS;
 }
 
@@ -79,11 +126,10 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   TRY(allocate(&memory, 1, sizeof(opencl)));
   opencl *o = memory;
   abut_status status = ABUT_SUCCESS;
-  o->device = options->device;
+  o->options = *options;
   o->table = table;
-  o->group = options->group;
-  o->items = options->items;
-  o->float64 = options->float64;
+  bool built = false;
+  TRY_DONE(copy_directory(o));
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               (cl_context_properties)options->platform, 0};
   cl_int code;
@@ -91,8 +137,7 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   TRY_DONE(check(code, "clCreateContext"));
   o->queue = clCreateCommandQueue(o->context, options->device, 0, &code);
   TRY_DONE(check(code, "clCreateCommandQueue"));
-  TRY_DONE(build(o, options));
-  TRY_DONE(create_kernels(o));
+  TRY_DONE(opencl_need(o, PROGRAM_PLAIN, &built));
   *out = o;
   o = NULL;
 done:
@@ -105,13 +150,8 @@ void opencl_close(opencl *o)
   if (!o) {
     return;
   }
-  for (int i = 0; i < KERNEL_COUNT; ++i) {
-    if (o->kernels[i]) {
-      clReleaseKernel(o->kernels[i]);
-    }
-  }
-  if (o->program) {
-    clReleaseProgram(o->program);
+  for (int i = 0; i < PROGRAM_COUNT; ++i) {
+    release_program(o, (program_id)i);
   }
   if (o->queue) {
     clFinish(o->queue);
@@ -120,6 +160,7 @@ void opencl_close(opencl *o)
   if (o->context) {
     clReleaseContext(o->context);
   }
+  free(o->kernel_directory);
   free(o);
 }
 
@@ -142,6 +183,16 @@ abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, voi
                "clEnqueueReadBuffer");
 }
 
+abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
+                             size_t rows, void *to)
+{
+  const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
+  const size_t region[3] = {bytes, rows, 1};
+  return check(clEnqueueReadBufferRect(o->queue, from, CL_TRUE, buffer_origin, host_origin, region,
+                                       pitch, 0, bytes, 0, to, 0, NULL, NULL),
+               "clEnqueueReadBufferRect");
+}
+
 static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, argument_kind kind,
                                 const opencl_argument *a)
 {
@@ -152,7 +203,7 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   } else if (kind == ARGUMENT_INT) {
     const cl_int integer = a->integer;
     code = clSetKernelArg(kernel, i, sizeof integer, &integer);
-  } else if (o->float64) {
+  } else if (o->options.float64) {
     code = clSetKernelArg(kernel, i, sizeof a->number, &a->number);
   } else {
     code = clSetKernelArg(kernel, i, sizeof narrow, &narrow);
@@ -160,14 +211,15 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   return check(code, "clSetKernelArg");
 }
 
-abut_status opencl_launch(opencl *o, kernel_id kernel, size_t x, size_t y,
+abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments)
 {
   const kernel_entry *entry = &o->table[kernel];
+  cl_kernel compiled = o->kernels[program][kernel];
   for (int i = 0; i < entry->arguments; ++i) {
-    TRY(set_argument(o, o->kernels[kernel], (cl_uint)i, entry->kinds[i], &arguments[i]));
+    TRY(set_argument(o, compiled, (cl_uint)i, entry->kinds[i], &arguments[i]));
   }
-  size_t local[2] = {entry->grouped ? o->group : o->items, 1};
+  size_t local[2] = {entry->grouped ? o->options.group : o->options.items, 1};
   size_t global[2] = {x, y};
   if (entry->grouped) {
     global[0] = x * local[0];
@@ -175,7 +227,7 @@ abut_status opencl_launch(opencl *o, kernel_id kernel, size_t x, size_t y,
     global[0] = (x + local[0] - 1) / local[0] * local[0];
   }
   const cl_int code =
-    clEnqueueNDRangeKernel(o->queue, o->kernels[kernel], 2, NULL, global, local, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(o->queue, compiled, 2, NULL, global, local, 0, NULL, NULL);
   return code == CL_SUCCESS ? ABUT_SUCCESS
                             : fail(code, "kernel %s cannot be launched: %s", entry->name,
                                    abut_status_name(code));

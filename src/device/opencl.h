@@ -26,12 +26,18 @@ typedef struct opencl_argument {
   double number;
 } opencl_argument;
 
+/* Builds the plain program. */
 abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out);
 void opencl_close(opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from);
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);
-abut_status opencl_launch(opencl *o, kernel_id kernel, size_t x, size_t y,
+abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
+                             size_t rows, void *to);
+
+/* Builds a program unless that has been done; *built says whether it was now. */
+abut_status opencl_need(opencl *o, program_id program, bool *built);
+abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments);
 
 #endif

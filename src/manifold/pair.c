@@ -27,6 +27,8 @@ static void pair_free(pair *p)
   }
   buffer_destroy(p->coefficients);
   buffer_destroy(p->layout_ints);
+  buffer_destroy(p->mean_bar);
+  buffer_destroy(p->one_bar);
   free(p);
 }
 

@@ -8,14 +8,17 @@
 /* Scratch and output buffers of one chunk. Those of a body come in pairs, body 1's first. */
 typedef enum scratch_id {
   SCRATCH_POSE_1, SCRATCH_POSE_2,
+  SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* of the poses, for the program on duals */
   SCRATCH_FRAMES, SCRATCH_STATUS,
   SCRATCH_FIELD_1, SCRATCH_FIELD_2,               /* opposing field at all vertices */
   SCRATCH_SCORES,
   SCRATCH_VERTEX_INDEX_1, SCRATCH_VERTEX_INDEX_2, /* ranked elements */
-  SCRATCH_VERTEX_TOP,
-  SCRATCH_KEPT_VERTICES, SCRATCH_KEPT_FIELD, SCRATCH_VERTEX_WEIGHTS,
+  SCRATCH_VERTEX_TOP_1, SCRATCH_VERTEX_TOP_2,     /* their scores */
+  SCRATCH_KEPT_VERTICES_1, SCRATCH_KEPT_VERTICES_2,
+  SCRATCH_KEPT_FIELD_1, SCRATCH_KEPT_FIELD_2,
+  SCRATCH_VERTEX_WEIGHTS_1, SCRATCH_VERTEX_WEIGHTS_2, /* of gates; SoftSort's 1 / sums */
   SCRATCH_EDGE_INDEX_1, SCRATCH_EDGE_INDEX_2,
-  SCRATCH_EDGE_TOP,
+  SCRATCH_EDGE_TOP_1, SCRATCH_EDGE_TOP_2,
   SCRATCH_ENDS_1, SCRATCH_ENDS_2,
   SCRATCH_EDGE_WEIGHTS_1, SCRATCH_EDGE_WEIGHTS_2,
   SCRATCH_WITNESS, SCRATCH_OWN_1, SCRATCH_OWN_2, SCRATCH_OPPOSING_1, SCRATCH_OPPOSING_2,
@@ -23,6 +26,15 @@ typedef enum scratch_id {
   SCRATCH_P, SCRATCH_D, SCRATCH_N, SCRATCH_ACTIVITY,
   SCRATCH_REDUCED,
   SCRATCH_COUNTS, SCRATCH_OFFSETS, SCRATCH_LIST, SCRATCH_VALUES,
+  /* the reverse pass: cotangents */
+  SCRATCH_P_BAR, SCRATCH_D_BAR, SCRATCH_N_BAR, SCRATCH_ACTIVITY_BAR, /* of the outputs */
+  SCRATCH_FACTORS_BAR, SCRATCH_WITNESS_BAR, SCRATCH_PAIR_ENDS_BAR, SCRATCH_ENDS_BAR,
+  SCRATCH_KEPT_BAR, SCRATCH_WEIGHTS_BAR,
+  SCRATCH_RANKED_PARTS, SCRATCH_RANKED_BAR, SCRATCH_SCORES_BAR,
+  SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, by selections */
+  SCRATCH_WRENCHES,
+  SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
+  SCRATCH_JACOBIAN,
   SCRATCH_BUFFERS
 } scratch_id;
 
@@ -35,6 +47,7 @@ typedef struct pair {
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
   buffer *coefficients, *layout_ints;
+  buffer *mean_bar, *one_bar; /* C numbers of 1 / C and of 1, made when they are first needed */
   buffer *scratch[SCRATCH_BUFFERS];
 } pair;
 

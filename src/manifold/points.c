@@ -89,7 +89,7 @@ static abut_status edges_chunk(size_t first, size_t count, void *user)
   const size_t lanes = device_lanes(c->device);
   TRY(upload_arrays(c, first, count));
   TRY(LAUNCH(c->device, KERNEL_WITNESS_EDGES, (count + lanes - 1) / lanes, 1,
-             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count),
+             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
              ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory),
              ARG_BUFFER(a[4].memory)));
   return download_arrays(c, first, count);
@@ -134,7 +134,7 @@ static abut_status faces_chunk(size_t first, size_t count, void *user)
   const size_t lanes = device_lanes(c->device);
   TRY(upload_arrays(c, first, count));
   TRY(LAUNCH(c->device, KERNEL_WITNESS_FACES, (count + lanes - 1) / lanes, 1,
-             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count),
+             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
              ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory)));
   TRY(download_arrays(c, first, count));
   TRY(buffer_read(a[3].memory, 0, count * sizeof(int), f->status));

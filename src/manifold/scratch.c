@@ -1,68 +1,114 @@
 #include "geometry/layout.h"
-#include "manifold/forward.h"
+#include "manifold/run.h"
 
-/* reals and ints a pose, before they become bytes */
+/* numbers, reals and ints a pose, before they become bytes; a number on duals is two reals */
 typedef struct sizes {
+  size_t number[SCRATCH_BUFFERS];
   size_t real[SCRATCH_BUFFERS];
   size_t integer[SCRATCH_BUFFERS];
 } sizes;
 
-/* Planes of the opposing field at a body's vertices: normals only where they are asked for. */
-static size_t field_planes(const forward_run *r)
+/* Room for the largest of what shares a buffer. */
+static void at_least(size_t *size, size_t needed)
 {
-  return r->wanted.arrays & WANT_N ? 4 : 1;
+  *size = needed > *size ? needed : *size;
 }
 
-static void selection_sizes(const forward_run *r, int side, uint32_t lanes, sizes *s)
+static void vertex_sizes(const run *r, int side, uint32_t lanes, sizes *s)
 {
   const pair *p = r->pair;
-  const size_t vertices = p->layout.vertices[side], edges = p->layout.edges[side];
-  size_t scores = s->real[SCRATCH_SCORES];
-  if (p->selected_vertices[side]) {
-    const size_t slots = padded(vertices, lanes);
-    const size_t top = vertices + 1 > s->real[SCRATCH_VERTEX_TOP] ? vertices + 1
-                                                                 : s->real[SCRATCH_VERTEX_TOP];
-    const size_t weights = slots > s->real[SCRATCH_VERTEX_WEIGHTS]
-                             ? slots : s->real[SCRATCH_VERTEX_WEIGHTS];
-    s->integer[SCRATCH_VERTEX_INDEX_1 + side] = vertices + 1;
-    s->real[SCRATCH_VERTEX_TOP] = top;
-    s->real[SCRATCH_VERTEX_WEIGHTS] = weights;
-    s->real[SCRATCH_KEPT_VERTICES] = 3 * weights;
-    s->real[SCRATCH_KEPT_FIELD] = field_planes(r) * weights;
-    scores = scores > r->bodies[side]->vertex_padded ? scores : r->bodies[side]->vertex_padded;
+  const body *b = r->bodies[side];
+  const size_t kept = p->layout.vertices[side], slots = padded(kept, lanes);
+  s->number[SCRATCH_FIELD_1 + side] = field_planes(vertex_field_kind(r, side)) * b->vertex_padded;
+  if (r->wanted.cotangents && side_scored(r, side)) {
+    s->number[SCRATCH_FIELD_BAR_1 + side] = b->vertex_padded;
   }
-  if (p->selected_edges[side]) {
-    const size_t slots = padded(edges, lanes);
-    s->integer[SCRATCH_EDGE_INDEX_1 + side] = edges + 1;
-    s->real[SCRATCH_EDGE_TOP] = edges + 1 > s->real[SCRATCH_EDGE_TOP] ? edges + 1
-                                                                     : s->real[SCRATCH_EDGE_TOP];
-    s->real[SCRATCH_ENDS_1 + side] = 6 * slots;
-    s->real[SCRATCH_EDGE_WEIGHTS_1 + side] = slots;
-    scores = scores > r->bodies[side]->edge_padded ? scores : r->bodies[side]->edge_padded;
-  }
-  s->real[SCRATCH_SCORES] = scores;
-}
-
-static void edge_sizes(const forward_run *r, uint32_t lanes, sizes *s)
-{
-  const size_t pairs = r->pair->layout.edges[0] * r->pair->layout.edges[1];
-  if (!pairs) {
+  if (!p->selected_vertices[side]) {
     return;
   }
-  const size_t slots = padded(pairs, lanes);
-  s->real[SCRATCH_WITNESS] = WITNESS_PLANES * slots;
-  s->real[SCRATCH_OWN_1] = s->real[SCRATCH_OWN_2] = 4 * slots;
-  s->real[SCRATCH_OPPOSING_1] = s->real[SCRATCH_OPPOSING_2] = slots;
-  s->real[SCRATCH_FACTORS] = 3 * slots;
+  s->integer[SCRATCH_VERTEX_INDEX_1 + side] = kept + 1;
+  s->number[SCRATCH_VERTEX_TOP_1 + side] = kept + 1;
+  s->number[SCRATCH_VERTEX_WEIGHTS_1 + side] = slots;
+  s->number[SCRATCH_KEPT_VERTICES_1 + side] = 3 * slots;
+  s->number[SCRATCH_KEPT_FIELD_1 + side] = field_planes(contact_field_kind(r)) * slots;
+  at_least(&s->number[SCRATCH_SCORES], b->vertex_padded);
 }
 
-static void output_sizes(const forward_run *r, sizes *s)
+static void selected_edge_sizes(const run *r, int side, uint32_t lanes, sizes *s)
+{
+  const size_t kept = r->pair->layout.edges[side], slots = padded(kept, lanes);
+  if (!r->pair->selected_edges[side]) {
+    return;
+  }
+  s->integer[SCRATCH_EDGE_INDEX_1 + side] = kept + 1;
+  s->number[SCRATCH_EDGE_TOP_1 + side] = kept + 1;
+  s->number[SCRATCH_ENDS_1 + side] = 6 * slots;
+  s->number[SCRATCH_EDGE_WEIGHTS_1 + side] = slots;
+  at_least(&s->number[SCRATCH_SCORES], r->bodies[side]->edge_padded);
+}
+
+/* What a selection of `kept` among `count` elements needs on the way back. */
+static void selection_bars(const run *r, size_t kept, size_t count, uint32_t lanes, sizes *s)
+{
+  at_least(&s->number[SCRATCH_RANKED_BAR], kept + 1);
+  at_least(&s->number[SCRATCH_SCORES_BAR], count);
+  if (gated(r)) {
+    at_least(&s->number[SCRATCH_WEIGHTS_BAR], padded(kept, lanes));
+  } else {
+    at_least(&s->number[SCRATCH_RANKED_PARTS], kept * (count / lanes));
+  }
+}
+
+static void edge_sizes(const run *r, sizes *s)
+{
+  const bool reverse = r->wanted.cotangents != 0;
+  const size_t slots = pair_slots(r);
+  s->number[SCRATCH_WITNESS] = witness_stride(r);
+  s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] = (reverse ? JET_PLANES : 4) * slots;
+  if (edge_activity(r)) {
+    s->number[SCRATCH_OPPOSING_1] = s->number[SCRATCH_OPPOSING_2] = (reverse ? 4 : 1) * slots;
+    s->number[SCRATCH_FACTORS] = 3 * slots;
+  }
+}
+
+static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
+{
+  const int have = r->wanted.cotangents;
+  const size_t contacts = r->pair->layout.contacts, slots = pair_slots(r);
+  s->number[SCRATCH_P_BAR] = have & WANT_P ? 3 * contacts : 0;
+  s->number[SCRATCH_D_BAR] = have & WANT_D && !r->wanted.shared_d ? contacts : 0;
+  s->number[SCRATCH_N_BAR] = have & WANT_N ? 3 * contacts : 0;
+  s->number[SCRATCH_ACTIVITY_BAR] =
+    have & WANT_ACTIVITY && !r->wanted.shared_activity ? contacts : 0;
+  s->number[SCRATCH_WRENCHES] = WRENCH_REALS * wrench_blocks(r);
+  s->number[SCRATCH_GRADIENT_1] = s->number[SCRATCH_GRADIENT_2] = (size_t)r->pose_width;
+  for (int side = 0; side < 2; ++side) {
+    const size_t kept = r->pair->layout.vertices[side];
+    if (r->pair->selected_vertices[side]) {
+      at_least(&s->number[SCRATCH_KEPT_BAR], 3 * padded(kept, lanes));
+      selection_bars(r, kept, r->bodies[side]->vertex_padded, lanes, s);
+    }
+    if (edges_run(r) && r->pair->selected_edges[side]) {
+      const size_t edges = r->pair->layout.edges[side];
+      at_least(&s->number[SCRATCH_ENDS_BAR], 6 * padded(edges, lanes));
+      s->number[SCRATCH_PAIR_ENDS_BAR] = 12 * slots;
+      selection_bars(r, edges, r->bodies[side]->edge_padded, lanes, s);
+    }
+  }
+  if (edges_run(r)) {
+    s->number[SCRATCH_WITNESS_BAR] = WITNESS_PLANES * slots;
+    s->number[SCRATCH_FACTORS_BAR] =
+      have & WANT_ACTIVITY ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
+  }
+}
+
+static void output_sizes(const run *r, sizes *s)
 {
   const size_t contacts = r->pair->layout.contacts;
-  s->real[SCRATCH_P] = r->wanted.arrays & WANT_P ? 3 * contacts : 0;
-  s->real[SCRATCH_D] = r->wanted.arrays & WANT_D ? contacts : 0;
-  s->real[SCRATCH_N] = r->wanted.arrays & WANT_N ? 3 * contacts : 0;
-  s->real[SCRATCH_ACTIVITY] = r->wanted.arrays & WANT_ACTIVITY ? contacts : 0;
+  s->number[SCRATCH_P] = r->wanted.arrays & WANT_P ? 3 * contacts : 0;
+  s->number[SCRATCH_D] = r->wanted.arrays & WANT_D ? contacts : 0;
+  s->number[SCRATCH_N] = r->wanted.arrays & WANT_N ? 3 * contacts : 0;
+  s->number[SCRATCH_ACTIVITY] = r->wanted.arrays & WANT_ACTIVITY ? contacts : 0;
   if (r->wanted.reduced) {
     s->real[SCRATCH_REDUCED] = REDUCED_REALS;
   }
@@ -74,26 +120,37 @@ static void output_sizes(const forward_run *r, sizes *s)
   }
 }
 
-void scratch_bytes(const forward_run *r, size_t bytes[SCRATCH_BUFFERS])
+void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
 {
   const uint32_t lanes = device_lanes(r->device);
   const size_t real = device_real_bytes(r->device);
-  sizes s = {{0}, {0}};
+  const size_t number = r->program == PROGRAM_DUAL ? DUAL_PARTS * real : real;
+  sizes s = {{0}, {0}, {0}};
   s.real[SCRATCH_POSE_1] = s.real[SCRATCH_POSE_2] = (size_t)r->pose_width;
-  s.real[SCRATCH_FRAMES] = FRAME_STRIDE;
+  if (r->program == PROGRAM_DUAL) {
+    s.real[SCRATCH_TANGENT_1] = s.real[SCRATCH_TANGENT_2] = (size_t)r->pose_width;
+  }
+  s.number[SCRATCH_FRAMES] = FRAME_STRIDE;
   s.integer[SCRATCH_STATUS] = 1;
   for (int side = 0; side < 2; ++side) {
-    s.real[SCRATCH_FIELD_1 + side] = field_planes(r) * r->bodies[side]->vertex_padded;
-    selection_sizes(r, side, lanes, &s);
+    vertex_sizes(r, side, lanes, &s);
+    if (edges_run(r)) {
+      selected_edge_sizes(r, side, lanes, &s);
+    }
   }
-  edge_sizes(r, lanes, &s);
+  if (edges_run(r)) {
+    edge_sizes(r, &s);
+  }
   output_sizes(r, &s);
+  if (r->wanted.cotangents) {
+    reverse_sizes(r, lanes, &s);
+  }
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
-    bytes[i] = s.real[i] * real + s.integer[i] * sizeof(int);
+    bytes[i] = s.number[i] * number + s.real[i] * real + s.integer[i] * sizeof(int);
   }
 }
 
-abut_status prepare_scratch(const forward_run *r, size_t poses)
+abut_status prepare_scratch(const run *r, size_t poses)
 {
   size_t bytes[SCRATCH_BUFFERS];
   scratch_bytes(r, bytes);

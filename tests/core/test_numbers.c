@@ -425,7 +425,7 @@ static void test_softsort(const abut_npz *npz)
                                     "the scores are of another shape")) {
     return;
   }
-  double worst = 0.0, top[KEPT + 1], out[6 * KEPT], source[6 * COUNT];
+  double worst = 0.0, top[KEPT + 1], out[6 * KEPT], source[6 * COUNT], sums[KEPT];
   int index[KEPT + 1];
   for (size_t i = 0; i < scores->shape[0]; ++i) {
     const double *s = (const double *)scores->data + i * COUNT;
@@ -438,7 +438,7 @@ static void test_softsort(const abut_npz *npz)
         source[k * COUNT + first + k] = 1.0;
       }
       for (work_item[0] = 0; work_item[0] < KEPT; ++work_item[0]) {
-        softsort_edges(s, top, KEPT, source, COUNT, &smooth, out, KEPT);
+        softsort_edges(s, top, KEPT, source, COUNT, &smooth, out, KEPT, sums);
       }
       for (size_t k = 0; k < 5 * KEPT; ++k) {
         const size_t column = k / KEPT, row = k % KEPT;

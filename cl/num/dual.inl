@@ -1,0 +1,105 @@
+// A number with its derivatives along DUAL_TANGENTS directions.
+//
+// No guard: included once for each kind of part, which the including text names:
+//   DN(name)   the type's functions, and DN(t) the type
+//   part, part_mask, part_lit(x), part_select(mask, a, b), part_sqrt ... part_abs
+//
+// A struct and not a vector: as one vector, a * b would compile and be wrong.
+#define dual_t DN(number)
+#define DUAL_EACH for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i)
+
+typedef struct DN(number) {
+  part v;
+  part d[DUAL_TANGENTS];
+} DN(number);
+
+static dual_t DN(lit)(part v)
+{
+  dual_t r;
+  r.v = v;
+  DUAL_EACH r.d[dual_i] = part_lit(R(0.0));
+  return r;
+}
+
+// The tangents of `a` with another value: a limit that keeps the slope.
+static dual_t DN(with_value)(dual_t a, part v)
+{
+  a.v = v;
+  return a;
+}
+
+// Part 0 is the value, part i + 1 the derivative along tangent i.
+static part DN(get_part)(dual_t a, int i) { return i ? a.d[i - 1] : a.v; }
+static dual_t DN(with_part)(dual_t a, int i, part x)
+{
+  if (i) {
+    a.d[i - 1] = x;
+  } else {
+    a.v = x;
+  }
+  return a;
+}
+
+static dual_t DN(add)(dual_t a, dual_t b)
+{
+  a.v = a.v + b.v;
+  DUAL_EACH a.d[dual_i] = a.d[dual_i] + b.d[dual_i];
+  return a;
+}
+
+static dual_t DN(sub)(dual_t a, dual_t b)
+{
+  a.v = a.v - b.v;
+  DUAL_EACH a.d[dual_i] = a.d[dual_i] - b.d[dual_i];
+  return a;
+}
+
+static dual_t DN(mul)(dual_t a, dual_t b)
+{
+  dual_t r;
+  r.v = a.v * b.v;
+  DUAL_EACH r.d[dual_i] = a.d[dual_i] * b.v + a.v * b.d[dual_i];
+  return r;
+}
+
+// `v` with the tangents of `a` times `slope`: every function of one number.
+static dual_t DN(chain)(dual_t a, part v, part slope)
+{
+  a.v = v;
+  DUAL_EACH a.d[dual_i] = a.d[dual_i] * slope;
+  return a;
+}
+
+static dual_t DN(scale)(dual_t a, part s) { return DN(chain)(a, a.v * s, s); }
+static dual_t DN(rcp)(dual_t a)
+{
+  const part v = R(1.0) / a.v;
+  return DN(chain)(a, v, -v * v);
+}
+static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
+static dual_t DN(sqrt)(dual_t a)
+{
+  const part v = part_sqrt(a.v);
+  return DN(chain)(a, v, R(0.5) / v);
+}
+static dual_t DN(sin)(dual_t a) { return DN(chain)(a, part_sin(a.v), part_cos(a.v)); }
+static dual_t DN(cos)(dual_t a) { return DN(chain)(a, part_cos(a.v), -part_sin(a.v)); }
+
+static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
+{
+  a.v = part_select(mask, a.v, b.v);
+  DUAL_EACH a.d[dual_i] = part_select(mask, a.d[dual_i], b.d[dual_i]);
+  return a;
+}
+
+// d|x|/dx = 0 at 0.
+static dual_t DN(abs)(dual_t a)
+{
+  const part zero = part_lit(R(0.0));
+  const part slope = part_select(a.v > zero, part_lit(R(1.0)),
+                                 part_select(a.v < zero, part_lit(R(-1.0)), zero));
+  return DN(chain)(a, part_abs(a.v), slope);
+}
+
+#undef dual_t
+#undef DUAL_EACH

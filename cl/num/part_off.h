@@ -1,0 +1,10 @@
+// Takes back the names that num/dual.inl was included with.
+#undef DN
+#undef part
+#undef part_mask
+#undef part_lit
+#undef part_select
+#undef part_sqrt
+#undef part_abs
+#undef part_sin
+#undef part_cos

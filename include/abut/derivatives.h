@@ -1,0 +1,125 @@
+/* Derivatives of contact manifolds with respect to poses.
+ *
+ * Every output of abut_contacts is differentiated through all that it depends on: the bodies'
+ * fields and their normals' curvature, both ways of selection with their ranks and weights, the
+ * soft nearest neighbour, sphere tracing, and the poses' own parameters. The order of a selection
+ * counts as constant (docs/spec.md, 1), and d|x|/dx is 0 at 0.
+ *
+ * Gradients are with respect to the numbers given: the six of a twist, or the seven of a position
+ * and a quaternion, where the quaternion's part is orthogonal to it. Every finite pose gives
+ * finite derivatives; a pose that is not finite gets NaN in its own. Results are the same to the bit
+ * from run to run, however the batch is split.
+ *
+ * All functions take the batch of abut_contacts: its poses, and whatever of its outputs is wanted
+ * beside the derivatives (it may be none). P is 6 or 7 by the batch's kind of poses, N its count,
+ * C the pair's contact slots.
+ *
+ * The smoothing of derivatives: `derivatives`, where it is not the null handle, is another pair of
+ * the same two bodies with the same numbers of kept vertices and edges. Values, and a reduction's
+ * cotangents, then come from `pair`, and what carries cotangents and tangents through the manifold
+ * from `derivatives`: a hard forward pass with a soft backward one.
+ */
+#ifndef ABUT_DERIVATIVES_H
+#define ABUT_DERIVATIVES_H
+
+#include <abut/manifold.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* No second smoothing: the pair's own. */
+#define ABUT_SAME_PAIR ((abut_pair){0, 0})
+
+/* One array for each body. */
+typedef struct abut_gradients {
+  void *pose1, *pose2; /* real (N, P), or NULL where it is not wanted */
+} abut_gradients;
+
+typedef struct abut_pose_tangents {
+  const void *pose1, *pose2; /* real (N, P), or NULL for zero */
+} abut_pose_tangents;
+
+typedef struct abut_cotangents {
+  const void *p;        /* real (N, C, 3), or NULL for zero */
+  const void *d;        /* real (N, C), or NULL for zero */
+  const void *n;        /* real (N, C, 3), or NULL for zero */
+  const void *activity; /* real (N, C), or NULL for zero */
+} abut_cotangents;
+
+typedef struct abut_tangents {
+  void *p;              /* real (N, C, 3), or NULL where it is not wanted */
+  void *d;              /* real (N, C), or NULL */
+  void *n;              /* real (N, C, 3), or NULL */
+  void *activity;       /* real (N, C), or NULL */
+} abut_tangents;
+
+/* Vector-Jacobian product: of each pose, the gradient of the sum of all outputs times their
+ * cotangents. Cotangents must be finite. */
+ABUT_API abut_status abut_vjp(abut_pair pair, abut_pair derivatives, abut_batch *batch,
+                              const abut_cotangents *cotangents, const abut_gradients *gradients);
+
+/* Jacobian-vector product: of each pose, the outputs' derivatives along the poses' tangents. */
+ABUT_API abut_status abut_jvp(abut_pair pair, abut_pair derivatives, abut_batch *batch,
+                              const abut_pose_tangents *along, const abut_tangents *tangents);
+
+/* One smooth number a pose, from distances and activities; no manifold is kept in memory. */
+typedef enum abut_reduction {
+  ABUT_REDUCE_MEAN_DISTANCE = 0, /* mean of d over all C contacts [m] */
+  ABUT_REDUCE_ACTIVITY = 1,      /* sum of activity */
+  ABUT_REDUCE_ENERGY = 2,        /* sum of activity max(-d, 0)^2 [m^2] */
+  ABUT_REDUCE_SOFT_MINIMUM = 3   /* -tau log sum exp(-d / tau) of the vertex contacts,
+                                    tau = penetration [m] */
+} abut_reduction;
+
+/* Gradient of a reduction, for each pose. The reduction's value comes by batch->reductions. */
+ABUT_API abut_status abut_gradient(abut_pair pair, abut_pair derivatives, abut_batch *batch,
+                                   abut_reduction reduction, const abut_gradients *gradients);
+
+/* Hessian of a reduction times a tangent, for each pose: the derivative of abut_gradient's answer
+ * along the poses' tangents. `gradients` takes the gradient itself, or is NULL. The energy has no
+ * second derivative where a distance is 0; there the one from outside is taken. */
+ABUT_API abut_status abut_hessian_product(abut_pair pair, abut_batch *batch,
+                                          abut_reduction reduction,
+                                          const abut_pose_tangents *along,
+                                          const abut_gradients *gradients,
+                                          const abut_gradients *products);
+
+/* Jacobian blocks of the contacts in batch->compact, which must be there and gives their order and
+ * number: entry i's rows p (3), d, n (3), activity by columns pose 1 (P), pose 2 (P).
+ *
+ * blocks   real (capacity of the list, 8, 2 P)
+ * Needs as much time as 2 P tangents of abut_jvp. An overflow of the list is an overflow here; the
+ * blocks of the entries that are there are right. */
+ABUT_API abut_status abut_jacobian(abut_pair pair, abut_pair derivatives, abut_batch *batch,
+                                   void *blocks);
+
+/* Witness points alone. Arrays as in abut_witness_edges and abut_witness_faces; cotangents and
+ * tangents have the shapes of what they belong to. NULL: zero of an input, not wanted of an output. A
+ * face query that is rejected gives NaN. */
+ABUT_API abut_status abut_witness_edges_vjp(abut_context context, const abut_smoothing *smoothing,
+                                            size_t count, const void *edges1, const void *edges2,
+                                            const void *points1_bar, const void *points2_bar,
+                                            const void *interior_bar, void *edges1_bar,
+                                            void *edges2_bar);
+ABUT_API abut_status abut_witness_edges_jvp(abut_context context, const abut_smoothing *smoothing,
+                                            size_t count, const void *edges1, const void *edges2,
+                                            const void *edges1_tangent,
+                                            const void *edges2_tangent, void *points1_tangent,
+                                            void *points2_tangent, void *interior_tangent);
+ABUT_API abut_status abut_witness_faces_vjp(abut_context context, const abut_smoothing *smoothing,
+                                            size_t count, const void *points,
+                                            const void *triangles, const void *projected_bar,
+                                            void *points_bar, void *triangles_bar,
+                                            uint8_t *status, size_t *rejected);
+ABUT_API abut_status abut_witness_faces_jvp(abut_context context, const abut_smoothing *smoothing,
+                                            size_t count, const void *points,
+                                            const void *triangles, const void *points_tangent,
+                                            const void *triangles_tangent,
+                                            void *projected_tangent, uint8_t *status,
+                                            size_t *rejected);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,329 @@
+/* VJP, JVP, gradients and Hessians of reductions, Jacobian blocks. */
+#include "base/error.h"
+#include "base/reals.h"
+#include "geometry/layout.h"
+#include "manifold/call.h"
+#include <abut/derivatives.h>
+#include <stdlib.h>
+
+static bool has_pair(abut_pair p)
+{
+  return p.index || p.generation;
+}
+
+/* Makes the derivatives' run: the values' own, unless they have another smoothing, or are on duals
+ * while the batch wants what only the plain program computes. */
+static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
+                                   program_id program)
+{
+  const wanted *w = &c->runs[0].wanted;
+  if (has_pair(derivatives)) {
+    return call_add_run(c, derivatives, program);
+  }
+  if (program == PROGRAM_DUAL && (w->reduced || w->compact)) {
+    return call_add_run(c, handle_, program);
+  }
+  c->runs[0].program = program;
+  return ABUT_SUCCESS;
+}
+
+/* The derivatives' own forward pass, where it is not the values'. */
+static abut_status forward_derivatives(call *c, size_t count)
+{
+  return c->run_count > 1 ? run_forward(derivatives_run(c), count) : ABUT_SUCCESS;
+}
+
+static abut_status get_gradients(const call *c, const run *r, int part, const abut_gradients *to,
+                                 size_t first, size_t count)
+{
+  (void)c;
+  const size_t width = (size_t)r->pose_width;
+  TRY(get_rows(r, SCRATCH_GRADIENT_1, part, to->pose1, first, count, width));
+  return get_rows(r, SCRATCH_GRADIENT_2, part, to->pose2, first, count, width);
+}
+
+/* ---- VJP ---- */
+
+typedef struct vjp_call {
+  const abut_cotangents *cotangents;
+  const abut_gradients *gradients;
+} vjp_call;
+
+static abut_status vjp_chunk(call *c, size_t first, size_t count)
+{
+  const vjp_call *v = c->user;
+  const abut_cotangents *bar = v->cotangents;
+  const run *r = derivatives_run(c);
+  const size_t row = r->pair->layout.contacts * c->real_bytes;
+  const struct {
+    scratch_id id;
+    const void *array;
+    size_t row;
+  } rows[] = {{SCRATCH_P_BAR, bar->p, 3 * row}, {SCRATCH_D_BAR, bar->d, row},
+              {SCRATCH_N_BAR, bar->n, 3 * row}, {SCRATCH_ACTIVITY_BAR, bar->activity, row}};
+  TRY(forward_derivatives(c, count));
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    if (rows[i].array) {
+      TRY(put_rows(r, rows[i].id, rows[i].array, first, count, rows[i].row));
+    }
+  }
+  TRY(run_reverse(r, count));
+  return get_gradients(c, r, 0, v->gradients, first, count);
+}
+
+static int given(const void *p, const void *d, const void *n, const void *activity)
+{
+  return (p ? WANT_P : 0) | (d ? WANT_D : 0) | (n ? WANT_N : 0) | (activity ? WANT_ACTIVITY : 0);
+}
+
+abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                     const abut_cotangents *cotangents, const abut_gradients *gradients)
+{
+  call c;
+  if (!cotangents || !gradients ||
+      !given(cotangents->p, cotangents->d, cotangents->n, cotangents->activity)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp needs cotangents of an output, and gradients");
+  }
+  const vjp_call v = {cotangents, gradients};
+  TRY(call_start(&c, handle_, batch));
+  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  derivatives_run(&c)->wanted.cotangents =
+    given(cotangents->p, cotangents->d, cotangents->n, cotangents->activity);
+  c.chunk = vjp_chunk;
+  c.user = &v;
+  return call_finish(&c);
+}
+
+/* ---- JVP ---- */
+
+static abut_status jvp_chunk(call *c, size_t first, size_t count)
+{
+  const abut_tangents *t = c->user;
+  const run *r = derivatives_run(c);
+  const size_t contacts = r->pair->layout.contacts;
+  TRY(forward_derivatives(c, count));
+  TRY(get_rows(r, SCRATCH_P, 1, t->p, first, count, 3 * contacts));
+  TRY(get_rows(r, SCRATCH_D, 1, t->d, first, count, contacts));
+  TRY(get_rows(r, SCRATCH_N, 1, t->n, first, count, 3 * contacts));
+  return get_rows(r, SCRATCH_ACTIVITY, 1, t->activity, first, count, contacts);
+}
+
+abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                     const abut_pose_tangents *along, const abut_tangents *tangents)
+{
+  call c;
+  if (!along || !tangents) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
+  }
+  TRY(call_start(&c, handle_, batch));
+  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
+  derivatives_run(&c)->wanted.arrays |=
+    given(tangents->p, tangents->d, tangents->n, tangents->activity);
+  c.along[0] = along->pose1;
+  c.along[1] = along->pose2;
+  c.chunk = jvp_chunk;
+  c.user = tangents;
+  return call_finish(&c);
+}
+
+/* ---- reductions ---- */
+
+typedef struct reduction_call {
+  abut_reduction reduction;
+  const abut_gradients *gradients, *products;
+} reduction_call;
+
+/* C numbers that all poses share as cotangents. */
+static abut_status make_shared_bar(pair *p, double value, buffer **out)
+{
+  if (*out) {
+    return ABUT_SUCCESS;
+  }
+  reals row;
+  const size_t contacts = p->layout.contacts;
+  TRY(reals_create(&row, contacts, device_real_bytes(p->context->device)));
+  for (size_t i = 0; i < contacts; ++i) {
+    reals_set(&row, i, value);
+  }
+  const abut_status status = context_upload(p->context, row.count * row.size, row.data, out);
+  free(row.data);
+  return status;
+}
+
+/* What the reduction reads, `values`, and what its cotangents are of, in `r`. Values of duals are
+ * the run's own. */
+static abut_status prepare_reduction(run *values, run *r, abut_reduction reduction)
+{
+  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D};
+  static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D};
+  pair *p = r->pair;
+  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+    values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
+    r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
+  }
+  values->wanted.arrays |= reads[reduction];
+  r->wanted.cotangents = bars[reduction];
+  r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
+  r->wanted.shared_activity = reduction == ABUT_REDUCE_ACTIVITY;
+  TRY(make_shared_bar(p, 1.0 / (double)p->layout.contacts, &p->mean_bar));
+  return make_shared_bar(p, 1.0, &p->one_bar);
+}
+
+static run *reduced_run(call *c)
+{
+  run *r = derivatives_run(c);
+  return r->program == PROGRAM_DUAL ? r : values_run(c);
+}
+
+static abut_status reduction_cotangents(call *c, abut_reduction reduction, size_t count)
+{
+  const run *r = derivatives_run(c), *from = reduced_run(c);
+  const abut_layout *l = &r->pair->layout;
+  if (reduction == ABUT_REDUCE_ENERGY) {
+    return LAUNCH_RUN(r, KERNEL_ENERGY_COTANGENTS, lane_blocks(r, l->contacts), count,
+                      BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY),
+                      ARG_INT(l->contacts), BUFFER(r, SCRATCH_D_BAR),
+                      BUFFER(r, SCRATCH_ACTIVITY_BAR));
+  }
+  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+    return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      ARG_INT(l->contacts), ARG_INT(l->edge_offset[0]),
+                      ARG_BUFFER(from->pair->coefficients), BUFFER(r, SCRATCH_D_BAR));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status reduction_chunk(call *c, size_t first, size_t count)
+{
+  const reduction_call *g = c->user;
+  const run *r = derivatives_run(c);
+  TRY(forward_derivatives(c, count));
+  TRY(reduction_cotangents(c, g->reduction, count));
+  TRY(run_reverse(r, count));
+  if (g->gradients) {
+    TRY(get_gradients(c, r, 0, g->gradients, first, count));
+  }
+  return g->products ? get_gradients(c, r, 1, g->products, first, count) : ABUT_SUCCESS;
+}
+
+static abut_status check_reduction(abut_reduction reduction)
+{
+  return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_MINIMUM
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
+}
+
+static abut_status run_reduction(call *c, const reduction_call *g)
+{
+  TRY(prepare_reduction(reduced_run(c), derivatives_run(c), g->reduction));
+  c->chunk = reduction_chunk;
+  c->user = g;
+  return call_finish(c);
+}
+
+abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
+                          abut_reduction reduction, const abut_gradients *gradients)
+{
+  call c;
+  const reduction_call g = {reduction, gradients, NULL};
+  if (!gradients) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs gradients");
+  }
+  TRY(check_reduction(reduction));
+  TRY(call_start(&c, handle_, batch));
+  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
+  return run_reduction(&c, &g);
+}
+
+abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
+                                 const abut_pose_tangents *along, const abut_gradients *gradients,
+                                 const abut_gradients *products)
+{
+  call c;
+  const reduction_call g = {reduction, gradients, products};
+  if (!along || !products) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product needs tangents and products");
+  }
+  TRY(check_reduction(reduction));
+  TRY(call_start(&c, handle_, batch));
+  TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  c.along[0] = along->pose1;
+  c.along[1] = along->pose2;
+  return run_reduction(&c, &g);
+}
+
+/* ---- Jacobian blocks ---- */
+
+/* Room for the blocks of `count` entries. */
+static abut_status prepare_blocks(const run *r, size_t count)
+{
+  buffer **b = &r->pair->scratch[SCRATCH_JACOBIAN];
+  const size_t bytes = count * 16 * (size_t)r->pose_width * device_real_bytes(r->device);
+  if (*b && buffer_bytes(*b) >= bytes) {
+    return ABUT_SUCCESS;
+  }
+  buffer_destroy(*b);
+  *b = NULL;
+  return buffer_create(r->device, bytes, b);
+}
+
+/* Every pose moves along its parameter `column`: of body 1's first, then of body 2's. */
+static abut_status put_unit_tangents(const run *r, size_t count, size_t column)
+{
+  const size_t width = (size_t)r->pose_width, size = device_real_bytes(r->device);
+  reals rows;
+  TRY(reals_create(&rows, count * width, size));
+  abut_status status = ABUT_SUCCESS;
+  for (size_t side = 0; status == ABUT_SUCCESS && side < 2; ++side) {
+    for (size_t i = 0; i < count * width; ++i) {
+      reals_set(&rows, i, side * width + i % width == column ? 1.0 : 0.0);
+    }
+    status = put_rows(r, OF_SIDE(SCRATCH_TANGENT_1, (int)side), rows.data, 0, count, width * size);
+  }
+  free(rows.data);
+  return status;
+}
+
+typedef struct jacobian_call {
+  void *blocks;
+} jacobian_call;
+
+static abut_status jacobian_chunk(call *c, size_t first, size_t count)
+{
+  (void)first;
+  const jacobian_call *j = c->user;
+  const run *r = derivatives_run(c), *values = values_run(c);
+  const size_t columns = 2 * (size_t)r->pose_width, entries = c->list_found;
+  if (!entries) {
+    return ABUT_SUCCESS;
+  }
+  TRY(prepare_blocks(r, entries));
+  for (size_t column = 0; column < columns; ++column) {
+    TRY(put_unit_tangents(r, count, column));
+    TRY(run_forward(r, count));
+    TRY(LAUNCH_RUN(r, KERNEL_JACOBIAN_COLUMN, entries, 1, BUFFER(values, SCRATCH_LIST),
+                   ARG_INT(entries), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
+                   BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
+                   ARG_INT(r->pair->layout.contacts), ARG_INT(column), ARG_INT(columns),
+                   BUFFER(r, SCRATCH_JACOBIAN)));
+  }
+  const size_t block = 8 * columns * c->real_bytes;
+  return buffer_read(r->pair->scratch[SCRATCH_JACOBIAN], 0, entries * block,
+                     (char *)j->blocks + c->list_first * block);
+}
+
+abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
+{
+  call c;
+  const jacobian_call j = {blocks};
+  if (!batch || !batch->compact || (batch->compact->capacity && !blocks)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
+                "for its blocks");
+  }
+  TRY(call_start(&c, handle_, batch));
+  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
+  derivatives_run(&c)->wanted.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY;
+  c.chunk = jacobian_chunk;
+  c.user = &j;
+  return call_finish(&c);
+}
