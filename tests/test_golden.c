@@ -3,7 +3,7 @@
  * Where the environment's ABUT_SHARED names a folder, golden/armadillo-pair in it is run too.
  *
  * Each folder is a case of docs/spec.md, section 9 (a.body.json, b.body.json, smoothing.json,
- * poses.npz, expected.npz) or holds a witness.npz. The table of tolerances is the
+ * poses.npz, cotangents.npz, expected.npz) or holds a witness.npz. The table of tolerances is the
  * specification's. */
 #include "support/check.h"
 
@@ -146,6 +146,166 @@ static void run_pair(abut_pair pair, const char *folder, abut_precision precisio
   free(pose2);
 }
 
+/* ---- derivatives ---- */
+
+/* Pose gradients: errors relative to the largest entry over the case's poses, both bodies. */
+static void compare_gradients(const char *folder, const char *what, abut_precision precision,
+                              void *const got[2], const abut_array *const expected[2])
+{
+  static const tolerance limits[2] = {{1e-2, 2e-3}, {1e-7, 1e-7}};
+  const tolerance t = limits[precision];
+  const size_t count = expected[0]->shape[0] * expected[0]->shape[1];
+  double largest = 0.0, worst = 0.0;
+  size_t above_most = 0, above_all = 0;
+  for (size_t i = 0; i < 2 * count; ++i) {
+    largest = fmax(largest, fabs(((const double *)expected[i / count]->data)[i % count]));
+  }
+  for (size_t i = 0; i < 2 * count; ++i) {
+    const double want = ((const double *)expected[i / count]->data)[i % count];
+    const double error = fabs(real_at(got[i / count], precision, i % count) - want) / largest;
+    above_all += !(error <= t.all);
+    above_most += !(error <= t.most);
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  const double share = 100.0 * (double)(2 * count - above_most) / (double)(2 * count);
+  printf("%-60s f%d %-9s worst %.2e, within %.0e: %.2f %%\n", folder,
+         precision == ABUT_FLOAT64 ? 64 : 32, what, worst, t.most, share);
+  check(above_all == 0, "%s %s: %zu of %zu entries are off by more than %g", folder, what,
+        above_all, 2 * count, t.all);
+  check(share >= 99.0, "%s %s: %.2f %% within %g", folder, what, share, t.most);
+}
+
+/* A tangent output: its errors are relative to its largest entry, held to the table of a pose
+ * gradient. */
+static void compare_tangent(const char *folder, const char *what, abut_precision precision,
+                            const void *got, const abut_array *expected)
+{
+  static const tolerance limits[2] = {{1e-2, 2e-3}, {1e-7, 1e-7}};
+  const tolerance t = limits[precision];
+  const double *want = expected->data;
+  size_t count = 1, above_most = 0, above_all = 0;
+  for (uint32_t i = 0; i < expected->dimensions; ++i) {
+    count *= expected->shape[i];
+  }
+  double largest = 0.0, worst = 0.0;
+  for (size_t i = 0; i < count; ++i) {
+    largest = fmax(largest, fabs(want[i]));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const double error = fabs(real_at(got, precision, i) - want[i]) / largest;
+    above_all += !(error <= t.all);
+    above_most += !(error <= t.most);
+    worst = error > worst || !(error == error) ? error : worst;
+  }
+  const double share = 100.0 * (double)(count - above_most) / (double)count;
+  printf("%-60s f%d %-9s worst %.2e, within %.0e: %.2f %%\n", folder,
+         precision == ABUT_FLOAT64 ? 64 : 32, what, worst, t.most, share);
+  check(above_all == 0, "%s %s: %zu of %zu entries are off by more than %g", folder, what,
+        above_all, count, t.all);
+  check(share >= 99.0, "%s %s: %.2f %% within %g", folder, what, share, t.most);
+}
+
+typedef struct derivative_case {
+  const char *folder;
+  abut_pair pair;
+  abut_precision precision;
+  abut_batch batch;
+  size_t slots; /* of all poses */
+  const abut_npz *expected;
+} derivative_case;
+
+static void run_gradients(const derivative_case *c, const abut_npz *bars)
+{
+  const size_t poses = c->batch.count, size = real_size(c->precision);
+  void *g[2] = {malloc(6 * poses * size), malloc(6 * poses * size)};
+  abut_batch batch = c->batch;
+  const abut_gradients out = {g[0], g[1]};
+  const abut_array *mean[2] = {find_array(c->expected, "mean_g1"),
+                               find_array(c->expected, "mean_g2")};
+  const abut_array *vjp[2] = {find_array(c->expected, "vjp_g1"), find_array(c->expected, "vjp_g2")};
+  static const char *const bar_names[OUTPUTS] = {"p_bar", "d_bar", "n_bar", "activity_bar"};
+  void *bar[OUTPUTS] = {NULL, NULL, NULL, NULL};
+  for (int i = 0; i < OUTPUTS; ++i) {
+    const abut_array *a = find_array(bars, bar_names[i]);
+    bar[i] = a ? to_reals(a->data, c->slots * (i == P || i == N ? 3 : 1), c->precision) : NULL;
+  }
+  const abut_cotangents cotangents = {bar[P], bar[D], bar[N], bar[A]};
+  if (mean[0] && mean[1] &&
+      CHECK_OK(abut_gradient(c->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &out))) {
+    compare_gradients(c->folder, "mean_g", c->precision, g, mean);
+  }
+  if (vjp[0] && vjp[1] && CHECK_OK(abut_vjp(c->pair, ABUT_SAME_PAIR, &batch, &cotangents, &out))) {
+    compare_gradients(c->folder, "vjp_g", c->precision, g, vjp);
+  }
+  for (int i = 0; i < OUTPUTS; ++i) {
+    free(bar[i]);
+  }
+  free(g[0]);
+  free(g[1]);
+}
+
+static void run_tangents(const derivative_case *c)
+{
+  static const char *const jvp_names[OUTPUTS] = {"jvp_p", "jvp_d", "jvp_n", "jvp_activity"};
+  const size_t poses = c->batch.count, size = real_size(c->precision);
+  const abut_array *tangent = find_array(c->expected, "tangent");
+  if (!tangent) {
+    return;
+  }
+  void *along[2], *out[OUTPUTS];
+  for (int side = 0; side < 2; ++side) {
+    along[side] = malloc(6 * poses * size);
+    for (size_t i = 0; i < 6 * poses; ++i) {
+      real_put(along[side], c->precision, i,
+               ((const double *)tangent->data)[6 * (size_t)side + i % 6]);
+    }
+  }
+  for (int i = 0; i < OUTPUTS; ++i) {
+    out[i] = malloc(c->slots * (i == P || i == N ? 3 : 1) * size);
+  }
+  const abut_pose_tangents directions = {along[0], along[1]};
+  const abut_tangents tangents = {out[P], out[D], out[N], out[A]};
+  abut_batch batch = c->batch;
+  if (CHECK_OK(abut_jvp(c->pair, ABUT_SAME_PAIR, &batch, &directions, &tangents))) {
+    for (int i = 0; i < OUTPUTS; ++i) {
+      const abut_array *want = find_array(c->expected, jvp_names[i]);
+      if (want) {
+        compare_tangent(c->folder, jvp_names[i], c->precision, out[i], want);
+      }
+    }
+  }
+  for (int i = 0; i < OUTPUTS; ++i) {
+    free(out[i]);
+  }
+  free(along[0]);
+  free(along[1]);
+}
+
+static void run_derivatives(abut_pair pair, const char *folder, abut_precision precision,
+                            const abut_poses *poses, const abut_npz *expected)
+{
+  char path[1024];
+  abut_npz bars = {0};
+  abut_layout layout;
+  CHECK_OK(abut_get_layout(pair, &layout));
+  join(path, sizeof path, folder, "cotangents.npz");
+  if (!CHECK_OK(abut_read_npz(path, &bars))) {
+    return;
+  }
+  void *pose1 = to_reals(poses->pose1, 6 * poses->count, precision);
+  void *pose2 = to_reals(poses->pose2, 6 * poses->count, precision);
+  derivative_case c = {folder, pair, precision, abut_default_batch(),
+                       poses->count * layout.contacts, expected};
+  c.batch.count = poses->count;
+  c.batch.pose1 = pose1;
+  c.batch.pose2 = pose2;
+  run_gradients(&c, &bars);
+  run_tangents(&c);
+  abut_free_npz(&bars);
+  free(pose1);
+  free(pose2);
+}
+
 static void run_case(abut_context context, const char *folder, abut_precision precision)
 {
   char path[1024];
@@ -158,6 +318,7 @@ static void run_case(abut_context context, const char *folder, abut_precision pr
   ok = ok && CHECK_OK(abut_read_npz(path, &expected));
   if (ok) {
     run_pair(pair, folder, precision, &poses, &expected);
+    run_derivatives(pair, folder, precision, &poses, &expected);
   }
   abut_free_poses(&poses);
   abut_free_npz(&expected);

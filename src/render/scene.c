@@ -160,7 +160,8 @@ static abut_status read_frames(scene *s, int width, const double *const poses[2]
   TRY_DONE(reals_create(&frames, FRAME_STRIDE, size));
   TRY_DONE(buffer_create(d, FRAME_STRIDE * size, &out));
   TRY_DONE(buffer_create(d, sizeof(int), &code));
-  TRY_DONE(LAUNCH(d, KERNEL_POSES, 1, 1, ARG_BUFFER(in[0]), ARG_BUFFER(in[1]), ARG_INT(width),
+  TRY_DONE(LAUNCH(d, KERNEL_POSES, 1, 1, ARG_BUFFER(in[0]), ARG_BUFFER(in[1]),
+                  ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_INT(width),
                   ARG_INT(1), ARG_BUFFER(out), ARG_BUFFER(code)));
   int bad = 0;
   TRY_DONE(buffer_read(out, 0, FRAME_STRIDE * size, frames.data));
