@@ -6,18 +6,24 @@
 #include "geometry/layout.h"
 #include "manifold/smoothing.h"
 #include "schedule/chunks.h"
+#include <abut/derivatives.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define QUERY_CHUNK ((size_t)1 << 20)
-#define QUERY_ARRAYS 6
+#define QUERY_ARRAYS 8
+#define QUERY_WIDEST 9 /* reals a query of the widest array */
 
-/* An array of a query call: `width` elements of `size` bytes a query. */
+/* An array of a query call: `width` elements of `size` bytes a query. On duals the derivatives of
+ * all of a chunk's queries follow their values. */
 typedef struct query_array {
   const void *in; /* caller's memory to upload, or NULL */
   void *out;      /* caller's memory to download to, or NULL */
   size_t width, size;
   buffer *memory;
+  bool absent;    /* an input that the caller has not given: zeros */
+  const void *tangent_in; /* the same for derivatives; NULL: zero */
+  void *tangent_out;
 } query_array;
 
 typedef struct query_call {
@@ -27,17 +33,20 @@ typedef struct query_call {
   buffer *coefficients;
   query_array arrays[QUERY_ARRAYS];
   int count; /* of arrays */
+  program_id program;
+  void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given */
 } query_call;
 
 /* Room for whole blocks of lanes. */
 static abut_status create_arrays(query_call *c, size_t chunk)
 {
   chunk = padded(chunk, device_lanes(c->device));
+  const size_t parts = c->program == PROGRAM_DUAL ? DUAL_PARTS : 1;
   for (int i = 0; i < c->count; ++i) {
     query_array *a = &c->arrays[i];
-    TRY(buffer_create(c->device, chunk * a->width * a->size, &a->memory));
+    TRY(buffer_create(c->device, parts * chunk * a->width * a->size, &a->memory));
   }
-  return ABUT_SUCCESS;
+  return allocate(&c->zeros, chunk, QUERY_WIDEST * device_real_bytes(c->device));
 }
 
 static abut_status upload_arrays(query_call *c, size_t first, size_t count)
@@ -47,6 +56,13 @@ static abut_status upload_arrays(query_call *c, size_t first, size_t count)
     const size_t row = a->width * a->size;
     if (a->in) {
       TRY(buffer_write(a->memory, 0, count * row, (const char *)a->in + first * row));
+    } else if (a->absent) {
+      TRY(buffer_write(a->memory, 0, count * row, c->zeros));
+    }
+    if (a->in && c->program == PROGRAM_DUAL) {
+      const char *tangent = a->tangent_in;
+      TRY(buffer_write(a->memory, count * row, count * row,
+                       tangent ? tangent + first * row : c->zeros));
     }
   }
   return ABUT_SUCCESS;
@@ -59,6 +75,9 @@ static abut_status download_arrays(query_call *c, size_t first, size_t count)
     const size_t row = a->width * a->size;
     if (a->out) {
       TRY(buffer_read(a->memory, 0, count * row, (char *)a->out + first * row));
+    }
+    if (a->tangent_out) {
+      TRY(buffer_read(a->memory, count * row, count * row, (char *)a->tangent_out + first * row));
     }
   }
   return ABUT_SUCCESS;
@@ -79,42 +98,105 @@ static abut_status run_queries(query_call *c, size_t count, chunk_function run)
     buffer_destroy(c->arrays[i].memory);
   }
   buffer_destroy(c->coefficients);
+  free(c->zeros);
   return status;
 }
 
+/* All kernels of witness points take their arrays in order: two inputs, count and stride, the
+ * coefficients, the others. */
 static abut_status edges_chunk(size_t first, size_t count, void *user)
 {
   query_call *c = user;
   query_array *a = c->arrays;
-  const size_t lanes = device_lanes(c->device);
+  const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
   TRY(upload_arrays(c, first, count));
-  TRY(LAUNCH(c->device, KERNEL_WITNESS_EDGES, (count + lanes - 1) / lanes, 1,
-             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
-             ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory),
-             ARG_BUFFER(a[4].memory)));
+  if (c->kernel == KERNEL_WITNESS_EDGES) {
+    TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
+                  ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
+                  ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory),
+                  ARG_BUFFER(a[4].memory)));
+  } else {
+    TRY(LAUNCH(c->device, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory),
+               ARG_INT(count), ARG_INT(count), ARG_BUFFER(c->coefficients),
+               ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory), ARG_BUFFER(a[4].memory),
+               ARG_BUFFER(a[5].memory), ARG_BUFFER(a[6].memory)));
+  }
   return download_arrays(c, first, count);
 }
 
-abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoothing, size_t count,
-                               const void *edges1, const void *edges2, void *points1,
-                               void *points2, void *interior)
+/* Checks and sets up a call on edges: the first two arrays. */
+static abut_status start_edges(query_call *c, abut_context handle_,
+                               const abut_smoothing *smoothing, size_t count, const void *edges1,
+                               const void *edges2)
 {
   context *owner = context_get(handle_);
   if (!owner) {
     return ABUT_ERROR_HANDLE;
   }
   if (!smoothing || (count && (!edges1 || !edges2))) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_witness_edges needs smoothing and edges");
+    return fail(ABUT_ERROR_ARGUMENT, "witness points of edges need smoothing and edges");
   }
   TRY(check_smoothing(smoothing));
   const size_t size = device_real_bytes(owner->device);
-  query_call c = {.device = owner->device, .count = 5};
-  c.arrays[0] = (query_array){edges1, NULL, 6, size, NULL};
-  c.arrays[1] = (query_array){edges2, NULL, 6, size, NULL};
-  c.arrays[2] = (query_array){NULL, points1, 3, size, NULL};
-  c.arrays[3] = (query_array){NULL, points2, 3, size, NULL};
-  c.arrays[4] = (query_array){NULL, interior, 1, size, NULL};
-  TRY(upload_coefficients(owner, smoothing, &c.coefficients));
+  *c = (query_call){.device = owner->device, .kernel = KERNEL_WITNESS_EDGES, .count = 5};
+  c->arrays[0] = (query_array){.in = edges1, .width = 6, .size = size};
+  c->arrays[1] = (query_array){.in = edges2, .width = 6, .size = size};
+  c->arrays[2] = (query_array){.width = 3, .size = size};
+  c->arrays[3] = (query_array){.width = 3, .size = size};
+  c->arrays[4] = (query_array){.width = 1, .size = size};
+  return upload_coefficients(owner, smoothing, &c->coefficients);
+}
+
+abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoothing, size_t count,
+                               const void *edges1, const void *edges2, void *points1,
+                               void *points2, void *interior)
+{
+  query_call c;
+  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
+  c.arrays[2].out = points1;
+  c.arrays[3].out = points2;
+  c.arrays[4].out = interior;
+  return run_queries(&c, count, edges_chunk);
+}
+
+abut_status abut_witness_edges_jvp(abut_context handle_, const abut_smoothing *smoothing,
+                                   size_t count, const void *edges1, const void *edges2,
+                                   const void *edges1_tangent, const void *edges2_tangent,
+                                   void *points1_tangent, void *points2_tangent,
+                                   void *interior_tangent)
+{
+  query_call c;
+  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
+  c.program = PROGRAM_DUAL;
+  c.arrays[0].tangent_in = edges1_tangent;
+  c.arrays[1].tangent_in = edges2_tangent;
+  c.arrays[2].tangent_out = points1_tangent;
+  c.arrays[3].tangent_out = points2_tangent;
+  c.arrays[4].tangent_out = interior_tangent;
+  return run_queries(&c, count, edges_chunk);
+}
+
+/* An input that is not given is zero: the chunk's zeros go up in its place. */
+static void cotangent_in(query_array *a, const void *given)
+{
+  a->in = given;
+  a->absent = !given;
+}
+
+abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *smoothing,
+                                   size_t count, const void *edges1, const void *edges2,
+                                   const void *points1_bar, const void *points2_bar,
+                                   const void *interior_bar, void *edges1_bar, void *edges2_bar)
+{
+  query_call c;
+  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
+  c.kernel = KERNEL_WITNESS_EDGES_ADJOINT;
+  c.count = 7;
+  cotangent_in(&c.arrays[2], points1_bar);
+  cotangent_in(&c.arrays[3], points2_bar);
+  cotangent_in(&c.arrays[4], interior_bar);
+  c.arrays[5] = (query_array){.out = edges1_bar, .width = 6, .size = c.arrays[0].size};
+  c.arrays[6] = (query_array){.out = edges2_bar, .width = 6, .size = c.arrays[0].size};
   return run_queries(&c, count, edges_chunk);
 }
 
@@ -131,13 +213,21 @@ static abut_status faces_chunk(size_t first, size_t count, void *user)
   faces_call *f = (faces_call *)user; /* its query call comes first */
   query_call *c = &f->query;
   query_array *a = c->arrays;
-  const size_t lanes = device_lanes(c->device);
+  const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
+  buffer *statuses = a[c->count - 1].memory;
   TRY(upload_arrays(c, first, count));
-  TRY(LAUNCH(c->device, KERNEL_WITNESS_FACES, (count + lanes - 1) / lanes, 1,
-             ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
-             ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory)));
+  if (c->kernel == KERNEL_WITNESS_FACES) {
+    TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
+                  ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
+                  ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(statuses)));
+  } else {
+    TRY(LAUNCH(c->device, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory),
+               ARG_INT(count), ARG_INT(count), ARG_BUFFER(c->coefficients),
+               ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory), ARG_BUFFER(a[4].memory),
+               ARG_BUFFER(statuses)));
+  }
   TRY(download_arrays(c, first, count));
-  TRY(buffer_read(a[3].memory, 0, count * sizeof(int), f->status));
+  TRY(buffer_read(statuses, 0, count * sizeof(int), f->status));
   for (size_t i = 0; i < count; ++i) {
     f->rejected += f->status[i] != 0;
     if (f->out) {
@@ -147,37 +237,90 @@ static abut_status faces_chunk(size_t first, size_t count, void *user)
   return ABUT_SUCCESS;
 }
 
-abut_status abut_witness_faces(abut_context handle_, const abut_smoothing *smoothing, size_t count,
-                               const void *points, const void *triangles, void *projected,
-                               uint8_t *statuses, size_t *rejected)
+/* Checks and sets up a call on faces: points, triangles and what is projected; the statuses come
+ * last, once the caller has added its own arrays. */
+static abut_status start_faces(faces_call *f, abut_context handle_,
+                               const abut_smoothing *smoothing, size_t count, const void *points,
+                               const void *triangles, uint8_t *statuses)
 {
   context *owner = context_get(handle_);
   if (!owner) {
     return ABUT_ERROR_HANDLE;
   }
-  if (!smoothing || (count && (!points || !triangles || !projected))) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces needs smoothing, points, triangles and "
-                "room for what it projects");
+  if (!smoothing || (count && (!points || !triangles))) {
+    return fail(ABUT_ERROR_ARGUMENT, "projections onto faces need smoothing, points and "
+                "triangles");
   }
   TRY(check_smoothing(smoothing));
   const size_t size = device_real_bytes(owner->device);
-  faces_call f = {{.device = owner->device, .count = 4}, NULL, statuses, 0};
-  f.query.arrays[0] = (query_array){points, NULL, 3, size, NULL};
-  f.query.arrays[1] = (query_array){triangles, NULL, 9, size, NULL};
-  f.query.arrays[2] = (query_array){NULL, projected, 3, size, NULL};
-  f.query.arrays[3] = (query_array){NULL, NULL, 1, sizeof(int), NULL};
+  *f = (faces_call){.query = {.device = owner->device, .kernel = KERNEL_WITNESS_FACES,
+                              .count = 3}, .out = statuses};
+  f->query.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
+  f->query.arrays[1] = (query_array){.in = triangles, .width = 9, .size = size};
+  f->query.arrays[2] = (query_array){.width = 3, .size = size};
+  return upload_coefficients(owner, smoothing, &f->query.coefficients);
+}
+
+static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
+{
+  query_call *c = &f->query;
   void *memory = NULL;
-  TRY(allocate(&memory, chunk_for(count), sizeof(int)));
-  f.status = memory;
-  abut_status status = ABUT_SUCCESS;
-  TRY_DONE(upload_coefficients(owner, smoothing, &f.query.coefficients));
-  TRY_DONE(run_queries(&f.query, count, faces_chunk));
-  if (rejected) {
-    *rejected = f.rejected;
+  c->arrays[c->count++] = (query_array){.width = 1, .size = sizeof(int)};
+  abut_status status = allocate(&memory, chunk_for(count), sizeof(int));
+  if (status != ABUT_SUCCESS) {
+    buffer_destroy(c->coefficients);
+    return status;
   }
-done:
-  free(f.status);
+  f->status = memory;
+  status = run_queries(c, count, faces_chunk);
+  if (status == ABUT_SUCCESS && rejected) {
+    *rejected = f->rejected;
+  }
+  free(f->status);
   return status;
+}
+
+abut_status abut_witness_faces(abut_context handle_, const abut_smoothing *smoothing, size_t count,
+                               const void *points, const void *triangles, void *projected,
+                               uint8_t *statuses, size_t *rejected)
+{
+  faces_call f;
+  if (count && !projected) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces needs room for what it projects");
+  }
+  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
+  f.query.arrays[2].out = projected;
+  return run_faces(&f, count, rejected);
+}
+
+abut_status abut_witness_faces_jvp(abut_context handle_, const abut_smoothing *smoothing,
+                                   size_t count, const void *points, const void *triangles,
+                                   const void *points_tangent, const void *triangles_tangent,
+                                   void *projected_tangent, uint8_t *statuses, size_t *rejected)
+{
+  faces_call f;
+  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
+  f.query.program = PROGRAM_DUAL;
+  f.query.arrays[0].tangent_in = points_tangent;
+  f.query.arrays[1].tangent_in = triangles_tangent;
+  f.query.arrays[2].tangent_out = projected_tangent;
+  return run_faces(&f, count, rejected);
+}
+
+abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *smoothing,
+                                   size_t count, const void *points, const void *triangles,
+                                   const void *projected_bar, void *points_bar,
+                                   void *triangles_bar, uint8_t *statuses, size_t *rejected)
+{
+  faces_call f;
+  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
+  const size_t size = f.query.arrays[0].size;
+  f.query.kernel = KERNEL_WITNESS_FACES_ADJOINT;
+  f.query.count = 5;
+  cotangent_in(&f.query.arrays[2], projected_bar);
+  f.query.arrays[3] = (query_array){.out = points_bar, .width = 3, .size = size};
+  f.query.arrays[4] = (query_array){.out = triangles_bar, .width = 9, .size = size};
+  return run_faces(&f, count, rejected);
 }
 
 /* Points (count, 3) as planes of whole blocks, the last point repeated. */
@@ -236,9 +379,9 @@ abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane
   const size_t size = device_real_bytes(b->context->device);
   query_call c = {.device = b->context->device, .body = b, .count = 3};
   c.kernel = normal ? KERNEL_FIELD : KERNEL_FIELD_DISTANCE;
-  c.arrays[0] = (query_array){points, NULL, 3, size, NULL};
-  c.arrays[1] = (query_array){NULL, distance, 4, size, NULL};
-  c.arrays[2] = (query_array){NULL, normal, 0, 0, NULL};
+  c.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
+  c.arrays[1] = (query_array){.out = distance, .width = 4, .size = size};
+  c.arrays[2] = (query_array){.out = normal};
   TRY(upload_coefficients(b->context, &smoothing, &c.coefficients));
   return run_queries(&c, count, points_chunk);
 }
