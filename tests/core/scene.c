@@ -138,6 +138,137 @@ bool random_body(abut_context context, uint64_t *seed, abut_body *out)
   return CHECK_OK(abut_create_body(context, &def, out));
 }
 
+bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
+{
+  static const uint32_t sizes[4] = {3, 3, 4, 3}, corners[13] = {0, 1, 2, 1, 3, 2, 2, 3, 5, 4, 4, 5, 6};
+  double vertices[21], planes[36], points[7 * 20];
+  abut_superquadric solids[3];
+  abut_body_def def = abut_default_body_def();
+  def.vertices = vertices;
+  def.vertex_count = 7;
+  for (size_t i = 0; i < 21; ++i) {
+    vertices[i] = between(seed, -0.5, 0.5);
+  }
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 4;
+  def.superquadrics = solids;
+  def.superquadric_count = 3;
+  for (int i = 0; i < 3; ++i) {
+    solids[i] = random_superquadric(seed, i < 2 ? ABUT_ADD : ABUT_SUBTRACT);
+    solids[i].exponents[0] = random_uniform(seed) < 0.5 ? 0.5 : 1.0;
+    solids[i].exponents[1] = random_uniform(seed) < 0.5 ? 0.5 : 1.0;
+  }
+  random_planes(seed, planes);
+  random_points(seed, 20, points);
+  const abut_polyhedron polyhedron = {planes, 6, ABUT_ADD};
+  const abut_pointcloud cloud = {points, 20, ABUT_ADD};
+  def.polyhedra = &polyhedron;
+  def.polyhedron_count = random_uniform(seed) < 0.6;
+  def.pointclouds = &cloud;
+  def.pointcloud_count = random_uniform(seed) < 0.6;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+/* Faces of three or four different vertices. */
+static size_t random_faces(uint64_t *seed, size_t vertices, size_t faces, uint32_t *sizes,
+                           uint32_t *corners)
+{
+  size_t at = 0;
+  for (size_t i = 0; i < faces; ++i) {
+    sizes[i] = vertices > 3 && random_uniform(seed) < 0.5 ? 4 : 3;
+    const uint32_t first = (uint32_t)((double)vertices * random_uniform(seed));
+    for (uint32_t k = 0; k < sizes[i]; ++k) {
+      corners[at++] = (first + k) % (uint32_t)vertices;
+    }
+  }
+  return at;
+}
+
+bool any_body(abut_context context, uint64_t *seed, abut_body *out)
+{
+  enum { VERTICES = 9, FACES = 4, KINDS = 3, EACH = 2, POINTS = 12 };
+  double vertices[3 * VERTICES], planes[EACH][36], points[EACH][7 * POINTS];
+  uint32_t sizes[FACES], corners[4 * FACES];
+  abut_superquadric solids[EACH];
+  abut_polyhedron polyhedra[EACH];
+  abut_pointcloud clouds[EACH];
+  abut_body_def def = abut_default_body_def();
+  def.vertices = vertices;
+  def.vertex_count = 3 + (size_t)(7.0 * random_uniform(seed));
+  for (size_t i = 0; i < 3 * def.vertex_count; ++i) {
+    vertices[i] = between(seed, -0.5, 0.5);
+  }
+  const double kind = random_uniform(seed);
+  if (kind < 0.2) {
+    memcpy(vertices, vertices + 3, 3 * sizeof *vertices); /* an edge of no length */
+  }
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 1 + (size_t)(FACES * random_uniform(seed));
+  random_faces(seed, def.vertex_count, def.face_count, sizes, corners);
+  const int first = (int)(KINDS * random_uniform(seed));
+  for (int i = 0; i < EACH; ++i) {
+    const abut_operation operation = i == 0 ? ABUT_ADD : ABUT_SUBTRACT;
+    solids[i] = random_superquadric(seed, operation);
+    random_planes(seed, planes[i]);
+    random_points(seed, POINTS, points[i]);
+    polyhedra[i] = (abut_polyhedron){planes[i], 6, operation};
+    clouds[i] = (abut_pointcloud){points[i], POINTS, operation};
+  }
+  def.superquadrics = solids;
+  def.polyhedra = polyhedra;
+  def.pointclouds = clouds;
+  size_t *const counts[KINDS] = {&def.superquadric_count, &def.polyhedron_count,
+                                 &def.pointcloud_count};
+  for (int i = 0; i < KINDS; ++i) {
+    *counts[i] = (size_t)(random_uniform(seed) * (i == first ? 2.0 : 1.4)) + (i == first);
+  }
+  def.cloud_from_mesh = kind > 0.9;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
+{
+  static const double twice[] = {0, 0,   0, 0.5, 0,   0, 0.5, 0,    0,
+                                 0, 0.5, 0, 0.5, 0.5, 0, 1e6, -1e6, 1e6};
+  static const uint32_t sizes[] = {3, 4, 3}, corners[] = {0, 1, 2, 0, 1, 4, 3, 1, 2, 5};
+  static const double planes[] = {0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 1, 0, 0, 0.5, 0, 0};
+  static const double points[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 0, 0, 1, 0.1};
+  static const double narrow[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 1, 0, 0, 1e-6};
+  static const double small[] = {0, 0, 0, 1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3};
+  static const double half[] = {0.5, 0.5, 0.5};
+  static const uint32_t small_sizes[] = {3, 3, 3, 3};
+  static const uint32_t small_corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  const abut_superquadric sharp = {
+    {0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  const abut_superquadric pointed = {{0.5, 0.3, 0.5}, {2, 2}, {0, 0, 0}, {1, 1, 0, 0}, ABUT_ADD};
+  const abut_superquadric vast[2] = {
+    {{1e6, 1e-6, 1e6}, {0.1, 1.9}, {1e6, 0, -1e6}, {1, 0, 2, 0}, ABUT_ADD},
+    {{1e-6, 1e-6, 1e-6}, {1e-3, 2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT}};
+  const abut_polyhedron slab = {planes, 3, ABUT_ADD};
+  const abut_pointcloud clouds[2] = {{points, 2, ABUT_ADD}, {narrow, 2, ABUT_ADD}};
+  for (int i = 0; i < AWKWARD - 1; ++i) {
+    abut_body_def def = abut_default_body_def();
+    def.vertices = i == 7 ? small : twice;
+    def.vertex_count = i == 3 ? 1 : i == 7 ? 4 : 6;
+    def.face_sizes = i == 7 ? small_sizes : sizes;
+    def.face_indices = i == 7 ? small_corners : corners;
+    def.face_count = i == 3 || i == 4 ? 0 : i == 7 ? 4 : 3;
+    def.superquadrics = i == 1 ? &pointed : i == 2 ? vast : &sharp;
+    def.superquadric_count = i == 2 ? 2 : i >= 4 ? 0 : 1;
+    def.polyhedra = &slab;
+    def.polyhedron_count = i == 4;
+    def.pointclouds = &clouds[i == 6];
+    def.pointcloud_count = i == 5 || i == 6;
+    def.cloud_from_mesh = i == 7;
+    if (!CHECK_OK(abut_create_body(context, &def, &bodies[i]))) {
+      return false;
+    }
+  }
+  return make_box(context, half, &bodies[AWKWARD - 1]);
+}
+
 /* ---- poses ---- */
 
 void random_pose(uint64_t *seed, double reach, double pose[7])

@@ -21,6 +21,21 @@ bool make_box(abut_context context, const double half[3], abut_body *out);
 /* A mesh of 7 to 10 random vertices within half a metre and mixed primitives, one subtracted. */
 bool random_body(abut_context context, uint64_t *seed, abut_body *out);
 
+/* The same with exponents of 0.5 and 1 alone: without the edges of superquadrics, of a millionth,
+ * that no step of a difference quotient can be shorter than. */
+bool smooth_body(abut_context context, uint64_t *seed, abut_body *out);
+
+/* A body of any kind: 3 to 9 random vertices (at times two in one place), triangles and quads
+ * among them, one to four primitives of all kinds, the first of them added, or a cloud made of the
+ * mesh. */
+bool any_body(abut_context context, uint64_t *seed, abut_body *out);
+
+/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones, one
+ * vertex, no faces, sharp and pointed exponents, the largest and the least axes, the narrowest
+ * cloud points, a bare mesh of a millimetre, and a cube whose scores tie. */
+enum { AWKWARD = 9 };
+bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD]);
+
 /* Position within +-reach and a random unit quaternion. */
 void random_pose(uint64_t *seed, double reach, double pose[7]);
 
