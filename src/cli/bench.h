@@ -9,13 +9,25 @@
  * mesh points along it meet, less or more by up to 5 % of the smaller body's diagonal. */
 exit_code random_poses(const abut_body bodies[2], abut_poses *out);
 
+typedef enum bench_what {
+  BENCH_FORWARD,       /* p, d, n and activity */
+  BENCH_MEAN_GRADIENT, /* of the mean distance, and nothing else */
+  BENCH_VJP,           /* of random cotangents of all four, and nothing else */
+  BENCH_JVP,           /* all four along one random tangent a pose */
+  BENCH_WHATS
+} bench_what;
+
+extern const char *const bench_names[BENCH_WHATS];
+
 typedef struct bench_result {
   double median, least; /* [s] a call */
+  double ratio;         /* to forward of the same round, median; 0 where that was not timed */
 } bench_result;
 
-/* One warm-up call, then calls for half a second and at least 5, but not beyond 10 seconds: from
- * the caller's `batch` poses, which repeat those of `poses`, to p, d, n and activity in its
- * memory. */
-exit_code time_forward(const scene *s, const abut_poses *poses, size_t batch, bench_result *out);
+/* Times some of them by turns: one warm-up call each, then rounds of all, for half a second each and
+ * at least 5 rounds, but not beyond 10 seconds each. A call goes from the caller's `batch` poses, which
+ * repeat those of `poses`, to results in its memory. */
+exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
+                     size_t count, bench_result *out);
 
 #endif

@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,28 +9,12 @@
 #define POSES 1024
 /* The second body is moved towards the first by up to this share of the diagonal, or away. */
 #define DEPTH 0.05
-#define PI 3.14159265358979323846
-
-/* splitmix64: the same numbers everywhere, which rand() does not promise. */
-static double uniform(uint64_t *state)
-{
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(uint64_t *state)
-{
-  const double radius = sqrt(-2.0 * log(uniform(state)));
-  return radius * cos(2.0 * PI * uniform(state));
-}
 
 static void unit_vector(uint64_t *state, int size, double *out)
 {
   double square = 0.0;
   for (int i = 0; i < size; ++i) {
-    out[i] = normal(state);
+    out[i] = random_normal(state);
     square += out[i] * out[i];
   }
   for (int i = 0; i < size; ++i) {
@@ -83,7 +68,7 @@ static void place(const abut_body_info info[2], double *const vertices[2], uint6
   unit_vector(state, 4, pose[1] + 3);
   const double apart = reach(vertices[0], info[0].vertices, pose[0] + 3, u, 1.0) +
                        reach(vertices[1], info[1].vertices, pose[1] + 3, u, -1.0) -
-                       DEPTH * size * (2.0 * uniform(state) - 1.0);
+                       DEPTH * size * (2.0 * random_uniform(state) - 1.0);
   for (int i = 0; i < 3; ++i) {
     pose[0][i] = 0.0;
     pose[1][i] = apart * u[i];

@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,17 @@
 #define RUNS_MOST 10000
 #define SECONDS_WANTED 0.5
 #define SECONDS_MOST 10.0
+#define SEED 0x6a09e667f3bcc909u
+
+const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp"};
+
+/* The caller's arrays. */
+typedef struct memory {
+  abut_batch poses;              /* without outputs */
+  void *pose[2], *tangent[2], *gradient[2];
+  char *contacts, *cotangents;   /* p, n, d, activity of all poses */
+  size_t numbers;                /* N C: how many d there are */
+} memory;
 
 static int compare(const void *a, const void *b)
 {
@@ -14,28 +26,43 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static bench_result summarise(double *seconds, size_t runs)
+static double median(double *numbers, size_t count)
 {
-  qsort(seconds, runs, sizeof *seconds, compare);
-  const double upper = seconds[runs / 2], lower = seconds[(runs - 1) / 2];
-  return (bench_result){(lower + upper) / 2, seconds[0]};
+  qsort(numbers, count, sizeof *numbers, compare);
+  return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 
-static exit_code repeat(const scene *s, abut_batch *batch, double *seconds, bench_result *out)
+/* ---- the calls ---- */
+
+static abut_status call(const scene *s, const memory *m, size_t what)
 {
-  size_t runs = 0;
-  double total = 0.0;
-  CLI_TRY(report_status(abut_contacts(s->pair, batch)));
-  while (runs < RUNS_MOST
-         && (total < SECONDS_WANTED || (runs < RUNS_LEAST && total < SECONDS_MOST))) {
-    const double start = now();
-    CLI_TRY(report_status(abut_contacts(s->pair, batch)));
-    seconds[runs] = now() - start;
-    total += seconds[runs++];
+  const size_t real = real_bytes(s->precision);
+  const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
+  char *const at[] = {m->contacts, m->contacts + 3 * m->numbers * real,
+                      m->contacts + 6 * m->numbers * real, m->contacts + 7 * m->numbers * real};
+  abut_batch batch = m->poses;
+  if (what == BENCH_MEAN_GRADIENT) {
+    return abut_gradient(s->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &gradients);
   }
-  *out = summarise(seconds, runs);
-  return EXIT_GOOD;
+  if (what == BENCH_VJP) {
+    const char *bar = m->cotangents;
+    const abut_cotangents bars = {bar, bar + 6 * m->numbers * real, bar + 3 * m->numbers * real,
+                                  bar + 7 * m->numbers * real};
+    return abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients);
+  }
+  if (what == BENCH_JVP) {
+    const abut_pose_tangents along = {m->tangent[0], m->tangent[1]};
+    const abut_tangents to = {at[0], at[2], at[1], at[3]};
+    return abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to);
+  }
+  batch.p = at[0];
+  batch.n = at[1];
+  batch.d = at[2];
+  batch.activity = at[3];
+  return abut_contacts(s->pair, &batch);
 }
+
+/* ---- memory ---- */
 
 /* `count` poses, those of `from` over and over. */
 static exit_code cycle(const double *from, size_t there, size_t width, size_t count,
@@ -53,36 +80,144 @@ static exit_code cycle(const double *from, size_t there, size_t width, size_t co
   return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu poses", count);
 }
 
-exit_code time_forward(const scene *s, const abut_poses *poses, size_t count, bench_result *out)
+static exit_code random_reals(size_t count, abut_precision precision, uint64_t *state, void **out)
 {
-  const size_t real = real_bytes(s->precision), width = pose_width(poses->kind);
-  void *pose1 = NULL, *pose2 = NULL;
-  size_t contacts = 0, bytes = 0;
-  const bool fits = multiply(count, s->layout.contacts, 1, &contacts) &&
-                    multiply(contacts, 8, real, &bytes);
-  char *block = fits ? malloc(bytes) : NULL;
-  double *seconds = calloc(RUNS_MOST, sizeof *seconds);
-  exit_code code = EXIT_GOOD;
-  if (!block || !seconds) {
-    code = report(EXIT_RUN, "no memory for %zu poses of %zu contacts", count, s->layout.contacts);
-    goto done;
+  size_t bytes = 0;
+  *out = multiply(count, real_bytes(precision), 1, &bytes) ? malloc(bytes) : NULL;
+  if (!*out) {
+    return report(EXIT_RUN, "no memory for %zu numbers", count);
   }
-  CLI_TRY_DONE(cycle(poses->pose1, poses->count, width, count, s->precision, &pose1));
-  CLI_TRY_DONE(cycle(poses->pose2, poses->count, width, count, s->precision, &pose2));
-  abut_batch batch = abut_default_batch();
-  batch.count = count;
-  batch.poses = poses->kind;
-  batch.pose1 = pose1;
-  batch.pose2 = pose2;
-  batch.p = block;
-  batch.n = block + 3 * contacts * real;
-  batch.d = block + 6 * contacts * real;
-  batch.activity = block + 7 * contacts * real;
-  code = repeat(s, &batch, seconds, out);
-done:
-  free(block);
+  for (size_t i = 0; i < count; ++i) {
+    const double x = random_normal(state);
+    if (precision == ABUT_FLOAT64) {
+      ((double *)*out)[i] = x;
+    } else {
+      ((float *)*out)[i] = (float)x;
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code take_poses(memory *m, const scene *s, const abut_poses *poses, size_t count)
+{
+  const size_t width = pose_width(poses->kind);
+  CLI_TRY(cycle(poses->pose1, poses->count, width, count, s->precision, &m->pose[0]));
+  CLI_TRY(cycle(poses->pose2, poses->count, width, count, s->precision, &m->pose[1]));
+  m->poses = abut_default_batch();
+  m->poses.count = count;
+  m->poses.poses = poses->kind;
+  m->poses.pose1 = m->pose[0];
+  m->poses.pose2 = m->pose[1];
+  return EXIT_GOOD;
+}
+
+static exit_code take_memory(memory *m, const scene *s, const abut_poses *poses, size_t count,
+                             bool derivatives)
+{
+  uint64_t state = SEED;
+  size_t bytes = 0;
+  const size_t numbers = count * pose_width(poses->kind);
+  void *bars = NULL;
+  CLI_TRY(take_poses(m, s, poses, count));
+  if (multiply(count, s->layout.contacts, 1, &m->numbers) &&
+      multiply(m->numbers, 8, real_bytes(s->precision), &bytes)) {
+    m->contacts = malloc(bytes);
+  }
+  if (!m->contacts) {
+    return report(EXIT_RUN, "no memory for %zu poses of %zu contacts", count, s->layout.contacts);
+  }
+  for (int i = 0; i < 2 && derivatives; ++i) {
+    CLI_TRY(random_reals(numbers, s->precision, &state, &m->tangent[i]));
+    CLI_TRY(random_reals(numbers, s->precision, &state, &m->gradient[i]));
+  }
+  if (derivatives) {
+    CLI_TRY(random_reals(8 * m->numbers, s->precision, &state, &bars));
+    m->cotangents = bars;
+  }
+  return EXIT_GOOD;
+}
+
+static void free_memory(memory *m)
+{
+  for (int i = 0; i < 2; ++i) {
+    free(m->pose[i]);
+    free(m->tangent[i]);
+    free(m->gradient[i]);
+  }
+  free(m->contacts);
+  free(m->cotangents);
+}
+
+/* ---- timing ---- */
+
+static exit_code time_round(const scene *s, const memory *m, const size_t *whats, size_t count,
+                            double *seconds)
+{
+  for (size_t i = 0; i < count; ++i) {
+    const double start = now();
+    CLI_TRY(report_status(call(s, m, whats[i])));
+    seconds[i] = now() - start;
+  }
+  return EXIT_GOOD;
+}
+
+/* `seconds` and `work`: (RUNS_MOST, count) and (RUNS_MOST). */
+static void summarise(const double *seconds, size_t runs, const size_t *whats, size_t count,
+                      double *work, bench_result *out)
+{
+  size_t forward = 0;
+  while (forward < count && whats[forward] != BENCH_FORWARD) {
+    ++forward;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t r = 0; r < runs; ++r) {
+      work[r] = seconds[r * count + i];
+    }
+    out[i].median = median(work, runs);
+    out[i].least = work[0];
+    for (size_t r = 0; r < runs && forward < count; ++r) {
+      work[r] = seconds[r * count + i] / seconds[r * count + forward];
+    }
+    out[i].ratio = forward < count ? median(work, runs) : 0.0;
+  }
+}
+
+static exit_code repeat(const scene *s, const memory *m, const size_t *whats, size_t count,
+                        bench_result *out)
+{
+  double *seconds = calloc(RUNS_MOST * (count + 1), sizeof *seconds), total = 0.0;
+  exit_code code = seconds ? time_round(s, m, whats, count, seconds)
+                           : report(EXIT_RUN, "no memory for times");
+  size_t runs = 0;
+  while (code == EXIT_GOOD && runs < RUNS_MOST &&
+         (total < SECONDS_WANTED * (double)count ||
+          (runs < RUNS_LEAST && total < SECONDS_MOST * (double)count))) {
+    double *row = seconds + runs * count;
+    code = time_round(s, m, whats, count, row);
+    for (size_t i = 0; i < count; ++i) {
+      total += row[i];
+    }
+    ++runs;
+  }
+  if (code == EXIT_GOOD) {
+    summarise(seconds, runs, whats, count, seconds + RUNS_MOST * count, out);
+  }
   free(seconds);
-  free(pose1);
-  free(pose2);
+  return code;
+}
+
+exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
+                     size_t count, bench_result *out)
+{
+  memory m = {0};
+  bool derivatives = false;
+  for (size_t i = 0; i < count; ++i) {
+    derivatives = derivatives || whats[i] != BENCH_FORWARD;
+  }
+  exit_code code = take_memory(&m, s, poses, batch, derivatives);
+  if (code == EXIT_GOOD) {
+    code = repeat(s, &m, whats, count, out);
+  }
+  free_memory(&m);
   return code;
 }

@@ -9,7 +9,7 @@
 /* Functions that can fail return one of these and have said why on stderr. */
 typedef enum exit_code {
   EXIT_GOOD = 0,
-  EXIT_RUN = 1,  /* device, memory, writing */
+  EXIT_RUN = 1,  /* device, memory, writing; derivatives that part */
   EXIT_INPUT = 2 /* usage, or what was given */
 } exit_code;
 
@@ -32,23 +32,31 @@ typedef enum exit_code {
 
 /* Alphabetical, as option_table in options.c. */
 typedef enum option_id {
+  OPTION_ALL,
   OPTION_AZIMUTH,
   OPTION_BATCH,
   OPTION_CHUNK,
   OPTION_COMPACT,
+  OPTION_COTANGENTS,
   OPTION_DEVICE,
   OPTION_ELEVATION,
   OPTION_HEIGHT,
   OPTION_HELP,
+  OPTION_HESSIAN,
   OPTION_INDEX,
   OPTION_JSON,
   OPTION_LANES,
+  OPTION_MEAN_DISTANCE,
   OPTION_NO_CONTACTS,
   OPTION_OUTPUT,
   OPTION_POSES,
   OPTION_PRECISION,
   OPTION_QUIET,
+  OPTION_REDUCE,
   OPTION_SMOOTHING,
+  OPTION_SOFT,
+  OPTION_STEP,
+  OPTION_TANGENTS,
   OPTION_THRESHOLD,
   OPTION_VARIANT,
   OPTION_VERSION,
@@ -64,7 +72,11 @@ typedef enum command_bit {
   COMMAND_CONTACTS = 2,
   COMMAND_RENDER = 4,
   COMMAND_BENCH = 8,
-  COMMAND_ALL = 15
+  COMMAND_GRADIENT = 16,
+  COMMAND_JVP = 32,
+  COMMAND_JACOBIAN = 64,
+  COMMAND_GRADCHECK = 128,
+  COMMAND_ALL = 255
 } command_bit;
 
 struct options;
@@ -92,6 +104,10 @@ extern const size_t command_count;
 
 exit_code cmd_devices(const options *o);
 exit_code cmd_contacts(const options *o);
+exit_code cmd_gradient(const options *o);
+exit_code cmd_jvp(const options *o);
+exit_code cmd_jacobian(const options *o);
+exit_code cmd_gradcheck(const options *o);
 exit_code cmd_render(const options *o);
 exit_code cmd_bench(const options *o);
 
@@ -113,6 +129,10 @@ exit_code option_precision(const options *o, abut_precision *out);
 exit_code option_whole_list(const options *o, option_id id, size_t *out, size_t *count);
 exit_code option_word_list(const options *o, option_id id, const char *const *words,
                            size_t word_count, size_t *out, size_t *count);
+
+/* One word of `words`; its place in them. */
+exit_code option_word(const options *o, option_id id, const char *const *words, size_t word_count,
+                      size_t *out);
 
 exit_code need_operands(const options *o, int count, const char *names);
 exit_code need_option(const options *o, option_id id);
@@ -160,6 +180,8 @@ typedef struct scene {
   abut_body bodies[2];
   abut_smoothing smoothing;
   abut_pair pair;
+  abut_pair derivatives;         /* of --soft; else ABUT_SAME_PAIR */
+  abut_smoothing soft_smoothing; /* where --soft was given */
   abut_layout layout;
 } scene;
 
@@ -171,18 +193,33 @@ exit_code scene_load(scene *s, const options *o);
 exit_code scene_bodies(scene *s, const options *o);
 /* --smoothing, or values that follow the bodies, printed on request unless --quiet. */
 exit_code scene_smoothing(scene *s, const options *o, bool print);
+/* The pair of --soft, if it was given. */
+exit_code scene_soft(scene *s, const options *o);
 void scene_close(scene *s);
+
+/* The poses of a batch and their status, which it points to. */
+typedef struct pose_arrays {
+  void *pose1, *pose2;
+  uint8_t *status;
+} pose_arrays;
+
+exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
+                           const abut_poses *poses);
+void pose_arrays_close(pose_arrays *a);
+/* One line a kind of refusal, which ends with what became of such poses. */
+void warn_rejected(const abut_batch *batch, const char *effect);
 
 /* Poses of --poses as the context wants them. Numbers beyond float's range saturate, so that a
  * finite pose stays one. Free with free(). */
 exit_code poses_to_reals(const double *poses, size_t count, abut_precision precision, void **out);
 size_t pose_width(abut_pose_kind kind);
 size_t real_bytes(abut_precision precision);
+double real_at(const void *reals, abut_precision precision, size_t i);
 
 /* Missing files, and folders that cannot take the output, are found before anything is built. */
 exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
-/* The readable inputs of a command with operands A B, --poses and --smoothing. */
+/* The inputs of a command: its operands, and the files that options name. */
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */
 exit_code check_not_input(const options *o);

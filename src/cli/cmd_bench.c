@@ -7,7 +7,6 @@
 enum { VARIANT_FULL, VARIANT_VERTICES_ONLY, VARIANT_ONE_SIDED, VARIANTS };
 
 static const char *const variants[VARIANTS] = {"full", "vertices-only", "one-sided"};
-static const char *const whats[] = {"forward"};
 static const char *const precisions[] = {"f32", "f64"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -31,7 +30,7 @@ static exit_code read_plan(const options *o, plan *p)
   *p = (plan){.batch = {1, 64, 1024}, .batches = 3, .variants = 1, .whats = 1, .precisions = 1};
   CLI_TRY(option_whole_list(o, OPTION_BATCH, p->batch, &p->batches));
   CLI_TRY(option_word_list(o, OPTION_VARIANT, variants, VARIANTS, p->variant, &p->variants));
-  CLI_TRY(option_word_list(o, OPTION_WHAT, whats, COUNT_OF(whats), p->what, &p->whats));
+  CLI_TRY(option_word_list(o, OPTION_WHAT, bench_names, BENCH_WHATS, p->what, &p->whats));
   return option_word_list(o, OPTION_PRECISION, precisions, COUNT_OF(precisions), p->precision,
                           &p->precisions);
 }
@@ -43,38 +42,54 @@ static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t
   json_t *entry = json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "device",
                             name ? name : json_string("?"), "precision",
                             precision_name(s->precision), "variant", variants[variant], "what",
-                            whats[what], "batch", (json_int_t)batch, "contacts",
+                            bench_names[what], "batch", (json_int_t)batch, "contacts",
                             (json_int_t)s->layout.contacts, "seconds_median", r.median,
                             "seconds_min", r.least, "poses_per_s", (double)batch / r.median);
-  return json_array_append_new(b->list, entry) == 0 ? EXIT_GOOD
-                                                    : report(EXIT_RUN, "no memory for a result");
+  bool good = entry != NULL;
+  if (r.ratio > 0.0) {
+    good = good && json_object_set_new(entry, "ratio_to_forward", json_real(r.ratio)) == 0;
+  }
+  return json_array_append_new(b->list, entry) == 0 && good
+           ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
 
 static void print_title(const scene *s, const options *o, abut_precision precision)
 {
   size_t lanes = s->device.lanes[precision];
   option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
-  printf("%s (%s), %s, %zu lanes\n%-14s %-8s %8s %9s %12s %12s %13s\n", s->device.name,
+  printf("%s (%s), %s, %zu lanes\n%-14s %-13s %8s %9s %12s %12s %13s %9s\n", s->device.name,
          s->device.platform, precision_name(precision), lanes, "variant",
-         "what", "batch", "contacts", "median [s]", "least [s]", "poses/s");
+         "what", "batch", "contacts", "median [s]", "least [s]", "poses/s", "x forward");
   fflush(stdout);
 }
 
-static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t what, size_t batch)
+static void print_result(const scene *s, size_t variant, size_t what, size_t batch, bench_result r)
 {
-  bench_result r = {0.0, 0.0};
+  char ratio[32] = "-";
+  if (r.ratio > 0.0) {
+    snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
+  }
+  printf("%-14s %-13s %8zu %9zu %12.3e %12.3e %13.1f %9s\n", variants[variant],
+         bench_names[what], batch, s->layout.contacts, r.median, r.least,
+         (double)batch / r.median, ratio);
+  fflush(stdout);
+}
+
+static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t batch)
+{
+  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0}};
   progress p = progress_begin(b->o, "");
-  progress_say(&p, "%s %s, %zu poses of %zu contacts", variants[variant], whats[what], batch,
-               s->layout.contacts);
-  const exit_code code = time_forward(s, &b->poses, batch, &r);
+  progress_say(&p, "%s, %zu poses of %zu contacts", variants[variant], batch, s->layout.contacts);
+  const exit_code code = time_calls(s, &b->poses, batch, b->plan.what, b->plan.whats, results);
   progress_end(&p);
   CLI_TRY(code);
-  if (b->list) {
-    return add_json(b, s, variant, what, batch, r);
+  for (size_t i = 0; i < b->plan.whats; ++i) {
+    if (b->list) {
+      CLI_TRY(add_json(b, s, variant, b->plan.what[i], batch, results[i]));
+    } else {
+      print_result(s, variant, b->plan.what[i], batch, results[i]);
+    }
   }
-  printf("%-14s %-8s %8zu %9zu %12.3e %12.3e %13.1f\n", variants[variant], whats[what], batch,
-         s->layout.contacts, r.median, r.least, (double)batch / r.median);
-  fflush(stdout);
   return EXIT_GOOD;
 }
 
@@ -85,10 +100,8 @@ static exit_code run_variant(const bench *b, scene *s, size_t variant)
   smoothing.two_sided = smoothing.two_sided && variant != VARIANT_ONE_SIDED;
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &smoothing, &s->pair)));
   CLI_TRY(report_status(abut_get_layout(s->pair, &s->layout)));
-  for (size_t w = 0; w < b->plan.whats; ++w) {
-    for (size_t i = 0; i < b->plan.batches; ++i) {
-      CLI_TRY(run_case(b, s, variant, b->plan.what[w], b->plan.batch[i]));
-    }
+  for (size_t i = 0; i < b->plan.batches; ++i) {
+    CLI_TRY(run_case(b, s, variant, b->plan.batch[i]));
   }
   return report_status(abut_destroy_pair(s->pair));
 }

@@ -1,12 +1,12 @@
 #include "contacts_store.h"
 
+#include "outputs.h"
+
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define REALS 8   /* p, d, n, activity of one contact */
 #define INTS 4    /* pose, slot, feature of one active contact */
-#define ARRAYS 16 /* most in one file */
 /* The first guess: active contacts a pose, and in all. */
 #define GUESS_A_POSE 64
 #define GUESS_LEAST 4096
@@ -42,9 +42,23 @@ exit_code store_dense(contacts_store *c, const scene *s)
   return EXIT_GOOD;
 }
 
+static exit_code take_jacobian(contacts_store *c, size_t capacity, size_t real)
+{
+  size_t bytes = 0;
+  free(c->jacobian);
+  c->jacobian = NULL;
+  if (multiply(capacity, 8 * c->columns, real, &bytes)) {
+    c->jacobian = malloc(bytes ? bytes : 1);
+  }
+  return c->jacobian ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu Jacobian blocks", capacity);
+}
+
 exit_code store_compact(contacts_store *c, const scene *s, size_t capacity)
 {
   const size_t real = real_bytes(s->precision);
+  if (c->columns) {
+    CLI_TRY(take_jacobian(c, capacity, real));
+  }
   CLI_TRY(take_block(c, capacity, REALS * real + INTS * sizeof(uint32_t), ""));
   char *at = c->block;
   abut_compact *list = &c->compact;
@@ -79,10 +93,8 @@ bool least_distance(const contacts_store *c, const scene *s, double *least)
 {
   bool found = false;
   for (size_t i = 0; i < c->batch.count; ++i) {
-    const void *all = c->batch.reductions.minimum_distance;
-    const double d = s->precision == ABUT_FLOAT64 ? ((const double *)all)[i]
-                                                  : (double)((const float *)all)[i];
-    if (c->status[i] == ABUT_POSE_OK && (!found || d < *least)) {
+    const double d = real_at(c->batch.reductions.minimum_distance, s->precision, i);
+    if (c->batch.status[i] == ABUT_POSE_OK && (!found || d < *least)) {
       *least = d;
       found = true;
     }
@@ -106,64 +118,48 @@ size_t count_active(const contacts_store *c, const scene *s, double threshold)
     return c->compact.count;
   }
   const size_t count = c->batch.count * s->layout.contacts;
-  const double *f64 = c->batch.activity;
-  const float *f32 = c->batch.activity;
   size_t active = 0;
   for (size_t i = 0; i < count; ++i) {
-    active += (s->precision == ABUT_FLOAT64 ? f64[i] : (double)f32[i]) >= threshold;
+    active += real_at(c->batch.activity, s->precision, i) >= threshold;
   }
   return active;
 }
 
 /* ---- writing ---- */
 
-typedef struct array_list {
-  abut_array arrays[ARRAYS];
-  size_t count;
-} array_list;
-
-static void add(array_list *l, const char *name, abut_array_type type, const void *data,
-                uint32_t dimensions, size_t rows, size_t columns)
+static void add_dense(outputs *l, const contacts_store *c, const scene *s)
 {
-  l->arrays[l->count++] = (abut_array){name, type, dimensions, {rows, columns, 3, 0}, data};
-}
-
-static void add_dense(array_list *l, const contacts_store *c, const scene *s)
-{
-  const abut_array_type real = s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64
-                                                            : ABUT_ARRAY_FLOAT32;
+  const abut_array_type real = real_type(s);
   const abut_batch *b = &c->batch;
   const size_t contacts = s->layout.contacts;
-  add(l, "p", real, b->p, 3, b->count, contacts);
-  add(l, "d", real, b->d, 2, b->count, contacts);
-  add(l, "n", real, b->n, 3, b->count, contacts);
-  add(l, "activity", real, b->activity, 2, b->count, contacts);
+  outputs_add(l, "p", real, b->p, 3, b->count, contacts, 3);
+  outputs_add(l, "d", real, b->d, 2, b->count, contacts, 0);
+  outputs_add(l, "n", real, b->n, 3, b->count, contacts, 3);
+  outputs_add(l, "activity", real, b->activity, 2, b->count, contacts, 0);
 }
 
-static void add_reductions(array_list *l, const contacts_store *c, const scene *s)
+static void add_reductions(outputs *l, const contacts_store *c, const scene *s)
 {
-  const abut_array_type real = s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64
-                                                            : ABUT_ARRAY_FLOAT32;
+  const abut_array_type real = real_type(s);
   const abut_reductions *r = &c->batch.reductions;
-  add(l, "minimum_distance", real, r->minimum_distance, 1, c->batch.count, 0);
-  add(l, "soft_minimum", real, r->soft_minimum, 1, c->batch.count, 0);
-  add(l, "energy", real, r->energy, 1, c->batch.count, 0);
-  add(l, "activity_sum", real, r->activity, 1, c->batch.count, 0);
+  outputs_add(l, "minimum_distance", real, r->minimum_distance, 1, c->batch.count, 0, 0);
+  outputs_add(l, "soft_minimum", real, r->soft_minimum, 1, c->batch.count, 0, 0);
+  outputs_add(l, "energy", real, r->energy, 1, c->batch.count, 0, 0);
+  outputs_add(l, "activity_sum", real, r->activity, 1, c->batch.count, 0, 0);
 }
 
-static void add_compact(array_list *l, const contacts_store *c, const scene *s)
+static void add_compact(outputs *l, const contacts_store *c, const scene *s)
 {
-  const abut_array_type real = s->precision == ABUT_FLOAT64 ? ABUT_ARRAY_FLOAT64
-                                                            : ABUT_ARRAY_FLOAT32;
+  const abut_array_type real = real_type(s);
   const abut_compact *list = &c->compact;
-  add(l, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0);
-  add(l, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0);
-  add(l, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2);
-  add(l, "compact_p", real, list->p, 2, list->count, 3);
-  add(l, "compact_d", real, list->d, 1, list->count, 0);
-  add(l, "compact_n", real, list->n, 2, list->count, 3);
-  add(l, "compact_activity", real, list->activity, 1, list->count, 0);
-  add(l, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0);
+  outputs_add(l, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0, 0);
+  outputs_add(l, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
+  outputs_add(l, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2, 0);
+  outputs_add(l, "compact_p", real, list->p, 2, list->count, 3, 0);
+  outputs_add(l, "compact_d", real, list->d, 1, list->count, 0, 0);
+  outputs_add(l, "compact_n", real, list->n, 2, list->count, 3, 0);
+  outputs_add(l, "compact_activity", real, list->activity, 1, list->count, 0, 0);
+  outputs_add(l, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
 }
 
 #define LAYOUT_NUMBERS 9
@@ -178,33 +174,30 @@ static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
   }
 }
 
-exit_code store_write(const contacts_store *c, const scene *s, const char *path)
+exit_code store_write(const contacts_store *c, const scene *s, const options *o)
 {
-  array_list l = {0};
+  outputs l = {0};
   uint32_t layout[LAYOUT_NUMBERS];
-  char *text = NULL;
-  CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &text)));
   if (c->is_compact) {
     add_compact(&l, c, s);
   } else {
     add_dense(&l, c, s);
   }
+  if (c->columns) {
+    outputs_add(&l, "jacobian", real_type(s), c->jacobian, 3, c->compact.count, 8, c->columns);
+  }
   add_reductions(&l, c, s);
   number_layout(&s->layout, layout);
-  add(&l, "status", ABUT_ARRAY_UINT8, c->status, 1, c->batch.count, 0);
-  add(&l, "layout", ABUT_ARRAY_UINT32, layout, 1, LAYOUT_NUMBERS, 0);
-  add(&l, "smoothing", ABUT_ARRAY_TEXT, text, 1, strlen(text), 0);
-  const exit_code code = report_status(abut_write_npz(path, l.arrays, l.count));
-  abut_free(text);
-  return code;
+  outputs_add(&l, "status", ABUT_ARRAY_UINT8, c->batch.status, 1, c->batch.count, 0, 0);
+  outputs_add(&l, "layout", ABUT_ARRAY_UINT32, layout, 1, LAYOUT_NUMBERS, 0, 0);
+  return outputs_write(&l, s, o);
 }
 
 void store_free(contacts_store *c)
 {
   free(c->block);
-  free(c->pose1);
-  free(c->pose2);
-  free(c->status);
+  free(c->jacobian);
   free(c->reduced);
+  pose_arrays_close(&c->poses);
   *c = (contacts_store){0};
 }

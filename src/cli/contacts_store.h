@@ -1,4 +1,4 @@
-/* The arrays that `contacts` computes into and writes. */
+/* The arrays that `contacts` and `jacobian` compute into and write. */
 #ifndef ABUT_CLI_CONTACTS_STORE_H
 #define ABUT_CLI_CONTACTS_STORE_H
 
@@ -7,10 +7,11 @@
 typedef struct contacts_store {
   abut_batch batch;
   abut_compact compact; /* used where is_compact */
-  bool is_compact;      /* --compact was given */
+  bool is_compact;      /* a list instead of dense arrays */
   void *block;          /* all arrays of the contacts, in one */
-  void *pose1, *pose2;
-  uint8_t *status;
+  size_t columns;       /* of a Jacobian block; 0: none are wanted */
+  void *jacobian;       /* real (capacity of the list, 8, columns) */
+  pose_arrays poses;
   void *reduced;        /* REDUCTIONS numbers a pose, one array after the other */
 } contacts_store;
 
@@ -30,7 +31,7 @@ size_t guess_capacity(const scene *s, size_t poses);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const scene *s, double threshold);
 /* Everything in one .npz; what each array holds stands in docs/abut.1. */
-exit_code store_write(const contacts_store *c, const scene *s, const char *path);
+exit_code store_write(const contacts_store *c, const scene *s, const options *o);
 void store_free(contacts_store *c);
 
 #endif

@@ -15,13 +15,33 @@ const command commands[] = {
    "inside), normals n out of the opposing body, and activity in [0, 1]. A and B are body files\n"
    "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
    "`status`; the others are computed.", cmd_contacts},
+  {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
+   "compute gradients with respect to the poses",
+   "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
+   "reduction of the contacts (--reduce mean-distance, activity, energy or soft-minimum), or of all\n"
+   "outputs times cotangents (--cotangents C.npz with p_bar, d_bar, n_bar, activity_bar, of which\n"
+   "any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
+   cmd_gradient},
+  {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
+   "compute how contacts move along tangents of the poses",
+   "Computes the contacts' derivatives along tangents of the poses. T.npz holds tangent1 and\n"
+   "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses are; or\n"
+   "tangent of shape (2, P).", cmd_jvp},
+  {"jacobian", COMMAND_JACOBIAN, " A B", " --poses P -o OUT.npz",
+   "compute Jacobian blocks of the active contacts",
+   "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
+   "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.", cmd_jacobian},
+  {"gradcheck", COMMAND_GRADCHECK, " A B", " --poses P", "check derivatives against differences",
+   "Compares every derivative with central differences, or with another derivative that must say\n"
+   "the same, in float64, and prints a table. Exit status 1 where they part.", cmd_gradcheck},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows.", cmd_render},
   {"bench", COMMAND_BENCH, " [A B]", "", "measure poses a second",
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
-   "poses around touching, from a fixed seed. --precision may name both, f32,f64.",
+   "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp.",
    cmd_bench},
 };
 
@@ -34,13 +54,13 @@ static void print_usage(void)
   for (size_t i = 0; i < command_count; ++i) {
     const command *c = &commands[i];
     char line[80];
-    snprintf(line, sizeof line, "abut %s%s%s [options]", c->name, c->operands, c->required);
+    snprintf(line, sizeof line, "abut %s%s%s", c->name, c->operands, c->required);
     printf("  %-52s %s\n", line, c->summary);
   }
   printf("\noptions of all commands:\n");
   print_options(NULL);
   printf("\n`abut COMMAND --help` lists the options of a command.\n"
-         "Exit status: 0; 1 for a failure at run time; 2 for bad usage or input.\n");
+         "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage or input.\n");
 }
 
 static void print_help(const command *c)
@@ -65,7 +85,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   return o->command ? o->command->run(o)
-                    : usage_error(NULL, "which command? devices, contacts, render or bench");
+                    : usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, "
+                                "gradcheck, render or bench");
 }
 
 /* A full disk behind a pipe or a redirection shows up here at the latest. */

@@ -9,7 +9,11 @@
 
 /* getopt's code of option 0; above every character. */
 #define FIRST_CODE 256
-#define PAIR_COMMANDS (COMMAND_CONTACTS | COMMAND_RENDER | COMMAND_BENCH)
+/* Commands that write arrays; that take --chunk and --lanes; that take two bodies. */
+#define ARRAY_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
+#define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
+#define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER)
+#define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 static const struct {
   const char *name, *metavar; /* metavar: NULL for a flag */
@@ -17,40 +21,56 @@ static const struct {
   int commands;
   const char *help;
 } option_table[OPTION_COUNT] = {
+  [OPTION_ALL] = {"all", NULL, 0, COMMAND_GRADCHECK, "check all poses, not the first 16 alone"},
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
                       "camera's angle around the vertical axis [degrees]"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
-  [OPTION_CHUNK] = {"chunk", "N", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+  [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS,
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list"},
+  [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT,
+                         "gradient of the sum of p_bar p + d_bar d + ..."},
   [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
                      "index, cpu, gpu, host, or part of a name (a GPU, else PoCL)"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees]"},
   [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
+  [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
+                      "also the Hessian times these tangents of the poses"},
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
   [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH, "print JSON"},
-  [OPTION_LANES] = {"lanes", "N", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+  [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS,
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
+  [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
+                            "the same as --reduce mean-distance"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
-  [OPTION_OUTPUT] = {"output", "FILE", 'o', COMMAND_CONTACTS | COMMAND_RENDER,
-                     "file to write: .npz of contacts, .png of render"},
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER,
+                     "file to write: .npz of arrays, .png of render"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
                     "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
-  [OPTION_PRECISION] = {"precision", "f32|f64", 0, COMMAND_CONTACTS | COMMAND_BENCH,
+  [OPTION_PRECISION] = {"precision", "f32|f64", 0, ARRAY_COMMANDS | COMMAND_BENCH,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
+  [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
+                     "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
-  [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER,
-                        "draw contacts of activity >= T"},
+  [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
+                   "another smoothing, for derivatives alone"},
+  [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
+                   "largest step of the differences [m] (follows the smoothing)"},
+  [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
+                       "tangents of the poses: tangent1, tangent2, or tangent"},
+  [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER | COMMAND_JACOBIAN,
+                        "take contacts of activity >= T alone"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
-  [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH, "what to time: forward (forward)"},
+  [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
+                   "forward, mean-gradient, vjp, jvp (forward)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
 };
@@ -309,6 +329,31 @@ static exit_code no_such_word(const options *o, option_id id, const char *word, 
                      (int)length, word, possible);
 }
 
+static size_t find_word(const char *word, size_t length, const char *const *words, size_t count)
+{
+  size_t found = 0;
+  while (found < count
+         && (strlen(words[found]) != length || strncmp(words[found], word, length) != 0)) {
+    ++found;
+  }
+  return found;
+}
+
+exit_code option_word(const options *o, option_id id, const char *const *words, size_t word_count,
+                      size_t *out)
+{
+  const char *word = o->value[id];
+  if (!word) {
+    return EXIT_GOOD;
+  }
+  const size_t length = strlen(word), found = find_word(word, length, words, word_count);
+  if (found == word_count) {
+    return no_such_word(o, id, word, length, words, word_count);
+  }
+  *out = found;
+  return EXIT_GOOD;
+}
+
 exit_code option_word_list(const options *o, option_id id, const char *const *words,
                            size_t word_count, size_t *out, size_t *count)
 {
@@ -318,11 +363,7 @@ exit_code option_word_list(const options *o, option_id id, const char *const *wo
   *count = 0;
   for (const char *at = o->value[id], *next; at; at = next) {
     const size_t length = entry_length(at, &next);
-    size_t found = 0;
-    while (found < word_count
-           && (strlen(words[found]) != length || strncmp(words[found], at, length) != 0)) {
-      ++found;
-    }
+    const size_t found = find_word(at, length, words, word_count);
     if (found == word_count) {
       return no_such_word(o, id, at, length, words, word_count);
     }

@@ -25,6 +25,12 @@ size_t real_bytes(abut_precision precision)
   return precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
 }
 
+double real_at(const void *reals, abut_precision precision, size_t i)
+{
+  return precision == ABUT_FLOAT64 ? ((const double *)reals)[i]
+                                   : (double)((const float *)reals)[i];
+}
+
 size_t pose_width(abut_pose_kind kind)
 {
   return kind == ABUT_POSE_QUATERNION ? 7 : 6;
@@ -42,15 +48,19 @@ exit_code check_readable(const char *path)
   return EXIT_GOOD;
 }
 
+/* Options whose values are files to read. */
+static const option_id file_options[] = {OPTION_POSES, OPTION_SMOOTHING, OPTION_SOFT,
+                                         OPTION_COTANGENTS, OPTION_HESSIAN, OPTION_TANGENTS};
+#define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
+
 exit_code check_inputs(const options *o)
 {
-  static const option_id files[] = {OPTION_POSES, OPTION_SMOOTHING};
   for (int i = 0; i < o->operand_count; ++i) {
     CLI_TRY(check_readable(o->operands[i]));
   }
-  for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
-    if (o->value[files[i]]) {
-      CLI_TRY(check_readable(o->value[files[i]]));
+  for (size_t i = 0; i < FILE_OPTIONS; ++i) {
+    if (o->value[file_options[i]]) {
+      CLI_TRY(check_readable(o->value[file_options[i]]));
     }
   }
   return EXIT_GOOD;
@@ -66,8 +76,10 @@ static bool same_file(const char *a, const char *b)
 exit_code check_not_input(const options *o)
 {
   const char *output = o->value[OPTION_OUTPUT];
-  bool input = same_file(output, o->value[OPTION_POSES]) ||
-               same_file(output, o->value[OPTION_SMOOTHING]);
+  bool input = false;
+  for (size_t i = 0; i < FILE_OPTIONS; ++i) {
+    input = input || same_file(output, o->value[file_options[i]]);
+  }
   for (int i = 0; i < o->operand_count; ++i) {
     input = input || same_file(output, o->operands[i]);
   }
@@ -122,6 +134,52 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
     }
   }
   return EXIT_GOOD;
+}
+
+exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
+                           const abut_poses *poses)
+{
+  const size_t numbers = poses->count * pose_width(poses->kind);
+  CLI_TRY(poses_to_reals(poses->pose1, numbers, s->precision, &a->pose1));
+  CLI_TRY(poses_to_reals(poses->pose2, numbers, s->precision, &a->pose2));
+  a->status = calloc(poses->count ? poses->count : 1, sizeof *a->status);
+  if (!a->status) {
+    return report(EXIT_RUN, "no memory for the status of %zu poses", poses->count);
+  }
+  batch->count = poses->count;
+  batch->poses = poses->kind;
+  batch->pose1 = a->pose1;
+  batch->pose2 = a->pose2;
+  batch->status = a->status;
+  return EXIT_GOOD;
+}
+
+void pose_arrays_close(pose_arrays *a)
+{
+  free(a->pose1);
+  free(a->pose2);
+  free(a->status);
+  *a = (pose_arrays){0};
+}
+
+void warn_rejected(const abut_batch *batch, const char *effect)
+{
+  static const char *const reasons[] = {
+    [ABUT_POSE_OK] = "", [ABUT_POSE_NOT_FINITE] = "that are not finite",
+    [ABUT_POSE_NO_QUATERNION] = "with a quaternion of length 0"};
+  for (int kind = ABUT_POSE_NOT_FINITE; kind <= ABUT_POSE_NO_QUATERNION; ++kind) {
+    size_t count = 0, first = 0;
+    for (size_t i = batch->count; i-- > 0;) {
+      if (batch->status[i] == kind) {
+        ++count;
+        first = i;
+      }
+    }
+    if (count) {
+      warn("poses %s: %zu of %zu, the first has index %zu. %s", reasons[kind], count,
+           batch->count, first, effect);
+    }
+  }
 }
 
 /* ---- device, bodies, smoothing ---- */
@@ -189,6 +247,17 @@ exit_code scene_load(scene *s, const options *o)
   CLI_TRY(scene_smoothing(s, o, true));
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->smoothing, &s->pair)));
   return report_status(abut_get_layout(s->pair, &s->layout));
+}
+
+exit_code scene_soft(scene *s, const options *o)
+{
+  s->derivatives = ABUT_SAME_PAIR;
+  if (!o->value[OPTION_SOFT]) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SOFT], &s->soft_smoothing)));
+  return report_status(abut_create_pair(s->bodies[0], s->bodies[1], &s->soft_smoothing,
+                                        &s->derivatives));
 }
 
 void scene_close(scene *s)

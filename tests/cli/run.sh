@@ -353,7 +353,7 @@ wrong 'none.csv: holds no poses' bench --poses none.csv
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, contacts, render or bench'
+usage 'which command? devices, contacts, gradient, jvp, jacobian, gradcheck, render or bench'
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p
@@ -389,7 +389,7 @@ usage 'bench needs two bodies, A and B, or neither' bench cube.obj
   usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
   usage '--azimuth: `north` is not a number' render $pair -o no.png --azimuth north
 }
-usage '--what: there is no `vjp`; possible: forward' bench --what vjp
+usage '--what: there is no `hessian`; possible: forward, mean-gradient, vjp, jvp' bench --what hessian
 usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
 usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
 usage '--batch: `` is not a whole number' bench --batch 1,,2

@@ -1,0 +1,193 @@
+#include "inputs.h"
+#include "job.h"
+#include "outputs.h"
+#include "reductions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* In the order of abut_cotangents. */
+static const struct {
+  const char *name;
+  uint32_t rank;
+} bars[] = {{"p_bar", 3}, {"d_bar", 2}, {"n_bar", 3}, {"activity_bar", 2}};
+#define BARS (sizeof bars / sizeof *bars)
+
+typedef struct gradient {
+  job job;
+  bool reduces;  /* else the gradient is of cotangents */
+  abut_reduction reduction;
+  inputs bar_file, tangent_file;
+  abut_cotangents cotangents;
+  abut_pose_tangents tangents;
+  void *value, *g[2], *h[2];
+} gradient;
+
+static exit_code read_reduction(gradient *g, const options *o)
+{
+  const bool mean = o->value[OPTION_MEAN_DISTANCE], bar = o->value[OPTION_COTANGENTS];
+  size_t word = ABUT_REDUCE_MEAN_DISTANCE;
+  CLI_TRY(option_word(o, OPTION_REDUCE, reduction_names, REDUCTION_COUNT, &word));
+  g->reduction = (abut_reduction)word;
+  g->reduces = !bar;
+  if ((o->value[OPTION_REDUCE] != NULL) + mean + bar != 1) {
+    return usage_error(o->command, "gradient needs one of --reduce NAME, --mean-distance and "
+                       "--cotangents C.npz");
+  }
+  if (o->value[OPTION_HESSIAN] && bar) {
+    return usage_error(o->command, "--hessian is of a reduction, not of --cotangents");
+  }
+  if (o->value[OPTION_HESSIAN] && o->value[OPTION_SOFT]) {
+    return usage_error(o->command, "--hessian and --soft exclude each other");
+  }
+  return EXIT_GOOD;
+}
+
+/* A name that is misspelt would be a cotangent lost without a word. */
+static exit_code check_names(const inputs *f)
+{
+  size_t found = 0;
+  for (size_t i = 0; i < BARS; ++i) {
+    found += inputs_find(f, bars[i].name) != NULL;
+  }
+  if (!found) {
+    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar", f->path);
+  }
+  for (size_t i = 0; found < f->npz.count && i < f->npz.count; ++i) {
+    const char *name = f->npz.arrays[i].name;
+    bool known = false;
+    for (size_t k = 0; k < BARS; ++k) {
+      known = known || &f->npz.arrays[i] == inputs_find(f, bars[k].name);
+    }
+    if (!known) {
+      warn("%s: array '%s' is no cotangent; it is left out", f->path, name);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code open_files(gradient *g, const options *o)
+{
+  if (o->value[OPTION_COTANGENTS]) {
+    CLI_TRY(inputs_open(&g->bar_file, o->value[OPTION_COTANGENTS]));
+    CLI_TRY(check_names(&g->bar_file));
+  }
+  return o->value[OPTION_HESSIAN] ? inputs_open(&g->tangent_file, o->value[OPTION_HESSIAN])
+                                  : EXIT_GOOD;
+}
+
+static exit_code take_files(gradient *g)
+{
+  const scene *s = &g->job.scene;
+  const size_t poses = g->job.poses.count;
+  const void **to[BARS] = {&g->cotangents.p, &g->cotangents.d, &g->cotangents.n,
+                           &g->cotangents.activity};
+  for (size_t i = 0; i < BARS && !g->reduces; ++i) {
+    CLI_TRY(inputs_cotangent(&g->bar_file, bars[i].name, bars[i].rank, poses, s->layout.contacts,
+                             s->precision, to[i]));
+  }
+  return g->tangent_file.path ? inputs_tangents(&g->tangent_file, poses, g->job.width,
+                                                s->precision, &g->tangents)
+                              : EXIT_GOOD;
+}
+
+static exit_code take_memory(gradient *g)
+{
+  const size_t poses = g->job.poses.count;
+  for (int i = 0; i < 2; ++i) {
+    CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->g[i]));
+    if (g->tangent_file.path) {
+      CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->h[i]));
+    }
+  }
+  if (g->reduces) {
+    CLI_TRY(job_reals(&g->job, poses, 1, &g->value));
+    want_reduction(&g->job.batch, g->reduction, g->value);
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code compute(gradient *g)
+{
+  job *j = &g->job;
+  const abut_gradients to = {g->g[0], g->g[1]}, products = {g->h[0], g->h[1]};
+  job_begin(j, "gradients, poses");
+  if (!g->reduces) {
+    return job_end(j, abut_vjp(j->scene.pair, j->scene.derivatives, &j->batch, &g->cotangents,
+                               &to));
+  }
+  if (g->tangent_file.path) {
+    return job_end(j, abut_hessian_product(j->scene.pair, &j->batch, g->reduction, &g->tangents,
+                                           &to, &products));
+  }
+  return job_end(j, abut_gradient(j->scene.pair, j->scene.derivatives, &j->batch, g->reduction,
+                                  &to));
+}
+
+static exit_code write(const gradient *g)
+{
+  static const char *const g_names[] = {"g1", "g2"}, *const h_names[] = {"h1", "h2"};
+  const scene *s = &g->job.scene;
+  const size_t poses = g->job.poses.count;
+  outputs l = {0};
+  for (int i = 0; i < 2; ++i) {
+    outputs_add(&l, g_names[i], real_type(s), g->g[i], 2, poses, g->job.width, 0);
+  }
+  for (int i = 0; i < 2 && g->h[0]; ++i) {
+    outputs_add(&l, h_names[i], real_type(s), g->h[i], 2, poses, g->job.width, 0);
+  }
+  if (g->reduces) {
+    outputs_add(&l, "value", real_type(s), g->value, 1, poses, 0, 0);
+  }
+  outputs_add(&l, "status", ABUT_ARRAY_UINT8, g->job.batch.status, 1, poses, 0, 0);
+  return outputs_write(&l, s, g->job.o);
+}
+
+static void summarise(const gradient *g)
+{
+  const size_t numbers = g->job.poses.count * g->job.width;
+  double largest = 0.0;
+  for (size_t i = 0; i < 2 * numbers; ++i) {
+    const void *of = g->g[i / numbers];
+    largest = fmax(largest, fabs(real_at(of, g->job.scene.precision, i % numbers)));
+  }
+  printf("%zu poses, %zu contacts a pose, gradient of %s, largest entry %.4g", g->job.poses.count,
+         g->job.scene.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
+         largest);
+  job_print_end(&g->job);
+}
+
+static exit_code run(gradient *g, const options *o)
+{
+  abut_precision precision = ABUT_FLOAT32;
+  CLI_TRY(read_reduction(g, o));
+  CLI_TRY(job_check(o));
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(open_files(g, o));
+  CLI_TRY(job_open(&g->job, o, precision));
+  CLI_TRY(take_files(g));
+  CLI_TRY(take_memory(g));
+  CLI_TRY(compute(g));
+  warn_rejected(&g->job.batch, "Their rows are NaN.");
+  CLI_TRY(write(g));
+  if (!o->value[OPTION_QUIET]) {
+    summarise(g);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code cmd_gradient(const options *o)
+{
+  gradient g = {0};
+  const exit_code code = run(&g, o);
+  for (int i = 0; i < 2; ++i) {
+    free(g.g[i]);
+    free(g.h[i]);
+  }
+  free(g.value);
+  inputs_close(&g.bar_file);
+  inputs_close(&g.tangent_file);
+  job_close(&g.job);
+  return code;
+}

@@ -1,0 +1,34 @@
+/* The comparisons of `gradcheck`. */
+#ifndef ABUT_CLI_GRADCHECK_H
+#define ABUT_CLI_GRADCHECK_H
+
+#include "job.h"
+#include "quotients.h"
+#include "reductions.h"
+
+#define OUTPUT_COUNT 4 /* p, d, n, activity */
+
+/* Which tally of a gradcheck; an output or a reduction is added to the first four. */
+enum {
+  CHECK_JVP,
+  CHECK_VJP = CHECK_JVP + OUTPUT_COUNT,
+  CHECK_GRADIENT = CHECK_VJP + OUTPUT_COUNT,
+  CHECK_HESSIAN = CHECK_GRADIENT + REDUCTION_COUNT,
+  CHECK_JACOBIAN = CHECK_HESSIAN + REDUCTION_COUNT,
+  CHECKS
+};
+
+typedef struct gradcheck {
+  job *job;
+  double step;        /* h of translations [m] */
+  double turn;        /* h of rotations [rad]; of a quaternion, relative to its length */
+  size_t *poses;      /* which are checked */
+  size_t pose_count;
+  uint64_t random;    /* state */
+  tally tallies[CHECKS];
+} gradcheck;
+
+/* Fills the tallies. */
+exit_code gradcheck_run(gradcheck *g);
+
+#endif

@@ -1,0 +1,195 @@
+#include "inputs.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+exit_code inputs_open(inputs *f, const char *path)
+{
+  *f = (inputs){.path = path};
+  return report_status(abut_read_npz(path, &f->npz));
+}
+
+void inputs_close(inputs *f)
+{
+  for (size_t i = 0; i < f->owned_count; ++i) {
+    free(f->owned[i]);
+  }
+  abut_free_npz(&f->npz);
+  *f = (inputs){0};
+}
+
+const abut_array *inputs_find(const inputs *f, const char *name)
+{
+  for (size_t i = 0; i < f->npz.count; ++i) {
+    if (strcmp(f->npz.arrays[i].name, name) == 0) {
+      return &f->npz.arrays[i];
+    }
+  }
+  return NULL;
+}
+
+/* ---- what an array must be ---- */
+
+/* As NumPy writes a tuple. */
+typedef struct shape_text {
+  char text[96];
+} shape_text;
+
+static shape_text print_shape(uint32_t dimensions, const size_t *shape)
+{
+  shape_text s = {"("};
+  size_t used = 1;
+  for (uint32_t i = 0; i < dimensions; ++i) {
+    used += (size_t)snprintf(s.text + used, sizeof s.text - used, "%s%zu", i ? ", " : "", shape[i]);
+  }
+  snprintf(s.text + used, sizeof s.text - used, dimensions == 1 ? ",)" : ")");
+  return s;
+}
+
+static bool has_shape(const abut_array *a, uint32_t dimensions, const size_t *shape)
+{
+  return a->dimensions == dimensions && memcmp(a->shape, shape, dimensions * sizeof *shape) == 0;
+}
+
+static exit_code check_type(const inputs *f, const abut_array *a)
+{
+  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
+  return a->type == ABUT_ARRAY_FLOAT32 || a->type == ABUT_ARRAY_FLOAT64
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: array '%s': dtype %s, not float32 or float64", f->path,
+                    a->name, types[a->type]);
+}
+
+static double number_at(const abut_array *a, size_t i)
+{
+  return a->type == ABUT_ARRAY_FLOAT64 ? ((const double *)a->data)[i]
+                                       : (double)((const float *)a->data)[i];
+}
+
+static exit_code check_numbers(const inputs *f, const abut_array *a, size_t count,
+                               abut_precision precision)
+{
+  const bool narrow = precision == ABUT_FLOAT32;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = number_at(a, i);
+    if (!isfinite(x)) {
+      return report(EXIT_INPUT, "%s: array '%s': number %zu, counted from 0, is %g", f->path,
+                    a->name, i, x);
+    }
+    if (narrow && fabs(x) > (double)FLT_MAX) {
+      return report(EXIT_INPUT, "%s: array '%s': %g is beyond float32; --precision f64 takes it",
+                    f->path, a->name, x);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+/* ---- as the context wants it ---- */
+
+static exit_code own(inputs *f, size_t count, abut_precision precision, void **out)
+{
+  size_t bytes = 0;
+  *out = multiply(count, real_bytes(precision), 1, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
+  if (!*out) {
+    return report(EXIT_RUN, "%s: no memory for %zu numbers", f->path, count);
+  }
+  f->owned[f->owned_count++] = *out;
+  return EXIT_GOOD;
+}
+
+/* `count` numbers from `first` on, over and over, `times`. */
+static exit_code take(inputs *f, const abut_array *a, size_t first, size_t count, size_t times,
+                      abut_precision precision, const void **out)
+{
+  void *to = NULL;
+  size_t all = 0;
+  if (times == 1 && a->type == (abut_array_type)precision) {
+    *out = (const char *)a->data + first * real_bytes(precision);
+    return EXIT_GOOD;
+  }
+  CLI_TRY(multiply(count, times, 1, &all) ? own(f, all, precision, &to)
+                                          : report(EXIT_RUN, "%zu poses are too many", times));
+  for (size_t i = 0; i < all; ++i) {
+    const double x = number_at(a, first + i % count);
+    if (precision == ABUT_FLOAT64) {
+      ((double *)to)[i] = x;
+    } else {
+      ((float *)to)[i] = (float)x;
+    }
+  }
+  *out = to;
+  return EXIT_GOOD;
+}
+
+exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t poses,
+                           size_t contacts, abut_precision precision, const void **out)
+{
+  const abut_array *a = inputs_find(f, name);
+  const size_t shape[3] = {poses, contacts, 3};
+  const size_t count = poses * contacts * (rank == 3 ? 3 : 1);
+  *out = NULL;
+  if (!a) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(check_type(f, a));
+  if (!has_shape(a, rank, shape)) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts",
+                  f->path, name, print_shape(a->dimensions, a->shape).text,
+                  print_shape(rank, shape).text, poses, contacts);
+  }
+  CLI_TRY(check_numbers(f, a, count, precision));
+  return take(f, a, 0, count, 1, precision, out);
+}
+
+static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, size_t width,
+                                abut_precision precision, const void **out)
+{
+  const size_t shape[2] = {poses, width};
+  const bool each = has_shape(a, 2, shape), same = has_shape(a, 1, shape + 1);
+  CLI_TRY(check_type(f, a));
+  if (!each && !same) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name,
+                  print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text,
+                  print_shape(1, shape + 1).text);
+  }
+  CLI_TRY(check_numbers(f, a, each ? poses * width : width, precision));
+  return each ? take(f, a, 0, poses * width, 1, precision, out)
+              : take(f, a, 0, width, poses, precision, out);
+}
+
+static exit_code tangent_of_both(inputs *f, const abut_array *a, size_t poses, size_t width,
+                                 abut_precision precision, abut_pose_tangents *out)
+{
+  const size_t shape[2] = {2, width};
+  CLI_TRY(check_type(f, a));
+  if (!has_shape(a, 2, shape)) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s", f->path, a->name,
+                  print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text);
+  }
+  CLI_TRY(check_numbers(f, a, 2 * width, precision));
+  CLI_TRY(take(f, a, 0, width, poses, precision, &out->pose1));
+  return take(f, a, width, width, poses, precision, &out->pose2);
+}
+
+exit_code inputs_tangents(inputs *f, size_t poses, size_t width, abut_precision precision,
+                          abut_pose_tangents *out)
+{
+  const abut_array *both = inputs_find(f, "tangent"), *first = inputs_find(f, "tangent1"),
+                   *second = inputs_find(f, "tangent2");
+  *out = (abut_pose_tangents){NULL, NULL};
+  if (both ? first || second : !first && !second) {
+    return report(EXIT_INPUT, "%s: holds %s", f->path,
+                  both ? "both tangent and tangent1 or tangent2"
+                       : "neither tangent1, tangent2 nor tangent");
+  }
+  if (both) {
+    return tangent_of_both(f, both, poses, width, precision, out);
+  }
+  if (first) {
+    CLI_TRY(tangent_of_one(f, first, poses, width, precision, &out->pose1));
+  }
+  return second ? tangent_of_one(f, second, poses, width, precision, &out->pose2) : EXIT_GOOD;
+}

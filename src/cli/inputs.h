@@ -1,0 +1,33 @@
+/* Arrays that a command reads from an .npz beside the poses: cotangents and tangents. */
+#ifndef ABUT_CLI_INPUTS_H
+#define ABUT_CLI_INPUTS_H
+
+#include "cli.h"
+
+/* Most arrays that are taken from one file. */
+#define INPUTS_MOST 4
+
+typedef struct inputs {
+  const char *path;
+  abut_npz npz;
+  void *owned[INPUTS_MOST]; /* what was converted or repeated */
+  size_t owned_count;
+} inputs;
+
+exit_code inputs_open(inputs *f, const char *path);
+void inputs_close(inputs *f);
+/* NULL where there is none of this name. */
+const abut_array *inputs_find(const inputs *f, const char *name);
+
+/* An array of cotangents of the given rank (2 or 3): (N, C) or (N, C, 3), finite, as reals of a
+ * precision. *out is NULL where the file lacks it, and valid until inputs_close. */
+exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t poses,
+                           size_t contacts, abut_precision precision, const void **out);
+
+/* Tangents of both bodies' poses, (N, width) reals: `tangent1` and `tangent2` of shape (N, width)
+ * or (width), the same for all poses, of which one may be missing and is then NULL; or `tangent` of
+ * shape (2, width). */
+exit_code inputs_tangents(inputs *f, size_t poses, size_t width, abut_precision precision,
+                          abut_pose_tangents *out);
+
+#endif

@@ -1,0 +1,67 @@
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+exit_code job_check(const options *o)
+{
+  abut_precision precision;
+  CLI_TRY(need_operands(o, 2, "two bodies, A and B"));
+  CLI_TRY(need_option(o, OPTION_POSES));
+  CLI_TRY(option_precision(o, &precision));
+  if (o->command->bit == COMMAND_GRADCHECK) {
+    return check_inputs(o);
+  }
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(check_inputs(o));
+  CLI_TRY(check_not_input(o));
+  return check_output(o->value[OPTION_OUTPUT]);
+}
+
+exit_code job_open(job *j, const options *o, abut_precision precision)
+{
+  j->o = o;
+  j->batch = abut_default_batch();
+  CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &j->poses)));
+  j->width = pose_width(j->poses.kind);
+  CLI_TRY(scene_open(&j->scene, o, precision));
+  CLI_TRY(scene_load(&j->scene, o));
+  CLI_TRY(scene_soft(&j->scene, o));
+  return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
+}
+
+void job_close(job *j)
+{
+  pose_arrays_close(&j->arrays);
+  abut_free_poses(&j->poses);
+  scene_close(&j->scene);
+}
+
+void job_begin(job *j, const char *what)
+{
+  j->progress = progress_begin(j->o, what);
+  j->batch.progress = progress_step;
+  j->batch.user = &j->progress;
+  j->start = now();
+}
+
+exit_code job_end(job *j, abut_status status)
+{
+  j->seconds = now() - j->start;
+  progress_end(&j->progress);
+  return report_status(status);
+}
+
+exit_code job_reals(const job *j, size_t a, size_t b, void **out)
+{
+  size_t count = 0;
+  *out = multiply(a, b, 1, &count) ? calloc(count ? count : 1, real_bytes(j->scene.precision))
+                                   : NULL;
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu times %zu numbers", a, b);
+}
+
+void job_print_end(const job *j)
+{
+  printf(", %.3g s on %s, %s\n", j->seconds, j->scene.device.name,
+         precision_name(j->scene.precision));
+}

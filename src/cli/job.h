@@ -1,0 +1,32 @@
+/* What `gradient`, `jvp` and `gradcheck` begin with: a scene and a batch of its poses. */
+#ifndef ABUT_CLI_JOB_H
+#define ABUT_CLI_JOB_H
+
+#include "cli.h"
+
+typedef struct job {
+  const options *o;
+  scene scene;
+  abut_poses poses;
+  pose_arrays arrays;
+  abut_batch batch;
+  size_t width;  /* of a pose */
+  double start;  /* of the step in progress */
+  double seconds; /* of the last step */
+  progress progress;
+} job;
+
+/* Operands, --poses, -o and --precision, and that the files are there; nothing is opened. */
+exit_code job_check(const options *o);
+/* Reads the poses, and opens device, bodies and smoothing. Close it after a failure, too. */
+exit_code job_open(job *j, const options *o, abut_precision precision);
+void job_close(job *j);
+/* Around a call of the library on `batch`: shows its progress and takes its time. */
+void job_begin(job *j, const char *what);
+exit_code job_end(job *j, abut_status status);
+/* Zeros. */
+exit_code job_reals(const job *j, size_t a, size_t b, void **out);
+/* ", 0.2 s on DEVICE, f32" and a new line on stdout. */
+void job_print_end(const job *j);
+
+#endif
