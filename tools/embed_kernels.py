@@ -14,7 +14,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
 PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in the program on duals
-KERNEL = re.compile(r"^KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
+KERNEL = re.compile(r"^(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
 
 def flatten(path, root):
@@ -40,9 +40,10 @@ def kernels_of(source):
     found = []
     plain_from = source.index(PLAIN_ONLY)
     for match in KERNEL.finditer(source):
-        name, arguments, body = match.groups()
+        adjoint, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
-        found.append((name, kinds, "get_group_id" in body, match.start() > plain_from))
+        found.append((name, kinds, "get_group_id" in body, match.start() > plain_from,
+                      adjoint is not None))
     return found
 
 
@@ -56,9 +57,9 @@ def write_table(out, kernels):
     (out / "kernel_ids.h").write_text(text)
     text = "/* Made by tools/embed_kernels.py. */\n"
     text += "static const kernel_entry kernel_table[KERNEL_COUNT] = {\n"
-    for name, kinds, grouped, plain in kernels:
+    for name, kinds, grouped, plain, adjoint in kernels:
         listed = ", ".join(kind for kind, _ in kinds)
-        text += f'  {{"{name}", {len(kinds)}, {int(grouped)}, {int(plain)}, {{{listed}}}}},\n'
+        text += f'  {{"{name}", {len(kinds)}, {int(grouped)}, {int(plain)}, {int(adjoint)},\n   {{{listed}}}}},\n'
     text += "};\n"
     (out / "kernel_table.inl").write_text(text)
 
@@ -68,7 +69,7 @@ def write_shims(out, kernels):
     text = "/* Made by tools/embed_kernels.py. */\n"
     for plain_only in (False, True):
         text += "#if !TANGENTS\n" if plain_only else ""
-        for name, kinds, _, plain in kernels:
+        for name, kinds, _, plain, _ in kernels:
             values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
                                for i, (kind, kind_type) in enumerate(kinds))
             if plain == plain_only:
@@ -76,9 +77,9 @@ def write_shims(out, kernels):
                          f"{{\n  {name}({values});\n}}\n\n")
         text += "#endif\n" if plain_only else ""
     text += "static const host_function host_functions[KERNEL_COUNT] = {\n"
-    text += "".join(f"  call_{name},\n" for name, _, _, plain in kernels if not plain)
+    text += "".join(f"  call_{name},\n" for name, _, _, plain, _ in kernels if not plain)
     text += "#if !TANGENTS\n"
-    text += "".join(f"  call_{name},\n" for name, _, _, plain in kernels if plain)
+    text += "".join(f"  call_{name},\n" for name, _, _, plain, _ in kernels if plain)
     text += "#endif\n};\n"
     (out / "kernel_shims.inl").write_text(text)
 

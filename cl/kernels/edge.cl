@@ -71,12 +71,13 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, int stride1, int padded1, i
 // bars: cotangents of e1, e2 and con, WITNESS_PLANES planes of `pair_padded`, 0 past the last pair.
 // Writes ends_bar where `selected`: 12 planes of `pair_padded`, the cotangents of each pair's ends in
 // their own frames.
-KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, int stride1, int padded1, int kept1,
-                                   GLOBAL const real *ends2, int stride2, int padded2, int kept2,
-                                   GLOBAL const real *frames, GLOBAL const coefficients *c,
-                                   GLOBAL const real *bars, int pair_padded, int selected,
-                                   GLOBAL real *ends_bar, GLOBAL real *wrenches,
-                                   int wrench_stride, int wrench_block)
+ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, int stride1, int padded1,
+                                           int kept1, GLOBAL const real *ends2, int stride2,
+                                           int padded2, int kept2, GLOBAL const real *frames,
+                                           GLOBAL const coefficients *c, GLOBAL const real *bars,
+                                           int pair_padded, int selected, GLOBAL real *ends_bar,
+                                           GLOBAL real *wrenches, int wrench_stride,
+                                           int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -110,8 +111,9 @@ KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, int stride1, int pa
 
 // Cotangents of one body's kept edges: sums of `ends_bar`, from plane `plane` on, over the other
 // body's. Lanes run over `rows`; out: six planes of `padded`.
-KERNEL void ends_adjoint(GLOBAL const real *ends_bar, int pair_padded, int plane, int rows,
-                         int row_step, int columns, int column_step, GLOBAL real *out, int padded)
+ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, int pair_padded, int plane, int rows,
+                                 int row_step, int columns, int column_step, GLOBAL real *out,
+                                 int padded)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -215,16 +217,17 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
 // opposing1, opposing2: of field_gradient, where `active`; have and the *_bar rows as in
 // vertex_adjoint; factors_bar: cotangents of factors, where `active`. Writes bars (see
 // edge_witnesses_adjoint) and wrenches.
-KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
-                                  int pair_padded, int pairs, GLOBAL const real *own1,
-                                  GLOBAL const real *own2, GLOBAL const real *opposing1,
-                                  GLOBAL const real *opposing2, int active,
-                                  GLOBAL const real *frames, GLOBAL const coefficients *c,
-                                  int have, int slot1, int slot2, int contacts,
-                                  GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
-                                  GLOBAL const real *n_bar, GLOBAL const real *factors_bar,
-                                  int factors_bar_planes, GLOBAL real *bars,
-                                  GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
+                                          int pair_padded, int pairs, GLOBAL const real *own1,
+                                          GLOBAL const real *own2, GLOBAL const real *opposing1,
+                                          GLOBAL const real *opposing2, int active,
+                                          GLOBAL const real *frames, GLOBAL const coefficients *c,
+                                          int have, int slot1, int slot2, int contacts,
+                                          GLOBAL const real *p_bar, GLOBAL const real *d_bar,
+                                          int d_shared, GLOBAL const real *n_bar,
+                                          GLOBAL const real *factors_bar, int factors_bar_planes,
+                                          GLOBAL real *bars, GLOBAL real *wrenches,
+                                          int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -380,14 +383,14 @@ KERNEL void neighbours(GLOBAL const real *factors, int pair_padded, int factor, 
 // Adjoint of neighbours: cotangents of the activities from slot `slot` on -> factors_bar, planes
 // dbar, both factors and, where any edge is weighted, both activities without gate weights times
 // their cotangents, for weights_adjoint. The plane dbar is added to where `there`.
-KERNEL void neighbours_adjoint(GLOBAL const real *factors, int pair_padded, int factor, int rows,
-                               int row_step, int columns, int column_step,
-                               GLOBAL const real *row_weights, int row_weights_padded,
-                               GLOBAL const real *column_weights, int column_weights_padded,
-                               int rows_weighted, int columns_weighted,
-                               GLOBAL const coefficients *c, int slot, int contacts,
-                               GLOBAL const real *activity_bar, int a_shared, int there,
-                               GLOBAL real *factors_bar, int factors_bar_planes)
+ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, int pair_padded, int factor,
+                                       int rows, int row_step, int columns, int column_step,
+                                       GLOBAL const real *row_weights, int row_weights_padded,
+                                       GLOBAL const real *column_weights, int column_weights_padded,
+                                       int rows_weighted, int columns_weighted,
+                                       GLOBAL const coefficients *c, int slot, int contacts,
+                                       GLOBAL const real *activity_bar, int a_shared, int there,
+                                       GLOBAL real *factors_bar, int factors_bar_planes)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -443,10 +446,10 @@ KERNEL void neighbours_adjoint(GLOBAL const real *factors, int pair_padded, int 
 
 // Cotangents of one body's gate weights, from planes 3 and 4 of factors_bar. Steps as in
 // neighbours.
-KERNEL void weights_adjoint(GLOBAL const real *factors_bar, int pair_padded, int rows, int row_step,
-                            int columns, int column_step, GLOBAL const real *column_weights,
-                            int column_weights_padded, int columns_weighted,
-                            GLOBAL real *weights_bar, int padded)
+ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, int pair_padded, int rows,
+                                    int row_step, int columns, int column_step,
+                                    GLOBAL const real *column_weights, int column_weights_padded,
+                                    int columns_weighted, GLOBAL real *weights_bar, int padded)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);

@@ -50,9 +50,10 @@ KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_
 }
 
 // Planes phi, normal, gradient of phi, Jacobian of the normal row by row: JET_* of layout.h.
-KERNEL void field_jet(GLOBAL const real *points, int point_base, int point_stride, int padded,
-                      GLOBAL const real *frames, int frame, GLOBAL const int *head,
-                      GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
+ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int point_stride,
+                              int padded, GLOBAL const real *frames, int frame,
+                              GLOBAL const int *head, GLOBAL const real *shape,
+                              GLOBAL const coefficients *c, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -73,10 +74,10 @@ KERNEL void field_jet(GLOBAL const real *points, int point_base, int point_strid
 }
 
 // Planes phi, gradient of phi.
-KERNEL void field_gradient(GLOBAL const real *points, int point_base, int point_stride, int padded,
-                           GLOBAL const real *frames, int frame, GLOBAL const int *head,
-                           GLOBAL const real *shape, GLOBAL const coefficients *c,
-                           GLOBAL real *out)
+ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, int point_stride,
+                                   int padded, GLOBAL const real *frames, int frame,
+                                   GLOBAL const int *head, GLOBAL const real *shape,
+                                   GLOBAL const coefficients *c, GLOBAL real *out)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -172,10 +173,11 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
 
 // Its adjoint: the cotangent of e' (planes from `base` of `bars`) becomes that of e. own: planes of
 // field_jet at e, padded lanes' cotangents are 0. frame: to the body's own frame, or -1.
-KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride, int padded,
-                          GLOBAL const real *frames, int frame, GLOBAL const real *own,
-                          GLOBAL real *bars, int bar_base, int bar_stride,
-                          GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride,
+                                  int padded, GLOBAL const real *frames, int frame,
+                                  GLOBAL const real *own, GLOBAL real *bars, int bar_base,
+                                  int bar_stride, GLOBAL real *wrenches, int wrench_stride,
+                                  int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);

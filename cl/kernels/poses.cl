@@ -151,11 +151,12 @@ static vec turn_frame_back(GLOBAL const real *frame, vec v)
 // The wrenches of all blocks of a pose, in order: relative W of body 2 against body 1 and carried Z
 // of both, in body 1's frame. Body 1 moved in its own frame feels Z - W; body 2, in its own, W
 // about its origin. gradient1, gradient2: rows of `width` numbers.
-KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
-                          GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width,
-                          int count, GLOBAL const real *frames, GLOBAL const real *wrenches,
-                          int wrench_blocks, GLOBAL const int *status, GLOBAL real *gradient1,
-                          GLOBAL real *gradient2)
+ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
+                                  GLOBAL const real *tangent1, GLOBAL const real *tangent2,
+                                  int width, int count, GLOBAL const real *frames,
+                                  GLOBAL const real *wrenches, int wrench_blocks,
+                                  GLOBAL const int *status, GLOBAL real *gradient1,
+                                  GLOBAL real *gradient2)
 {
   const int pose = (int)get_global_id(0);
   if (pose >= count) {

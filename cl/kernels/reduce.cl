@@ -53,8 +53,8 @@ static real least_lane(lane x)
 }
 
 // Of the energy, sum of activity max(-d, 0)^2: cotangents -2 activity depth and depth^2.
-KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity, int contacts,
-                              GLOBAL real *d_bar, GLOBAL real *activity_bar)
+ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
+                                      int contacts, GLOBAL real *d_bar, GLOBAL real *activity_bar)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -72,10 +72,11 @@ KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
             n_mul(depth, depth));
 }
 
+#if WITH_ADJOINT // local memory is a kernel's alone
 // Of the soft minimum, -tau log sum exp(-d / tau) over the first `slots` contacts: their softmax.
 // One work-group a pose.
-KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, int slots,
-                                    GLOBAL const coefficients *c, GLOBAL real *d_bar)
+ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, int slots,
+                                            GLOBAL const coefficients *c, GLOBAL real *d_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
@@ -104,6 +105,7 @@ KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, int slot
               n_select(there, n_mul(e, sum_inv), zero));
   }
 }
+#endif
 
 // One column of the Jacobian blocks of a compact list's entries: the derivatives of their p (3), d,
 // n (3) and activity along the direction that numbers are duals of. blocks: (count, 8, columns).

@@ -36,6 +36,7 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
   }
 }
 
+#if WITH_FORWARD // local memory is a kernel's alone
 // The `kept` + 1 largest scores in descending order, ties by index: their indices and values, the
 // last (or SCORE_NONE) for the gate. One work-group a pose: each pass finds the first element
 // behind the last one found. Needs no copy of the scores and gives one order whatever the group's
@@ -104,6 +105,7 @@ KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kep
     }
   }
 }
+#endif
 
 // Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and
 // the weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
@@ -222,30 +224,31 @@ static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top, 
   store(NUMS(scores_bar, pose, padded) + block * LANES, padded, total);
 }
 
-KERNEL void softsort_vertices_adjoint(GLOBAL const real *scores, GLOBAL const real *top, int kept,
-                                      GLOBAL const real *vertices, int padded,
-                                      GLOBAL const coefficients *c, GLOBAL const real *mean,
-                                      int out_padded, GLOBAL const real *sums,
-                                      GLOBAL const real *bars, GLOBAL real *scores_bar,
-                                      GLOBAL real *parts)
+ADJOINT_KERNEL void softsort_vertices_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
+                                              int kept, GLOBAL const real *vertices, int padded,
+                                              GLOBAL const coefficients *c, GLOBAL const real *mean,
+                                              int out_padded, GLOBAL const real *sums,
+                                              GLOBAL const real *bars, GLOBAL real *scores_bar,
+                                              GLOBAL real *parts)
 {
   softsort_adjoint(scores, top, kept, vertices, padded, 3, c, mean, out_padded, sums, bars,
                    scores_bar, parts);
 }
 
-KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL const real *top, int kept,
-                                   GLOBAL const real *ends, int padded,
-                                   GLOBAL const coefficients *c, GLOBAL const real *mean,
-                                   int out_padded, GLOBAL const real *sums,
-                                   GLOBAL const real *bars, GLOBAL real *scores_bar,
-                                   GLOBAL real *parts)
+ADJOINT_KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
+                                           int kept, GLOBAL const real *ends, int padded,
+                                           GLOBAL const coefficients *c, GLOBAL const real *mean,
+                                           int out_padded, GLOBAL const real *sums,
+                                           GLOBAL const real *bars, GLOBAL real *scores_bar,
+                                           GLOBAL real *parts)
 {
   softsort_adjoint(scores, top, kept, ends, padded, 6, c, mean, out_padded, sums, bars, scores_bar,
                    parts);
 }
 
 // Cotangents of the ranked scores s_(k), from the parts of softsort_adjoint.
-KERNEL void ranked_adjoint(GLOBAL const real *parts, int kept, int blocks, GLOBAL real *ranked_bar)
+ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, int kept, int blocks,
+                                   GLOBAL real *ranked_bar)
 {
   const int k = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -295,9 +298,9 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, int kept, int 
 
 // Its adjoint: cotangents of s_(1) .. s_(K+1) from those of the weights. The elements themselves
 // are true ones, which do not move.
-KERNEL void gate_adjoint(GLOBAL const real *top, int kept, int count,
-                         GLOBAL const coefficients *c, GLOBAL const real *weights_bar,
-                         int out_padded, int poses, GLOBAL real *ranked_bar)
+ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, int kept, int count,
+                                 GLOBAL const coefficients *c, GLOBAL const real *weights_bar,
+                                 int out_padded, int poses, GLOBAL real *ranked_bar)
 {
   const int pose = (int)get_global_id(0);
   if (pose >= poses) {
@@ -319,8 +322,8 @@ KERNEL void gate_adjoint(GLOBAL const real *top, int kept, int count,
 }
 
 // Adds the cotangents of the ranked scores to those of the scores, which are 0 where not `there`.
-KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_bar, int kept,
-                           int count, int padded, int there, GLOBAL real *scores_bar)
+ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_bar, int kept,
+                                   int count, int padded, int there, GLOBAL real *scores_bar)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -346,8 +349,8 @@ KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_ba
 
 // Adjoint of vertex_scores: order gives the mesh vertex of each place in the field. Adds where
 // `there`.
-KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *order,
-                                  int padded, int count, int there, GLOBAL real *field_bar)
+ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *order,
+                                          int padded, int count, int there, GLOBAL real *field_bar)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -363,9 +366,9 @@ KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const in
 }
 
 // Adjoint of edge_scores: each vertex walks its edges, first[i] .. first[i + 1] - 1 of `incident`.
-KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, int edge_padded,
-                                GLOBAL const int *starts, GLOBAL const int *incident, int padded,
-                                int count, int there, GLOBAL real *field_bar)
+ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, int edge_padded,
+                                        GLOBAL const int *starts, GLOBAL const int *incident,
+                                        int padded, int count, int there, GLOBAL real *field_bar)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);

@@ -36,6 +36,8 @@
 #undef NUM_DUAL
 
 #if !TANGENTS
+#if WITH_FORWARD
 #include "kernels/compact.cl"
 #include "kernels/render.cl"
+#endif
 #endif

@@ -54,17 +54,18 @@ KERNEL void vertex_contacts(GLOBAL const real *points, int point_stride, int pad
 // the points from a selection, used where `scored`. side: 0 for body 1's vertices, 1 for body 2's.
 // Writes each block's wrenches; where `kept`, points_bar (3 planes of `padded`, in the points' own
 // frame) and, where `weighted`, weights_bar.
-KERNEL void vertex_adjoint(GLOBAL const real *points, int point_stride, int padded, int count,
-                           GLOBAL const int *order, int ordered,
-                           GLOBAL const real *field, int field_stride, int gradient_plane,
-                           GLOBAL const real *weights, int weighted,
-                           GLOBAL const real *scores_bar, int scored,
-                           GLOBAL const real *frames, int side,
-                           GLOBAL const coefficients *c, int have, int slot, int contacts,
-                           GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
-                           GLOBAL const real *n_bar, GLOBAL const real *activity_bar, int a_shared,
-                           int kept, GLOBAL real *points_bar, GLOBAL real *weights_bar,
-                           GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, int point_stride, int padded,
+                                   int count, GLOBAL const int *order, int ordered,
+                                   GLOBAL const real *field, int field_stride, int gradient_plane,
+                                   GLOBAL const real *weights, int weighted,
+                                   GLOBAL const real *scores_bar, int scored,
+                                   GLOBAL const real *frames, int side,
+                                   GLOBAL const coefficients *c, int have, int slot, int contacts,
+                                   GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
+                                   GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
+                                   int a_shared, int kept, GLOBAL real *points_bar,
+                                   GLOBAL real *weights_bar, GLOBAL real *wrenches,
+                                   int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);

@@ -29,11 +29,12 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
 }
 
-KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL const real *edges2, int count,
-                                  int stride, GLOBAL const coefficients *c,
-                                  GLOBAL const real *points1_bar, GLOBAL const real *points2_bar,
-                                  GLOBAL const real *interior_bar, GLOBAL real *edges1_bar,
-                                  GLOBAL real *edges2_bar)
+ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                                          int count, int stride, GLOBAL const coefficients *c,
+                                          GLOBAL const real *points1_bar,
+                                          GLOBAL const real *points2_bar,
+                                          GLOBAL const real *interior_bar, GLOBAL real *edges1_bar,
+                                          GLOBAL real *edges2_bar)
 {
   const int first = (int)get_global_id(0) * LANES;
   if (first >= count) {
@@ -117,10 +118,10 @@ KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangle
   }
 }
 
-KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL const real *triangles,
-                                  int count, int stride, GLOBAL const coefficients *c,
-                                  GLOBAL const real *projected_bar, GLOBAL real *points_bar,
-                                  GLOBAL real *triangles_bar, GLOBAL int *status)
+ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL const real *triangles,
+                                          int count, int stride, GLOBAL const coefficients *c,
+                                          GLOBAL const real *projected_bar, GLOBAL real *points_bar,
+                                          GLOBAL real *triangles_bar, GLOBAL int *status)
 {
   const int first = (int)get_global_id(0) * LANES;
   if (first >= count) {

@@ -24,12 +24,29 @@
 #pragma OPENCL FP_CONTRACT ON
 #define GLOBAL __global
 #define LOCAL __local
-#define KERNEL __kernel
 #else
 #include <math.h>
 #define GLOBAL
 #define LOCAL
+#endif
+
+// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is an
+// unused function. Drivers compile for seconds to minutes, and few calls need everything.
+#ifndef WITH_FORWARD
+#define WITH_FORWARD 1
+#endif
+#ifndef WITH_ADJOINT
+#define WITH_ADJOINT 1
+#endif
+#if defined(__OPENCL_VERSION__) && WITH_FORWARD
+#define KERNEL __kernel
+#else
 #define KERNEL static
+#endif
+#if defined(__OPENCL_VERSION__) && WITH_ADJOINT
+#define ADJOINT_KERNEL __kernel
+#else
+#define ADJOINT_KERNEL static
 #endif
 
 #if REAL_DOUBLE

@@ -215,7 +215,7 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
     const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
     a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
   }
-  static const host_launch launches[2][PROGRAM_COUNT] = {
+  static const host_launch launches[2][2] = {
     {host_launch_f32, host_launch_f32_dual}, {host_launch_f64, host_launch_f64_dual}};
   launches[d->precision][program](kernel, x, y, a);
 }
@@ -239,7 +239,7 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
     a[i] = (opencl_argument){b ? b->memory : NULL, arguments[i].integer, arguments[i].number};
   }
   bool built = false;
-  TRY(opencl_need(d->cl, program, &built));
+  TRY(opencl_need(d->cl, program, kernel, &built));
   d->counters.builds += built;
   return opencl_launch(d->cl, program, kernel, x, y, a);
 }

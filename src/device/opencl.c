@@ -11,7 +11,7 @@ struct opencl {
   cl_context context;
   cl_command_queue queue;
   cl_program programs[PROGRAM_COUNT];
-  cl_kernel kernels[PROGRAM_COUNT][KERNEL_COUNT];
+  cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
   opencl_options options;
   char *kernel_directory; /* a copy: programs are built later too */
   const kernel_entry *table;
@@ -39,7 +39,7 @@ static abut_status build_failed(cl_program program, cl_device_id device, cl_int 
 }
 
 /* Builds the embedded text, or suite.cl of a directory with that directory to include from. */
-static abut_status build(opencl *o, program_id program)
+static abut_status build(opencl *o, int program)
 {
   const opencl_options *options = &o->options;
   const char *embedded = kernel_source;
@@ -50,9 +50,10 @@ static abut_status build(opencl *o, program_id program)
   TRY(check(code, "clCreateProgramWithSource"));
   char text[4096];
   int used = snprintf(text, sizeof text,
-                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d",
+                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d "
+                      "-DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
                       options->float64, options->has_float64, options->lanes, options->group,
-                      program == PROGRAM_DUAL);
+                      program / 2, program % 2 == 0, program % 2);
   if (o->kernel_directory) {
     used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", o->kernel_directory);
   }
@@ -64,25 +65,32 @@ static abut_status build(opencl *o, program_id program)
                             : build_failed(o->programs[program], options->device, code);
 }
 
-static abut_status create_kernels(opencl *o, program_id program)
+static bool is_of(const kernel_entry *kernel, int program)
+{
+  const bool dual = program >= PROGRAM_OF(PROGRAM_DUAL, false);
+  return PROGRAM_OF(dual, kernel->adjoint) == program && !(dual && kernel->plain_only);
+}
+
+static abut_status create_kernels(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    if (program == PROGRAM_DUAL && o->table[i].plain_only) {
+    if (!is_of(&o->table[i], program)) {
       continue;
     }
     cl_int code;
-    o->kernels[program][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
+    o->kernels[program / 2][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
     TRY(check(code, "clCreateKernel"));
   }
   return ABUT_SUCCESS;
 }
 
-static void release_program(opencl *o, program_id program)
+static void release_program(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    if (o->kernels[program][i]) {
-      clReleaseKernel(o->kernels[program][i]);
-      o->kernels[program][i] = NULL;
+    cl_kernel *kernel = &o->kernels[program / 2][i];
+    if (*kernel && is_of(&o->table[i], program)) {
+      clReleaseKernel(*kernel);
+      *kernel = NULL;
     }
   }
   if (o->programs[program]) {
@@ -91,8 +99,9 @@ static void release_program(opencl *o, program_id program)
   }
 }
 
-abut_status opencl_need(opencl *o, program_id program, bool *built)
+abut_status opencl_need(opencl *o, program_id numbers, kernel_id kernel, bool *built)
 {
+  const int program = PROGRAM_OF(numbers, o->table[kernel].adjoint);
   *built = !o->programs[program];
   if (!*built) {
     return ABUT_SUCCESS;
@@ -137,7 +146,7 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   TRY_DONE(check(code, "clCreateContext"));
   o->queue = clCreateCommandQueue(o->context, options->device, 0, &code);
   TRY_DONE(check(code, "clCreateCommandQueue"));
-  TRY_DONE(opencl_need(o, PROGRAM_PLAIN, &built));
+  TRY_DONE(opencl_need(o, PROGRAM_PLAIN, KERNEL_POSES, &built));
   *out = o;
   o = NULL;
 done:
@@ -151,7 +160,7 @@ void opencl_close(opencl *o)
     return;
   }
   for (int i = 0; i < PROGRAM_COUNT; ++i) {
-    release_program(o, (program_id)i);
+    release_program(o, i);
   }
   if (o->queue) {
     clFinish(o->queue);

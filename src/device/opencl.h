@@ -26,7 +26,7 @@ typedef struct opencl_argument {
   double number;
 } opencl_argument;
 
-/* Builds the plain program. */
+/* Builds the plain forward program. */
 abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out);
 void opencl_close(opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
@@ -35,8 +35,8 @@ abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, voi
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
                              size_t rows, void *to);
 
-/* Builds a program unless that has been done; *built says whether it was now. */
-abut_status opencl_need(opencl *o, program_id program, bool *built);
+/* Builds the program of a kernel unless that has been done; *built says whether it was now. */
+abut_status opencl_need(opencl *o, program_id program, kernel_id kernel, bool *built);
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments);
 

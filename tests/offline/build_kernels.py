@@ -19,7 +19,7 @@ import tempfile
 NVIDIA_TARGETS = ["sm_70", "sm_80", "sm_90"]  # ptxas of a later toolkit may know fewer: those are left out
 AMD_TARGETS = ["gfx900", "gfx1030", "gfx1100"]
 INTEL_TARGETS = ["tgllp", "dg2"]
-KERNEL = re.compile(r"^KERNEL void (\w+)\(", re.M)
+KERNEL = re.compile(r"^(?:ADJOINT_)?KERNEL void (\w+)\(", re.M)
 
 
 def skip(text):
