@@ -1,24 +1,42 @@
 #!/usr/bin/env python3
-"""Draws fig3.png of this folder: python3 docs/figures.py CURVES.csv [OUT.png]
+"""Draws pictures of this folder; needs numpy and matplotlib, and the build does not run it.
 
-Needs matplotlib; the build does not run it. The curves come from the test program that checks them:
+  python3 docs/figures.py CURVES.csv [OUT.png]                       fig3.png
+  python3 docs/figures.py separate BUILD [A B STARTS INDEX [OUT.png]]   separate.png
+
+fig3: the curves come from the test program that checks them:
   build/tests/core/test_core_figures f64 curves.csv
 Columns: angle [rad], then x of the first edge's witness point [m] with hard choices, with the ridge
 alone and with everything smooth. A fixed edge of length 1 along x lies 0.2 below an edge that turns
 about its middle, past parallel at angle 0.
+
+separate: runs examples/separate.c of a build and draws one start, its middle and its end by
+`abut render`, which frames every picture anew; here the three are brought to one camera.
 """
 import csv
+import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402  (the backend has to be chosen first)
 
+HERE = pathlib.Path(__file__).parent
 LOOK = {"hard": ("#d1495b", 1.6, "hard: jumps from end to end"),
         "ridge": ("#edae49", 1.6, "ridge alone: continuous, with kinks"),
         "smooth": ("#30638e", 2.4, "smooth")}
+
+FIGURE = HERE.parent / "assets/figure.body.json"
+PAIR = [FIGURE, FIGURE, HERE.parent / "examples/starts.npz", 11]
+STAGES = ("start", "middle", "end")
+AZIMUTH, ELEVATION = 2.0, 12.0  # [degrees]
+CANVAS, ZOOM, MARGIN = 860, 0.65, 16  # [pixels]; of the picture is filled; [pixels] of white around
+HALF_FIELD = np.tan(np.radians(15.0))
 
 
 def read(path):
@@ -27,9 +45,8 @@ def read(path):
     return {name: [float(row[name]) for row in rows] for name in rows[0]}
 
 
-def main():
-    curves = read(sys.argv[1])
-    out = sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parent / "fig3.png"
+def draw_curves(path, out=HERE / "fig3.png"):
+    curves = read(path)
     figure, axes = pyplot.subplots(figsize=(7.2, 4.0), dpi=130)
     for name, (colour, width, label) in LOOK.items():
         axes.plot(curves["angle"], curves[name], color=colour, linewidth=width, label=label)
@@ -44,5 +61,84 @@ def main():
     figure.savefig(out)
 
 
+# ---- separate ----------------------------------------------------------------------------------
+def vertices_of(body):
+    path = pathlib.Path(body)
+    lines = (path.parent / json.loads(path.read_text())["mesh"]).read_text().splitlines()
+    return np.array([line.split()[1:4] for line in lines if line.startswith("v ")], float)
+
+
+def placed(vertices, pose):
+    """Vertices in world coordinates, by position and quaternion w, x, y, z."""
+    q = pose[3:] / np.linalg.norm(pose[3:])
+    across = 2 * np.cross(q[1:], vertices)
+    return vertices + q[0] * across + np.cross(q[1:], across) + pose[:3]
+
+
+def seen(points):
+    """Right, up and forward of the camera."""
+    a, e = np.radians(AZIMUTH), np.radians(ELEVATION)
+    right, up = [-np.sin(a), np.cos(a), 0], [-np.sin(e) * np.cos(a), -np.sin(e) * np.sin(a),
+                                             np.cos(e)]
+    return points @ np.array([right, up, np.cross(up, right)]).T
+
+
+def framing(points):
+    """Where the picture's middle is and how far off the eye, as src/render/camera.c frames them."""
+    centre = (points.min(0) + points.max(0)) / 2
+    for _ in range(6):
+        q = points - centre
+        distance = (np.abs(q[:, :2]) / (0.9 * HALF_FIELD) - q[:, 2:]).max()
+        at = q[:, :2] * distance / (distance + q[:, 2:])
+        centre[:2] += (at.min(0) + at.max(0)) / 2
+    return centre, distance
+
+
+def draw_stage(build, bodies, poses, index, picture, zoom):
+    subprocess.run([f"{build}/src/cli/abut", "render", *bodies, "--poses", poses, "--index",
+                    str(index), "--azimuth", str(AZIMUTH), "--elevation", str(ELEVATION), "--zoom",
+                    str(zoom), "--width", str(CANVAS), "--height", str(CANVAS), "-q", "-o",
+                    picture, "--threshold", "0.25"], check=True)
+    image = pyplot.imread(picture)[..., :3]
+    image[-130:, -260:] = 1  # the bar of activities, which would stand in between
+    return image
+
+
+def framings(a, b, folder, index):
+    for stage in STAGES:
+        poses = np.load(f"{folder}/out-{stage}.npz")
+        yield framing(seen(np.concatenate(
+            [placed(vertices_of(body), poses[name][index].astype(float))
+             for body, name in ((a, "pose1"), (b, "pose2"))])))
+
+
+def draw_separate(build, *pair):
+    a, b, starts, index = pair[:4] or PAIR
+    out = pair[4] if len(pair) > 4 else HERE / "separate.png"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([f"{build}/tests/examples/separate", a, b, starts, f"{folder}/out"],
+                       check=True)
+        frames = list(framings(a, b, folder, int(index)))
+        farthest = max(distance for _, distance in frames)
+        middle = np.mean([centre for centre, _ in frames], axis=0)
+        shown = []
+        for stage, (centre, distance) in zip(STAGES, frames):
+            zoom = ZOOM * distance / farthest
+            image = draw_stage(build, (a, b), f"{folder}/out-{stage}.npz", index,
+                               f"{folder}/{stage}.png", zoom)
+            per_metre = CANVAS * zoom / (2 * HALF_FIELD * distance)
+            x, y = np.rint((middle - centre)[:2] * per_metre).astype(int)
+            shown.append(np.roll(image, (y, -x), (0, 1)))
+    rows, columns = np.nonzero(np.min(shown, axis=(0, 3)) < 1)  # what any of them draws
+    shown = [image[rows.min() - MARGIN:rows.max() + MARGIN,
+                   columns.min() - MARGIN:columns.max() + MARGIN] for image in shown]
+    pyplot.imsave(out, np.concatenate(shown, axis=1))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] in ([], ["separate"]):
+        sys.exit(__doc__)
+    if sys.argv[1] == "separate":
+        draw_separate(*sys.argv[2:])
+    else:
+        draw_curves(*sys.argv[1:])
