@@ -7,7 +7,7 @@
 #define POSES_FIRST 16 /* without --all */
 #define SEED 0x2545f4914f6cdd1du
 /* The largest step, relative to the shortest length of the smoothing. */
-#define STEP_SHARE 0.005
+#define STEP_SHARE 0.04
 
 static const char *const output_names[OUTPUT_COUNT] = {"p", "d", "n", "activity"};
 

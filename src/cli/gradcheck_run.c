@@ -10,7 +10,7 @@
 #define BLOCK_BYTES ((size_t)512 << 20)
 #define MOVES (2 * STEPS) /* both ways at each step */
 /* How often shorter steps are tried, and how much shorter they are. */
-#define ROUNDS 3
+#define ROUNDS 4
 #define SHORTER 8.0
 
 /* Numbers a contact. */

@@ -1,9 +1,16 @@
 /* What the shell cannot do with .npz files:
  *   arrays show FILE          name, type and shape of every array, one a line
  *   arrays show FILE NAME     its numbers, one a line, or its text
- *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation */
+ *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation
+ *   arrays turned FILE        the same with body 2 askew
+ *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or, of the value
+ *                             `bytes`, uint8; SHAPE is like 2x6
+ *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference relative to the
+ *                             largest number of OTHER's array; exits with 0 up to LIMIT */
 #include <abut/files.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_number(const abut_array *a, size_t i)
@@ -69,15 +76,109 @@ static int show(const char *path, const char *name)
   return !found;
 }
 
-static int write_quaternions(const char *path)
+static int write_quaternions(const char *path, bool askew)
 {
   static const double pose1[3][7] = {{0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 1, 0, 0, 0},
                                      {0, 0, 0, 2, 0, 0, 0}};
   static const double pose2[3][7] = {{0, 0, 0.98, 1, 0, 0, 0}, {0, 0, 0.98, 0, 0, 0, 0},
                                      {0, 0, 0.98, 1, 0, 0, 0}};
+  static const double turned[3][7] = {{0.1, 0.03, 0.97, 0.9, 0.05, 0.11, 0.4},
+                                      {0, 0, 0.98, 0, 0, 0, 0},
+                                      {-0.2, 0.13, 1.02, 0.5, -0.03, 0.07, 0.2}};
   const abut_array arrays[2] = {{"pose1", ABUT_ARRAY_FLOAT64, 2, {3, 7}, pose1},
-                                {"pose2", ABUT_ARRAY_FLOAT64, 2, {3, 7}, pose2}};
+                                {"pose2", ABUT_ARRAY_FLOAT64, 2, {3, 7},
+                                 askew ? turned : pose2}};
   return abut_write_npz(path, arrays, 2) != ABUT_SUCCESS;
+}
+
+/* ---- fill ---- */
+
+#define FILL_MOST 8
+
+static size_t count_of(const abut_array *a)
+{
+  size_t count = 1;
+  for (uint32_t i = 0; i < a->dimensions; ++i) {
+    count *= a->shape[i];
+  }
+  return count;
+}
+
+/* NAME=SHAPE:VALUE, cut in place. */
+static bool fill_one(char *text, abut_array *a)
+{
+  char *shape = strchr(text, '='), *value = strchr(text, ':');
+  if (!shape || !value) {
+    return false;
+  }
+  *shape++ = *value++ = '\0';
+  *a = (abut_array){.name = text, .type = ABUT_ARRAY_FLOAT64};
+  for (char *at = shape; at && a->dimensions < 4; at = strchr(at, 'x') ? strchr(at, 'x') + 1 : NULL) {
+    a->shape[a->dimensions++] = strtoul(at, NULL, 10);
+  }
+  const size_t count = count_of(a);
+  double *numbers = calloc(count + 1, sizeof *numbers);
+  for (size_t i = 0; numbers && i < count; ++i) {
+    numbers[i] = strtod(value, NULL);
+  }
+  a->type = strcmp(value, "bytes") == 0 ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_FLOAT64;
+  a->data = numbers;
+  return numbers != NULL;
+}
+
+static int fill(const char *path, int count, char **texts)
+{
+  abut_array arrays[FILL_MOST];
+  for (int i = 0; i < count; ++i) {
+    if (i == FILL_MOST || !fill_one(texts[i], &arrays[i])) {
+      return 2;
+    }
+  }
+  return abut_write_npz(path, arrays, (size_t)count) != ABUT_SUCCESS;
+}
+
+/* ---- compare ---- */
+
+static const abut_array *find(const char *path, const char *name)
+{
+  static abut_npz files[2];
+  static int used;
+  abut_npz *npz = &files[used++ % 2];
+  if (abut_read_npz(path, npz) != ABUT_SUCCESS) {
+    fprintf(stderr, "%s\n", abut_last_error());
+    return NULL;
+  }
+  for (size_t i = 0; i < npz->count; ++i) {
+    if (strcmp(npz->arrays[i].name, name) == 0) {
+      return &npz->arrays[i];
+    }
+  }
+  fprintf(stderr, "%s: no %s\n", path, name);
+  return NULL;
+}
+
+static double number(const abut_array *a, size_t i)
+{
+  return a->type == ABUT_ARRAY_FLOAT64 ? ((const double *)a->data)[i]
+                                       : (double)((const float *)a->data)[i];
+}
+
+static int compare(char **words)
+{
+  const abut_array *got = find(words[0], words[1]), *want = find(words[2], words[3]);
+  double largest = 0.0, worst = 0.0;
+  if (!got || !want || got->dimensions != want->dimensions ||
+      memcmp(got->shape, want->shape, want->dimensions * sizeof *want->shape) != 0) {
+    printf("not of one shape\n");
+    return 1;
+  }
+  for (size_t i = 0; i < count_of(want); ++i) {
+    const double difference = fabs(number(got, i) - number(want, i));
+    largest = fmax(largest, fabs(number(want, i)));
+    worst = isnan(difference) ? INFINITY : fmax(worst, difference);
+  }
+  printf("%g of %g\n", worst, largest);
+  return !(worst <= strtod(words[4], NULL) * largest) || count_of(want) == 0;
 }
 
 int main(int argc, char **argv)
@@ -85,5 +186,13 @@ int main(int argc, char **argv)
   if (argc >= 3 && strcmp(argv[1], "show") == 0) {
     return show(argv[2], argc > 3 ? argv[3] : NULL);
   }
-  return argc == 3 && strcmp(argv[1], "quaternions") == 0 ? write_quaternions(argv[2]) : 2;
+  if (argc > 3 && strcmp(argv[1], "fill") == 0) {
+    return fill(argv[2], argc - 3, argv + 3);
+  }
+  if (argc == 7 && strcmp(argv[1], "compare") == 0) {
+    return compare(argv + 2);
+  }
+  const bool askew = argc == 3 && strcmp(argv[1], "turned") == 0;
+  return askew || (argc == 3 && strcmp(argv[1], "quaternions") == 0)
+           ? write_quaternions(argv[2], askew) : 2;
 }

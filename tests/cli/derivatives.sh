@@ -1,0 +1,363 @@
+#!/bin/sh
+# gradient, jvp, jacobian and gradcheck as a user meets them: derivatives.sh ABUT ARRAYS GOLDEN, see
+# support.sh.
+# shellcheck disable=SC2016 # the marks are awk's own, and messages'
+# shellcheck source=tests/cli/support.sh
+. "$(dirname "$0")/support.sh"
+
+# same FILE NAME OTHER NAME LIMIT: arrays, relative to the other's largest number
+same() {
+  if "$arrays" compare "$@" > numbers 2> stderr; then
+    pass
+  else
+    fail "$2 of $1 is not $4 of $3 to $5: $(cat numbers)"
+  fi
+}
+pair='cube.body.json slab.body.json --poses poses.csv --smoothing sharp.json'
+on="--device $device"
+
+# ---- against the golden answers, docs/spec.md, 9 ----
+
+case $wide in f64) limit=1e-7 ;; *) limit=1e-2 ;; esac
+for name in box-on-box figure-gate figure-vertices-only; do
+  case=$golden/$name
+  given="$case/a.body.json $case/b.body.json --poses $case/poses.npz --smoothing $case/smoothing.json"
+  given="$given $on --precision $wide -q"
+  # shellcheck disable=SC2086 # several words
+  {
+    run 0 gradient $given --mean-distance -o mean.npz
+    empty stdout 'gradient -q'
+    empty stderr 'gradient -q'
+    run 0 gradient $given --reduce mean-distance -o reduced.npz
+    run 0 gradient $given --cotangents "$case/cotangents.npz" -o vjp.npz
+    run 0 jvp $given --tangents "$case/expected.npz" -o jvp.npz
+    run 0 gradient $given --reduce energy -o energy.npz
+  }
+  for body in 1 2; do
+    same mean.npz g$body "$case/expected.npz" mean_g$body $limit
+    same vjp.npz g$body "$case/expected.npz" vjp_g$body $limit
+    same reduced.npz g$body mean.npz g$body 0
+  done
+  for output in p d n activity; do
+    same jvp.npz jvp_$output "$case/expected.npz" jvp_$output $limit
+  done
+  # shellcheck disable=SC2086 # several words
+  run 0 contacts $given -o contacts.npz
+  same energy.npz value contacts.npz energy 1e-6
+  # The value of the mean distance: of all contacts of a pose.
+  for file in contacts.npz mean.npz; do
+    if [ $file = mean.npz ]; then key=value; else key=d; fi
+    "$arrays" show $file $key > all_$key
+  done
+  if awk 'FILENAME == "all_d" { d[n++] = $1; next } { v[m++] = $1 } END {
+      for (i = 0; i < n; i++) mean[int(i * m / n)] += d[i] * m / n
+      for (i = 0; i < m; i++) { e = mean[i] - v[i]; bad += e * e > 1e-8 }
+      exit bad || !m }' all_d all_value; then pass; else fail "$name: value is not the mean of d"; fi
+done
+
+# ---- what is written ----
+
+# shellcheck disable=SC2086 # several words
+{
+  run 0 gradient $pair $on --reduce soft-minimum -o soft.npz
+  has stdout '^3 poses, 304 contacts a pose, gradient of soft-minimum, largest entry [0-9.]+, [0-9.e-]+ s on .*, f32$'
+  "$arrays" show soft.npz > stdout
+  for line in 'g1 float32 3 6' 'g2 float32 3 6' 'value float32 3' 'status uint8 3' 'smoothing text'; do
+    says stdout "$line"
+  done
+  if grep -q '^h1\|^soft ' stdout; then fail 'h1 or soft without being asked for'; else pass; fi
+  run 0 contacts $pair $on -o contacts.npz -q
+  same soft.npz value contacts.npz soft_minimum 0
+  # Poses that differ by one motion of both bodies have the same numbers, and moving both alike
+  # changes nothing: the translation parts of an upright pose cancel.
+  "$arrays" show soft.npz g1 > first
+  "$arrays" show soft.npz g2 > second
+}
+if paste -d ' ' first second | awk 'NR <= 3 { e = $1 + $2; bad += e * e > 1e-10; big += $2 * $2 }
+    END { exit bad || !(big > 0.5) }'; then pass; else fail 'translations do not cancel'; fi
+
+# Quaternions: seven numbers a pose, and no row for the one without a rotation.
+"$arrays" quaternions quaternions.npz
+# shellcheck disable=SC2086 # several words
+run 0 gradient cube.body.json slab.body.json --poses quaternions.npz --smoothing sharp.json $on \
+  --mean-distance -o q.npz
+says stderr 'abut: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. Their rows are NaN.'
+array q.npz g2 '{ isnan = $1 ~ /nan/; bad += isnan != (NR > 7 && NR <= 14) }
+  END { exit bad || NR != 21 }'
+# Orthogonal to the quaternion, which is (1, 0, 0, 0) there.
+array q.npz g2 'NR == 4 { bad = $1 * $1 > 1e-12 } END { exit bad != 0 }'
+
+# --cotangents with one array, of d: as the mean distance, but for its factor.
+"$arrays" fill d_bar.npz d_bar=3x304:1
+# shellcheck disable=SC2086 # several words
+{
+  run 0 gradient $pair $on --cotangents d_bar.npz -o sum.npz -q --precision $wide
+  run 0 gradient $pair $on --mean-distance -o mean.npz -q --precision $wide
+}
+"$arrays" show sum.npz > stdout
+if grep -q '^value' stdout; then fail 'cotangents have no value'; else pass; fi
+"$arrays" show sum.npz g2 > first
+"$arrays" show mean.npz g2 > second
+if paste -d ' ' first second |
+  awk '{ e = $1 / 304 - $2; bad += e * e > 1e-10 } END { exit bad || NR != 18 }'; then
+  pass
+else
+  fail 'cotangents of 1 are not 304 means'
+fi
+
+# Tangents for each pose, for all poses, of one body alone, and in one array.
+"$arrays" fill each.npz tangent1=3x6:0.5 tangent2=3x6:0
+"$arrays" fill one.npz tangent1=6:0.5
+"$arrays" fill both.npz tangent=2x6:0.5
+"$arrays" fill second.npz tangent2=6:0.5
+# shellcheck disable=SC2086 # several words
+for name in each one both second; do
+  run 0 jvp $pair $on --tangents $name.npz -o jvp_$name.npz -q --precision $wide
+  run 0 gradient $pair $on --reduce activity --hessian $name.npz -o h_$name.npz -q --precision $wide
+done
+"$arrays" show jvp_one.npz > stdout
+says stdout "jvp_p $type 3 304 3"
+says stdout "jvp_d $type 3 304"
+says stdout "jvp_n $type 3 304 3"
+says stdout "jvp_activity $type 3 304"
+says stdout 'status uint8 3'
+"$arrays" show h_one.npz > stdout
+for line in "g1 $type 3 6" "h1 $type 3 6" "h2 $type 3 6" "value $type 3"; do says stdout "$line"; done
+for output in p d n activity; do same jvp_each.npz jvp_$output jvp_one.npz jvp_$output 0; done
+for body in 1 2; do same h_each.npz h$body h_one.npz h$body 0; done
+# Linear in the tangents.
+for kind in 'jvp_ jvp_d' 'h_ h1'; do
+  file=${kind% *} name=${kind#* }
+  for part in one second both; do "$arrays" show "$file$part.npz" "$name" > $part; done
+  if paste -d ' ' one second both | awk '{ e = $1 + $2 - $3; bad += e * e > 1e-6 * (1e-6 + $3 * $3)
+      big += $3 * $3 } END { exit bad || !(big > 0) }'; then
+    pass
+  else
+    fail "$name is not linear in the tangents"
+  fi
+done
+
+# --soft changes derivatives, and no values.
+sed 's/"penetration": 1e-3/"penetration": 5e-2/' sharp.json > soft.json
+# shellcheck disable=SC2086 # several words
+{
+  run 0 gradient $pair $on --reduce activity -o hard.npz -q
+  run 0 gradient $pair $on --reduce activity --soft soft.json -o softer.npz -q
+  run 0 jvp $pair $on --tangents one.npz --soft soft.json -o softer_jvp.npz -q
+}
+same softer.npz value hard.npz value 0
+if "$arrays" compare softer.npz g2 hard.npz g2 1e-3 > numbers; then
+  fail '--soft changes no gradient'
+else
+  pass
+fi
+"$arrays" show softer.npz > stdout
+says stdout 'soft text'
+if "$arrays" show softer.npz soft | grep -q '"penetration": 0.05'; then pass; else fail 'no soft'; fi
+sed 's/"two_sided": true/"two_sided": false/' sharp.json > other.json
+# shellcheck disable=SC2086 # several words
+run 2 gradient $pair $on --mean-distance --soft other.json -o no.npz
+has stderr '^abut: the pair for derivatives keeps '
+absent no.npz
+
+# ---- Jacobian blocks ----
+
+# shellcheck disable=SC2086 # several words
+{
+  run 0 jacobian $pair $on --threshold 0.5 -o blocks.npz --precision $wide
+  has stdout '\(activity >= 0\.5\)'
+  run 0 contacts $pair $on --compact 0.5 -o list.npz --precision $wide -q
+  run 0 jacobian $pair $on --threshold 0.5 -o chunk.npz --precision $wide --chunk 2 -q
+  run 0 jacobian $pair $on -o default.npz -q
+}
+for name in compact_p compact_d compact_n compact_activity; do same blocks.npz $name list.npz $name 0; done
+same chunk.npz jacobian blocks.npz jacobian 0
+"$arrays" show blocks.npz > stdout
+has stdout "^jacobian $type [0-9]+ 8 12\$"
+array default.npz compact_threshold '{ bad += $1 != 0.1 } END { exit bad || NR != 1 }'
+# Along tangents of one body the blocks say what jvp says of the same contacts: rows of 12 numbers,
+# of which the first six are body 1's; d is the fourth of eight.
+"$arrays" show blocks.npz jacobian > rows
+"$arrays" show jvp_one.npz jvp_d > along
+for name in pose slot; do "$arrays" show blocks.npz compact_$name > list_$name; done
+if paste -d ' ' list_pose list_slot | awk '
+    FILENAME == "rows" { row = int((FNR - 1) / 12); if (row % 8 == 3 && (FNR - 1) % 12 < 6)
+      sum[int(row / 8)] += $1 / 2; next }
+    FILENAME == "along" { along[FNR - 1] = $1; next }
+    { e = sum[rows++] - along[304 * $1 + $2]; bad += e * e > 1e-10 }
+    END { exit bad || !rows }' rows along -; then
+  pass
+else
+  fail 'blocks are not what jvp says'
+fi
+# All contacts of 40 poses: more than the first guess.
+{ echo $header; for i in 0 1 2 3; do for j in 0 1 2 3 4 5 6 7 8 9; do
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,0.$i$j; done; done; } > forty.csv
+# shellcheck disable=SC2086 # several words
+run 0 jacobian cube.body.json slab.body.json --poses forty.csv -o all.npz --threshold 0 $on -q \
+  --smoothing sharp.json
+"$arrays" show all.npz > stdout
+says stdout 'jacobian float32 12160 8 12'
+
+# ---- no poses, poses that are not finite ----
+
+# shellcheck disable=SC2086 # several words
+{
+  none='cube.body.json slab.body.json --poses none.csv'
+  run 0 gradient $none $on --mean-distance -o none.npz -q
+  "$arrays" show none.npz > stdout
+  says stdout 'g1 float32 0 6'
+  run 0 jvp $none $on --tangents one.npz -o none.npz -q
+  run 0 jacobian $none $on -o none.npz -q
+  wrong 'none.csv: holds no poses that can be checked' gradcheck $none --device host -q
+  odd='cube.body.json slab.body.json --poses not-finite.csv --smoothing sharp.json'
+  run 0 gradient $odd $on --reduce energy -o odd.npz -q
+  array odd.npz g1 '{ isnan = $1 ~ /nan/; bad += isnan != (NR > 6 && NR <= 18) }
+    END { exit bad || NR != 24 }'
+  run 0 jvp $odd $on --tangents one.npz -o odd.npz -q
+  array odd.npz status '{ s = s $1 } END { exit s != "0110" }'
+  run 0 jacobian $odd $on -o odd.npz
+  says stderr 'abut: warning: poses that are not finite: 2 of 4, the first has index 1. They have no contacts in the list.'
+}
+
+# ---- gradcheck: always in float64 ----
+
+# shellcheck disable=SC2086 # several words
+if [ $wide = f64 ]; then
+  assets=$golden/../../assets
+  # The host is slow: few poses there.
+  awk -v most="$([ "$device" = host ] && echo 1 || echo 20)" 'BEGIN { srand(5)
+    print "r1x,r1y,r1z,w1x,w1y,w1z,r2x,r2y,r2z,w2x,w2y,w2z"
+    for (i = 0; i < most; i++) { printf "0.01,0.02,0.03,0.1,0.2,0.3"
+      for (k = 0; k < 6; k++) printf ",%.6f", (rand() - 0.5) * (k < 3 ? 0.3 : 2); print "" } }' > check.csv
+  run 0 gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on
+  has stdout '^(1 of 1|16 of 20) poses, [0-9]+ contacts a pose, float64 on '
+  has stdout '^steps h, h/2, h/4 .* h = [0-9.e-]+ m or [0-9.e-]+ rad'
+  for name in 'jvp of p' 'jvp of activity' 'vjp of n' 'gradient of energy' \
+    'Hessian of soft-minimum' 'Jacobian blocks'; do
+    has stdout "^$name +.* ok *\$"
+  done
+  if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 derivatives are right'; fi
+  "$arrays" turned turned.npz
+  # Poses as quaternions, one of them none; a step by hand.
+  sed 's/: 1e-[34]/: 1e-2/' sharp.json > blunt.json
+  run 0 gradcheck cube.body.json slab.body.json --poses turned.npz --smoothing blunt.json $on --all \
+    --step 1e-3
+  says stderr 'abut: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. They are left out.'
+  has stdout '^2 of 3 poses, '
+  has stdout 'h = 0\.001 m or '
+  # Where nothing is smooth at the scale of the steps, nothing is confirmed.
+  run 1 gradcheck $pair $on --step 10
+  has stdout ' NOT SMOOTH'
+  has stderr '^abut: [0-9]+ of 17 derivatives are not confirmed$'
+else
+  run 2 gradcheck $pair $on
+  has stderr '^abut: .* has no float64$'
+fi
+
+# ---- usage and input ----
+
+# shellcheck disable=SC2086 # several words
+{
+  one_of='gradient needs one of --reduce NAME, --mean-distance and --cotangents C.npz'
+  usage "$one_of" gradient $pair -o no.npz
+  usage "$one_of" gradient $pair -o no.npz --mean-distance --reduce energy
+  usage "$one_of" gradient $pair -o no.npz --mean-distance --cotangents d_bar.npz
+  usage '--reduce: there is no `least`; possible: mean-distance, activity, energy, soft-minimum' \
+    gradient $pair -o no.npz --reduce least
+  usage '--hessian is of a reduction, not of --cotangents' \
+    gradient $pair -o no.npz --cotangents d_bar.npz --hessian one.npz
+  usage '--hessian and --soft exclude each other' \
+    gradient $pair -o no.npz --mean-distance --hessian one.npz --soft soft.json
+  usage 'gradient needs two bodies, A and B' gradient cube.obj --poses poses.csv --mean-distance
+  usage 'gradient needs --poses P' gradient cube.obj slab.obj --mean-distance -o no.npz
+  usage 'gradient needs -o OUT.npz' gradient $pair --mean-distance
+  usage 'jvp needs --tangents T.npz' jvp $pair -o no.npz
+  usage 'jvp needs -o OUT.npz' jvp $pair --tangents one.npz
+  usage 'jacobian needs -o OUT.npz' jacobian $pair
+  usage 'gradcheck needs two bodies, A and B' gradcheck
+  usage 'gradcheck needs --poses P' gradcheck cube.obj slab.obj
+  usage 'gradcheck has no option --precision' gradcheck $pair --precision f32
+  usage 'contacts has no option --tangents' contacts $pair -o no.npz --tangents one.npz
+  usage '--step: 0 is not in 1e-12 to 1e+09' gradcheck $pair --step 0
+  usage '--threshold: 2 is not in 0 to 1' jacobian $pair -o no.npz --threshold 2
+
+  missing='No such file or directory'
+  wrong "missing.npz: $missing" gradient $pair -o no.npz --cotangents missing.npz
+  wrong "missing.npz: $missing" gradient $pair -o no.npz --mean-distance --hessian missing.npz
+  wrong "missing.npz: $missing" jvp $pair -o no.npz --tangents missing.npz
+  wrong "missing.json: $missing" jvp $pair -o no.npz --tangents one.npz --soft missing.json
+  run 2 gradient $pair -o no.npz --cotangents poses.csv
+  has stderr '^abut: poses\.csv: .'
+}
+# refused TEXT COMMAND NAME=SHAPE:VALUE...: the text behind the name of the file of these arrays
+refused() {
+  text=$1
+  case $2 in
+    --cotangents) command='gradient --cotangents' ;;
+    --tangents) command='jvp --tangents' ;;
+    --hessian) command='gradient --mean-distance --hessian' ;;
+  esac
+  shift 2
+  "$arrays" fill bad.npz "$@"
+  # shellcheck disable=SC2086 # several words
+  wrong "bad.npz: $text" $command bad.npz $pair $on -q -o no.npz
+}
+refused 'holds none of p_bar, d_bar, n_bar, activity_bar' --cotangents bar=3x304:1
+refused "array 'd_bar': shape (3, 300), not (3, 304): 3 poses of 304 contacts" \
+  --cotangents d_bar=3x300:1
+refused "array 'p_bar': shape (3, 304), not (3, 304, 3): 3 poses of 304 contacts" \
+  --cotangents d_bar=3x304:1 p_bar=3x304:1
+refused "array 'n_bar': shape (912,), not (3, 304, 3): 3 poses of 304 contacts" --cotangents n_bar=912:1
+refused "array 'activity_bar': number 0, counted from 0, is nan" --cotangents activity_bar=3x304:nan
+refused "array 'd_bar': number 0, counted from 0, is inf" --cotangents d_bar=3x304:inf
+refused "array 'd_bar': 1e+300 is beyond float32; --precision f64 takes it" --cotangents d_bar=3x304:1e300
+refused "array 'd_bar': dtype uint8, not float32 or float64" --cotangents d_bar=3x304:bytes
+for option in --tangents --hessian; do
+  refused 'holds neither tangent1, tangent2 nor tangent' "$option" s1=6:1 s2=6:1
+  refused 'holds both tangent and tangent1 or tangent2' "$option" tangent=2x6:1 tangent2=6:1
+  refused "array 'tangent1': shape (7,), neither (3, 6) nor (6,)" "$option" tangent1=7:1
+  refused "array 'tangent2': shape (4, 6), neither (3, 6) nor (6,)" "$option" tangent1=6:1 tangent2=4x6:1
+  refused "array 'tangent': shape (3, 6), not (2, 6)" "$option" tangent=3x6:1
+  refused "array 'tangent1': number 0, counted from 0, is nan" "$option" tangent1=6:nan
+  refused "array 'tangent2': dtype uint8, not float32 or float64" "$option" tangent2=6:bytes
+done
+absent no.npz
+"$arrays" fill more.npz d_bar=3x304:1 dbar=3x304:1
+# shellcheck disable=SC2086 # several words
+run 0 gradient $pair $on -q -o more_out.npz --cotangents more.npz
+says stderr "abut: warning: more.npz: array 'dbar' is no cotangent; it is left out"
+
+# ---- output ----
+
+mkdir full locked
+# shellcheck disable=SC2086 # several words
+{
+  run 1 gradient $pair --mean-distance -o full
+  says stderr 'abut: full: exists and is not a regular file'
+  run 1 jvp $pair --tangents one.npz -o nowhere/out.npz
+  has stderr '^abut: nowhere/out\.npz: the folder nowhere/: '
+  for command in 'gradient --mean-distance' 'jvp --tangents one.npz' jacobian; do
+    message=$( (ulimit -f 0 && "$abut" -q $command $pair -o full/out.npz --device host) 2>&1)
+    status=$?
+    echo "$message" > stderr
+    if [ $status -eq 1 ]; then pass; else fail "status $status on a full disk: $command"; fi
+    has stderr '^abut: full/out\.npz: .'
+  done
+  # An output that is an input.
+  cp one.npz input.npz
+  wrong 'input.npz: is an input of this command too' jvp $pair --tangents input.npz -o input.npz
+  wrong './input.npz: is an input of this command too' \
+    gradient $pair --mean-distance --hessian input.npz -o ./input.npz
+  if cmp -s one.npz input.npz; then pass; else fail 'an input was written to'; fi
+  chmod a-w locked
+  if ! touch locked/file 2> /dev/null; then
+    run 1 gradient $pair --mean-distance -o locked/out.npz
+    has stderr '^abut: locked/out\.npz: .'
+  fi
+  chmod u+w locked
+}
+absent full/out.npz
+no_leftovers full
+
+finish
