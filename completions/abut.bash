@@ -4,11 +4,12 @@ _abut()
 {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
   local options='--help --quiet --version' pair='--device --poses --smoothing'
+  local kernels='--lanes --chunk' arrays='--output --precision'
   local i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | contacts | render | bench)
+      devices | contacts | gradient | jvp | jacobian | gradcheck | render | bench)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -17,15 +18,17 @@ _abut()
 
   case $prev in
     --poses) _abut_files npz csv; return ;;
-    --smoothing) _abut_files json; return ;;
+    --smoothing | --soft) _abut_files json; return ;;
+    --cotangents | --hessian | --tangents) _abut_files npz; return ;;
     -o | --output) _abut_files npz png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
-    --what) word='forward' ;;
+    --what) word='forward mean-gradient vjp jvp' ;;
+    --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='cpu gpu host pocl' ;;
-    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | --threshold | \
-      --width | --zoom) return ;;
+    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | --step | \
+      --threshold | --width | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
@@ -33,14 +36,20 @@ _abut()
   fi
 
   case $command in
-    '') options+=' devices contacts render bench' ;;
+    '') options+=' devices contacts gradient jvp jacobian gradcheck render bench' ;;
     devices) options+=' --json' ;;
-    contacts) options+=" $pair --output --precision --compact --lanes --chunk" ;;
+    contacts) options+=" $pair $arrays $kernels --compact" ;;
+    gradient)
+      options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian --soft"
+      ;;
+    jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
+    jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
+    gradcheck) options+=" $pair $kernels --all --step" ;;
     render)
       options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --threshold'
       ;;
-    bench) options+=" $pair --batch --what --variant --precision --json --lanes --chunk" ;;
+    bench) options+=" $pair $kernels --batch --what --variant --precision --json" ;;
   esac
   if [[ $cur == -* || -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -24,9 +24,9 @@ typedef struct bench_result {
   double ratio;         /* to forward of the same round, median; 0 where that was not timed */
 } bench_result;
 
-/* Times some of them by turns: one warm-up call each, then rounds of all, for half a second each and
- * at least 5 rounds, but not beyond 10 seconds each. A call goes from the caller's `batch` poses, which
- * repeat those of `poses`, to results in its memory. */
+/* Times some of them by turns: one warm-up call each, then rounds of all, for half a second each
+ * and at least 5 rounds, but not beyond 10 seconds each. A call goes from the caller's `batch`
+ * poses, which repeat those of `poses`, to results in its memory. */
 exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out);
 

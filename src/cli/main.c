@@ -18,15 +18,15 @@ const command commands[] = {
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
    "compute gradients with respect to the poses",
    "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
-   "reduction of the contacts (--reduce mean-distance, activity, energy or soft-minimum), or of all\n"
-   "outputs times cotangents (--cotangents C.npz with p_bar, d_bar, n_bar, activity_bar, of which\n"
-   "any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
+   "reduction of the contacts (--reduce mean-distance, activity, energy or soft-minimum), or of\n"
+   "all outputs times cotangents (--cotangents C.npz with p_bar, d_bar, n_bar, activity_bar, of\n"
+   "which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
    cmd_gradient},
   {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
    "compute how contacts move along tangents of the poses",
    "Computes the contacts' derivatives along tangents of the poses. T.npz holds tangent1 and\n"
-   "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses are; or\n"
-   "tangent of shape (2, P).", cmd_jvp},
+   "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses\n"
+   "are; or tangent of shape (2, P).", cmd_jvp},
   {"jacobian", COMMAND_JACOBIAN, " A B", " --poses P -o OUT.npz",
    "compute Jacobian blocks of the active contacts",
    "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
@@ -60,7 +60,8 @@ static void print_usage(void)
   printf("\noptions of all commands:\n");
   print_options(NULL);
   printf("\n`abut COMMAND --help` lists the options of a command.\n"
-         "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage or input.\n");
+         "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage "
+         "or input.\n");
 }
 
 static void print_help(const command *c)
@@ -84,9 +85,11 @@ static exit_code dispatch(const options *o)
     printf("abut %s\n", abut_version());
     return EXIT_GOOD;
   }
-  return o->command ? o->command->run(o)
-                    : usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, "
-                                "gradcheck, render or bench");
+  if (!o->command) {
+    return usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, gradcheck, "
+                       "render or bench");
+  }
+  return o->command->run(o);
 }
 
 /* A full disk behind a pipe or a redirection shows up here at the latest. */

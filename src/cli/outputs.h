@@ -13,7 +13,8 @@ typedef struct outputs {
 
 /* The type of the context's reals. */
 abut_array_type real_type(const scene *s);
-/* Adds rows x columns x depth, of which the first `dimensions` count. The data stays the caller's. */
+/* Adds rows x columns x depth, of which the first `dimensions` count. The data stays the
+ * caller's. */
 void outputs_add(outputs *l, const char *name, abut_array_type type, const void *data,
                  uint32_t dimensions, size_t rows, size_t columns, size_t depth);
 /* Writes all, with `smoothing` and, of --soft, `soft` as JSON behind them. */

@@ -3,10 +3,10 @@
  *   arrays show FILE NAME     its numbers, one a line, or its text
  *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation
  *   arrays turned FILE        the same with body 2 askew
- *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or, of the value
- *                             `bytes`, uint8; SHAPE is like 2x6
- *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference relative to the
- *                             largest number of OTHER's array; exits with 0 up to LIMIT */
+ *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or, of the
+ *                             value `bytes`, uint8; SHAPE is like 2x6
+ *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
+ *                             number of OTHER's array; exits with 0 up to LIMIT times that */
 #include <abut/files.h>
 #include <math.h>
 #include <stdio.h>
@@ -113,8 +113,11 @@ static bool fill_one(char *text, abut_array *a)
   }
   *shape++ = *value++ = '\0';
   *a = (abut_array){.name = text, .type = ABUT_ARRAY_FLOAT64};
-  for (char *at = shape; at && a->dimensions < 4; at = strchr(at, 'x') ? strchr(at, 'x') + 1 : NULL) {
-    a->shape[a->dimensions++] = strtoul(at, NULL, 10);
+  for (char *at = shape; a->dimensions < 4; ++at) {
+    a->shape[a->dimensions++] = strtoul(at, &at, 10);
+    if (*at != 'x') {
+      break;
+    }
   }
   const size_t count = count_of(a);
   double *numbers = calloc(count + 1, sizeof *numbers);

@@ -2,9 +2,9 @@
 # shellcheck disable=SC2034 # what the scripts use
 # What the scripts of this folder share; they source it with ABUT ARRAYS GOLDEN as arguments.
 #
-# ABUT is the command, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers. Computes on
-# $ABUT_TEST_DEVICE, else the host. Goes to an empty folder, which is removed at the end, and leaves
-# two bodies, poses and a smoothing there.
+# ABUT is the command, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers. Computes
+# on $ABUT_TEST_DEVICE, else the host. Goes to an empty folder, which is removed at the end, and
+# leaves two bodies, poses and a smoothing there.
 set -u
 abut=$1
 arrays=$2

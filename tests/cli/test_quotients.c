@@ -1,5 +1,5 @@
-/* The judgement behind `abut gradcheck`, on functions whose derivatives are known: it must pass right
- * ones, part from wrong ones however small the mistake, and tell kinks from both. */
+/* The judgement behind `abut gradcheck`, on functions whose derivatives are known: it must pass
+ * right ones, part from wrong ones however small the mistake, and tell kinks from both. */
 #include "quotients.h"
 
 #include "support/check.h"
