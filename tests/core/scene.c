@@ -140,7 +140,8 @@ bool random_body(abut_context context, uint64_t *seed, abut_body *out)
 
 bool smooth_body(abut_context context, uint64_t *seed, abut_body *out)
 {
-  static const uint32_t sizes[4] = {3, 3, 4, 3}, corners[13] = {0, 1, 2, 1, 3, 2, 2, 3, 5, 4, 4, 5, 6};
+  static const uint32_t sizes[4] = {3, 3, 4, 3};
+  static const uint32_t corners[13] = {0, 1, 2, 1, 3, 2, 2, 3, 5, 4, 4, 5, 6};
   double vertices[21], planes[36], points[7 * 20];
   abut_superquadric solids[3];
   abut_body_def def = abut_default_body_def();
