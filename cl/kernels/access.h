@@ -79,10 +79,11 @@ static void store_first(GLOBAL real *p, int stride, num x)
 // The sum over lanes on all of them.
 static num all_lanes(num x)
 {
+  num r = x;
   EACH_PART(i) {
-    x = n_with_part(x, i, lane_lit(lane_sum(n_get_part(x, i))));
+    r = n_with_part(r, i, lane_lit(lane_sum(n_get_part(x, i))));
   }
-  return x;
+  return r;
 }
 
 static void store_sum3(GLOBAL real *p, int stride, vec v)
@@ -270,10 +271,11 @@ static vec place(GLOBAL const real *frame, vec a)
 // The poison of a pose on the value and on every derivative.
 static num poisoned(GLOBAL const real *frames, num x)
 {
+  num r = x;
   EACH_PART(i) {
-    x = n_with_part(x, i, n_get_part(x, i) + frames[FRAME_POISON]);
+    r = n_with_part(r, i, n_get_part(x, i) + frames[FRAME_POISON]);
   }
-  return x;
+  return r;
 }
 
 static vec poisoned3(GLOBAL const real *frames, vec v)

@@ -35,10 +35,11 @@ static real group_least(LOCAL real *part, real x, int item)
 // The same for a number, on all lanes.
 static num group_sum(LOCAL real *part, num x, int item)
 {
+  num r = x;
   EACH_PART(i) {
-    x = n_with_part(x, i, lane_lit(group_total(part, lane_sum(n_get_part(x, i)), item)));
+    r = n_with_part(r, i, lane_lit(group_total(part, lane_sum(n_get_part(x, i)), item)));
   }
-  return x;
+  return r;
 }
 
 static real least_lane(lane x)

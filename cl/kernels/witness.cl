@@ -88,10 +88,11 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
 static num good_or_none(ilane good, num x)
 {
   const lane none = lane_lit(REAL_NAN);
+  num r = x;
   EACH_PART(i) {
-    x = n_with_part(x, i, lane_select(good, n_get_part(x, i), none));
+    r = n_with_part(r, i, lane_select(good, n_get_part(x, i), none));
   }
-  return x;
+  return r;
 }
 
 static vec good_or_none3(ilane good, vec v)

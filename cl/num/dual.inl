@@ -4,7 +4,8 @@
 //   DN(name)   the type's functions, and DN(t) the type
 //   part, part_mask, part_lit(x), part_select(mask, a, b), part_sqrt ... part_abs
 //
-// A struct and not a vector: as one vector, a * b would compile and be wrong.
+// A struct and not a vector: as one vector, a * b would compile and be wrong. Parameters are never
+// written to: Mesa's compiler (22.3) passes such structs by address without a copy.
 #define dual_t DN(number)
 #define DUAL_EACH for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i)
 
@@ -24,34 +25,38 @@ static dual_t DN(lit)(part v)
 // The tangents of `a` with another value: a limit that keeps the slope.
 static dual_t DN(with_value)(dual_t a, part v)
 {
-  a.v = v;
-  return a;
+  dual_t r = a;
+  r.v = v;
+  return r;
 }
 
 // Part 0 is the value, part i + 1 the derivative along tangent i.
 static part DN(get_part)(dual_t a, int i) { return i ? a.d[i - 1] : a.v; }
 static dual_t DN(with_part)(dual_t a, int i, part x)
 {
+  dual_t r = a;
   if (i) {
-    a.d[i - 1] = x;
+    r.d[i - 1] = x;
   } else {
-    a.v = x;
+    r.v = x;
   }
-  return a;
+  return r;
 }
 
 static dual_t DN(add)(dual_t a, dual_t b)
 {
-  a.v = a.v + b.v;
-  DUAL_EACH a.d[dual_i] = a.d[dual_i] + b.d[dual_i];
-  return a;
+  dual_t r;
+  r.v = a.v + b.v;
+  DUAL_EACH r.d[dual_i] = a.d[dual_i] + b.d[dual_i];
+  return r;
 }
 
 static dual_t DN(sub)(dual_t a, dual_t b)
 {
-  a.v = a.v - b.v;
-  DUAL_EACH a.d[dual_i] = a.d[dual_i] - b.d[dual_i];
-  return a;
+  dual_t r;
+  r.v = a.v - b.v;
+  DUAL_EACH r.d[dual_i] = a.d[dual_i] - b.d[dual_i];
+  return r;
 }
 
 static dual_t DN(mul)(dual_t a, dual_t b)
@@ -65,9 +70,10 @@ static dual_t DN(mul)(dual_t a, dual_t b)
 // `v` with the tangents of `a` times `slope`: every function of one number.
 static dual_t DN(chain)(dual_t a, part v, part slope)
 {
-  a.v = v;
-  DUAL_EACH a.d[dual_i] = a.d[dual_i] * slope;
-  return a;
+  dual_t r;
+  r.v = v;
+  DUAL_EACH r.d[dual_i] = a.d[dual_i] * slope;
+  return r;
 }
 
 static dual_t DN(scale)(dual_t a, part s) { return DN(chain)(a, a.v * s, s); }
@@ -87,9 +93,10 @@ static dual_t DN(cos)(dual_t a) { return DN(chain)(a, part_cos(a.v), -part_sin(a
 
 static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
 {
-  a.v = part_select(mask, a.v, b.v);
-  DUAL_EACH a.d[dual_i] = part_select(mask, a.d[dual_i], b.d[dual_i]);
-  return a;
+  dual_t r;
+  r.v = part_select(mask, a.v, b.v);
+  DUAL_EACH r.d[dual_i] = part_select(mask, a.d[dual_i], b.d[dual_i]);
+  return r;
 }
 
 // d|x|/dx = 0 at 0.
