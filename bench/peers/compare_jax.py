@@ -3,12 +3,14 @@
 
   python bench/peers/compare_jax.py CASE [--abut build/src/cli/abut] [--batch 1024] [--device pocl]
                                     [--variant full,vertices-only,one-sided] [--out bench/results]
+                                    [--what forward,mean-gradient,vjp,jvp]
 
 CASE is a folder with a.body.json, b.body.json, smoothing.json and poses.npz (tests/golden/figure-softsort,
 say). Needs jax and numpy (PyPI) in the environment that runs it. Both compute float32, all four outputs,
 the same poses (those of the case, repeated), from host memory to host memory. The two take turns, so that
 a machine whose speed drifts does not favour one. manifold_reference.py beside this file is the
-transcription: jit and vmap of the specification's formulas.
+transcription: jit and vmap of the specification's formulas; its derivatives are jax.grad, jax.vjp and
+jax.jvp of these. vjp has cotangents of all four outputs, jvp one tangent of both poses.
 """
 import argparse
 import json
@@ -71,28 +73,51 @@ def load_shape(path):
     return shape
 
 
-def jax_call(case, variant, poses):
+OUTPUTS = ("p", "d", "n", "activity")
+
+
+def derivative(f, what, arguments):
+    """The function to time and its arguments: of one pose pair, before vmap."""
+    if what == "forward":
+        return f, arguments
+    if what == "mean-gradient":
+        return jax.grad(lambda x, y: jnp.mean(f(x, y)["d"]), argnums=(0, 1)), arguments
+    random = np.random.default_rng(1)
+    if what == "jvp":
+        along = [random.normal(size=a.shape).astype(np.float32) for a in arguments]
+        return lambda x, y, u, v: jax.jvp(f, (x, y), (u, v))[1], arguments + along
+    shapes = jax.eval_shape(jax.vmap(f), *arguments)
+    bars = {k: random.normal(size=shapes[k].shape).astype(np.float32) for k in OUTPUTS}
+    return lambda x, y, bar: jax.vjp(f, x, y)[1](bar), arguments + [bars]
+
+
+def jax_call(case, variant, what, poses):
     smoothing = json.loads((case / "smoothing.json").read_text())
     edges, vertices = smoothing.pop("edges"), smoothing.pop("vertices")
     smoothing["edge_edge"] = smoothing["edge_edge"] and variant == "full"
     smoothing["two_sided"] = smoothing["two_sided"] and variant != "one-sided"
     sm = Smoothing(**smoothing)
     a, b = load_shape(case / "a.body.json"), load_shape(case / "b.body.json")
-    f = jax.jit(jax.vmap(lambda x, y: manifold(x, y, a, b, sm, *edges, *vertices)))
+
+    def outputs(x, y):
+        all_of_them = manifold(x, y, a, b, sm, *edges, *vertices)
+        return {k: all_of_them[k] for k in OUTPUTS}
+    g, arguments = derivative(outputs, what, list(poses))
+    f = jax.jit(jax.vmap(g))
 
     def run():
         start = time.perf_counter()
-        out = {k: np.asarray(v) for k, v in f(*poses).items()}
+        out = jax.tree_util.tree_map(np.asarray, f(*arguments))
         return time.perf_counter() - start, out
     run()
     return run
 
 
-def abut_seconds(options, case, variant, batch):
+def abut_seconds(options, case, variant, what, batch):
     command = [options.abut, "bench", str(case / "a.body.json"), str(case / "b.body.json"),
                "--smoothing", str(case / "smoothing.json"), "--poses", str(case / "poses.npz"),
-               "--batch", str(batch), "--variant", variant, "--device", options.device, "--json",
-               "--quiet"]
+               "--batch", str(batch), "--variant", variant, "--what", what, "--device",
+               options.device, "--json", "--quiet"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[0]
 
 
@@ -102,16 +127,16 @@ def driver_of(options, name):
     return next(f"{d['platform']} {d['driver']}" for d in json.loads(listed) if d["name"] == name)
 
 
-def compare(options, case, variant, batch, loaded):
+def compare(options, case, variant, what, batch, loaded):
     poses = [np.resize(loaded[k], (batch, 6)).astype(np.float32) for k in ("s1", "s2")]
-    run = jax_call(case, variant, poses)
+    run = jax_call(case, variant, what, poses)
     ours, theirs = [], []
     for _ in range(options.rounds):
         theirs.append(run()[0])
-        row = abut_seconds(options, case, variant, batch)
+        row = abut_seconds(options, case, variant, what, batch)
         ours.append(row["seconds_median"])
     ratios = [t / o for t, o in zip(theirs, ours)]
-    return {"case": case.name, "variant": variant, "batch": batch, "contacts": row["contacts"],
+    return {"case": case.name, "variant": variant, "what": what, "batch": batch, "contacts": row["contacts"],
             "device": row["device"], "driver": driver_of(options, row["device"]), "jax": jax.__version__,
             "abut_poses_per_s": batch / statistics.median(ours),
             "jax_poses_per_s": batch / statistics.median(theirs),
@@ -126,11 +151,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--variant", default="full")
+    parser.add_argument("--what", default="forward")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
     loaded = np.load(options.case / "poses.npz")
-    rows = [compare(options, options.case, v, options.batch, loaded)
-            for v in options.variant.split(",")]
+    rows = [compare(options, options.case, v, w, options.batch, loaded)
+            for v in options.variant.split(",") for w in options.what.split(",")]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     report = {"commit": commit.stdout.strip(), "machine": platform.processor() or platform.machine(),
               "date": time.strftime("%Y-%m-%d"), "rows": rows}
