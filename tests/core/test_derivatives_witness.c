@@ -226,15 +226,18 @@ static size_t not_numbers(const query *q, void *const *arrays, const size_t *wid
   return bad;
 }
 
-/* Parallel, identical, crossing, far, and edges of no length: finite, and in agreement. */
+/* Parallel, identical, crossing, far, and edges of no length: finite, and in agreement. What
+ * the distance times an edge's length rounds to is divided by `compare`: float32 is asked for less
+ * of a distance. */
 static void test_hard_edges(abut_context context, abut_precision precision)
 {
+  const double far = precision == ABUT_FLOAT64 ? 1e3 : 30.0;
   query q = make_query(context, precision, false);
   for (size_t i = 0; i < q.count; ++i) {
     for (size_t k = 0; k < 6; ++k) {
       const double a = real_at(q.x[0], precision, 6 * i + k);
       const double start = real_at(q.x[0], precision, 6 * i + k % 3);
-      const double numbers[6] = {a, a + (double)(k % 3), start, a + 1e3, -a, 0.0};
+      const double numbers[6] = {a, a + (double)(k % 3), start, a + far, -a, 0.0};
       real_put(q.x[1], precision, 6 * i + k, numbers[i % 6]);
     }
     if (i % 6 == 5) { /* both of no length, in one place */
