@@ -226,12 +226,12 @@ static size_t not_numbers(const query *q, void *const *arrays, const size_t *wid
   return bad;
 }
 
-/* Parallel, identical, crossing, far, and edges of no length: finite, and in agreement. What
- * the distance times an edge's length rounds to is divided by `compare`: float32 is asked for less
- * of a distance. */
+/* Parallel, identical, crossing, far, and edges of no length: finite, and in agreement. Where edges
+ * are parallel to rounding, that rounding times the distance is divided by the ridge, a hundredth:
+ * float32 is asked for less of a distance. */
 static void test_hard_edges(abut_context context, abut_precision precision)
 {
-  const double far = precision == ABUT_FLOAT64 ? 1e3 : 30.0;
+  const double far = precision == ABUT_FLOAT64 ? 1e3 : 2.0;
   query q = make_query(context, precision, false);
   for (size_t i = 0; i < q.count; ++i) {
     for (size_t k = 0; k < 6; ++k) {
