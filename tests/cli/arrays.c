@@ -104,12 +104,12 @@ static size_t count_of(const abut_array *a)
   return count;
 }
 
-/* NAME=SHAPE:VALUE, cut in place. */
-static bool fill_one(char *text, abut_array *a)
+/* NAME=SHAPE:VALUE, cut in place. The numbers are to be freed. */
+static double *fill_one(char *text, abut_array *a)
 {
   char *shape = strchr(text, '='), *value = strchr(text, ':');
   if (!shape || !value) {
-    return false;
+    return NULL;
   }
   *shape++ = *value++ = '\0';
   *a = (abut_array){.name = text, .type = ABUT_ARRAY_FLOAT64};
@@ -126,18 +126,23 @@ static bool fill_one(char *text, abut_array *a)
   }
   a->type = strcmp(value, "bytes") == 0 ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_FLOAT64;
   a->data = numbers;
-  return numbers != NULL;
+  return numbers;
 }
 
 static int fill(const char *path, int count, char **texts)
 {
   abut_array arrays[FILL_MOST];
-  for (int i = 0; i < count; ++i) {
-    if (i == FILL_MOST || !fill_one(texts[i], &arrays[i])) {
-      return 2;
-    }
+  double *numbers[FILL_MOST] = {NULL};
+  bool good = count <= FILL_MOST;
+  for (int i = 0; good && i < count; ++i) {
+    numbers[i] = fill_one(texts[i], &arrays[i]);
+    good = numbers[i] != NULL;
   }
-  return abut_write_npz(path, arrays, (size_t)count) != ABUT_SUCCESS;
+  good = good && abut_write_npz(path, arrays, (size_t)count) == ABUT_SUCCESS;
+  for (int i = 0; i < FILL_MOST; ++i) {
+    free(numbers[i]);
+  }
+  return !good;
 }
 
 /* ---- compare ---- */
