@@ -220,6 +220,52 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
   launches[d->precision][program](kernel, x, y, a);
 }
 
+/* Frames of poses are worth float64: where the device has none, the host path makes them, from
+ * copies of the kernel's buffers. */
+static bool runs_on_host(const device *d, kernel_id kernel)
+{
+  return d->cl && !d->found.info.has_float64 && kernel == KERNEL_POSES;
+}
+
+static abut_status copy_up_and_down(const launch_argument *arguments, size_t count,
+                                    buffer copies[KERNEL_ARGUMENTS], bool up)
+{
+  for (size_t i = 0; i < count; ++i) {
+    buffer *from = arguments[i].memory;
+    if (!from) {
+      continue;
+    }
+    TRY(up ? buffer_write(from, 0, from->bytes, copies[i].host)
+           : buffer_read(from, 0, from->bytes, copies[i].host));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status launch_on_copies(device *d, program_id program, kernel_id kernel, size_t x,
+                                    size_t y, const launch_argument *arguments, size_t count)
+{
+  abut_status status = ABUT_SUCCESS;
+  buffer copies[KERNEL_ARGUMENTS] = {{0}};
+  launch_argument a[KERNEL_ARGUMENTS];
+  for (size_t i = 0; i < count; ++i) {
+    a[i] = arguments[i];
+    if (a[i].memory) {
+      copies[i].owner = d;
+      copies[i].bytes = a[i].memory->bytes;
+      TRY_DONE(allocate(&copies[i].host, copies[i].bytes, 1));
+      a[i].memory = &copies[i];
+    }
+  }
+  TRY_DONE(copy_up_and_down(arguments, count, copies, false));
+  launch_host(d, program, kernel, x, y, a, count);
+  TRY_DONE(copy_up_and_down(arguments, count, copies, true));
+done:
+  for (size_t i = 0; i < count; ++i) {
+    free(copies[i].host);
+  }
+  return status;
+}
+
 abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count)
 {
@@ -231,6 +277,9 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
   if (!d->cl) {
     launch_host(d, program, kernel, x, y, arguments, count);
     return ABUT_SUCCESS;
+  }
+  if (runs_on_host(d, kernel)) {
+    return launch_on_copies(d, program, kernel, x, y, arguments, count);
   }
   opencl_argument a[KERNEL_ARGUMENTS];
   buffer *spare = any_buffer(arguments, count);

@@ -41,17 +41,18 @@ def run(command):
     return done.returncode, done.stdout + done.stderr
 
 
-def defines(precision):
+def defines(precision, tangents):
     """What the library passes on a GPU; __OPENCL_VERSION__ is the OpenCL runtime's to define."""
     wide = "1" if precision == "f64" else "0"
-    return ["-D__OPENCL_VERSION__=120", f"-DREAL_DOUBLE={wide}", "-DWIDE=1", "-DLANES=1", "-DWG=64"]
+    return ["-D__OPENCL_VERSION__=120", f"-DREAL_DOUBLE={wide}", "-DWIDE=1", "-DLANES=1", "-DWG=64",
+            f"-DTANGENTS={tangents}"]
 
 
-def clang_command(precision, root, target, cpu, library):
+def clang_command(precision, tangents, root, target, cpu, library):
     flag = "-march=" if target.startswith("nvptx") else "-mcpu="
     return [tool(["clang-15", "clang"]), "-target", target, flag + cpu, "-cl-std=CL1.2", "-x", "cl",
             "-Xclang", "-finclude-default-header", "-O3", "-nogpulib", "-Wno-unused-command-line-argument",
-            "-Xclang", "-mlink-bitcode-file", "-Xclang", library, *defines(precision), f"-I{root}",
+            "-Xclang", "-mlink-bitcode-file", "-Xclang", library, *defines(precision, tangents), f"-I{root}",
             "-S", str(root / "kernels" / "suite.cl")]
 
 
@@ -62,11 +63,11 @@ def library_of(name):
     return str(path)
 
 
-def nvidia(precision, root, out):
+def nvidia(precision, tangents, root, out):
     """PTX is made once, for the older target; ptxas then makes each device's code."""
     library = library_of("nvptx64--nvidiacl.bc")
     ptxas = tool(["ptxas"], ["/usr/local/cuda*/bin"])
-    code, text = run([*clang_command(precision, root, "nvptx64--nvidiacl", "sm_70", library),
+    code, text = run([*clang_command(precision, tangents, root, "nvptx64--nvidiacl", "sm_70", library),
                       "-o", out / "k.ptx"])
     if code:
         yield "nvptx64", {}, text
@@ -102,43 +103,55 @@ def amd_figures(assembly):
     return found
 
 
-def amd(precision, root, out):
+def amd(precision, tangents, root, out):
     library = library_of("gfx906-amdgcn-mesa-mesa3d.bc")
     for target in AMD_TARGETS:
         path = out / f"{target}.s"
-        code, text = run([*clang_command(precision, root, "amdgcn-mesa-mesa3d", target, library),
+        code, text = run([*clang_command(precision, tangents, root, "amdgcn-mesa-mesa3d", target, library),
                           "-o", path])
         found = amd_figures(path.read_text()) if not code else {}
         yield target, found, text if code else ""
 
 
-def intel(precision, root, out):
+def intel(precision, tangents, root, out):
     ocloc = tool(["ocloc"])
-    options = " ".join(["-cl-std=CL1.2", *defines(precision)[1:], f"-I{root}"])
+    options = " ".join(["-cl-std=CL1.2", *defines(precision, tangents)[1:], f"-I{root}"])
     source = root / "kernels" / "suite.cl"
     for target in INTEL_TARGETS:
         code, text = run([ocloc, "compile", "-file", source, "-device", target, "-options", options,
                           "-out_dir", out])
-        found = {name: "built" for name in KERNEL.findall(suite_text(root))} if not code else {}
+        found = {name: "built" for name in KERNEL.findall(suite_text(root, tangents))} if not code else {}
         yield target, found, text if code else ""
 
 
-def suite_text(root):
-    return "\n".join(p.read_text() for p in sorted((root / "kernels").glob("*.cl")))
+PLAIN_ONLY = ("compact.cl", "render.cl")  # behind #if !TANGENTS in suite.cl
+
+
+def suite_text(root, tangents):
+    return "\n".join(p.read_text() for p in sorted((root / "kernels").glob("*.cl"))
+                     if not (tangents and p.name in PLAIN_ONLY))
+
+
+def build(vendor, precision, tangents, root):
+    """Prints every kernel's figures; how many there are, how many are missing."""
+    expected = KERNEL.findall(suite_text(root, tangents))
+    numbers = "dual" if tangents else "plain"
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as out:
+        for target, found, error in globals()[vendor](precision, tangents, root, pathlib.Path(out)):
+            if error:
+                print(f"{target} {precision} {numbers} does not build:\n{error[:4000]}")
+            for name in expected:
+                print(f"{target} {precision} {numbers} {name:25} {found.get(name, 'MISSING')}")
+            passed += sum(name in found for name in expected)
+            failed += sum(name not in found for name in expected)
+    return passed, failed
 
 
 def main():
     vendor, precision, root = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve()
-    expected = KERNEL.findall(suite_text(root))
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as out:
-        for target, found, error in globals()[vendor](precision, root, pathlib.Path(out)):
-            if error:
-                print(f"{target} {precision} does not build:\n{error[:4000]}")
-            for name in expected:
-                print(f"{target} {precision} {name:20} {found.get(name, 'MISSING')}")
-            passed += sum(name in found for name in expected)
-            failed += sum(name not in found for name in expected)
+    counts = [build(vendor, precision, tangents, root) for tangents in (0, 1)]
+    passed, failed = (sum(c[i] for c in counts) for i in (0, 1))
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
 
