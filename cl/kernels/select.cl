@@ -53,7 +53,7 @@ KERNEL void top_scores(GLOBAL const real *scores, int padded, int count, int kep
   int last_index = -1;
   for (int k = 0; k <= kept; ++k) {
     lane score = lane_lit(SCORE_NONE);
-    lane where = lane_lit(SCORE_NONE); // of the block's first element, as a real: exact below 2^24
+    lane where = lane_lit(R(0.0)); // the element's index as a real: exact below 2^24
     for (int block = item; block * LANES < padded; block += WG) {
       const lane s = lane_load(row + block * LANES);
       const lane at = lane_iota() + (real)(block * LANES);
