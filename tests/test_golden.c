@@ -151,8 +151,8 @@ static void run_pair(abut_pair pair, const char *folder, abut_precision precisio
 /* Poses whose gradients float32 cannot hold to the finer bound (they are held to the coarser one):
  * many edges tie within a few float32 steps of their scores. Computing everything in float64 from
  * poses rounded to float32 is already off by 2.0e-3 at the first; at the second, moving a
- * pose by 4e-9, an eighth of a float32 step, costs 1.4e-3, and which side an error falls to is decided
- * by how a compiler fuses multiply-adds. */
+ * pose by 4e-9, an eighth of a float32 step, costs 1.4e-3, and which side an error falls to is
+ * decided by how a compiler fuses multiply-adds. */
 static const struct {
   const char *folder, *what;
   size_t pose;

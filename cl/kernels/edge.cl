@@ -69,8 +69,8 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, int stride1, int padded1, i
 }
 
 // bars: cotangents of e1, e2 and con, WITNESS_PLANES planes of `pair_padded`, 0 past the last pair.
-// Writes ends_bar where `selected`: 12 planes of `pair_padded`, the cotangents of each pair's ends in
-// their own frames.
+// Writes ends_bar where `selected`: 12 planes of `pair_padded`, the cotangents of each pair's ends
+// in their own frames.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, int stride1, int padded1,
                                            int kept1, GLOBAL const real *ends2, int stride2,
                                            int padded2, int kept2, GLOBAL const real *frames,
@@ -213,6 +213,78 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
   }
 }
 
+// A block of a pose's outputs' cotangents: have says which there are (WANT_*), rows as in
+// vertex_adjoint.
+typedef struct output_bars {
+  int have, slot1, slot2, contacts, d_stride, first, pairs, pose;
+  GLOBAL const real *p, *d, *n, *frame;
+} output_bars;
+
+// Cotangents of vectors in the world, in body 1's frame.
+static vec world_bar(const output_bars *b, GLOBAL const real *rows, int slot)
+{
+  GLOBAL const real *row = NUMS(rows, b->pose, 3 * b->contacts) + 3 * slot;
+  return turn_back(b->frame + FRAME_WORLD_1,
+                   cotangent3(row, 3 * b->contacts, NO_ORDER, 0, b->first, b->pairs));
+}
+
+static FN(edge_contact) contact_bars(const output_bars *b, GLOBAL const real *factors_bar,
+                                     int factors_stride, int pair_padded, int active)
+{
+  const num zero = n_lit(R(0.0));
+  const vec zero3 = FN(make)(zero, zero, zero);
+  FN(edge_contact) bar = {zero, zero, zero, zero3, zero3, zero, zero};
+  if (b->have & WANT_D) {
+    GLOBAL const real *row = NUMS(b->d, b->pose, b->d_stride);
+    bar.d1 = cotangent(row + b->slot1, b->d_stride, NO_ORDER, 0, b->first, b->pairs);
+    bar.d2 = cotangent(row + b->slot2, b->d_stride, NO_ORDER, 0, b->first, b->pairs);
+  }
+  if (b->have & WANT_N) {
+    bar.n1 = world_bar(b, b->n, b->slot1);
+    bar.n2 = world_bar(b, b->n, b->slot2);
+  }
+  if (active) {
+    GLOBAL const real *row = NUMS(factors_bar, b->pose, factors_stride);
+    bar.dbar = cotangent(row, factors_stride, NO_ORDER, 0, b->first, b->pairs);
+    bar.a1 = cotangent(row + pair_padded, factors_stride, NO_ORDER, 0, b->first, b->pairs);
+    bar.a2 = cotangent(row + 2 * pair_padded, factors_stride, NO_ORDER, 0, b->first, b->pairs);
+  }
+  return bar;
+}
+
+// Through both bodies' own fields (jets at their own points) to the points: body 1's in its own
+// frame, body 2's across.
+static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
+                               GLOBAL const real *jet2, GLOBAL const real *to_2, int pair_padded,
+                               int active, FN(edge_pair_bar) *r, wrench *relative)
+{
+  const int stride = JET_PLANES * pair_padded, gradient = JET_PLANE_GRADIENT * pair_padded;
+  r->e1 = FN(add3)(r->e1, pull_normal(jet1, pair_padded, r->m1));
+  vec across = pull_normal(jet2, pair_padded, turn(to_2, r->m2));
+  if (active) {
+    r->e1 = FN(mad3)(load3(jet1 + gradient, stride, pair_padded), r->own1, r->e1);
+    across = FN(mad3)(load3(jet2 + gradient, stride, pair_padded), r->own2, across);
+  }
+  across = turn_back(to_2, across);
+  r->e2 = FN(add3)(r->e2, across);
+  push_at(relative, in->e2, FN(neg3)(across));
+  twist_direction(relative, in->m2, r->m2);
+}
+
+// Through the other body's field at each point (planes phi, gradient).
+static void opposing_fields_adjoint(const pair_inputs *in, GLOBAL const real *field1,
+                                    GLOBAL const real *field2, GLOBAL const real *to_2,
+                                    int pair_padded, FN(edge_pair_bar) *r, wrench *relative)
+{
+  const int stride = 4 * pair_padded;
+  const vec slope2 = load3(field1 + pair_padded, stride, pair_padded);
+  const vec slope1 = load3(field2 + pair_padded, stride, pair_padded);
+  const vec push = turn_back(to_2, FN(scale3)(slope2, r->opposing1));
+  r->e1 = FN(add3)(r->e1, push);
+  push_at(relative, in->e1, FN(neg3)(push));
+  r->e2 = FN(mad3)(slope1, r->opposing2, r->e2);
+}
+
 // Adjoint of edge_contacts and of the fields under it. own1, own2: planes of field_jet;
 // opposing1, opposing2: of field_gradient, where `active`; have and the *_bar rows as in
 // vertex_adjoint; factors_bar: cotangents of factors, where `active`. Writes bars (see
@@ -235,34 +307,15 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   if (first >= pair_padded) {
     return;
   }
-  const num zero = n_lit(R(0.0));
-  const vec zero3 = FN(make)(zero, zero, zero);
   const int jet = JET_PLANES * pair_padded, flat = 4 * pair_padded;
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
   const pair_inputs in = load_pair(witness, base, witness_stride, pair_padded, own1, own2, jet,
                                    opposing1, opposing2, flat, active, frame, block, pose);
-  FN(edge_contact) bar = {zero, zero, zero, zero3, zero3, zero, zero};
-  if (have & WANT_D) {
-    const int stride = d_shared ? 0 : contacts;
-    GLOBAL const real *row = NUMS(d_bar, pose, stride);
-    bar.d1 = cotangent(row + slot1, stride, NO_ORDER, 0, first, pairs);
-    bar.d2 = cotangent(row + slot2, stride, NO_ORDER, 0, first, pairs);
-  }
-  if (have & WANT_N) {
-    GLOBAL const real *row = NUMS(n_bar, pose, 3 * contacts);
-    bar.n1 = turn_back(frame + FRAME_WORLD_1,
-                       cotangent3(row + 3 * slot1, 3 * contacts, NO_ORDER, 0, first, pairs));
-    bar.n2 = turn_back(frame + FRAME_WORLD_1,
-                       cotangent3(row + 3 * slot2, 3 * contacts, NO_ORDER, 0, first, pairs));
-  }
-  if (active) {
-    const int stride = factors_bar_planes * pair_padded;
-    GLOBAL const real *row = NUMS(factors_bar, pose, stride);
-    bar.dbar = cotangent(row, stride, NO_ORDER, 0, first, pairs);
-    bar.a1 = cotangent(row + pair_padded, stride, NO_ORDER, 0, first, pairs);
-    bar.a2 = cotangent(row + 2 * pair_padded, stride, NO_ORDER, 0, first, pairs);
-  }
+  const output_bars out = {have, slot1, slot2, contacts, d_shared ? 0 : contacts, first, pairs,
+                           pose, p_bar, d_bar, n_bar, frame};
+  const FN(edge_contact) bar =
+    contact_bars(&out, factors_bar, factors_bar_planes * pair_padded, pair_padded, active);
   FN(edge_pair_bar) r = active
     ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, in.own1, in.own2, in.opposing1,
                             in.opposing2, c, &bar, 1)
@@ -275,33 +328,14 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
     twist_direction(&carried, in.m1, r.m1);
     twist_direction(&carried, in.m2, r.m2);
   }
-  // Own fields: body 1's in its own frame, body 2's across.
-  GLOBAL const real *jet1 = NUMS(own1, pose, jet) + first, *jet2 = NUMS(own2, pose, jet) + first;
-  const int gradient = JET_PLANE_GRADIENT * pair_padded;
-  r.e1 = FN(add3)(r.e1, pull_normal(jet1, pair_padded, r.m1));
-  vec across = pull_normal(jet2, pair_padded, turn(to_2, r.m2));
+  own_fields_adjoint(&in, NUMS(own1, pose, jet) + first, NUMS(own2, pose, jet) + first, to_2,
+                     pair_padded, active, &r, &relative);
   if (active) {
-    r.e1 = FN(mad3)(load3(jet1 + gradient, jet, pair_padded), r.own1, r.e1);
-    across = FN(mad3)(load3(jet2 + gradient, jet, pair_padded), r.own2, across);
-  }
-  across = turn_back(to_2, across);
-  r.e2 = FN(add3)(r.e2, across);
-  push_at(&relative, in.e2, FN(neg3)(across));
-  twist_direction(&relative, in.m2, r.m2);
-  if (active) {
-    const vec slope2 = load3(NUMS(opposing1, pose, flat) + first + pair_padded, flat, pair_padded);
-    const vec slope1 = load3(NUMS(opposing2, pose, flat) + first + pair_padded, flat, pair_padded);
-    const vec push = turn_back(to_2, FN(scale3)(slope2, r.opposing1));
-    r.e1 = FN(add3)(r.e1, push);
-    push_at(&relative, in.e1, FN(neg3)(push));
-    r.e2 = FN(mad3)(slope1, r.opposing2, r.e2);
+    opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
+                            NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
   }
   if (have & WANT_P) {
-    GLOBAL const real *row = NUMS(p_bar, pose, 3 * contacts);
-    const vec push1 = turn_back(frame + FRAME_WORLD_1,
-      cotangent3(row + 3 * slot1, 3 * contacts, NO_ORDER, 0, first, pairs));
-    const vec push2 = turn_back(frame + FRAME_WORLD_1,
-      cotangent3(row + 3 * slot2, 3 * contacts, NO_ORDER, 0, first, pairs));
+    const vec push1 = world_bar(&out, p_bar, slot1), push2 = world_bar(&out, p_bar, slot2);
     push_at(&carried, in.e1, push1);
     push_at(&carried, in.e2, push2);
     r.e1 = FN(add3)(r.e1, push1);

@@ -174,8 +174,8 @@ KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top, in
 
 // Adjoint of softsort_*, by hand: from the cotangents of the means (`columns` planes of
 // `out_padded`) those of the scores. A block of elements walks the rows. With W_i a row's weights,
-// c_i = bar . source_i and x_i = -|r - s_i| / sort: s_bar_i = W_i (c_i - bar . mean) sign(r - s_i) /
-// sort, and minus the sum of these for r = s_(k), in parts[k][block].
+// c_i = bar . source_i and x_i = -|r - s_i| / sort: s_bar_i = W_i (c_i - bar . mean) sign(r - s_i)
+// / sort, and minus the sum of these for r = s_(k), in parts[k][block].
 static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top, int kept,
                              GLOBAL const real *source, int padded, const int columns,
                              GLOBAL const coefficients *c, GLOBAL const real *mean, int out_padded,
@@ -263,7 +263,8 @@ ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, int kept, int block
 }
 
 // Gate: x = (s_(k) - s_(K+1)) / sort, at most 1e3, which is all where every element is kept.
-static num gate_gap(GLOBAL const real *top, int kept, int count, int k, GLOBAL const coefficients *c)
+static num gate_gap(GLOBAL const real *top, int kept, int count, int k,
+                    GLOBAL const coefficients *c)
 {
   const num most = n_lit(R(1e3));
   if (kept >= count) {

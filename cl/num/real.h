@@ -30,8 +30,8 @@
 #define LOCAL
 #endif
 
-// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is an
-// unused function. Drivers compile for seconds to minutes, and few calls need everything.
+// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is
+// an unused function. Drivers compile for seconds to minutes, and few calls need everything.
 #ifndef WITH_FORWARD
 #define WITH_FORWARD 1
 #endif

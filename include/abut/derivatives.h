@@ -7,8 +7,8 @@
  *
  * Gradients are with respect to the numbers given: the six of a twist, or the seven of a position
  * and a quaternion, where the quaternion's part is orthogonal to it. Every finite pose gives
- * finite derivatives; a pose that is not finite gets NaN in its own. Results are the same to the bit
- * from run to run, however the batch is split.
+ * finite derivatives; a pose that is not finite gets NaN in its own. Results are the same to the
+ * bit from run to run, however the batch is split.
  *
  * All functions take the batch of abut_contacts: its poses, and whatever of its outputs is wanted
  * beside the derivatives (it may be none). P is 6 or 7 by the batch's kind of poses, N its count,
@@ -95,8 +95,8 @@ ABUT_API abut_status abut_jacobian(abut_pair pair, abut_pair derivatives, abut_b
                                    void *blocks);
 
 /* Witness points alone. Arrays as in abut_witness_edges and abut_witness_faces; cotangents and
- * tangents have the shapes of what they belong to. NULL: zero of an input, not wanted of an output. A
- * face query that is rejected gives NaN. */
+ * tangents have the shapes of what they belong to. NULL: zero of an input, not wanted of an output.
+ * A face query that is rejected gives NaN. */
 ABUT_API abut_status abut_witness_edges_vjp(abut_context context, const abut_smoothing *smoothing,
                                             size_t count, const void *edges1, const void *edges2,
                                             const void *points1_bar, const void *points2_bar,

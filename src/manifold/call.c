@@ -122,8 +122,8 @@ static abut_status fetch_reductions(call *c, size_t first, size_t count)
   if (!values_run(c)->wanted.reduced) {
     return ABUT_SUCCESS;
   }
-  TRY(buffer_read(values_run(c)->pair->scratch[SCRATCH_REDUCED], 0, count * REDUCED_REALS * c->real_bytes,
-                  c->values));
+  TRY(buffer_read(values_run(c)->pair->scratch[SCRATCH_REDUCED], 0,
+                  count * REDUCED_REALS * c->real_bytes, c->values));
   void *const to[REDUCED_REALS] = {r->mean_distance, r->activity, r->energy, r->minimum_distance,
                                    r->soft_minimum};
   for (size_t i = 0; i < REDUCED_REALS; ++i) {

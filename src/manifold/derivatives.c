@@ -33,10 +33,9 @@ static abut_status forward_derivatives(call *c, size_t count)
   return c->run_count > 1 ? run_forward(derivatives_run(c), count) : ABUT_SUCCESS;
 }
 
-static abut_status get_gradients(const call *c, const run *r, int part, const abut_gradients *to,
-                                 size_t first, size_t count)
+static abut_status get_gradients(const run *r, int part, const abut_gradients *to, size_t first,
+                                 size_t count)
 {
-  (void)c;
   const size_t width = (size_t)r->pose_width;
   TRY(get_rows(r, SCRATCH_GRADIENT_1, part, to->pose1, first, count, width));
   return get_rows(r, SCRATCH_GRADIENT_2, part, to->pose2, first, count, width);
@@ -68,7 +67,7 @@ static abut_status vjp_chunk(call *c, size_t first, size_t count)
     }
   }
   TRY(run_reverse(r, count));
-  return get_gradients(c, r, 0, v->gradients, first, count);
+  return get_gradients(r, 0, v->gradients, first, count);
 }
 
 static int given(const void *p, const void *d, const void *n, const void *activity)
@@ -201,9 +200,9 @@ static abut_status reduction_chunk(call *c, size_t first, size_t count)
   TRY(reduction_cotangents(c, g->reduction, count));
   TRY(run_reverse(r, count));
   if (g->gradients) {
-    TRY(get_gradients(c, r, 0, g->gradients, first, count));
+    TRY(get_gradients(r, 0, g->gradients, first, count));
   }
-  return g->products ? get_gradients(c, r, 1, g->products, first, count) : ABUT_SUCCESS;
+  return g->products ? get_gradients(r, 1, g->products, first, count) : ABUT_SUCCESS;
 }
 
 static abut_status check_reduction(abut_reduction reduction)
@@ -284,14 +283,10 @@ static abut_status put_unit_tangents(const run *r, size_t count, size_t column)
   return status;
 }
 
-typedef struct jacobian_call {
-  void *blocks;
-} jacobian_call;
-
 static abut_status jacobian_chunk(call *c, size_t first, size_t count)
 {
   (void)first;
-  const jacobian_call *j = c->user;
+  char *const *blocks = c->user;
   const run *r = derivatives_run(c), *values = values_run(c);
   const size_t columns = 2 * (size_t)r->pose_width, entries = c->list_found;
   if (!entries) {
@@ -309,13 +304,13 @@ static abut_status jacobian_chunk(call *c, size_t first, size_t count)
   }
   const size_t block = 8 * columns * c->real_bytes;
   return buffer_read(r->pair->scratch[SCRATCH_JACOBIAN], 0, entries * block,
-                     (char *)j->blocks + c->list_first * block);
+                     *blocks + c->list_first * block);
 }
 
 abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
 {
   call c;
-  const jacobian_call j = {blocks};
+  char *const to = blocks;
   if (!batch || !batch->compact || (batch->compact->capacity && !blocks)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
                 "for its blocks");
@@ -324,6 +319,6 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY;
   c.chunk = jacobian_chunk;
-  c.user = &j;
+  c.user = &to;
   return call_finish(&c);
 }

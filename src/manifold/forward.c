@@ -218,8 +218,8 @@ size_t pair_slots(const run *r)
   return padded(r->pair->layout.edges[0] * r->pair->layout.edges[1], device_lanes(r->device));
 }
 
-/* A reverse pass needs the points before each tracing step; otherwise a step replaces them. They lie
- * before con's plane (the last), then behind it, six planes a step. */
+/* A reverse pass needs the points before each tracing step; otherwise a step replaces them. The
+ * first lie before con's plane, those after each step behind it, six planes a step. */
 static size_t witness_base(const run *r, uint32_t step)
 {
   const size_t plane = r->wanted.cotangents && step ? 6 * (size_t)step + 1 : 0;
