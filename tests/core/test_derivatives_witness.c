@@ -119,8 +119,8 @@ static double dot(const query *q, const void *a, const void *b, size_t width, si
   return sum;
 }
 
-/* |<c, J t> - <J' c, t>| in units of the products' absolute sum: 1e-12 in float64, in float32 as many
- * roundings. */
+/* |<c, J t> - <J' c, t>| in units of the products' absolute sum: 1e-12 in float64, in float32 as
+ * many roundings. */
 static void test_agreement(query *q, const char *what)
 {
   const double most = q->precision == ABUT_FLOAT64 ? 1e-12 : 1e-12 * 536870912.0;
