@@ -18,6 +18,15 @@ typedef struct FN(frame) {
 #define SEPARATION_LIMIT 1e12f
 #endif
 
+// Of translations whose products an adjoint adds up.
+#if REAL_DOUBLE
+#define REACH_LIMIT 1e120
+#elif WIDE
+#define REACH_LIMIT TRANSLATION_LIMIT
+#else
+#define REACH_LIMIT 1e15f
+#endif
+
 // The value stops at the limit, its derivative does not: adjoints pass through it likewise.
 static num FN(limit)(num x, real most)
 {
@@ -164,7 +173,7 @@ static void FN(exp_se3_adjoint)(vec rho, vec omega, vec force, vec moment, vec *
                                 vec *omega_bar)
 {
   const vec w = FN(limit3)(omega, ROTATION_LIMIT);
-  const vec x = FN(limit3)(rho, TRANSLATION_LIMIT);
+  const vec x = FN(limit3)(rho, REACH_LIMIT);
   const FN(turn) r = FN(turn_of)(w);
   const vec along = FN(scale3)(r.axis, n_mul(r.bkk, FN(dot3)(r.axis, force)));
   const vec t_bar = FN(mad3)(force, r.cosine,
@@ -190,18 +199,19 @@ static num FN(larger)(num a, num b)
 
 // The largest component of a quaternion, a constant to derivatives: squares of very long or short
 // ones leave the range, of ratios they do not.
-static num FN(quaternion_size)(num qx, num qy, num qz, num qw)
+static n_part FN(quaternion_size)(num qx, num qy, num qz, num qw)
 {
   const num xy = FN(larger)(n_abs(qx), n_abs(qy));
   const num zw = FN(larger)(n_abs(qz), n_abs(qw));
-  return n_of(n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY))));
+  return n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY)));
 }
 
 // Position and quaternion (x, y, z, w), of any length above 0.
 static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num qw)
 {
-  const num most = FN(quaternion_size)(qx, qy, qz, qw);
-  const num sx = n_div(qx, most), sy = n_div(qy, most), sz = n_div(qz, most), sw = n_div(qw, most);
+  const n_part most = FN(quaternion_size)(qx, qy, qz, qw);
+  const num sx = n_over(qx, most), sy = n_over(qy, most);
+  const num sz = n_over(qz, most), sw = n_over(qw, most);
   const num norm2 = n_mad(sx, sx, n_mad(sy, sy, n_mad(sz, sz, n_mul(sw, sw))));
   const num k = n_scale(n_rcp(norm2), R(2.0));
   const num x = n_mul(sx, k), y = n_mul(sy, k), z = n_mul(sz, k);
@@ -224,18 +234,18 @@ static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num 
 static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, vec moment,
                                    vec *position_bar, num q_bar[4])
 {
-  const num most = FN(quaternion_size)(qx, qy, qz, qw);
-  const vec v = FN(make)(n_div(qx, most), n_div(qy, most), n_div(qz, most));
-  const num w = n_div(qw, most);
+  const n_part most = FN(quaternion_size)(qx, qy, qz, qw);
+  const vec v = FN(make)(n_over(qx, most), n_over(qy, most), n_over(qz, most));
+  const num w = n_over(qw, most);
   const num k = n_scale(n_rcp(n_mad(w, w, FN(dot3)(v, v))), R(2.0));
   const vec across = FN(cross3)(v, force);
   *position_bar = FN(mad3)(FN(mad3)(across, w, FN(cross3)(v, across)), k, force);
   const vec turn = FN(scale3)(FN(mad3)(moment, w, FN(cross3)(v, moment)), k);
   // Short quaternions have long gradients; what is finite stays so.
-  q_bar[0] = FN(limit)(n_div(turn.x, most), REAL_MOST);
-  q_bar[1] = FN(limit)(n_div(turn.y, most), REAL_MOST);
-  q_bar[2] = FN(limit)(n_div(turn.z, most), REAL_MOST);
-  q_bar[3] = FN(limit)(n_div(n_neg(n_mul(FN(dot3)(v, moment), k)), most), REAL_MOST);
+  q_bar[0] = FN(limit)(n_over(turn.x, most), REAL_MOST);
+  q_bar[1] = FN(limit)(n_over(turn.y, most), REAL_MOST);
+  q_bar[2] = FN(limit)(n_over(turn.z, most), REAL_MOST);
+  q_bar[3] = FN(limit)(n_over(n_neg(n_mul(FN(dot3)(v, moment), k)), most), REAL_MOST);
 }
 
 // a' b for rotations, and a' (v) limited: the frame of `a` seen from `b` and so on.

@@ -35,6 +35,51 @@ static void store(GLOBAL real *p, int stride, num x)
   }
 }
 
+// Far outside anything that `real` has digits for, these keep what one kernel leaves to the next
+// finite, values and derivatives: cotangents, and the Jacobian of a normal, which reaches 1e18 at a
+// superquadric's centre. A product of both and of a distance stays in range.
+#if REAL_DOUBLE
+#define COTANGENT_LIMIT 1e60
+#define JACOBIAN_LIMIT 1e30
+#define WRENCH_LIMIT 1e160
+#else
+#define COTANGENT_LIMIT 1e15f
+#define JACOBIAN_LIMIT 1e10f
+#define WRENCH_LIMIT 1e33f
+#endif
+
+static num bounded(num x, real most)
+{
+  num r = x;
+  EACH_PART(i) {
+    const lane part = lane_min(n_get_part(x, i), lane_lit(most));
+    r = n_with_part(r, i, lane_max(part, lane_lit(-most)));
+  }
+  return r;
+}
+
+// The same for derivatives alone: nothing on plain numbers.
+static num steady(num x, real most)
+{
+  num r = x;
+  for (int i = 1; i < PARTS; ++i) {
+    const lane part = lane_min(n_get_part(x, i), lane_lit(most));
+    r = n_with_part(r, i, lane_max(part, lane_lit(-most)));
+  }
+  (void)most;
+  return r;
+}
+
+static vec steady3(vec v, real most)
+{
+  return FN(make)(steady(v.x, most), steady(v.y, most), steady(v.z, most));
+}
+
+static vec bounded3(vec v, real most)
+{
+  return FN(make)(bounded(v.x, most), bounded(v.y, most), bounded(v.z, most));
+}
+
 // Vectors lie in three planes of `plane` numbers.
 static vec load3(GLOBAL const real *p, int stride, int plane)
 {
@@ -268,12 +313,12 @@ static vec place(GLOBAL const real *frame, vec a)
   return r;
 }
 
-// The poison of a pose on the value and on every derivative.
+// An output: finite derivatives, and the poison of a pose on the value and on all of them.
 static num poisoned(GLOBAL const real *frames, num x)
 {
-  num r = x;
+  num r = steady(x, REAL_BIG);
   EACH_PART(i) {
-    r = n_with_part(r, i, n_get_part(x, i) + frames[FRAME_POISON]);
+    r = n_with_part(r, i, n_get_part(r, i) + frames[FRAME_POISON]);
   }
   return r;
 }

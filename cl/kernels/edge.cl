@@ -63,9 +63,9 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, int stride1, int padded1, i
   num con;
   FN(edge_witness)(at.p0, at.p1, place(frame, at.q0), place(frame, at.q1), c, &e1, &e2, &con);
   GLOBAL real *row = NUMS(witness, pose, witness_stride) + block * LANES;
-  store3(row + base, witness_stride, pair_padded, e1);
-  store3(row + base + 3 * pair_padded, witness_stride, pair_padded, e2);
-  store(row + WITNESS_CON * pair_padded, witness_stride, con);
+  store3(row + base, witness_stride, pair_padded, steady3(e1, COTANGENT_LIMIT));
+  store3(row + base + 3 * pair_padded, witness_stride, pair_padded, steady3(e2, COTANGENT_LIMIT));
+  store(row + WITNESS_CON * pair_padded, witness_stride, steady(con, COTANGENT_LIMIT));
 }
 
 // bars: cotangents of e1, e2 and con, WITNESS_PLANES planes of `pair_padded`, 0 past the last pair.
@@ -95,6 +95,9 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, int stride1
   FN(edge_witness_adjoint)(at.p0, at.p1, q0, q1, c, load3(row, stride, pair_padded),
                            load3(row + 3 * pair_padded, stride, pair_padded),
                            load(row + WITNESS_CON * pair_padded, stride), bar);
+  for (int i = 0; i < 4; ++i) {
+    bar[i] = bounded3(bar[i], COTANGENT_LIMIT);
+  }
   wrench relative = no_wrench();
   push_at(&relative, q0, bar[2]);
   push_at(&relative, q1, bar[3]);
@@ -190,7 +193,7 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
                                            in.opposing1, in.opposing2, c);
   if (active) {
     store3(NUMS(factors, pose, 3 * pair_padded) + first, 3 * pair_padded, pair_padded,
-           FN(make)(r.dbar, r.a1, r.a2));
+           steady3(FN(make)(r.dbar, r.a1, r.a2), COTANGENT_LIMIT));
   }
   if (want & WANT_P) {
     GLOBAL real *row = NUMS(p, pose, 3 * contacts);
@@ -343,9 +346,9 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   }
   const int stride = WITNESS_PLANES * pair_padded;
   GLOBAL real *to = NUMS(bars, pose, stride) + first;
-  store3(to, stride, pair_padded, r.e1);
-  store3(to + 3 * pair_padded, stride, pair_padded, r.e2);
-  store(to + WITNESS_CON * pair_padded, stride, r.con);
+  store3(to, stride, pair_padded, bounded3(r.e1, COTANGENT_LIMIT));
+  store3(to + 3 * pair_padded, stride, pair_padded, bounded3(r.e2, COTANGENT_LIMIT));
+  store(to + WITNESS_CON * pair_padded, stride, bounded(r.con, COTANGENT_LIMIT));
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);
 }
 
@@ -467,7 +470,8 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, int pair_padd
       if (there) {
         slope = n_add(slope, gather(to, out_stride, 0, last - first, row_step));
       }
-      store_step(to, out_stride, NO_ORDER, 0, 0, rows - first, row_step, slope);
+      store_step(to, out_stride, NO_ORDER, 0, 0, rows - first, row_step,
+                 bounded(slope, COTANGENT_LIMIT));
       store_step(to + factor * pair_padded, out_stride, NO_ORDER, 0, 0, rows - first, row_step,
                  n_mul(weighted, share));
       if (factors_bar_planes > 3) {

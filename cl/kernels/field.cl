@@ -28,8 +28,8 @@ KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, i
   vec normal;
   const num phi = FN(body_field)(head, shape, c, x, 1, &normal);
   GLOBAL real *row = NUMS(out, pose, 4 * padded) + block * LANES;
-  store(row, 4 * padded, phi);
-  store3(row + padded, 4 * padded, padded, normal);
+  store(row, 4 * padded, steady(phi, COTANGENT_LIMIT));
+  store3(row + padded, 4 * padded, padded, steady3(normal, COTANGENT_LIMIT));
 }
 
 // The plane phi.
@@ -46,7 +46,7 @@ KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_
   const vec x = field_point(points, point_base, point_stride, padded, frames, frame, block, pose);
   vec normal;
   store(NUMS(out, pose, padded) + block * LANES, padded,
-        FN(body_field)(head, shape, c, x, 0, &normal));
+        steady(FN(body_field)(head, shape, c, x, 0, &normal), COTANGENT_LIMIT));
 }
 
 // Planes phi, normal, gradient of phi, Jacobian of the normal row by row: JET_* of layout.h.
@@ -65,11 +65,14 @@ ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int poi
   FN(body_jet)(head, shape, c, x, JET_JACOBIAN, &jet);
   const int stride = JET_PLANES * padded;
   GLOBAL real *row = NUMS(out, pose, stride) + block * LANES;
-  store(row, stride, jet.phi);
-  store3(row + JET_PLANE_NORMAL * padded, stride, padded, jet.normal);
-  store3(row + JET_PLANE_GRADIENT * padded, stride, padded, jet.gradient);
+  store(row, stride, steady(jet.phi, COTANGENT_LIMIT));
+  store3(row + JET_PLANE_NORMAL * padded, stride, padded,
+         steady3(jet.normal, COTANGENT_LIMIT));
+  store3(row + JET_PLANE_GRADIENT * padded, stride, padded,
+         steady3(jet.gradient, COTANGENT_LIMIT));
   for (int i = 0; i < 9; ++i) {
-    store(row + (JET_PLANE_JACOBIAN + i) * padded, stride, jet.jacobian[i]);
+    store(row + (JET_PLANE_JACOBIAN + i) * padded, stride,
+          bounded(jet.jacobian[i], JACOBIAN_LIMIT));
   }
 }
 
@@ -88,8 +91,8 @@ ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, in
   FN(jet) jet;
   FN(body_jet)(head, shape, c, x, JET_GRADIENT, &jet);
   GLOBAL real *row = NUMS(out, pose, 4 * padded) + block * LANES;
-  store(row, 4 * padded, jet.phi);
-  store3(row + padded, 4 * padded, padded, jet.gradient);
+  store(row, 4 * padded, steady(jet.phi, COTANGENT_LIMIT));
+  store3(row + padded, 4 * padded, padded, steady3(jet.gradient, COTANGENT_LIMIT));
 }
 
 // What a cotangent of the normal pulls back to: J' bar. jet: a block of the planes of field_jet.
@@ -144,10 +147,10 @@ static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, i
                            wrench relative, wrench carried)
 {
   GLOBAL real *to = NUMS(wrenches, pose, wrench_stride) + block * WRENCH_REALS;
-  store_sum3(to, wrench_stride, relative.force);
-  store_sum3(to + 3, wrench_stride, relative.moment);
-  store_sum3(to + 6, wrench_stride, carried.force);
-  store_sum3(to + 9, wrench_stride, carried.moment);
+  store_sum3(to, wrench_stride, bounded3(relative.force, WRENCH_LIMIT));
+  store_sum3(to + 3, wrench_stride, bounded3(relative.moment, WRENCH_LIMIT));
+  store_sum3(to + 6, wrench_stride, bounded3(carried.force, WRENCH_LIMIT));
+  store_sum3(to + 9, wrench_stride, bounded3(carried.moment, WRENCH_LIMIT));
 }
 
 // One sphere-tracing step of a body's witness points onto its own surface: e' = e - phi n.
@@ -168,7 +171,8 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
     n = turn(NUMS(frames, pose, FRAME_STRIDE) + frame, n);
   }
   const vec e = load3(row + from_base, point_stride, padded);
-  store3(row + to_base, point_stride, padded, FN(mad3)(n, n_neg(phi), e));
+  store3(row + to_base, point_stride, padded,
+         steady3(FN(mad3)(n, n_neg(phi), e), COTANGENT_LIMIT));
 }
 
 // Its adjoint: the cotangent of e' (planes from `base` of `bars`) becomes that of e. own: planes of
@@ -204,6 +208,6 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
     push_at(&relative, e, FN(neg3)(change));
     twist_direction(&relative, turn_back(across, n), FN(scale3)(bar, n_neg(phi)));
   }
-  store3(bar_at, bar_stride, padded, FN(add3)(bar, change));
+  store3(bar_at, bar_stride, padded, bounded3(FN(add3)(bar, change), COTANGENT_LIMIT));
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
 }

@@ -45,14 +45,25 @@ static void write_number(GLOBAL real *to, int stride, num x)
   }
 }
 
+// A derivative beyond the bodies' greatest separation stops there, as the separation does.
+static void write_moving(GLOBAL real *to, num x)
+{
+  to[0] = (real)n_value(x);
+  for (int i = 1; i < PARTS; ++i) {
+    const n_part move = n_get_part(x, i);
+    const n_part most = SEPARATION_LIMIT;
+    to[i * FRAME_STRIDE] = (real)(move > most ? most : move < -most ? -most : move);
+  }
+}
+
 static void write_frame(GLOBAL real *to, const FN(frame) *f)
 {
   for (int k = 0; k < 9; ++k) {
-    write_number(to + k, FRAME_STRIDE, f->m[k]);
+    write_moving(to + k, f->m[k]);
   }
-  write_number(to + 9, FRAME_STRIDE, f->t.x);
-  write_number(to + 10, FRAME_STRIDE, f->t.y);
-  write_number(to + 11, FRAME_STRIDE, f->t.z);
+  write_moving(to + 9, f->t.x);
+  write_moving(to + 10, f->t.y);
+  write_moving(to + 11, f->t.z);
 }
 
 // tangent1, tangent2: (count, TANGENTS, width), read where numbers are duals.

@@ -68,9 +68,9 @@ ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *a
   const num a = gather(NUMS(activity, pose, contacts), contacts, first, last, 1);
   const num depth = n_select(n_value(x) < n_value(zero), n_neg(x), zero);
   store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, first, contacts,
-            n_scale(n_mul(a, depth), R(-2.0)));
+            bounded(n_scale(n_mul(a, depth), R(-2.0)), COTANGENT_LIMIT));
   store_row(NUMS(activity_bar, pose, contacts), contacts, NO_ORDER, 0, first, contacts,
-            n_mul(depth, depth));
+            bounded(n_mul(depth, depth), COTANGENT_LIMIT));
 }
 
 #if WITH_ADJOINT // local memory is a kernel's alone
@@ -103,7 +103,7 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, 
     const num e = n_exp2(n_scale(n_sub(n_lit(least), x), rate));
     const ilane there = lane_iota() + (real)i < lane_lit((real)slots);
     store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
-              n_select(there, n_mul(e, sum_inv), zero));
+              steady(n_select(there, n_mul(e, sum_inv), zero), COTANGENT_LIMIT));
   }
 }
 #endif

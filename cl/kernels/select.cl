@@ -149,7 +149,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top, int 
   const int end = k == kept - 1 ? out_padded : k + 1; // the last row fills the padding
   store_first(NUMS(sums, pose, out_padded) + k, out_padded, sum_inv);
   for (int j = 0; j < columns; ++j) {
-    const num mean = n_mul(all_lanes(mix[j]), sum_inv);
+    const num mean = steady(n_mul(all_lanes(mix[j]), sum_inv), COTANGENT_LIMIT);
     GLOBAL real *row = NUMS(out, pose, columns * out_padded) + j * out_padded;
     for (int i = k; i < end; ++i) {
       store_first(row + i, columns * out_padded, mean);
@@ -217,7 +217,7 @@ static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top, 
     const lane none = lane_lit(R(0.0));
     const lane sign = lane_select(n_value(gap) > none, lane_lit(c->sort_inv),
                                   lane_select(n_value(gap) < none, lane_lit(-c->sort_inv), none));
-    const num share = n_times(n_mul(w, along), sign);
+    const num share = bounded(n_times(n_mul(w, along), sign), COTANGENT_LIMIT);
     total = n_add(total, share);
     store_sum(part, kept * blocks, n_neg(share));
   }
@@ -294,7 +294,8 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, int kept, int 
   }
   const num x = gate_gap(NUMS(top, pose, kept + 1), kept, count, k, c);
   const num e = n_exp2(n_scale(n_mul(x, x), -LOG2E));
-  store_first(NUMS(weights, pose, out_padded) + row, out_padded, n_sub(n_lit(R(1.0)), e));
+  store_first(NUMS(weights, pose, out_padded) + row, out_padded,
+              steady(n_sub(n_lit(R(1.0)), e), COTANGENT_LIMIT));
 }
 
 // Its adjoint: cotangents of s_(1) .. s_(K+1) from those of the weights. The elements themselves

@@ -6,6 +6,11 @@
 #define DUAL_TANGENTS 3
 #endif
 
+#if REAL_DOUBLE
+#define DUAL_LEAST 1e-100
+#else
+#define DUAL_LEAST 1e-12f
+#endif
 #define DN(name) dual_##name
 #define part lane
 #define part_mask ilane
@@ -25,6 +30,12 @@ static dual dual_exp2(dual a)
 static dual dual_log2(dual a) { return dual_chain(a, lane_log2(a.v), LOG2E / a.v); }
 #include "num/part_off.h"
 
+#undef DUAL_LEAST
+#if REAL_DOUBLE || WIDE
+#define DUAL_LEAST 1e-100
+#else
+#define DUAL_LEAST 1e-12f
+#endif
 #define DN(name) wide_dual_##name
 #define part wide
 #define part_mask int

@@ -83,6 +83,13 @@ static dual_t DN(rcp)(dual_t a)
   return DN(chain)(a, v, -v * v);
 }
 static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
+// By a constant above 0, however small: a slope stops where its square would leave the range.
+static dual_t DN(over)(dual_t a, part b)
+{
+  const part least = part_lit(DUAL_LEAST);
+  return DN(chain)(a, a.v / b, R(1.0) / part_select(b < least, least, b));
+}
+
 static dual_t DN(sqrt)(dual_t a)
 {
   const part v = part_sqrt(a.v);

@@ -22,6 +22,7 @@
 #undef n_neg
 #undef n_div
 #undef n_rcp
+#undef n_over
 #undef n_sqrt
 #undef n_exp2
 #undef n_log2

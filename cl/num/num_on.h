@@ -7,7 +7,7 @@
 // between two forms of one smooth function and never use |x| inside one, so a dual is right at the
 // seam too.
 //
-// n_scale multiplies by a plain scalar, n_times by a part (a lane).
+// n_scale multiplies by a plain scalar, n_times by a part (a lane), n_over divides by one.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL
@@ -45,6 +45,7 @@
 #define n_neg(a) DUAL(scale)(a, n_plain(R(-1.0)))
 #define n_div(a, b) DUAL(div)(a, b)
 #define n_rcp(a) DUAL(rcp)(a)
+#define n_over(a, x) DUAL(over)(a, x)
 #define n_sqrt(a) DUAL(sqrt)(a)
 #define n_abs(a) DUAL(abs)(a)
 #define n_sin(a) DUAL(sin)(a)
@@ -67,6 +68,7 @@
 #define n_neg(a) (-(a))
 #define n_div(a, b) ((a) / (b))
 #define n_rcp(a) (R(1.0) / (a))
+#define n_over(a, x) ((a) / (x))
 #ifdef NUM_WIDE
 #define FN(name) name##_w
 #define num wide

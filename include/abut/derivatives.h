@@ -7,7 +7,8 @@
  *
  * Gradients are with respect to the numbers given: the six of a twist, or the seven of a position
  * and a quaternion, where the quaternion's part is orthogonal to it. Every finite pose gives
- * finite derivatives; a pose that is not finite gets NaN in its own. Results are the same to the
+ * finite derivatives (where true ones leave the format they stop at 1e12 to 1e37 in float32, 1e60 and
+ * more in float64); a pose that is not finite gets NaN in its own. Results are the same to the
  * bit from run to run, however the batch is split.
  *
  * All functions take the batch of abut_contacts: its poses, and whatever of its outputs is wanted

@@ -1,17 +1,9 @@
-/* Derivatives of the worst bodies in the worst finite poses, and of the farthest:
- * test_derivatives_finite PRECISION [all].
- *
- * Without `all` it leaves out where numbers leave the format on their way, and NaN comes of it:
- * - translations beyond 1e30 m in float64, 1e9 m in float32, where distances stop but their
- *   tangents do not, and quaternions shorter than 1e-15;
- * - in float32, sphere tracing from a superquadric's very centre, where the normal's Jacobian is
- *   1e18, bodies with axes or widths of 1e-6 m beside lengths of 1e6 m, and clouds of a millimetre
- *   from 1e6 m away. */
+/* Derivatives of the worst bodies in the worst finite poses, and of the farthest, are finite:
+ * test_derivatives_finite PRECISION. */
 #include "slopes.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void check_numbers(const slopes *s, const void *array, size_t width, const char *of,
                           const char *what)
@@ -66,16 +58,9 @@ static void check_all(slopes *s, int reduction, const char *what)
 
 enum { TWISTS = 22 };
 
-static double farthest_part(const double twist[6])
-{
-  return fmax(fabs(twist[0]), fmax(fabs(twist[1]), fabs(twist[2])));
-}
-
-static bool everything; /* that is promised, not only what holds */
-
 /* At rest, touching, far and farther, at the ends of the format, and turned by nothing, by pi,
- * by many turns: body `side` alone, then both. Translations beyond `most` are left out. */
-static void hard_twists(slopes *s, int side, double most)
+ * by many turns: body `side` alone, then both. */
+static void hard_twists(slopes *s, int side)
 {
   const bool wide = s->precision == ABUT_FLOAT64;
   const double far = wide ? 1e300 : 1e30, farthest = wide ? 1.7e308 : 3.4e38;
@@ -105,8 +90,6 @@ static void hard_twists(slopes *s, int side, double most)
   static const double rest[6] = {0};
   for (size_t i = 0; i < TWISTS; ++i) {
     const double *one = twists[i], *other = twists[(i * 5 + 3) % TWISTS];
-    one = farthest_part(one) > most ? rest : one;
-    other = farthest_part(other) > most ? rest : other;
     slopes_put(s, side, i, one);
     slopes_put(s, !side, i, rest);
     slopes_put(s, 0, TWISTS + i, one);
@@ -118,16 +101,12 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
                       abut_precision precision)
 {
   const int k = AWKWARD * first + second;
-  const bool whole = everything || precision == ABUT_FLOAT64;
-  if (!whole && (first == 2 || first == 5 || second == 2 || second == 5)) {
-    return;
-  }
   abut_smoothing smoothing = abut_default_smoothing();
   smoothing.select = way % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   for (int i = 0; i < 2; ++i) {
     smoothing.edges[i] = smoothing.vertices[i] = way / 2 ? 2 : 0;
   }
-  smoothing.trace = whole ? (uint32_t)((k + way) % 3) : 0;
+  smoothing.trace = (uint32_t)((k + way) % 3);
   smoothing.inside = (k + way) % 5 == 0;
   abut_pair pair;
   slopes s;
@@ -135,20 +114,19 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
   snprintf(what, sizeof what, "bodies %d and %d, %d", first, second, way);
   if (CHECK_OK(abut_create_pair(bodies[first], bodies[second], &smoothing, &pair)) &&
       slopes_create(&s, pair, precision, ABUT_POSE_TWIST, 2 * TWISTS, (uint64_t)k + 1)) {
-    const double narrow = first == 7 || second == 7 ? 1e3 : 1e9;
-    hard_twists(&s, way / 2, everything ? HUGE_VAL : whole ? 2e30 : narrow);
+    hard_twists(&s, way / 2);
     check_all(&s, (k + way) % 4, what);
     slopes_free(&s);
     CHECK_OK(abut_destroy_pair(pair));
   }
 }
 
-/* Every way of selection for a quarter of the pairs of bodies, one for the others. */
+/* Every way of selection for each body with itself, one for the other pairs. */
 static void test_twists(const abut_body bodies[AWKWARD], abut_precision precision)
 {
   for (int i = 0; i < AWKWARD * AWKWARD; ++i) {
     for (int way = 0; way < 4; ++way) {
-      if (i % 4 == 0 || way == i / 4 % 4) {
+      if (i % (AWKWARD + 1) == 0 || way == i % 4) {
         test_pair(bodies, i / AWKWARD, i % AWKWARD, way, precision);
       }
     }
@@ -162,10 +140,9 @@ static void test_quaternions(const abut_body bodies[AWKWARD], abut_precision pre
 {
   enum { LENGTHS = 9 };
   const bool wide = precision == ABUT_FLOAT64;
-  const double least = everything ? 0.0 : wide ? 1e-15 : 1e-6;
   const double lengths[LENGTHS] = {1.0, 1e-3, 1e3, 1e-6, 1e15, wide ? 1e200 : 1e30,
-                                   wide ? 1.7e308 : 3.4e38, fmax(least, wide ? 1e-200 : 1e-30),
-                                   fmax(least, wide ? 1e-310 : 1e-40)};
+                                   wide ? 1.7e308 : 3.4e38, wide ? 1e-200 : 1e-30,
+                                   wide ? 1e-310 : 1e-40};
   for (int k = 0; k < AWKWARD; ++k) {
     const abut_smoothing smoothing = abut_default_smoothing();
     abut_pair pair;
@@ -173,9 +150,6 @@ static void test_quaternions(const abut_body bodies[AWKWARD], abut_precision pre
     uint64_t seed = 77;
     char what[64];
     snprintf(what, sizeof what, "quaternions, bodies %d", k);
-    if (!everything && !wide && (k == 1 || k == 2 || k == 4 || k == 5)) {
-      continue; /* bodies 2 and 5 */
-    }
     if (!CHECK_OK(abut_create_pair(bodies[k], bodies[(k + 1) % AWKWARD], &smoothing, &pair)) ||
         !slopes_create(&s, pair, precision, ABUT_POSE_QUATERNION, LENGTHS * LENGTHS, 5)) {
       return;
@@ -246,7 +220,6 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  everything = argc > 2 && !strcmp(argv[2], "all");
   if (awkward_bodies(context, bodies)) {
     test_far(bodies, precision);
     test_quaternions(bodies, precision);
