@@ -7,9 +7,9 @@
  *
  * Gradients are with respect to the numbers given: the six of a twist, or the seven of a position
  * and a quaternion, where the quaternion's part is orthogonal to it. Every finite pose gives
- * finite derivatives (where true ones leave the format they stop at 1e12 to 1e37 in float32, 1e60 and
- * more in float64); a pose that is not finite gets NaN in its own. Results are the same to the
- * bit from run to run, however the batch is split.
+ * finite derivatives (where true ones leave the format they stop, from 1e10 on in float32 and 1e30
+ * in float64); a pose that is not finite gets NaN in its own. Results are the same to the bit from
+ * run to run, however the batch is split.
  *
  * All functions take the batch of abut_contacts: its poses, and whatever of its outputs is wanted
  * beside the derivatives (it may be none). P is 6 or 7 by the batch's kind of poses, N its count,
