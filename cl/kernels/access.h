@@ -48,23 +48,21 @@ static void store(GLOBAL real *p, int stride, num x)
 #define WRENCH_LIMIT 1e33f
 #endif
 
-static num bounded(num x, real most)
+// NaN stays NaN: a caller's own, or a fault, must show.
+static lane bounded_part(lane x, real most)
 {
-  num r = x;
-  EACH_PART(i) {
-    const lane part = lane_min(n_get_part(x, i), lane_lit(most));
-    r = n_with_part(r, i, lane_max(part, lane_lit(-most)));
-  }
-  return r;
+  const lane high = lane_lit(most), low = lane_lit(-most);
+  return lane_select(x > high, high, lane_select(x < low, low, x));
 }
 
-// The same for derivatives alone: nothing on plain numbers.
+// Derivatives alone: nothing on plain numbers. Where second derivatives overflow against each other
+// (at a superquadric's centre, astronomically far away) they count as 0.
 static num steady(num x, real most)
 {
   num r = x;
   for (int i = 1; i < PARTS; ++i) {
-    const lane part = lane_min(n_get_part(x, i), lane_lit(most));
-    r = n_with_part(r, i, lane_max(part, lane_lit(-most)));
+    const lane part = bounded_part(n_get_part(x, i), most);
+    r = n_with_part(r, i, lane_select(part == part, part, lane_lit(R(0.0))));
   }
   (void)most;
   return r;
@@ -73,6 +71,12 @@ static num steady(num x, real most)
 static vec steady3(vec v, real most)
 {
   return FN(make)(steady(v.x, most), steady(v.y, most), steady(v.z, most));
+}
+
+static num bounded(num x, real most)
+{
+  const num r = n_with_value(x, bounded_part(n_value(x), most));
+  return steady(r, most);
 }
 
 static vec bounded3(vec v, real most)
@@ -318,7 +322,7 @@ static num poisoned(GLOBAL const real *frames, num x)
 {
   num r = steady(x, REAL_BIG);
   EACH_PART(i) {
-    r = n_with_part(r, i, n_get_part(r, i) + frames[FRAME_POISON]);
+    r = n_with_part(r, i, n_get_part(r, i) + frames[i * FRAME_STRIDE + FRAME_POISON]);
   }
   return r;
 }

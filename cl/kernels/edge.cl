@@ -494,7 +494,7 @@ ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, int pair_pad
   if (first >= rows) {
     return;
   }
-  const int stride = 5 * pair_padded;
+  const int stride = FACTORS_BAR_PLANES(1) * pair_padded;
   GLOBAL const real *from = NUMS(factors_bar, pose, stride) + 3 * pair_padded;
   num sum = n_lit(R(0.0));
   for (int j = 0; j < columns; ++j) {

@@ -71,8 +71,10 @@ ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int poi
   store3(row + JET_PLANE_GRADIENT * padded, stride, padded,
          steady3(jet.gradient, COTANGENT_LIMIT));
   for (int i = 0; i < 9; ++i) {
+    const num slope = bounded(jet.jacobian[i], JACOBIAN_LIMIT);
+    const ilane known = n_value(slope) == n_value(slope); // else it overflowed against itself
     store(row + (JET_PLANE_JACOBIAN + i) * padded, stride,
-          bounded(jet.jacobian[i], JACOBIAN_LIMIT));
+          n_select(known, slope, n_lit(R(0.0))));
   }
 }
 
@@ -189,7 +191,7 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
     return;
   }
   const int stride = JET_PLANES * padded;
-  GLOBAL const real *across = NUMS(frames, pose, FRAME_STRIDE) + frame;
+  GLOBAL const real *across = NUMS(frames, pose, FRAME_STRIDE) + (frame < 0 ? 0 : frame);
   GLOBAL const real *jet = NUMS(own, pose, stride) + block * LANES;
   GLOBAL real *bar_at = NUMS(bars, pose, bar_stride) + bar_base + block * LANES;
   const vec e = load3(NUMS(points, pose, point_stride) + from_base + block * LANES, point_stride,

@@ -31,6 +31,18 @@ static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int w
   }
 }
 
+// Whether both poses' tangents are numbers: a derivative along NaN is none.
+static int tangents_finite(GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width)
+{
+  int finite = 1;
+  for (int i = 0; i < TANGENTS * width; ++i) {
+    finite = finite && real_isfinite(tangent1[i]) && real_isfinite(tangent2[i]);
+  }
+  (void)tangent1;
+  (void)tangent2;
+  return finite;
+}
+
 static FN(frame) pose_frame(const num x[7], int width)
 {
   const vec head = FN(make)(x[0], x[1], x[2]);
@@ -91,7 +103,11 @@ KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
   write_frame(row + FRAME_WORLD_2, &f2);
   write_frame(row + FRAME_1_TO_2, &to2);
   write_frame(row + FRAME_2_TO_1, &to1);
-  write_number(row + FRAME_POISON, FRAME_STRIDE, n_lit(bad ? REAL_NAN : R(0.0)));
+  const int steered = tangents_finite(ROW(tangent1, pose, TANGENTS * width),
+                                      ROW(tangent2, pose, TANGENTS * width), width);
+  EACH_PART(i) {
+    row[i * FRAME_STRIDE + FRAME_POISON] = bad || (i && !steered) ? REAL_NAN : R(0.0);
+  }
   status[pose] = bad;
 }
 
@@ -117,16 +133,16 @@ static real gradient_part(wide x, int good)
   return good ? (real)(x > most ? most : x < -most ? -most : x) : REAL_NAN;
 }
 
-static void write_gradient(GLOBAL real *to, int stride, num x, int good)
+static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real *poison)
 {
   EACH_PART(i) {
-    to[i * stride] = gradient_part(n_get_part(x, i), good);
+    to[i * stride] = gradient_part(n_get_part(x, i), poison[i * FRAME_STRIDE] == R(0.0));
   }
 }
 
 // A pose's parameters' gradient from the wrench of moving the body in its own frame.
-static void pose_adjoint(const num x[7], int width, vec force, vec moment, int good,
-                         GLOBAL real *gradient)
+static void pose_adjoint(const num x[7], int width, vec force, vec moment,
+                         GLOBAL const real *poison, GLOBAL real *gradient)
 {
   vec head, tail;
   num out[7];
@@ -147,7 +163,7 @@ static void pose_adjoint(const num x[7], int width, vec force, vec moment, int g
   out[4] = tail.y;
   out[5] = tail.z;
   for (int i = 0; i < width; ++i) {
-    write_gradient(gradient + i, width, out[i], good);
+    write_gradient(gradient + i, width, out[i], poison);
   }
 }
 
@@ -185,15 +201,21 @@ ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *p
       sum[i] = FN(add3)(sum[i], read3(from + 3 * i, stride));
     }
   }
+#if !REAL_DOUBLE && !WIDE
+  for (int i = 0; i < 4; ++i) { // times the farthest separation still in range
+    sum[i] = FN(limit3)(sum[i], R(1e20));
+  }
+#endif
   GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
   const vec t = read3(row + 9, FRAME_STRIDE);
   const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
   const int good = !status[pose];
+  GLOBAL const real *poison = NUMS(frames, pose, FRAME_STRIDE) + FRAME_POISON;
   num x[7];
   read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);
-  pose_adjoint(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), good,
+  pose_adjoint(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), poison,
                NUMS(gradient1, pose, width));
   read_pose(ROW(pose2, pose, width), ROW(tangent2, pose, TANGENTS * width), width, good, x);
-  pose_adjoint(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), good,
+  pose_adjoint(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), poison,
                NUMS(gradient2, pose, width));
 }

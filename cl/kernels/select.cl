@@ -367,7 +367,8 @@ ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL 
   }
 }
 
-// Adjoint of edge_scores: each vertex walks its edges, first[i] .. first[i + 1] - 1 of `incident`.
+// Adjoint of edge_scores: each vertex walks its edges, starts[i] .. starts[i + 1] - 1 of
+// `incident`.
 ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, int edge_padded,
                                         GLOBAL const int *starts, GLOBAL const int *incident,
                                         int padded, int count, int there, GLOBAL real *field_bar)

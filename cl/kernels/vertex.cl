@@ -86,15 +86,16 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, int point_stride, 
                                        ordered, first, count));
   }
   if (have & WANT_ACTIVITY) {
-    const num a = FN(sigmoid)(n_scale(load(at, field_stride), -c->penetration_inv));
+    num slope; // of the activity, which falls as phi grows
+    const num x = n_scale(load(at, field_stride), -c->penetration_inv);
+    const num a = FN(sigmoid_and_slope)(x, &slope);
     num bar = cotangent(NUMS(activity_bar, pose, a_stride) + slot, a_stride, order, ordered, first,
                         count);
     if (weighted) {
       store(NUMS(weights_bar, pose, padded) + first, padded, n_mul(bar, a));
       bar = n_mul(bar, load(NUMS(weights, pose, padded) + first, padded));
     }
-    const num slope = n_scale(n_mul(a, n_sub(a, n_lit(R(1.0)))), c->penetration_inv);
-    phi_bar = n_mad(bar, slope, phi_bar);
+    phi_bar = n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
   }
   // The point's cotangent in the field's frame, then everything in body 1's frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);

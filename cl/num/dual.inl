@@ -77,12 +77,16 @@ static dual_t DN(chain)(dual_t a, part v, part slope)
 }
 
 static dual_t DN(scale)(dual_t a, part s) { return DN(chain)(a, a.v * s, s); }
+// The square of 1 / a may leave the range where its products with a's derivatives do not.
 static dual_t DN(rcp)(dual_t a)
 {
-  const part v = R(1.0) / a.v;
-  return DN(chain)(a, v, -v * v);
+  dual_t r;
+  r.v = R(1.0) / a.v;
+  DUAL_EACH r.d[dual_i] = -(a.d[dual_i] * r.v) * r.v;
+  return r;
 }
 static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
+
 // By a constant above 0, however small: a slope stops where its square would leave the range.
 static dual_t DN(over)(dual_t a, part b)
 {

@@ -15,10 +15,16 @@
  * beside the derivatives (it may be none). P is 6 or 7 by the batch's kind of poses, N its count,
  * C the pair's contact slots.
  *
- * The smoothing of derivatives: `derivatives`, where it is not the null handle, is another pair of
- * the same two bodies with the same numbers of kept vertices and edges. Values, and a reduction's
- * cotangents, then come from `pair`, and what carries cotangents and tangents through the manifold
- * from `derivatives`: a hard forward pass with a soft backward one.
+ * Values beside derivatives are those of abut_contacts to rounding, not to the bit: fields with
+ * their derivatives round differently.
+ *
+ * The smoothing of derivatives: `derivatives`, where it is not ABUT_SAME_PAIR, is another pair of
+ * the same two bodies which keeps the same numbers of vertices and edges, on each side either all
+ * in mesh order or so many by rank. Values, and a reduction's cotangents, then come from `pair`, and
+ * what carries cotangents and tangents through the manifold from `derivatives`: a hard forward pass
+ * with a soft backward one. Each pair ranks by its own field: slots of rank k need not hold the
+ * same element in both where their `union_` or `plane` differ. abut_hessian_product takes no second
+ * pair.
  */
 #ifndef ABUT_DERIVATIVES_H
 #define ABUT_DERIVATIVES_H
@@ -56,7 +62,7 @@ typedef struct abut_tangents {
 } abut_tangents;
 
 /* Vector-Jacobian product: of each pose, the gradient of the sum of all outputs times their
- * cotangents. Cotangents must be finite. */
+ * cotangents. A cotangent that is not finite spoils its own pose's gradient. */
 ABUT_API abut_status abut_vjp(abut_pair pair, abut_pair derivatives, abut_batch *batch,
                               const abut_cotangents *cotangents, const abut_gradients *gradients);
 

@@ -55,8 +55,8 @@ typedef struct launch_argument {
 #define ARG_REAL(x) {ARGUMENT_REAL, NULL, 0, (x)}
 
 /* Runs a kernel of a program, which is built at its first use, over (x, y) work-items, or x
- * work-groups where the kernel works in groups. Nothing where x or y is 0. A NULL buffer is passed as some valid memory that the kernel will
- * not touch. */
+ * work-groups where the kernel works in groups. Nothing where x or y is 0. A NULL buffer is passed
+ * as some valid memory that the kernel will not touch. */
 abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count);
 

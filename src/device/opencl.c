@@ -53,7 +53,7 @@ static abut_status build(opencl *o, int program)
                       "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d "
                       "-DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
                       options->float64, options->has_float64, options->lanes, options->group,
-                      program / 2, program % 2 == 0, program % 2);
+                      program / 2 * (DUAL_PARTS - 1), program % 2 == 0, program % 2);
   if (o->kernel_directory) {
     used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", o->kernel_directory);
   }

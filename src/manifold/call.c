@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "schedule/chunks.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,8 +252,27 @@ static void bytes_of(const call *c, size_t bytes[2 * SCRATCH_BUFFERS])
   }
 }
 
+/* Kernels count the numbers of a pose in int. */
+static abut_status check_parts(const run *r)
+{
+  const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
+  for (int side = 0; side < 2 && r->wanted.cotangents && !gated(r); ++side) {
+    const body *b = r->bodies[side];
+    const size_t vertices = r->pair->selected_vertices[side] ? r->pair->layout.vertices[side] : 0;
+    const size_t edges = r->pair->selected_edges[side] ? r->pair->layout.edges[side] : 0;
+    if (vertices * (b->vertex_padded / lanes) > most || edges * (b->edge_padded / lanes) > most) {
+      return fail(ABUT_ERROR_TOO_LARGE, "SoftSort's derivatives of %zu vertices and %zu edges kept "
+                  "of body %d are too many: keep fewer", vertices, edges, side + 1);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status chunk_of(const call *c, size_t *chunk)
 {
+  for (int i = 0; i < c->run_count; ++i) {
+    TRY(check_parts(&c->runs[i]));
+  }
   const run *r = &c->runs[0];
   const context *owner = r->pair->context;
   const abut_device_info *info = device_info(r->device);
@@ -330,10 +350,14 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   return ABUT_SUCCESS;
 }
 
-static bool same_slots(const abut_layout *a, const abut_layout *b)
+/* Slots that mean the same: as many, and on both sides in mesh order or in the order of rank. */
+static bool same_slots(const pair *a, const pair *b)
 {
-  return memcmp(a->vertices, b->vertices, sizeof a->vertices) == 0 &&
-         memcmp(a->edges, b->edges, sizeof a->edges) == 0;
+  const abut_layout *k = &a->layout, *l = &b->layout;
+  return !memcmp(k->vertices, l->vertices, sizeof k->vertices) &&
+         !memcmp(k->edges, l->edges, sizeof k->edges) &&
+         !memcmp(a->selected_vertices, b->selected_vertices, sizeof a->selected_vertices) &&
+         !memcmp(a->selected_edges, b->selected_edges, sizeof a->selected_edges);
 }
 
 abut_status call_add_run(call *c, abut_pair handle_, program_id program)
@@ -344,10 +368,11 @@ abut_status call_add_run(call *c, abut_pair handle_, program_id program)
   if (r->bodies[0] != c->runs[0].bodies[0] || r->bodies[1] != c->runs[0].bodies[1]) {
     return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
   }
-  if (!same_slots(&r->pair->layout, &values->layout)) {
+  if (!same_slots(r->pair, values)) {
     return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives keeps %zu contacts a pose in "
-                "another layout; the pair for values keeps %zu", r->pair->layout.contacts,
-                values->layout.contacts);
+                "another layout than the pair for values, %zu: both must keep as many vertices and "
+                "edges, either all in mesh order (0) or so many by rank",
+                r->pair->layout.contacts, values->layout.contacts);
   }
   c->run_count = 2;
   return ABUT_SUCCESS;

@@ -164,8 +164,10 @@ static abut_status prepare_reduction(run *values, run *r, abut_reduction reducti
   r->wanted.cotangents = bars[reduction];
   r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
   r->wanted.shared_activity = reduction == ABUT_REDUCE_ACTIVITY;
-  TRY(make_shared_bar(p, 1.0 / (double)p->layout.contacts, &p->mean_bar));
-  return make_shared_bar(p, 1.0, &p->one_bar);
+  if (r->wanted.shared_d) {
+    TRY(make_shared_bar(p, 1.0 / (double)p->layout.contacts, &p->mean_bar));
+  }
+  return r->wanted.shared_activity ? make_shared_bar(p, 1.0, &p->one_bar) : ABUT_SUCCESS;
 }
 
 static run *reduced_run(call *c)
@@ -253,19 +255,6 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
 
 /* ---- Jacobian blocks ---- */
 
-/* Room for the blocks of `count` entries. */
-static abut_status prepare_blocks(const run *r, size_t count)
-{
-  buffer **b = &r->pair->scratch[SCRATCH_JACOBIAN];
-  const size_t bytes = count * 16 * (size_t)r->pose_width * device_real_bytes(r->device);
-  if (*b && buffer_bytes(*b) >= bytes) {
-    return ABUT_SUCCESS;
-  }
-  buffer_destroy(*b);
-  *b = NULL;
-  return buffer_create(r->device, bytes, b);
-}
-
 /* Every pose moves along its parameter `column`: of body 1's first, then of body 2's. */
 static abut_status put_unit_tangents(const run *r, size_t count, size_t column)
 {
@@ -292,7 +281,6 @@ static abut_status jacobian_chunk(call *c, size_t first, size_t count)
   if (!entries) {
     return ABUT_SUCCESS;
   }
-  TRY(prepare_blocks(r, entries));
   for (size_t column = 0; column < columns; ++column) {
     TRY(put_unit_tangents(r, count, column));
     TRY(run_forward(r, count));
@@ -318,6 +306,7 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   TRY(call_start(&c, handle_, batch));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY;
+  derivatives_run(&c)->wanted.blocks = true;
   c.chunk = jacobian_chunk;
   c.user = &to;
   return call_finish(&c);

@@ -8,7 +8,7 @@
 typedef struct wanted {
   int arrays;     /* outputs that kernels must write */
   int cotangents; /* outputs whose cotangents a reverse pass will bring; 0: there is none */
-  bool reduced, compact;
+  bool reduced, compact, blocks; /* blocks: a Jacobian of every entry of a compact list */
   bool vertices_alone; /* nothing asks for edge-edge contacts */
   bool shared_d, shared_activity; /* one row of cotangents for all poses */
 } wanted;

@@ -90,8 +90,10 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
     }
     if (edges_run(r) && r->pair->selected_edges[side]) {
       const size_t edges = r->pair->layout.edges[side];
-      at_least(&s->number[SCRATCH_ENDS_BAR], 6 * padded(edges, lanes));
-      s->number[SCRATCH_PAIR_ENDS_BAR] = 12 * slots;
+      if (!gated(r)) {
+        at_least(&s->number[SCRATCH_ENDS_BAR], 6 * padded(edges, lanes));
+        s->number[SCRATCH_PAIR_ENDS_BAR] = 12 * slots;
+      }
       selection_bars(r, edges, r->bodies[side]->edge_padded, lanes, s);
     }
   }
@@ -120,6 +122,13 @@ static void output_sizes(const run *r, sizes *s)
   }
 }
 
+/* Jacobian blocks of as many entries as there are contacts. */
+static size_t block_reals(const run *r)
+{
+  return r->wanted.blocks ? r->pair->layout.contacts * COMPACT_REALS * 2 * (size_t)r->pose_width
+                          : 0;
+}
+
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
 {
   const uint32_t lanes = device_lanes(r->device);
@@ -130,6 +139,7 @@ void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
   if (r->program == PROGRAM_DUAL) {
     s.real[SCRATCH_TANGENT_1] = s.real[SCRATCH_TANGENT_2] = (size_t)r->pose_width;
   }
+  s.real[SCRATCH_JACOBIAN] = block_reals(r);
   s.number[SCRATCH_FRAMES] = FRAME_STRIDE;
   s.integer[SCRATCH_STATUS] = 1;
   for (int side = 0; side < 2; ++side) {

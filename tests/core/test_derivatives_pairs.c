@@ -227,7 +227,8 @@ static void test_hard_and_soft(const scene *t)
 static void test_other_pairs(const scene *t)
 {
   abut_smoothing s = t->smoothing;
-  abut_pair others[5];
+  abut_pair others[6];
+  abut_layout layout;
   slopes x;
   CHECK_OK(abut_create_pair(t->bodies[1], t->bodies[0], &s, &others[0]));
   CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[0], &s, &others[1]));
@@ -239,10 +240,16 @@ static void test_other_pairs(const scene *t)
   s = t->smoothing;
   s.edge_edge = false;
   CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[4]));
+  /* As many vertices, but by rank where the other has them in mesh order, or the reverse. */
+  s = t->smoothing;
+  CHECK_OK(abut_get_layout(t->hard, &layout));
+  s.vertices[0] = s.vertices[0] ? 0 : (uint32_t)layout.vertices[0];
+  s.edges[0] = s.edges[0] ? 0 : (uint32_t)layout.edges[0];
+  CHECK_OK(abut_create_pair(t->bodies[0], t->bodies[1], &s, &others[5]));
   if (!make_slopes(t, t->hard, ABUT_POSE_QUATERNION, &x)) {
     return;
   }
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 6; ++i) {
     x.derivatives = others[i];
     const char *text = i < 2 ? "other bodies" : "layout";
     const abut_status got[3] = {slopes_vjp(&x, ALL_BARS), slopes_jvp(&x),
