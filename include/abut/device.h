@@ -74,6 +74,9 @@ typedef struct abut_context_def {
   uint64_t scratch_bytes;       /* device memory for one chunk of poses; 0 takes the default */
   uint32_t chunk;               /* most poses in one chunk; 0 for no bound but memory */
   const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
+  uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
+                                   power of two up to 1024; 0 takes the measured table's */
+  uint32_t items;               /* work-items of a work-group elsewhere, up to 1024; 0: likewise */
   uint32_t cookie;              /* set by abut_default_context_def */
 } abut_context_def;
 

@@ -29,6 +29,10 @@ static abut_status check_def(const abut_context_def *def)
   if (n != 0 && n != 1 && n != 4 && n != 8 && n != 16) {
     return fail(ABUT_ERROR_ARGUMENT, "a lane width of %u is not one of 1, 4, 8 and 16", n);
   }
+  if (def->group > 1024 || (def->group & (def->group - 1)) || def->items > 1024) {
+    return fail(ABUT_ERROR_ARGUMENT, "work-groups of %u and %u work-items: the first must be a "
+                "power of two, both at most 1024", def->group, def->items);
+  }
   return ABUT_SUCCESS;
 }
 
@@ -44,7 +48,8 @@ abut_status abut_create_context(const abut_context_def *def, abut_context *out)
   abut_status status = ABUT_SUCCESS;
   c->def = *def;
   c->def.kernel_directory = NULL; /* the caller's text need not last */
-  const device_options options = {def->device, def->precision, def->lanes, def->kernel_directory};
+  const device_options options = {def->device, def->precision, def->lanes,
+                                  def->group,  def->items,     def->kernel_directory};
   TRY_DONE(device_open(&options, &c->device));
   TRY_DONE(pool_add(&context_pool, c, &c->self));
   *out = (abut_context){c->self.index, c->self.generation};

@@ -15,6 +15,7 @@ struct device {
   found_device found;
   abut_precision precision;
   uint32_t lanes;
+  uint64_t scratch_bytes;
   abut_counters counters;
   opencl *cl; /* NULL on the host path */
 };
@@ -34,9 +35,12 @@ abut_status device_open(const device_options *options, device **out)
   device *d = memory;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(discover(options->index, &d->found));
-  const tuning t = tuning_with_lanes(&d->found.info, options->lanes);
+  const tuning wanted = {options->lanes, options->group, options->items, 0};
+  tuning t;
+  TRY_DONE(tuning_with(&d->found.info, options->precision, &wanted, &t));
   d->precision = options->precision;
-  d->lanes = t.lanes[options->precision];
+  d->lanes = t.lanes;
+  d->scratch_bytes = t.scratch_bytes;
   if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
     status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", options->index,
                   d->found.info.name);
@@ -79,6 +83,11 @@ abut_counters *device_counters(device *d)
 uint32_t device_lanes(const device *d)
 {
   return d->lanes;
+}
+
+uint64_t device_scratch_bytes(const device *d)
+{
+  return d->scratch_bytes;
 }
 
 size_t device_real_bytes(const device *d)

@@ -16,7 +16,7 @@ typedef struct buffer buffer;
 typedef struct device_options {
   uint32_t index;
   abut_precision precision;
-  uint32_t lanes;               /* 0: by the table */
+  uint32_t lanes, group, items; /* 0: by the table */
   const char *kernel_directory; /* NULL: embedded */
 } device_options;
 
@@ -27,6 +27,7 @@ void device_close(device *d);
 const abut_device_info *device_info(const device *d);
 abut_counters *device_counters(device *d);
 uint32_t device_lanes(const device *d);
+uint64_t device_scratch_bytes(const device *d); /* of a chunk, where the caller names none */
 size_t device_real_bytes(const device *d); /* 4 or 8 */
 
 /* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. */

@@ -78,8 +78,9 @@ static void describe_host(abut_device_info *info)
 static void finish(found_device *device, uint32_t index)
 {
   device->info.index = index;
-  const tuning t = tuning_for(&device->info);
-  memcpy(device->info.lanes, t.lanes, sizeof t.lanes);
+  for (int i = 0; i < 2; ++i) {
+    device->info.lanes[i] = tuning_for(&device->info, (abut_precision)i).lanes;
+  }
 }
 
 /* Lists up to `capacity` devices and returns how many there are. A platform that fails is

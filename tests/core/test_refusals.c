@@ -115,6 +115,13 @@ static void test_contexts(void)
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3",
           "three lanes");
   def.lanes = 0;
+  for (int i = 0; i < 3; ++i) {
+    def.group = (uint32_t[]){3, 2048, 0}[i];
+    def.items = i == 2 ? 1025 : 1;
+    refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "a power of two",
+            "work-items that no work-group has");
+  }
+  def.group = def.items = 0;
   def.precision = (abut_precision)7;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "precision 7", "a precision");
   def.precision = ABUT_FLOAT32;

@@ -35,6 +35,12 @@ int check_finish(void)
   return failed || !passed;
 }
 
+static uint32_t number_of(const char *variable)
+{
+  const char *text = getenv(variable);
+  return text ? (uint32_t)atoi(text) : 0;
+}
+
 bool test_context(abut_precision precision, abut_context *out)
 {
   const char *wanted = getenv("ABUT_TEST_DEVICE");
@@ -48,8 +54,9 @@ bool test_context(abut_precision precision, abut_context *out)
     exit(check_finish());
   }
   def.precision = precision;
-  const char *lanes = getenv("ABUT_TEST_LANES");
-  def.lanes = lanes ? (uint32_t)atoi(lanes) : 0;
+  def.lanes = number_of("ABUT_TEST_LANES");
+  def.group = number_of("ABUT_TEST_GROUP");
+  def.items = number_of("ABUT_TEST_ITEMS");
   status = abut_create_context(&def, out);
   if (status == ABUT_ERROR_PRECISION) {
     printf("not run: %s\n", abut_last_error());

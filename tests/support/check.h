@@ -16,7 +16,7 @@ bool check_ok(abut_status status, const char *call);
 int check_finish(void);
 
 /* A context on the device that the environment's ABUT_TEST_DEVICE names, the host path by default,
- * with the lane width of ABUT_TEST_LANES, if set.
+ * with the lane width and the work-items of ABUT_TEST_LANES, _GROUP and _ITEMS, if set.
  * Returns false, after a line that says so, where there is no such device or it lacks the
  * precision. */
 bool test_context(abut_precision precision, abut_context *out);
