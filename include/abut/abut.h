@@ -18,5 +18,6 @@
 #include <abut/manifold.h>
 #include <abut/render.h>
 #include <abut/status.h>
+#include <abut/tuning.h>
 
 #endif

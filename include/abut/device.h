@@ -45,6 +45,7 @@ typedef struct abut_device_info {
   char vendor[64];
   char driver[64];           /* driver version */
   char version[64];          /* OpenCL version of the device */
+  char architecture[32];     /* "sm_90", "gfx90a"; "" where the driver does not tell */
 } abut_device_info;
 
 /* Lists every device of every OpenCL platform, then the host path, always last.

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "device/tuning.h"
+#include "device/tuning_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,21 @@ static abut_device_type type_of(cl_device_id device, const char *name)
   return type & CL_DEVICE_TYPE_GPU ? ABUT_DEVICE_GPU : ABUT_DEVICE_OTHER;
 }
 
+/* Drivers of AMD name the architecture first, "gfx90a:sramecc+:xnack-"; NVIDIA's have a query. */
+static void find_architecture(cl_device_id device, abut_device_info *info)
+{
+  enum { MAJOR = 0x4000, MINOR = 0x4001 }; /* of cl_nv_device_attribute_query */
+  cl_uint major = 0, minor = 0;
+  if (strncmp(info->name, "gfx", 3) == 0) {
+    snprintf(info->architecture, sizeof info->architecture, "%.*s",
+             (int)strcspn(info->name, ": "), info->name);
+  } else if (strstr(info->vendor, "NVIDIA") &&
+             clGetDeviceInfo(device, MAJOR, sizeof major, &major, NULL) == CL_SUCCESS &&
+             clGetDeviceInfo(device, MINOR, sizeof minor, &minor, NULL) == CL_SUCCESS) {
+    snprintf(info->architecture, sizeof info->architecture, "sm_%u%u", major, minor);
+  }
+}
+
 static void describe(cl_platform_id platform, cl_device_id device, abut_device_info *info)
 {
   memset(info, 0, sizeof *info);
@@ -43,6 +58,7 @@ static void describe(cl_platform_id platform, cl_device_id device, abut_device_i
   device_text(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
   device_text(device, CL_DEVICE_VERSION, info->version, sizeof info->version);
   info->type = type_of(device, info->name);
+  find_architecture(device, info);
   cl_device_fp_config doubles = 0;
   clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
   info->has_float64 = doubles != 0;
@@ -75,12 +91,20 @@ static void describe_host(abut_device_info *info)
   snprintf(info->version, sizeof info->version, "C11");
 }
 
-static void finish(found_device *device, uint32_t index)
+/* What is wrong with the user's file is told where a context is made, not by every list. */
+static void find_lanes(found_device *devices, size_t count)
 {
-  device->info.index = index;
-  for (int i = 0; i < 2; ++i) {
-    device->info.lanes[i] = tuning_for(&device->info, (abut_precision)i).lanes;
+  char *path = NULL;
+  tuning_file file = {NULL, 0};
+  if (tuning_file_path(&path) == ABUT_SUCCESS) {
+    tuning_file_read(path, &file);
   }
+  for (size_t i = 0; i < 2 * count; ++i) {
+    abut_device_info *info = &devices[i / 2].info;
+    info->lanes[i % 2] = tuning_find(&file, info, (abut_precision)(i % 2), NULL).lanes;
+  }
+  tuning_file_free(&file);
+  free(path);
 }
 
 /* Lists up to `capacity` devices and returns how many there are. A platform that fails is
@@ -106,7 +130,7 @@ static size_t discover_all(found_device *out, size_t capacity)
         out[count].platform = platforms[i];
         out[count].device = devices[j];
         describe(platforms[i], devices[j], &out[count].info);
-        finish(&out[count], (uint32_t)count);
+        out[count].info.index = (uint32_t)count;
       }
     }
   }
@@ -114,7 +138,7 @@ static size_t discover_all(found_device *out, size_t capacity)
     out[count].platform = NULL;
     out[count].device = NULL;
     describe_host(&out[count].info);
-    finish(&out[count], (uint32_t)count);
+    out[count].info.index = (uint32_t)count;
   }
   return count + 1;
 }
@@ -128,6 +152,7 @@ static abut_status discover_array(found_device **out, size_t *count)
   *out = memory;
   const size_t again = discover_all(*out, *count);
   *count = again < *count ? again : *count;
+  find_lanes(*out, *count);
   return ABUT_SUCCESS;
 }
 

@@ -2,55 +2,81 @@
 
 #include <string.h>
 
+#define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Measured with `abut bench` on CPUs, where a work-item carries lanes and works alone; on GPUs, not
- * measured yet, the hardware has the lanes. Scratch is small enough to stay in a CPU's last cache,
- * large enough to fill a GPU. The first row whose words are found wins. */
-static const struct {
-  const char *platform, *name; /* NULL fits all */
-  int type;                    /* -1 fits all */
-  uint32_t lanes[2];           /* by abut_precision */
-  uint32_t group, items;
-  uint64_t scratch_bytes;
-} table[] = {
-  {NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB},
-  {"Portable Computing Language", NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB},
-  {"rusticl", "llvmpipe", -1, {16, 8}, 1, 8, 16 * MIB},
-  {"Oclgrind", NULL, -1, {1, 1}, 1, 1, 16 * MIB},
-  {NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB},
-  {NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB},
-  {NULL, NULL, -1, {1, 1}, 64, 64, 16 * MIB},
+/* Measured on CPUs, where a work-item carries lanes and works alone, and scratch that stays in the
+ * last cache is best. GPUs have the lanes in hardware, and want scratch that keeps all of it busy;
+ * their rows are not measured yet. */
+static const tuning_row table[] = {
+  {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB},
+  {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 1, 8, 16 * MIB},
+  {"PoCL", NULL, NULL, NULL, "Portable Computing Language", ABUT_DEVICE_CPU, {16, 8}, 1, 8,
+   16 * MIB},
+  {"Intel's CPU runtime", NULL, NULL, NULL, "Intel(R) OpenCL", ABUT_DEVICE_CPU, {16, 8}, 1, 8,
+   16 * MIB},
+  {"Oclgrind", NULL, NULL, NULL, "Oclgrind", ANY_TYPE, {1, 1}, 1, 1, 16 * MIB},
+  {"a CPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB},
+  {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB},
+  {"a device", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 64, 64, 16 * MIB},
 };
 
-#define ROWS (sizeof table / sizeof table[0])
+#define ROWS (sizeof table / sizeof *table)
 
-tuning tuning_for(const abut_device_info *info, abut_precision precision)
+static bool part_of(const char *wanted, const char *text)
 {
-  size_t i = 0;
-  for (; i + 1 < ROWS; ++i) {
-    const int fits = (!table[i].platform || strstr(info->platform, table[i].platform)) &&
-                     (!table[i].name || strstr(info->name, table[i].name)) &&
-                     (table[i].type < 0 || table[i].type == (int)info->type);
-    if (fits) {
-      break;
-    }
-  }
-  return (tuning){table[i].lanes[precision], table[i].group, table[i].items,
-                  table[i].scratch_bytes};
+  return !wanted || strstr(text, wanted);
 }
 
-abut_status tuning_with(const abut_device_info *info, abut_precision precision,
-                        const tuning *wanted, tuning *out)
+static bool fits(const tuning_row *r, const abut_device_info *d)
 {
-  *out = tuning_for(info, precision);
-  if (wanted->lanes == 1 && info->type != ABUT_DEVICE_HOST) {
-    out->group = table[ROWS - 1].group;
-    out->items = table[ROWS - 1].items;
+  return part_of(r->name, d->name) && part_of(r->vendor, d->vendor) &&
+         part_of(r->platform, d->platform) && (r->type == ANY_TYPE || r->type == (int)d->type) &&
+         (!r->architecture || strcmp(r->architecture, d->architecture) == 0);
+}
+
+/* A row with a name counts for more than one with all the rest. */
+static int rank(const tuning_row *r)
+{
+  return (r->name ? 16 : 0) + (r->architecture ? 8 : 0) + (r->vendor ? 4 : 0) +
+         (r->platform ? 4 : 0) + (r->type != ANY_TYPE);
+}
+
+const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info)
+{
+  const tuning_row *best = NULL;
+  for (size_t i = 0; i < count; ++i) {
+    if (fits(&rows[i], info) && (!best || rank(&rows[i]) > rank(best))) {
+      best = &rows[i];
+    }
   }
-  out->lanes = wanted->lanes ? wanted->lanes : out->lanes;
-  out->group = wanted->group ? wanted->group : out->group;
-  out->items = wanted->items ? wanted->items : out->items;
-  out->scratch_bytes = wanted->scratch_bytes ? wanted->scratch_bytes : out->scratch_bytes;
-  return ABUT_SUCCESS;
+  return best;
+}
+
+const tuning_row *tuning_row_of(const abut_device_info *info)
+{
+  return tuning_pick(table, ROWS, info);
+}
+
+tuning tuning_of_row(const tuning_row *row, abut_precision precision)
+{
+  return (tuning){row->lanes[precision], row->group, row->items, row->scratch_bytes};
+}
+
+bool tuning_holds(const tuning *t, int *which, const char **what)
+{
+  const uint32_t n = t->lanes;
+  const bool holds[] = {n == 1 || n == 4 || n == 8 || n == 16,
+                        t->group && t->group <= 1024 && !(t->group & (t->group - 1)),
+                        t->items && t->items <= 1024,
+                        t->scratch_bytes >= 64 * KIB && t->scratch_bytes <= MIB * MIB};
+  static const char *const ranges[] = {"1, 4, 8 or 16", "a power of two up to 1024", "1 to 1024",
+                                       "65536 to 1099511627776"};
+  int i = 0;
+  while (i < 4 && holds[i]) {
+    ++i;
+  }
+  *which = i;
+  *what = i < 4 ? ranges[i] : NULL;
+  return i == 4;
 }

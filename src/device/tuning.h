@@ -1,8 +1,9 @@
-/* Launch parameters by measurement. */
+/* Launch parameters by measurement: the user's file above a table. */
 #ifndef ABUT_DEVICE_TUNING_H
 #define ABUT_DEVICE_TUNING_H
 
 #include <abut/device.h>
+#include <stddef.h>
 
 /* Of one device at one precision. */
 typedef struct tuning {
@@ -12,11 +13,43 @@ typedef struct tuning {
   uint64_t scratch_bytes; /* device memory for one chunk of poses */
 } tuning;
 
-/* The row that fits a device best: by name, else by platform, else by type. */
-tuning tuning_for(const abut_device_info *info, abut_precision precision);
+/* ---- the table ---- */
 
-/* The same with values of the caller's, where they are not 0. One lane is the GPUs' way on every
- * OpenCL device, with their work-groups: so a CPU can test it. */
+/* NULL texts and ANY_TYPE fit all; the others must be part of what the device calls itself, an
+ * architecture all of it. */
+#define ANY_TYPE (-1)
+typedef struct tuning_row {
+  const char *label; /* for a reader */
+  const char *name, *architecture, *vendor, *platform;
+  int type;
+  uint32_t lanes[2]; /* by abut_precision */
+  uint32_t group, items;
+  uint64_t scratch_bytes;
+} tuning_row;
+
+/* The row that says most about a device: its name, before its architecture, before its vendor or
+ * platform, before its type; of equals the first. NULL where none fits. */
+const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info);
+
+/* That of the library's own table, which has a row for everything. */
+const tuning_row *tuning_row_of(const abut_device_info *info);
+tuning tuning_of_row(const tuning_row *row, abut_precision precision);
+
+/* Whether the numbers are ones that a context takes; `what` becomes the range of the one that is
+ * not, and *which its place in the struct. */
+bool tuning_holds(const tuning *t, int *which, const char **what);
+
+/* ---- both ---- */
+
+struct tuning_file;
+
+/* The file's settings of the device, else the table's. `file` may be NULL. *row becomes NULL for
+ * the file's; `row` may be NULL. */
+tuning tuning_find(const struct tuning_file *file, const abut_device_info *info,
+                   abut_precision precision, const tuning_row **row);
+
+/* The same of the user's file, with values of the caller's where they are not 0. One lane is the
+ * GPUs' way on every OpenCL device, with their work-groups: so a CPU can test it. */
 abut_status tuning_with(const abut_device_info *info, abut_precision precision,
                         const tuning *wanted, tuning *out);
 
