@@ -1,8 +1,13 @@
 /* Devices and contexts.
  *
- * A context is one device opened at one precision: its queue, its compiled kernels and everything
- * resident on it. Handles are values, cheap to copy; a handle whose object was destroyed is found
- * stale by its generation and gives ABUT_ERROR_HANDLE.
+ * A context is one device, or several of any platforms, opened at one precision: their queues,
+ * compiled kernels and everything resident on them. Every batch is shared among its devices.
+ * Handles are values, cheap to copy; a handle whose object was destroyed is found stale by its
+ * generation and gives ABUT_ERROR_HANDLE.
+ *
+ * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or whose answers to
+ * a known question are wrong, is not used any more; the context's other devices do its share of the
+ * batch again, so that no pose is lost. abut_context_devices says which device failed and why.
  *
  * Threads: different contexts may be used from different threads at once; one context, with its
  * bodies and pairs, by one thread at a time.
@@ -64,16 +69,53 @@ ABUT_API abut_status abut_list_devices(abut_device_info *infos, size_t capacity,
  */
 ABUT_API abut_status abut_find_device(const char *text, uint32_t *index);
 
+/* A device, or an equal part of one: CPU devices of PoCL's and Intel's can be divided. */
+typedef struct abut_device_choice {
+  uint32_t device; /* index from abut_list_devices */
+  uint32_t units;  /* compute units of the part; 0 takes the whole device */
+  uint32_t part;   /* which of the parts of so many units, from 0 */
+} abut_device_choice;
+
+/* Most devices of one context. */
+#define ABUT_DEVICES_MOST 16
+
+/* Finds one or more devices by the words that a user types.
+ *
+ * text      as for abut_find_device; "all" means every OpenCL device. "/UNITS" after it divides
+ *           each device into parts of so many compute units, which become devices of their own;
+ *           "/UNITS.PART" takes one of them: "pocl/1" is every core that PoCL sees, "pocl/1.0"
+ *           the first.
+ * choices   room for ABUT_DEVICES_MOST
+ * count     set to how many there are
+ * Errors: ABUT_ERROR_DEVICE where nothing fits, a device cannot be divided so, or there are more
+ * than ABUT_DEVICES_MOST.
+ */
+ABUT_API abut_status abut_find_devices(const char *text, abut_device_choice *choices,
+                                       size_t *count);
+
 typedef struct abut_context {
   uint32_t index, generation;
 } abut_context;
 
+/* What happens when every device of a context has failed. */
+typedef enum abut_fallback {
+  ABUT_FALLBACK_HOST = 0, /* the host path finishes the batch: slow, and right */
+  ABUT_FALLBACK_NONE = 1  /* the call fails with the last device's error */
+} abut_fallback;
+
 typedef struct abut_context_def {
   uint32_t device;              /* index from abut_list_devices */
+  const abut_device_choice *devices; /* (device_count) instead of `device`, several; or NULL */
+  uint32_t device_count;
+  void *opencl_queue;           /* the caller's cl_command_queue, in order, whose context and device
+                                   are then this context's only ones; or NULL. Retained. */
   abut_precision precision;     /* of kernels and of every array named `real` */
   uint32_t lanes;               /* 1 (as on GPUs), 4, 8 or 16; 0 takes the measured table's */
   uint64_t scratch_bytes;       /* device memory for one chunk of poses; 0 takes the default */
   uint32_t chunk;               /* most poses in one chunk; 0 for no bound but memory */
+  abut_fallback fallback;       /* no effect with a queue of the caller's: ABUT_FALLBACK_NONE */
+  double timeout;               /* a device that takes longer for one chunk has failed [s]; 0 takes
+                                   300 s */
   const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
   uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
                                    power of two up to 1024; 0 takes the measured table's */
@@ -84,18 +126,62 @@ typedef struct abut_context_def {
 /* The default device, float32, everything else by measurement. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
-/* Opens a device and builds the kernels for it.
- * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes. After a
- * failed build, abut_last_error() holds the compiler's log. */
+/* Opens devices and builds the kernels for each.
+ * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes; the text
+ * names the device. After a failed build,
+ * abut_last_error() holds the compiler's log. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
 /* Frees a context with every body and pair made in it. */
 ABUT_API abut_status abut_destroy_context(abut_context context);
 
+/* The first device of a context. */
 ABUT_API abut_status abut_context_device(abut_context context, abut_device_info *info);
+
+/* How a device of a context is doing. */
+typedef struct abut_device_report {
+  abut_device_info info;
+  abut_status status;  /* ABUT_SUCCESS, or why it is not used any more */
+  char text[256];      /* the same in words; "" */
+  uint64_t chunks;     /* of batches, done by it */
+  uint64_t elements;   /* poses and queries in them */
+} abut_device_report;
+
+/* Reports on every device of a context, and on the host path, last, once it has stood in.
+ *
+ * reports   room for `capacity` entries, or NULL to ask for the count alone
+ * count     set to the number of devices there are, which may exceed `capacity`
+ */
+ABUT_API abut_status abut_context_devices(abut_context context, abut_device_report *reports,
+                                          size_t capacity, size_t *count);
 ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
-/* What a context has done since it was created. */
+/* What a device did with a chunk of a batch. */
+typedef enum abut_phase {
+  ABUT_PHASE_UPLOAD = 0,
+  ABUT_PHASE_COMPUTE = 1,
+  ABUT_PHASE_DOWNLOAD = 2
+} abut_phase;
+
+typedef struct abut_span {
+  uint32_t device;       /* place in abut_context_devices */
+  abut_phase phase;
+  uint64_t first, count; /* the chunk: elements of the batch */
+  double begin, end;     /* since the timeline was started [s] */
+} abut_span;
+
+/* Starts to record what each device does with each chunk; what was recorded before is dropped. */
+ABUT_API abut_status abut_start_timeline(abut_context context);
+
+/* What was recorded so far, in the order in which it ended.
+ *
+ * spans     room for `capacity` entries, or NULL to ask for the count alone
+ * count     set to the number of spans there are, which may exceed `capacity`
+ */
+ABUT_API abut_status abut_get_timeline(abut_context context, abut_span *spans, size_t capacity,
+                                       size_t *count);
+
+/* What a context has done since it was created, on all its devices. */
 typedef struct abut_counters {
   uint64_t bytes_up;   /* host to device */
   uint64_t bytes_down; /* device to host */

@@ -126,11 +126,23 @@ typedef struct abut_reductions {
   void *soft_minimum;     /* -tau log sum exp(-d / tau) of the vertex contacts, tau = penetration */
 } abut_reductions;
 
-/* Called between chunks with the number of poses done; returning false stops the call. */
+/* Called between chunks, on the calling thread, with the number of poses done; returning false
+ * stops the call. */
 typedef bool (*abut_progress)(size_t done, size_t total, void *user);
+
+/* Where the arrays of a batch lie. */
+typedef enum abut_memory {
+  ABUT_MEMORY_HOST = 0,
+  ABUT_MEMORY_OPENCL = 1 /* cl_mem objects of the context's cl_context, which must have been made
+                            from the caller's queue; kernels read and write them without a copy
+                            where whole chunks are aligned as the device asks. Of this kind are
+                            poses, p, d, n, activity and the derivatives' arrays of the same call;
+                            status, compact and reductions stay in host memory. */
+} abut_memory;
 
 typedef struct abut_batch {
   size_t count;                /* N, from 0 */
+  abut_memory memory;
   abut_pose_kind poses;
   const void *pose1, *pose2;   /* real (N, 6) or (N, 7) */
   void *p;                     /* real (N, C, 3) world coordinates [m], or NULL */
@@ -139,6 +151,8 @@ typedef struct abut_batch {
   void *activity;              /* real (N, C) in [0, 1], or NULL */
   uint8_t *status;             /* (N) abut_pose_status, or NULL */
   size_t rejected;             /* out: poses whose status is not ABUT_POSE_OK */
+  size_t failures;             /* out: devices that failed during the call, whose share others did:
+                                  abut_context_devices says which and why */
   abut_compact *compact;       /* or NULL */
   abut_reductions reductions;
   abut_progress progress;      /* or NULL */
@@ -153,7 +167,8 @@ ABUT_API abut_batch abut_default_batch(void);
  * A pose that is not finite gets its status and NaN in its outputs, no entry in the compact list,
  * and touches no other pose. Every finite pose gives finite numbers; translations saturate at
  * 1e37 m, and distances between bodies at 1e12 m, in float32 (1e307 and 1e100 in float64).
- * Results do not depend, to the bit, on how the batch is split into chunks or calls.
+ * Results do not depend, to the bit, on how the batch is split into chunks, calls or devices of one
+ * kind.
  * After any error but ABUT_ERROR_OVERFLOW the outputs are undefined.
  */
 ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);

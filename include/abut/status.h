@@ -34,7 +34,9 @@ enum {
   ABUT_ERROR_PRECISION = -2009, /* the device has no float64 */
   ABUT_ERROR_TOO_LARGE = -2010, /* a single pose does not fit the device's memory */
   ABUT_ERROR_OVERFLOW = -2011,  /* a compact list is too short; its `count` says what is needed */
-  ABUT_ERROR_CANCELLED = -2012  /* the caller's progress function asked to stop */
+  ABUT_ERROR_CANCELLED = -2012, /* the caller's progress function asked to stop */
+  ABUT_ERROR_TIMEOUT = -2013,   /* a device did not end a chunk in time */
+  ABUT_ERROR_SELF_TEST = -2014  /* a device answers a known question wrongly */
 };
 
 /* The name of a status, "ABUT_ERROR_ARGUMENT" or "CL_OUT_OF_RESOURCES". Never null. */

@@ -28,23 +28,36 @@ body *body_get(abut_body b)
   return pool_get(&body_pool, (handle){b.index, b.generation});
 }
 
+static void resident_free(resident_body *r)
+{
+  if (!r) {
+    return;
+  }
+  buffer_destroy(r->head);
+  buffer_destroy(r->shape);
+  buffer_destroy(r->vertex_planes);
+  buffer_destroy(r->sorted_planes);
+  buffer_destroy(r->order);
+  buffer_destroy(r->rank);
+  buffer_destroy(r->edge_index);
+  buffer_destroy(r->edge_ends);
+  buffer_destroy(r->edge_starts);
+  buffer_destroy(r->edges_at);
+  free(r);
+}
+
 static void body_free(body *b)
 {
   if (!b) {
     return;
   }
-  buffer_destroy(b->head);
-  buffer_destroy(b->shape);
-  buffer_destroy(b->vertex_planes);
-  buffer_destroy(b->sorted_planes);
-  buffer_destroy(b->order);
-  buffer_destroy(b->rank);
-  buffer_destroy(b->edge_index);
-  buffer_destroy(b->edge_ends);
-  buffer_destroy(b->edge_starts);
-  buffer_destroy(b->edges_at);
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    resident_free(b->on[i]);
+  }
   free(b->vertices);
   free(b->edges);
+  free(b->head);
+  free(b->shape.data);
   free(b);
 }
 
@@ -98,37 +111,31 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   return make_edges(def, &b->edges, &b->info.edges);
 }
 
-static abut_status upload_primitives(body *b, const abut_body_def *def)
+static abut_status pack(body *b, const abut_body_def *def)
 {
   abut_status status = ABUT_SUCCESS;
   double *points = NULL;
-  int *head = NULL;
-  size_t head_count = 0;
-  reals shape = {0};
   abut_pointcloud cloud = {NULL, 0, ABUT_ADD};
   if (def->cloud_from_mesh) {
     TRY_DONE(make_mesh_cloud(def, b->info.diagonal, b->edges, b->info.edges, &points,
                              &cloud.count));
     cloud.points = points;
   }
-  const size_t real_bytes = device_real_bytes(b->context->device);
-  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, real_bytes, &head, &head_count, &shape));
-  TRY_DONE(context_upload(b->context, head_count * sizeof(int), head, &b->head));
-  TRY_DONE(context_upload(b->context, shape.count * shape.size, shape.data, &b->shape));
+  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, context_real_bytes(b->context), &b->head,
+                           &b->head_count, &b->shape));
   set_info(b, def, cloud.count);
 done:
   free(points);
-  free(head);
-  free(shape.data);
   return status;
 }
 
 /* Vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
-static abut_status upload_vertices(body *b, const uint32_t *order, buffer **out)
+static abut_status upload_vertices(const body *b, const resident_body *r, const uint32_t *order,
+                                   buffer **out)
 {
-  const size_t count = b->info.vertices, padding = b->vertex_padded;
+  const size_t count = b->info.vertices, padding = r->vertex_padded;
   reals planes;
-  TRY(reals_create(&planes, 3 * padding, device_real_bytes(b->context->device)));
+  TRY(reals_create(&planes, 3 * padding, device_real_bytes(r->device)));
   for (size_t i = 0; i < padding; ++i) {
     const size_t at = i < count ? i : count - 1;
     const size_t from = order ? order[at] : at;
@@ -137,16 +144,16 @@ static abut_status upload_vertices(body *b, const uint32_t *order, buffer **out)
     }
   }
   const abut_status status =
-    context_upload(b->context, planes.count * planes.size, planes.data, out);
+    buffer_upload(r->device, planes.count * planes.size, planes.data, out);
   free(planes.data);
   return status;
 }
 
-static abut_status upload_edge_ends(body *b)
+static abut_status upload_edge_ends(const body *b, resident_body *r)
 {
-  const size_t count = b->info.edges, padding = b->edge_padded;
+  const size_t count = b->info.edges, padding = r->edge_padded;
   reals ends;
-  TRY(reals_create(&ends, 6 * padding, device_real_bytes(b->context->device)));
+  TRY(reals_create(&ends, 6 * padding, device_real_bytes(r->device)));
   for (size_t i = 0; count && i < padding; ++i) {
     const size_t from = i < count ? i : count - 1;
     for (size_t k = 0; k < 6; ++k) {
@@ -155,13 +162,14 @@ static abut_status upload_edge_ends(body *b)
     }
   }
   const abut_status status =
-    context_upload(b->context, ends.count * ends.size, ends.data, &b->edge_ends);
+    buffer_upload(r->device, ends.count * ends.size, ends.data, &r->edge_ends);
   free(ends.data);
   return status;
 }
 
 /* The sorted order, its inverse, and the edges by places among the sorted vertices. */
-static abut_status upload_order(body *b, uint32_t *order, uint32_t *rank, uint32_t *edges)
+static abut_status upload_order(const body *b, resident_body *r, uint32_t *order, uint32_t *rank,
+                                uint32_t *edges)
 {
   const size_t count = b->info.vertices, edge_bytes = b->info.edges * 2 * sizeof(uint32_t);
   for (size_t i = 0; i < count; ++i) {
@@ -170,14 +178,14 @@ static abut_status upload_order(body *b, uint32_t *order, uint32_t *rank, uint32
   for (size_t i = 0; i < 2 * b->info.edges; ++i) {
     edges[i] = rank[b->edges[i]];
   }
-  TRY(context_upload(b->context, count * sizeof(uint32_t), order, &b->order));
-  TRY(context_upload(b->context, count * sizeof(uint32_t), rank, &b->rank));
-  return context_upload(b->context, edge_bytes, edges, &b->edge_index);
+  TRY(buffer_upload(r->device, count * sizeof(uint32_t), order, &r->order));
+  TRY(buffer_upload(r->device, count * sizeof(uint32_t), rank, &r->rank));
+  return buffer_upload(r->device, edge_bytes, edges, &r->edge_index);
 }
 
 /* The edges at each sorted vertex, by counting; an edge of one vertex is there twice. edges: by
  * places among the sorted vertices. */
-static abut_status upload_incidence(body *b, const uint32_t *edges)
+static abut_status upload_incidence(const body *b, resident_body *r, const uint32_t *edges)
 {
   const size_t vertices = b->info.vertices, ends = 2 * b->info.edges;
   abut_status status = ABUT_SUCCESS;
@@ -194,36 +202,64 @@ static abut_status upload_incidence(body *b, const uint32_t *edges)
   for (size_t i = 0; i < ends; ++i) { /* starts[v + 1] moves on to where v's edges end */
     at[starts[edges[i] + 1]++] = (uint32_t)(i / 2);
   }
-  TRY_DONE(context_upload(b->context, (vertices + 1) * sizeof(uint32_t), starts,
-                          &b->edge_starts));
-  TRY_DONE(context_upload(b->context, ends * sizeof(uint32_t), at, &b->edges_at));
+  TRY_DONE(buffer_upload(r->device, (vertices + 1) * sizeof(uint32_t), starts, &r->edge_starts));
+  TRY_DONE(buffer_upload(r->device, ends * sizeof(uint32_t), at, &r->edges_at));
 done:
   free(memory);
   free(list);
   return status;
 }
 
-static abut_status upload_mesh(body *b)
+static abut_status upload_mesh(const body *b, resident_body *r)
 {
   abut_status status = ABUT_SUCCESS;
-  const uint32_t lanes = device_lanes(b->context->device);
+  const uint32_t lanes = device_lanes(r->device);
   void *order = NULL, *rank = NULL, *edges = NULL;
-  b->vertex_padded = padded(b->info.vertices, lanes);
-  b->edge_padded = padded(b->info.edges, lanes);
+  r->vertex_padded = padded(b->info.vertices, lanes);
+  r->edge_padded = padded(b->info.edges, lanes);
   TRY_DONE(allocate(&order, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&rank, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&edges, b->info.edges, 2 * sizeof(uint32_t)));
   sort_in_space(b->vertices, b->info.vertices, lanes, order);
-  TRY_DONE(upload_vertices(b, NULL, &b->vertex_planes));
-  TRY_DONE(upload_vertices(b, order, &b->sorted_planes));
-  TRY_DONE(upload_order(b, order, rank, edges));
-  TRY_DONE(upload_incidence(b, edges));
-  TRY_DONE(upload_edge_ends(b));
+  TRY_DONE(upload_vertices(b, r, NULL, &r->vertex_planes));
+  TRY_DONE(upload_vertices(b, r, order, &r->sorted_planes));
+  TRY_DONE(upload_order(b, r, order, rank, edges));
+  TRY_DONE(upload_incidence(b, r, edges));
+  TRY_DONE(upload_edge_ends(b, r));
 done:
   free(order);
   free(rank);
   free(edges);
   return status;
+}
+
+abut_status body_on(body *b, size_t place, const resident_body **out)
+{
+  abut_status status = ABUT_SUCCESS;
+  resident_body *r = NULL;
+  if (!b->on[place]) {
+    void *memory = NULL;
+    TRY(allocate(&memory, 1, sizeof(resident_body)));
+    r = memory;
+    r->info = &b->info;
+    r->device = b->context->members[place].device;
+    TRY_DONE(buffer_upload(r->device, b->head_count * sizeof(int), b->head, &r->head));
+    TRY_DONE(buffer_upload(r->device, b->shape.count * b->shape.size, b->shape.data, &r->shape));
+    TRY_DONE(upload_mesh(b, r));
+    b->on[place] = r;
+    r = NULL;
+  }
+  *out = b->on[place];
+done:
+  resident_free(r);
+  return status;
+}
+
+static abut_status bring(context *c, size_t place, void *user)
+{
+  (void)c;
+  const resident_body *there;
+  return body_on(user, place, &there);
 }
 
 abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abut_body *out)
@@ -244,8 +280,8 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   b->context = c;
   b->base.destroy = destroy_owned;
   TRY_DONE(copy_mesh(b, def));
-  TRY_DONE(upload_primitives(b, def));
-  TRY_DONE(upload_mesh(b));
+  TRY_DONE(pack(b, def));
+  TRY_DONE(context_on_each(c, bring, b));
   TRY_DONE(pool_add(&body_pool, b, &b->self));
   context_adopt(c, &b->base);
   *out = (abut_body){b->self.index, b->self.generation};

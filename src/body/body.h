@@ -1,17 +1,15 @@
-/* A body: its mesh on the host, and all of it packed and resident on the device. */
+/* A body: its mesh and packed primitives on the host, and all of it resident on devices. */
 #ifndef ABUT_BODY_BODY_H
 #define ABUT_BODY_BODY_H
 
+#include "base/reals.h"
 #include "device/context.h"
 #include <abut/body.h>
 
-typedef struct body {
-  owned base;
-  context *context;
-  handle self;
-  abut_body_info info;
-  double *vertices;       /* (vertices, 3) */
-  uint32_t *edges;        /* (edges, 2) */
+/* A body on one device. */
+typedef struct resident_body {
+  const abut_body_info *info;
+  device *device;
   size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
   buffer *head, *shape;   /* primitives: cl/geometry/layout.h */
@@ -23,7 +21,23 @@ typedef struct body {
   buffer *edge_starts;    /* (vertices + 1) where each sorted vertex's edges begin in: */
   buffer *edges_at;       /* (2 edges) edges by their ends, sorted vertices in turn */
   buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
+} resident_body;
+
+typedef struct body {
+  owned base;
+  context *context;
+  handle self;
+  abut_body_info info;
+  double *vertices;  /* (vertices, 3) */
+  uint32_t *edges;   /* (edges, 2) */
+  int *head;         /* primitives, packed as devices read them */
+  size_t head_count;
+  reals shape;
+  resident_body *on[MEMBERS]; /* by the context's members; NULL: not there yet */
 } body;
+
+/* The body on a member of its context, brought there when it is first asked for. */
+abut_status body_on(body *b, size_t place, const resident_body **out);
 
 /* The body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);

@@ -1,10 +1,14 @@
 #include "device/context.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COOKIE 0xab070001u
+#define TIMEOUT 300.0 /* [s] */
 
 abut_context_def abut_default_context_def(void)
 {
@@ -15,6 +19,18 @@ abut_context_def abut_default_context_def(void)
   def.precision = ABUT_FLOAT32;
   def.cookie = COOKIE;
   return def;
+}
+
+static abut_status check_devices(const abut_context_def *def)
+{
+  if ((def->devices != NULL) != (def->device_count > 0) || def->device_count > ABUT_DEVICES_MOST) {
+    return fail(ABUT_ERROR_ARGUMENT, "%u devices are counted%s; at most %d", def->device_count,
+                def->devices ? "" : " but not given", ABUT_DEVICES_MOST);
+  }
+  if (def->opencl_queue && def->devices) {
+    return fail(ABUT_ERROR_ARGUMENT, "a queue of the caller's is a device by itself");
+  }
+  return ABUT_SUCCESS;
 }
 
 static abut_status check_def(const abut_context_def *def)
@@ -33,33 +49,81 @@ static abut_status check_def(const abut_context_def *def)
     return fail(ABUT_ERROR_ARGUMENT, "work-groups of %u and %u work-items: the first must be a "
                 "power of two, both at most 1024", def->group, def->items);
   }
-  return ABUT_SUCCESS;
+  if (def->fallback != ABUT_FALLBACK_HOST && def->fallback != ABUT_FALLBACK_NONE) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no fallback %d", (int)def->fallback);
+  }
+  if (!(def->timeout >= 0.0 && def->timeout <= 1e9)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a timeout of %g s is not in [0, 1e9]", def->timeout);
+  }
+  return check_devices(def);
 }
 
-abut_status abut_create_context(const abut_context_def *def, abut_context *out)
+static abut_status open_member(context *c, size_t i, const abut_context_def *def)
 {
-  if (!def || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_context needs a definition and a handle");
+  const abut_device_choice whole = {def->device, 0, 0};
+  const device_options options = {.choice = def->devices ? def->devices[i] : whole,
+                                  .queue = def->opencl_queue,
+                                  .precision = def->precision,
+                                  .lanes = def->lanes,
+                                  .group = def->group,
+                                  .items = def->items,
+                                  .kernel_directory = def->kernel_directory};
+  return device_open(&options, &c->members[i].device);
+}
+
+/* What the caller's definition points at need not last. */
+static void keep_def(context *c, const abut_context_def *def)
+{
+  c->def = *def;
+  c->def.kernel_directory = NULL;
+  c->def.devices = NULL;
+  c->def.timeout = def->timeout > 0.0 ? def->timeout : TIMEOUT;
+  if (def->opencl_queue) { /* the caller's memory is out of the host path's reach */
+    c->def.fallback = ABUT_FALLBACK_NONE;
   }
+}
+
+abut_status context_open(const abut_context_def *def, context **out)
+{
+  *out = NULL;
   TRY(check_def(def));
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(context)));
   context *c = memory;
   abut_status status = ABUT_SUCCESS;
-  c->def = *def;
-  c->def.kernel_directory = NULL; /* the caller's text need not last */
-  const device_options options = {def->device, def->precision, def->lanes,
-                                  def->group,  def->items,     def->kernel_directory};
-  TRY_DONE(device_open(&options, &c->device));
+  pthread_mutex_init(&c->lock, NULL);
+  keep_def(c, def);
+  c->count = def->devices ? def->device_count : 1;
+  for (size_t i = 0; i < c->count; ++i) {
+    TRY_DONE(open_member(c, i, def));
+  }
   TRY_DONE(pool_add(&context_pool, c, &c->self));
-  *out = (abut_context){c->self.index, c->self.generation};
+  *out = c;
   c = NULL;
 done:
-  if (c) {
-    device_close(c->device);
-    free(c);
-  }
+  context_close(c);
   return status;
+}
+
+void context_close(context *c)
+{
+  if (!c) {
+    return;
+  }
+  while (c->newest) { /* newest first: pairs before the bodies that they use */
+    owned *object = c->newest;
+    context_release(c, object);
+    object->destroy(object);
+  }
+  if (c->self.generation) {
+    pool_remove(&context_pool, c->self);
+  }
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    device_close(c->members[i].device);
+  }
+  pthread_mutex_destroy(&c->lock);
+  free(c->spans);
+  free(c);
 }
 
 context *context_get(abut_context c)
@@ -73,15 +137,101 @@ abut_status abut_destroy_context(abut_context handle_)
   if (!c) {
     return ABUT_ERROR_HANDLE;
   }
-  while (c->newest) { /* newest first: pairs before the bodies that they use */
-    owned *object = c->newest;
-    context_release(c, object);
-    object->destroy(object);
-  }
-  pool_remove(&context_pool, c->self);
-  device_close(c->device);
-  free(c);
+  context_close(c);
   return ABUT_SUCCESS;
+}
+
+size_t context_real_bytes(const context *c)
+{
+  return c->def.precision == ABUT_FLOAT64 ? sizeof(double) : sizeof(float);
+}
+
+bool context_works(const context *c, size_t i)
+{
+  return c->members[i].device && c->members[i].status == ABUT_SUCCESS;
+}
+
+size_t context_first(const context *c)
+{
+  size_t i = 0;
+  while (i < MEMBERS && !context_works(c, i)) {
+    ++i;
+  }
+  return i;
+}
+
+bool is_device_error(abut_status status)
+{
+  return (status < 0 && status > -2000) || status == ABUT_ERROR_TIMEOUT ||
+         status == ABUT_ERROR_SELF_TEST;
+}
+
+void context_fail(context *c, size_t i, abut_status status)
+{
+  member *m = &c->members[i];
+  pthread_mutex_lock(&c->lock);
+  if (m->status == ABUT_SUCCESS) {
+    m->status = status;
+    snprintf(m->text, sizeof m->text, "%.*s", (int)sizeof m->text - 1, abut_last_error());
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* A single failed device says it itself; of several the last one's words are given. */
+static abut_status none_left(const context *c)
+{
+  size_t last = 0;
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    last = c->members[i].status != ABUT_SUCCESS ? i : last;
+  }
+  const member *m = &c->members[last];
+  return fail(m->status, "device %s failed, and no other is left: %s",
+              device_info(m->device)->name, m->text);
+}
+
+abut_status context_stand_in(context *c)
+{
+  member *m = &c->members[c->count];
+  if (c->def.fallback == ABUT_FALLBACK_NONE || m->device) {
+    return none_left(c);
+  }
+  size_t there = 0;
+  TRY(abut_list_devices(NULL, 0, &there));
+  const device_options options = {.choice = {(uint32_t)there - 1, 0, 0},
+                                  .precision = c->def.precision};
+  return device_open(&options, &m->device);
+}
+
+abut_status context_on_any(context *c, member_function run, void *user)
+{
+  for (;;) {
+    if (context_first(c) == MEMBERS) {
+      TRY(context_stand_in(c));
+    }
+    const size_t i = context_first(c);
+    const abut_status status = run(c, i, user);
+    if (!is_device_error(status)) {
+      return status;
+    }
+    context_fail(c, i, status);
+  }
+}
+
+abut_status context_on_each(context *c, member_function run, void *user)
+{
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    if (!context_works(c, i)) {
+      continue;
+    }
+    const abut_status status = run(c, i, user);
+    if (is_device_error(status)) {
+      context_fail(c, i, status);
+    } else if (status != ABUT_SUCCESS) {
+      return status;
+    }
+  }
+  return context_first(c) < MEMBERS || c->def.fallback == ABUT_FALLBACK_HOST ? ABUT_SUCCESS
+                                                                              : none_left(c);
 }
 
 abut_status abut_context_device(abut_context handle_, abut_device_info *info)
@@ -93,7 +243,28 @@ abut_status abut_context_device(abut_context handle_, abut_device_info *info)
   if (!c) {
     return ABUT_ERROR_HANDLE;
   }
-  *info = *device_info(c->device);
+  *info = *device_info(c->members[0].device);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_context_devices(abut_context handle_, abut_device_report *reports,
+                                 size_t capacity, size_t *count)
+{
+  if (!count || (capacity && !reports)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices needs a count, and reports for a "
+                "capacity");
+  }
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *count = c->count + (c->members[c->count].device ? 1 : 0);
+  for (size_t i = 0; i < *count && i < capacity; ++i) {
+    const member *m = &c->members[i];
+    reports[i] = (abut_device_report){.info = *device_info(m->device), .status = m->status,
+                                      .chunks = m->chunks, .elements = m->elements};
+    memcpy(reports[i].text, m->text, sizeof m->text);
+  }
   return ABUT_SUCCESS;
 }
 
@@ -119,7 +290,16 @@ abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
   if (!c) {
     return ABUT_ERROR_HANDLE;
   }
-  *counters = *device_counters(c->device);
+  memset(counters, 0, sizeof *counters);
+  for (size_t i = 0; i < MEMBERS && c->members[i].device; ++i) {
+    const abut_counters *of = device_counters(c->members[i].device);
+    counters->bytes_up += of->bytes_up;
+    counters->bytes_down += of->bytes_down;
+    counters->launches += of->launches;
+    counters->builds += of->builds;
+    counters->chunks += of->chunks;
+    counters->resident += of->resident;
+  }
   return ABUT_SUCCESS;
 }
 
@@ -146,13 +326,49 @@ void context_release(context *c, owned *object)
   object->next = object->previous = NULL;
 }
 
-abut_status context_upload(context *c, size_t bytes, const void *from, buffer **out)
+/* ---- the timeline ---- */
+
+void context_span(context *c, const abut_span *span)
 {
-  TRY(buffer_create(c->device, bytes, out));
-  const abut_status status = buffer_write(*out, 0, bytes, from);
-  if (status != ABUT_SUCCESS) {
-    buffer_destroy(*out);
-    *out = NULL;
+  pthread_mutex_lock(&c->lock);
+  void *spans = c->spans;
+  if (c->timed &&
+      grow(&spans, &c->span_capacity, c->span_count + 1, sizeof(abut_span)) == ABUT_SUCCESS) {
+    c->spans = spans;
+    abut_span *s = &c->spans[c->span_count++];
+    *s = *span;
+    s->begin -= c->timeline_begin;
+    s->end -= c->timeline_begin;
   }
-  return status;
+  pthread_mutex_unlock(&c->lock);
+}
+
+abut_status abut_start_timeline(abut_context handle_)
+{
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  c->timed = true;
+  c->span_count = 0;
+  c->timeline_begin = now();
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_timeline(abut_context handle_, abut_span *spans, size_t capacity,
+                              size_t *count)
+{
+  if (!count || (capacity && !spans)) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_timeline needs a count, and spans for a capacity");
+  }
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *count = c->span_count;
+  const size_t copied = capacity < c->span_count ? capacity : c->span_count;
+  if (copied) {
+    memcpy(spans, c->spans, copied * sizeof *spans);
+  }
+  return ABUT_SUCCESS;
 }

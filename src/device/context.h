@@ -1,9 +1,10 @@
-/* A context: an open device and what was made in it. */
+/* A context: open devices, and what was made in it. */
 #ifndef ABUT_DEVICE_CONTEXT_H
 #define ABUT_DEVICE_CONTEXT_H
 
 #include "base/handle.h"
 #include "device/device.h"
+#include <pthread.h>
 
 /* Embedded first in bodies and pairs, so that a context can free them. */
 typedef struct owned {
@@ -11,20 +12,69 @@ typedef struct owned {
   void (*destroy)(struct owned *self);
 } owned;
 
+/* Kinds of batches, whose throughput differs: each program, and queries. */
+#define RATE_KINDS (PROGRAM_COUNT + 1)
+#define RATE_QUERIES PROGRAM_COUNT
+
+/* A device of a context. */
+typedef struct member {
+  device *device;          /* NULL: the host path, as long as it need not stand in */
+  abut_status status;      /* ABUT_SUCCESS, or why it failed */
+  char text[256];
+  uint64_t chunks, elements;
+  double rates[RATE_KINDS]; /* elements a second, measured last; 0: not yet */
+} member;
+
+/* The chosen devices, and the place of the host path that may stand in for them. */
+#define MEMBERS (ABUT_DEVICES_MOST + 1)
+
 typedef struct context {
-  device *device;
+  member members[MEMBERS];
+  size_t count; /* of chosen devices; members[count] is the host path */
   abut_context_def def;
   owned *newest;
   handle self;
+  pthread_mutex_t lock; /* guards what workers share: statuses, counts, the timeline */
+  abut_span *spans;
+  size_t span_count, span_capacity;
+  bool timed;
+  double timeline_begin;
 } context;
 
 /* The context of a handle, or NULL with an error text. */
 context *context_get(abut_context c);
 
+/* Opens the devices of a definition and makes a handle. */
+abut_status context_open(const abut_context_def *def, context **out);
+void context_close(context *c);
+
 void context_adopt(context *c, owned *object);
 void context_release(context *c, owned *object);
 
-/* Uploads host memory into a new resident buffer. */
-abut_status context_upload(context *c, size_t bytes, const void *from, buffer **out);
+size_t context_real_bytes(const context *c); /* 4 or 8 */
+
+/* Members that work: at a place, and the first one (MEMBERS where there is none). */
+bool context_works(const context *c, size_t place);
+size_t context_first(const context *c);
+
+/* Whether a device is to blame, and others may do better. */
+bool is_device_error(abut_status status);
+
+/* Marks a member as failed, with the last error text. */
+void context_fail(context *c, size_t place, abut_status status);
+
+/* Makes the host path a working member where the definition allows it. */
+abut_status context_stand_in(context *c);
+
+/* Does something on one member after the other until one can. */
+typedef abut_status (*member_function)(context *c, size_t place, void *user);
+abut_status context_on_any(context *c, member_function run, void *user);
+
+/* The same on every working member; fails where none is left. */
+abut_status context_on_each(context *c, member_function run, void *user);
+
+/* Records a span of the timeline where one was asked for; begin and end by now(). A span that finds
+ * no memory is left out. */
+void context_span(context *c, const abut_span *span);
 
 #endif

@@ -1,7 +1,9 @@
 #include "device/device.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/choices.h"
 #include "device/discovery.h"
 #include "device/host_path.h"
 #include "device/opencl.h"
@@ -13,6 +15,8 @@
 
 struct device {
   found_device found;
+  cl_device_id part; /* a sub-device to release, or NULL */
+  bool lost;
   abut_precision precision;
   uint32_t lanes;
   uint64_t scratch_bytes;
@@ -25,7 +29,35 @@ struct buffer {
   size_t bytes;
   cl_mem memory;
   void *host;
+  bool wraps; /* memory of the caller's */
 };
+
+/* Of several parts of one device each has the whole one's launch parameters. */
+static abut_status find(device *d, const device_options *options, tuning *t)
+{
+  const tuning wanted = {options->lanes, options->group, options->items, 0};
+  if (options->queue) {
+    cl_device_id id = NULL;
+    const cl_int code =
+      clGetCommandQueueInfo(options->queue, CL_QUEUE_DEVICE, sizeof id, &id, NULL);
+    TRY(code == CL_SUCCESS ? discover_device(id, &d->found)
+                           : fail(code, "the command queue is none: %s", abut_status_name(code)));
+    return tuning_with(&d->found.info, options->precision, &wanted, t);
+  }
+  TRY(discover(options->choice.device, &d->found));
+  TRY(tuning_with(&d->found.info, options->precision, &wanted, t));
+  return options->choice.units ? take_part(&d->found, &options->choice, &d->part) : ABUT_SUCCESS;
+}
+
+static abut_status open_opencl(device *d, const device_options *options, const tuning *t)
+{
+  const opencl_options cl = {d->found.platform, d->found.device, options->queue, d->lanes,
+                             t->group, t->items, options->precision == ABUT_FLOAT64,
+                             d->found.info.has_float64, options->kernel_directory};
+  TRY(opencl_open(&cl, kernel_table, &d->cl));
+  d->counters.builds = 1;
+  return ABUT_SUCCESS;
+}
 
 abut_status device_open(const device_options *options, device **out)
 {
@@ -34,26 +66,18 @@ abut_status device_open(const device_options *options, device **out)
   TRY(allocate(&memory, 1, sizeof(device)));
   device *d = memory;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(discover(options->index, &d->found));
-  const tuning wanted = {options->lanes, options->group, options->items, 0};
   tuning t;
-  TRY_DONE(tuning_with(&d->found.info, options->precision, &wanted, &t));
+  TRY_DONE(find(d, options, &t));
   d->precision = options->precision;
-  d->lanes = t.lanes;
+  d->lanes = d->found.platform ? t.lanes : 1;
   d->scratch_bytes = t.scratch_bytes;
   if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
-    status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", options->index,
+    status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", d->found.info.index,
                   d->found.info.name);
     goto done;
   }
-  if (!d->found.platform) {
-    d->lanes = 1;
-  } else {
-    const opencl_options cl = {d->found.platform, d->found.device, d->lanes, t.group, t.items,
-                               options->precision == ABUT_FLOAT64, d->found.info.has_float64,
-                               options->kernel_directory};
-    TRY_DONE(opencl_open(&cl, kernel_table, &d->cl));
-    d->counters.builds = 1;
+  if (d->found.platform) {
+    TRY_DONE(open_opencl(d, options, &t));
   }
   *out = d;
   d = NULL;
@@ -64,10 +88,53 @@ done:
 
 void device_close(device *d)
 {
-  if (d) {
-    opencl_close(d->cl);
-    free(d);
+  if (!d) {
+    return;
   }
+  if (d->lost) { /* its kernels may never end: what they use is left behind */
+    opencl_abandon(d->cl);
+  } else {
+    opencl_close(d->cl);
+    if (d->part) {
+      clReleaseDevice(d->part);
+    }
+  }
+  free(d);
+}
+
+size_t device_slots(const device *d)
+{
+  return d->cl ? opencl_slots(d->cl) : 1;
+}
+
+void device_select(device *d, size_t slot)
+{
+  if (d->cl) {
+    opencl_select(d->cl, slot);
+  }
+}
+
+static abut_status check_there(const device *d)
+{
+  return d->lost ? fail(ABUT_ERROR_TIMEOUT, "the device's kernels have not ended") : ABUT_SUCCESS;
+}
+
+abut_status device_submit(device *d)
+{
+  TRY(check_there(d));
+  return d->cl ? opencl_submit(d->cl) : ABUT_SUCCESS;
+}
+
+abut_status device_wait(device *d, double seconds, double *ended)
+{
+  TRY(check_there(d));
+  if (!d->cl) {
+    *ended = now();
+    return ABUT_SUCCESS;
+  }
+  const abut_status status = opencl_wait(d->cl, seconds, ended);
+  d->lost = status == ABUT_ERROR_TIMEOUT;
+  return status;
 }
 
 const abut_device_info *device_info(const device *d)
@@ -122,12 +189,58 @@ void buffer_destroy(buffer *b)
   if (!b) {
     return;
   }
-  if (b->memory) {
+  if (b->memory && !b->owner->lost) {
     clReleaseMemObject(b->memory);
   }
-  b->owner->counters.resident -= b->bytes;
+  b->owner->counters.resident -= b->wraps ? 0 : b->bytes;
   free(b->host);
   free(b);
+}
+
+abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes, buffer **out)
+{
+  *out = NULL;
+  cl_mem part = NULL;
+  TRY(opencl_part(d->cl, cl_memory, offset, bytes, &part));
+  if (!part) {
+    return ABUT_SUCCESS;
+  }
+  void *memory = NULL;
+  const abut_status status = allocate(&memory, 1, sizeof(buffer));
+  if (status != ABUT_SUCCESS) {
+    clReleaseMemObject(part);
+    return status;
+  }
+  buffer *b = memory;
+  *b = (buffer){.owner = d, .bytes = bytes, .memory = part, .wraps = true};
+  *out = b;
+  return ABUT_SUCCESS;
+}
+
+abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what)
+{
+  cl_context owner = NULL;
+  size_t size = 0;
+  cl_int code = clGetMemObjectInfo(cl_memory, CL_MEM_CONTEXT, sizeof owner, &owner, NULL);
+  if (code == CL_SUCCESS) {
+    code = clGetMemObjectInfo(cl_memory, CL_MEM_SIZE, sizeof size, &size, NULL);
+  }
+  if (code != CL_SUCCESS || !d->cl || owner != opencl_context(d->cl)) {
+    return fail(ABUT_ERROR_ARGUMENT, "%s is no cl_mem of the queue's cl_context", what);
+  }
+  return size >= bytes ? ABUT_SUCCESS
+                       : fail(ABUT_ERROR_ARGUMENT, "%s has %zu bytes of %zu", what, size, bytes);
+}
+
+abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out)
+{
+  TRY(buffer_create(d, bytes, out));
+  const abut_status status = buffer_write(*out, 0, bytes, from);
+  if (status != ABUT_SUCCESS) {
+    buffer_destroy(*out);
+    *out = NULL;
+  }
+  return status;
 }
 
 size_t buffer_bytes(const buffer *b)
@@ -187,6 +300,26 @@ abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t byte
     memcpy((char *)to + i * bytes, (char *)b->host + offset + i * pitch, bytes);
   }
   return ABUT_SUCCESS;
+}
+
+abut_status buffer_take(buffer *b, void *cl_memory, size_t offset, size_t bytes)
+{
+  TRY(check_range(b, 0, bytes));
+  return bytes ? opencl_copy(b->owner->cl, cl_memory, offset, b->memory, 0, bytes) : ABUT_SUCCESS;
+}
+
+abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *cl_memory, size_t to_offset)
+{
+  if (!bytes || !rows) {
+    return ABUT_SUCCESS;
+  }
+  TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
+  if (pitch == bytes) {
+    return opencl_copy(b->owner->cl, b->memory, offset, cl_memory, to_offset, rows * bytes);
+  }
+  return opencl_copy_rows(b->owner->cl, b->memory, offset, pitch, cl_memory, to_offset, bytes,
+                          rows);
 }
 
 static abut_status check_arguments(program_id program, kernel_id kernel,
@@ -278,6 +411,7 @@ done:
 abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                           const launch_argument *arguments, size_t count)
 {
+  TRY(check_there(d));
   TRY(check_arguments(program, kernel, arguments, count));
   if (!x || !y) {
     return ABUT_SUCCESS;

@@ -1,8 +1,11 @@
-/* One open device: memory, kernels and a queue. The only folder that calls OpenCL.
+/* One open device: memory, kernels and queues. The only folder that calls OpenCL.
  *
  * The host path is a device too: the same kernels, compiled as C11 into the library and called in
- * loops. Launches and writes may return before they are done; a read returns when its data is
- * there.
+ * loops. Launches may return before they are done; a write returns when its source may be reused, a
+ * read when its data is there.
+ *
+ * Work goes to slots, a queue each: while the kernels of one run, another is filled or read. One
+ * thread at a time uses a device.
  */
 #ifndef ABUT_DEVICE_DEVICE_H
 #define ABUT_DEVICE_DEVICE_H
@@ -14,7 +17,8 @@ typedef struct device device;
 typedef struct buffer buffer;
 
 typedef struct device_options {
-  uint32_t index;
+  abut_device_choice choice;
+  void *queue;                  /* the caller's cl_command_queue instead of `choice`, or NULL */
   abut_precision precision;
   uint32_t lanes, group, items; /* 0: by the table */
   const char *kernel_directory; /* NULL: embedded */
@@ -23,6 +27,16 @@ typedef struct device_options {
 /* Opens a device and builds its program. On failure *out is NULL. */
 abut_status device_open(const device_options *options, device **out);
 void device_close(device *d);
+
+/* Slots that overlap; the one that copies and launches go to. */
+#define DEVICE_SLOTS 2
+size_t device_slots(const device *d);
+void device_select(device *d, size_t slot);
+
+/* Sends the slot's work off, and waits until it has ended; *ended: when that was, by now(). A
+ * device whose kernels do not end in time is lost: ABUT_ERROR_TIMEOUT from then on. */
+abut_status device_submit(device *d);
+abut_status device_wait(device *d, double seconds, double *ended);
 
 const abut_device_info *device_info(const device *d);
 abut_counters *device_counters(device *d);
@@ -35,6 +49,16 @@ abut_status buffer_create(device *d, size_t bytes, buffer **out);
 void buffer_destroy(buffer *b); /* NULL is allowed */
 size_t buffer_bytes(const buffer *b);
 
+/* A part of a cl_mem of the device's context, not copied; where it does not begin where the device
+ * can address it, *out is NULL without an error. */
+abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes, buffer **out);
+
+/* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
+abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);
+
+/* A buffer with a copy of host memory. */
+abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out);
+
 /* Copies host memory up. It may be reused when the call returns. */
 abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from);
 abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
@@ -42,6 +66,12 @@ abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
 /* Reads `rows` rows of `bytes`, which lie `pitch` bytes apart, side by side into `to`. */
 abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              void *to);
+
+/* Copies between a buffer and a cl_mem of the device's context, in order with the slot's work.
+ * Rows lie `pitch` bytes apart in the buffer, side by side in the cl_mem. */
+abut_status buffer_take(buffer *b, void *cl_memory, size_t offset, size_t bytes);
+abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *cl_memory, size_t to_offset);
 
 /* One argument of a launch, in the kernel's order. */
 typedef struct launch_argument {

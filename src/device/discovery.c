@@ -173,6 +173,34 @@ done:
   return status;
 }
 
+abut_status discover_device(cl_device_id device, found_device *out)
+{
+  found_device *all = NULL;
+  size_t count = 0;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(discover_array(&all, &count));
+  for (size_t i = 0; i < count; ++i) {
+    if (all[i].device == device) {
+      *out = all[i];
+      goto done;
+    }
+  }
+  memset(out, 0, sizeof *out);
+  out->device = device;
+  const cl_int code =
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof out->platform, &out->platform, NULL);
+  if (code != CL_SUCCESS) {
+    status = fail(code, "clGetDeviceInfo failed: %s", abut_status_name(code));
+    goto done;
+  }
+  describe(out->platform, device, &out->info);
+  out->info.index = UINT32_MAX;
+  find_lanes(out, 1);
+done:
+  free(all);
+  return status;
+}
+
 abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count)
 {
   if (!count || (capacity && !infos)) {

@@ -1,7 +1,9 @@
 #include "device/opencl.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/waiter.h"
 #include "kernel_source.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,9 @@
 
 struct opencl {
   cl_context context;
-  cl_command_queue queue;
+  cl_command_queue queues[OPENCL_SLOTS];
+  waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
+  size_t slot;
   cl_program programs[PROGRAM_COUNT];
   cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
   opencl_options options;
@@ -128,6 +132,30 @@ static abut_status copy_directory(opencl *o)
   return ABUT_SUCCESS;
 }
 
+/* The caller's queue with its context, or both of our own. */
+static abut_status open_queues(opencl *o)
+{
+  const opencl_options *options = &o->options;
+  cl_int code;
+  if (options->queue) {
+    TRY(check(clGetCommandQueueInfo(options->queue, CL_QUEUE_CONTEXT, sizeof o->context,
+                                    &o->context, NULL), "clGetCommandQueueInfo"));
+    clRetainContext(o->context);
+    clRetainCommandQueue(options->queue);
+    o->queues[0] = options->queue;
+    return ABUT_SUCCESS;
+  }
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              (cl_context_properties)options->platform, 0};
+  o->context = clCreateContext(properties, 1, &options->device, NULL, NULL, &code);
+  TRY(check(code, "clCreateContext"));
+  for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
+    o->queues[i] = clCreateCommandQueue(o->context, options->device, 0, &code);
+    TRY(check(code, "clCreateCommandQueue"));
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out)
 {
   *out = NULL;
@@ -139,13 +167,7 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   o->table = table;
   bool built = false;
   TRY_DONE(copy_directory(o));
-  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
-                                              (cl_context_properties)options->platform, 0};
-  cl_int code;
-  o->context = clCreateContext(properties, 1, &options->device, NULL, NULL, &code);
-  TRY_DONE(check(code, "clCreateContext"));
-  o->queue = clCreateCommandQueue(o->context, options->device, 0, &code);
-  TRY_DONE(check(code, "clCreateCommandQueue"));
+  TRY_DONE(open_queues(o));
   TRY_DONE(opencl_need(o, PROGRAM_PLAIN, KERNEL_POSES, &built));
   *out = o;
   o = NULL;
@@ -159,18 +181,82 @@ void opencl_close(opencl *o)
   if (!o) {
     return;
   }
+  for (size_t i = 0; i < opencl_slots(o); ++i) {
+    clFinish(o->queues[i]);
+  }
   for (int i = 0; i < PROGRAM_COUNT; ++i) {
     release_program(o, i);
   }
-  if (o->queue) {
-    clFinish(o->queue);
-    clReleaseCommandQueue(o->queue);
+  for (size_t i = 0; i < opencl_slots(o); ++i) {
+    clReleaseCommandQueue(o->queues[i]);
   }
   if (o->context) {
     clReleaseContext(o->context);
   }
+  opencl_abandon(o);
+}
+
+void opencl_abandon(opencl *o)
+{
+  if (!o) {
+    return;
+  }
+  for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
+    waiter_leave(o->waiters[i]);
+  }
   free(o->kernel_directory);
   free(o);
+}
+
+size_t opencl_slots(const opencl *o)
+{
+  size_t count = 0;
+  while (count < OPENCL_SLOTS && o->queues[count]) {
+    ++count;
+  }
+  return count;
+}
+
+void opencl_select(opencl *o, size_t slot)
+{
+  o->slot = slot;
+}
+
+cl_context opencl_context(const opencl *o)
+{
+  return o->context;
+}
+
+abut_status opencl_submit(opencl *o)
+{
+  const cl_command_queue queue = o->queues[o->slot];
+  cl_event event = NULL;
+  waiter_leave(o->waiters[o->slot]);
+  o->waiters[o->slot] = NULL;
+  TRY(check(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event), "clEnqueueMarkerWithWaitList"));
+  abut_status status = waiter_create(event, &o->waiters[o->slot]);
+  clReleaseEvent(event);
+  if (status == ABUT_SUCCESS) {
+    status = check(clFlush(queue), "clFlush");
+  }
+  return status;
+}
+
+abut_status opencl_wait(opencl *o, double seconds, double *ended)
+{
+  waiter *w = o->waiters[o->slot];
+  if (!w) {
+    *ended = now();
+    return ABUT_SUCCESS;
+  }
+  cl_int code = CL_SUCCESS;
+  o->waiters[o->slot] = NULL;
+  const bool done = waiter_wait(w, seconds, &code, ended);
+  waiter_leave(w);
+  if (!done) {
+    return fail(ABUT_ERROR_TIMEOUT, "kernels have not ended within %g s", seconds);
+  }
+  return check(code, "a kernel");
 }
 
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out)
@@ -180,15 +266,39 @@ abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out)
   return check(code, "clCreateBuffer");
 }
 
+/* Bytes; where the device does not tell, no sub-buffer is aligned. */
+static size_t alignment(const opencl *o)
+{
+  cl_uint bits = 0;
+  clGetDeviceInfo(o->options.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+  return bits ? bits / 8 : SIZE_MAX;
+}
+
+abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out)
+{
+  const cl_buffer_region region = {offset, bytes};
+  cl_int code = CL_SUCCESS;
+  *out = NULL;
+  if (offset == 0) {
+    code = clRetainMemObject(of);
+    *out = code == CL_SUCCESS ? of : NULL;
+    return check(code, "clRetainMemObject");
+  }
+  if (offset % alignment(o) == 0) {
+    *out = clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  }
+  return check(code, "clCreateSubBuffer");
+}
+
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
-  return check(clEnqueueWriteBuffer(o->queue, to, CL_TRUE, offset, bytes, from, 0, NULL, NULL),
+  return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL, NULL),
                "clEnqueueWriteBuffer");
 }
 
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to)
 {
-  return check(clEnqueueReadBuffer(o->queue, from, CL_TRUE, offset, bytes, to, 0, NULL, NULL),
+  return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL, NULL),
                "clEnqueueReadBuffer");
 }
 
@@ -197,9 +307,27 @@ abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch
 {
   const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
   const size_t region[3] = {bytes, rows, 1};
-  return check(clEnqueueReadBufferRect(o->queue, from, CL_TRUE, buffer_origin, host_origin, region,
+  return check(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin, host_origin, region,
                                        pitch, 0, bytes, 0, to, 0, NULL, NULL),
                "clEnqueueReadBufferRect");
+}
+
+abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
+                        size_t bytes)
+{
+  return check(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
+                                   NULL, NULL), "clEnqueueCopyBuffer");
+}
+
+abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
+                             cl_mem to, size_t to_offset, size_t bytes, size_t rows)
+{
+  const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
+  const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
+  const size_t region[3] = {bytes, rows, 1};
+  return check(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
+                                       from_pitch, 0, bytes, 0, 0, NULL, NULL),
+               "clEnqueueCopyBufferRect");
 }
 
 static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, argument_kind kind,
@@ -236,7 +364,7 @@ abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_
     global[0] = (x + local[0] - 1) / local[0] * local[0];
   }
   const cl_int code =
-    clEnqueueNDRangeKernel(o->queue, compiled, 2, NULL, global, local, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(o->queues[o->slot], compiled, 2, NULL, global, local, 0, NULL, NULL);
   return code == CL_SUCCESS ? ABUT_SUCCESS
                             : fail(code, "kernel %s cannot be launched: %s", entry->name,
                                    abut_status_name(code));

@@ -1,4 +1,7 @@
-/* An OpenCL context, queue and program of one device. */
+/* An OpenCL context, its queues and programs, of one device.
+ *
+ * There are two queues, or one where the caller brought it, so that one slot's copies overlap with
+ * the other's kernels. Commands go to the queue of the slot that is selected. */
 #ifndef ABUT_DEVICE_OPENCL_H
 #define ABUT_DEVICE_OPENCL_H
 
@@ -11,9 +14,12 @@
 
 typedef struct opencl opencl;
 
+#define OPENCL_SLOTS 2
+
 typedef struct opencl_options {
   cl_platform_id platform;
   cl_device_id device;
+  cl_command_queue queue;       /* the caller's, with its context; or NULL */
   uint32_t lanes, group, items; /* see tuning.h */
   bool float64;                 /* kernels compute in float64 */
   bool has_float64;             /* the device could */
@@ -29,11 +35,36 @@ typedef struct opencl_argument {
 /* Builds the plain forward program. */
 abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out);
 void opencl_close(opencl *o);
+
+/* Leaves everything behind, for kernels that never end: releasing them could take as long. */
+void opencl_abandon(opencl *o);
+
+size_t opencl_slots(const opencl *o);
+void opencl_select(opencl *o, size_t slot);
+
+/* Sends what the slot's queue holds to the device, and marks its end. */
+abut_status opencl_submit(opencl *o);
+
+/* Waits until all that was submitted in the slot has ended; *ended: when that was, by now(). Fails
+ * with ABUT_ERROR_TIMEOUT after so many seconds. */
+abut_status opencl_wait(opencl *o, double seconds, double *ended);
+
+cl_context opencl_context(const opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
+
+/* A sub-buffer, or the memory itself retained; NULL where the device cannot address its begin. */
+abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out);
+
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from);
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
                              size_t rows, void *to);
+
+/* Device to device; copies are in order with what else the slot does. */
+abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
+                        size_t bytes);
+abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
+                             cl_mem to, size_t to_offset, size_t bytes, size_t rows);
 
 /* Builds the program of a kernel unless that has been done; *built says whether it was now. */
 abut_status opencl_need(opencl *o, program_id program, kernel_id kernel, bool *built);

@@ -22,6 +22,8 @@ static const char *own_name(abut_status status)
     NAME(ABUT_ERROR_TOO_LARGE);
     NAME(ABUT_ERROR_OVERFLOW);
     NAME(ABUT_ERROR_CANCELLED);
+    NAME(ABUT_ERROR_TIMEOUT);
+    NAME(ABUT_ERROR_SELF_TEST);
     default:
       return "an unknown status";
   }

@@ -3,18 +3,16 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "geometry/layout.h"
-#include "schedule/chunks.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COOKIE 0xab070004u
-/* Scratch of one chunk: small enough to stay in a CPU's last cache, large enough to fill a GPU. */
-#define SCRATCH_CPU ((uint64_t)16 << 20)
-#define SCRATCH_GPU ((uint64_t)512 << 20)
 /* Contacts of a chunk are counted in int. */
 #define CHUNK_CONTACTS ((size_t)1 << 30)
 #define CHUNK_POSES 65535 /* work-groups along a second dimension that every driver takes */
+/* Poses of a chunk whose arrays begin where any device can address a part of the caller's. */
+#define ALIGNED_POSES 128
 
 abut_batch abut_default_batch(void)
 {
@@ -48,6 +46,9 @@ static abut_status check_batch(const abut_batch *b)
   if (b->poses != ABUT_POSE_TWIST && b->poses != ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)b->poses);
   }
+  if (b->memory != ABUT_MEMORY_HOST && b->memory != ABUT_MEMORY_OPENCL) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)b->memory);
+  }
   if (b->count && (!b->pose1 || !b->pose2)) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu poses are counted but not given", b->count);
   }
@@ -57,207 +58,299 @@ static abut_status check_batch(const abut_batch *b)
   return ABUT_SUCCESS;
 }
 
+/* ---- the caller's arrays ---- */
+
 static char *at(void *array, size_t bytes)
 {
   return array ? (char *)array + bytes : NULL;
 }
 
-abut_status put_rows(const run *r, scratch_id id, const void *array, size_t first, size_t count,
-                     size_t bytes)
+/* A cl_mem is a handle: that it is written through says nothing of its constness. */
+static void *handle_of(const void *array)
 {
-  return buffer_write(r->pair->scratch[id], 0, count * bytes, (const char *)array + first * bytes);
+  void *out = NULL;
+  memcpy(&out, &array, sizeof out);
+  return out;
 }
 
-abut_status get_rows(const run *r, scratch_id id, int part, void *array, size_t first,
-                     size_t count, size_t width)
+abut_status check_array(const call *c, const void *array, size_t width, const char *what)
 {
-  const size_t row = width * device_real_bytes(r->device);
-  buffer *from = r->pair->scratch[id];
-  if (!array) {
+  if (!array || c->batch->memory == ABUT_MEMORY_HOST || !c->batch->count) {
     return ABUT_SUCCESS;
   }
-  if (r->program == PROGRAM_PLAIN) {
-    return buffer_read(from, 0, count * row, at(array, first * row));
+  const size_t row = width * c->real_bytes;
+  if (c->batch->count > SIZE_MAX / row) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu poses are too many", c->batch->count);
   }
-  return buffer_read_rows(from, (size_t)part * row, DUAL_PARTS * row, row, count,
-                          at(array, first * row));
+  return check_memory(c->context->members[0].device, handle_of(array), c->batch->count * row,
+                      what);
 }
 
-static abut_status fetch_arrays(call *c, size_t first, size_t count)
+static abut_status check_arrays(const call *c)
 {
   const abut_batch *b = c->batch;
-  const run *r = values_run(c);
+  const size_t contacts = c->runs[0].pair->layout.contacts;
+  if (b->memory == ABUT_MEMORY_OPENCL && !c->context->def.opencl_queue) {
+    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
+                "caller's queue");
+  }
+  TRY(check_array(c, b->pose1, (size_t)c->runs[0].pose_width, "pose1"));
+  TRY(check_array(c, b->pose2, (size_t)c->runs[0].pose_width, "pose2"));
+  TRY(check_array(c, b->p, 3 * contacts, "p"));
+  TRY(check_array(c, b->d, contacts, "d"));
+  TRY(check_array(c, b->n, 3 * contacts, "n"));
+  return check_array(c, b->activity, contacts, "activity");
+}
+
+/* Lets kernels use rows of the caller's cl_mem in place of scratch, where they can be addressed. */
+static abut_status bind_rows(run *r, scratch_id id, const void *array, chunk c, size_t width)
+{
+  const size_t row = width * device_real_bytes(r->device);
+  if (!array || r->memory == ABUT_MEMORY_HOST || r->external[id]) {
+    return ABUT_SUCCESS;
+  }
+  return buffer_wrap(r->device, handle_of(array), c.first * row, c.count * row, &r->external[id]);
+}
+
+static void unbind(run *r)
+{
+  for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
+    buffer_destroy(r->external[i]);
+    r->external[i] = NULL;
+  }
+}
+
+abut_status put_rows(run *r, scratch_id id, const void *array, chunk c, size_t width)
+{
+  const size_t row = width * device_real_bytes(r->device);
+  if (r->memory == ABUT_MEMORY_HOST) {
+    return buffer_write(r->scratch[id], 0, c.count * row, (const char *)array + c.first * row);
+  }
+  TRY(bind_rows(r, id, array, c, width));
+  return r->external[id]
+           ? ABUT_SUCCESS
+           : buffer_take(r->scratch[id], handle_of(array), c.first * row, c.count * row);
+}
+
+abut_status get_rows(const run *r, scratch_id id, int part, void *array, chunk c, size_t width)
+{
+  const bool plain = r->program == PROGRAM_PLAIN;
+  const size_t row = width * device_real_bytes(r->device), pitch = plain ? row : DUAL_PARTS * row;
+  buffer *from = r->scratch[id];
+  if (!array || r->external[id]) {
+    return ABUT_SUCCESS;
+  }
+  if (r->memory == ABUT_MEMORY_OPENCL) {
+    return buffer_give_rows(from, (size_t)part * row, pitch, row, c.count, array, c.first * row);
+  }
+  if (plain) {
+    return buffer_read(from, 0, c.count * row, at(array, c.first * row));
+  }
+  return buffer_read_rows(from, (size_t)part * row, pitch, row, c.count,
+                          at(array, c.first * row));
+}
+
+/* Outputs of plain runs that the caller wants in OpenCL memory are written there. */
+static abut_status bind_outputs(const call *c, run *r, chunk at_)
+{
+  const abut_batch *b = c->batch;
   const size_t contacts = r->pair->layout.contacts;
-  TRY(get_rows(r, SCRATCH_P, 0, b->p, first, count, 3 * contacts));
-  TRY(get_rows(r, SCRATCH_D, 0, b->d, first, count, contacts));
-  TRY(get_rows(r, SCRATCH_N, 0, b->n, first, count, 3 * contacts));
-  return get_rows(r, SCRATCH_ACTIVITY, 0, b->activity, first, count, contacts);
-}
-
-static abut_status fetch_status(call *c, size_t first, size_t count)
-{
-  TRY(buffer_read(values_run(c)->pair->scratch[SCRATCH_STATUS], 0, count * sizeof(int), c->status));
-  for (size_t i = 0; i < count; ++i) {
-    c->batch->rejected += c->status[i] != ABUT_POSE_OK;
-    if (c->batch->status) {
-      c->batch->status[first + i] = (uint8_t)c->status[i];
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Column `column` of rows of `stride` reals in c->values into `to` from element `first` on. */
-static void scatter(const call *c, void *to, size_t first, size_t count, size_t stride,
-                    size_t column, size_t width)
-{
-  const char *from = (const char *)c->values;
-  for (size_t i = 0; to && i < count; ++i) {
-    memcpy(at(to, (first + i) * width * c->real_bytes),
-           from + (i * stride + column) * c->real_bytes, width * c->real_bytes);
-  }
-}
-
-static abut_status fetch_reductions(call *c, size_t first, size_t count)
-{
-  const abut_reductions *r = &c->batch->reductions;
-  if (!values_run(c)->wanted.reduced) {
+  if (r->program != PROGRAM_PLAIN) {
     return ABUT_SUCCESS;
   }
-  TRY(buffer_read(values_run(c)->pair->scratch[SCRATCH_REDUCED], 0,
-                  count * REDUCED_REALS * c->real_bytes, c->values));
-  void *const to[REDUCED_REALS] = {r->mean_distance, r->activity, r->energy, r->minimum_distance,
-                                   r->soft_minimum};
-  for (size_t i = 0; i < REDUCED_REALS; ++i) {
-    scatter(c, to[i], first, count, REDUCED_REALS, i, 1);
-  }
-  return ABUT_SUCCESS;
+  TRY(bind_rows(r, SCRATCH_P, b->p, at_, 3 * contacts));
+  TRY(bind_rows(r, SCRATCH_D, b->d, at_, contacts));
+  TRY(bind_rows(r, SCRATCH_N, b->n, at_, 3 * contacts));
+  return bind_rows(r, SCRATCH_ACTIVITY, b->activity, at_, contacts);
 }
 
-/* Room for `count` entries of the compact list on the host. */
-static abut_status grow_list(call *c, size_t count)
+/* ---- a chunk: up ---- */
+
+static abut_status make_room(call_on *on, size_t poses)
 {
-  if (count <= c->list_capacity) {
+  if (poses <= on->room) {
     return ABUT_SUCCESS;
   }
-  free(c->list);
-  free(c->values);
-  c->list = NULL;
-  c->values = NULL;
-  c->list_capacity = 0;
+  free(on->status);
+  free(on->values);
+  free(on->zeros);
+  on->status = NULL;
+  on->values = NULL;
+  on->zeros = NULL;
+  on->room = 0;
   void *memory = NULL;
-  TRY(allocate(&memory, count, COMPACT_INTS * sizeof(int)));
-  c->list = memory;
-  TRY(allocate(&memory, count, COMPACT_REALS * sizeof(double)));
-  c->values = memory;
-  c->list_capacity = count;
+  TRY(allocate(&memory, poses, sizeof(int)));
+  on->status = memory;
+  TRY(allocate(&memory, poses, REDUCED_REALS * sizeof(double)));
+  on->values = memory;
+  TRY(allocate(&memory, poses, (size_t)on->call->runs[0].pose_width * sizeof(double)));
+  on->zeros = memory;
+  on->room = poses;
   return ABUT_SUCCESS;
 }
 
-static abut_status fetch_compact(call *c, size_t first, size_t poses)
+/* Tangents that the caller has not given are zero. */
+static abut_status put_tangents(const call_on *on, run *r, int side, chunk c)
 {
-  abut_compact *out = c->batch->compact;
-  if (!out) {
-    return ABUT_SUCCESS;
+  const void *along = on->call->along[side];
+  const scratch_id id = OF_SIDE(SCRATCH_TANGENT_1, side);
+  const size_t width = (size_t)r->pose_width;
+  return along ? put_rows(r, id, along, c, width)
+               : buffer_write(r->scratch[id], 0, c.count * width * on->call->real_bytes, on->zeros);
+}
+
+static abut_status put_poses(const call_on *on, run *r, chunk c)
+{
+  const abut_batch *b = on->call->batch;
+  TRY(put_rows(r, SCRATCH_POSE_1, b->pose1, c, (size_t)r->pose_width));
+  TRY(put_rows(r, SCRATCH_POSE_2, b->pose2, c, (size_t)r->pose_width));
+  for (int i = 0; r->program == PROGRAM_DUAL && i < 2; ++i) {
+    TRY(put_tangents(on, r, i, c));
   }
-  buffer **scratch = values_run(c)->pair->scratch;
-  int found = 0;
-  TRY(buffer_read(scratch[SCRATCH_OFFSETS], poses * sizeof(int), sizeof found, &found));
-  const size_t base = out->count < out->capacity ? out->count : out->capacity;
-  const size_t room = out->capacity - base;
-  const size_t count = (size_t)found < room ? (size_t)found : room;
-  out->count += (size_t)found;
-  c->list_first = base;
-  c->list_found = count;
-  TRY(grow_list(c, count));
-  TRY(buffer_read(scratch[SCRATCH_LIST], 0, count * COMPACT_INTS * sizeof(int), c->list));
-  TRY(buffer_read(scratch[SCRATCH_VALUES], 0, count * COMPACT_REALS * c->real_bytes, c->values));
-  for (size_t i = 0; i < count; ++i) {
-    const int *entry = c->list + i * COMPACT_INTS;
-    if (out->pose) {
-      out->pose[base + i] = (uint32_t)(first + (size_t)entry[0]);
-    }
-    if (out->slot) {
-      out->slot[base + i] = (uint32_t)entry[1];
-    }
-    if (out->feature) {
-      out->feature[2 * (base + i)] = (uint32_t)entry[2];
-      out->feature[2 * (base + i) + 1] = (uint32_t)entry[3];
-    }
-  }
-  scatter(c, out->p, base, count, COMPACT_REALS, 0, 3);
-  scatter(c, out->d, base, count, COMPACT_REALS, 3, 1);
-  scatter(c, out->n, base, count, COMPACT_REALS, 4, 3);
-  scatter(c, out->activity, base, count, COMPACT_REALS, 7, 1);
   return ABUT_SUCCESS;
 }
+
+static abut_status upload_chunk(worker *w, size_t slot, chunk c)
+{
+  call_on *on = w->user;
+  const call *all = on->call;
+  TRY(make_room(on, c.count));
+  for (int i = 0; i < all->run_count; ++i) {
+    run *r = &on->runs[slot][i];
+    unbind(r);
+    if (i == 0) {
+      TRY(bind_outputs(all, r, c));
+    }
+    TRY(prepare_scratch(r, c.count));
+    TRY(put_poses(on, r, c));
+  }
+  return all->upload ? all->upload(on, slot, c) : ABUT_SUCCESS;
+}
+
+/* ---- kernels ---- */
 
 /* The forward pass of the first run, with its reductions and compact list. */
-static abut_status forward_values(call *c, size_t count)
+static abut_status launch_chunk(worker *w, size_t slot, chunk c)
 {
-  const run *values = values_run(c);
-  const abut_compact *list = c->batch->compact;
-  TRY(run_forward(values, count));
+  call_on *on = w->user;
+  const run *values = values_on(on, slot);
+  const abut_compact *list = on->call->batch->compact;
+  TRY(run_forward(values, c.count));
   if (values->wanted.reduced) {
-    TRY(run_reductions(values, count));
+    TRY(run_reductions(values, c.count));
   }
   if (values->wanted.compact) {
-    const size_t most = count * values->pair->layout.contacts;
+    const size_t most = c.count * values->pair->layout.contacts;
     const size_t capacity = list->capacity < most ? list->capacity : most;
-    TRY(run_compact(values, count, list->threshold, capacity));
+    TRY(run_compact(values, c.count, list->threshold, capacity));
+  }
+  return on->call->launch ? on->call->launch(on, slot, c) : ABUT_SUCCESS;
+}
+
+/* ---- down ---- */
+
+static abut_status fetch_arrays(const run *r, const abut_batch *b, chunk c)
+{
+  const size_t contacts = r->pair->layout.contacts;
+  TRY(get_rows(r, SCRATCH_P, 0, b->p, c, 3 * contacts));
+  TRY(get_rows(r, SCRATCH_D, 0, b->d, c, contacts));
+  TRY(get_rows(r, SCRATCH_N, 0, b->n, c, 3 * contacts));
+  return get_rows(r, SCRATCH_ACTIVITY, 0, b->activity, c, contacts);
+}
+
+static abut_status fetch_status(call_on *on, const run *r, chunk c, size_t *rejected)
+{
+  TRY(buffer_read(r->scratch[SCRATCH_STATUS], 0, c.count * sizeof(int), on->status));
+  uint8_t *to = on->call->batch->status;
+  for (size_t i = 0; i < c.count; ++i) {
+    *rejected += on->status[i] != ABUT_POSE_OK;
+    if (to) {
+      to[c.first + i] = (uint8_t)on->status[i];
+    }
   }
   return ABUT_SUCCESS;
 }
 
-static abut_status put_poses(const call *c, const run *r, size_t first, size_t count)
+static abut_status fetch_reductions(call_on *on, const run *r, chunk c)
 {
-  const size_t row = (size_t)r->pose_width * c->real_bytes;
-  TRY(put_rows(r, SCRATCH_POSE_1, c->batch->pose1, first, count, row));
-  TRY(put_rows(r, SCRATCH_POSE_2, c->batch->pose2, first, count, row));
-  for (int i = 0; r->program == PROGRAM_DUAL && i < 2; ++i) {
-    const void *tangent = c->along[i] ? c->along[i] : c->zeros;
-    TRY(put_rows(r, OF_SIDE(SCRATCH_TANGENT_1, i), tangent, c->along[i] ? first : 0, count, row));
+  const abut_reductions *to_ = &on->call->batch->reductions;
+  const size_t size = on->call->real_bytes;
+  if (!r->wanted.reduced) {
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_read(r->scratch[SCRATCH_REDUCED], 0, c.count * REDUCED_REALS * size, on->values));
+  void *const to[REDUCED_REALS] = {to_->mean_distance, to_->activity, to_->energy,
+                                   to_->minimum_distance, to_->soft_minimum};
+  const char *from = (const char *)on->values;
+  for (size_t k = 0; k < REDUCED_REALS; ++k) {
+    for (size_t i = 0; to[k] && i < c.count; ++i) {
+      memcpy(at(to[k], (c.first + i) * size), from + (i * REDUCED_REALS + k) * size, size);
+    }
   }
   return ABUT_SUCCESS;
 }
 
-/* Values are read before a second run of the same pair takes their memory. */
-static abut_status run_chunk(size_t first, size_t count, void *user)
+static abut_status fetch_compact(call_on *on, const run *r, chunk c)
 {
-  call *c = user;
-  ++device_counters(c->runs[0].device)->chunks;
-  for (int i = 0; i < c->run_count; ++i) {
-    TRY(put_poses(c, &c->runs[i], first, count));
+  const compact_list *list = on->call->list;
+  int found = 0;
+  if (!list) {
+    return ABUT_SUCCESS;
   }
-  TRY(forward_values(c, count));
-  TRY(fetch_arrays(c, first, count));
-  TRY(fetch_status(c, first, count));
-  TRY(fetch_reductions(c, first, count));
-  TRY(fetch_compact(c, first, count));
-  return c->chunk ? c->chunk(c, first, count) : ABUT_SUCCESS;
+  TRY(buffer_read(r->scratch[SCRATCH_OFFSETS], c.count * sizeof(int), sizeof found, &found));
+  piece_free(on->piece);
+  TRY(piece_create(list, c.first, c.count, (size_t)found, &on->piece));
+  const size_t entries = on->piece->entries;
+  TRY(buffer_read(r->scratch[SCRATCH_LIST], 0, entries * COMPACT_INTS * sizeof(int),
+                  on->piece->ints));
+  return buffer_read(r->scratch[SCRATCH_VALUES], 0, entries * COMPACT_REALS * list->real_bytes,
+                     on->piece->reals);
 }
 
-/* Bytes a pose of all runs: of one pair they share buffers. */
-static void bytes_of(const call *c, size_t bytes[2 * SCRATCH_BUFFERS])
+/* Copies within OpenCL memory are waited for too. */
+static abut_status end_copies(const worker *w, const call *c)
 {
-  scratch_bytes(&c->runs[0], bytes);
-  memset(bytes + SCRATCH_BUFFERS, 0, SCRATCH_BUFFERS * sizeof *bytes);
-  if (c->run_count < 2) {
-    return;
+  double ended;
+  if (c->batch->memory == ABUT_MEMORY_HOST) {
+    return ABUT_SUCCESS;
   }
-  scratch_bytes(&c->runs[1], bytes + SCRATCH_BUFFERS);
-  for (int i = 0; c->runs[0].pair == c->runs[1].pair && i < SCRATCH_BUFFERS; ++i) {
-    const size_t second = bytes[SCRATCH_BUFFERS + i];
-    bytes[i] = second > bytes[i] ? second : bytes[i];
-    bytes[SCRATCH_BUFFERS + i] = 0;
-  }
+  TRY(device_submit(w->device));
+  return device_wait(w->device, c->context->def.timeout, &ended);
 }
+
+/* What adds to the batch comes last: a chunk that fails on the way is done again elsewhere. */
+static abut_status collect_chunk(worker *w, size_t slot, chunk c)
+{
+  call_on *on = w->user;
+  const call *all = on->call;
+  const run *values = values_on(on, slot);
+  size_t rejected = 0;
+  TRY(fetch_arrays(values, all->batch, c));
+  TRY(fetch_status(on, values, c, &rejected));
+  TRY(fetch_reductions(on, values, c));
+  TRY(fetch_compact(on, values, c));
+  if (all->collect) {
+    TRY(all->collect(on, slot, c));
+  }
+  TRY(end_copies(w, all));
+  pthread_mutex_lock(all->lock);
+  all->batch->rejected += rejected;
+  if (all->list) {
+    compact_list_add(all->list, on->piece);
+    on->piece = NULL;
+  }
+  pthread_mutex_unlock(all->lock);
+  return ABUT_SUCCESS;
+}
+
+/* ---- a device ---- */
 
 /* Kernels count the numbers of a pose in int. */
 static abut_status check_parts(const run *r)
 {
   const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
   for (int side = 0; side < 2 && r->wanted.cotangents && !gated(r); ++side) {
-    const body *b = r->bodies[side];
+    const resident_body *b = r->bodies[side];
     const size_t vertices = r->pair->selected_vertices[side] ? r->pair->layout.vertices[side] : 0;
     const size_t edges = r->pair->selected_edges[side] ? r->pair->layout.edges[side] : 0;
     if (vertices * (b->vertex_padded / lanes) > most || edges * (b->edge_padded / lanes) > most) {
@@ -268,46 +361,86 @@ static abut_status check_parts(const run *r)
   return ABUT_SUCCESS;
 }
 
-static abut_status chunk_of(const call *c, size_t *chunk)
+/* A run in a slot of a member. */
+static abut_status place_run(run *r, const call *c, int which, size_t place, size_t slot)
 {
-  for (int i = 0; i < c->run_count; ++i) {
-    TRY(check_parts(&c->runs[i]));
+  *r = c->runs[which];
+  r->device = c->context->members[place].device;
+  TRY(pair_on(r->pair, place, &r->on));
+  r->scratch = r->on->scratch[slot][r->program];
+  for (int i = 0; i < 2; ++i) {
+    body *b = body_get(r->pair->bodies[i]);
+    if (!b) {
+      return ABUT_ERROR_HANDLE;
+    }
+    TRY(body_on(b, place, &r->bodies[i]));
   }
-  const run *r = &c->runs[0];
-  const context *owner = r->pair->context;
-  const abut_device_info *info = device_info(r->device);
-  uint64_t budget = owner->def.scratch_bytes;
-  if (!budget) {
-    budget = info->type == ABUT_DEVICE_GPU ? SCRATCH_GPU : SCRATCH_CPU;
+  return check_parts(r);
+}
+
+/* Bytes a pose of all runs in a slot. */
+static void bytes_of(const call_on *on, size_t bytes[2 * SCRATCH_BUFFERS])
+{
+  memset(bytes, 0, 2 * SCRATCH_BUFFERS * sizeof *bytes);
+  for (int i = 0; i < on->call->run_count; ++i) {
+    scratch_bytes(&on->runs[0][i], bytes + i * SCRATCH_BUFFERS);
   }
+}
+
+/* Slots share the budget, where there is more than one chunk. */
+static abut_status size_chunks(const call_on *on, worker *w)
+{
+  const abut_device_info *info = device_info(w->device);
+  const size_t contacts = on->call->runs[0].pair->layout.contacts;
+  uint64_t budget = on->call->context->def.scratch_bytes;
+  budget = budget ? budget : device_scratch_bytes(w->device);
   size_t bytes[2 * SCRATCH_BUFFERS];
-  bytes_of(c, bytes);
-  TRY(size_chunk(bytes, 2 * SCRATCH_BUFFERS, budget, info->allocation_bytes, owner->def.chunk,
-                 chunk));
-  size_t most = CHUNK_CONTACTS / (r->pair->layout.contacts + 1);
+  bytes_of(on, bytes);
+  TRY(size_chunk(bytes, 2 * SCRATCH_BUFFERS, budget, info->allocation_bytes, &w->most));
+  if (w->most < w->job->total) {
+    TRY(size_chunk(bytes, 2 * SCRATCH_BUFFERS, budget / device_slots(w->device),
+                   info->allocation_bytes, &w->most));
+  }
+  size_t most = CHUNK_CONTACTS / (contacts + 1);
   most = most < CHUNK_POSES ? most : CHUNK_POSES;
-  *chunk = *chunk < most ? *chunk : most;
-  *chunk = *chunk < c->batch->count ? *chunk : c->batch->count;
+  w->most = w->most < most ? w->most : most;
   return ABUT_SUCCESS;
 }
 
-static abut_status prepare_call(call *c, size_t *chunk)
+static abut_status open_worker(worker *w)
 {
-  c->batch->rejected = 0;
-  if (c->batch->compact) {
-    c->batch->compact->count = 0;
-  }
-  TRY(chunk_of(c, chunk));
-  for (int i = 0; i < c->run_count; ++i) {
-    TRY(prepare_scratch(&c->runs[i], *chunk));
-  }
+  const call *c = w->job->user;
   void *memory = NULL;
-  TRY(allocate(&memory, *chunk, sizeof(int)));
-  c->status = memory;
-  TRY(allocate(&memory, *chunk, (size_t)c->runs[0].pose_width * c->real_bytes));
-  c->zeros = memory;
-  return grow_list(c, *chunk); /* of either kind; the reductions' rows are shorter */
+  TRY(allocate(&memory, 1, sizeof(call_on)));
+  call_on *on = memory;
+  w->user = on;
+  on->call = c;
+  for (int i = 0; i < c->run_count; ++i) {
+    for (size_t slot = 0; slot < device_slots(w->device); ++slot) {
+      TRY(place_run(&on->runs[slot][i], c, i, w->member, slot));
+    }
+  }
+  return size_chunks(on, w);
 }
+
+static void close_worker(worker *w)
+{
+  call_on *on = w->user;
+  if (!on) {
+    return;
+  }
+  for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
+    unbind(&on->runs[slot][0]);
+    unbind(&on->runs[slot][1]);
+  }
+  free(on->status);
+  free(on->values);
+  free(on->zeros);
+  piece_free(on->piece);
+  free(on);
+}
+
+/* ---- the whole call ---- */
 
 run *values_run(call *c)
 {
@@ -319,19 +452,24 @@ run *derivatives_run(call *c)
   return &c->runs[c->run_count - 1];
 }
 
-static abut_status run_of(run *r, abut_pair handle_, program_id program, abut_pose_kind poses)
+run *values_on(call_on *on, size_t slot)
+{
+  return &on->runs[slot][0];
+}
+
+run *derivatives_on(call_on *on, size_t slot)
+{
+  return &on->runs[slot][on->call->run_count - 1];
+}
+
+static abut_status run_of(run *r, abut_pair handle_, program_id program, const abut_batch *b)
 {
   pair *p = pair_get(handle_);
-  if (!p) {
+  if (!p || !body_get(p->bodies[0]) || !body_get(p->bodies[1])) {
     return ABUT_ERROR_HANDLE;
   }
-  const body *body1 = body_get(p->bodies[0]);
-  const body *body2 = body1 ? body_get(p->bodies[1]) : NULL;
-  if (!body2) {
-    return ABUT_ERROR_HANDLE;
-  }
-  *r = (run){.pair = p, .bodies = {body1, body2}, .device = p->context->device,
-             .program = program, .pose_width = poses == ABUT_POSE_TWIST ? 6 : 7};
+  *r = (run){.pair = p, .program = program, .memory = b->memory,
+             .pose_width = b->poses == ABUT_POSE_TWIST ? 6 : 7};
   return ABUT_SUCCESS;
 }
 
@@ -342,12 +480,13 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
     return ABUT_ERROR_HANDLE;
   }
   TRY(check_batch(batch));
-  TRY(run_of(&c->runs[0], handle_, PROGRAM_PLAIN, batch->poses));
+  TRY(run_of(&c->runs[0], handle_, PROGRAM_PLAIN, batch));
   c->runs[0].wanted = wanted_of(batch);
   c->run_count = 1;
   c->batch = batch;
-  c->real_bytes = device_real_bytes(c->runs[0].device);
-  return ABUT_SUCCESS;
+  c->context = c->runs[0].pair->context;
+  c->real_bytes = context_real_bytes(c->context);
+  return check_arrays(c);
 }
 
 /* Slots that mean the same: as many, and on both sides in mesh order or in the order of rank. */
@@ -360,12 +499,18 @@ static bool same_slots(const pair *a, const pair *b)
          !memcmp(a->selected_edges, b->selected_edges, sizeof a->selected_edges);
 }
 
+static bool same_body(abut_body a, abut_body b)
+{
+  return a.index == b.index && a.generation == b.generation;
+}
+
 abut_status call_add_run(call *c, abut_pair handle_, program_id program)
 {
   run *r = &c->runs[1];
   const pair *values = c->runs[0].pair;
-  TRY(run_of(r, handle_, program, c->batch->poses));
-  if (r->bodies[0] != c->runs[0].bodies[0] || r->bodies[1] != c->runs[0].bodies[1]) {
+  TRY(run_of(r, handle_, program, c->batch));
+  if (!same_body(r->pair->bodies[0], values->bodies[0]) ||
+      !same_body(r->pair->bodies[1], values->bodies[1])) {
     return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
   }
   if (!same_slots(r->pair, values)) {
@@ -378,23 +523,56 @@ abut_status call_add_run(call *c, abut_pair handle_, program_id program)
   return ABUT_SUCCESS;
 }
 
+static size_t failures(const context *c)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    count += c->members[i].status != ABUT_SUCCESS;
+  }
+  return count;
+}
+
+static abut_status schedule_call(call *c)
+{
+  const run *last = &c->runs[c->run_count - 1];
+  job j = {.context = c->context,
+           .steps = {open_worker, upload_chunk, launch_chunk, collect_chunk, close_worker},
+           .user = c,
+           .total = c->batch->count,
+           .bound = c->context->def.chunk,
+           .multiple = c->batch->memory == ABUT_MEMORY_OPENCL ? ALIGNED_POSES : 0,
+           .kind = PROGRAM_OF(last->program, last->wanted.cotangents),
+           .progress = c->batch->progress,
+           .progress_user = c->batch->user};
+  const size_t before = failures(c->context);
+  const abut_status status = schedule(&j);
+  c->batch->failures = failures(c->context) - before;
+  return status;
+}
+
 abut_status call_finish(call *c)
 {
-  size_t chunk = 0;
   abut_batch *batch = c->batch;
-  abut_status status = ABUT_SUCCESS;
-  TRY_DONE(prepare_call(c, &chunk));
-  TRY_DONE(run_chunks(batch->count, chunk, run_chunk, c, batch->progress, batch->user));
-  const abut_compact *list = batch->compact;
-  if (list && list->count > list->capacity) {
-    status = fail(ABUT_ERROR_OVERFLOW, "%zu contacts are active; the compact list has room for %zu",
-                  list->count, list->capacity);
+  abut_compact *out = batch->compact;
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  compact_list list = {.out = out, .real_bytes = c->real_bytes};
+  if (c->list) { /* where a Jacobian's blocks go */
+    list.blocks = c->list->blocks;
+    list.block_bytes = c->list->block_bytes;
   }
-done:
-  free(c->status);
-  free(c->zeros);
-  free(c->values);
-  free(c->list);
+  c->lock = &lock;
+  c->list = out ? &list : NULL;
+  batch->rejected = 0;
+  batch->failures = 0;
+  if (out) {
+    out->count = 0;
+  }
+  abut_status status = schedule_call(c);
+  if (status == ABUT_SUCCESS && out && out->count > out->capacity) {
+    status = fail(ABUT_ERROR_OVERFLOW, "%zu contacts are active; the compact list has room for %zu",
+                  out->count, out->capacity);
+  }
+  compact_list_free(&list);
   return status;
 }
 

@@ -28,17 +28,30 @@ static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivat
 }
 
 /* The derivatives' own forward pass, where it is not the values'. */
-static abut_status forward_derivatives(call *c, size_t count)
+static abut_status forward_derivatives(call_on *on, size_t slot, chunk c)
 {
-  return c->run_count > 1 ? run_forward(derivatives_run(c), count) : ABUT_SUCCESS;
+  return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
 }
 
-static abut_status get_gradients(const run *r, int part, const abut_gradients *to, size_t first,
-                                 size_t count)
+static abut_status check_gradients(const call *c, const abut_gradients *g)
+{
+  const size_t width = (size_t)c->runs[0].pose_width;
+  TRY(check_array(c, g->pose1, width, "the gradient of pose1"));
+  return check_array(c, g->pose2, width, "the gradient of pose2");
+}
+
+static abut_status check_along(const call *c, const abut_pose_tangents *along)
+{
+  const size_t width = (size_t)c->runs[0].pose_width;
+  TRY(check_array(c, along->pose1, width, "the tangent of pose1"));
+  return check_array(c, along->pose2, width, "the tangent of pose2");
+}
+
+static abut_status get_gradients(const run *r, int part, const abut_gradients *to, chunk c)
 {
   const size_t width = (size_t)r->pose_width;
-  TRY(get_rows(r, SCRATCH_GRADIENT_1, part, to->pose1, first, count, width));
-  return get_rows(r, SCRATCH_GRADIENT_2, part, to->pose2, first, count, width);
+  TRY(get_rows(r, SCRATCH_GRADIENT_1, part, to->pose1, c, width));
+  return get_rows(r, SCRATCH_GRADIENT_2, part, to->pose2, c, width);
 }
 
 /* ---- VJP ---- */
@@ -48,26 +61,47 @@ typedef struct vjp_call {
   const abut_gradients *gradients;
 } vjp_call;
 
-static abut_status vjp_chunk(call *c, size_t first, size_t count)
+static abut_status vjp_upload(call_on *on, size_t slot, chunk c)
 {
-  const vjp_call *v = c->user;
+  const vjp_call *v = on->call->user;
   const abut_cotangents *bar = v->cotangents;
-  const run *r = derivatives_run(c);
-  const size_t row = r->pair->layout.contacts * c->real_bytes;
+  run *r = derivatives_on(on, slot);
+  const size_t contacts = r->pair->layout.contacts;
   const struct {
     scratch_id id;
     const void *array;
-    size_t row;
-  } rows[] = {{SCRATCH_P_BAR, bar->p, 3 * row}, {SCRATCH_D_BAR, bar->d, row},
-              {SCRATCH_N_BAR, bar->n, 3 * row}, {SCRATCH_ACTIVITY_BAR, bar->activity, row}};
-  TRY(forward_derivatives(c, count));
+    size_t width;
+  } rows[] = {{SCRATCH_P_BAR, bar->p, 3 * contacts}, {SCRATCH_D_BAR, bar->d, contacts},
+              {SCRATCH_N_BAR, bar->n, 3 * contacts},
+              {SCRATCH_ACTIVITY_BAR, bar->activity, contacts}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     if (rows[i].array) {
-      TRY(put_rows(r, rows[i].id, rows[i].array, first, count, rows[i].row));
+      TRY(put_rows(r, rows[i].id, rows[i].array, c, rows[i].width));
     }
   }
-  TRY(run_reverse(r, count));
-  return get_gradients(r, 0, v->gradients, first, count);
+  return ABUT_SUCCESS;
+}
+
+static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
+{
+  TRY(forward_derivatives(on, slot, c));
+  return run_reverse(derivatives_on(on, slot), c.count);
+}
+
+static abut_status vjp_collect(call_on *on, size_t slot, chunk c)
+{
+  const vjp_call *v = on->call->user;
+  return get_gradients(derivatives_on(on, slot), 0, v->gradients, c);
+}
+
+static abut_status check_vjp(const call *c, const abut_cotangents *bar, const abut_gradients *g)
+{
+  const size_t contacts = c->runs[0].pair->layout.contacts;
+  TRY(check_array(c, bar->p, 3 * contacts, "the cotangent of p"));
+  TRY(check_array(c, bar->d, contacts, "the cotangent of d"));
+  TRY(check_array(c, bar->n, 3 * contacts, "the cotangent of n"));
+  TRY(check_array(c, bar->activity, contacts, "the cotangent of activity"));
+  return check_gradients(c, g);
 }
 
 static int given(const void *p, const void *d, const void *n, const void *activity)
@@ -85,26 +119,37 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   }
   const vjp_call v = {cotangents, gradients};
   TRY(call_start(&c, handle_, batch));
+  TRY(check_vjp(&c, cotangents, gradients));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
   derivatives_run(&c)->wanted.cotangents =
     given(cotangents->p, cotangents->d, cotangents->n, cotangents->activity);
-  c.chunk = vjp_chunk;
+  c.upload = vjp_upload;
+  c.launch = vjp_launch;
+  c.collect = vjp_collect;
   c.user = &v;
   return call_finish(&c);
 }
 
 /* ---- JVP ---- */
 
-static abut_status jvp_chunk(call *c, size_t first, size_t count)
+static abut_status jvp_collect(call_on *on, size_t slot, chunk c)
 {
-  const abut_tangents *t = c->user;
-  const run *r = derivatives_run(c);
+  const abut_tangents *t = on->call->user;
+  const run *r = derivatives_on(on, slot);
   const size_t contacts = r->pair->layout.contacts;
-  TRY(forward_derivatives(c, count));
-  TRY(get_rows(r, SCRATCH_P, 1, t->p, first, count, 3 * contacts));
-  TRY(get_rows(r, SCRATCH_D, 1, t->d, first, count, contacts));
-  TRY(get_rows(r, SCRATCH_N, 1, t->n, first, count, 3 * contacts));
-  return get_rows(r, SCRATCH_ACTIVITY, 1, t->activity, first, count, contacts);
+  TRY(get_rows(r, SCRATCH_P, 1, t->p, c, 3 * contacts));
+  TRY(get_rows(r, SCRATCH_D, 1, t->d, c, contacts));
+  TRY(get_rows(r, SCRATCH_N, 1, t->n, c, 3 * contacts));
+  return get_rows(r, SCRATCH_ACTIVITY, 1, t->activity, c, contacts);
+}
+
+static abut_status check_tangents(const call *c, const abut_tangents *t)
+{
+  const size_t contacts = c->runs[0].pair->layout.contacts;
+  TRY(check_array(c, t->p, 3 * contacts, "the tangent of p"));
+  TRY(check_array(c, t->d, contacts, "the tangent of d"));
+  TRY(check_array(c, t->n, 3 * contacts, "the tangent of n"));
+  return check_array(c, t->activity, contacts, "the tangent of activity");
 }
 
 abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
@@ -115,12 +160,15 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
     return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
   }
   TRY(call_start(&c, handle_, batch));
+  TRY(check_along(&c, along));
+  TRY(check_tangents(&c, tangents));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.arrays |=
     given(tangents->p, tangents->d, tangents->n, tangents->activity);
   c.along[0] = along->pose1;
   c.along[1] = along->pose2;
-  c.chunk = jvp_chunk;
+  c.launch = forward_derivatives;
+  c.collect = jvp_collect;
   c.user = tangents;
   return call_finish(&c);
 }
@@ -133,29 +181,28 @@ typedef struct reduction_call {
 } reduction_call;
 
 /* C numbers that all poses share as cotangents. */
-static abut_status make_shared_bar(pair *p, double value, buffer **out)
+static abut_status make_shared_bar(const run *r, double value, buffer **out)
 {
   if (*out) {
     return ABUT_SUCCESS;
   }
   reals row;
-  const size_t contacts = p->layout.contacts;
-  TRY(reals_create(&row, contacts, device_real_bytes(p->context->device)));
+  const size_t contacts = r->pair->layout.contacts;
+  TRY(reals_create(&row, contacts, device_real_bytes(r->device)));
   for (size_t i = 0; i < contacts; ++i) {
     reals_set(&row, i, value);
   }
-  const abut_status status = context_upload(p->context, row.count * row.size, row.data, out);
+  const abut_status status = buffer_upload(r->device, row.count * row.size, row.data, out);
   free(row.data);
   return status;
 }
 
 /* What the reduction reads, `values`, and what its cotangents are of, in `r`. Values of duals are
  * the run's own. */
-static abut_status prepare_reduction(run *values, run *r, abut_reduction reduction)
+static void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
   static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D};
   static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D};
-  pair *p = r->pair;
   if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
     r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
@@ -164,10 +211,6 @@ static abut_status prepare_reduction(run *values, run *r, abut_reduction reducti
   r->wanted.cotangents = bars[reduction];
   r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
   r->wanted.shared_activity = reduction == ABUT_REDUCE_ACTIVITY;
-  if (r->wanted.shared_d) {
-    TRY(make_shared_bar(p, 1.0 / (double)p->layout.contacts, &p->mean_bar));
-  }
-  return r->wanted.shared_activity ? make_shared_bar(p, 1.0, &p->one_bar) : ABUT_SUCCESS;
 }
 
 static run *reduced_run(call *c)
@@ -176,35 +219,51 @@ static run *reduced_run(call *c)
   return r->program == PROGRAM_DUAL ? r : values_run(c);
 }
 
-static abut_status reduction_cotangents(call *c, abut_reduction reduction, size_t count)
+static abut_status reduction_upload(call_on *on, size_t slot, chunk c)
 {
-  const run *r = derivatives_run(c), *from = reduced_run(c);
+  (void)c;
+  const run *r = derivatives_on(on, slot);
+  if (r->wanted.shared_d) {
+    TRY(make_shared_bar(r, 1.0 / (double)r->pair->layout.contacts, &r->on->mean_bar));
+  }
+  return r->wanted.shared_activity ? make_shared_bar(r, 1.0, &r->on->one_bar) : ABUT_SUCCESS;
+}
+
+static abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
+{
+  const reduction_call *g = on->call->user;
+  const run *r = derivatives_on(on, slot);
+  const run *from = r->program == PROGRAM_DUAL ? r : values_on(on, slot);
   const abut_layout *l = &r->pair->layout;
-  if (reduction == ABUT_REDUCE_ENERGY) {
+  if (g->reduction == ABUT_REDUCE_ENERGY) {
     return LAUNCH_RUN(r, KERNEL_ENERGY_COTANGENTS, lane_blocks(r, l->contacts), count,
                       BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY),
                       ARG_INT(l->contacts), BUFFER(r, SCRATCH_D_BAR),
                       BUFFER(r, SCRATCH_ACTIVITY_BAR));
   }
-  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+  if (g->reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
                       ARG_INT(l->contacts), ARG_INT(l->edge_offset[0]),
-                      ARG_BUFFER(from->pair->coefficients), BUFFER(r, SCRATCH_D_BAR));
+                      ARG_BUFFER(from->on->coefficients), BUFFER(r, SCRATCH_D_BAR));
   }
   return ABUT_SUCCESS;
 }
 
-static abut_status reduction_chunk(call *c, size_t first, size_t count)
+static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
 {
-  const reduction_call *g = c->user;
-  const run *r = derivatives_run(c);
-  TRY(forward_derivatives(c, count));
-  TRY(reduction_cotangents(c, g->reduction, count));
-  TRY(run_reverse(r, count));
+  TRY(forward_derivatives(on, slot, c));
+  TRY(reduction_cotangents(on, slot, c.count));
+  return run_reverse(derivatives_on(on, slot), c.count);
+}
+
+static abut_status reduction_collect(call_on *on, size_t slot, chunk c)
+{
+  const reduction_call *g = on->call->user;
+  const run *r = derivatives_on(on, slot);
   if (g->gradients) {
-    TRY(get_gradients(r, 0, g->gradients, first, count));
+    TRY(get_gradients(r, 0, g->gradients, c));
   }
-  return g->products ? get_gradients(r, 1, g->products, first, count) : ABUT_SUCCESS;
+  return g->products ? get_gradients(r, 1, g->products, c) : ABUT_SUCCESS;
 }
 
 static abut_status check_reduction(abut_reduction reduction)
@@ -216,8 +275,16 @@ static abut_status check_reduction(abut_reduction reduction)
 
 static abut_status run_reduction(call *c, const reduction_call *g)
 {
-  TRY(prepare_reduction(reduced_run(c), derivatives_run(c), g->reduction));
-  c->chunk = reduction_chunk;
+  if (g->gradients) {
+    TRY(check_gradients(c, g->gradients));
+  }
+  if (g->products) {
+    TRY(check_gradients(c, g->products));
+  }
+  prepare_reduction(reduced_run(c), derivatives_run(c), g->reduction);
+  c->upload = reduction_upload;
+  c->launch = reduction_launch;
+  c->collect = reduction_collect;
   c->user = g;
   return call_finish(c);
 }
@@ -247,6 +314,7 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
+  TRY(check_along(&c, along));
   TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   c.along[0] = along->pose1;
   c.along[1] = along->pose2;
@@ -266,39 +334,40 @@ static abut_status put_unit_tangents(const run *r, size_t count, size_t column)
     for (size_t i = 0; i < count * width; ++i) {
       reals_set(&rows, i, side * width + i % width == column ? 1.0 : 0.0);
     }
-    status = put_rows(r, OF_SIDE(SCRATCH_TANGENT_1, (int)side), rows.data, 0, count, width * size);
+    status = buffer_write(r->scratch[OF_SIDE(SCRATCH_TANGENT_1, (int)side)], 0,
+                          count * width * size, rows.data);
   }
   free(rows.data);
   return status;
 }
 
-static abut_status jacobian_chunk(call *c, size_t first, size_t count)
+/* How many entries there are is known once the values are there: columns are launched then. */
+static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
 {
-  (void)first;
-  char *const *blocks = c->user;
-  const run *r = derivatives_run(c), *values = values_run(c);
-  const size_t columns = 2 * (size_t)r->pose_width, entries = c->list_found;
+  const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
+  const size_t columns = 2 * (size_t)r->pose_width, entries = on->piece->entries;
+  double ended;
   if (!entries) {
     return ABUT_SUCCESS;
   }
   for (size_t column = 0; column < columns; ++column) {
-    TRY(put_unit_tangents(r, count, column));
-    TRY(run_forward(r, count));
+    TRY(put_unit_tangents(r, c.count, column));
+    TRY(run_forward(r, c.count));
     TRY(LAUNCH_RUN(r, KERNEL_JACOBIAN_COLUMN, entries, 1, BUFFER(values, SCRATCH_LIST),
                    ARG_INT(entries), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
                    ARG_INT(r->pair->layout.contacts), ARG_INT(column), ARG_INT(columns),
                    BUFFER(r, SCRATCH_JACOBIAN)));
+    TRY(device_submit(r->device));
+    TRY(device_wait(r->device, on->call->context->def.timeout, &ended));
   }
-  const size_t block = 8 * columns * c->real_bytes;
-  return buffer_read(r->pair->scratch[SCRATCH_JACOBIAN], 0, entries * block,
-                     *blocks + c->list_first * block);
+  return buffer_read(r->scratch[SCRATCH_JACOBIAN], 0, entries * on->call->list->block_bytes,
+                     on->piece->blocks);
 }
 
 abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
 {
   call c;
-  char *const to = blocks;
   if (!batch || !batch->compact || (batch->compact->capacity && !blocks)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
                 "for its blocks");
@@ -307,7 +376,9 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY;
   derivatives_run(&c)->wanted.blocks = true;
-  c.chunk = jacobian_chunk;
-  c.user = &to;
+  compact_list list = {.blocks = blocks,
+                       .block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes};
+  c.list = &list;
+  c.collect = jacobian_collect;
   return call_finish(&c);
 }

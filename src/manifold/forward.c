@@ -67,17 +67,17 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
 {
   static const kernel_id kernels[] = {KERNEL_FIELD_DISTANCE, KERNEL_FIELD, KERNEL_FIELD_GRADIENT,
                                       KERNEL_FIELD_JET};
-  const body *b = r->bodies[of];
+  const resident_body *b = r->bodies[of];
   return LAUNCH_RUN(r, kernels[kind], lane_blocks(r, at.padded), poses, ARG_BUFFER(at.memory),
                     ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(at.padded),
                     BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), ARG_BUFFER(b->head),
-                    ARG_BUFFER(b->shape), ARG_BUFFER(r->pair->coefficients), BUFFER(r, out));
+                    ARG_BUFFER(b->shape), ARG_BUFFER(r->on->coefficients), BUFFER(r, out));
 }
 
 /* The opposing field at all vertices of one body, where contacts or scores need it. */
 static abut_status vertex_field(const run *r, size_t poses, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const point_set vertices = {b->sorted_planes, 0, 0, b->vertex_padded};
   if (!r->pair->layout.vertices[side] && !side_scored(r, side)) {
     return ABUT_SUCCESS;
@@ -97,7 +97,7 @@ typedef struct selection {
 static abut_status select_top(const run *r, size_t poses, const selection *s)
 {
   const size_t out_padded = padded(s->kept, device_lanes(r->device));
-  buffer *coefficients = r->pair->coefficients;
+  buffer *coefficients = r->on->coefficients;
   TRY(LAUNCH_RUN(r, KERNEL_TOP_SCORES, poses, 1, BUFFER(r, SCRATCH_SCORES), ARG_INT(s->padded),
                  ARG_INT(s->count), ARG_INT(s->kept), BUFFER(r, s->index), BUFFER(r, s->top)));
   if (!gated(r)) {
@@ -119,36 +119,36 @@ static size_t vertex_field_stride(const run *r, int side)
 
 abut_status vertex_score_kernel(const run *r, size_t poses, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   return LAUNCH_RUN(r, KERNEL_VERTEX_SCORES, b->vertex_padded, poses,
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
                     ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->rank),
-                    ARG_INT(b->vertex_padded), ARG_INT(b->info.vertices),
+                    ARG_INT(b->vertex_padded), ARG_INT(b->info->vertices),
                     BUFFER(r, SCRATCH_SCORES));
 }
 
 abut_status edge_score_kernel(const run *r, size_t poses, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES, b->edge_padded, poses,
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
                     ARG_INT(vertex_field_stride(r, side)), ARG_BUFFER(b->edge_index),
-                    ARG_INT(b->edge_padded), ARG_INT(b->info.edges), BUFFER(r, SCRATCH_SCORES));
+                    ARG_INT(b->edge_padded), ARG_INT(b->info->edges), BUFFER(r, SCRATCH_SCORES));
 }
 
 /* Kept vertices of one body and the opposing field there. */
 static abut_status select_vertices(const run *r, size_t poses, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const size_t kept = r->pair->layout.vertices[side];
-  const selection s = {b->info.vertices, b->vertex_padded, kept, 3, b->vertex_planes,
+  const selection s = {b->info->vertices, b->vertex_padded, kept, 3, b->vertex_planes,
                        OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                        OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
                        OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), KERNEL_SOFTSORT_VERTICES};
   TRY(vertex_score_kernel(r, poses, side));
   TRY(select_top(r, poses, &s));
   const size_t slots = padded(kept, device_lanes(r->device));
-  const point_set points = {r->pair->scratch[s.out], 0, 3 * slots, slots};
+  const point_set points = {r->scratch[s.out], 0, 3 * slots, slots};
   return field_at(r, poses, contact_field_kind(r), points, frame_across(side), !side,
                   OF_SIDE(SCRATCH_KEPT_FIELD_1, side));
 }
@@ -157,7 +157,7 @@ static abut_status select_vertices(const run *r, size_t poses, int side)
 static abut_status vertex_contacts(const run *r, size_t poses, int side)
 {
   const pair *p = r->pair;
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const size_t kept = p->layout.vertices[side];
   if (!kept) {
     return ABUT_SUCCESS;
@@ -167,7 +167,7 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
   if (p->selected_vertices[side]) {
     TRY(select_vertices(r, poses, side));
     const size_t slots = padded(kept, device_lanes(r->device));
-    points = (point_set){p->scratch[OF_SIDE(SCRATCH_KEPT_VERTICES_1, side)], 0, 3 * slots, slots};
+    points = (point_set){r->scratch[OF_SIDE(SCRATCH_KEPT_VERTICES_1, side)], 0, 3 * slots, slots};
     field = OF_SIDE(SCRATCH_KEPT_FIELD_1, side);
   }
   if (!r->wanted.arrays) {
@@ -181,7 +181,7 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)),
                     ARG_INT(gated(r) && p->selected_vertices[side]), BUFFER(r, SCRATCH_FRAMES),
                     ARG_INT(frame_world(side)), ARG_INT(frame_world(!side)),
-                    ARG_BUFFER(p->coefficients), ARG_INT(r->wanted.arrays),
+                    ARG_BUFFER(r->on->coefficients), ARG_INT(r->wanted.arrays),
                     ARG_INT(p->layout.vertex_offset[side]), ARG_INT(p->layout.contacts),
                     BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
                     BUFFER(r, SCRATCH_ACTIVITY));
@@ -190,11 +190,11 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
 /* Kept edges of one body: their ends, and gate weights. */
 static abut_status select_edges(const run *r, size_t poses, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   if (!r->pair->selected_edges[side]) {
     return ABUT_SUCCESS;
   }
-  const selection s = {b->info.edges, b->edge_padded, r->pair->layout.edges[side], 6, b->edge_ends,
+  const selection s = {b->info->edges, b->edge_padded, r->pair->layout.edges[side], 6, b->edge_ends,
                        OF_SIDE(SCRATCH_EDGE_INDEX_1, side), OF_SIDE(SCRATCH_EDGE_TOP_1, side),
                        OF_SIDE(SCRATCH_ENDS_1, side), OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
                        KERNEL_SOFTSORT_EDGES};
@@ -205,12 +205,12 @@ static abut_status select_edges(const run *r, size_t poses, int side)
 /* Ends of the kept edges: those selected, or the body's own, shared by all poses. */
 point_set edge_ends(const run *r, int side)
 {
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   if (!r->pair->selected_edges[side]) {
     return (point_set){b->edge_ends, 0, 0, b->edge_padded};
   }
   const size_t slots = padded(r->pair->layout.edges[side], device_lanes(r->device));
-  return (point_set){r->pair->scratch[OF_SIDE(SCRATCH_ENDS_1, side)], 0, 6 * slots, slots};
+  return (point_set){r->scratch[OF_SIDE(SCRATCH_ENDS_1, side)], 0, 6 * slots, slots};
 }
 
 size_t pair_slots(const run *r)
@@ -235,7 +235,7 @@ size_t witness_stride(const run *r)
 point_set witness_set(const run *r, int side, uint32_t step)
 {
   const size_t slots = pair_slots(r);
-  return (point_set){r->pair->scratch[SCRATCH_WITNESS],
+  return (point_set){r->scratch[SCRATCH_WITNESS],
                      witness_base(r, step) + (side ? 3 * slots : 0), witness_stride(r), slots};
 }
 
@@ -248,7 +248,7 @@ static abut_status witness_points(const run *r, size_t poses)
                     ARG_BUFFER(ends1.memory), ARG_INT(ends1.stride), ARG_INT(ends1.padded),
                     ARG_INT(l->edges[0]), ARG_BUFFER(ends2.memory), ARG_INT(ends2.stride),
                     ARG_INT(ends2.padded), ARG_INT(l->edges[1]), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->pair->coefficients), BUFFER(r, SCRATCH_WITNESS),
+                    ARG_BUFFER(r->on->coefficients), BUFFER(r, SCRATCH_WITNESS),
                     ARG_INT(witness_base(r, 0)), ARG_INT(witness_stride(r)), ARG_INT(slots));
 }
 
@@ -306,7 +306,7 @@ static abut_status edge_activities(const run *r, size_t poses)
                    ARG_INT(padded(columns, device_lanes(r->device))),
                    ARG_INT(gated(r) && r->pair->selected_edges[side]),
                    ARG_INT(gated(r) && r->pair->selected_edges[!side]), BUFFER(r, SCRATCH_FRAMES),
-                   ARG_BUFFER(r->pair->coefficients), ARG_INT(l->edge_offset[side]),
+                   ARG_BUFFER(r->on->coefficients), ARG_INT(l->edge_offset[side]),
                    ARG_INT(l->contacts), BUFFER(r, SCRATCH_ACTIVITY)));
   }
   return ABUT_SUCCESS;
@@ -334,7 +334,7 @@ static abut_status edge_contacts(const run *r, size_t poses)
                  BUFFER(r, SCRATCH_OWN_1), BUFFER(r, SCRATCH_OWN_2),
                  ARG_INT(field_planes(own) * slots), BUFFER(r, SCRATCH_OPPOSING_1),
                  BUFFER(r, SCRATCH_OPPOSING_2), ARG_INT(field_planes(opposing_kind(r)) * slots),
-                 ARG_INT(active), BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->pair->coefficients),
+                 ARG_INT(active), BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(r->on->coefficients),
                  ARG_INT(r->wanted.arrays), ARG_INT(l->edge_offset[0]),
                  ARG_INT(l->edge_offset[1]), ARG_INT(l->contacts), BUFFER(r, SCRATCH_P),
                  BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_FACTORS)));
@@ -346,7 +346,7 @@ abut_status run_reductions(const run *r, size_t poses)
   const abut_layout *l = &r->pair->layout;
   return LAUNCH_RUN(r, KERNEL_REDUCE, poses, 1, BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_ACTIVITY),
                     ARG_INT(l->contacts), ARG_INT(l->edge_offset[0]), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->pair->coefficients), BUFFER(r, SCRATCH_REDUCED));
+                    ARG_BUFFER(r->on->coefficients), BUFFER(r, SCRATCH_REDUCED));
 }
 
 abut_status run_compact(const run *r, size_t poses, double threshold, size_t capacity)
@@ -359,7 +359,7 @@ abut_status run_compact(const run *r, size_t poses, double threshold, size_t cap
   return LAUNCH_RUN(r, KERNEL_COMPACT, poses, 1, BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
                     BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), ARG_INT(contacts),
                     ARG_REAL(threshold), ARG_INT(r->wanted.arrays),
-                    ARG_BUFFER(r->pair->layout_ints), BUFFER(r, SCRATCH_VERTEX_INDEX_1),
+                    ARG_BUFFER(r->on->layout_ints), BUFFER(r, SCRATCH_VERTEX_INDEX_1),
                     BUFFER(r, SCRATCH_VERTEX_INDEX_2), BUFFER(r, SCRATCH_EDGE_INDEX_1),
                     BUFFER(r, SCRATCH_EDGE_INDEX_2), BUFFER(r, SCRATCH_OFFSETS),
                     ARG_INT(capacity), BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));

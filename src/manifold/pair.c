@@ -17,18 +17,30 @@ pair *pair_get(abut_pair p)
   return pool_get(&pair_pool, (handle){p.index, p.generation});
 }
 
+static void resident_free(resident_pair *r)
+{
+  if (!r) {
+    return;
+  }
+  buffer **scratch = &r->scratch[0][0][0];
+  for (size_t i = 0; i < sizeof r->scratch / sizeof(buffer *); ++i) {
+    buffer_destroy(scratch[i]);
+  }
+  buffer_destroy(r->coefficients);
+  buffer_destroy(r->layout_ints);
+  buffer_destroy(r->mean_bar);
+  buffer_destroy(r->one_bar);
+  free(r);
+}
+
 static void pair_free(pair *p)
 {
   if (!p) {
     return;
   }
-  for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
-    buffer_destroy(p->scratch[i]);
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    resident_free(p->on[i]);
   }
-  buffer_destroy(p->coefficients);
-  buffer_destroy(p->layout_ints);
-  buffer_destroy(p->mean_bar);
-  buffer_destroy(p->one_bar);
   free(p);
 }
 
@@ -87,7 +99,7 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
-static abut_status upload_layout(pair *p)
+static abut_status upload_layout(const pair *p, device *d, buffer **out)
 {
   const abut_layout *l = &p->layout;
   int ints[LAYOUT_INTS];
@@ -102,7 +114,34 @@ static abut_status upload_layout(pair *p)
   ints[LAYOUT_SELECTED_V2] = p->selected_vertices[1];
   ints[LAYOUT_SELECTED_E1] = p->selected_edges[0];
   ints[LAYOUT_SELECTED_E2] = p->selected_edges[1];
-  return context_upload(p->context, sizeof ints, ints, &p->layout_ints);
+  return buffer_upload(d, sizeof ints, ints, out);
+}
+
+abut_status pair_on(pair *p, size_t place, resident_pair **out)
+{
+  abut_status status = ABUT_SUCCESS;
+  resident_pair *r = NULL;
+  if (!p->on[place]) {
+    device *d = p->context->members[place].device;
+    void *memory = NULL;
+    TRY(allocate(&memory, 1, sizeof(resident_pair)));
+    r = memory;
+    TRY_DONE(upload_coefficients(d, &p->smoothing, &r->coefficients));
+    TRY_DONE(upload_layout(p, d, &r->layout_ints));
+    p->on[place] = r;
+    r = NULL;
+  }
+  *out = p->on[place];
+done:
+  resident_free(r);
+  return status;
+}
+
+static abut_status bring(context *c, size_t place, void *user)
+{
+  (void)c;
+  resident_pair *there;
+  return pair_on(user, place, &there);
 }
 
 abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
@@ -131,8 +170,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
   TRY_DONE(lay_out(p, bodies));
-  TRY_DONE(upload_coefficients(p->context, smoothing, &p->coefficients));
-  TRY_DONE(upload_layout(p));
+  TRY_DONE(context_on_each(p->context, bring, p));
   TRY_DONE(pool_add(&pair_pool, p, &p->self));
   context_adopt(p->context, &p->base);
   *out = (abut_pair){p->self.index, p->self.generation};

@@ -38,6 +38,14 @@ typedef enum scratch_id {
   SCRATCH_BUFFERS
 } scratch_id;
 
+/* A pair on one device. Each slot of the device, and each program, has scratch of its own: values
+ * of the one are read while the other is filled. */
+typedef struct resident_pair {
+  buffer *coefficients, *layout_ints;
+  buffer *mean_bar, *one_bar; /* C numbers of 1 / C and of 1, made when they are first needed */
+  buffer *scratch[DEVICE_SLOTS][2][SCRATCH_BUFFERS];
+} resident_pair;
+
 typedef struct pair {
   owned base;
   context *context;
@@ -46,10 +54,11 @@ typedef struct pair {
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
-  buffer *coefficients, *layout_ints;
-  buffer *mean_bar, *one_bar; /* C numbers of 1 / C and of 1, made when they are first needed */
-  buffer *scratch[SCRATCH_BUFFERS];
+  resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
 } pair;
+
+/* The pair on a member of its context, brought there when it is first asked for. */
+abut_status pair_on(pair *p, size_t place, resident_pair **out);
 
 /* The pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);

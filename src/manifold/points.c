@@ -5,7 +5,6 @@
 #include "body/body.h"
 #include "geometry/layout.h"
 #include "manifold/smoothing.h"
-#include "schedule/chunks.h"
 #include <abut/derivatives.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,11 @@ typedef struct query_array {
 } query_array;
 
 typedef struct query_call {
-  device *device;
-  const body *body; /* of abut_evaluate_body */
+  context *context;
+  device *device;   /* the one that does it, and what lies there */
+  body *of;         /* of abut_evaluate_body */
+  const resident_body *body;
+  const abut_smoothing *smoothing;
   kernel_id kernel;
   buffer *coefficients;
   query_array arrays[QUERY_ARRAYS];
@@ -88,25 +90,59 @@ static size_t chunk_for(size_t count)
   return count < QUERY_CHUNK ? count : QUERY_CHUNK;
 }
 
-static abut_status run_queries(query_call *c, size_t count, chunk_function run)
+typedef abut_status (*query_chunk)(size_t first, size_t count, query_call *c);
+
+typedef struct query_run {
+  query_call *call;
+  size_t count;
+  query_chunk chunk;
+} query_run;
+
+static void free_arrays(query_call *c)
 {
-  abut_status status = create_arrays(c, chunk_for(count));
-  if (status == ABUT_SUCCESS) {
-    status = run_chunks(count, chunk_for(count), run, c, NULL, NULL);
-  }
   for (int i = 0; i < c->count; ++i) {
     buffer_destroy(c->arrays[i].memory);
+    c->arrays[i].memory = NULL;
   }
   buffer_destroy(c->coefficients);
+  c->coefficients = NULL;
   free(c->zeros);
+  c->zeros = NULL;
+}
+
+/* All queries on one device. */
+static abut_status queries_on(context *owner, size_t place, void *user)
+{
+  const query_run *r = user;
+  query_call *c = r->call;
+  const size_t chunk = chunk_for(r->count);
+  abut_status status = ABUT_SUCCESS;
+  c->device = owner->members[place].device;
+  device_select(c->device, 0);
+  if (c->of) {
+    TRY_DONE(body_on(c->of, place, &c->body));
+  }
+  TRY_DONE(upload_coefficients(c->device, c->smoothing, &c->coefficients));
+  TRY_DONE(create_arrays(c, chunk));
+  for (size_t first = 0; first < r->count; first += chunk) {
+    const size_t left = r->count - first;
+    TRY_DONE(r->chunk(first, left < chunk ? left : chunk, c));
+  }
+done:
+  free_arrays(c);
   return status;
+}
+
+static abut_status run_queries(query_call *c, size_t count, query_chunk chunk)
+{
+  query_run r = {c, count, chunk};
+  return count ? context_on_any(c->context, queries_on, &r) : ABUT_SUCCESS;
 }
 
 /* All kernels of witness points take their arrays in order: two inputs, count and stride, the
  * coefficients, the others. */
-static abut_status edges_chunk(size_t first, size_t count, void *user)
+static abut_status edges_chunk(size_t first, size_t count, query_call *c)
 {
-  query_call *c = user;
   query_array *a = c->arrays;
   const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
   TRY(upload_arrays(c, first, count));
@@ -137,14 +173,15 @@ static abut_status start_edges(query_call *c, abut_context handle_,
     return fail(ABUT_ERROR_ARGUMENT, "witness points of edges need smoothing and edges");
   }
   TRY(check_smoothing(smoothing));
-  const size_t size = device_real_bytes(owner->device);
-  *c = (query_call){.device = owner->device, .kernel = KERNEL_WITNESS_EDGES, .count = 5};
+  const size_t size = context_real_bytes(owner);
+  *c = (query_call){.context = owner, .smoothing = smoothing, .kernel = KERNEL_WITNESS_EDGES,
+                    .count = 5};
   c->arrays[0] = (query_array){.in = edges1, .width = 6, .size = size};
   c->arrays[1] = (query_array){.in = edges2, .width = 6, .size = size};
   c->arrays[2] = (query_array){.width = 3, .size = size};
   c->arrays[3] = (query_array){.width = 3, .size = size};
   c->arrays[4] = (query_array){.width = 1, .size = size};
-  return upload_coefficients(owner, smoothing, &c->coefficients);
+  return ABUT_SUCCESS;
 }
 
 abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoothing, size_t count,
@@ -208,13 +245,13 @@ typedef struct faces_call {
   size_t rejected;
 } faces_call;
 
-static abut_status faces_chunk(size_t first, size_t count, void *user)
+static abut_status faces_chunk(size_t first, size_t count, query_call *c)
 {
-  faces_call *f = (faces_call *)user; /* its query call comes first */
-  query_call *c = &f->query;
+  faces_call *f = (faces_call *)c; /* its query call comes first */
   query_array *a = c->arrays;
   const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
   buffer *statuses = a[c->count - 1].memory;
+  f->rejected = first ? f->rejected : 0; /* begun again on another device */
   TRY(upload_arrays(c, first, count));
   if (c->kernel == KERNEL_WITNESS_FACES) {
     TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
@@ -252,13 +289,13 @@ static abut_status start_faces(faces_call *f, abut_context handle_,
                 "triangles");
   }
   TRY(check_smoothing(smoothing));
-  const size_t size = device_real_bytes(owner->device);
-  *f = (faces_call){.query = {.device = owner->device, .kernel = KERNEL_WITNESS_FACES,
-                              .count = 3}, .out = statuses};
+  const size_t size = context_real_bytes(owner);
+  *f = (faces_call){.query = {.context = owner, .smoothing = smoothing,
+                              .kernel = KERNEL_WITNESS_FACES, .count = 3}, .out = statuses};
   f->query.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
   f->query.arrays[1] = (query_array){.in = triangles, .width = 9, .size = size};
   f->query.arrays[2] = (query_array){.width = 3, .size = size};
-  return upload_coefficients(owner, smoothing, &f->query.coefficients);
+  return ABUT_SUCCESS;
 }
 
 static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
@@ -266,13 +303,9 @@ static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
   query_call *c = &f->query;
   void *memory = NULL;
   c->arrays[c->count++] = (query_array){.width = 1, .size = sizeof(int)};
-  abut_status status = allocate(&memory, chunk_for(count), sizeof(int));
-  if (status != ABUT_SUCCESS) {
-    buffer_destroy(c->coefficients);
-    return status;
-  }
+  TRY(allocate(&memory, chunk_for(count), sizeof(int)));
   f->status = memory;
-  status = run_queries(c, count, faces_chunk);
+  const abut_status status = run_queries(c, count, faces_chunk);
   if (status == ABUT_SUCCESS && rejected) {
     *rejected = f->rejected;
   }
@@ -324,9 +357,8 @@ abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *s
 }
 
 /* Points (count, 3) as planes of whole blocks, the last point repeated. */
-static abut_status points_chunk(size_t first, size_t count, void *user)
+static abut_status points_chunk(size_t first, size_t count, query_call *c)
 {
-  query_call *c = user;
   query_array *a = c->arrays;
   const size_t size = a[0].size;
   const size_t lanes = device_lanes(c->device);
@@ -365,7 +397,7 @@ done:
 abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane_tau, size_t count,
                                const void *points, void *distance, void *normal)
 {
-  const body *b = body_get(handle_);
+  body *b = body_get(handle_);
   if (!b) {
     return ABUT_ERROR_HANDLE;
   }
@@ -376,12 +408,11 @@ abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane
   smoothing.union_ = union_tau;
   smoothing.plane = plane_tau;
   TRY(check_smoothing(&smoothing));
-  const size_t size = device_real_bytes(b->context->device);
-  query_call c = {.device = b->context->device, .body = b, .count = 3};
+  const size_t size = context_real_bytes(b->context);
+  query_call c = {.context = b->context, .of = b, .smoothing = &smoothing, .count = 3};
   c.kernel = normal ? KERNEL_FIELD : KERNEL_FIELD_DISTANCE;
   c.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
   c.arrays[1] = (query_array){.out = distance, .width = 4, .size = size};
   c.arrays[2] = (query_array){.out = normal};
-  TRY(upload_coefficients(b->context, &smoothing, &c.coefficients));
   return run_queries(&c, count, points_chunk);
 }

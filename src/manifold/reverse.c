@@ -53,14 +53,14 @@ static size_t take_blocks(reverse_pass *pass, size_t count)
 /* Cotangents of distances and activities: the run's own rows, or one for all poses. */
 static launch_argument d_bar(const run *r)
 {
-  const launch_argument shared = ARG_BUFFER(r->pair->mean_bar);
+  const launch_argument shared = ARG_BUFFER(r->on->mean_bar);
   const launch_argument own = BUFFER(r, SCRATCH_D_BAR);
   return r->wanted.shared_d ? shared : own;
 }
 
 static launch_argument activity_bar(const run *r)
 {
-  const launch_argument shared = ARG_BUFFER(r->pair->one_bar);
+  const launch_argument shared = ARG_BUFFER(r->on->one_bar);
   const launch_argument own = BUFFER(r, SCRATCH_ACTIVITY_BAR);
   return r->wanted.shared_activity ? shared : own;
 }
@@ -82,7 +82,7 @@ static abut_status neighbours_back(const reverse_pass *pass)
                    ARG_INT(slots_of(r, columns)),
                    ARG_INT(gated(r) && r->pair->selected_edges[side]),
                    ARG_INT(gated(r) && r->pair->selected_edges[!side]),
-                   ARG_BUFFER(r->pair->coefficients), ARG_INT(l->edge_offset[side]),
+                   ARG_BUFFER(r->on->coefficients), ARG_INT(l->edge_offset[side]),
                    ARG_INT(l->contacts), activity_bar(r), ARG_INT(r->wanted.shared_activity),
                    ARG_INT(side), BUFFER(r, SCRATCH_FACTORS_BAR),
                    ARG_INT(FACTORS_BAR_PLANES(gated(r)))));
@@ -102,7 +102,7 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     ARG_INT(l->edges[0] * l->edges[1]), BUFFER(r, SCRATCH_OWN_1),
                     BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
                     BUFFER(r, SCRATCH_OPPOSING_2), ARG_INT(active), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->pair->coefficients), ARG_INT(r->wanted.cotangents),
+                    ARG_BUFFER(r->on->coefficients), ARG_INT(r->wanted.cotangents),
                     ARG_INT(l->edge_offset[0]), ARG_INT(l->edge_offset[1]), ARG_INT(l->contacts),
                     BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
                     BUFFER(r, SCRATCH_N_BAR), BUFFER(r, SCRATCH_FACTORS_BAR),
@@ -144,7 +144,7 @@ static abut_status witness_points_back(reverse_pass *pass)
                     ARG_BUFFER(ends1.memory), ARG_INT(ends1.stride), ARG_INT(ends1.padded),
                     ARG_INT(l->edges[0]), ARG_BUFFER(ends2.memory), ARG_INT(ends2.stride),
                     ARG_INT(ends2.padded), ARG_INT(l->edges[1]), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->pair->coefficients), BUFFER(r, SCRATCH_WITNESS_BAR),
+                    ARG_BUFFER(r->on->coefficients), BUFFER(r, SCRATCH_WITNESS_BAR),
                     ARG_INT(slots), ARG_INT(selected && !gated(r)),
                     BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
                     ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks)));
@@ -165,7 +165,7 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
 {
   const run *r = pass->run;
   const size_t out_padded = slots_of(r, s->kept), blocks = lane_blocks(r, s->padded);
-  buffer *coefficients = r->pair->coefficients;
+  buffer *coefficients = r->on->coefficients;
   if (gated(r)) {
     TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), ARG_INT(s->kept),
                    ARG_INT(s->count), ARG_BUFFER(coefficients), BUFFER(r, SCRATCH_WEIGHTS_BAR),
@@ -210,12 +210,12 @@ static abut_status kept_edges_back(const reverse_pass *pass, int side)
 static abut_status select_edges_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   /* Gated edges are true ones: without cotangents of activities nothing depends on the scores. */
   if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & WANT_ACTIVITY))) {
     return ABUT_SUCCESS;
   }
-  const ranked s = {b->info.edges, b->edge_padded, r->pair->layout.edges[side], b->edge_ends,
+  const ranked s = {b->info->edges, b->edge_padded, r->pair->layout.edges[side], b->edge_ends,
                       OF_SIDE(SCRATCH_EDGE_INDEX_1, side), OF_SIDE(SCRATCH_EDGE_TOP_1, side),
                       OF_SIDE(SCRATCH_ENDS_1, side), OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
                       SCRATCH_ENDS_BAR, KERNEL_SOFTSORT_EDGES_ADJOINT};
@@ -226,7 +226,7 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                     BUFFER(r, SCRATCH_SCORES_BAR), ARG_INT(b->edge_padded),
                     ARG_BUFFER(b->edge_starts), ARG_BUFFER(b->edges_at),
-                    ARG_INT(b->vertex_padded), ARG_INT(b->info.vertices), ARG_INT(0),
+                    ARG_INT(b->vertex_padded), ARG_INT(b->info->vertices), ARG_INT(0),
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)));
 }
 
@@ -267,7 +267,7 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)),
                     ARG_INT(gated(r) && v->kept), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)),
                     ARG_INT(scored), BUFFER(r, SCRATCH_FRAMES), ARG_INT(side),
-                    ARG_BUFFER(p->coefficients), ARG_INT(have),
+                    ARG_BUFFER(r->on->coefficients), ARG_INT(have),
                     ARG_INT(p->layout.vertex_offset[side]), ARG_INT(p->layout.contacts),
                     BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
                     BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
@@ -280,13 +280,13 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
 static abut_status select_vertices_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const size_t kept = r->pair->layout.vertices[side], slots = slots_of(r, kept);
   const scratch_id mean = OF_SIDE(SCRATCH_KEPT_VERTICES_1, side);
-  const vertex_set v = {{r->pair->scratch[mean], 0, 3 * slots, slots}, kept,
+  const vertex_set v = {{r->scratch[mean], 0, 3 * slots, slots}, kept,
                         OF_SIDE(SCRATCH_KEPT_FIELD_1, side), contact_field_kind(r), true};
   TRY(vertices_back(pass, side, &v, r->wanted.cotangents, false));
-  const ranked s = {b->info.vertices, b->vertex_padded, kept, b->vertex_planes,
+  const ranked s = {b->info->vertices, b->vertex_padded, kept, b->vertex_planes,
                       OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
                       mean, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), SCRATCH_KEPT_BAR,
                       KERNEL_SOFTSORT_VERTICES_ADJOINT};
@@ -297,7 +297,7 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
   TRY(select_back(pass, &s));
   TRY(LAUNCH_RUN(r, KERNEL_VERTEX_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                  BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->order), ARG_INT(b->vertex_padded),
-                 ARG_INT(b->info.vertices), ARG_INT(pass->scored[side]),
+                 ARG_INT(b->info->vertices), ARG_INT(pass->scored[side]),
                  BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side))));
   pass->scored[side] = true;
   return ABUT_SUCCESS;
@@ -306,7 +306,7 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
 static abut_status side_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const bool chosen = r->pair->selected_vertices[side];
   const bool contacts = r->pair->layout.vertices[side] && !chosen;
   if (chosen) {
@@ -315,7 +315,7 @@ static abut_status side_back(reverse_pass *pass, int side)
   if (!contacts && !side_scored(r, side)) {
     return ABUT_SUCCESS;
   }
-  const vertex_set all = {{b->sorted_planes, 0, 0, b->vertex_padded}, b->info.vertices,
+  const vertex_set all = {{b->sorted_planes, 0, 0, b->vertex_padded}, b->info->vertices,
                           OF_SIDE(SCRATCH_FIELD_1, side), vertex_field_kind(r, side), false};
   return vertices_back(pass, side, &all, contacts ? r->wanted.cotangents : 0, pass->scored[side]);
 }

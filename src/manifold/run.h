@@ -13,20 +13,26 @@ typedef struct wanted {
   bool shared_d, shared_activity; /* one row of cotangents for all poses */
 } wanted;
 
-/* One run of a call: a pair, its bodies, the program (plain numbers or duals), what is wanted. */
+/* One run of a call: a pair, the program (plain numbers or duals), what is wanted; then, on a
+ * device, what lies there. */
 typedef struct run {
   pair *pair;
-  const body *bodies[2];
-  device *device;
   program_id program;
   wanted wanted;
   int pose_width; /* 6 or 7 */
+  abut_memory memory;               /* of the caller's arrays */
+  device *device;
+  resident_pair *on;
+  const resident_body *bodies[2];
+  buffer **scratch;                 /* of the device's slot */
+  buffer *external[SCRATCH_BUFFERS]; /* the caller's own cl_mem in place of scratch, for a chunk */
 } run;
 
 /* Bytes a pose of each scratch buffer, 0 where the run does not need it. */
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
-/* Makes every buffer that a chunk of `poses` needs. Buffers are kept and only grow. */
+/* Makes every buffer that a chunk of `poses` needs and the caller has not given. Buffers are kept
+ * and only grow. */
 abut_status prepare_scratch(const run *r, size_t poses);
 
 /* Launches everything for the `count` poses in SCRATCH_POSE_*. */
@@ -39,7 +45,12 @@ abut_status run_compact(const run *r, size_t count, double threshold, size_t cap
 abut_status run_reverse(const run *r, size_t count);
 
 /* ---- shared by the two passes ---- */
-#define BUFFER(r, id) ARG_BUFFER((r)->pair->scratch[id])
+static inline buffer *run_buffer(const run *r, scratch_id id)
+{
+  return r->external[id] ? r->external[id] : r->scratch[id];
+}
+
+#define BUFFER(r, id) ARG_BUFFER(run_buffer(r, id))
 #define LAUNCH_RUN(r, kernel, x, y, ...) \
   LAUNCH_IN((r)->device, (r)->program, kernel, x, y, __VA_ARGS__)
 

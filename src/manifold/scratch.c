@@ -17,7 +17,7 @@ static void at_least(size_t *size, size_t needed)
 static void vertex_sizes(const run *r, int side, uint32_t lanes, sizes *s)
 {
   const pair *p = r->pair;
-  const body *b = r->bodies[side];
+  const resident_body *b = r->bodies[side];
   const size_t kept = p->layout.vertices[side], slots = padded(kept, lanes);
   s->number[SCRATCH_FIELD_1 + side] = field_planes(vertex_field_kind(r, side)) * b->vertex_padded;
   if (r->wanted.cotangents && side_scored(r, side)) {
@@ -165,9 +165,9 @@ abut_status prepare_scratch(const run *r, size_t poses)
   size_t bytes[SCRATCH_BUFFERS];
   scratch_bytes(r, bytes);
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
-    buffer **b = &r->pair->scratch[i];
+    buffer **b = &r->scratch[i];
     const size_t needed = bytes[i] * poses;
-    if (!needed || (*b && buffer_bytes(*b) >= needed)) {
+    if (!needed || r->external[i] || (*b && buffer_bytes(*b) >= needed)) {
       continue;
     }
     buffer_destroy(*b);

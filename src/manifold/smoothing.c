@@ -101,7 +101,7 @@ abut_status check_smoothing(const abut_smoothing *s)
   return ABUT_SUCCESS;
 }
 
-abut_status upload_coefficients(context *c, const abut_smoothing *s, buffer **out)
+abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out)
 {
   const double values[] = { /* in the order of cl/geometry/coefficients.h */
     1.0 / s->length,
@@ -120,11 +120,11 @@ abut_status upload_coefficients(context *c, const abut_smoothing *s, buffer **ou
   };
   const size_t count = sizeof values / sizeof values[0];
   reals r;
-  TRY(reals_create(&r, count, device_real_bytes(c->device)));
+  TRY(reals_create(&r, count, device_real_bytes(d)));
   for (size_t i = 0; i < count; ++i) {
     reals_set(&r, i, values[i]);
   }
-  const abut_status status = context_upload(c, r.count * r.size, r.data, out);
+  const abut_status status = buffer_upload(d, r.count * r.size, r.data, out);
   free(r.data);
   return status;
 }

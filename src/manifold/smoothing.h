@@ -9,6 +9,6 @@
 abut_status check_smoothing(const abut_smoothing *s);
 
 /* Uploads the coefficients (cl/geometry/coefficients.h). */
-abut_status upload_coefficients(context *c, const abut_smoothing *s, buffer **out);
+abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out);
 
 #endif

@@ -60,6 +60,40 @@ static abut_status canvas_create(canvas *c, const abut_view *v)
   return ABUT_SUCCESS;
 }
 
+/* A picture to draw. */
+typedef struct drawing {
+  pair *pair;
+  abut_pose_kind kind;
+  const double *pose1, *pose2;
+  const abut_view *view;
+  uint8_t *rgb;
+} drawing;
+
+static abut_status draw_on(context *owner, size_t where, void *user)
+{
+  const drawing *d = user;
+  abut_status status = ABUT_SUCCESS;
+  scene s = {0};
+  tracer t = {0};
+  canvas c = {0};
+  (void)owner;
+  TRY_DONE(scene_create(&s, d->pair, where, d->kind, d->pose1, d->pose2));
+  TRY_DONE(frame_bodies(&s, d->view));
+  TRY_DONE(tracer_create(&t, &s));
+  TRY_DONE(canvas_create(&c, d->view));
+  TRY_DONE(draw_bodies(&c, &t));
+  if (d->view->contacts) {
+    TRY_DONE(draw_contacts(&c, &s, d->kind, d->pose1, d->pose2, d->view));
+  }
+  develop(&c, d->rgb);
+done:
+  free(c.light);
+  free(c.centre);
+  tracer_free(&t);
+  scene_free(&s);
+  return status;
+}
+
 abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb)
 {
@@ -70,23 +104,6 @@ abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *po
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
   }
   TRY(check_view(view));
-  abut_status status = ABUT_SUCCESS;
-  scene s = {0};
-  tracer t = {0};
-  canvas c = {0};
-  TRY_DONE(scene_create(&s, handle_, kind, pose1, pose2));
-  TRY_DONE(frame_bodies(&s, view));
-  TRY_DONE(tracer_create(&t, &s));
-  TRY_DONE(canvas_create(&c, view));
-  TRY_DONE(draw_bodies(&c, &t));
-  if (view->contacts) {
-    TRY_DONE(draw_contacts(&c, &s, kind, pose1, pose2, view));
-  }
-  develop(&c, rgb);
-done:
-  free(c.light);
-  free(c.centre);
-  tracer_free(&t);
-  scene_free(&s);
-  return status;
+  drawing d = {pair_get(handle_), kind, pose1, pose2, view, rgb};
+  return d.pair ? context_on_any(d.pair->context, draw_on, &d) : ABUT_ERROR_HANDLE;
 }

@@ -10,10 +10,10 @@
 #define BOX_SLACK 0.01    /* of the diagonal, around a body */
 #define LOOSE_SLACK 0.15  /* the same around one with polyhedra, whose planes bound no box */
 
-/* A body's packed primitives, read back. */
+/* A body's packed primitives. */
 typedef struct packed {
-  int *head;
-  void *shape;
+  const int *head;
+  const void *shape;
   size_t real_bytes;
 } packed;
 
@@ -26,18 +26,6 @@ static double number(const packed *p, size_t i)
 static v3 vector(const packed *p, size_t i)
 {
   return (v3){number(p, i), number(p, i + 1), number(p, i + 2)};
-}
-
-static abut_status read_packed(const body *b, packed *p)
-{
-  void *memory = NULL;
-  TRY(allocate(&memory, buffer_bytes(b->head), 1));
-  p->head = memory;
-  TRY(allocate(&memory, buffer_bytes(b->shape), 1));
-  p->shape = memory;
-  p->real_bytes = device_real_bytes(b->context->device);
-  TRY(buffer_read(b->head, 0, buffer_bytes(b->head), p->head));
-  return buffer_read(b->shape, 0, buffer_bytes(b->shape), p->shape);
 }
 
 static void cover(actor *a, v3 point)
@@ -114,12 +102,9 @@ static void finish_box(actor *a, const int *head, double union_tau)
 
 static abut_status create_actor(actor *a, const body *b, double union_tau)
 {
-  abut_status status = ABUT_SUCCESS;
-  packed p = {0};
-  a->body = b;
+  const packed p = {b->head, b->shape.data, b->shape.size};
   a->lower = (v3){HUGE_VAL, HUGE_VAL, HUGE_VAL};
   a->upper = (v3){-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  TRY_DONE(read_packed(b, &p));
   const size_t squares = (size_t)p.head[HEAD_SUPERQUADRICS];
   const double *low = b->info.lower, *high = b->info.upper;
   cover(a, (v3){low[0], low[1], low[2]});
@@ -127,12 +112,9 @@ static abut_status create_actor(actor *a, const body *b, double union_tau)
   for (size_t i = 0; i < squares; ++i) {
     add_superquadric(a, &p, (size_t)p.head[HEAD_SUPERQUADRIC_BASE] + i * SUPERQUADRIC_STRIDE);
   }
-  TRY_DONE(add_clouds(a, &p));
+  TRY(add_clouds(a, &p));
   finish_box(a, p.head, union_tau);
-done:
-  free(p.head);
-  free(p.shape);
-  return status;
+  return ABUT_SUCCESS;
 }
 
 /* Saturates beyond float's range, so that a finite pose stays one in either precision. */
@@ -155,7 +137,7 @@ static abut_status read_frames(scene *s, int width, const double *const poses[2]
     for (int k = 0; k < width; ++k) {
       reals_set(&r[i], (size_t)k, in_range(poses[i][k], size));
     }
-    TRY_DONE(context_upload(s->pair->context, r[i].count * size, r[i].data, &in[i]));
+    TRY_DONE(buffer_upload(d, r[i].count * size, r[i].data, &in[i]));
   }
   TRY_DONE(reals_create(&frames, FRAME_STRIDE, size));
   TRY_DONE(buffer_create(d, FRAME_STRIDE * size, &out));
@@ -191,21 +173,23 @@ done:
   return status;
 }
 
-abut_status scene_create(scene *s, abut_pair handle_, abut_pose_kind kind, const double *pose1,
-                         const double *pose2)
+abut_status scene_create(scene *s, pair *p, size_t place, abut_pose_kind kind,
+                         const double *pose1, const double *pose2)
 {
   memset(s, 0, sizeof *s);
-  s->pair = pair_get(handle_);
-  if (!s->pair) {
-    return ABUT_ERROR_HANDLE;
-  }
-  s->device = s->pair->context->device;
+  resident_pair *on = NULL;
+  TRY(pair_on(p, place, &on));
+  s->pair = p;
+  s->on = on;
+  s->device = p->context->members[place].device;
+  device_select(s->device, 0);
   for (int i = 0; i < 2; ++i) {
-    const body *b = body_get(s->pair->bodies[i]);
+    body *b = body_get(p->bodies[i]);
     if (!b) {
       return ABUT_ERROR_HANDLE;
     }
-    TRY(create_actor(&s->actors[i], b, s->pair->smoothing.union_));
+    TRY(body_on(b, place, &s->actors[i].body));
+    TRY(create_actor(&s->actors[i], b, p->smoothing.union_));
   }
   const double *const poses[2] = {pose1, pose2};
   return read_frames(s, kind == ABUT_POSE_TWIST ? 6 : 7, poses);

@@ -169,7 +169,7 @@ static abut_status launch_march(tracer *t, const actor *a, size_t stride)
   device *d = t->scene->device;
   TRY(LAUNCH(d, KERNEL_MARCH, blocks(t, stride), 1, ARG_BUFFER(t->rays), ARG_INT(stride),
              ARG_BUFFER(a->body->head), ARG_BUFFER(a->body->shape),
-             ARG_BUFFER(t->scene->pair->coefficients), ARG_REAL(a->margin), ARG_REAL(creep),
+             ARG_BUFFER(t->scene->on->coefficients), ARG_REAL(a->margin), ARG_REAL(creep),
              ARG_REAL(STEP_MOST * size), ARG_REAL(TOLERANCE * size), ARG_INT(MARCH_STEPS),
              ARG_BUFFER(t->out)));
   return buffer_read(t->out, 0, stride * t->staging.size, t->staging.data);
@@ -218,12 +218,12 @@ static abut_status meet(tracer *t, int which, const place *places, size_t count,
 /* Launches a field kernel of actor `of` at what was staged as points of its frame. */
 static abut_status launch_field(tracer *t, int of, bool normals, size_t count, size_t stride)
 {
-  const body *b = t->scene->actors[of].body;
+  const resident_body *b = t->scene->actors[of].body;
   TRY(upload_planes(t, count, stride, 3));
   TRY(LAUNCH(t->scene->device, normals ? KERNEL_FIELD : KERNEL_FIELD_DISTANCE, blocks(t, stride), 1,
              ARG_BUFFER(t->rays), ARG_INT(0), ARG_INT(0), ARG_INT(stride), ARG_BUFFER(t->rays),
              ARG_INT(-1), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-             ARG_BUFFER(t->scene->pair->coefficients), ARG_BUFFER(t->out)));
+             ARG_BUFFER(t->scene->on->coefficients), ARG_BUFFER(t->out)));
   return buffer_read(t->out, 0, (normals ? 4 : 1) * stride * t->staging.size, t->staging.data);
 }
 

@@ -1,0 +1,10 @@
+/* Parts of devices. */
+#ifndef ABUT_DEVICE_CHOICES_H
+#define ABUT_DEVICE_CHOICES_H
+
+#include "device/discovery.h"
+
+/* Makes `found` the chosen part of itself; the sub-device is the caller's to release. */
+abut_status take_part(found_device *found, const abut_device_choice *choice, cl_device_id *part);
+
+#endif

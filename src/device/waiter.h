@@ -1,0 +1,21 @@
+/* A wait with a bound for an OpenCL event: OpenCL's own has none. */
+#ifndef ABUT_DEVICE_WAITER_H
+#define ABUT_DEVICE_WAITER_H
+
+#include <CL/cl.h>
+#include <abut/status.h>
+#include <stdbool.h>
+
+/* Shared by the one who waits and by the event's callback, which may come long after the former
+ * has gone. */
+typedef struct waiter waiter;
+
+abut_status waiter_create(cl_event event, waiter **out);
+
+/* False where the event has not ended within so many seconds. code: the event's error; ended: when
+ * it ended, by now(). */
+bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended);
+
+void waiter_leave(waiter *w); /* NULL is allowed */
+
+#endif

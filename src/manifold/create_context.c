@@ -1,0 +1,18 @@
+/* Opening a context. */
+#include "base/error.h"
+#include "device/context.h"
+
+abut_status abut_create_context(const abut_context_def *def, abut_context *out)
+{
+  if (!def || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_context needs a definition and a handle");
+  }
+  context *c = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(context_open(def, &c));
+  *out = (abut_context){c->self.index, c->self.generation};
+  c = NULL;
+done:
+  context_close(c);
+  return status;
+}

@@ -1,0 +1,397 @@
+#include "schedule/schedule.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <CL/cl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PROBE ((size_t)64) /* first chunk of a device whose throughput is not known */
+#define LEAST_SECONDS 2e-3 /* smaller chunks cost more by their launches than they balance */
+#define NEW_SHARE 0.5      /* of a new measurement in a device's throughput */
+/* Pieces that can lie returned: what all hold, and one more each time a device takes smaller ones. */
+#define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
+
+/* What a worker has taken, oldest first. */
+typedef struct hand {
+  worker worker;
+  struct sharing *sharing;
+  chunk held[DEVICE_SLOTS];
+  size_t oldest, count;
+  double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
+  double ended;    /* the last chunk's kernels */
+  double finished; /* the last chunk, results and all */
+  bool working;
+  pthread_t thread;
+  bool threaded;
+} hand;
+
+/* What the threads share, under `lock`. */
+typedef struct sharing {
+  job *job;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  size_t next, done, flying;
+  chunk returned[RETURNED_MOST];
+  size_t returned_count;
+  abut_status status; /* of the whole job */
+  char text[1024];
+  hand hands[MEMBERS];
+  size_t hand_count, working;
+} sharing;
+
+/* ---- how much ---- */
+
+static double rate_of(const sharing *s, const hand *h)
+{
+  return s->job->context->members[h->worker.member].rates[s->job->kind];
+}
+
+/* A device's part of all throughput; those not measured yet count as the mean of the others. */
+static double part_of(const sharing *s, const hand *h)
+{
+  double sum = 0.0;
+  size_t known = 0;
+  for (size_t i = 0; i < s->hand_count; ++i) {
+    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i]) : 0.0;
+    sum += rate;
+    known += rate > 0.0;
+  }
+  if (rate_of(s, h) <= 0.0) {
+    return 1.0 / (double)s->working;
+  }
+  return rate_of(s, h) / (sum / (double)known * (double)s->working);
+}
+
+/* Alone, equal chunks as large as memory lets them be; with others, half of the device's part of
+ * what is left. */
+static size_t wanted_size(const sharing *s, const hand *h, size_t left)
+{
+  size_t most = h->worker.most;
+  const size_t bound = s->job->bound;
+  most = bound && bound < most ? bound : most;
+  if (s->working == 1) {
+    const size_t chunks = (left + most - 1) / most;
+    return (left + chunks - 1) / chunks;
+  }
+  const double rate = rate_of(s, h);
+  const size_t least = rate > 0.0 ? 1 + (size_t)(rate * LEAST_SECONDS) : PROBE;
+  size_t size = 1 + (size_t)(0.5 * part_of(s, h) * (double)left);
+  size = rate > 0.0 || size < PROBE ? size : PROBE;
+  size = size < least ? least : size;
+  return size < most ? size : most;
+}
+
+static size_t whole_multiple(const sharing *s, size_t size, size_t left, size_t most)
+{
+  const size_t m = s->job->multiple;
+  if (m > 1 && size < left) {
+    const size_t up = (size + m - 1) / m * m, down = size / m * m;
+    size = up <= most ? up : down ? down : size;
+  }
+  return size < left ? size : left;
+}
+
+static bool take_returned(sharing *s, const hand *h, chunk *out)
+{
+  if (!s->returned_count) {
+    return false;
+  }
+  chunk *last = &s->returned[s->returned_count - 1];
+  const size_t size = whole_multiple(s, wanted_size(s, h, last->count), last->count,
+                                     h->worker.most);
+  *out = (chunk){last->first, size};
+  last->first += size;
+  last->count -= size;
+  s->returned_count -= last->count == 0;
+  return true;
+}
+
+/* Takes work; with `wait`, until there is some, or nothing that others hold can come back. */
+static bool take(hand *h, bool wait, chunk *out)
+{
+  sharing *s = h->sharing;
+  bool found = false;
+  pthread_mutex_lock(&s->lock);
+  for (;;) {
+    const size_t left = s->job->total - s->next;
+    if (s->status != ABUT_SUCCESS) {
+      break;
+    }
+    found = take_returned(s, h, out);
+    if (!found && left) {
+      *out = (chunk){s->next, whole_multiple(s, wanted_size(s, h, left), left, h->worker.most)};
+      s->next += out->count;
+      found = true;
+    }
+    if (found || !wait || !s->flying) {
+      break;
+    }
+    pthread_cond_wait(&s->changed, &s->lock);
+  }
+  s->flying += found ? out->count : 0;
+  pthread_mutex_unlock(&s->lock);
+  return found;
+}
+
+/* ---- one chunk ---- */
+
+static void span(const hand *h, abut_phase phase, chunk c, double begin, double end)
+{
+  const abut_span s = {(uint32_t)h->worker.member, phase, c.first, c.count, begin, end};
+  context_span(h->sharing->job->context, &s);
+}
+
+static abut_status begin(hand *h, size_t slot)
+{
+  worker *w = &h->worker;
+  const job_steps *steps = &w->job->steps;
+  const chunk c = h->held[slot];
+  const double start = now();
+  device_select(w->device, slot);
+  h->begun[slot] = start;
+  TRY(steps->upload(w, slot, c));
+  h->submitted[slot] = now();
+  span(h, ABUT_PHASE_UPLOAD, c, start, h->submitted[slot]);
+  TRY(steps->launch(w, slot, c));
+  return device_submit(w->device);
+}
+
+/* Throughput: with two slots under way, from the end of one chunk to the end of the next. */
+static void report(hand *h, size_t slot, double finished)
+{
+  sharing *s = h->sharing;
+  const chunk c = h->held[slot];
+  member *m = &s->job->context->members[h->worker.member];
+  double *rate = &m->rates[s->job->kind];
+  const double since = h->finished > h->begun[slot] ? h->finished : h->begun[slot];
+  const double measured = (double)c.count / (finished > since ? finished - since : 1e-9);
+  pthread_mutex_lock(&s->lock);
+  *rate = *rate > 0.0 ? (1.0 - NEW_SHARE) * *rate + NEW_SHARE * measured : measured;
+  ++m->chunks;
+  m->elements += c.count;
+  ++device_counters(h->worker.device)->chunks;
+  s->done += c.count;
+  s->flying -= c.count;
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+  h->finished = finished;
+}
+
+static abut_status finish(hand *h, size_t slot)
+{
+  worker *w = &h->worker;
+  const chunk c = h->held[slot];
+  double ended = 0.0;
+  device_select(w->device, slot);
+  TRY(device_wait(w->device, w->job->context->def.timeout, &ended));
+  const double submitted = h->submitted[slot];
+  span(h, ABUT_PHASE_COMPUTE, c, h->ended > submitted ? h->ended : submitted, ended);
+  const double start = now();
+  TRY(w->job->steps.collect(w, slot, c));
+  const double end = now();
+  span(h, ABUT_PHASE_DOWNLOAD, c, start, end);
+  report(h, slot, end);
+  h->ended = ended;
+  return ABUT_SUCCESS;
+}
+
+/* ---- one device ---- */
+
+/* The first error of a job is the one it fails with. */
+static void fail_job(sharing *s, abut_status status)
+{
+  if (s->status == ABUT_SUCCESS) {
+    s->status = status;
+    snprintf(s->text, sizeof s->text, "%.*s", (int)sizeof s->text - 1, abut_last_error());
+  }
+}
+
+static void give_back(hand *h, abut_status status)
+{
+  sharing *s = h->sharing;
+  if (is_device_error(status)) {
+    context_fail(s->job->context, h->worker.member, status);
+  }
+  pthread_mutex_lock(&s->lock);
+  const bool too_small = status == ABUT_ERROR_TOO_LARGE && s->working > 1; /* others may do */
+  if (status != ABUT_SUCCESS && !is_device_error(status) && !too_small) {
+    fail_job(s, status);
+  }
+  for (; h->count; --h->count) {
+    const chunk c = h->held[h->oldest];
+    s->returned[s->returned_count++] = c;
+    s->flying -= c.count;
+    h->oldest = (h->oldest + 1) % DEVICE_SLOTS;
+  }
+  h->working = false;
+  --s->working;
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static abut_status report_progress(hand *h)
+{
+  sharing *s = h->sharing;
+  const job *j = s->job;
+  if (h != &s->hands[0] || !j->progress) {
+    return ABUT_SUCCESS;
+  }
+  pthread_mutex_lock(&s->lock);
+  const size_t done = s->done;
+  pthread_mutex_unlock(&s->lock);
+  return j->progress(done, j->total, j->progress_user)
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
+}
+
+/* A device without the memory for a chunk gets smaller ones. */
+static bool shrink(hand *h, abut_status status, size_t count)
+{
+  if (status != CL_MEM_OBJECT_ALLOCATION_FAILURE || count < 2) {
+    return false;
+  }
+  sharing *s = h->sharing;
+  h->worker.most = count / 2;
+  pthread_mutex_lock(&s->lock);
+  const size_t newest = (h->oldest + --h->count) % DEVICE_SLOTS;
+  s->returned[s->returned_count++] = h->held[newest];
+  s->flying -= count;
+  pthread_mutex_unlock(&s->lock);
+  return true;
+}
+
+static abut_status work(hand *h)
+{
+  const size_t slots = device_slots(h->worker.device);
+  TRY(h->worker.job->steps.open(&h->worker));
+  for (;;) {
+    const size_t slot = (h->oldest + h->count) % slots;
+    if (h->count < slots && take(h, h->count == 0, &h->held[slot])) {
+      ++h->count;
+      const size_t count = h->held[slot].count;
+      const abut_status status = begin(h, slot);
+      if (status != ABUT_SUCCESS && !shrink(h, status, count)) {
+        return status;
+      }
+    } else if (h->count) {
+      TRY(finish(h, h->oldest));
+      h->oldest = (h->oldest + 1) % slots;
+      --h->count;
+      TRY(report_progress(h));
+    } else {
+      return ABUT_SUCCESS;
+    }
+  }
+}
+
+static void *work_on(void *user)
+{
+  hand *h = user;
+  const abut_status status = work(h);
+  give_back(h, status);
+  h->worker.job->steps.close(&h->worker);
+  return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void start(sharing *s)
+{
+  context *c = s->job->context;
+  s->hand_count = s->working = 0;
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    if (context_works(c, i)) {
+      hand *h = &s->hands[s->hand_count++];
+      *h = (hand){.sharing = s, .working = true};
+      h->worker = (worker){.job = s->job, .member = i, .device = c->members[i].device, .most = 1};
+    }
+  }
+  s->working = s->hand_count;
+}
+
+/* The caller's thread, its own work done, waits for the others and reports on theirs. */
+static void wait_for_others(sharing *s)
+{
+  size_t reported = SIZE_MAX;
+  pthread_mutex_lock(&s->lock);
+  while (s->working) {
+    if (s->done != reported && s->status == ABUT_SUCCESS) {
+      reported = s->done;
+      pthread_mutex_unlock(&s->lock);
+      const abut_status status = report_progress(&s->hands[0]);
+      pthread_mutex_lock(&s->lock);
+      if (status != ABUT_SUCCESS) {
+        fail_job(s, status);
+        pthread_cond_broadcast(&s->changed);
+      }
+      continue;
+    }
+    pthread_cond_wait(&s->changed, &s->lock);
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* Every working device until nothing is left to do or no device works. One for which there is no
+ * thread leaves its work to the others. */
+static void run_round(sharing *s)
+{
+  start(s);
+  for (size_t i = 1; i < s->hand_count; ++i) {
+    hand *h = &s->hands[i];
+    h->threaded = pthread_create(&h->thread, NULL, work_on, h) == 0;
+    if (!h->threaded) {
+      give_back(h, ABUT_SUCCESS);
+    }
+  }
+  work_on(&s->hands[0]);
+  wait_for_others(s);
+  for (size_t i = 1; i < s->hand_count; ++i) {
+    if (s->hands[i].threaded) {
+      pthread_join(s->hands[i].thread, NULL);
+    }
+  }
+}
+
+abut_status schedule(job *j)
+{
+  if (!j->total) {
+    return ABUT_SUCCESS;
+  }
+  sharing s = {.job = j};
+  pthread_mutex_init(&s.lock, NULL);
+  pthread_cond_init(&s.changed, NULL);
+  while (s.status == ABUT_SUCCESS && s.done < j->total) {
+    if (context_first(j->context) == MEMBERS) {
+      const abut_status status = context_stand_in(j->context);
+      if (status != ABUT_SUCCESS) {
+        fail_job(&s, status);
+        break;
+      }
+    }
+    run_round(&s);
+  }
+  pthread_cond_destroy(&s.changed);
+  pthread_mutex_destroy(&s.lock);
+  return s.status == ABUT_SUCCESS ? ABUT_SUCCESS : fail(s.status, "%s", s.text);
+}
+
+abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget, uint64_t allocation,
+                       size_t *most)
+{
+  uint64_t sum = 0, largest = 1;
+  for (size_t i = 0; i < buffers; ++i) {
+    sum += bytes[i];
+    largest = bytes[i] > largest ? bytes[i] : largest;
+  }
+  uint64_t fits = budget / (sum ? sum : 1);
+  if (allocation / largest == 0) {
+    return fail(ABUT_ERROR_TOO_LARGE,
+                "one pose needs a buffer of %llu bytes; the device allows %llu",
+                (unsigned long long)largest, (unsigned long long)allocation);
+  }
+  fits = fits ? fits : 1; /* one element may exceed the budget, not the device */
+  fits = allocation / largest < fits ? allocation / largest : fits;
+  *most = (size_t)fits;
+  return ABUT_SUCCESS;
+}
