@@ -19,6 +19,7 @@
 
 #define NUM_DUAL (TANGENTS > 0)
 #include "num/num_on.h"
+#include "kernels/rows.h"
 #include "kernels/access.h"
 #include "kernels/field.cl"
 #include "kernels/vertex.cl"

@@ -1,14 +1,69 @@
 // Witness points alone: one query a lane. Arrays have `stride` queries, `count` of them in use:
 // the derivatives of an array of w numbers a query lie w * stride numbers behind its values.
 
+static vec with_part3(vec v, int i, vec3_r part)
+{
+  (void)v;
+  (void)i;
+  return FN(make)(n_with_part(v.x, i, part.x), n_with_part(v.y, i, part.y),
+                  n_with_part(v.z, i, part.z));
+}
+
+// Rows of `width` numbers from query `first` on, as vectors. Past the last query lanes repeat it.
+static void load_query(GLOBAL const real *p, int width, int stride, int first, int count, vec *out)
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    const num zero = n_lit(R(0.0));
+    out[0] = out[width / 3 - 1] = out[width / 6] = FN(make)(zero, zero, zero);
+    EACH_PART(i) {
+      vec3_r part[3];
+      load_rows(p + width * (i * stride + first), width, part);
+      for (int k = 0; k < width / 3; ++k) {
+        out[k] = with_part3(out[k], i, part[k]);
+      }
+    }
+    return;
+  }
+#endif
+  for (int k = 0; k < width / 3; ++k) {
+    out[k] = gather3(p + 3 * k, width * stride, first, count - 1, width);
+  }
+}
+
+static vec load_query3(GLOBAL const real *p, int stride, int first, int count)
+{
+  vec r[1];
+  load_query(p, 3, stride, first, count, r);
+  return r[0];
+}
+
+static void store_query(GLOBAL real *p, int width, int stride, int first, int count, const vec *v)
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    EACH_PART(i) {
+      vec3_r part[3];
+      for (int k = 0; k < width / 3; ++k) {
+        part[k] = make_r(n_get_part(v[k].x, i), n_get_part(v[k].y, i), n_get_part(v[k].z, i));
+      }
+      store_rows(p + width * (i * stride + first), width, part);
+    }
+    return;
+  }
+#endif
+  for (int k = 0; k < width / 3; ++k) {
+    store_step3(p + 3 * k, width * stride, NO_ORDER, 0, first, count, width, v[k]);
+  }
+}
+
 static edge_ends query_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, int first,
                              int count, int stride)
 {
-  edge_ends r;
-  r.p0 = gather3(edges1, 6 * stride, first, count - 1, 6);
-  r.p1 = gather3(edges1 + 3, 6 * stride, first, count - 1, 6);
-  r.q0 = gather3(edges2, 6 * stride, first, count - 1, 6);
-  r.q1 = gather3(edges2 + 3, 6 * stride, first, count - 1, 6);
+  vec p[2], q[2];
+  load_query(edges1, 6, stride, first, count, p);
+  load_query(edges2, 6, stride, first, count, q);
+  const edge_ends r = {p[0], p[1], q[0], q[1]};
   return r;
 }
 
@@ -24,8 +79,8 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   vec e1, e2;
   num con;
   FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
-  store_row3(points1, 3 * stride, NO_ORDER, 0, first, count, e1);
-  store_row3(points2, 3 * stride, NO_ORDER, 0, first, count, e2);
+  store_query(points1, 3, stride, first, count, &e1);
+  store_query(points2, 3, stride, first, count, &e2);
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
 }
 
@@ -41,16 +96,13 @@ ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL cons
     return;
   }
   const edge_ends at = query_edges(edges1, edges2, first, count, stride);
-  const int last = count - 1, wide_row = 6 * stride;
   vec bar[4];
   FN(edge_witness_adjoint)(at.p0, at.p1, at.q0, at.q1, c,
-                           gather3(points1_bar, 3 * stride, first, last, 3),
-                           gather3(points2_bar, 3 * stride, first, last, 3),
-                           gather(interior_bar, stride, first, last, 1), bar);
-  store_step3(edges1_bar, wide_row, NO_ORDER, 0, first, count, 6, bar[0]);
-  store_step3(edges1_bar + 3, wide_row, NO_ORDER, 0, first, count, 6, bar[1]);
-  store_step3(edges2_bar, wide_row, NO_ORDER, 0, first, count, 6, bar[2]);
-  store_step3(edges2_bar + 3, wide_row, NO_ORDER, 0, first, count, 6, bar[3]);
+                           load_query3(points1_bar, stride, first, count),
+                           load_query3(points2_bar, stride, first, count),
+                           gather(interior_bar, stride, first, count - 1, 1), bar);
+  store_query(edges1_bar, 6, stride, first, count, bar);
+  store_query(edges2_bar, 6, stride, first, count, bar + 2);
 }
 
 typedef struct face_query {
@@ -63,10 +115,12 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
                              int count, int stride)
 {
   face_query r;
-  r.v = gather3(points, 3 * stride, first, count - 1, 3);
-  r.a = gather3(triangles, 9 * stride, first, count - 1, 9);
-  r.b = gather3(triangles + 3, 9 * stride, first, count - 1, 9);
-  r.e = gather3(triangles + 6, 9 * stride, first, count - 1, 9);
+  vec corners[3];
+  load_query(triangles, 9, stride, first, count, corners);
+  r.v = load_query3(points, stride, first, count);
+  r.a = corners[0];
+  r.b = corners[1];
+  r.e = corners[2];
   const vec3_r v = make_r(n_value(r.v.x), n_value(r.v.y), n_value(r.v.z));
   const vec3_r a = make_r(n_value(r.a.x), n_value(r.a.y), n_value(r.a.z));
   const vec3_r b = make_r(n_value(r.b.x), n_value(r.b.y), n_value(r.b.z));
@@ -100,29 +154,40 @@ static vec good_or_none3(ilane good, vec v)
   return FN(make)(good_or_none(good, v.x), good_or_none(good, v.y), good_or_none(good, v.z));
 }
 
+static void store_status(GLOBAL unsigned char *status, int first, int count, ilane good)
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    lane_store_bytes(~good, status + first);
+    return;
+  }
+#endif
+  real t[LANES];
+  lane_store(lane_select(good, lane_lit(R(0.0)), lane_lit(R(1.0))), t);
+  for (int i = 0; i < LANES && first + i < count; ++i) {
+    status[first + i] = t[i] > R(0.0);
+  }
+}
+
 // status: 1 where a query is not good.
 KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangles, int count,
                           int stride, GLOBAL const coefficients *c, GLOBAL real *projected,
-                          GLOBAL int *status)
+                          GLOBAL unsigned char *status)
 {
   const int first = (int)get_global_id(0) * LANES;
   if (first >= count) {
     return;
   }
   const face_query q = query_face(points, triangles, first, count, stride);
-  store_row3(projected, 3 * stride, NO_ORDER, 0, first, count,
-             good_or_none3(q.good, FN(face_witness)(q.v, q.a, q.b, q.e, c)));
-  real t[LANES];
-  lane_store(lane_select(q.good, lane_lit(R(0.0)), lane_lit(R(1.0))), t);
-  for (int i = 0; i < LANES && first + i < count; ++i) {
-    status[first + i] = t[i] > R(0.0);
-  }
+  const vec onto = good_or_none3(q.good, FN(face_witness)(q.v, q.a, q.b, q.e, c));
+  store_query(projected, 3, stride, first, count, &onto);
+  store_status(status, first, count, q.good);
 }
 
 ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL const real *triangles,
                                           int count, int stride, GLOBAL const coefficients *c,
                                           GLOBAL const real *projected_bar, GLOBAL real *points_bar,
-                                          GLOBAL real *triangles_bar, GLOBAL int *status)
+                                          GLOBAL real *triangles_bar, GLOBAL unsigned char *status)
 {
   const int first = (int)get_global_id(0) * LANES;
   if (first >= count) {
@@ -131,15 +196,11 @@ ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL cons
   const face_query q = query_face(points, triangles, first, count, stride);
   vec out[4];
   FN(face_witness_adjoint)(q.v, q.a, q.b, q.e, c,
-                           gather3(projected_bar, 3 * stride, first, count - 1, 3), out);
-  store_row3(points_bar, 3 * stride, NO_ORDER, 0, first, count, good_or_none3(q.good, out[0]));
-  for (int i = 0; i < 3; ++i) {
-    store_step3(triangles_bar + 3 * i, 9 * stride, NO_ORDER, 0, first, count, 9,
-                good_or_none3(q.good, out[i + 1]));
+                           load_query3(projected_bar, stride, first, count), out);
+  for (int i = 0; i < 4; ++i) {
+    out[i] = good_or_none3(q.good, out[i]);
   }
-  real t[LANES];
-  lane_store(lane_select(q.good, lane_lit(R(0.0)), lane_lit(R(1.0))), t);
-  for (int i = 0; i < LANES && first + i < count; ++i) {
-    status[first + i] = t[i] > R(0.0);
-  }
+  store_query(points_bar, 3, stride, first, count, out);
+  store_query(triangles_bar, 9, stride, first, count, out + 1);
+  store_status(status, first, count, q.good);
 }

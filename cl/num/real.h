@@ -104,6 +104,9 @@ typedef int ilane_scalar;
 #define lane_any(mask) any(mask)
 #define lane_all(mask) all(mask)
 #define lane_first(v) ((v).s0)
+// Bytes: 1 where the mask holds, else 0.
+#define lane_store_bytes(mask, p) \
+  NUM_CAT(vstore, LANES)(NUM_CAT(convert_uchar, LANES)((mask) & 1), 0, p)
 #else
 typedef real lane;
 #if REAL_DOUBLE && defined(NUM_FORCE_POLYNOMIALS)

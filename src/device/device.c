@@ -184,6 +184,33 @@ done:
   return status;
 }
 
+bool device_on_host_memory(const device *d)
+{
+  return !d->cl || d->found.info.type == ABUT_DEVICE_CPU;
+}
+
+abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out)
+{
+  *out = NULL;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(buffer)));
+  buffer *b = memory;
+  *b = (buffer){.owner = d, .bytes = bytes, .host = host, .wraps = true};
+  const abut_status status =
+    d->cl ? opencl_borrow(d->cl, bytes, host, written, &b->memory) : ABUT_SUCCESS;
+  if (status != ABUT_SUCCESS) {
+    free(b);
+    return status;
+  }
+  *out = b;
+  return ABUT_SUCCESS;
+}
+
+abut_status buffer_sync(buffer *b)
+{
+  return b->owner->cl ? opencl_sync(b->owner->cl, b->memory, b->bytes) : ABUT_SUCCESS;
+}
+
 void buffer_destroy(buffer *b)
 {
   if (!b) {
@@ -192,8 +219,10 @@ void buffer_destroy(buffer *b)
   if (b->memory && !b->owner->lost) {
     clReleaseMemObject(b->memory);
   }
-  b->owner->counters.resident -= b->wraps ? 0 : b->bytes;
-  free(b->host);
+  if (!b->wraps) {
+    b->owner->counters.resident -= b->bytes;
+    free(b->host);
+  }
   free(b);
 }
 

@@ -47,6 +47,15 @@ size_t device_real_bytes(const device *d); /* 4 or 8 */
 /* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. */
 abut_status buffer_create(device *d, size_t bytes, buffer **out);
 void buffer_destroy(buffer *b); /* NULL is allowed */
+
+/* Whether kernels run on the host's own memory, where copies only cost time. */
+bool device_on_host_memory(const device *d);
+
+/* There, the caller's memory as a buffer, until buffer_destroy. It must be aligned to its numbers
+ * and overlap no other buffer's; only where it is `written` kernels may write it, and what they
+ * have written is there after buffer_sync, which waits. */
+abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out);
+abut_status buffer_sync(buffer *b);
 size_t buffer_bytes(const buffer *b);
 
 /* A part of a cl_mem of the device's context, not copied; where it does not begin where the device

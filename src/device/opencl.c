@@ -290,6 +290,25 @@ abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_me
   return check(code, "clCreateSubBuffer");
 }
 
+abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out)
+{
+  const cl_mem_flags access = written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
+  cl_int code;
+  *out = clCreateBuffer(o->context, access | CL_MEM_USE_HOST_PTR, bytes, host, &code);
+  return check(code, "clCreateBuffer");
+}
+
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
+{
+  const cl_command_queue queue = o->queues[o->slot];
+  cl_int code;
+  void *mapped =
+    clEnqueueMapBuffer(queue, memory, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
+  TRY(check(code, "clEnqueueMapBuffer"));
+  return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
+               "clEnqueueUnmapMemObject");
+}
+
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
   return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL, NULL),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define QUERY_CHUNK ((size_t)1 << 20)
+#define COPIED_CHUNK ((size_t)1 << 15) /* where copies are to stay in a CPU's cache */
 #define QUERY_ARRAYS 8
 #define QUERY_WIDEST 9 /* reals a query of the widest array */
 
@@ -37,7 +38,40 @@ typedef struct query_call {
   int count; /* of arrays */
   program_id program;
   void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given */
+  bool borrows; /* kernels work in the caller's arrays, without copies */
 } query_call;
+
+static bool is_borrowed(const query_call *c, const query_array *a)
+{
+  return c->borrows && (a->in || a->out);
+}
+
+/* The caller's memory of an array; `end` of that of `count` queries. */
+static uintptr_t begin_of(const query_array *a)
+{
+  return a->out ? (uintptr_t)a->out : (uintptr_t)a->in;
+}
+
+static uintptr_t end_of(const query_array *a, size_t count)
+{
+  return begin_of(a) ? begin_of(a) + count * a->width * a->size : 0;
+}
+
+/* Two OpenCL buffers must not share host memory, and numbers lie at multiples of their size. On
+ * duals an array is made of two of the caller's, for body fields it is in another order. */
+static bool can_borrow(const query_call *c, size_t count)
+{
+  bool can = device_on_host_memory(c->device) && c->program == PROGRAM_PLAIN && !c->of;
+  for (int i = 0; i < c->count; ++i) {
+    const query_array *a = &c->arrays[i];
+    can = can && begin_of(a) % a->size == 0;
+    for (int k = 0; k < i; ++k) {
+      const query_array *b = &c->arrays[k];
+      can = can && (begin_of(a) >= end_of(b, count) || begin_of(b) >= end_of(a, count));
+    }
+  }
+  return can;
+}
 
 /* Room for whole blocks of lanes. */
 static abut_status create_arrays(query_call *c, size_t chunk)
@@ -46,17 +80,31 @@ static abut_status create_arrays(query_call *c, size_t chunk)
   const size_t parts = c->program == PROGRAM_DUAL ? DUAL_PARTS : 1;
   for (int i = 0; i < c->count; ++i) {
     query_array *a = &c->arrays[i];
+    if (is_borrowed(c, a)) {
+      continue;
+    }
     TRY(buffer_create(c->device, parts * chunk * a->width * a->size, &a->memory));
   }
   return allocate(&c->zeros, chunk, QUERY_WIDEST * device_real_bytes(c->device));
 }
 
+static abut_status borrow_array(query_call *c, query_array *a, size_t first, size_t count)
+{
+  const size_t row = a->width * a->size;
+  buffer_destroy(a->memory);
+  a->memory = NULL;
+  return buffer_borrow(c->device, count * row, (char *)begin_of(a) + first * row, a->out != NULL,
+                       &a->memory);
+}
+
 static abut_status upload_arrays(query_call *c, size_t first, size_t count)
 {
   for (int i = 0; i < c->count; ++i) {
-    const query_array *a = &c->arrays[i];
+    query_array *a = &c->arrays[i];
     const size_t row = a->width * a->size;
-    if (a->in) {
+    if (is_borrowed(c, a)) {
+      TRY(borrow_array(c, a, first, count));
+    } else if (a->in) {
       TRY(buffer_write(a->memory, 0, count * row, (const char *)a->in + first * row));
     } else if (a->absent) {
       TRY(buffer_write(a->memory, 0, count * row, c->zeros));
@@ -75,7 +123,9 @@ static abut_status download_arrays(query_call *c, size_t first, size_t count)
   for (int i = 0; i < c->count; ++i) {
     const query_array *a = &c->arrays[i];
     const size_t row = a->width * a->size;
-    if (a->out) {
+    if (is_borrowed(c, a)) {
+      TRY(buffer_sync(a->memory)); /* of inputs too: the caller may free them */
+    } else if (a->out) {
       TRY(buffer_read(a->memory, 0, count * row, (char *)a->out + first * row));
     }
     if (a->tangent_out) {
@@ -85,9 +135,11 @@ static abut_status download_arrays(query_call *c, size_t first, size_t count)
   return ABUT_SUCCESS;
 }
 
-static size_t chunk_for(size_t count)
+static size_t chunk_for(const query_call *c, size_t count)
 {
-  return count < QUERY_CHUNK ? count : QUERY_CHUNK;
+  const bool cached = device_on_host_memory(c->device) && !c->borrows;
+  const size_t most = cached ? COPIED_CHUNK : QUERY_CHUNK;
+  return count < most ? count : most;
 }
 
 typedef abut_status (*query_chunk)(size_t first, size_t count, query_call *c);
@@ -115,9 +167,10 @@ static abut_status queries_on(context *owner, size_t place, void *user)
 {
   const query_run *r = user;
   query_call *c = r->call;
-  const size_t chunk = chunk_for(r->count);
   abut_status status = ABUT_SUCCESS;
   c->device = owner->members[place].device;
+  c->borrows = can_borrow(c, r->count);
+  const size_t chunk = chunk_for(c, r->count);
   device_select(c->device, 0);
   if (c->of) {
     TRY_DONE(body_on(c->of, place, &c->body));
@@ -237,11 +290,10 @@ abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *s
   return run_queries(&c, count, edges_chunk);
 }
 
-/* What abut_witness_faces adds to a query call: statuses as bytes, and their count. */
+/* What abut_witness_faces adds to a query call: the count of statuses other than 0. */
 typedef struct faces_call {
   query_call query;
-  int *status; /* (chunk) */
-  uint8_t *out;
+  uint8_t *status; /* the caller's, or our own where only the count is asked for; or NULL */
   size_t rejected;
 } faces_call;
 
@@ -250,9 +302,9 @@ static abut_status faces_chunk(size_t first, size_t count, query_call *c)
   faces_call *f = (faces_call *)c; /* its query call comes first */
   query_array *a = c->arrays;
   const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
-  buffer *statuses = a[c->count - 1].memory;
   f->rejected = first ? f->rejected : 0; /* begun again on another device */
   TRY(upload_arrays(c, first, count));
+  buffer *statuses = a[c->count - 1].memory; /* there only now where it is borrowed */
   if (c->kernel == KERNEL_WITNESS_FACES) {
     TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
                   ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
@@ -264,12 +316,8 @@ static abut_status faces_chunk(size_t first, size_t count, query_call *c)
                ARG_BUFFER(statuses)));
   }
   TRY(download_arrays(c, first, count));
-  TRY(buffer_read(statuses, 0, count * sizeof(int), f->status));
-  for (size_t i = 0; i < count; ++i) {
-    f->rejected += f->status[i] != 0;
-    if (f->out) {
-      f->out[first + i] = (uint8_t)f->status[i];
-    }
+  for (size_t i = 0; f->status && i < count; ++i) {
+    f->rejected += f->status[first + i];
   }
   return ABUT_SUCCESS;
 }
@@ -291,7 +339,7 @@ static abut_status start_faces(faces_call *f, abut_context handle_,
   TRY(check_smoothing(smoothing));
   const size_t size = context_real_bytes(owner);
   *f = (faces_call){.query = {.context = owner, .smoothing = smoothing,
-                              .kernel = KERNEL_WITNESS_FACES, .count = 3}, .out = statuses};
+                              .kernel = KERNEL_WITNESS_FACES, .count = 3}, .status = statuses};
   f->query.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
   f->query.arrays[1] = (query_array){.in = triangles, .width = 9, .size = size};
   f->query.arrays[2] = (query_array){.width = 3, .size = size};
@@ -302,14 +350,17 @@ static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
 {
   query_call *c = &f->query;
   void *memory = NULL;
-  c->arrays[c->count++] = (query_array){.width = 1, .size = sizeof(int)};
-  TRY(allocate(&memory, chunk_for(count), sizeof(int)));
-  f->status = memory;
+  if (rejected && !f->status) {
+    TRY(allocate(&memory, count, sizeof *f->status));
+    f->status = memory;
+  }
+  c->arrays[c->count++] =
+    (query_array){.out = f->status, .width = 1, .size = sizeof *f->status};
   const abut_status status = run_queries(c, count, faces_chunk);
   if (status == ABUT_SUCCESS && rejected) {
     *rejected = f->rejected;
   }
-  free(f->status);
+  free(memory);
   return status;
 }
 
