@@ -24,6 +24,25 @@ typedef struct bench_result {
   double ratio;         /* to forward of the same round, median; 0 where that was not timed */
 } bench_result;
 
+/* The caller's arrays of calls with `poses.count` poses. */
+typedef struct bench_memory {
+  abut_batch poses;              /* without outputs */
+  void *pose[2], *tangent[2], *gradient[2];
+  char *contacts, *cotangents;   /* p, n, d, activity of all poses, one behind the other */
+  size_t numbers;                /* N C: how many d there are */
+} bench_memory;
+
+/* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients and
+ * cotangents are NULL. Close it after a failure, too. */
+exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *poses, size_t count,
+                            bool derivatives);
+void bench_memory_close(bench_memory *m);
+/* One call; `what` is a bench_what. */
+abut_status bench_call(const scene *s, const bench_memory *m, size_t what);
+
+/* Sorts them. */
+double bench_median(double *numbers, size_t count);
+
 /* Times some of them by turns: one warm-up call each, then rounds of all, for half a second each
  * and at least 5 rounds, but not beyond 10 seconds each. A call goes from the caller's `batch`
  * poses, which repeat those of `poses`, to results in its memory. */

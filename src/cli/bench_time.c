@@ -12,21 +12,13 @@
 
 const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp"};
 
-/* The caller's arrays. */
-typedef struct memory {
-  abut_batch poses;              /* without outputs */
-  void *pose[2], *tangent[2], *gradient[2];
-  char *contacts, *cotangents;   /* p, n, d, activity of all poses */
-  size_t numbers;                /* N C: how many d there are */
-} memory;
-
 static int compare(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-static double median(double *numbers, size_t count)
+double bench_median(double *numbers, size_t count)
 {
   qsort(numbers, count, sizeof *numbers, compare);
   return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
@@ -34,7 +26,7 @@ static double median(double *numbers, size_t count)
 
 /* ---- the calls ---- */
 
-static abut_status call(const scene *s, const memory *m, size_t what)
+abut_status bench_call(const scene *s, const bench_memory *m, size_t what)
 {
   const size_t real = real_bytes(s->precision);
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
@@ -98,7 +90,7 @@ static exit_code random_reals(size_t count, abut_precision precision, uint64_t *
   return EXIT_GOOD;
 }
 
-static exit_code take_poses(memory *m, const scene *s, const abut_poses *poses, size_t count)
+static exit_code take_poses(bench_memory *m, const scene *s, const abut_poses *poses, size_t count)
 {
   const size_t width = pose_width(poses->kind);
   CLI_TRY(cycle(poses->pose1, poses->count, width, count, s->precision, &m->pose[0]));
@@ -111,8 +103,8 @@ static exit_code take_poses(memory *m, const scene *s, const abut_poses *poses, 
   return EXIT_GOOD;
 }
 
-static exit_code take_memory(memory *m, const scene *s, const abut_poses *poses, size_t count,
-                             bool derivatives)
+exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *poses, size_t count,
+                            bool derivatives)
 {
   uint64_t state = SEED;
   size_t bytes = 0;
@@ -137,7 +129,7 @@ static exit_code take_memory(memory *m, const scene *s, const abut_poses *poses,
   return EXIT_GOOD;
 }
 
-static void free_memory(memory *m)
+void bench_memory_close(bench_memory *m)
 {
   for (int i = 0; i < 2; ++i) {
     free(m->pose[i]);
@@ -146,16 +138,17 @@ static void free_memory(memory *m)
   }
   free(m->contacts);
   free(m->cotangents);
+  *m = (bench_memory){0};
 }
 
 /* ---- timing ---- */
 
-static exit_code time_round(const scene *s, const memory *m, const size_t *whats, size_t count,
+static exit_code time_round(const scene *s, const bench_memory *m, const size_t *whats, size_t count,
                             double *seconds)
 {
   for (size_t i = 0; i < count; ++i) {
     const double start = now();
-    CLI_TRY(report_status(call(s, m, whats[i])));
+    CLI_TRY(report_status(bench_call(s, m, whats[i])));
     seconds[i] = now() - start;
   }
   return EXIT_GOOD;
@@ -173,16 +166,16 @@ static void summarise(const double *seconds, size_t runs, const size_t *whats, s
     for (size_t r = 0; r < runs; ++r) {
       work[r] = seconds[r * count + i];
     }
-    out[i].median = median(work, runs);
+    out[i].median = bench_median(work, runs);
     out[i].least = work[0];
     for (size_t r = 0; r < runs && forward < count; ++r) {
       work[r] = seconds[r * count + i] / seconds[r * count + forward];
     }
-    out[i].ratio = forward < count ? median(work, runs) : 0.0;
+    out[i].ratio = forward < count ? bench_median(work, runs) : 0.0;
   }
 }
 
-static exit_code repeat(const scene *s, const memory *m, const size_t *whats, size_t count,
+static exit_code repeat(const scene *s, const bench_memory *m, const size_t *whats, size_t count,
                         bench_result *out)
 {
   double *seconds = calloc(RUNS_MOST * (count + 1), sizeof *seconds), total = 0.0;
@@ -209,15 +202,15 @@ static exit_code repeat(const scene *s, const memory *m, const size_t *whats, si
 exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out)
 {
-  memory m = {0};
+  bench_memory m = {0};
   bool derivatives = false;
   for (size_t i = 0; i < count; ++i) {
     derivatives = derivatives || whats[i] != BENCH_FORWARD;
   }
-  exit_code code = take_memory(&m, s, poses, batch, derivatives);
+  exit_code code = bench_memory_open(&m, s, poses, batch, derivatives);
   if (code == EXIT_GOOD) {
     code = repeat(s, &m, whats, count, out);
   }
-  free_memory(&m);
+  bench_memory_close(&m);
   return code;
 }

@@ -53,6 +53,7 @@ typedef enum option_id {
   OPTION_PRECISION,
   OPTION_QUIET,
   OPTION_REDUCE,
+  OPTION_SECONDS,
   OPTION_SMOOTHING,
   OPTION_SOFT,
   OPTION_STEP,
@@ -76,7 +77,8 @@ typedef enum command_bit {
   COMMAND_JVP = 32,
   COMMAND_JACOBIAN = 64,
   COMMAND_GRADCHECK = 128,
-  COMMAND_ALL = 255
+  COMMAND_TUNE = 256,
+  COMMAND_ALL = 511
 } command_bit;
 
 struct options;
@@ -110,6 +112,7 @@ exit_code cmd_jacobian(const options *o);
 exit_code cmd_gradcheck(const options *o);
 exit_code cmd_render(const options *o);
 exit_code cmd_bench(const options *o);
+exit_code cmd_tune(const options *o);
 
 /* ---- options.c ---- */
 
@@ -229,7 +232,7 @@ bool multiply(size_t a, size_t b, size_t c, size_t *out);
 
 /* ---- figure.c ---- */
 
-/* The pair of `bench` without operands. which: 0 or 1. */
+/* The pair of `bench` and `tune` without operands. which: 0 or 1. */
 exit_code create_figure(abut_context context, int which, abut_body *body);
 
 #endif

@@ -5,15 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_COUNT = 8, CELL = 128 };
+enum { COLUMN_COUNT = 9, CELL = 128 };
 
-static const char *const titles[COLUMN_COUNT] = {"index", "name",  "platform", "type",
-                                                 "float64", "units", "lanes",  "driver"};
+static const char *const titles[COLUMN_COUNT] = {"index", "name",  "platform", "type",  "float64",
+                                                 "units", "lanes", "settings", "driver"};
 
 typedef char row[COLUMN_COUNT][CELL];
 
-static void fill_row(const abut_device_info *d, row r)
+/* A device and its settings, by precision. */
+typedef struct listed {
+  abut_device_info info;
+  abut_tuning tuning[2];
+} listed;
+
+static bool from_file(const abut_tuning *t)
 {
+  return strncmp(t->source, "file ", 5) == 0;
+}
+
+/* "file", "table: ROW", or both where the precisions differ. */
+static void fill_settings(const listed *d, char *cell)
+{
+  const abut_tuning *t = d->tuning;
+  const char *first = from_file(&t[0]) ? "file" : t[0].source,
+             *second = from_file(&t[1]) ? "file" : t[1].source;
+  const bool same = strcmp(first, second) == 0;
+  snprintf(cell, CELL, "%s%s%s", first, same ? "" : ", ", same ? "" : second);
+}
+
+static void fill_row(const listed *listed_, row r)
+{
+  const abut_device_info *d = &listed_->info;
   snprintf(r[0], CELL, "%u", d->index);
   snprintf(r[1], CELL, "%s", d->name);
   snprintf(r[2], CELL, "%s", d->platform);
@@ -21,7 +43,8 @@ static void fill_row(const abut_device_info *d, row r)
   snprintf(r[4], CELL, "%s", d->has_float64 ? "yes" : "no");
   snprintf(r[5], CELL, "%u", d->compute_units);
   snprintf(r[6], CELL, "%u, %u", d->lanes[ABUT_FLOAT32], d->lanes[ABUT_FLOAT64]);
-  snprintf(r[7], CELL, "%s", d->driver);
+  fill_settings(listed_, r[7]);
+  snprintf(r[8], CELL, "%s", d->driver);
 }
 
 static void print_row(char (*cells)[CELL], const int widths[COLUMN_COUNT])
@@ -32,7 +55,18 @@ static void print_row(char (*cells)[CELL], const int widths[COLUMN_COUNT])
   printf("%s\n", cells[COLUMN_COUNT - 1]);
 }
 
-static exit_code print_table(const abut_device_info *infos, size_t count, uint32_t preferred)
+static void print_file(const listed *list, size_t count)
+{
+  for (size_t i = 0; i < 2 * count; ++i) {
+    const abut_tuning *t = &list[i / 2].tuning[i % 2];
+    if (from_file(t)) {
+      printf("Settings of %s.\n", t->source);
+      return;
+    }
+  }
+}
+
+static exit_code print_table(const listed *list, size_t count, uint32_t preferred)
 {
   row *rows = calloc(count + 1, sizeof *rows);
   int widths[COLUMN_COUNT] = {0};
@@ -41,7 +75,7 @@ static exit_code print_table(const abut_device_info *infos, size_t count, uint32
   }
   for (size_t i = 0; i <= count; ++i) {
     if (i) {
-      fill_row(&infos[i - 1], rows[i]);
+      fill_row(&list[i - 1], rows[i]);
     }
     for (int c = 0; c < COLUMN_COUNT; ++c) {
       if (!i) {
@@ -55,6 +89,7 @@ static exit_code print_table(const abut_device_info *infos, size_t count, uint32
     print_row(rows[i], widths);
   }
   printf("Without --device: %u. lanes: of float32, float64.\n", preferred);
+  print_file(list, count);
   free(rows);
   return EXIT_GOOD;
 }
@@ -66,25 +101,35 @@ static json_t *text(const char *s)
   return value ? value : json_string("?");
 }
 
-static json_t *describe(const abut_device_info *d, bool preferred)
+static json_t *describe_tuning(const abut_tuning *t)
 {
+  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "lanes", (json_int_t)t->lanes, "group",
+                   (json_int_t)t->group, "items", (json_int_t)t->items, "scratch_bytes",
+                   (json_int_t)t->scratch_bytes, "source", text(t->source));
+}
+
+static json_t *describe(const listed *listed_, bool preferred)
+{
+  const abut_device_info *d = &listed_->info;
   return json_pack("{s:i, s:o, s:o, s:o, s:s, s:b, s:i, s:i, s:{s:i, s:i}, s:I, s:I, s:o, s:o,"
-                   " s:b}",
+                   " s:s, s:{s:o, s:o}, s:b}",
                    "index", (int)d->index, "name", text(d->name), "platform", text(d->platform),
                    "vendor", text(d->vendor), "type", device_type_name(d->type), "float64",
                    (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
                    (int)d->clock_mhz, "lanes", "f32", (int)d->lanes[0], "f64", (int)d->lanes[1],
                    "memory_bytes", (json_int_t)d->memory_bytes, "allocation_bytes",
                    (json_int_t)d->allocation_bytes, "driver", text(d->driver), "version",
-                   text(d->version), "default", (int)preferred);
+                   text(d->version), "architecture", d->architecture, "settings", "f32",
+                   describe_tuning(&listed_->tuning[0]), "f64",
+                   describe_tuning(&listed_->tuning[1]), "default", (int)preferred);
 }
 
-static exit_code print_json(const abut_device_info *infos, size_t count, uint32_t preferred)
+static exit_code print_json(const listed *all, size_t count, uint32_t preferred)
 {
   json_t *list = json_array();
   bool good = list != NULL;
   for (size_t i = 0; i < count; ++i) {
-    good = good && json_array_append_new(list, describe(&infos[i], i == preferred)) == 0;
+    good = good && json_array_append_new(list, describe(&all[i], i == preferred)) == 0;
   }
   good = good && json_dumpf(list, stdout, JSON_INDENT(1)) == 0;
   json_decref(list);
@@ -93,24 +138,40 @@ static exit_code print_json(const abut_device_info *infos, size_t count, uint32_
               : report(EXIT_RUN, "no memory for %zu devices, or no place for their text", count);
 }
 
+static exit_code list_devices(listed *list, abut_device_info *infos, size_t *count)
+{
+  const size_t room = *count;
+  CLI_TRY(report_status(abut_list_devices(infos, room, count)));
+  *count = *count < room ? *count : room;
+  for (size_t i = 0; i < *count; ++i) {
+    list[i].info = infos[i];
+    for (int p = 0; p < 2; ++p) {
+      CLI_TRY(report_status(abut_device_tuning(infos[i].index, (abut_precision)p,
+                                               &list[i].tuning[p])));
+    }
+  }
+  return EXIT_GOOD;
+}
+
 exit_code cmd_devices(const options *o)
 {
-  size_t count = 0, room = 0;
+  size_t count = 0;
   uint32_t preferred = 0;
   CLI_TRY(need_operands(o, 0, ""));
   CLI_TRY(report_status(abut_list_devices(NULL, 0, &count)));
   abut_device_info *infos = calloc(count, sizeof *infos);
-  if (!infos) {
-    return report(EXIT_RUN, "no memory for %zu devices", count);
-  }
-  room = count;
+  listed *list = calloc(count, sizeof *list);
   exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(report_status(abut_list_devices(infos, room, &count)));
+  if (!infos || !list) {
+    code = report(EXIT_RUN, "no memory for %zu devices", count);
+    goto done;
+  }
+  CLI_TRY_DONE(list_devices(list, infos, &count));
   CLI_TRY_DONE(report_status(abut_find_device(NULL, &preferred)));
-  count = count < room ? count : room;
-  code = o->value[OPTION_JSON] ? print_json(infos, count, preferred)
-                               : print_table(infos, count, preferred);
+  code = o->value[OPTION_JSON] ? print_json(list, count, preferred)
+                               : print_table(list, count, preferred);
 done:
   free(infos);
+  free(list);
   return code;
 }

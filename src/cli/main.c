@@ -43,6 +43,13 @@ const command commands[] = {
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
    "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp.",
    cmd_bench},
+  {"tune", COMMAND_TUNE, " [A B]", "", "find a device's fastest setting and keep it",
+   "Measures how wide and how large a device's work should be: lanes, work-groups, scratch memory.\n"
+   "What a setting answers is checked against the host's float64 before it is timed, by turns with\n"
+   "the best one so far, forward and gradient. The fastest goes into the user's file of settings,\n"
+   "which every later run reads, or into -o FILE; other devices' entries there are kept. Without A\n"
+   "and B: two built-in figures of 18 superquadrics each.",
+   cmd_tune},
 };
 
 const size_t command_count = sizeof commands / sizeof *commands;
@@ -87,7 +94,7 @@ static exit_code dispatch(const options *o)
   }
   if (!o->command) {
     return usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, gradcheck, "
-                       "render or bench");
+                       "render, bench or tune");
   }
   return o->command->run(o);
 }

@@ -12,7 +12,7 @@
 /* Commands that write arrays; that take --chunk and --lanes; that take two bodies. */
 #define ARRAY_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
-#define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER)
+#define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 static const struct {
@@ -46,16 +46,18 @@ static const struct {
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
-  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER,
-                     "file to write: .npz of arrays, .png of render"},
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE,
+                     "file to write: .npz of arrays, .png of render, .json of tune"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
                     "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
-  [OPTION_PRECISION] = {"precision", "f32|f64", 0, ARRAY_COMMANDS | COMMAND_BENCH,
+  [OPTION_PRECISION] = {"precision", "f32|f64", 0,
+                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
+  [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE, "about how long to measure [s] (120)"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,

@@ -1,0 +1,178 @@
+#include "tune.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SECONDS 120.0
+/* Of the time that there is, what the host's answers may take. */
+#define ANSWERS_SHARE 0.1
+
+/* ---- where it is written ---- */
+
+/* The folders above a file of the user's configuration; others' are not for us to make. */
+static exit_code make_folders(char *path)
+{
+  struct stat info;
+  exit_code code = EXIT_GOOD;
+  for (char *slash = path; code == EXIT_GOOD && (slash = strchr(slash + 1, '/'));) {
+    *slash = '\0';
+    if (stat(path, &info) != 0 && mkdir(path, 0700) != 0 && errno != EEXIST) {
+      code = report(EXIT_RUN, "%s: %s", path, strerror(errno));
+    }
+    *slash = '/';
+  }
+  return code;
+}
+
+static exit_code find_output(const options *o, char **path)
+{
+  const char *given = o->value[OPTION_OUTPUT];
+  if (given) {
+    CLI_TRY(check_output(given));
+    CLI_TRY(check_not_input(o));
+    *path = strdup(given);
+    return *path ? EXIT_GOOD : report(EXIT_RUN, "no memory");
+  }
+  char *users = NULL;
+  CLI_TRY(report_status(abut_tuning_path(&users)));
+  if (!users) {
+    return usage_error(o->command, "there is no place for a file of settings: name one with -o");
+  }
+  *path = strdup(users);
+  abut_free(users);
+  CLI_TRY(*path ? EXIT_GOOD : report(EXIT_RUN, "no memory"));
+  CLI_TRY(make_folders(*path));
+  return check_output(*path);
+}
+
+static bool is_in_use(const char *path)
+{
+  char *users = NULL;
+  struct stat a, b;
+  const bool same = abut_tuning_path(&users) == ABUT_SUCCESS && users && stat(path, &a) == 0 &&
+                    stat(users, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  abut_free(users);
+  return same;
+}
+
+static exit_code write_setting(const tuner *u, const char *path, const tune_setting *best)
+{
+  CLI_TRY(report_status(abut_save_tuning(path, u->device.index, u->precision, &best->t)));
+  if (!u->o->value[OPTION_QUIET]) {
+    printf("%s: %u lanes, work-groups of %u and %u, %.4g MiB of scratch\n", path, best->t.lanes,
+           best->t.group, best->t.items, (double)best->t.scratch_bytes / (1 << 20));
+    if (!is_in_use(path)) {
+      printf("It is used where the environment's ABUT_TUNING names it.\n");
+    }
+  }
+  return EXIT_GOOD;
+}
+
+/* ---- the present setting ---- */
+
+/* Where that does not work, as a file may make it, the simplest one is the measure. */
+static exit_code open_present(tuner *u, tune_setting **present)
+{
+  abut_tuning t;
+  CLI_TRY(report_status(abut_device_tuning(u->device.index, u->precision, &t)));
+  CLI_TRY(tune_try(u, &t, present));
+  if (!(*present)->good) {
+    report(EXIT_GOOD, "the present setting (%s) is no good: %s", t.source, (*present)->trouble);
+    t.group = t.items = 1;
+    t.scratch_bytes = (uint64_t)16 << 20;
+    u->count = 0;
+    CLI_TRY(tune_try(u, &t, present));
+  }
+  if ((*present)->good) {
+    CLI_TRY(tune_size(u, *present));
+  }
+  if (!(*present)->good) {
+    return report(EXIT_RUN, "%s: %s", u->device.name, (*present)->trouble);
+  }
+  (*present)->ratio = 1.0;
+  return EXIT_GOOD;
+}
+
+static exit_code run(tuner *u, const char *path)
+{
+  tune_setting *present = NULL, *best = NULL;
+  bool complete = false;
+  CLI_TRY(tune_answers_make(&u->answers, u->o, u->precision, &u->poses,
+                            ANSWERS_SHARE * u->seconds));
+  CLI_TRY(open_present(u, &present));
+  CLI_TRY(tune_race(u, &present, 1, 0.0));
+  u->call = present->seconds[0][0] + present->seconds[1][0];
+  tune_print_title(u);
+  tune_print(u, present, "as it is");
+  CLI_TRY(tune_search(u, present, &best, &complete));
+  if (!complete && !u->o->value[OPTION_QUIET]) {
+    printf("The %g s did not do for every setting; --seconds gives more.\n", u->seconds);
+  }
+  return write_setting(u, path, best);
+}
+
+static exit_code find_device(tuner *u)
+{
+  uint32_t index = 0;
+  size_t count = 0;
+  CLI_TRY(report_status(abut_find_device(u->o->value[OPTION_DEVICE], &index)));
+  CLI_TRY(report_status(abut_list_devices(NULL, 0, &count)));
+  abut_device_info *infos = calloc(count, sizeof *infos);
+  if (!infos) {
+    return report(EXIT_RUN, "no memory for %zu devices", count);
+  }
+  size_t room = count;
+  const exit_code code = report_status(abut_list_devices(infos, room, &count));
+  if (code == EXIT_GOOD && index < room) {
+    u->device = infos[index];
+  }
+  free(infos);
+  return code;
+}
+
+static exit_code load_poses(tuner *u)
+{
+  const char *path = u->o->value[OPTION_POSES];
+  if (!path) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(abut_load_poses(path, &u->poses)));
+  return u->poses.count ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no poses", path);
+}
+
+exit_code cmd_tune(const options *o)
+{
+  if (o->operand_count) {
+    CLI_TRY(need_operands(o, 2, "two bodies, A and B, or neither"));
+  }
+  abut_precision precision = ABUT_FLOAT32;
+  double seconds = SECONDS;
+  char *path = NULL;
+  exit_code code = EXIT_GOOD;
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(option_real(o, OPTION_SECONDS, 1.0, 86400.0, &seconds));
+  CLI_TRY(check_inputs(o));
+  tuner *u = calloc(1, sizeof *u);
+  CLI_TRY(u ? EXIT_GOOD : report(EXIT_RUN, "no memory"));
+  u->o = o;
+  u->precision = precision;
+  u->seconds = seconds;
+  u->end = now() + seconds;
+  CLI_TRY_DONE(find_device(u));
+  CLI_TRY_DONE(load_poses(u));
+  CLI_TRY_DONE(find_output(o, &path));
+  code = run(u, path);
+done:
+  for (size_t i = 0; i < u->count; ++i) {
+    tune_close(&u->settings[i]);
+  }
+  bench_memory_close(&u->memory);
+  tune_answers_free(&u->answers);
+  abut_free_poses(&u->poses);
+  free(u);
+  free(path);
+  return code;
+}
