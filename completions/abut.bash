@@ -9,7 +9,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | contacts | gradient | jvp | jacobian | gradcheck | render | bench)
+      devices | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -20,15 +20,15 @@ _abut()
     --poses) _abut_files npz csv; return ;;
     --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents) _abut_files npz; return ;;
-    -o | --output) _abut_files npz png; return ;;
+    -o | --output) _abut_files npz png json; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
     --what) word='forward mean-gradient vjp jvp' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='cpu gpu host pocl' ;;
-    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | --step | \
-      --threshold | --width | --zoom) return ;;
+    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | \
+      --seconds | --step | --threshold | --width | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
@@ -36,7 +36,7 @@ _abut()
   fi
 
   case $command in
-    '') options+=' devices contacts gradient jvp jacobian gradcheck render bench' ;;
+    '') options+=' devices contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     contacts) options+=" $pair $arrays $kernels --compact" ;;
     gradient)
@@ -49,6 +49,7 @@ _abut()
       options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --threshold'
       ;;
+    tune) options+=" $pair --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --batch --what --variant --precision --json" ;;
   esac
   if [[ $cur == -* || -z $command ]]; then

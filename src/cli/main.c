@@ -43,7 +43,7 @@ const command commands[] = {
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
    "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp.",
    cmd_bench},
-  {"tune", COMMAND_TUNE, " [A B]", "", "find a device's fastest setting and keep it",
+  {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch memory.\n"
    "What a setting answers is checked against the host's float64 before it is timed, by turns with\n"
    "the best one so far, forward and gradient. The fastest goes into the user's file of settings,\n"

@@ -34,6 +34,7 @@ static abut_status open_context(tune_setting *c, const tuner *u)
   def.group = c->t.group;
   def.items = c->t.items;
   def.scratch_bytes = c->t.scratch_bytes;
+  def.fallback = ABUT_FALLBACK_NONE; /* the host is not what is asked here */
   c->s = (scene){.device = u->device, .precision = u->precision};
   const abut_status status = abut_create_context(&def, &c->s.context);
   c->s.open = status == ABUT_SUCCESS;

@@ -17,6 +17,7 @@ case $arrays in /*) ;; *) arrays=$PWD/$arrays ;; esac
 case $golden in /*) ;; *) golden=$PWD/$golden ;; esac
 cd "$folder" || exit 1
 unset POSIXLY_CORRECT
+export ABUT_TUNING= # no settings of the user's own
 if [ "$device" = host ]; then
   mkdir vendors
   export OCL_ICD_VENDORS="$folder/vendors"
