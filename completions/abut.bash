@@ -3,8 +3,8 @@
 _abut()
 {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
-  local options='--help --quiet --version' pair='--device --poses --smoothing'
-  local kernels='--lanes --chunk' arrays='--output --precision'
+  local options='--help --quiet --version' pair='--device --poses --smoothing --timeout'
+  local kernels='--lanes --chunk' arrays='--output --precision --timeline'
   local i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -26,9 +26,9 @@ _abut()
     --what) word='forward mean-gradient vjp jvp' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
-    --device) word='cpu gpu host pocl' ;;
+    --device) word='all cpu gpu host pocl' ;;
     --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | \
-      --seconds | --step | --threshold | --width | --zoom) return ;;
+      --seconds | --step | --threshold | --timeline | --timeout | --width | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")

@@ -59,6 +59,8 @@ typedef enum option_id {
   OPTION_STEP,
   OPTION_TANGENTS,
   OPTION_THRESHOLD,
+  OPTION_TIMELINE,
+  OPTION_TIMEOUT,
   OPTION_VARIANT,
   OPTION_VERSION,
   OPTION_WHAT,
@@ -97,6 +99,8 @@ typedef struct command {
 typedef struct options {
   const command *command;          /* NULL where none was named */
   const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given; the last one counts */
+  const char *devices[ABUT_DEVICES_MOST]; /* every --device */
+  int device_count;
   const char **operands;           /* behind the subcommand; free it */
   int operand_count;
 } options;
@@ -178,7 +182,8 @@ const char *device_type_name(abut_device_type type);
 typedef struct scene {
   abut_context context;
   bool open;
-  abut_device_info device;
+  abut_device_info device; /* the first one */
+  char devices[512];       /* all of them by name */
   abut_precision precision;
   abut_body bodies[2];
   abut_smoothing smoothing;
@@ -188,7 +193,7 @@ typedef struct scene {
   abut_layout layout;
 } scene;
 
-/* Opens --device at a precision with --lanes and --chunk. Close it after a failure, too. */
+/* Opens every --device at a precision with --lanes and --chunk. Close it after a failure, too. */
 exit_code scene_open(scene *s, const options *o, abut_precision precision);
 /* The next two, and the pair. */
 exit_code scene_load(scene *s, const options *o);
@@ -229,6 +234,17 @@ exit_code check_not_input(const options *o);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);
+
+/* Says which devices failed on the way, and why. */
+void warn_failures(const scene *s);
+
+/* ---- timeline.c ---- */
+
+/* Around the calls that --timeline asks to record: what each device did with each chunk goes to
+ * NAME.json, a trace, and NAME.png. Nothing without the option. */
+exit_code timeline_check(const options *o);
+exit_code timeline_start(const scene *s, const options *o);
+exit_code timeline_write(const scene *s, const options *o);
 
 /* ---- figure.c ---- */
 

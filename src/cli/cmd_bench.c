@@ -38,7 +38,7 @@ static exit_code read_plan(const options *o, plan *p)
 static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t what, size_t batch,
                           bench_result r)
 {
-  json_t *name = json_string(s->device.name);
+  json_t *name = json_string(s->devices);
   json_t *entry = json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "device",
                             name ? name : json_string("?"), "precision",
                             precision_name(s->precision), "variant", variants[variant], "what",
@@ -57,7 +57,7 @@ static void print_title(const scene *s, const options *o, abut_precision precisi
 {
   size_t lanes = s->device.lanes[precision];
   option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
-  printf("%s (%s), %s, %zu lanes\n%-14s %-13s %8s %9s %12s %12s %13s %9s\n", s->device.name,
+  printf("%s (%s), %s, %zu lanes\n%-14s %-13s %8s %9s %12s %12s %13s %9s\n", s->devices,
          s->device.platform, precision_name(precision), lanes, "variant",
          "what", "batch", "contacts", "median [s]", "least [s]", "poses/s", "x forward");
   fflush(stdout);

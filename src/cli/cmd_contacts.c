@@ -34,7 +34,9 @@ static exit_code compute(contacts_store *c, const scene *s, const options *o, do
     CLI_TRY(store_compact(c, s, c->compact.count));
   }
   progress_end(&p);
-  return report_status(status);
+  CLI_TRY(report_status(status));
+  warn_failures(s);
+  return EXIT_GOOD;
 }
 
 static void summarise(const contacts_store *c, const scene *s, double seconds)
@@ -46,7 +48,7 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
   if (least_distance(c, s, &least)) {
     printf("least vertex distance %.4g m, ", least);
   }
-  printf("%.3g s on %s, %s\n", seconds, s->device.name, precision_name(s->precision));
+  printf("%.3g s on %s, %s\n", seconds, s->devices, precision_name(s->precision));
 }
 
 static exit_code run(contacts_store *c, scene *s, const options *o, const abut_poses *poses)
@@ -58,6 +60,7 @@ static exit_code run(contacts_store *c, scene *s, const options *o, const abut_p
   CLI_TRY(scene_load(s, o));
   CLI_TRY(scene_soft(s, o));
   CLI_TRY(prepare(c, s, poses));
+  CLI_TRY(timeline_start(s, o));
   CLI_TRY(compute(c, s, o, &seconds));
   warn_rejected(&c->batch, c->is_compact ? "They have no contacts in the list."
                                          : "Their rows are NaN.");
@@ -79,6 +82,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o));
+  CLI_TRY(timeline_check(o));
   return check_output(o->value[OPTION_OUTPUT]);
 }
 

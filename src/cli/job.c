@@ -15,6 +15,7 @@ exit_code job_check(const options *o)
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o));
+  CLI_TRY(timeline_check(o));
   return check_output(o->value[OPTION_OUTPUT]);
 }
 
@@ -27,6 +28,7 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
   CLI_TRY(scene_open(&j->scene, o, precision));
   CLI_TRY(scene_load(&j->scene, o));
   CLI_TRY(scene_soft(&j->scene, o));
+  CLI_TRY(timeline_start(&j->scene, o));
   return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
 }
 
@@ -49,7 +51,9 @@ exit_code job_end(job *j, abut_status status)
 {
   j->seconds = now() - j->start;
   progress_end(&j->progress);
-  return report_status(status);
+  CLI_TRY(report_status(status));
+  warn_failures(&j->scene);
+  return EXIT_GOOD;
 }
 
 exit_code job_reals(const job *j, size_t a, size_t b, void **out)
@@ -62,6 +66,6 @@ exit_code job_reals(const job *j, size_t a, size_t b, void **out)
 
 void job_print_end(const job *j)
 {
-  printf(", %.3g s on %s, %s\n", j->seconds, j->scene.device.name,
+  printf(", %.3g s on %s, %s\n", j->seconds, j->scene.devices,
          precision_name(j->scene.precision));
 }

@@ -32,7 +32,8 @@ static const struct {
   [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT,
                          "gradient of the sum of p_bar p + d_bar d + ..."},
   [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
-                     "index, cpu, gpu, host, or part of a name (a GPU, else PoCL)"},
+                     "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
+                     "                             parts of U compute units; repeat it for several"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees]"},
   [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},
@@ -68,6 +69,10 @@ static const struct {
                        "tangents of the poses: tangent1, tangent2, or tangent"},
   [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER | COMMAND_JACOBIAN,
                         "take contacts of activity >= T alone"},
+  [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
+                       "write what each device did when: NAME.json (a trace), NAME.png"},
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS,
+                      "a device that takes longer for one chunk has failed [s] (300)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
@@ -138,6 +143,19 @@ static void take_operand(options *o, const char *word)
   o->operands[o->operand_count++] = word;
 }
 
+/* Options that may be given more than once keep all their words. */
+static exit_code take_option(options *o, option_id id, const char *word)
+{
+  if (id == OPTION_DEVICE) {
+    if (o->device_count == ABUT_DEVICES_MOST) {
+      return usage_error(o->command, "--device is given more than %d times", ABUT_DEVICES_MOST);
+    }
+    o->devices[o->device_count++] = word;
+  }
+  o->value[id] = word ? word : "";
+  return EXIT_GOOD;
+}
+
 static const command *find_command(const char *name)
 {
   for (size_t i = 0; i < command_count; ++i) {
@@ -201,7 +219,7 @@ exit_code read_options(int argc, char **argv, options *o)
     if (got == 1) {
       take_operand(o, optarg);
     } else {
-      o->value[id_of(got)] = optarg ? optarg : "";
+      CLI_TRY(take_option(o, id_of(got), optarg));
     }
   }
   while (optind < argc) {

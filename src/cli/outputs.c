@@ -39,5 +39,5 @@ exit_code outputs_write(outputs *l, const scene *s, const options *o)
   code = report_status(status);
   abut_free(smoothing);
   abut_free(soft);
-  return code;
+  return code == EXIT_GOOD ? timeline_write(s, o) : code;
 }

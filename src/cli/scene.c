@@ -184,13 +184,35 @@ void warn_rejected(const abut_batch *batch, const char *effect)
 
 /* ---- device, bodies, smoothing ---- */
 
+/* The devices of every --device, or the default one. */
+static exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count)
+{
+  *count = 0;
+  for (int i = 0; i < (o->device_count ? o->device_count : 1); ++i) {
+    abut_device_choice found[ABUT_DEVICES_MOST];
+    size_t here = 0;
+    CLI_TRY(report_status(abut_find_devices(o->device_count ? o->devices[i] : NULL, found, &here)));
+    for (size_t k = 0; k < here; ++k) {
+      if (*count == ABUT_DEVICES_MOST) {
+        return report(EXIT_INPUT, "--device: more than %d devices", ABUT_DEVICES_MOST);
+      }
+      choices[(*count)++] = found[k];
+    }
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code open_context(scene *s, const options *o, abut_precision precision)
 {
   abut_context_def def = abut_default_context_def();
-  size_t lanes = 0, chunk = 0;
+  abut_device_choice choices[ABUT_DEVICES_MOST];
+  size_t lanes = 0, chunk = 0, count = 0;
   CLI_TRY(option_whole(o, OPTION_LANES, 1, 16, &lanes));
   CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
-  CLI_TRY(report_status(abut_find_device(o->value[OPTION_DEVICE], &def.device)));
+  CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &def.timeout));
+  CLI_TRY(find_devices(o, choices, &count));
+  def.devices = choices;
+  def.device_count = (uint32_t)count;
   def.precision = precision;
   def.lanes = (uint32_t)lanes;
   def.chunk = (uint32_t)chunk;
@@ -201,13 +223,50 @@ static exit_code open_context(scene *s, const options *o, abut_precision precisi
   return report_status(status);
 }
 
+/* All devices and how they are; the host path once it has stood in. */
+static exit_code read_reports(const scene *s, abut_device_report *reports, size_t room,
+                              size_t *count)
+{
+  CLI_TRY(report_status(abut_context_devices(s->context, reports, room, count)));
+  *count = *count < room ? *count : room;
+  return EXIT_GOOD;
+}
+
+static exit_code name_devices(scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  size_t count = 0, used = 0;
+  CLI_TRY(report_status(abut_context_device(s->context, &s->device)));
+  CLI_TRY(read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count));
+  for (size_t i = 0; i < count && used < sizeof s->devices; ++i) {
+    used += (size_t)snprintf(s->devices + used, sizeof s->devices - used, "%s%s", i ? " + " : "",
+                             reports[i].info.name);
+  }
+  return EXIT_GOOD;
+}
+
+void warn_failures(const scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  size_t count = 0;
+  if (read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count) != EXIT_GOOD) {
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (reports[i].status != ABUT_SUCCESS) {
+      warn("device %s failed (%s); others have done its share", reports[i].info.name,
+           reports[i].text);
+    }
+  }
+}
+
 exit_code scene_open(scene *s, const options *o, abut_precision precision)
 {
   memset(s, 0, sizeof *s);
   s->precision = precision;
   CLI_TRY(open_context(s, o, precision));
   s->open = true;
-  return report_status(abut_context_device(s->context, &s->device));
+  return name_devices(s);
 }
 
 static exit_code print_fitted(const abut_smoothing *smoothing)

@@ -75,7 +75,7 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
     return (left + chunks - 1) / chunks;
   }
   const double rate = rate_of(s, h);
-  const size_t least = rate > 0.0 ? 1 + (size_t)(rate * LEAST_SECONDS) : PROBE;
+  const size_t least = rate > 0.0 ? 1 + (size_t)(rate * LEAST_SECONDS) : 1;
   size_t size = 1 + (size_t)(0.5 * part_of(s, h) * (double)left);
   size = rate > 0.0 || size < PROBE ? size : PROBE;
   size = size < least ? least : size;
@@ -296,11 +296,13 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
+/* No more hands than elements. */
 static void start(sharing *s)
 {
   context *c = s->job->context;
+  const size_t left = s->job->total - s->done;
   s->hand_count = s->working = 0;
-  for (size_t i = 0; i < MEMBERS; ++i) {
+  for (size_t i = 0; i < MEMBERS && s->hand_count < left; ++i) {
     if (context_works(c, i)) {
       hand *h = &s->hands[s->hand_count++];
       *h = (hand){.sharing = s, .working = true};

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Several devices, parts of devices, timelines, timeouts. devices.sh ABUT ARRAYS GOLDEN
+. "$(dirname "$0")/support.sh"
+
+base="contacts cube.body.json slab.body.json --poses poses.csv --smoothing sharp.json -q"
+
+# shellcheck disable=SC2086 # words
+run 0 $base -o one.npz --device "$device"
+"$arrays" show one.npz d > first
+for several in "--device $device --device $device" \
+  "--device $device --device $device --device $device --chunk 1"; do
+  # shellcheck disable=SC2086 # words
+  run 0 $base -o several.npz $several --timeline shared
+  "$arrays" show several.npz d > second
+  if cmp -s first second; then pass; else fail "$several changes d"; fi
+  json_is_valid shared.json
+  there shared.png
+  for phase in upload compute download; do
+    has shared.json "\"cat\":\"$phase\",\"ph\":\"X\""
+  done
+done
+case $several in *"--chunk 1") # a chunk for each of the three poses
+  if [ "$(grep -o '"cat":"compute","ph":"X"' shared.json | grep -c .)" -eq 3 ]; then
+    pass
+  else
+    fail "three poses in chunks of one are not three spans"
+  fi ;;
+esac
+# shellcheck disable=SC2086 # words
+run 0 $base -o name.npz --device "$device" --timeline named.json
+there named.json
+there named.png
+# shellcheck disable=SC2086 # words
+run 1 $base -o no.npz --device "$device" --timeline no-such-folder/t
+absent no.npz
+run 0 gradient cube.body.json slab.body.json --poses poses.csv --mean-distance -o g.npz -q \
+  --device "$device" --device "$device" --timeline g
+there g.png
+
+# Words that name no device, or no part of one.
+# shellcheck disable=SC2086 # words
+{
+  wrong 'no device is called "toaster"; `abut devices` lists them' $base -o no.npz \
+    --device "$device" --device toaster
+  run 2 $base -o no.npz --device "$device/0"
+  run 2 $base -o no.npz --device "$device/1.900"
+  run 2 $base -o no.npz --device "$device/100000"
+  run 2 $base -o no.npz --device "$device" --timeout 0
+  run 2 $base -o no.npz --device "$device" --timeout soon
+  run 0 $base -o slow.npz --device "$device" --timeout 1000
+}
+absent no.npz
+many=
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --device $device"; done
+# shellcheck disable=SC2086 # words
+run 2 $base -o no.npz $many
+
+if [ "$device" = pocl ]; then
+  # shellcheck disable=SC2086 # words
+  run 0 $base -o parts.npz --device pocl/1
+  "$arrays" show parts.npz d > second
+  if cmp -s first second; then pass; else fail "parts of PoCL change d"; fi
+  # shellcheck disable=SC2086 # words
+  run 0 $base -o parts.npz --device pocl/1.0 --device host
+else
+  # shellcheck disable=SC2086 # words
+  run 2 $base -o no.npz --device host/1
+  has stderr 'cannot be divided'
+fi
+finish
