@@ -22,15 +22,25 @@ def read(path):
 
 
 def lines_of(rows, key):
-    """Points of each line, and what else became of it."""
-    points, ends = collections.OrderedDict(), {}
+    """Points (size, ms a batch) of each line; where it ended, and why; the longest first call [s]."""
+    points, ends, first = collections.OrderedDict(), {}, collections.Counter()
     for row in rows:
-        points.setdefault(key(row), [])
+        line = points.setdefault(key(row), [])
         if row["result"] == "ok":
-            points[key(row)].append((int(row["size"]), float(row["seconds"])))
+            line.append((int(row["size"]), 1e3 * float(row["seconds"])))
+            first[key(row)] = max(first[key(row)], float(row.get("first_call_s") or 0))
         else:
-            ends[key(row)] = row["result"]
-    return points, ends
+            ends[key(row)] = int(row["size"]), row["result"]
+    return points, ends, first
+
+
+def draw_line(ax, found, end, label, style, colour, width):
+    """A time limit that was passed is a cross at the limit: the true time lies above."""
+    label += f": {end[1]}" if end else ""
+    ax.plot([n for n, _ in found], [t for _, t in found], style, color=colour, label=label, markersize=4,
+            linewidth=width)
+    if end and end[1].startswith("timed out"):
+        ax.plot([end[0]], [1e3 * float(end[1].split()[-2])], "x", color=colour, markersize=8)
 
 
 def finish(figure, axes, about, path):
@@ -47,63 +57,56 @@ def finish(figure, axes, about, path):
     plt.close(figure)
 
 
+def colour_of(name):
+    return next((c for key, c in COLOURS.items() if name.startswith(key)), "#000000")
+
+
 def witness(results, plots):
     about, rows = read(results / "peers-witness.csv")
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True)
     for ax, what, title in zip(axes, ("edges", "faces"), ("edge-edge", "vertex-face")):
-        points, ends = lines_of([r for r in rows if r["what"] == what], lambda r: r["peer"])
+        points, ends, _ = lines_of([r for r in rows if r["what"] == what], lambda r: r["peer"])
         for name, found in points.items():
-            colour = next(c for key, c in COLOURS.items() if name.startswith(key))
-            label = name + (f" ({ends[name]})" if name in ends else "")
-            ax.plot([n for n, _ in found], [1e6 * s / n for n, s in found], "o-", color=colour, label=label,
-                    markersize=4, linewidth=2 if name == "abut" else 1.3)
+            draw_line(ax, found, ends.get(name), name, "o-", colour_of(name), 2 if name == "abut" else 1.3)
         ax.set_title(f"witness points, {title}")
         ax.set_xlabel("queries in a batch")
-    axes[0].set_ylabel("microseconds a query, host to host")
-    axes[1].legend(fontsize=8, loc="upper right")
+    axes[0].set_ylabel("milliseconds a batch, host to host")
+    axes[0].legend(fontsize=8, loc="upper left")
     finish(figure, axes, about, plots / "peers-witness.png")
-
-
-def manifold_style(name, seen):
-    if name.startswith("MuJoCo"):
-        return MUJOCO[sum(s.startswith("MuJoCo") for s in seen)], "s--"
-    if name.startswith("MJX"):
-        return MJX[sum(s.startswith("MJX") for s in seen)], "^-"
-    return next(c for key, c in COLOURS.items() if name.startswith(key)), "o-"
 
 
 def manifold(results, plots):
     about, rows = read(results / "peers-manifold.csv")
-    points, ends = lines_of(rows, lambda r: (r["peer"]))
-    figure, ax = plt.subplots(figsize=(8, 5))
-    seen = []
+    points, ends, first = lines_of(rows, lambda r: r["peer"])
+    figure, ax = plt.subplots(figsize=(10, 5))
+    greys, others = iter(MUJOCO), iter(MJX)
     for name, found in points.items():
-        colour, style = manifold_style(name, seen)
-        seen.append(name)
-        label = name + (f": {ends[name]}" if name in ends else "")
-        ax.plot([n for n, _ in found], [1e3 * s / n for n, s in found], style, color=colour, label=label,
-                markersize=4, linewidth=2 if name == "abut" else 1.3)
-    ax.set_title("contacts of a pair of bodies of 18 primitives")
+        style, colour = "o-", colour_of(name)
+        if name.startswith("MuJoCo"):
+            style, colour = "s--", next(greys)
+        elif name.startswith("MJX"):
+            style, colour = "^-", next(others)
+        label = name + (f" (first call {first[name]:.0f} s)" if first[name] >= 1 else "")
+        draw_line(ax, found, ends.get(name), label, style, colour, 2 if name == "abut" else 1.3)
+    ax.set_title(f"contacts of two bodies: {about['bodies']}", fontsize=10)
     ax.set_xlabel("poses in a batch")
-    ax.set_ylabel("milliseconds a pose")
+    ax.set_ylabel("milliseconds a batch, host to host")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    figure.set_size_inches(10, 4.8)
     finish(figure, [ax], about, plots / "peers-manifold.png")
 
 
 def variants(results, plots):
     about, rows = read(results / "peers-variants.csv")
-    points, _ = lines_of(rows, lambda r: (r["peer"], r["what"]))
+    points, _, _ = lines_of([r for r in rows if r["result"] == "ok"], lambda r: (r["peer"], r["what"]))
     figure, ax = plt.subplots(figsize=(8, 5))
-    colours = {"abut, full": "#c1272d", "abut, vertices-only": "#0072b2", "abut, one-sided": "#009e73"}
+    colours = {"full": "#c1272d", "vertices-only": "#0072b2", "one-sided": "#009e73"}
     styles = {"forward": "o-", "mean-gradient": "^--", "vjp": "x:"}
     words = {"forward": "forward", "mean-gradient": "gradient of the mean distance", "vjp": "VJP"}
-    for name in colours:
-        for what in styles:
-            found = points.get((name, what), [])
-            ax.plot([n for n, _ in found], [1e3 * s for _, s in found], styles[what], color=colours[name],
-                    markersize=4, label=f"{name[6:]}, {words[what]}")
-    ax.set_title("abut's variants and derivatives")
+    for name, colour in colours.items():
+        for what, style in styles.items():
+            draw_line(ax, points.get((f"abut, {name}", what), []), None, f"{name}, {words[what]}", style,
+                      colour, 1.3)
+    ax.set_title(f"abut's variants and derivatives: {about['bodies']}", fontsize=10)
     ax.set_xlabel("poses in a batch")
     ax.set_ylabel("milliseconds a batch, host to host")
     ax.legend(fontsize=8, loc="upper left")

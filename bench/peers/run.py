@@ -88,8 +88,8 @@ def series_of_manifold(build, device, files):
     poses = {"bodies": files["bodies"], "poses": files["poses"]}
     out = [Series("abut", "abut", fields, sizes),
            Series("jax", "JAX, the same formulas", {"what": "contacts", **files}, sizes[:-1])]
-    for what, label in (("contacts", "MuJoCo C, contacts of 18 x 18 hulls, hard"),
-                        ("forward", "MuJoCo C, whole step's forward, 18 x 18 hulls")):
+    for what, label in (("contacts", "MuJoCo C, 18 x 18 hulls, contacts"),
+                        ("forward", "MuJoCo C, 18 x 18 hulls, mj_forward")):
         out.append(Series("mujoco", label, {"what": what, "hulls": 18, **poses}, sizes))
     for hulls in (2, 5, 18):
         out.append(Series("mjx", f"MJX, {hulls} x {hulls} hulls", {"what": "contacts", "hulls": hulls, **poses},
