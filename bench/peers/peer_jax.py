@@ -1,4 +1,4 @@
-"""The same formulas in JAX: jit and vmap of manifold_reference.py, float32, host memory to host memory."""
+"""The same formulas in JAX: jit and vmap of manifold_reference.py, float32, host to host."""
 import json
 import pathlib
 
@@ -18,12 +18,14 @@ except ImportError as error:
 
 def witness(request):
     what, sm = request["what"], Smoothing()
-    one = {"edges": lambda p, q: ee_witness(p, q, sm), "faces": lambda v, t: (vf_project(v, t, sm),)}[what]
+    one = {"edges": lambda p, q: ee_witness(p, q, sm),
+           "faces": lambda v, t: (vf_project(v, t, sm),)}[what]
     f, arguments = jax.jit(jax.vmap(one)), problems.queries(what, request["size"])
 
     def call():
         return [np.asarray(x) for x in f(*arguments)]
-    return call, lambda found: {"precision": "f32", "off_exact": problems.off_exact(what, arguments, found[0])}
+    return call, lambda found: {"precision": "f32",
+                                "off_exact": problems.off_exact(what, arguments, found[0])}
 
 
 def contacts(request):
@@ -37,7 +39,10 @@ def contacts(request):
         found = manifold(s1, s2, *shapes, sm, *edges, *vertices)
         return [found[k] for k in ("p", "d", "n", "activity")]
     f = jax.jit(jax.vmap(one))
-    return lambda: [np.asarray(x) for x in f(*poses)], lambda found: {"precision": "f32", "contacts": found[1].shape[1]}
+
+    def call():
+        return [np.asarray(x) for x in f(*poses)]
+    return call, lambda found: {"precision": "f32", "contacts": found[1].shape[1]}
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""MuJoCo's C engine by its Python binding, one pose after another on one core: hard contacts, no gradient.
+"""MuJoCo's C engine by its Python binding, pose after pose on one core: hard contacts, no gradient.
 
-"contacts" is mj_kinematics and mj_collision: qpos to contacts, as far as a manifold goes, a loop's turn of
-Python with each pose. "forward" is the whole of mj_forward: inertias, constraints and their solver as well.
+"contacts" is mj_kinematics and mj_collision, from qpos to contacts, as far as a manifold goes, with a turn
+of Python's loop for each pose. "forward" is mj_forward: inertias, constraints and their solver as well.
 """
 import worker
 

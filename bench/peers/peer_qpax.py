@@ -1,7 +1,8 @@
 """qpax, a differentiable interior-point solver, on the witness problems: jit and vmap.
 
-In float64 and at its own defaults, tolerance 1e-5: in float32 its default backend keeps slacks above 3e-4 and
-so never meets that tolerance, and runs all of its 30 iterations. "converged" is the fraction that it says met it.
+In float64 and at its own defaults, tolerance 1e-5: in float32 its default backend keeps slacks above
+3e-4, never meets that tolerance and runs all of its 30 iterations. "converged" is the fraction of queries
+that it says met it.
 """
 import worker
 

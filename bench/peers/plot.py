@@ -1,8 +1,9 @@
 """Draws docs/peers-*.png from bench/results/peers-*.csv: python plot.py RESULTS PLOTS"""
 import collections
-import csv
 import pathlib
 import sys
+
+from table import read
 
 try:
     import matplotlib
@@ -13,12 +14,6 @@ except ImportError:
 
 COLOURS = {"abut": "#c1272d", "JAX": "#0072b2", "qpax": "#009e73", "L-BFGS": "#e69f00"}
 MUJOCO, MJX = ("#555555", "#999999"), ("#009e73", "#e69f00", "#7b3fa0")
-
-
-def read(path):
-    lines = path.read_text().splitlines()
-    about = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
-    return about, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def lines_of(rows, key):

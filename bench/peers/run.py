@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""abut beside its peers: witness points, whole manifolds and abut's own variants against batch size.
+"""abut beside its peers: witness points, manifolds, and abut's own variants against batch size.
 
   python3 bench/peers/run.py --build build [--environment DIR] [--limit SECONDS] [--only FIGURES]
+                             [--write README.md]
 
-Makes an environment with the peers from PyPI (a temporary one, unless --environment names a folder: one that
-exists is used as it is, another is made and kept), lets abut and each peer answer in turn, writes
-bench/results/peers-*.csv and draws docs/peers-*.png. A peer that is not installed is "not run", by name; one
-that passes the limit in a single request, its compilation included, has "timed out": that is its result, and
-it is asked no more of that kind. Needs a build of abut; without --case or the four files, the figures of
-tests/golden/figure-softsort. FIGURES: any of witness,manifold,variants.
+Makes an environment with the peers from PyPI (a temporary one, unless --environment names a folder:
+one that exists is used as it is, another is made and kept), lets abut and each peer answer in turn,
+writes bench/results/peers-*.csv and draws docs/peers-*.png. A peer that is not installed is "not
+run", by name; one that passes the limit in a single request, its compilation included, has "timed
+out": that is its result, and it is asked no more of that kind. Needs a build of abut; without --case
+or the files by name, takes the figures of tests/golden/figure-softsort.
+FIGURES: any of witness,manifold,variants.
 """
 import argparse
 import collections
@@ -26,11 +28,21 @@ import tempfile
 import time
 import venv
 
+import table
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKAGES = ["jax[cpu]", "jaxopt", "matplotlib", "mujoco", "mujoco-mjx", "numpy", "qpax", "scipy"]
-COLUMNS = ["peer", "what", "size", "seconds", "seconds_least", "rounds", "first_call_s", "precision",
-           "contacts", "off_exact", "converged", "result"]
+COLUMNS = ["peer", "what", "size", "seconds", "seconds_least", "rounds", "ratio", "first_call_s",
+           "precision", "contacts", "off_exact", "converged", "result"]
+VERSIONS = """
+import importlib.metadata, sys
+for name in sys.argv[1:]:
+    try:
+        print(name, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        print(name, "absent")
+"""
 ROUNDS = 3
 LONG = 5.0  # seconds of a call after which one round has to do
 
@@ -48,8 +60,9 @@ class Peer:
     def ask(self, request, limit):
         """The answer, or None where `limit` seconds were not enough: then the process is gone."""
         if not self.process:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=subprocess.DEVNULL, start_new_session=True)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                            start_new_session=True)
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
@@ -67,8 +80,8 @@ class Peer:
     def stop(self):
         if self.process:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            self.process = None
+            with self.process:  # waits, closes the pipes
+                self.process = None
 
 
 def series_of_witness(build, device):
@@ -85,14 +98,15 @@ def series_of_witness(build, device):
 def series_of_manifold(build, device, files):
     sizes = [1, 16, 64, 256, 1024, 4096]
     fields = {"what": "contacts", "build": build, "device": device, **files}
-    poses = {"bodies": files["bodies"], "poses": files["poses"]}
+    poses = {k: files[k] for k in ("bodies", "poses")}
     out = [Series("abut", "abut", fields, sizes),
            Series("jax", "JAX, the same formulas", {"what": "contacts", **files}, sizes[:-1])]
     for what, label in (("contacts", "MuJoCo C, 18 x 18 hulls, contacts"),
                         ("forward", "MuJoCo C, 18 x 18 hulls, mj_forward")):
         out.append(Series("mujoco", label, {"what": what, "hulls": 18, **poses}, sizes))
-    for hulls in (2, 5, 18):
-        out.append(Series("mjx", f"MJX, {hulls} x {hulls} hulls", {"what": "contacts", "hulls": hulls, **poses},
+    for hulls in (2, 5, 18):  # each size is compiled anew
+        request = {"what": "contacts", "hulls": hulls, **poses}
+        out.append(Series("mjx", f"MJX, {hulls} x {hulls} hulls", request,
                           [64] if hulls == 18 else [1, 64, 1024]))
     return out
 
@@ -110,23 +124,36 @@ def row_of(series, size, replies, result):
     row = {"peer": series.label, "what": series.request["what"], "size": size, "result": result}
     if result == "ok" and good:
         seconds = [r["seconds"] for r in good]
-        row |= {k: good[0][k] for k in ("first_call_s", "precision", "contacts", "off_exact", "converged")
-                if k in good[0]}
-        row |= {"seconds": statistics.median(seconds), "seconds_least": min(seconds), "rounds": len(good)}
+        row |= {k: good[0][k] for k in COLUMNS if k in good[0]}
+        row |= {"seconds": statistics.median(seconds), "seconds_least": min(seconds),
+                "rounds": len(good)}
+    return row
+
+
+def key_of(series):
+    return series.label + series.request["what"]
+
+
+def add_ratio(row, replies, ours):
+    """Time over abut's of the same round, median of the rounds that both have."""
+    ratios = [a["seconds"] / b["seconds"] for a, b in zip(replies, ours)
+              if a and b and "seconds" in a and "seconds" in b]
+    if row["result"] == "ok" and ratios:
+        row["ratio"] = statistics.median(ratios)
     return row
 
 
 def measure(all_series, python, limit, largest):
     """Size by size, round by round, series by series; rows in the order of the series."""
-    peers = {s.label: Peer(python, s.peer) for s in all_series}  # a stopped one takes no other along
+    peers = {s.label: Peer(python, s.peer) for s in all_series}  # stopping one stops no other
     ended, rows = {}, collections.defaultdict(list)
     for size in sorted({n for s in all_series for n in s.sizes if n <= largest}):
-        asked = [s for s in all_series if size in s.sizes and s.label + s.request["what"] not in ended]
+        asked = [s for s in all_series if size in s.sizes and key_of(s) not in ended]
         replies = collections.defaultdict(list)
         for _ in range(ROUNDS):
             for i, s in enumerate(asked):
                 before = replies[i]
-                key = s.label + s.request["what"]
+                key = key_of(s)
                 if key in ended or (before and before[-1]["seconds"] > LONG):
                     continue
                 reply = peers[s.label].ask({**s.request, "size": size}, limit)
@@ -134,7 +161,10 @@ def measure(all_series, python, limit, largest):
                 if result_of(reply, limit) != "ok":
                     ended[key] = result_of(reply, limit)
         for i, s in enumerate(asked):
-            row = row_of(s, size, replies[i], ended.get(s.label + s.request["what"], "ok"))
+            ours = [k for k, other in enumerate(asked) if other.peer == "abut"
+                    and ("hulls" in s.request or other.request["what"] == s.request["what"])]
+            row = row_of(s, size, replies[i], ended.get(key_of(s), "ok"))
+            add_ratio(row, replies[i], replies[ours[0]] if ours else [])
             rows[all_series.index(s)].append(row)
             print(f"{row['peer']:46} {row['what']:9} {size:8} "
                   + (f"{row['seconds']:.3e} s" if "seconds" in row else row["result"]), flush=True)
@@ -144,7 +174,7 @@ def measure(all_series, python, limit, largest):
 
 
 def measure_variants(python, request, limit, largest):
-    """One series a variant and derivative, all timed by turns within one `abut bench` a batch size."""
+    """A series for each variant and derivative; one `abut bench` a batch size times them by turns."""
     peer, kept = Peer(python, "abut"), collections.defaultdict(list)
     sizes = [n for n in (1, 4, 16, 64, 256, 1024, 4096) if n <= largest]
     rows = []
@@ -160,8 +190,9 @@ def measure_variants(python, request, limit, largest):
     for (variant, what, size), found in sorted(kept.items()):
         seconds = [r["seconds_median"] for r in found]
         rows.append({"peer": f"abut, {variant}", "what": what, "size": size, "rounds": len(found),
-                     "seconds": statistics.median(seconds), "seconds_least": min(seconds), "result": "ok",
-                     "precision": found[0]["precision"], "contacts": found[0]["contacts"]})
+                     "seconds": statistics.median(seconds), "seconds_least": min(seconds),
+                     "precision": found[0]["precision"], "contacts": found[0]["contacts"],
+                     "result": "ok"})
         print(f"{rows[-1]['peer']:46} {what:13} {size:8} {rows[-1]['seconds']:.3e} s", flush=True)
     peer.stop()
     return rows
@@ -186,31 +217,35 @@ def circumstances(options, python, files):
     bench = json.loads(output_of([abut, "bench", "--batch", 1, "--device", options.device, "--json",
                                   "--quiet"]) or '[{"device": "none"}]')[0]["device"]
     device = next((d for d in listed if d["name"] == bench), {"platform": "?", "driver": "?"})
-    versions = output_of([python, "-c", "import importlib.metadata as m\nfor n in %r:\n try: print(n, "
-                          "m.version(n))\n except m.PackageNotFoundError: print(n, 'absent')"
-                          % [p.split("[")[0] for p in PACKAGES + ["jaxlib"] if p != "matplotlib"]])
+    names = [p.split("[")[0] for p in PACKAGES + ["jaxlib"] if p != "matplotlib"]
+    versions = output_of([python, "-c", VERSIONS, *names])
     return {"device": bench, "driver": f"{device['platform']} {device['driver']}",
             "processor": f"{processor()}, {len(os.sched_getaffinity(0))} cores",
             "commit": output_of(["git", "describe", "--always", "--dirty"]) or "?",
             "date": time.strftime("%Y-%m-%d"), "load before": f"{os.getloadavg()[0]:.1f}",
-            "versions": ", ".join(versions.splitlines()), "limit of a request": f"{options.limit:g} s",
-            "bodies": ", ".join(pathlib.Path(*pathlib.Path(b).parts[-2:]).as_posix() for b in files["bodies"])}
+            "versions": ", ".join(versions.splitlines()),
+            "limit of a request": f"{options.limit:g} s",
+            "bodies": ", ".join("/".join(pathlib.Path(b).parts[-2:]) for b in files["bodies"])}
 
 
 def write_csv(path, about, rows):
     used = [c for c in COLUMNS if any(c in row for row in rows)]
-    short = {"seconds": "{:.4g}", "seconds_least": "{:.4g}", "first_call_s": "{:.2f}", "contacts": "{:.4g}",
-             "off_exact": "{:.2g}", "converged": "{:.4g}"}
+    short = {c: "{:.4g}" for c in ("seconds", "seconds_least", "ratio", "contacts", "converged")}
+    short |= {"first_call_s": "{:.2f}", "off_exact": "{:.2g}"}
     with path.open("w", newline="") as file:
         file.writelines(f"# {key}: {value}\n" for key, value in about.items())
         writer = csv.DictWriter(file, used, lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({k: short[k].format(v) if k in short else v for k, v in row.items()})
+            writer.writerow({k: short[k].format(v) if k in short else v
+                             for k, v in row.items()})
 
 
 def environment(folder):
-    """The Python of the environment in `folder`; made where there is none, package by package if need be."""
+    """The Python of the environment in `folder`, which is made where there is none.
+
+    Where pip cannot have all packages at once, it is asked for one after another.
+    """
     python = folder / "bin" / "python"
     if python.exists():
         return python
@@ -227,39 +262,41 @@ def environment(folder):
 def run(options, python):
     files = {"bodies": [str(p) for p in options.bodies], "smoothing": str(options.smoothing),
              "poses": str(options.poses)}
-    build = str(options.build)
+    build, bounds = str(options.build), (options.limit, options.largest)
     about = circumstances(options, python, files)
     options.out.mkdir(parents=True, exist_ok=True)
     for figure in options.only.split(","):
         start = time.monotonic()
         if figure == "witness":
-            rows = measure(series_of_witness(build, options.device), python, options.limit, options.largest)
+            rows = measure(series_of_witness(build, options.device), python, *bounds)
         elif figure == "manifold":
-            rows = measure(series_of_manifold(build, options.device, files), python, options.limit,
-                           options.largest)
+            rows = measure(series_of_manifold(build, options.device, files), python, *bounds)
         else:
             request = {"what": "contacts", "build": build, "device": options.device, **files}
-            rows = measure_variants(python, request, options.limit, options.largest)
+            rows = measure_variants(python, request, *bounds)
         write_csv(options.out / f"peers-{figure}.csv", about, rows)
         print(f"{figure}: {time.monotonic() - start:.0f} s", flush=True)
-    drawn = subprocess.run([python, HERE / "plot.py", options.out, options.plots])
-    return drawn.returncode
+    if options.write:
+        table.write(options.write, options.out)
+    return subprocess.run([python, HERE / "plot.py", options.out, options.plots]).returncode
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--environment", type=pathlib.Path)
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for one request")
     parser.add_argument("--only", default="witness,manifold,variants")
     parser.add_argument("--largest", type=int, default=10 ** 9, help="no batch above this")
     parser.add_argument("--device", default="pocl")
-    parser.add_argument("--case", type=pathlib.Path, default=ROOT / "tests" / "golden" / "figure-softsort",
+    parser.add_argument("--case", type=pathlib.Path, default=ROOT / "tests/golden/figure-softsort",
                         help="folder of a.body.json, b.body.json, smoothing.json, poses.npz (s1, s2)")
     parser.add_argument("--bodies", type=pathlib.Path, nargs=2)
     parser.add_argument("--smoothing", type=pathlib.Path)
     parser.add_argument("--poses", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--write", type=pathlib.Path, help="a README whose tables are renewed")
     parser.add_argument("--plots", type=pathlib.Path, default=ROOT / "docs")
     options = parser.parse_args()
     if not set(options.only.split(",")) <= {"witness", "manifold", "variants"}:

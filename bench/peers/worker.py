@@ -12,7 +12,7 @@ import time
 
 SECONDS = 0.2
 
-# Standard output carries answers alone; what packages print there, even while imported, goes to standard error.
+# Standard output carries answers alone: what packages print, even while imported, goes to standard error.
 ANSWERS = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
