@@ -143,8 +143,8 @@ void bench_memory_close(bench_memory *m)
 
 /* ---- timing ---- */
 
-static exit_code time_round(const scene *s, const bench_memory *m, const size_t *whats, size_t count,
-                            double *seconds)
+static exit_code time_round(const scene *s, const bench_memory *m, const size_t *whats,
+                            size_t count, double *seconds)
 {
   for (size_t i = 0; i < count; ++i) {
     const double start = now();

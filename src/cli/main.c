@@ -44,11 +44,11 @@ const command commands[] = {
    "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp.",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
-   "Measures how wide and how large a device's work should be: lanes, work-groups, scratch memory.\n"
-   "What a setting answers is checked against the host's float64 before it is timed, by turns with\n"
-   "the best one so far, forward and gradient. The fastest goes into the user's file of settings,\n"
-   "which every later run reads, or into -o FILE; other devices' entries there are kept. Without A\n"
-   "and B: two built-in figures of 18 superquadrics each.",
+   "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"
+   "memory. What a setting answers is checked against the host's float64 before it is timed, by\n"
+   "turns with the best one so far, forward and gradient. The fastest goes into the user's file\n"
+   "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
+   "kept. Without A and B: two built-in figures of 18 superquadrics each.",
    cmd_tune},
 };
 

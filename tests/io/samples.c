@@ -147,6 +147,12 @@ static const char body[] =
   " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"
   " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}]\n}\n";
 
+static const char tuning[] =
+  "{\"devices\": [{\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f32\", \"lanes\": 16,\n"
+  "  \"group\": 1, \"items\": 8, \"scratch_bytes\": 16777216, \"driver\": \"1.2\"},\n"
+  " {\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f64\", \"lanes\": 4,\n"
+  "  \"group\": 64, \"items\": 256, \"scratch_bytes\": 65536}]}\n";
+
 static const char smoothing[] =
   "{\"length\": 1.0, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12,\n"
   " \"penetration\": 0.01, \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01,\n"
@@ -213,6 +219,9 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_SMOOTHING:
     buffer_text(&b[0], "%s", smoothing);
+    break;
+  case SAMPLE_TUNING:
+    buffer_text(&b[0], "%s", tuning);
     break;
   case SAMPLE_NPZ:
     npz(&b[0], 0);

@@ -13,6 +13,7 @@ typedef enum sample_kind {
   SAMPLE_SMOOTHING,
   SAMPLE_NPZ,
   SAMPLE_CSV,
+  SAMPLE_TUNING,
   SAMPLE_KINDS
 } sample_kind;
 

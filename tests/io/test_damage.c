@@ -1,4 +1,5 @@
 /* Good files cut at every byte, and with bytes changed: an error or a valid result, never more. */
+#include "device/tuning_file.h"
 #include "io/body_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
@@ -45,6 +46,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
 {
   body_file b;
   abut_smoothing s;
+  tuning_file t;
   abut_npz n;
   abut_poses p;
   abut_status status;
@@ -55,6 +57,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
     return status;
   case SAMPLE_SMOOTHING:
     return smoothing_parse("t", bytes, count, &s);
+  case SAMPLE_TUNING:
+    status = tuning_file_parse("t", bytes, count, &t);
+    tuning_file_free(&t);
+    return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);
     abut_free_npz(&n);
@@ -99,6 +105,7 @@ static size_t loss_allowed(sample_kind kind, size_t number)
     return 1;
   case SAMPLE_BODY:
   case SAMPLE_SMOOTHING:
+  case SAMPLE_TUNING:
     return 1;
   default:
     return 0;
