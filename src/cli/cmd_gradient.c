@@ -166,6 +166,7 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(open_files(g, o));
   CLI_TRY(job_open(&g->job, o, precision));
+  job_forget_poses(&g->job);
   CLI_TRY(take_files(g));
   CLI_TRY(take_memory(g));
   CLI_TRY(compute(g));

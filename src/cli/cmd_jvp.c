@@ -50,6 +50,7 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(inputs_open(&v->tangent_file, o->value[OPTION_TANGENTS]));
   CLI_TRY(job_open(j, o, precision));
+  job_forget_poses(j);
   CLI_TRY(inputs_tangents(&v->tangent_file, j->poses.count, j->width, precision, &v->along));
   CLI_TRY(take_memory(v));
   job_begin(j, "tangents, poses");

@@ -32,6 +32,14 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
   return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
 }
 
+void job_forget_poses(job *j)
+{
+  const abut_poses was = j->poses;
+  abut_free_poses(&j->poses);
+  j->poses.count = was.count;
+  j->poses.kind = was.kind;
+}
+
 void job_close(job *j)
 {
   pose_arrays_close(&j->arrays);

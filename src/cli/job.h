@@ -21,6 +21,8 @@ exit_code job_check(const options *o);
 /* Reads the poses, and opens device, bodies and smoothing. Close it after a failure, too. */
 exit_code job_open(job *j, const options *o, abut_precision precision);
 void job_close(job *j);
+/* Frees the poses as they were read, once the batch has its own; their count stays. */
+void job_forget_poses(job *j);
 /* Around a call of the library on `batch`: shows its progress and takes its time. */
 void job_begin(job *j, const char *what);
 exit_code job_end(job *j, abut_status status);
