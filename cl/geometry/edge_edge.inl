@@ -55,19 +55,20 @@ static void FN(side_costs)(const FN(quadratic) *r, const num free[4], num cost[4
   cost[3] = n_mul(n_smad(n_mul(q11, free[3]), R(0.5), c1), free[3]);
 }
 
-// Weights of the soft minimum and their sum.
+static num FN(lesser)(num a, num b)
+{
+  return n_select(n_value(b) < n_value(a), b, a);
+}
+
+// Weights of the soft minimum and their sum. No loops: compilers keep those of arrays of lanes.
 static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num w[4])
 {
-  num least = cost[0];
-  for (int i = 1; i < 4; ++i) {
-    least = n_select(n_value(cost[i]) < n_value(least), cost[i], least);
-  }
-  num sum = n_lit(R(0.0));
-  for (int i = 0; i < 4; ++i) {
-    w[i] = n_exp2(n_scale(n_sub(least, cost[i]), c->minimum_log2e));
-    sum = n_add(sum, w[i]);
-  }
-  return sum;
+  const num least = FN(lesser)(FN(lesser)(cost[0], cost[1]), FN(lesser)(cost[2], cost[3]));
+  w[0] = n_exp2(n_scale(n_sub(least, cost[0]), c->minimum_log2e));
+  w[1] = n_exp2(n_scale(n_sub(least, cost[1]), c->minimum_log2e));
+  w[2] = n_exp2(n_scale(n_sub(least, cost[2]), c->minimum_log2e));
+  w[3] = n_exp2(n_scale(n_sub(least, cost[3]), c->minimum_log2e));
+  return n_add(n_add(w[0], w[1]), n_add(w[2], w[3]));
 }
 
 // Smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best of four

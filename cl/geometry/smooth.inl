@@ -33,25 +33,6 @@ static num FN(soft_sign_and_slope)(num x, num *slope)
   return n_shift(n_scale(s, R(2.0)), R(-1.0));
 }
 
-// softplus(x) - max(x, 0), even in x.
-static num FN(softplus_rest)(num x)
-{
-  const ilane positive = n_value(x) >= lane_lit(R(0.0));
-  const num e = n_exp2(n_select(positive, n_scale(x, -LOG2E), n_scale(x, LOG2E)));
-  return n_scale(n_log2(n_shift(e, R(1.0))), LN2);
-}
-
-// clip(x, 0, 1) = relu(x) - relu(x - 1) with relu(x) = tau softplus(x / tau). The hard clip is
-// taken out of the difference first: far from [0, 1] the two terms would cancel.
-static num FN(soft_clip)(num x, real tau, real tau_inv)
-{
-  const num hard = n_select(n_value(x) >= lane_lit(R(1.0)), n_lit(R(1.0)),
-                            n_select(n_value(x) >= lane_lit(R(0.0)), x, n_lit(R(0.0))));
-  const num low = FN(softplus_rest)(n_scale(x, tau_inv));
-  const num high = FN(softplus_rest)(n_scale(n_shift(x, R(-1.0)), tau_inv));
-  return n_smad(n_sub(low, high), tau, hard);
-}
-
 // The steps at 0 and at 1: e = exp(-|x| / tau), f = exp(-|x - 1| / tau), 1 / ((1 + e)(1 + f)). With
 // them slopes are products whose factors cancel nowhere but where they vanish.
 typedef struct FN(steps) {
@@ -80,7 +61,8 @@ static num FN(by_step)(const FN(steps) *s, num below, num between, num above)
   return n_select(s->above, above, n_select(s->right, between, below));
 }
 
-// The soft clip and its slope, sigmoid(x / tau) - sigmoid((x - 1) / tau).
+// clip(x, 0, 1) = relu(x) - relu(x - 1), relu(x) = tau softplus(x / tau), and its slope. The hard
+// clip is taken out of the difference first: far from [0, 1] the two terms would cancel.
 static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
 {
   const FN(steps) s = FN(steps_of)(x, tau_inv);
@@ -91,13 +73,7 @@ static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
   return n_smad(rest, tau * LN2, FN(by_step)(&s, zero, x, one));
 }
 
-// [0 < x < 1]
-static num FN(within)(num x, real tau_inv)
-{
-  return n_mul(FN(sigmoid)(n_scale(x, tau_inv)),
-               FN(sigmoid)(n_scale(n_sub(n_lit(R(1.0)), x), tau_inv)));
-}
-
+// [0 < x < 1] and its slope.
 static num FN(within_and_slope)(num x, real tau_inv, num *slope)
 {
   const FN(steps) s = FN(steps_of)(x, tau_inv);
@@ -106,6 +82,19 @@ static num FN(within_and_slope)(num x, real tau_inv, num *slope)
   const num rise = FN(by_step)(&s, n_sub(one, s.ef), n_sub(s.e, s.f), n_sub(s.ef, one));
   *slope = n_scale(n_mul(inside, n_mul(rise, s.inv)), tau_inv);
   return inside;
+}
+
+// What is not asked for costs nothing once these are inlined.
+static num FN(soft_clip)(num x, real tau, real tau_inv)
+{
+  num slope;
+  return FN(soft_clip_and_slope)(x, tau, tau_inv, &slope);
+}
+
+static num FN(within)(num x, real tau_inv)
+{
+  num slope;
+  return FN(within_and_slope)(x, tau_inv, &slope);
 }
 
 // g / sqrt(tau + g.g)

@@ -30,6 +30,12 @@ static FN(face_plane) FN(face_plane_of)(vec v, vec a, vec b, vec e)
   return r;
 }
 
+static num FN(how_far)(vec v, vec side, GLOBAL const coefficients *c)
+{
+  const vec gap = FN(sub3)(v, side);
+  return n_sqrt(n_shift(FN(dot3)(gap, gap), c->distance));
+}
+
 // v on the triangle's sides (a, b), (b, e) and (a, e); its distances; weights of their soft minimum
 // and these weights' sum.
 static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c, vec side[3],
@@ -38,20 +44,15 @@ static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients 
   side[0] = FN(on_edge)(v, a, b, c);
   side[1] = FN(on_edge)(v, b, e, c);
   side[2] = FN(on_edge)(v, a, e, c);
-  for (int i = 0; i < 3; ++i) {
-    const vec gap = FN(sub3)(v, side[i]);
-    far[i] = n_sqrt(n_shift(FN(dot3)(gap, gap), c->distance));
-  }
-  num least = far[0];
-  for (int i = 1; i < 3; ++i) {
-    least = n_select(n_value(far[i]) < n_value(least), far[i], least);
-  }
-  num sum = n_lit(R(0.0));
-  for (int i = 0; i < 3; ++i) {
-    w[i] = n_exp2(n_scale(n_sub(least, far[i]), c->length_inv * c->minimum_log2e));
-    sum = n_add(sum, w[i]);
-  }
-  return sum;
+  far[0] = FN(how_far)(v, side[0], c);
+  far[1] = FN(how_far)(v, side[1], c);
+  far[2] = FN(how_far)(v, side[2], c);
+  const real scale = c->length_inv * c->minimum_log2e;
+  const num least = FN(lesser)(FN(lesser)(far[0], far[1]), far[2]);
+  w[0] = n_exp2(n_scale(n_sub(least, far[0]), scale));
+  w[1] = n_exp2(n_scale(n_sub(least, far[1]), scale));
+  w[2] = n_exp2(n_scale(n_sub(least, far[2]), scale));
+  return n_add(n_add(w[0], w[1]), w[2]);
 }
 
 // v onto the triangle (a, b, e). The caller has made sure that it has area.
@@ -63,11 +64,8 @@ static vec FN(face_witness)(vec v, vec a, vec b, vec e, GLOBAL const coefficient
   vec side[3];
   num far[3], w[3];
   const num sum = FN(face_sides)(v, a, b, e, c, side, far, w);
-  const num zero = n_lit(R(0.0));
-  vec mix = FN(make)(zero, zero, zero);
-  for (int i = 0; i < 3; ++i) {
-    mix = FN(mad3)(side[i], w[i], mix);
-  }
+  const vec mix =
+    FN(mad3)(side[0], w[0], FN(mad3)(side[1], w[1], FN(scale3)(side[2], w[2])));
   const num rest = n_div(n_sub(n_lit(R(1.0)), inside), sum);
   return FN(mad3)(FN(add3)(a, r.flat), inside, FN(scale3)(mix, rest));
 }

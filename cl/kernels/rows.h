@@ -73,25 +73,23 @@ static void store_blocks(GLOBAL real *p, vec3_r v)
   lane_store(v.z, p + 2 * LANES);
 }
 
-// LANES rows of `width` reals <-> width / 3 vectors.
-static void load_rows(GLOBAL const real *p, int width, vec3_r *out)
+// LANES rows of 6 or 9 reals <-> vectors. One function a width: where it is not inlined it still
+// knows it.
+static void load_rows6(GLOBAL const real *p, vec3_r out[2])
 {
-  const vec3_r v0 = load_blocks(p);
-  if (width == 3) {
-    out[0] = split3(v0);
-    return;
-  }
-  const vec3_r v1 = load_blocks(p + 3 * LANES);
-  if (width == 6) {
-    const vec3_r even = split3(make_r((lane)(v0.x.even, v0.y.even), (lane)(v0.z.even, v1.x.even),
-                                      (lane)(v1.y.even, v1.z.even)));
-    const vec3_r odd = split3(make_r((lane)(v0.x.odd, v0.y.odd), (lane)(v0.z.odd, v1.x.odd),
-                                     (lane)(v1.y.odd, v1.z.odd)));
-    out[0] = make_r(even.x, odd.x, even.y);
-    out[1] = make_r(odd.y, even.z, odd.z);
-    return;
-  }
-  const vec3_r s0 = split3(v0), s1 = split3(v1), s2 = split3(load_blocks(p + 6 * LANES));
+  const vec3_r v = load_blocks(p), w = load_blocks(p + 3 * LANES);
+  const vec3_r even = split3(
+    make_r((lane)(v.x.even, v.y.even), (lane)(v.z.even, w.x.even), (lane)(w.y.even, w.z.even)));
+  const vec3_r odd =
+    split3(make_r((lane)(v.x.odd, v.y.odd), (lane)(v.z.odd, w.x.odd), (lane)(w.y.odd, w.z.odd)));
+  out[0] = make_r(even.x, odd.x, even.y);
+  out[1] = make_r(odd.y, even.z, odd.z);
+}
+
+static void load_rows9(GLOBAL const real *p, vec3_r out[3])
+{
+  const vec3_r s0 = split3(load_blocks(p)), s1 = split3(load_blocks(p + 3 * LANES));
+  const vec3_r s2 = split3(load_blocks(p + 6 * LANES));
   const vec3_r x = split3(make_r(s0.x, s1.x, s2.x)), y = split3(make_r(s0.y, s1.y, s2.y));
   const vec3_r z = split3(make_r(s0.z, s1.z, s2.z));
   out[0] = make_r(x.x, y.x, z.x);
@@ -116,25 +114,24 @@ static lane mixed_high(lane a, lane b)
   return r;
 }
 
-static void store_rows(GLOBAL real *p, int width, const vec3_r *v)
+static void store_rows6(GLOBAL real *p, const vec3_r v[2])
 {
-  if (width == 3) {
-    store_blocks(p, join3(v[0]));
-  } else if (width == 6) {
-    const vec3_r even = join3(make_r(v[0].x, v[0].z, v[1].y));
-    const vec3_r odd = join3(make_r(v[0].y, v[1].x, v[1].z));
-    store_blocks(p, make_r(mixed_low(even.x, odd.x), mixed_high(even.x, odd.x),
-                           mixed_low(even.y, odd.y)));
-    store_blocks(p + 3 * LANES, make_r(mixed_high(even.y, odd.y), mixed_low(even.z, odd.z),
-                                       mixed_high(even.z, odd.z)));
-  } else {
-    const vec3_r x = join3(make_r(v[0].x, v[1].x, v[2].x));
-    const vec3_r y = join3(make_r(v[0].y, v[1].y, v[2].y));
-    const vec3_r z = join3(make_r(v[0].z, v[1].z, v[2].z));
-    store_blocks(p, join3(make_r(x.x, y.x, z.x)));
-    store_blocks(p + 3 * LANES, join3(make_r(x.y, y.y, z.y)));
-    store_blocks(p + 6 * LANES, join3(make_r(x.z, y.z, z.z)));
-  }
+  const vec3_r even = join3(make_r(v[0].x, v[0].z, v[1].y));
+  const vec3_r odd = join3(make_r(v[0].y, v[1].x, v[1].z));
+  store_blocks(p, make_r(mixed_low(even.x, odd.x), mixed_high(even.x, odd.x),
+                         mixed_low(even.y, odd.y)));
+  store_blocks(p + 3 * LANES, make_r(mixed_high(even.y, odd.y), mixed_low(even.z, odd.z),
+                                     mixed_high(even.z, odd.z)));
+}
+
+static void store_rows9(GLOBAL real *p, const vec3_r v[3])
+{
+  const vec3_r x = join3(make_r(v[0].x, v[1].x, v[2].x));
+  const vec3_r y = join3(make_r(v[0].y, v[1].y, v[2].y));
+  const vec3_r z = join3(make_r(v[0].z, v[1].z, v[2].z));
+  store_blocks(p, join3(make_r(x.x, y.x, z.x)));
+  store_blocks(p + 3 * LANES, join3(make_r(x.y, y.y, z.y)));
+  store_blocks(p + 6 * LANES, join3(make_r(x.z, y.z, z.z)));
 }
 
 #endif

@@ -1,6 +1,12 @@
 // Witness points alone: one query a lane. Arrays have `stride` queries, `count` of them in use:
 // the derivatives of an array of w numbers a query lie w * stride numbers behind its values.
 
+static vec none3(void)
+{
+  const num none = n_lit(R(0.0));
+  return FN(make)(none, none, none);
+}
+
 static vec with_part3(vec v, int i, vec3_r part)
 {
   (void)v;
@@ -9,51 +15,110 @@ static vec with_part3(vec v, int i, vec3_r part)
                   n_with_part(v.z, i, part.z));
 }
 
-// Rows of `width` numbers from query `first` on, as vectors. Past the last query lanes repeat it.
-static void load_query(GLOBAL const real *p, int width, int stride, int first, int count, vec *out)
+static vec3_r get_part3(vec v, int i)
 {
-#if LANES > 1
-  if (first + LANES <= count) {
-    const num zero = n_lit(R(0.0));
-    out[0] = out[width / 3 - 1] = out[width / 6] = FN(make)(zero, zero, zero);
-    EACH_PART(i) {
-      vec3_r part[3];
-      load_rows(p + width * (i * stride + first), width, part);
-      for (int k = 0; k < width / 3; ++k) {
-        out[k] = with_part3(out[k], i, part[k]);
-      }
-    }
-    return;
-  }
-#endif
-  for (int k = 0; k < width / 3; ++k) {
-    out[k] = gather3(p + 3 * k, width * stride, first, count - 1, width);
-  }
+  (void)i;
+  return make_r(n_get_part(v.x, i), n_get_part(v.y, i), n_get_part(v.z, i));
 }
 
+// ---- rows of 3, 6 or 9 numbers a query, as vectors. Past the last query lanes repeat it ----
 static vec load_query3(GLOBAL const real *p, int stride, int first, int count)
 {
-  vec r[1];
-  load_query(p, 3, stride, first, count, r);
-  return r[0];
+#if LANES > 1
+  if (first + LANES <= count) {
+    vec r = none3();
+    EACH_PART(i) {
+      r = with_part3(r, i, split3(load_blocks(p + 3 * (i * stride + first))));
+    }
+    return r;
+  }
+#endif
+  return gather3(p, 3 * stride, first, count - 1, 3);
 }
 
-static void store_query(GLOBAL real *p, int width, int stride, int first, int count, const vec *v)
+static void load_query6(GLOBAL const real *p, int stride, int first, int count, vec out[2])
 {
 #if LANES > 1
   if (first + LANES <= count) {
+    vec3_r part[2];
+    out[0] = none3();
+    out[1] = none3();
     EACH_PART(i) {
-      vec3_r part[3];
-      for (int k = 0; k < width / 3; ++k) {
-        part[k] = make_r(n_get_part(v[k].x, i), n_get_part(v[k].y, i), n_get_part(v[k].z, i));
-      }
-      store_rows(p + width * (i * stride + first), width, part);
+      load_rows6(p + 6 * (i * stride + first), part);
+      out[0] = with_part3(out[0], i, part[0]);
+      out[1] = with_part3(out[1], i, part[1]);
     }
     return;
   }
 #endif
-  for (int k = 0; k < width / 3; ++k) {
-    store_step3(p + 3 * k, width * stride, NO_ORDER, 0, first, count, width, v[k]);
+  out[0] = gather3(p, 6 * stride, first, count - 1, 6);
+  out[1] = gather3(p + 3, 6 * stride, first, count - 1, 6);
+}
+
+static void load_query9(GLOBAL const real *p, int stride, int first, int count, vec out[3])
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    vec3_r part[3];
+    out[0] = none3();
+    out[1] = none3();
+    out[2] = none3();
+    EACH_PART(i) {
+      load_rows9(p + 9 * (i * stride + first), part);
+      out[0] = with_part3(out[0], i, part[0]);
+      out[1] = with_part3(out[1], i, part[1]);
+      out[2] = with_part3(out[2], i, part[2]);
+    }
+    return;
+  }
+#endif
+  out[0] = gather3(p, 9 * stride, first, count - 1, 9);
+  out[1] = gather3(p + 3, 9 * stride, first, count - 1, 9);
+  out[2] = gather3(p + 6, 9 * stride, first, count - 1, 9);
+}
+
+static void store_query3(GLOBAL real *p, int stride, int first, int count, vec v)
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    EACH_PART(i) {
+      store_blocks(p + 3 * (i * stride + first), join3(get_part3(v, i)));
+    }
+    return;
+  }
+#endif
+  store_row3(p, 3 * stride, NO_ORDER, 0, first, count, v);
+}
+
+static void store_query6(GLOBAL real *p, int stride, int first, int count, const vec v[2])
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    EACH_PART(i) {
+      const vec3_r part[2] = {get_part3(v[0], i), get_part3(v[1], i)};
+      store_rows6(p + 6 * (i * stride + first), part);
+    }
+    return;
+  }
+#endif
+  for (int k = 0; k < 2; ++k) {
+    store_step3(p + 3 * k, 6 * stride, NO_ORDER, 0, first, count, 6, v[k]);
+  }
+}
+
+static void store_query9(GLOBAL real *p, int stride, int first, int count, const vec v[3])
+{
+#if LANES > 1
+  if (first + LANES <= count) {
+    EACH_PART(i) {
+      const vec3_r part[3] = {get_part3(v[0], i), get_part3(v[1], i), get_part3(v[2], i)};
+      store_rows9(p + 9 * (i * stride + first), part);
+    }
+    return;
+  }
+#endif
+  for (int k = 0; k < 3; ++k) {
+    store_step3(p + 3 * k, 9 * stride, NO_ORDER, 0, first, count, 9, v[k]);
   }
 }
 
@@ -61,8 +126,8 @@ static edge_ends query_edges(GLOBAL const real *edges1, GLOBAL const real *edges
                              int count, int stride)
 {
   vec p[2], q[2];
-  load_query(edges1, 6, stride, first, count, p);
-  load_query(edges2, 6, stride, first, count, q);
+  load_query6(edges1, stride, first, count, p);
+  load_query6(edges2, stride, first, count, q);
   const edge_ends r = {p[0], p[1], q[0], q[1]};
   return r;
 }
@@ -79,8 +144,8 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   vec e1, e2;
   num con;
   FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
-  store_query(points1, 3, stride, first, count, &e1);
-  store_query(points2, 3, stride, first, count, &e2);
+  store_query3(points1, stride, first, count, e1);
+  store_query3(points2, stride, first, count, e2);
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
 }
 
@@ -101,8 +166,8 @@ ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL cons
                            load_query3(points1_bar, stride, first, count),
                            load_query3(points2_bar, stride, first, count),
                            gather(interior_bar, stride, first, count - 1, 1), bar);
-  store_query(edges1_bar, 6, stride, first, count, bar);
-  store_query(edges2_bar, 6, stride, first, count, bar + 2);
+  store_query6(edges1_bar, stride, first, count, bar);
+  store_query6(edges2_bar, stride, first, count, bar + 2);
 }
 
 typedef struct face_query {
@@ -116,7 +181,7 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
 {
   face_query r;
   vec corners[3];
-  load_query(triangles, 9, stride, first, count, corners);
+  load_query9(triangles, stride, first, count, corners);
   r.v = load_query3(points, stride, first, count);
   r.a = corners[0];
   r.b = corners[1];
@@ -180,7 +245,7 @@ KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangle
   }
   const face_query q = query_face(points, triangles, first, count, stride);
   const vec onto = good_or_none3(q.good, FN(face_witness)(q.v, q.a, q.b, q.e, c));
-  store_query(projected, 3, stride, first, count, &onto);
+  store_query3(projected, stride, first, count, onto);
   store_status(status, first, count, q.good);
 }
 
@@ -200,7 +265,7 @@ ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL cons
   for (int i = 0; i < 4; ++i) {
     out[i] = good_or_none3(q.good, out[i]);
   }
-  store_query(points_bar, 3, stride, first, count, out);
-  store_query(triangles_bar, 9, stride, first, count, out + 1);
+  store_query3(points_bar, stride, first, count, out[0]);
+  store_query9(triangles_bar, stride, first, count, out + 1);
   store_status(status, first, count, q.good);
 }
