@@ -309,6 +309,8 @@ def main():
     options.bodies = [path.resolve() for path in options.bodies]
     if not (options.build / "src" / "cli" / "abut").exists():
         parser.error(f"{options.build} holds no build of abut: meson setup, ninja")
+    if options.write and (not options.write.exists() or table.BEGIN not in options.write.read_text()):
+        parser.error(f"{options.write} has no line {table.BEGIN}")
     if options.environment:
         return run(options, environment(options.environment.absolute()))
     with tempfile.TemporaryDirectory(prefix="abut-peers-") as folder:

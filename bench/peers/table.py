@@ -27,7 +27,7 @@ def cell(row, scale):
     if row["result"] != "ok":
         return row["result"]
     text = digits(scale * float(row["seconds"]) / int(row["size"]))
-    ratio = float(row["ratio"] or 1)
+    ratio = float(row.get("ratio") or 1)
     return text if row["peer"] == "abut" else f"{text} ({digits(ratio)} x)"
 
 
@@ -52,7 +52,7 @@ def manifold(results):
     sizes = [n for n in (1, 64, 1024) if n in {key[1] for key in found}]
     lines = []
     for peer in dict.fromkeys(r["peer"] for r in rows):
-        first = max(float(r["first_call_s"] or 0) for r in rows if r["peer"] == peer)
+        first = max(float(r.get("first_call_s") or 0) for r in rows if r["peer"] == peer)
         lines.append([peer, GRADIENT[peer.replace(",", "").split()[0]],
                       *[cell(found.get((peer, n)), 1e3) for n in sizes],
                       f"{first:.0f} s" if first >= 1 else ""])

@@ -8,6 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
 import run  # noqa: E402
+import table  # noqa: E402
 
 SLEEPER = """
 import sys, time
@@ -72,6 +73,22 @@ class Peers(unittest.TestCase):
         read = list(csv.DictReader(lines[1:]))
         self.assertEqual([row["result"] for row in read], ["ok"] * 3 + ["failed: ValueError: made up"])
         self.assertGreaterEqual(float(read[2]["seconds"]), 0.003)
+
+
+    def test_a_readme_gets_times_ratios_and_limits(self):
+        folder = pathlib.Path(self.folder.name)
+        series = [run.Series("abut", "abut", {"what": "contacts"}, [1, 64]),
+                  run.Series("made-up", "MJX", {"what": "contacts"}, [1, 64])]
+        rows = run.measure(series, sys.executable, 60.0, 10)
+        rows += [{"peer": "MJX", "what": "contacts", "size": 64, "result": "timed out after 8 s"}]
+        about = dict.fromkeys(("processor", "driver", "commit", "date", "load before", "versions"), "?")
+        run.write_csv(folder / "peers-manifold.csv", about, rows)
+        (folder / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+        table.write(folder / "README.md", folder)
+        lines = (folder / "README.md").read_text().splitlines()
+        self.assertEqual((lines[0], lines[-1], "old" in lines), ("before", "after", False))
+        self.assertRegex(lines[4], r"^\| abut \| yes \| [0-9.]+ \|")
+        self.assertRegex(lines[5], r"^\| MJX \| yes \| [0-9.]+ \([0-9.]+ x\) \| timed out after 8 s \|")
 
 
 class Absent(unittest.TestCase):
