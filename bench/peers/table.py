@@ -67,7 +67,7 @@ def write(readme, results):
         if (results / f"peers-{make.__name__}.csv").exists():
             about, found = make(results)
             lines += [*found, "", f"{about['processor']}; {about['driver']}; commit {about['commit']}, "
-                      f"{about['date']}; load before {about['load before']}; {about['versions']}.", ""]
+                      f"{about['date']}; load before {about['load before']}.", ""]
     head, rest = text.split(BEGIN)
     readme.write_text(head + "\n".join([BEGIN, *lines[:-1], END]) + rest.split(END)[1])
 
