@@ -46,7 +46,7 @@ def finish(figure, axes, about, path):
         ax.grid(True, which="minor", alpha=0.12)
         ax.spines[["top", "right"]].set_visible(False)
     figure.text(0.01, 0.005, f"{about['processor']}; {about['driver']}; commit {about['commit']}, "
-                f"{about['date']}", fontsize=7, color="#555555")
+                f"{about['date']}; load before {about['load before']}", fontsize=7, color="#555555")
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path, dpi=130)
     plt.close(figure)

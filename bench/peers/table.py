@@ -60,14 +60,21 @@ def manifold(results):
     return about, table_of(["contacts of two bodies, ms a pose", "gradient", *batches, "first call"], lines)
 
 
+def circumstances(about):
+    text = f"{about['processor']}; {about['driver']}; commit {about['commit']}, {about['date']}"
+    if float(about["load before"]) > 1.0:
+        text += (f". Other work kept the machine busy (load {about['load before']}): "
+                 "preliminary, and kinder to short calls than to long ones")
+    return text + "."
+
+
 def write(readme, results):
     text = readme.read_text()
     lines = []
     for make in (witness, manifold):
         if (results / f"peers-{make.__name__}.csv").exists():
             about, found = make(results)
-            lines += [*found, "", f"{about['processor']}; {about['driver']}; commit {about['commit']}, "
-                      f"{about['date']}; load before {about['load before']}.", ""]
+            lines += [*found, "", circumstances(about), ""]
     head, rest = text.split(BEGIN)
     readme.write_text(head + "\n".join([BEGIN, *lines[:-1], END]) + rest.split(END)[1])
 
