@@ -5,9 +5,10 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Measured on CPUs, where a work-item carries lanes and works alone, and scratch that stays in the
- * last cache is best. GPUs have the lanes in hardware, and want scratch that keeps all of it busy;
- * their rows are not measured yet. */
+/* Measured on CPUs, where a work-item carries lanes and works alone. With 8 items a work-group PoCL
+ * takes 0.89 of the processor time that it takes with 1, Intel's runtime 0.72, and more gain
+ * nothing; scratch from 8 to 64 MiB is within 2 % on PoCL. GPUs have the lanes in hardware, and want
+ * scratch that keeps all of it busy; their rows are not measured yet. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 1, 8, 16 * MIB},
