@@ -204,7 +204,7 @@ static void FN(subtract)(const FN(blend) *b, GLOBAL const coefficients *c, const
   const num hi = n_select(leads, m->phi, hole);
   const num e = n_exp2(n_scale(n_sub(n_select(leads, hole, m->phi), hi), c->union_log2e));
   const num sum = n_shift(e, R(1.0));
-  m->phi = n_smad(n_log2(sum), c->union_ln2, hi);
+  m->phi = n_smad(n_log2_1p(e), c->union_ln2, hi);
   const num major = n_rcp(sum);
   const num minor = n_mul(e, major);
   const num of_hole = n_select(leads, minor, major);

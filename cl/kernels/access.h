@@ -7,7 +7,7 @@
 #define KERNELS_ACCESS_H
 
 #define NO_ORDER ((GLOBAL const int *)0)
-#define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
+
 #define PARTS (1 + TANGENTS)
 #define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 

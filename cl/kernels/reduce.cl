@@ -42,17 +42,6 @@ static num group_sum(LOCAL real *part, num x, int item)
   return r;
 }
 
-static real least_lane(lane x)
-{
-  real t[LANES];
-  lane_store(x, t);
-  real least = t[0];
-  for (int i = 1; i < LANES; ++i) {
-    least = real_min(least, t[i]);
-  }
-  return least;
-}
-
 // Of the energy, sum of activity max(-d, 0)^2: cotangents -2 activity depth and depth^2.
 ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
                                       int contacts, GLOBAL real *d_bar, GLOBAL real *activity_bar)
@@ -88,7 +77,7 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, int contacts, 
   for (int i = item * LANES; i < slots; i += WG * LANES) {
     low = lane_min(low, n_value(gather(row, contacts, i, slots - 1, 1)));
   }
-  const real least = group_least(part, least_lane(low), item);
+  const real least = group_least(part, lane_least(low), item);
   const num zero = n_lit(R(0.0));
   num sum = zero;
   for (int i = item * LANES; i < slots; i += WG * LANES) {

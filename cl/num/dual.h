@@ -28,6 +28,10 @@ static dual dual_exp2(dual a)
   return dual_chain(a, v, v * LN2);
 }
 static dual dual_log2(dual a) { return dual_chain(a, lane_log2(a.v), LOG2E / a.v); }
+static dual dual_log2_1p(dual a)
+{
+  return dual_chain(a, lane_log2_1p(a.v), LOG2E / (a.v + R(1.0)));
+}
 #include "num/part_off.h"
 
 #undef DUAL_LEAST

@@ -7,7 +7,7 @@
 // between two forms of one smooth function and never use |x| inside one, so a dual is right at the
 // seam too.
 //
-// n_scale multiplies by a plain scalar, n_times by a part (a lane), n_over divides by one.
+// n_log2_1p(a) is log2(1 + a) for 0 <= a <= 1. n_scale multiplies by a plain scalar, n_times by a part (a lane), n_over divides by one.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL
@@ -27,6 +27,7 @@
 #define n_plain(a) lane_lit(a)
 #define n_exp2(a) dual_exp2(a)
 #define n_log2(a) dual_log2(a)
+#define n_log2_1p(a) dual_log2_1p(a)
 #endif
 #define n_lit(a) DUAL(lit)(n_plain(a))
 #define n_of(a) DUAL(lit)(a)
@@ -91,6 +92,7 @@
 #define n_sqrt(a) lane_sqrt(a)
 #define n_exp2(a) lane_exp2(a)
 #define n_log2(a) lane_log2(a)
+#define n_log2_1p(a) lane_log2_1p(a)
 #define n_abs(a) lane_abs(a)
 #define n_sin(a) lane_sin(a)
 #define n_cos(a) lane_cos(a)

@@ -88,7 +88,7 @@ typedef NUM_CAT(long, LANES) ilane;
 #define LANE_AS_REAL NUM_CAT(as_double, LANES)
 #define LANE_TO_INT NUM_CAT(convert_long, LANES)
 #define LANE_TO_REAL NUM_CAT(convert_double, LANES)
-typedef long ilane_scalar;
+#define ILANE_NAME long
 #else
 typedef NUM_CAT(float, LANES) lane;
 typedef NUM_CAT(int, LANES) ilane;
@@ -96,13 +96,12 @@ typedef NUM_CAT(int, LANES) ilane;
 #define LANE_AS_REAL NUM_CAT(as_float, LANES)
 #define LANE_TO_INT NUM_CAT(convert_int, LANES)
 #define LANE_TO_REAL NUM_CAT(convert_float, LANES)
-typedef int ilane_scalar;
+#define ILANE_NAME int
 #endif
+typedef ILANE_NAME ilane_scalar;
 #define lane_select(mask, a, b) select(b, a, mask)
 #define lane_load(p) NUM_CAT(vload, LANES)(0, p)
 #define lane_store(v, p) NUM_CAT(vstore, LANES)(v, 0, p)
-#define lane_any(mask) any(mask)
-#define lane_all(mask) all(mask)
 #define lane_first(v) ((v).s0)
 // Bytes: 1 where the mask holds, else 0.
 #define lane_store_bytes(mask, p) \
@@ -119,8 +118,6 @@ typedef int ilane_scalar;
 #define lane_select(mask, a, b) ((mask) ? (a) : (b))
 #define lane_load(p) (*(p))
 #define lane_store(v, p) (*(p) = (v))
-#define lane_any(mask) (mask)
-#define lane_all(mask) (mask)
 #define lane_first(v) (v)
 #endif
 #define lane_lit(x) ((lane)(x))
@@ -184,13 +181,15 @@ typedef int ilane_scalar;
 #endif
 #define REAL_NAN ((real)NAN)
 
+#define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
 #define LN2 R(0.69314718055994530942)
 #define LOG2E R(1.44269504088896340736)
 
 // ---- base-2 exponential and logarithm ---- Polynomials on lanes: a call into a CPU runtime's own
 // costs more than the inlined text. Scalars take the builtin, which GPUs have in hardware.
 // tools/fit_polynomials.py makes the coefficients; the bounds, over the whole range, are tested: 2
-// ulp for exp2, and for log2 1.5e-7 (float) and 3e-16 (double) absolute beside 1 ulp.
+// ulp for exp2, for log2 1.5e-7 (float) and 3e-16 (double) absolute beside 1 ulp, and 5 ulp for
+// log2_1p.
 #if LANES > 1 || defined(NUM_FORCE_POLYNOMIALS)
 
 #if LANES == 1
@@ -199,45 +198,47 @@ typedef int ilane_scalar;
 #define LANE_TO_REAL(x) ((real)(x))
 #endif
 
+// Sums of pairs, of pairs of pairs and so on: a chain of operations half as long as Horner's.
 #if REAL_DOUBLE
-// 2^f on [-1/2, 1/2]: Taylor series, 14 terms; the rest is below 5e-18.
+// (2^f - 1) / f on [-1/2, 1/2], to 1.3e-17.
 static lane lane_exp2_poly(lane f)
 {
-  const lane x = f * LN2;
-  lane p = lane_lit(1.6059043836821613e-10);
-  p = p * x + 2.08767569878681e-09;
-  p = p * x + 2.505210838544172e-08;
-  p = p * x + 2.755731922398589e-07;
-  p = p * x + 2.7557319223985893e-06;
-  p = p * x + 2.48015873015873e-05;
-  p = p * x + 0.0001984126984126984;
-  p = p * x + 0.001388888888888889;
-  p = p * x + 0.008333333333333333;
-  p = p * x + 0.041666666666666664;
-  p = p * x + 0.16666666666666666;
-  p = p * x + 0.5;
-  p = p * x + 1.0;
-  return p * x + 1.0;
+  const lane f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
+  const lane a = f * 0.24022650695910097 + 0.69314718055994529;
+  const lane b = f * 0.0096181291076068882 + 0.055504108664821597;
+  const lane c = f * 0.0001540353044173605 + 0.0013333558146416936;
+  const lane d = f * 1.3215442587921689e-06 + 1.5252733829836119e-05;
+  const lane e = f * 7.0725859492692234e-09 + 1.0178062445845774e-07;
+  const lane high = f2 * 4.4549605981865186e-10 + e;
+  const lane ab = b * f2 + a, cd = d * f2 + c;
+  return high * f8 + (cd * f4 + ab);
 }
 
-// log2(m) = 2 atanh(s) / ln 2 with s = (m-1)/(m+1), |s| < 0.1716: 12 odd terms.
-static lane lane_log2_poly(lane m)
+// log2(m) / s = 2 atanh(s) / (s ln 2) with s = (m - 1) / (m + 1), |s| < 0.1716, to 3.4e-18.
+static lane lane_log2_poly(lane s)
 {
-  const lane s = (m - 1.0) / (m + 1.0);
-  const lane z = s * s;
-  lane p = lane_lit(1.0 / 23.0);
-  p = p * z + 1.0 / 21.0;
-  p = p * z + 1.0 / 19.0;
-  p = p * z + 1.0 / 17.0;
-  p = p * z + 1.0 / 15.0;
-  p = p * z + 1.0 / 13.0;
-  p = p * z + 1.0 / 11.0;
-  p = p * z + 1.0 / 9.0;
-  p = p * z + 1.0 / 7.0;
-  p = p * z + 1.0 / 5.0;
-  p = p * z + 1.0 / 3.0;
-  p = p * z + 1.0;
-  return p * s * (2.0 * LOG2E);
+  const lane z = s * s, z2 = z * z, z4 = z2 * z2;
+  const lane a = z * 0.96179669392598977 + 2.8853900817779268;
+  const lane b = z * 0.41219858584090191 + 0.57707801634552025;
+  const lane c = z * 0.26233435251228127 + 0.32059853491381096;
+  const lane d = z * 0.21365895921126299 + 0.22091308401429963;
+  return (d * z2 + c) * z4 + (b * z2 + a);
+}
+#define LOG2_ARGUMENT(m) (((m) - 1.0) / ((m) + 1.0))
+
+// The same with s = x / (x + 2), s < 1/3, for log2(1 + x), to 3.9e-18.
+static lane lane_log2_1p(lane x)
+{
+  const lane s = x / (x + 2.0);
+  const lane z = s * s, z2 = z * z, z4 = z2 * z2, z8 = z4 * z4;
+  const lane a = z * 0.96179669392596812 + 2.8853900817779268;
+  const lane b = z * 0.41219858273639987 + 0.57707801635826517;
+  const lane c = z * 0.26230707333709513 + 0.32059892478820007;
+  const lane d = z * 0.19188383637234871 + 0.2219819177651261;
+  const lane e = z * 0.1200972347505444 + 0.17471280544176823;
+  const lane high = z2 * 0.24589531742274842 + e;
+  const lane ab = b * z2 + a, cd = d * z2 + c;
+  return (high * z8 + (cd * z4 + ab)) * s;
 }
 #define EXP2_MAGIC 6755399441055744.0 // 1.5 * 2^52: adding it rounds to an integer
 #define EXPONENT_SHIFT 52
@@ -246,30 +247,38 @@ static lane lane_log2_poly(lane m)
 #define EXP2_LOW (-1022.0)
 #define EXP2_HIGH 1023.0
 #else
+// (2^f - 1) / f on [-1/2, 1/2].
 static lane lane_exp2_poly(lane f)
 {
-  lane p = lane_lit(0.0001547801773f);
-  p = p * f + 0.001340043167f;
-  p = p * f + 0.009617994531f;
-  p = p * f + 0.05550327216f;
-  p = p * f + 0.240226515f;
-  p = p * f + 0.6931472067f;
-  return p * f + 1.0f;
+  const lane f2 = f * f;
+  const lane a = f * 0.240226515f + 0.6931472067f;
+  const lane b = f * 0.009617994531f + 0.05550327216f;
+  const lane c = f * 0.0001547801773f + 0.001340043167f;
+  return (c * f2 + b) * f2 + a;
 }
 
-static lane lane_log2_poly(lane m)
+// log2(1 + t) / t from the coefficients of 1, t, ... t^8.
+static lane lane_log2_sum(lane t, real a, real b, real c, real d, real e, real f, real g, real h,
+                          real i)
 {
-  const lane t = m - 1.0f;
-  lane p = lane_lit(0.1256948806f);
-  p = p * t - 0.2100599136f;
-  p = p * t + 0.2171335858f;
-  p = p * t - 0.23855072f;
-  p = p * t + 0.2876938455f;
-  p = p * t - 0.3607201491f;
-  p = p * t + 0.4809206539f;
-  p = p * t - 0.7213471372f;
-  p = p * t + 1.442694896f;
-  return p * t;
+  const lane t2 = t * t, t4 = t2 * t2;
+  const lane ab = t * b + a, cd = t * d + c, ef = t * f + e, gh = t * h + g;
+  const lane low = cd * t2 + ab, high = gh * t2 + ef;
+  return (t4 * i + high) * t4 + low;
+}
+
+static lane lane_log2_poly(lane t)
+{
+  return lane_log2_sum(t, 1.442694896f, -0.7213471372f, 0.4809206539f, -0.3607201491f,
+                       0.2876938455f, -0.23855072f, 0.2171335858f, -0.2100599136f, 0.1256948806f);
+}
+#define LOG2_ARGUMENT(m) ((m) - 1.0f)
+
+// log2(1 + x) for 0 <= x <= 1.
+static lane lane_log2_1p(lane x)
+{
+  return x * lane_log2_sum(x, 1.442695f, -0.72134107f, 0.48071094f, -0.35855219f, 0.27620555f,
+                           -0.19832163f, 0.1142767f, -0.04344079f, 0.00776752f);
 }
 #define EXP2_MAGIC 12582912.0f // 1.5 * 2^23
 #define EXPONENT_SHIFT 23
@@ -286,7 +295,8 @@ static lane lane_exp2(lane x)
   const lane shifted = c + EXP2_MAGIC;
   const lane f = c - (shifted - EXP2_MAGIC);
   const ilane bits = (LANE_AS_INT(shifted) << EXPONENT_SHIFT) + EXPONENT_ONE;
-  const lane scaled = lane_exp2_poly(f) * LANE_AS_REAL(bits);
+  const lane power = LANE_AS_REAL(bits);
+  const lane scaled = lane_exp2_poly(f) * (f * power) + power;
   return lane_select(x < lane_lit(EXP2_LOW), lane_lit(R(0.0)), scaled);
 }
 
@@ -296,15 +306,18 @@ static lane lane_log2(lane x)
   const ilane bits = LANE_AS_INT(x);
   const ilane e = (bits - EXPONENT_SQRT_HALF) >> EXPONENT_SHIFT;
   const lane m = LANE_AS_REAL(bits - (e << EXPONENT_SHIFT));
-  return LANE_TO_REAL(e) + lane_log2_poly(m);
+  const lane t = LOG2_ARGUMENT(m);
+  return lane_log2_poly(t) * t + LANE_TO_REAL(e);
 }
 
 #elif defined(__OPENCL_VERSION__) || REAL_DOUBLE
 #define lane_exp2(x) exp2(x)
 #define lane_log2(x) log2(x)
+#define lane_log2_1p(x) log2(R(1.0) + (x))
 #else
 #define lane_exp2(x) exp2f(x)
 #define lane_log2(x) log2f(x)
+#define lane_log2_1p(x) log2f(1.0f + (x))
 #endif
 
 // ---- across lanes ----
@@ -321,25 +334,64 @@ static lane lane_iota(void)
 #endif
 }
 
-// Sum over lanes, by halving: always the same order.
-static real lane_sum(lane x)
-{
-#if LANES == 1
-  return x;
-#else
+// A number over lanes by halving, always in the same order: `fold` joins two halves. For masks, so
+// much cheaper than any() of a CPU's runtime, which takes a branch a lane.
 #if LANES == 16
-  const NUM_CAT(REAL_NAME, 8) x8 = x.lo + x.hi;
+#define LANE_FOLD(name, value, fold)                                  \
+  const NUM_CAT(name, 8) fold_8 = fold((value).lo, (value).hi);       \
+  const NUM_CAT(name, 4) fold_4 = fold(fold_8.lo, fold_8.hi);         \
+  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);         \
+  return fold(fold_2.x, fold_2.y)
 #elif LANES == 8
-  const lane x8 = x;
-#endif
-#if LANES >= 8
-  const NUM_CAT(REAL_NAME, 4) x4 = x8.lo + x8.hi;
+#define LANE_FOLD(name, value, fold)                                  \
+  const NUM_CAT(name, 4) fold_4 = fold((value).lo, (value).hi);       \
+  const NUM_CAT(name, 2) fold_2 = fold(fold_4.lo, fold_4.hi);         \
+  return fold(fold_2.x, fold_2.y)
+#elif LANES == 4
+#define LANE_FOLD(name, value, fold)                                  \
+  const NUM_CAT(name, 2) fold_2 = fold((value).lo, (value).hi);       \
+  return fold(fold_2.x, fold_2.y)
 #else
-  const lane x4 = x;
+#define LANE_FOLD(name, value, fold) return value
 #endif
-  const NUM_CAT(REAL_NAME, 2) x2 = x4.lo + x4.hi;
-  return x2.x + x2.y;
+#define FOLD_SUM(a, b) ((a) + (b))
+#define FOLD_OR(a, b) ((a) | (b))
+#define FOLD_LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define FOLD_MOST(a, b) ((a) > (b) ? (a) : (b))
+
+static real lane_sum(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_SUM); }
+static real lane_least(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_LEAST); }
+static real lane_most(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_MOST); }
+
+// A mask's lanes as bits, lane 0 lowest; the place of the lowest bit.
+static ilane_scalar lane_joined(ilane mask) { LANE_FOLD(ILANE_NAME, mask, FOLD_OR); }
+#if LANES > 1
+#define lane_any(mask) (lane_joined(mask) != 0)
+#define lane_all(mask) (!lane_any(~(mask)))
+#if LANES == 4
+#define LANE_BITS (ilane)(1, 2, 4, 8)
+#elif LANES == 8
+#define LANE_BITS (ilane)(1, 2, 4, 8, 16, 32, 64, 128)
+#else
+#define LANE_BITS                                                                               \
+  (ilane)(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 #endif
+#define lane_bits(mask) ((int)lane_joined((mask) & LANE_BITS))
+#else
+#define lane_any(mask) (mask)
+#define lane_all(mask) (mask)
+#define lane_bits(mask) ((int)((mask) != 0))
+#endif
+#ifdef __OPENCL_VERSION__
+#define lowest_bit(bits) ((int)popcount(((bits) & -(bits)) - 1))
+#else
+static int lowest_bit(unsigned int bits)
+{
+  int i = 0;
+  for (; !(bits >> i & 1); ++i) {
+  }
+  return i;
 }
+#endif
 
 #endif // NUM_REAL_H

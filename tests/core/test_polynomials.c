@@ -122,9 +122,31 @@ static void test_log2(void)
   }
 }
 
+/* log2(1 + x) to a few ulp of itself, however small x is. */
+static void test_log2_1p(void)
+{
+  uint64_t seed = 5;
+  long double worst = 0.0L;
+  real at = 0;
+  for (int i = 0; i < SAMPLES; ++i) {
+    const double u = random_uniform(&seed);
+    const real x = (real)(i % 2 ? u : exp2((double)EXP2_LOW * u));
+    const long double want = log1pl(x) * 1.4426950408889634073599L;
+    const long double error = fabsl(lane_log2_1p(x) - want) / ulp(want);
+    if (error > worst) {
+      worst = error;
+      at = x;
+    }
+  }
+  printf(FORMAT " log2_1p: worst %.3Lf ulp, at %.9g\n", worst, (double)at);
+  check(worst <= 5.0L, "log2_1p is off by %.3Lf ulp at %.17g", worst, (double)at);
+  check(lane_log2_1p((real)0) == 0, "log2_1p(0) is %g", (double)lane_log2_1p((real)0));
+}
+
 int main(void)
 {
   test_exp2();
   test_log2();
+  test_log2_1p();
   return check_finish();
 }

@@ -1,0 +1,119 @@
+// Which superquadrics of a union a block of points needs. Plain lanes alone.
+//
+// A term farther than the least distance by CULL_BITS of the union's temperature changes a sum that
+// is at least 1 by less than 2^-CULL_BITS: below rounding. Bounds of a superquadric's distance say
+// so before anything is evaluated. Its surface lies within a sphere around its centre, so phi >=
+// |x - centre| - radius; and between ellipsoids, `least` and `most` times the one of its axes, so
+//   r - most r / |u| <= phi <= r - least r / |u|,  |u|^2 = q_x + q_y + q_z
+// with r and q of superquadric.inl.
+#if REAL_DOUBLE
+#define CULL_BITS 60.0
+#else
+#define CULL_BITS 27.0f
+#endif
+#define CULL_GROUP 32 // superquadrics whose bounds are held at a time: the bits of an int
+
+// The sphere around a block's points.
+typedef struct FN(ball) {
+  real x, y, z, radius;
+} FN(ball);
+
+static FN(ball) FN(ball_around)(vec x)
+{
+  const FN(ball) centre = {lane_sum(x.x) * (R(1.0) / LANES), lane_sum(x.y) * (R(1.0) / LANES),
+                           lane_sum(x.z) * (R(1.0) / LANES), R(0.0)};
+  FN(ball) r = centre;
+#if LANES > 1
+  const lane dx = x.x - r.x, dy = x.y - r.y, dz = x.z - r.z;
+  r.radius = sqrt(lane_most(dx * dx + dy * dy + dz * dz)) * (R(1.0) + R(4.0) * REAL_EPSILON);
+#endif
+  return r;
+}
+
+// Squared distances of a ball's centre to those of the superquadrics first .. first + LANES - 1.
+// balls: BALL_PLANES planes of `padded`.
+static lane FN(between)(const FN(ball) *block, GLOBAL const real *balls, int padded, int first)
+{
+  const lane dx = lane_load(balls + first) - block->x;
+  const lane dy = lane_load(balls + padded + first) - block->y;
+  const lane dz = lane_load(balls + 2 * padded + first) - block->z;
+  return dx * dx + dy * dy + dz * dz;
+}
+
+// The superquadric that is likely nearest to the block, by power distance to the spheres.
+static int FN(likely_nearest)(const FN(ball) *block, GLOBAL const real *balls, int count)
+{
+  const int padded = PADDED_BALLS(count);
+  lane least = lane_lit(REAL_MOST), which = lane_lit(R(0.0));
+  for (int i = 0; i < count; i += LANES) {
+    const lane radius = lane_load(balls + 3 * padded + i);
+    const lane power = FN(between)(block, balls, padded, i) - radius * radius;
+    const lane at = lane_iota() + (real)i; // exact in a real: there are fewer than 2^24
+    const ilane better = (power < least) & (at < lane_lit((real)count));
+    least = lane_select(better, power, least);
+    which = lane_select(better, at, which);
+  }
+  const ilane leads = least == lane_lit(lane_least(least));
+  return (int)lane_least(lane_select(leads, which, lane_lit((real)(count - 1))));
+}
+
+// Bits of the `group` superquadrics from the first on whose spheres come within `reach` of some
+// point of the block.
+static unsigned int FN(spheres_within)(const FN(ball) *block, GLOBAL const real *balls, int count,
+                              int first, int group, real reach)
+{
+  const int padded = PADDED_BALLS(count);
+  unsigned int bits = 0;
+  for (int i = 0; i < group; i += LANES) {
+    const lane limit = lane_load(balls + 3 * padded + first + i) + (reach + block->radius);
+    const ilane near = (FN(between)(block, balls, padded, first + i) <= limit * limit) &
+                       (limit >= lane_lit(R(0.0)));
+    bits |= (unsigned int)lane_bits(near) << i;
+  }
+  return bits;
+}
+
+typedef struct FN(bounds) {
+  lane low, high;
+} FN(bounds);
+
+// Of the distance of a superquadric.
+static FN(bounds) FN(ellipsoid_bounds)(GLOBAL const real *s, vec x)
+{
+  const vec from = FN(make)(x.x - s[SUPERQUADRIC_POSITION], x.y - s[SUPERQUADRIC_POSITION + 1],
+                            x.z - s[SUPERQUADRIC_POSITION + 2]);
+  const vec u = FN(rotate)(s + SUPERQUADRIC_MAP, from);
+  const lane r2 = FN(dot3)(from, from) + s[SUPERQUADRIC_FLOOR];
+  const lane u2 = FN(dot3)(u, u) + R(3.0) * SUPERQUADRIC_SOFT;
+  const lane r = lane_sqrt(r2), q = lane_sqrt(r2 / u2);
+  FN(bounds) b;
+  b.low = r - q * s[SUPERQUADRIC_MOST];
+  b.high = r - q * s[SUPERQUADRIC_LEAST];
+  return b;
+}
+
+// The bits of `among` that may count where the least distance is below `high`, which falls. Lanes
+// hold the bounds of a group; a device without lanes computes them twice, for its private memory is
+// slow.
+static unsigned int FN(ellipsoids_within)(GLOBAL const real *first, unsigned int among, vec x,
+                                          real margin, lane *high)
+{
+  lane low[CULL_GROUP];
+  lane least = *high;
+  for (unsigned int rest = among; rest; rest &= rest - 1) {
+    const int i = lowest_bit(rest);
+    const FN(bounds) b = FN(ellipsoid_bounds)(first + i * SUPERQUADRIC_STRIDE, x);
+    low[i] = b.low;
+    least = lane_select(b.high < least, b.high, least);
+  }
+  const lane reach = least + margin;
+  ilane within = (ilane)0; // each lane's own bits
+  for (unsigned int rest = among; rest; rest &= rest - 1) {
+    const int i = lowest_bit(rest);
+    const lane at_least =
+      LANES > 1 ? low[i] : FN(ellipsoid_bounds)(first + i * SUPERQUADRIC_STRIDE, x).low;
+    within |= lane_select(at_least > reach, (ilane)0, (ilane)(1 << i));
+  }
+  *high = least;
+  return (unsigned int)lane_joined(within);
+}
