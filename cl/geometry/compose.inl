@@ -84,58 +84,34 @@ static void FN(blend_add)(FN(blend) *b, GLOBAL const coefficients *c, const FN(s
   }
 }
 
-// A superquadric's surface lies within its outer radius of its centre, so phi >= |x - centre| -
-// radius. One that is farther than the least distance so far by CULL_BITS of the union's
-// temperature adds less than 2^-CULL_BITS to a sum that is at least 1: below rounding.
-#if REAL_DOUBLE
-#define CULL_BITS 60.0
-#else
-#define CULL_BITS 27.0f
-#endif
-#define CULL_FROM 4 // fewer are all evaluated
-
-static int FN(beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x, num least)
-{
-  const lane dx = n_value(x.x) - s[SUPERQUADRIC_POSITION];
-  const lane dy = n_value(x.y) - s[SUPERQUADRIC_POSITION + 1];
-  const lane dz = n_value(x.z) - s[SUPERQUADRIC_POSITION + 2];
-  const lane reach = n_value(least) + (c->union_ln2 * CULL_BITS + s[SUPERQUADRIC_OUTER]);
-  const lane positive = lane_max(reach, lane_lit(R(0.0)));
-  return lane_all(dx * dx + dy * dy + dz * dz > positive * positive);
-}
-
-// The superquadric that is likely nearest to the block's first point, by power distance to the
-// spheres.
-static int FN(likely_nearest)(GLOBAL const real *s, int count, vec x)
-{
-  const real px = lane_first(n_value(x.x)), py = lane_first(n_value(x.y));
-  const real pz = lane_first(n_value(x.z));
-  real least = REAL_MOST;
-  int nearest = 0;
-  for (int i = 0; i < count; ++i, s += SUPERQUADRIC_STRIDE) {
-    const real dx = px - s[SUPERQUADRIC_POSITION], dy = py - s[SUPERQUADRIC_POSITION + 1];
-    const real dz = pz - s[SUPERQUADRIC_POSITION + 2];
-    const real power = dx * dx + dy * dy + dz * dz - s[SUPERQUADRIC_OUTER] * s[SUPERQUADRIC_OUTER];
-    nearest = power < least ? i : nearest;
-    least = power < least ? power : least;
-  }
-  return nearest;
-}
-
-// The nearest first, so that most of the others are beyond its reach.
-static void FN(blend_superquadrics)(FN(blend) *b, GLOBAL const real *first, int count,
+// Those that bounds of their distances do not rule out: no evaluation waits for another's outcome.
+// Spheres are looked at only where there are many superquadrics.
+static void FN(blend_superquadrics)(FN(blend) *b, GLOBAL const real *first,
+                                    GLOBAL const real *balls, int count,
                                     GLOBAL const coefficients *c, vec x, const int want)
 {
   FN(surface) p;
-  const int culling = count >= CULL_FROM;
-  const int nearest = culling ? FN(likely_nearest)(first, count, x) : -1;
-  for (int i = culling ? -1 : 0; i < count; ++i) {
-    GLOBAL const real *s = first + (i < 0 ? nearest : i) * SUPERQUADRIC_STRIDE;
-    if (culling && i >= 0 && (i == nearest || FN(beyond)(s, c, x, b->least))) {
-      continue;
+  const vec3_r at = make_r(n_value(x.x), n_value(x.y), n_value(x.z));
+  const real margin = c->union_ln2 * CULL_BITS;
+  const int many = count > CULL_GROUP;
+  ball_r block;
+  lane high = lane_lit(REAL_BIG);
+  if (many) {
+    block = ball_around_r(at);
+    const int nearest = likely_nearest_r(&block, balls, count);
+    high = ellipsoid_bounds_r(first + nearest * SUPERQUADRIC_STRIDE, at).high;
+  }
+  for (int i = 0; i < count; i += CULL_GROUP, first += CULL_GROUP * SUPERQUADRIC_STRIDE) {
+    const int group = MIN_INT(count - i, CULL_GROUP);
+    unsigned int left = 0xffffffffu >> (CULL_GROUP - group);
+    if (many) {
+      left &= spheres_within_r(&block, balls, count, i, group, lane_most(high) + margin);
     }
-    FN(superquadric)(s, c, x, want, &p);
-    FN(blend_add)(b, c, &p, want);
+    left = ellipsoids_within_r(first, left, at, margin, &high);
+    for (; left; left &= left - 1) {
+      FN(superquadric)(first + lowest_bit(left) * SUPERQUADRIC_STRIDE, c, x, want, &p);
+      FN(blend_add)(b, c, &p, want);
+    }
   }
 }
 
@@ -148,6 +124,7 @@ static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape,
   const int first_square = operation ? head[HEAD_SUPERQUADRICS] : 0;
   FN(blend_superquadrics)(&b,
                           shape + head[HEAD_SUPERQUADRIC_BASE] + first_square * SUPERQUADRIC_STRIDE,
+                          shape + head[HEAD_BALLS + operation],
                           head[HEAD_SUPERQUADRICS + operation], c, x, want);
   const int polyhedra = head[HEAD_POLYHEDRA] + head[HEAD_POLYHEDRA + 1];
   const int first = operation ? head[HEAD_POLYHEDRA] : 0;

@@ -57,20 +57,21 @@ static int FN(likely_nearest)(const FN(ball) *block, GLOBAL const real *balls, i
   return (int)lane_least(lane_select(leads, which, lane_lit((real)(count - 1))));
 }
 
-// Bits of the `group` superquadrics from the first on whose spheres come within `reach` of some
-// point of the block.
+// Bits of the `group` superquadrics from the first on but for those whose spheres stay beyond
+// `reach` of all points of the block.
 static unsigned int FN(spheres_within)(const FN(ball) *block, GLOBAL const real *balls, int count,
-                              int first, int group, real reach)
+                                       int first, int group, real reach)
 {
   const int padded = PADDED_BALLS(count);
-  unsigned int bits = 0;
+  const lane none = lane_lit(R(0.0));
+  unsigned int beyond = 0;
   for (int i = 0; i < group; i += LANES) {
     const lane limit = lane_load(balls + 3 * padded + first + i) + (reach + block->radius);
-    const ilane near = (FN(between)(block, balls, padded, first + i) <= limit * limit) &
-                       (limit >= lane_lit(R(0.0)));
-    bits |= (unsigned int)lane_bits(near) << i;
+    const lane loose = limit * (R(1.0) + R(16.0) * REAL_EPSILON); // far away all is rounding
+    const ilane far = FN(between)(block, balls, padded, first + i) > loose * loose;
+    beyond |= (unsigned int)lane_bits(far | (limit < none)) << i;
   }
-  return bits;
+  return ~beyond;
 }
 
 typedef struct FN(bounds) {

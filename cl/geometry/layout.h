@@ -11,11 +11,14 @@
 #define HEAD_SUPERQUADRIC_BASE 6 // offsets into the body's reals
 #define HEAD_PLANE_BASE 7
 #define HEAD_POINT_BASE 8
-#define HEAD_RANGES 9
+#define HEAD_BALLS 9 // added, subtracted: offsets of the superquadrics' spheres
+#define HEAD_RANGES 11
 
 // A superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1, 1/e1, e2, 1/e2,
-// 1e-12 |axes|^2 under the root of r, and the radius of the sphere around it.
-#define SUPERQUADRIC_STRIDE 24
+// 1e-12 |axes|^2 under the root of r, the radius of the sphere around it, how often the ellipsoid
+// of its axes must be taken to hold it and to lie within it, and the map of body directions to
+// units of its axes (9): 1/axes times the rotation's transpose.
+#define SUPERQUADRIC_STRIDE 32
 #define SUPERQUADRIC_POSITION 9
 #define SUPERQUADRIC_AXES_INV 12
 #define SUPERQUADRIC_E1 15
@@ -24,6 +27,15 @@
 #define SUPERQUADRIC_E2_INV 18
 #define SUPERQUADRIC_FLOOR 19
 #define SUPERQUADRIC_OUTER 20
+#define SUPERQUADRIC_MOST 21
+#define SUPERQUADRIC_LEAST 22
+#define SUPERQUADRIC_MAP 23
+
+// The spheres around one operation's superquadrics, to be walked in lanes: planes x, y, z and
+// radius, each padded to a multiple of BALL_PADDING.
+#define BALL_PADDING 16
+#define BALL_PLANES 4
+#define PADDED_BALLS(count) (((count) + BALL_PADDING - 1) / BALL_PADDING * BALL_PADDING)
 
 // A plane: normal (3), normal . point.
 #define PLANE_STRIDE 4

@@ -7,6 +7,7 @@
 #include "geometry/smooth.inl"
 #include "geometry/pose.inl"
 #include "geometry/superquadric.inl"
+#include "geometry/cull.inl"
 #include "geometry/polyhedron.inl"
 #include "geometry/pointcloud.inl"
 #include "geometry/compose.inl"

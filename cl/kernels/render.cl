@@ -7,6 +7,7 @@
 // union reaches at most union ln(primitives), the margin, beyond the hard one. Within the margin
 // the ray creeps until the field's sign changes, and the root is then bracketed.
 
+#define MARCH_CULL_FROM 4 // fewer superquadrics are all evaluated
 #define MARCH_CLOUD_STEP R(0.6) // of a point cloud's distance, which is nearly a true one
 #define MARCH_HOLE_STEP R(0.3)  // of the distance to the wall of a subtracted primitive
 
@@ -47,20 +48,31 @@ static lane march_sphere(GLOBAL const real *s, vec3_r x, vec3_r d, real margin, 
   return lane_select((rest > zero) & (along > zero), entry, lane_lit(REAL_BIG));
 }
 
+// Whether all points lie beyond reach of a superquadric's sphere (see cull.inl).
+static int march_beyond(GLOBAL const real *s, GLOBAL const coefficients *c, vec3_r x, lane least)
+{
+  const vec3_r y = make_r(x.x - s[SUPERQUADRIC_POSITION], x.y - s[SUPERQUADRIC_POSITION + 1],
+                          x.z - s[SUPERQUADRIC_POSITION + 2]);
+  const lane reach = least + (c->union_ln2 * CULL_BITS + s[SUPERQUADRIC_OUTER]);
+  const lane positive = lane_max(reach, lane_lit(R(0.0)));
+  return lane_all(dot3_r(y, y) > positive * positive);
+}
+
 // The nearest first, as in compose.inl: of those beyond reach the sphere bounds the step.
-static void march_superquadrics(blend_r *b, GLOBAL const real *first, int count,
-                                GLOBAL const coefficients *c, vec3_r x, vec3_r d, real margin,
-                                real creep, lane *step)
+static void march_superquadrics(blend_r *b, GLOBAL const real *first, GLOBAL const real *balls,
+                                int count, GLOBAL const coefficients *c, vec3_r x, vec3_r d,
+                                real margin, real creep, lane *step)
 {
   surface_r p;
-  const int culling = count >= CULL_FROM;
-  const int nearest = culling ? likely_nearest_r(first, count, x) : -1;
+  const int culling = count >= MARCH_CULL_FROM;
+  const ball_r block = ball_around_r(x);
+  const int nearest = culling ? likely_nearest_r(&block, balls, count) : -1;
   for (int i = culling ? -1 : 0; i < count; ++i) {
     GLOBAL const real *s = first + (i < 0 ? nearest : i) * SUPERQUADRIC_STRIDE;
     if (culling && i == nearest) {
       continue;
     }
-    if (culling && i >= 0 && beyond_r(s, c, x, b->least)) {
+    if (culling && i >= 0 && march_beyond(s, c, x, b->least)) {
       *step = lane_min(*step, march_sphere(s, x, d, margin, creep));
       continue;
     }
@@ -81,6 +93,7 @@ static blend_r march_blend(GLOBAL const int *head, GLOBAL const real *shape, int
   march_superquadrics(&b,
                       shape + head[HEAD_SUPERQUADRIC_BASE] +
                         (operation ? head[HEAD_SUPERQUADRICS] : 0) * SUPERQUADRIC_STRIDE,
+                      shape + head[HEAD_BALLS + operation],
                       head[HEAD_SUPERQUADRICS + operation], c, x, d, margin, creep, step);
   GLOBAL const int *range = head + HEAD_RANGES + 2 * (operation ? head[HEAD_POLYHEDRA] : 0);
   for (int i = 0; i < head[HEAD_POLYHEDRA + operation]; ++i, range += 2) {

@@ -36,24 +36,25 @@ static void rotation_of(const double q[4], double m[9])
   m[8] = 1 - 2 * (x * x + y * y);
 }
 
-/* Largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0: the dual norm, or a corner for e >=
- * 1. */
-static double widest(double a, double b, double e)
+/* The largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0, or the least: one is at a corner, the
+ * other, by the sign of 1 - e, a dual norm. */
+static double extreme(double a, double b, double e, bool largest)
 {
-  const double most = fmax(a, b);
-  if (e >= 1.0) {
-    return most;
+  const double corner = largest ? fmax(a, b) : fmin(a, b);
+  if (largest == (e >= 1.0)) {
+    return corner;
   }
   const double q = 1.0 / (1.0 - e);
-  return most * pow(pow(a / most, q) + pow(b / most, q), 1.0 - e);
+  return corner * pow(pow(a / corner, q) + pow(b / corner, q), 1.0 - e);
 }
 
-/* Radius of the smallest sphere around the centre that holds the surface, a little rounded up. */
-static double outer_radius(const abut_superquadric *s)
+/* The largest or the least sum of (A_i y_i / axes_i)^2 over the surface, a little rounded outwards.
+ * With the axes for A, that is the square of the distance from the centre. */
+static double extreme2(const abut_superquadric *s, const double a[3], bool largest)
 {
-  const double *a = s->axes;
-  const double across = widest(a[0] * a[0], a[1] * a[1], s->exponents[1]);
-  return sqrt(widest(across, a[2] * a[2], s->exponents[0])) * (1.0 + 1e-5);
+  const double across = extreme(a[0] * a[0], a[1] * a[1], s->exponents[1], largest);
+  const double all = extreme(across, a[2] * a[2], s->exponents[0], largest);
+  return all * (largest ? 1.0 + 2e-5 : 1.0 - 2e-5);
 }
 
 static void pack_superquadric(packer *p, const abut_superquadric *s)
@@ -74,8 +75,33 @@ static void pack_superquadric(packer *p, const abut_superquadric *s)
   reals_set(p->shape, p->at + SUPERQUADRIC_E2, e2);
   reals_set(p->shape, p->at + SUPERQUADRIC_E2_INV, fmin(1.0 / e2, EXPONENT_INVERSE_MOST));
   reals_set(p->shape, p->at + SUPERQUADRIC_FLOOR, 1e-12 * size2);
-  reals_set(p->shape, p->at + SUPERQUADRIC_OUTER, outer_radius(s));
+  static const double even[3] = {1.0, 1.0, 1.0};
+  reals_set(p->shape, p->at + SUPERQUADRIC_OUTER, sqrt(extreme2(s, s->axes, true)));
+  reals_set(p->shape, p->at + SUPERQUADRIC_MOST, sqrt(extreme2(s, even, true)));
+  reals_set(p->shape, p->at + SUPERQUADRIC_LEAST, sqrt(extreme2(s, even, false)));
+  for (size_t i = 0; i < 9; ++i) {
+    reals_set(p->shape, p->at + SUPERQUADRIC_MAP + i, m[i % 3 * 3 + i / 3] / s->axes[i / 3]);
+  }
   p->at += SUPERQUADRIC_STRIDE;
+}
+
+/* Spheres of the superquadrics of one operation. Padding is never looked at. */
+static void pack_balls(packer *p, const abut_body_def *def, int operation)
+{
+  const size_t padded = PADDED_BALLS((size_t)p->head[HEAD_SUPERQUADRICS + operation]);
+  p->head[HEAD_BALLS + operation] = (int)p->at;
+  size_t at = p->at;
+  for (size_t i = 0; i < def->superquadric_count; ++i) {
+    const abut_superquadric *s = &def->superquadrics[i];
+    if ((int)s->operation != operation) {
+      continue;
+    }
+    for (size_t k = 0; k < 3; ++k) {
+      reals_set(p->shape, at + k * padded, s->position[k]);
+    }
+    reals_set(p->shape, at++ + 3 * padded, sqrt(extreme2(s, s->axes, true)));
+  }
+  p->at += BALL_PLANES * padded;
 }
 
 /* n / |n| without overflow; |n| > 0. */
@@ -204,8 +230,12 @@ abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *clo
   for (size_t i = 0; i < def->pointcloud_count; ++i) {
     points += def->pointclouds[i].count + 1;
   }
-  const size_t count = def->superquadric_count * SUPERQUADRIC_STRIDE + planes * PLANE_STRIDE +
-                       points * POINT_STRIDE;
+  size_t balls = 0; /* of either operation at most these */
+  if (def->superquadric_count) {
+    balls = 2 * PADDED_BALLS(def->superquadric_count);
+  }
+  const size_t count = def->superquadric_count * SUPERQUADRIC_STRIDE + balls * BALL_PLANES +
+                       planes * PLANE_STRIDE + points * POINT_STRIDE;
   if (count > 0x7fffffff) {
     return fail(ABUT_ERROR_BODY, "the body has too many primitives: %zu numbers", count);
   }
@@ -217,6 +247,8 @@ abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *clo
   TRY(reals_create(shape, count, real_size));
   packer p = {*head, shape, 0, HEAD_RANGES};
   pack_superquadrics(&p, def);
+  pack_balls(&p, def, 0);
+  pack_balls(&p, def, 1);
   pack_polyhedra(&p, def);
   pack_pointclouds(&p, def, cloud);
   return ABUT_SUCCESS;
