@@ -7,7 +7,6 @@
 #define KERNELS_ACCESS_H
 
 #define NO_ORDER ((GLOBAL const int *)0)
-
 #define PARTS (1 + TANGENTS)
 #define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 

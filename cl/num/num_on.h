@@ -7,7 +7,8 @@
 // between two forms of one smooth function and never use |x| inside one, so a dual is right at the
 // seam too.
 //
-// n_log2_1p(a) is log2(1 + a) for 0 <= a <= 1. n_scale multiplies by a plain scalar, n_times by a part (a lane), n_over divides by one.
+// n_log2_1p(a) is log2(1 + a) for 0 <= a <= 1. n_scale multiplies by a plain scalar, n_times by a
+// part (a lane), n_over divides by one.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL

@@ -1,5 +1,5 @@
-/* Fields of many superquadrics, of which a device evaluates those that its bounds leave, against the
- * sum over all of them: test_culling PRECISION. */
+/* Fields of many superquadrics, of which a device evaluates those that its bounds leave, against
+ * the sum over all of them: test_culling PRECISION. */
 #include "scene.h"
 
 #include <math.h>
