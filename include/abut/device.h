@@ -126,7 +126,8 @@ typedef struct abut_context_def {
 /* The default device, float32, everything else by measurement. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
-/* Opens devices and builds the kernels for each.
+/* Opens devices and builds the kernels for each, or takes them from the folder of compiled programs
+ * (abut.1, ABUT_CACHE_DIR), without which nothing fails.
  * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes; the text
  * names the device. After a failed build,
  * abut_last_error() holds the compiler's log. */
@@ -186,7 +187,7 @@ typedef struct abut_counters {
   uint64_t bytes_up;   /* host to device */
   uint64_t bytes_down; /* device to host */
   uint64_t launches;   /* kernel launches */
-  uint64_t builds;     /* programs built */
+  uint64_t builds;     /* programs built, or taken from disk */
   uint64_t chunks;     /* chunks of poses */
   uint64_t resident;   /* device bytes allocated now */
 } abut_counters;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/program_cache.h"
 #include "device/waiter.h"
 #include "kernel_source.h"
 #include <stdio.h>
@@ -42,31 +43,49 @@ static abut_status build_failed(cl_program program, cl_device_id device, cl_int 
   return code;
 }
 
-/* Builds the embedded text, or suite.cl of a directory with that directory to include from. */
-static abut_status build(opencl *o, int program)
+static abut_status write_options(const opencl *o, int program, char *text, size_t room)
 {
   const opencl_options *options = &o->options;
-  const char *embedded = kernel_source;
-  const char *loaded = "#include \"kernels/suite.cl\"\n";
-  const char *source = o->kernel_directory ? loaded : embedded;
-  cl_int code;
-  o->programs[program] = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
-  TRY(check(code, "clCreateProgramWithSource"));
-  char text[4096];
-  int used = snprintf(text, sizeof text,
+  int used = snprintf(text, room,
                       "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d "
                       "-DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
                       options->float64, options->has_float64, options->lanes, options->group,
                       program / 2 * (DUAL_PARTS - 1), program % 2 == 0, program % 2);
   if (o->kernel_directory) {
-    used += snprintf(text + used, sizeof text - (size_t)used, " -I%s", o->kernel_directory);
+    used += snprintf(text + used, room - (size_t)used, " -I%s", o->kernel_directory);
   }
-  if ((size_t)used >= sizeof text) {
-    return fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
+  return (size_t)used < room
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
+}
+
+/* Builds the embedded text, or suite.cl of a directory with that directory to include from. The
+ * former is kept on disk. */
+static abut_status build(opencl *o, int program)
+{
+  const cl_device_id device = o->options.device;
+  const char *embedded = kernel_source;
+  const char *loaded = "#include \"kernels/suite.cl\"\n";
+  const char *source = o->kernel_directory ? loaded : embedded;
+  char text[4096];
+  TRY(write_options(o, program, text, sizeof text));
+  const program_recipe recipe = {o->context, device, source, text};
+  const bool kept = !o->kernel_directory && program_cache_serves(device);
+  o->programs[program] = kept ? program_cache_load(&recipe) : NULL;
+  if (o->programs[program]) {
+    return ABUT_SUCCESS;
   }
-  code = clBuildProgram(o->programs[program], 1, &options->device, text, NULL, NULL);
-  return code == CL_SUCCESS ? ABUT_SUCCESS
-                            : build_failed(o->programs[program], options->device, code);
+  cl_int code;
+  o->programs[program] = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
+  TRY(check(code, "clCreateProgramWithSource"));
+  code = clBuildProgram(o->programs[program], 1, &device, text, NULL, NULL);
+  if (code != CL_SUCCESS) {
+    return build_failed(o->programs[program], device, code);
+  }
+  if (kept) {
+    program_cache_store(&recipe, o->programs[program]);
+  }
+  return ABUT_SUCCESS;
 }
 
 static bool is_of(const kernel_entry *kernel, int program)

@@ -1,0 +1,28 @@
+/* Compiled programs kept on disk from one process to the next.
+ *
+ * A program is found again by its text, its options, the device, the driver and the library's
+ * version. Whatever does not work, on disk or in the driver, means no more than that the program is
+ * compiled. */
+#ifndef ABUT_DEVICE_PROGRAM_CACHE_H
+#define ABUT_DEVICE_PROGRAM_CACHE_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+
+/* What a program is built from; the text includes no files. */
+typedef struct program_recipe {
+  cl_context context;
+  cl_device_id device;
+  const char *text, *options;
+} program_recipe;
+
+/* Whether it is worth it for the device: not where the driver does better by itself. */
+bool program_cache_serves(cl_device_id device);
+
+/* The program, built; NULL where it has to be compiled. */
+cl_program program_cache_load(const program_recipe *recipe);
+
+/* Keeps what was built from the recipe. */
+void program_cache_store(const program_recipe *recipe, cl_program built);
+
+#endif
