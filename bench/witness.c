@@ -5,11 +5,13 @@
  *           [-t SECONDS] [-s FOLDER]
  *
  * Prints CSV, a line a measurement: what, queries, precision, seconds a query (the median of rounds
- * that alternate between all of -w), and the least of them. The ends and corners are random in the
- * unit cube, the smoothing is the default one. All arrays are warm: each call comes once before its
- * clock. "copy" is memcpy of 38 bytes a query in float32, 76 in float64, which reads and writes as
- * many bytes as an edge pair: what memory allows. -s writes the queries and answers of the last -n
- * as raw numbers: edges1, edges2, points1, points2, interior, points, triangles, projected. */
+ * that alternate between all of -w), the least of them, and the median of the processor time of all
+ * threads, which other programs on the machine disturb less. The device goes to stderr. The ends
+ * and corners are random in the unit cube, the smoothing is the default one. All arrays are warm:
+ * each call comes once before its clock. "copy" is memcpy of 38 bytes a query in float32, 76 in
+ * float64, which reads and writes as many bytes as an edge pair: what memory allows. -s writes the
+ * queries and answers of the last -n as raw numbers: edges1, edges2, points1, points2, interior,
+ * points, triangles, projected. */
 #define _POSIX_C_SOURCE 200809L
 #include <abut/abut.h>
 #include <stdio.h>
@@ -48,10 +50,10 @@ static int fail_with(const char *what)
   return 1;
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -107,29 +109,36 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+static double median(double *numbers, size_t count)
+{
+  qsort(numbers, count, sizeof *numbers, compare);
+  return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
+}
+
 static int time_size(const bench *b, const size_t *what, size_t count, double seconds_wanted)
 {
-  static double seconds[WHATS][ROUNDS_MOST];
+  static double seconds[WHATS][ROUNDS_MOST], processor[WHATS][ROUNDS_MOST];
   double total = 0.0;
   size_t rounds = 0;
   while (rounds < ROUNDS_MOST &&
          (rounds <= ROUNDS_LEAST || total < seconds_wanted * (double)count)) {
     for (size_t i = 0; i < count; ++i) {
-      const double start = now();
+      const double start = now(CLOCK_MONOTONIC), spent = now(CLOCK_PROCESS_CPUTIME_ID);
       if (call(b, what[i])) {
         return fail_with(whats[what[i]]);
       }
-      seconds[i][rounds] = now() - start;
+      seconds[i][rounds] = now(CLOCK_MONOTONIC) - start;
+      processor[i][rounds] = now(CLOCK_PROCESS_CPUTIME_ID) - spent;
       total += rounds ? seconds[i][rounds] : 0.0;
     }
     ++rounds;
   }
   for (size_t i = 0; i < count; ++i) {
     double *from = seconds[i] + 1; /* the first round warms up */
-    qsort(from, rounds - 1, sizeof *from, compare);
-    printf("%s,%zu,%s,%.4e,%.4e\n", whats[what[i]], b->queries,
-           b->precision == ABUT_FLOAT64 ? "f64" : "f32",
-           from[(rounds - 1) / 2] / (double)b->queries, from[0] / (double)b->queries);
+    const double n = (double)b->queries, wall = median(from, rounds - 1);
+    printf("%s,%zu,%s,%.4e,%.4e,%.4e\n", whats[what[i]], b->queries,
+           b->precision == ABUT_FLOAT64 ? "f64" : "f32", wall / n, from[0] / n,
+           median(processor[i] + 1, rounds - 1) / n);
   }
   fflush(stdout);
   return 0;
@@ -208,7 +217,11 @@ int main(int argc, char **argv)
   if (abut_find_device(device, &def.device) || abut_create_context(&def, &b.context)) {
     return fail_with(device);
   }
-  printf("what,queries,precision,seconds_per_query,least\n");
+  abut_device_info info;
+  if (abut_context_device(b.context, &info) == ABUT_SUCCESS) {
+    fprintf(stderr, "%s, %s %s\n", info.name, info.platform, info.driver);
+  }
+  printf("what,queries,precision,seconds_per_query,least,processor\n");
   int bad = 0;
   for (size_t i = 0; i < sizes && !bad; ++i) {
     bad = run_size(&b, queries[i], what, count < WHATS ? count : WHATS, seconds,

@@ -206,9 +206,9 @@ abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buf
   return ABUT_SUCCESS;
 }
 
-abut_status buffer_sync(buffer *b)
+abut_status buffer_sync(buffer *b, bool wait)
 {
-  return b->owner->cl ? opencl_sync(b->owner->cl, b->memory, b->bytes) : ABUT_SUCCESS;
+  return b->owner->cl ? opencl_sync(b->owner->cl, b->memory, b->bytes, wait) : ABUT_SUCCESS;
 }
 
 void buffer_destroy(buffer *b)

@@ -53,9 +53,10 @@ bool device_on_host_memory(const device *d);
 
 /* There, the caller's memory as a buffer, until buffer_destroy. It must be aligned to its numbers
  * and overlap no other buffer's; only where it is `written` kernels may write it, and what they
- * have written is there after buffer_sync, which waits. */
+ * have written is there once buffer_sync has been called for it and a call that waits has
+ * returned. */
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out);
-abut_status buffer_sync(buffer *b);
+abut_status buffer_sync(buffer *b, bool wait);
 size_t buffer_bytes(const buffer *b);
 
 /* A part of a cl_mem of the device's context, not copied; where it does not begin where the device

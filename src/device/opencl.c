@@ -317,12 +317,12 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   return check(code, "clCreateBuffer");
 }
 
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, bool wait)
 {
   const cl_command_queue queue = o->queues[o->slot];
   cl_int code;
   void *mapped =
-    clEnqueueMapBuffer(queue, memory, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
+    clEnqueueMapBuffer(queue, memory, wait, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
   TRY(check(code, "clEnqueueMapBuffer"));
   return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
                "clEnqueueUnmapMemObject");

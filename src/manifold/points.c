@@ -118,14 +118,31 @@ static abut_status upload_arrays(query_call *c, size_t first, size_t count)
   return ABUT_SUCCESS;
 }
 
+/* A wait costs two switches of threads, so there is one for all: at the last output, or, where the
+ * caller wants none, at an input, which it may free. */
+static abut_status sync_arrays(const query_call *c)
+{
+  int last = 0;
+  for (int i = 1; i < c->count; ++i) {
+    last = c->arrays[i].out ? i : last;
+  }
+  for (int i = 0; i <= last; ++i) {
+    if (c->arrays[i].out || i == last) {
+      TRY(buffer_sync(c->arrays[i].memory, i == last));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status download_arrays(query_call *c, size_t first, size_t count)
 {
+  if (c->borrows) {
+    return sync_arrays(c);
+  }
   for (int i = 0; i < c->count; ++i) {
     const query_array *a = &c->arrays[i];
     const size_t row = a->width * a->size;
-    if (is_borrowed(c, a)) {
-      TRY(buffer_sync(a->memory)); /* of inputs too: the caller may free them */
-    } else if (a->out) {
+    if (a->out) {
       TRY(buffer_read(a->memory, 0, count * row, (char *)a->out + first * row));
     }
     if (a->tangent_out) {

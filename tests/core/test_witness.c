@@ -99,6 +99,8 @@ static void test_alone(const scene *s)
 /* A first query elsewhere in its block, and arrays that begin anywhere in memory. */
 static void test_begins(const scene *s)
 {
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES, s->edges1, s->edges2, NULL, NULL,
+                              NULL));
   static const size_t skips[] = {1, 7, 16, 19};
   const size_t r = s->real;
   for (size_t k = 0; k < sizeof skips / sizeof *skips; ++k) {
