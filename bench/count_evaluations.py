@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Counts primitive evaluations and operations of a case: count_evaluations.py CASE [--build build]
 
-Makes a copy of cl/ whose field counts the superquadrics that it evaluates (culling leaves out the rest),
+Makes a copy of cl/ whose field counts the superquadrics that it evaluates (culling leaves out the rest):
+in place of the normal, so that distances still select the same edges, or of a distance by itself. It
 runs bench/evaluations on PoCL with it, and multiplies by the operations of one evaluation, counted off
 cl/geometry/superquadric.inl and compose.inl by hand (a multiply-add is two; integer operations, loads and
 selects are not counted):
-  distance 196: move and rotate 18, scale and square 9, three log2 at 19, two soft maxima at 42,
-                exp2 18, radius 7, rest 11, blend 21
-  normal   +74: shares and gradient 32, unit 11, blend 9, rest 22
+  bounds    38: move and map 18, two squares 12, two roots and a quotient 3, two ends 4, comparison 1
+  distance 228: move and rotate 18, scale and square 9, three log2 at 21, two soft maxima at 43,
+                exp2 20, radius 7, rest 2, blend 23
+  normal   +52: shares and gradient 17, rotate 15, unit 11, blend 9
+Every superquadric's bounds are evaluated, as long as there are no more than CULL_GROUP.
 """
 import argparse
 import json
@@ -16,7 +19,7 @@ import shutil
 import subprocess
 import tempfile
 
-DISTANCE_OPERATIONS, NORMAL_OPERATIONS = 196, 270
+BOUND_OPERATIONS, DISTANCE_OPERATIONS, NORMAL_OPERATIONS = 38, 228, 280
 
 
 def patched(text, *pairs):
@@ -34,15 +37,18 @@ def counting_kernels(source, into, own):
         ("  b.sum = n_lit(R(0.0));", "  b.sum = n_lit(R(0.0));\n  b.evaluated = b.sum;"),
         ("  b->sum = n_mad(b->sum, keep, take);",
          "  b->sum = n_mad(b->sum, keep, take);\n  b->evaluated = n_shift(b->evaluated, R(1.0));"),
-        ("    return added;\n", "    return plus.evaluated;\n"),
-        ("  return n_smad(n_log2(sum), c->union_ln2, hi);",
-         "  return n_add(plus.evaluated, b.evaluated);")))
+        ("  out->phi = m.phi;",
+         "  const num evaluated = subtracted ? n_add(plus.evaluated, b.evaluated) : plus.evaluated;\n"
+         "  out->phi = all & JET_NORMAL ? m.phi : evaluated;"),
+        ("    out->normal = FN(unit)(m.raw, c->normal);",
+         "    out->normal = FN(make)(evaluated, n_lit(R(0.0)), n_lit(R(0.0)));")))
+    vertex = into / "kernels" / "vertex.cl"
+    vertex.write_text(patched(vertex.read_text(), (
+        "poisoned(frame, phi)", "poisoned(frame, load(at + padded, field_stride))")))
     edge = into / "kernels" / "edge.cl"
-    values = ("lane_load(row1 + first)", "lane_load(row2 + first)") if own else (
-        "lane_load(ROW(opposing1, pose, pair_padded) + first)",
-        "lane_load(ROW(opposing2, pose, pair_padded) + first)")
-    edge.write_text(patched(edge.read_text(), ("r.d1 + poison", values[0]),
-                            ("r.d2 + poison", values[1])))
+    values = ("in.m1.x", "n_sqrt(FN(dot3)(in.m2, in.m2))") if own else ("in.opposing1", "in.opposing2")
+    edge.write_text(patched(edge.read_text(), ("poisoned(frame, r.d1)", f"poisoned(frame, {values[0]})"),
+                            ("poisoned(frame, r.d2)", f"poisoned(frame, {values[1]})")))
 
 
 def means(build, case, own):
@@ -72,7 +78,8 @@ def main():
         "primitives_a_pose": all_of_them, "evaluated_a_pose": round(with_normal + without, 1),
         "mean_of_vertices": [own[0][1], own[1][1]], "mean_of_own": [own[2][1], own[3][1]],
         "mean_of_opposing": [opposing[2][1], opposing[3][1]],
-        "operations_a_pose": round(with_normal * NORMAL_OPERATIONS + without * DISTANCE_OPERATIONS)},
+        "operations_a_pose": round(all_of_them * BOUND_OPERATIONS + with_normal * NORMAL_OPERATIONS +
+                                   without * DISTANCE_OPERATIONS)},
         indent=1))
 
 

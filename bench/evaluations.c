@@ -1,8 +1,7 @@
 /* How many primitives the fields of a pair evaluate, after culling: evaluations CASE KERNEL_DIR
  *
- * CASE as in compare_jax.py. KERNEL_DIR is a copy of cl/ in which count_evaluations.py has made the field
- * return, in place of its distance, how many superquadrics it evaluated, and edge-edge contacts pass
- * on one of theirs. Prints the mean count of each block of slots. */
+ * CASE as in compare_jax.py. KERNEL_DIR is a copy of cl/ in which count_evaluations.py has made contacts
+ * pass on, in place of their distances, how many superquadrics a field evaluated. Prints the mean count of each block of slots. */
 #include <abut/abut.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,13 +56,15 @@ int main(int argc, char **argv)
   const size_t n = poses.count * 6, slots = poses.count * layout.contacts;
   float *s1 = malloc(n * sizeof *s1), *s2 = malloc(n * sizeof *s2);
   float *d = malloc(slots * sizeof *d), *activity = malloc(slots * sizeof *activity);
+  float *normals = malloc(3 * slots * sizeof *normals);
   abut_batch batch = abut_default_batch();
   batch.count = poses.count;
   batch.pose1 = s1;
   batch.pose2 = s2;
   batch.d = d;
+  batch.n = normals; /* so that the vertices' fields have normals */
   batch.activity = activity; /* so that the opposing fields run as well */
-  int status = s1 && s2 && d && activity ? 0 : 1;
+  int status = s1 && s2 && d && activity && normals ? 0 : 1;
   for (size_t i = 0; !status && i < n; ++i) {
     s1[i] = (float)poses.pose1[i];
     s2[i] = (float)poses.pose2[i];
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
   free(s2);
   free(d);
   free(activity);
+  free(normals);
   abut_free_poses(&poses);
   abut_destroy_context(context);
   return status;

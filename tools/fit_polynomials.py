@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fit the polynomials of cl/num/real.h and print their coefficients.
 
-Those for float: least squares on Chebyshev nodes, reweighted after Lawson: weights grow where the error is large,
-until the largest error is nearly as small as the degree allows. The minimum is flat: runs of
-other lengths, such as the one that real.h holds, agree to 1e-5 of a coefficient. Needs numpy.
+Those for float: least squares on Chebyshev nodes, reweighted after Lawson: weights grow where the
+error is large, until the largest error is nearly as small as the degree allows. The minimum is
+flat: runs of other lengths, such as the one that real.h holds, agree to 1e-5 of a coefficient. Needs numpy.
 Those for double: interpolation at Chebyshev nodes in 60 digits, within twice the least error.
 """
 import decimal
@@ -100,7 +100,8 @@ def show(name, coefficients, error, unit, digits=10):
 
 
 def main():
-    show("float: exp2(x) on [-1/2, 1/2]", *fit(numpy.exp2, -0.5, 0.5, 6, numpy.ones_like), "absolute")
+    show("float: exp2(x) on [-1/2, 1/2]", *fit(numpy.exp2, -0.5, 0.5, 6, numpy.ones_like),
+         "absolute")
     # Absolute errors count where the result is large, relative ones near 1, where it vanishes.
     show("float: log2(1 + t) / t on [sqrt(1/2) - 1, sqrt(2) - 1]",
          *fit(log2_ratio, numpy.sqrt(0.5) - 1, numpy.sqrt(2) - 1, 8, lambda t: numpy.abs(t) + 0.02),
