@@ -126,11 +126,12 @@ typedef struct abut_context_def {
 /* The default device, float32, everything else by measurement. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
-/* Opens devices and builds the kernels for each, or takes them from the folder of compiled programs
- * (abut.1, ABUT_CACHE_DIR), without which nothing fails.
- * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes; the text
- * names the device. After a failed build,
- * abut_last_error() holds the compiler's log. */
+/* Opens devices, builds the kernels for each, or takes them from the folder of compiled programs
+ * (abut.1, ABUT_CACHE_DIR), without which nothing fails, and asks each device for contacts that are
+ * known. Programs that are built later, for derivatives, are asked when a call first needs them.
+ * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes, and
+ * ABUT_ERROR_SELF_TEST where a device answers wrongly; the text names the device. After a failed
+ * build, abut_last_error() holds the compiler's log. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
 /* Frees a context with every body and pair made in it. */

@@ -105,16 +105,22 @@ done:
   return status;
 }
 
+/* Newest first: pairs before the bodies that they use. */
+static void destroy_all(context *c)
+{
+  while (c->newest) {
+    owned *object = c->newest;
+    context_release(c, object);
+    object->destroy(object);
+  }
+}
+
 void context_close(context *c)
 {
   if (!c) {
     return;
   }
-  while (c->newest) { /* newest first: pairs before the bodies that they use */
-    owned *object = c->newest;
-    context_release(c, object);
-    object->destroy(object);
-  }
+  destroy_all(c);
   if (c->self.generation) {
     pool_remove(&context_pool, c->self);
   }
@@ -124,6 +130,37 @@ void context_close(context *c)
   pthread_mutex_destroy(&c->lock);
   free(c->spans);
   free(c);
+}
+
+abut_status context_lend(context *c, size_t place, context **out)
+{
+  void *memory = NULL;
+  *out = NULL;
+  TRY(allocate(&memory, 1, sizeof(context)));
+  context *lent = memory;
+  pthread_mutex_init(&lent->lock, NULL);
+  lent->def = c->def;
+  lent->def.chunk = 0;
+  lent->def.scratch_bytes = 0;
+  lent->def.fallback = ABUT_FALLBACK_NONE;
+  lent->count = 1;
+  lent->members[0].device = c->members[place].device;
+  const abut_status status = pool_add(&context_pool, lent, &lent->self);
+  if (status != ABUT_SUCCESS) {
+    context_take_back(lent);
+    return status;
+  }
+  *out = lent;
+  return ABUT_SUCCESS;
+}
+
+void context_take_back(context *lent)
+{
+  if (lent) {
+    destroy_all(lent);
+    lent->members[0].device = NULL;
+    context_close(lent);
+  }
 }
 
 context *context_get(abut_context c)

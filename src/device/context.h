@@ -23,6 +23,7 @@ typedef struct member {
   char text[256];
   uint64_t chunks, elements;
   double rates[RATE_KINDS]; /* elements a second, measured last; 0: not yet */
+  bool tested[PROGRAM_COUNT]; /* programs that have answered the self-test */
 } member;
 
 /* The chosen devices, and the place of the host path that may stand in for them. */
@@ -47,6 +48,11 @@ context *context_get(abut_context c);
 /* Opens the devices of a definition and makes a handle. */
 abut_status context_open(const abut_context_def *def, context **out);
 void context_close(context *c);
+
+/* A context of its own with one member's device alone, for which nothing stands in; and its end,
+ * with all that was made in it. NULL is allowed. The owner does nothing on the device meanwhile. */
+abut_status context_lend(context *c, size_t place, context **out);
+void context_take_back(context *lent);
 
 void context_adopt(context *c, owned *object);
 void context_release(context *c, owned *object);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "geometry/layout.h"
+#include "manifold/self_test.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,6 +408,20 @@ static abut_status size_chunks(const call_on *on, worker *w)
   return ABUT_SUCCESS;
 }
 
+/* Each program that the call needs has answered a known question before. */
+static abut_status test_programs(const worker *w)
+{
+  const call *c = w->job->user;
+  for (int i = 0; i < c->run_count; ++i) {
+    const run *r = &c->runs[i];
+    TRY(test_member(c->context, w->member, r->program, false));
+    if (r->wanted.cotangents) {
+      TRY(test_member(c->context, w->member, r->program, true));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status open_worker(worker *w)
 {
   const call *c = w->job->user;
@@ -415,6 +430,7 @@ static abut_status open_worker(worker *w)
   call_on *on = memory;
   w->user = on;
   on->call = c;
+  TRY(test_programs(w));
   for (int i = 0; i < c->run_count; ++i) {
     for (size_t slot = 0; slot < device_slots(w->device); ++slot) {
       TRY(place_run(&on->runs[slot][i], c, i, w->member, slot));

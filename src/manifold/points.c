@@ -4,6 +4,7 @@
 #include "base/reals.h"
 #include "body/body.h"
 #include "geometry/layout.h"
+#include "manifold/self_test.h"
 #include "manifold/smoothing.h"
 #include <abut/derivatives.h>
 #include <stdlib.h>
@@ -179,6 +180,11 @@ static void free_arrays(query_call *c)
   c->zeros = NULL;
 }
 
+static bool is_adjoint(kernel_id kernel)
+{
+  return kernel == KERNEL_WITNESS_EDGES_ADJOINT || kernel == KERNEL_WITNESS_FACES_ADJOINT;
+}
+
 /* All queries on one device. */
 static abut_status queries_on(context *owner, size_t place, void *user)
 {
@@ -188,6 +194,7 @@ static abut_status queries_on(context *owner, size_t place, void *user)
   c->device = owner->members[place].device;
   c->borrows = can_borrow(c, r->count);
   const size_t chunk = chunk_for(c, r->count);
+  TRY_DONE(test_member(owner, place, c->program, is_adjoint(c->kernel)));
   device_select(c->device, 0);
   if (c->of) {
     TRY_DONE(body_on(c->of, place, &c->body));

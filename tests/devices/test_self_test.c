@@ -1,0 +1,304 @@
+/* Devices that compute wrongly are refused by name: test_self_test KERNELS FOLDER.
+ *
+ * KERNELS is the kernel suite. Copies of it with one wrong number are written to FOLDER and built
+ * by PoCL. 77 where there is no PoCL. */
+#include "support/check.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH = 1024, REALS = 1 << 16 };
+
+static const char *kernels, *folder;
+
+/* ---- a suite with a wrong number ---- */
+
+static bool copy_file(const char *from, const char *to, const char *right, const char *wrong)
+{
+  static char text[1 << 18];
+  FILE *file = fopen(from, "rb");
+  const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) {
+    fclose(file);
+  }
+  text[size] = '\0';
+  char *at = right ? strstr(text, right) : NULL;
+  if (!check(size && size < sizeof text - 1 && (!right || at), "%s has no %s", from, right)) {
+    return false;
+  }
+  file = fopen(to, "wb");
+  if (!check(file != NULL, "%s cannot be written", to)) {
+    return false;
+  }
+  const size_t before = at ? (size_t)(at - text) : size;
+  fwrite(text, 1, before, file);
+  if (at) {
+    fprintf(file, "%s%s", wrong, at + strlen(right));
+  }
+  return check(fclose(file) == 0, "%s cannot be written", to);
+}
+
+/* A copy of the suite, called `name`, where in `file` the first text `right` is `wrong` instead. */
+static bool write_suite(const char *name, const char *file, const char *right, const char *wrong,
+                        char path[PATH])
+{
+  static const char *const parts[] = {"num", "geometry", "kernels"};
+  snprintf(path, PATH, "%s/%s", folder, name);
+  mkdir(folder, 0777);
+  mkdir(path, 0777);
+  bool written = true;
+  for (size_t i = 0; i < 3; ++i) {
+    char from[PATH + 512], to[PATH + 512], whole[PATH + 1024], copy[PATH + 1024];
+    snprintf(from, sizeof from, "%s/%s", kernels, parts[i]);
+    snprintf(to, sizeof to, "%s/%s", path, parts[i]);
+    mkdir(to, 0777);
+    DIR *directory = opendir(from);
+    for (struct dirent *e; directory && (e = readdir(directory)) != NULL;) {
+      snprintf(whole, sizeof whole, "%s/%s", from, e->d_name);
+      snprintf(copy, sizeof copy, "%s/%s", to, e->d_name);
+      const bool spoilt = strcmp(e->d_name, file) == 0;
+      written = (e->d_name[0] == '.' || copy_file(whole, copy, spoilt ? right : NULL, wrong)) &&
+                written;
+    }
+    if (directory) {
+      closedir(directory);
+    }
+  }
+  return written;
+}
+
+/* ---- scenes ---- */
+
+typedef struct scene {
+  abut_context context;
+  abut_pair pair;
+  float poses[2][12];
+  float real[2][REALS];
+} scene;
+
+static scene s;
+
+static abut_status open_pocl(const char *suite, bool with_host)
+{
+  abut_device_choice choices[2] = {{0, 0, 0}, {0, 0, 0}};
+  abut_context_def def = abut_default_context_def();
+  def.kernel_directory = suite;
+  CHECK_OK(abut_find_device("pocl", &choices[0].device));
+  CHECK_OK(abut_find_device("host", &choices[1].device));
+  def.devices = choices;
+  def.device_count = with_host ? 2 : 1;
+  return abut_create_context(&def, &s.context);
+}
+
+static bool make_pair(void)
+{
+  static const double tetrahedron[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const uint32_t sizes[] = {3, 3, 3, 3}, corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  const abut_superquadric ball = {
+    {0.5, 0.5, 0.5}, {1, 1}, {0.25, 0.25, 0.25}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_body_def def = abut_default_body_def();
+  const abut_smoothing smoothing = abut_default_smoothing();
+  abut_body body;
+  def.vertices = tetrahedron;
+  def.vertex_count = 4;
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = 4;
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  const float turned[6] = {0.5f, 0.25f, 0.125f, 0.25f, 0.5f, -0.25f};
+  memcpy(s.poses[1], turned, sizeof turned);
+  memcpy(s.poses[1] + 6, turned, sizeof turned);
+  return CHECK_OK(abut_create_body(s.context, &def, &body)) &&
+         CHECK_OK(abut_create_pair(body, body, &smoothing, &s.pair));
+}
+
+static abut_batch batch(void)
+{
+  abut_batch b = abut_default_batch();
+  b.count = 2;
+  b.pose1 = s.poses[0];
+  b.pose2 = s.poses[1];
+  return b;
+}
+
+static abut_status contacts(abut_batch *b)
+{
+  b->d = s.real[0];
+  return abut_contacts(s.pair, b);
+}
+
+static abut_status gradient(abut_batch *b)
+{
+  const abut_gradients gradients = {s.real[0], s.real[1]};
+  return abut_gradient(s.pair, ABUT_SAME_PAIR, b, ABUT_REDUCE_MEAN_DISTANCE, &gradients);
+}
+
+static abut_status jvp(abut_batch *b)
+{
+  const abut_pose_tangents along = {s.poses[1], s.poses[1]};
+  const abut_tangents tangents = {.d = s.real[0]};
+  return abut_jvp(s.pair, ABUT_SAME_PAIR, b, &along, &tangents);
+}
+
+static abut_status hessian(abut_batch *b)
+{
+  const abut_pose_tangents along = {s.poses[1], s.poses[1]};
+  const abut_gradients products = {s.real[0], s.real[1]};
+  return abut_hessian_product(s.pair, b, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL, &products);
+}
+
+static abut_status witness(abut_batch *b)
+{
+  (void)b;
+  static const float edges[2][6] = {{0, 0, 0, 1, 0, 0}, {0, 1, 1, 0, -1, 1}};
+  static const float bar[3] = {1, 2, 3};
+  const abut_smoothing smoothing = abut_default_smoothing();
+  return abut_witness_edges_vjp(s.context, &smoothing, 1, edges[0], edges[1], bar, NULL, NULL,
+                                s.real[0], s.real[1]);
+}
+
+static bool says(const char *text, const char *part)
+{
+  return check(strstr(text, part) != NULL, "\"%s\" does not say %s", text, part);
+}
+
+/* ---- who answers wrongly ---- */
+
+static const struct {
+  const char *name, *output;
+  abut_status (*call)(abut_batch *);
+} calls[] = {
+  {"gradient", "VJP", gradient}, {"jvp", "JVP", jvp}, {"hessian", "Hessian", hessian},
+  {"witness", "VJP", witness}};
+enum { GRADIENT, JVP, HESSIAN, WITNESS };
+
+static bool has_answer(int which, float expected[2][REALS])
+{
+  abut_context_def def = abut_default_context_def();
+  abut_batch b = batch();
+  memset(s.real, 0, sizeof s.real);
+  CHECK_OK(abut_find_device("host", &def.device));
+  const bool has = CHECK_OK(abut_create_context(&def, &s.context)) && make_pair() &&
+                   CHECK_OK(calls[which].call(&b));
+  memcpy(expected, s.real, sizeof s.real);
+  return CHECK_OK(abut_destroy_context(s.context)) && has;
+}
+
+/* A call's program of PoCL's is refused in the call; the host path, beside it or standing in, gives
+ * what it gives alone. */
+static void taken_over(const char *suite, int which, bool with_host)
+{
+  static float expected[2][REALS];
+  abut_device_report reports[3];
+  size_t count = 0;
+  if (!has_answer(which, expected) || !CHECK_OK(open_pocl(suite, with_host))) {
+    return;
+  }
+  abut_batch b = batch();
+  memset(s.real, 0, sizeof s.real);
+  if (make_pair() && CHECK_OK(contacts(&b)) && check(b.failures == 0, "contacts fail")) {
+    memset(s.real, 0, sizeof s.real);
+    b = batch();
+    CHECK_OK(calls[which].call(&b));
+    check(which == WITNESS || b.failures == 1, "%s: %zu failures", calls[which].name, b.failures);
+    check(!memcmp(expected, s.real, sizeof expected), "%s: not the host's", calls[which].name);
+    CHECK_OK(abut_context_devices(s.context, reports, 3, &count));
+    check(count == 2 && reports[0].status == ABUT_ERROR_SELF_TEST &&
+          reports[1].status == ABUT_SUCCESS, "%s: %d is PoCL's status", calls[which].name,
+          reports[0].status);
+    says(reports[0].text, "answers wrongly");
+    says(reports[0].text, reports[0].info.name);
+    says(reports[0].text, calls[which].output);
+  }
+  CHECK_OK(abut_destroy_context(s.context));
+}
+
+static void no_fallback(const char *suite)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_batch b = batch();
+  CHECK_OK(abut_find_device("pocl", &def.device));
+  def.kernel_directory = suite;
+  def.fallback = ABUT_FALLBACK_NONE;
+  if (CHECK_OK(abut_create_context(&def, &s.context))) {
+    const bool refused = make_pair() && gradient(&b) == ABUT_ERROR_SELF_TEST;
+    check(refused, "a wrong gradient is given");
+    says(abut_last_error(), "answers wrongly");
+    CHECK_OK(abut_destroy_context(s.context));
+  }
+}
+
+static void refused_at_once(const char *suite, bool with_host)
+{
+  abut_device_info info;
+  size_t count = 0;
+  uint32_t index = 0;
+  CHECK_OK(abut_find_device("pocl", &index));
+  CHECK_OK(abut_list_devices(NULL, 0, &count));
+  abut_device_info *infos = calloc(count, sizeof *infos);
+  CHECK_OK(abut_list_devices(infos, count, &count));
+  info = infos[index];
+  free(infos);
+  check(open_pocl(suite, with_host) == ABUT_ERROR_SELF_TEST, "a wrong device is taken");
+  says(abut_last_error(), "answers wrongly");
+  says(abut_last_error(), info.name);
+}
+
+/* What the test leaves: nothing but the programs that were built. */
+static void leaves_nothing(const char *device)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_counters before, after;
+  CHECK_OK(abut_find_device(device, &def.device));
+  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
+    return;
+  }
+  CHECK_OK(abut_get_counters(s.context, &before));
+  check(!before.bytes_up && !before.bytes_down && !before.launches && !before.chunks &&
+        !before.resident, "%s: a new context has counted", device);
+  abut_batch b = batch();
+  if (make_pair() && CHECK_OK(gradient(&b))) {
+    CHECK_OK(abut_get_counters(s.context, &before));
+    check(before.chunks == 1, "%s: %d chunks for one", device, (int)before.chunks);
+    CHECK_OK(gradient(&b));
+    CHECK_OK(abut_get_counters(s.context, &after));
+    check(after.launches == 2 * before.launches && after.chunks == 2 &&
+          after.builds == before.builds && after.resident == before.resident,
+          "%s: the first gradient does not count as the second", device);
+  }
+  CHECK_OK(abut_destroy_context(s.context));
+}
+
+int main(int argc, char **argv)
+{
+  static char forward[PATH], reverse[PATH], dual[PATH];
+  uint32_t index;
+  kernels = argc > 2 ? argv[1] : "cl";
+  folder = argc > 2 ? argv[2] : "suites";
+  leaves_nothing("host");
+  if (abut_find_device("pocl", &index) != ABUT_SUCCESS) {
+    printf("not run: %s\n", abut_last_error());
+    return 77;
+  }
+  leaves_nothing("pocl");
+  if (write_suite("forward", "superquadric.inl", "R(-0.5)", "R(-0.499)", forward)) {
+    refused_at_once(forward, false);
+    refused_at_once(forward, true);
+  }
+  /* the normal's Jacobian, which is of the adjoint alone */
+  if (write_suite("reverse", "superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
+                  "R(1.97) * s[SUPERQUADRIC_E1_INV]", reverse)) {
+    taken_over(reverse, GRADIENT, true);
+    taken_over(reverse, WITNESS, false);
+    taken_over(reverse, HESSIAN, false);
+    no_fallback(reverse);
+  }
+  if (write_suite("dual", "dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
+                  dual)) {
+    taken_over(dual, JVP, true);
+  }
+  return check_finish();
+}

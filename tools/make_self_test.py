@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Make src/manifold/self_test_answers.inl: a question to every device, and its answers in float64.
+
+  python tools/make_self_test.py [src/manifold/self_test_answers.inl]
+
+Two small bodies with every kind of primitive, three poses (apart, touching, deep), and what
+docs/spec.md says of them: contacts, a vector-Jacobian product, a Jacobian-vector product and a
+Hessian-vector product of the mean distance. The answers come from
+bench/peers/manifold_reference.py, which shares no code with the kernels, and from its automatic
+derivatives. All that goes in is a multiple of a power of two, so that float32 takes it as it is.
+Needs jax and numpy (PyPI).
+"""
+import pathlib
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/peers"))
+from manifold_reference import Smoothing, manifold  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+OUTPUTS = ("p", "d", "n", "activity")
+EDGES_KEPT, VERTICES_KEPT = (4, 4), (4, 0)
+SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, penetration=0.0625,
+                      neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
+                      minimum=0.125, compare=0.125, ridge=0.015625, distance=2.0**-20, trace=1,
+                      inside=True)
+FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+
+# Hexahedra whose edges differ, so that no two scores tie.
+VERTICES = (
+    np.array([[-32, -24, -15], [-34, -22, 17], [-31, 25, -18], [-30, 23, 16],
+              [33, -26, -17], [31, -25, 19], [32, 22, -16], [35, 24, 14]]) / 64,
+    np.array([[-18, -33, -25], [-17, -30, 23], [-20, 31, -24], [-19, 34, 26],
+              [16, -32, -22], [19, -31, 25], [17, 32, -27], [21, 30, 24]]) / 64)
+
+# axes, exponents, position, quaternion (w, x, y, z), operation
+SUPERQUADRICS = (
+    (((0.5, 0.375, 0.25), (0.5, 0.75), (0, 0, 0), (1, 0.125, -0.25, 0.0625), 1),
+     ((0.25, 0.1875, 0.5), (1, 1.5), (0.375, 0.125, 0.125), (0.5, 0.5, -0.25, 1), -1)),
+    (((0.25, 0.5, 0.375), (0.75, 0.25), (0, 0.03125, 0), (1, -0.0625, 0.125, 0.25), 1),))
+# normal, point
+PLANES = ((1, 0.25, 0, 0.25, 0, 0), (-1, 0, 0.5, -0.25, 0, 0), (0, 1, -0.25, 0, 0.5, 0),
+          (0.125, -1, 0, 0, -0.5, 0), (0, 0.25, 1, 0, 0, 0.3125), (0.25, 0, -1, 0, 0, -0.3125))
+# position, normal, width
+CLOUD = ((0.4375, 0, 0, 1, 0.125, 0, 0.25), (-0.375, 0, 0.0625, -1, 0, 0.25, 0.3125),
+         (0, 0.5, 0, 0, 1, 0.125, 0.25), (0.0625, -0.5, 0, 0.125, -1, 0, 0.375),
+         (0, 0.125, 0.375, 0.25, 0, 1, 0.3125), (0, 0, -0.4375, 0, 0.125, -1, 0.25))
+
+POSES = (np.array([[0, 0, 0, 0.125, -0.25, 0.5], [0.125, -0.25, 0.0625, 0.5, 0.25, -0.125],
+                   [-0.25, 0.125, 0.25, -0.375, 0.25, 0.75]]),
+         np.array([[1.5, 0.75, -0.5, -0.25, 0.5, 0.125], [0.8125, -0.125, 0.25, 0.25, -0.5, 0.375],
+                   [0.0625, 0.25, 0.125, 0.5, 0.125, -0.25]]))
+TANGENTS = (np.array([[0.5, -0.25, 0.125, 0.25, 0.5, -0.375], [-0.125, 0.5, 0.25, 0.75, -0.25, 0.5],
+                      [0.25, 0.375, -0.5, -0.25, 0.125, 0.5]]),
+            np.array([[-0.25, 0.125, 0.5, -0.5, 0.25, 0.375],
+                      [0.375, 0.25, -0.5, 0.125, 0.5, -0.25],
+                      [-0.5, 0.25, 0.125, 0.375, -0.25, 0.25]]))
+
+
+def units(v):
+    v = np.asarray(v, float)
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def rotation(wxyz):
+    w, x, y, z = units(wxyz)
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+def shape(body):
+    pairs = {tuple(sorted((f[i], f[i - 1]))) for f in FACES for i in range(len(f))}
+    axes, exponents, positions, quaternions, signs = zip(*SUPERQUADRICS[body])
+    real = lambda x: jnp.asarray(np.asarray(x, float))
+    out = {"V": real(VERTICES[body]), "E": jnp.asarray(sorted(pairs)),
+           "sq": {"a": real(axes), "eps": real(exponents), "t": real(positions),
+                  "R": real([rotation(q) for q in quaternions]), "sign": real(signs)},
+           "subtract": min(signs) < 0}
+    if body == 0:
+        planes = np.asarray(PLANES, float)
+        out["cp"] = [{"n": real(units(planes[:, :3])), "p": real(planes[:, 3:]), "sign": 1.0}]
+    else:
+        cloud = np.asarray(CLOUD, float)
+        out["opc"] = [{"n": real(units(cloud[:, 3:6])), "p": real(cloud[:, :3]),
+                       "width": real(cloud[:, 6]), "sign": 1.0}]
+    return out
+
+
+def cotangents(out):
+    """As put_cotangents of self_test.c makes them: by the place in the array of one pose."""
+    return {name: jnp.asarray((np.arange(out[name].size) * 7 % 11 - 5) / 4).reshape(out[name].shape)
+            for name in OUTPUTS}
+
+
+def answers():
+    shapes = shape(0), shape(1)
+    contacts = jax.jit(lambda s1, s2: manifold(s1, s2, *shapes, SMOOTHING, *EDGES_KEPT,
+                                               *VERTICES_KEPT))
+    mean_gradient = jax.grad(lambda s1, s2: contacts(s1, s2)["d"].mean(), argnums=(0, 1))
+    results = {}
+    for pose in zip(*POSES, *TANGENTS):
+        at, along = pose[:2], pose[2:]
+        values, back = jax.vjp(contacts, *at)
+        found = {name: values[name] for name in OUTPUTS}
+        found.update(zip(("vjp_1", "vjp_2"), back(cotangents(values))))
+        forward = jax.jvp(contacts, at, along)[1]
+        found.update({"jvp_" + name: forward[name] for name in OUTPUTS})
+        found.update(zip(("hessian_1", "hessian_2"), jax.jvp(mean_gradient, at, along)[1]))
+        for name, value in found.items():
+            results.setdefault(name, []).append(np.ravel(value))
+    return {name: np.concatenate(rows) for name, rows in results.items()}
+
+
+def c_array(name, values, form="{:.17g}", of="double"):
+    lines, line = [], " "
+    for value in np.ravel(values):
+        word = form.format(float(value) if of == "double" else int(value))
+        if len(line) + len(word) + 2 > 100:
+            lines.append(line)
+            line = " "
+        line += " " + word + ","
+    return f"static const {of} {name}[] = {{\n" + "\n".join(lines + [line]) + "\n};\n"
+
+
+def c_list(values):
+    return "{" + ", ".join(f"{v:.17g}" for v in values) + "}"
+
+
+def c_superquadrics(body):
+    rows = [f"  {{{c_list(a)}, {c_list(e)}, {c_list(t)}, {c_list(q)},\n"
+            f"   {'ABUT_ADD' if sign > 0 else 'ABUT_SUBTRACT'}}},\n"
+            for a, e, t, q, sign in SUPERQUADRICS[body]]
+    return (f"static const abut_superquadric superquadrics_{body + 1}[] = {{\n" + "".join(rows)
+            + "};\n")
+
+
+def c_smoothing():
+    lines = ["static void set_smoothing(abut_smoothing *s)\n{\n"]
+    for name, value in vars(SMOOTHING).items():
+        if name in ("select", "edge_edge", "two_sided"):
+            continue # as by default
+        text = str(value).lower() if isinstance(value, bool) else f"{value:.17g}"
+        lines.append(f"  s->{'union_' if name == 'union' else name} = {text};\n")
+    for name, kept in (("edges", EDGES_KEPT), ("vertices", VERTICES_KEPT)):
+        lines += [f"  s->{name}[{i}] = {kept[i]};\n" for i in range(2)]
+    return "".join(lines) + "}\n"
+
+
+def text():
+    found = answers()
+    contacts = found["d"].size // len(POSES[0])
+    parts = ["/* Made by tools/make_self_test.py: change that. */\n"
+             f"#define SELF_TEST_POSES {len(POSES[0])}\n#define SELF_TEST_CONTACTS {contacts}\n",
+             c_array("face_sizes", [len(f) for f in FACES], "{}", "uint32_t"),
+             c_array("face_indices", [i for f in FACES for i in f], "{}", "uint32_t")]
+    for body in range(2):
+        parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body)]
+    parts += [c_array("planes", PLANES), c_array("cloud", CLOUD), c_smoothing()]
+    for i in range(2):
+        parts += [c_array(f"pose_{i + 1}", POSES[i]), c_array(f"tangent_{i + 1}", TANGENTS[i])]
+    parts += [c_array("expected_" + name, value, "{:.12g}") for name, value in found.items()]
+    return "\n".join(parts)
+
+
+def main():
+    default = ROOT / "src/manifold/self_test_answers.inl"
+    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    path.write_text(text())
+
+
+if __name__ == "__main__":
+    main()
