@@ -93,7 +93,7 @@ static abut_status next_whole(ply *p, ply_type type, const char *what, uint32_t 
 
 static abut_status read_list(ply *p, const ply_property *property)
 {
-  uint32_t count, index;
+  uint32_t count = 0, index = 0;
   double unused;
   size_t line = p->header.storage == PLY_ASCII ? p->t.line : 0;
   TRY(next_whole(p, property->count_type, "the list count", &count));
