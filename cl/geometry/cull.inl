@@ -113,7 +113,7 @@ static unsigned int FN(ellipsoids_within)(GLOBAL const real *first, unsigned int
     const int i = lowest_bit(rest);
     const lane at_least =
       LANES > 1 ? low[i] : FN(ellipsoid_bounds)(first + i * SUPERQUADRIC_STRIDE, x).low;
-    within |= lane_select(at_least > reach, (ilane)0, (ilane)(1 << i));
+    within |= lane_select(at_least > reach, (ilane)0, (ilane)(int)(1u << i));
   }
   *high = least;
   return (unsigned int)lane_joined(within);

@@ -146,7 +146,7 @@ typedef struct abut_device_report {
   abut_status status;  /* ABUT_SUCCESS, or why it is not used any more */
   char text[256];      /* the same in words; "" */
   uint64_t chunks;     /* of batches, done by it */
-  uint64_t elements;   /* poses and queries in them */
+  uint64_t elements;   /* poses in them */
 } abut_device_report;
 
 /* Reports on every device of a context, and on the host path, last, once it has stood in.
@@ -175,7 +175,7 @@ typedef struct abut_span {
 /* Starts to record what each device does with each chunk; what was recorded before is dropped. */
 ABUT_API abut_status abut_start_timeline(abut_context context);
 
-/* What was recorded so far, in the order in which it ended.
+/* What was recorded so far, in the order in which it was recorded.
  *
  * spans     room for `capacity` entries, or NULL to ask for the count alone
  * count     set to the number of spans there are, which may exceed `capacity`

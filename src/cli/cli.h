@@ -203,6 +203,7 @@ exit_code scene_bodies(scene *s, const options *o);
 exit_code scene_smoothing(scene *s, const options *o, bool print);
 /* The pair of --soft, if it was given. */
 exit_code scene_soft(scene *s, const options *o);
+/* Says, too, which devices failed on the way, and why. */
 void scene_close(scene *s);
 
 /* The poses of a batch and their status, which it points to. */
@@ -230,13 +231,10 @@ exit_code check_output(const char *path);
 /* The inputs of a command: its operands, and the files that options name. */
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */
-exit_code check_not_input(const options *o);
+exit_code check_not_input(const options *o, const char *path);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);
-
-/* Says which devices failed on the way, and why. */
-void warn_failures(const scene *s);
 
 /* ---- timeline.c ---- */
 

@@ -34,9 +34,7 @@ static exit_code compute(contacts_store *c, const scene *s, const options *o, do
     CLI_TRY(store_compact(c, s, c->compact.count));
   }
   progress_end(&p);
-  CLI_TRY(report_status(status));
-  warn_failures(s);
-  return EXIT_GOOD;
+  return report_status(status);
 }
 
 static void summarise(const contacts_store *c, const scene *s, double seconds)
@@ -81,7 +79,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(option_real(o, OPTION_COMPACT, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(check_inputs(o));
-  CLI_TRY(check_not_input(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
   return check_output(o->value[OPTION_OUTPUT]);
 }

@@ -71,7 +71,7 @@ static exit_code check_usage(const options *o, abut_view *view, size_t *index)
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(read_view(o, view, index));
   CLI_TRY(check_inputs(o));
-  CLI_TRY(check_not_input(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   return check_output(o->value[OPTION_OUTPUT]);
 }
 

@@ -14,7 +14,7 @@ exit_code job_check(const options *o)
   }
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_inputs(o));
-  CLI_TRY(check_not_input(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
   return check_output(o->value[OPTION_OUTPUT]);
 }
@@ -59,9 +59,7 @@ exit_code job_end(job *j, abut_status status)
 {
   j->seconds = now() - j->start;
   progress_end(&j->progress);
-  CLI_TRY(report_status(status));
-  warn_failures(&j->scene);
-  return EXIT_GOOD;
+  return report_status(status);
 }
 
 exit_code job_reals(const job *j, size_t a, size_t b, void **out)

@@ -73,9 +73,8 @@ static bool same_file(const char *a, const char *b)
          of_a.st_ino == of_b.st_ino;
 }
 
-exit_code check_not_input(const options *o)
+exit_code check_not_input(const options *o, const char *output)
 {
-  const char *output = o->value[OPTION_OUTPUT];
   bool input = false;
   for (size_t i = 0; i < FILE_OPTIONS; ++i) {
     input = input || same_file(output, o->value[file_options[i]]);
@@ -211,6 +210,9 @@ static exit_code open_context(scene *s, const options *o, abut_precision precisi
   CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
   CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &def.timeout));
   CLI_TRY(find_devices(o, choices, &count));
+  if (o->command->bit == COMMAND_BENCH) { /* else the host's speed would bear a device's name */
+    def.fallback = ABUT_FALLBACK_NONE;
+  }
   def.devices = choices;
   def.device_count = (uint32_t)count;
   def.precision = precision;
@@ -245,7 +247,7 @@ static exit_code name_devices(scene *s)
   return EXIT_GOOD;
 }
 
-void warn_failures(const scene *s)
+static void warn_failures(const scene *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
   size_t count = 0;
@@ -322,6 +324,7 @@ exit_code scene_soft(scene *s, const options *o)
 void scene_close(scene *s)
 {
   if (s->open) {
+    warn_failures(s);
     abut_destroy_context(s->context);
     s->open = false;
   }

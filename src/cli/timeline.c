@@ -31,7 +31,11 @@ exit_code timeline_check(const options *o)
   static const char *const endings[] = {".json", ".png"};
   for (size_t i = 0; o->value[OPTION_TIMELINE] && i < 2; ++i) {
     char *path = file_name(o->value[OPTION_TIMELINE], endings[i]);
-    const exit_code code = path ? check_output(path) : report(EXIT_RUN, "no memory");
+    exit_code code = path ? check_not_input(o, path) : report(EXIT_RUN, "no memory");
+    if (code == EXIT_GOOD && strcmp(path, o->value[OPTION_OUTPUT]) == 0) {
+      code = usage_error(o->command, "-o and --timeline both name %s", path);
+    }
+    code = code == EXIT_GOOD ? check_output(path) : code;
     free(path);
     CLI_TRY(code);
   }

@@ -73,6 +73,10 @@ abut_status take_part(found_device *found, const abut_device_choice *choice, cl_
       clReleaseDevice(all[i]);
     }
   }
+  if (choice->part >= count) {
+    return fail(ABUT_ERROR_DEVICE, "device %u (%s) was divided into %u parts, not %u",
+                found->info.index, found->info.name, count, choice->part + 1);
+  }
   *part = found->device = all[choice->part];
   name_part(&found->info, choice);
   return ABUT_SUCCESS;
@@ -88,9 +92,9 @@ static abut_status read_division(const char *text, division *out)
 {
   int used = 0;
   *out = (division){0, 0, false};
-  if (sscanf(text, "/%u.%u%n", &out->units, &out->part, &used) == 2 && !text[used]) {
+  if (sscanf(text, "/%9u.%9u%n", &out->units, &out->part, &used) == 2 && !text[used]) {
     out->one = true;
-  } else if (sscanf(text, "/%u%n", &out->units, &used) != 1 || text[used]) {
+  } else if (sscanf(text, "/%9u%n", &out->units, &used) != 1 || text[used]) {
     out->units = 0;
   }
   return out->units ? ABUT_SUCCESS

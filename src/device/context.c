@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab070001u
+#define COOKIE 0xab070101u
 #define TIMEOUT 300.0 /* [s] */
 
 abut_context_def abut_default_context_def(void)

@@ -12,9 +12,8 @@ typedef struct owned {
   void (*destroy)(struct owned *self);
 } owned;
 
-/* Kinds of batches, whose throughput differs: each program, and queries. */
-#define RATE_KINDS (PROGRAM_COUNT + 1)
-#define RATE_QUERIES PROGRAM_COUNT
+/* Kinds of batches, whose throughput differs: each program. */
+#define RATE_KINDS PROGRAM_COUNT
 
 /* A device of a context. */
 typedef struct member {

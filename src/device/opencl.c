@@ -155,8 +155,14 @@ static abut_status copy_directory(opencl *o)
 static abut_status open_queues(opencl *o)
 {
   const opencl_options *options = &o->options;
+  cl_command_queue_properties properties_of = 0;
   cl_int code;
   if (options->queue) {
+    TRY(check(clGetCommandQueueInfo(options->queue, CL_QUEUE_PROPERTIES, sizeof properties_of,
+                                    &properties_of, NULL), "clGetCommandQueueInfo"));
+    if (properties_of & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+      return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
+    }
     TRY(check(clGetCommandQueueInfo(options->queue, CL_QUEUE_CONTEXT, sizeof o->context,
                                     &o->context, NULL), "clGetCommandQueueInfo"));
     clRetainContext(o->context);
@@ -296,14 +302,16 @@ static size_t alignment(const opencl *o)
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out)
 {
   const cl_buffer_region region = {offset, bytes};
-  cl_int code = CL_SUCCESS;
+  cl_mem whole = NULL; /* of a part: parts have none of their own */
+  cl_int code = clGetMemObjectInfo(of, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
   *out = NULL;
+  TRY(check(code, "clGetMemObjectInfo"));
   if (offset == 0) {
     code = clRetainMemObject(of);
     *out = code == CL_SUCCESS ? of : NULL;
     return check(code, "clRetainMemObject");
   }
-  if (offset % alignment(o) == 0) {
+  if (!whole && offset % alignment(o) == 0) {
     *out = clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
   }
   return check(code, "clCreateSubBuffer");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab070004u
+#define COOKIE 0xab070104u
 /* Contacts of a chunk are counted in int. */
 #define CHUNK_CONTACTS ((size_t)1 << 30)
 #define CHUNK_POSES 65535 /* work-groups along a second dimension that every driver takes */

@@ -165,6 +165,7 @@ typedef abut_status (*query_chunk)(size_t first, size_t count, query_call *c);
 typedef struct query_run {
   query_call *call;
   size_t count;
+  size_t done; /* where another device goes on: arrays may have been replaced in place */
   query_chunk chunk;
 } query_run;
 
@@ -188,7 +189,7 @@ static bool is_adjoint(kernel_id kernel)
 /* All queries on one device. */
 static abut_status queries_on(context *owner, size_t place, void *user)
 {
-  const query_run *r = user;
+  query_run *r = user;
   query_call *c = r->call;
   abut_status status = ABUT_SUCCESS;
   c->device = owner->members[place].device;
@@ -201,9 +202,10 @@ static abut_status queries_on(context *owner, size_t place, void *user)
   }
   TRY_DONE(upload_coefficients(c->device, c->smoothing, &c->coefficients));
   TRY_DONE(create_arrays(c, chunk));
-  for (size_t first = 0; first < r->count; first += chunk) {
-    const size_t left = r->count - first;
-    TRY_DONE(r->chunk(first, left < chunk ? left : chunk, c));
+  while (r->done < r->count) {
+    const size_t left = r->count - r->done, count = left < chunk ? left : chunk;
+    TRY_DONE(r->chunk(r->done, count, c));
+    r->done += count;
   }
 done:
   free_arrays(c);
@@ -212,7 +214,7 @@ done:
 
 static abut_status run_queries(query_call *c, size_t count, query_chunk chunk)
 {
-  query_run r = {c, count, chunk};
+  query_run r = {c, count, 0, chunk};
   return count ? context_on_any(c->context, queries_on, &r) : ABUT_SUCCESS;
 }
 
@@ -326,7 +328,6 @@ static abut_status faces_chunk(size_t first, size_t count, query_call *c)
   faces_call *f = (faces_call *)c; /* its query call comes first */
   query_array *a = c->arrays;
   const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
-  f->rejected = first ? f->rejected : 0; /* begun again on another device */
   TRY(upload_arrays(c, first, count));
   buffer *statuses = a[c->count - 1].memory; /* there only now where it is borrowed */
   if (c->kernel == KERNEL_WITNESS_FACES) {

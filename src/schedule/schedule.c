@@ -67,9 +67,7 @@ static double part_of(const sharing *s, const hand *h)
  * what is left. */
 static size_t wanted_size(const sharing *s, const hand *h, size_t left)
 {
-  size_t most = h->worker.most;
-  const size_t bound = s->job->bound;
-  most = bound && bound < most ? bound : most;
+  const size_t most = h->worker.most;
   if (s->working == 1) {
     const size_t chunks = (left + most - 1) / most;
     return (left + chunks - 1) / chunks;
@@ -257,6 +255,7 @@ static bool shrink(hand *h, abut_status status, size_t count)
   const size_t newest = (h->oldest + --h->count) % DEVICE_SLOTS;
   s->returned[s->returned_count++] = h->held[newest];
   s->flying -= count;
+  pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
   return true;
 }
@@ -264,7 +263,9 @@ static bool shrink(hand *h, abut_status status, size_t count)
 static abut_status work(hand *h)
 {
   const size_t slots = device_slots(h->worker.device);
+  const size_t bound = h->worker.job->bound;
   TRY(h->worker.job->steps.open(&h->worker));
+  h->worker.most = bound && bound < h->worker.most ? bound : h->worker.most;
   for (;;) {
     const size_t slot = (h->oldest + h->count) % slots;
     if (h->count < slots && take(h, h->count == 0, &h->held[slot])) {

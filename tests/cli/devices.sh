@@ -30,6 +30,15 @@ esac
 run 0 $base -o name.npz --device "$device" --timeline named.json
 there named.json
 there named.png
+# A timeline's files are no input, and not the other output.
+cp cube.body.json kept.json
+for clash in cube.body cube.body.json sharp; do
+  # shellcheck disable=SC2086 # words
+  run 2 $base -o no.npz --device "$device" --timeline $clash
+done
+if cmp -s cube.body.json kept.json; then pass; else fail 'a timeline took the place of a body'; fi
+# shellcheck disable=SC2086 # words
+run 2 $base -o both.json --device "$device" --timeline both
 # shellcheck disable=SC2086 # words
 run 1 $base -o no.npz --device "$device" --timeline no-such-folder/t
 absent no.npz
