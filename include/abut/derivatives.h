@@ -20,7 +20,7 @@
  *
  * The smoothing of derivatives: `derivatives`, where it is not ABUT_SAME_PAIR, is another pair of
  * the same two bodies which keeps the same numbers of vertices and edges, on each side either all
- * in mesh order or so many by rank. Values, and a reduction's cotangents, then come from `pair`, and
+ * in mesh order or so many by rank. Values, and a reduction's cotangents, come from `pair`, and
  * what carries cotangents and tangents through the manifold from `derivatives`: a hard forward pass
  * with a soft backward one. Each pair ranks by its own field: slots of rank k need not hold the
  * same element in both where their `union_` or `plane` differ. abut_hessian_product takes no second

@@ -9,7 +9,7 @@
 #define PROBE ((size_t)64) /* first chunk of a device whose throughput is not known */
 #define LEAST_SECONDS 2e-3 /* smaller chunks cost more by their launches than they balance */
 #define NEW_SHARE 0.5      /* of a new measurement in a device's throughput */
-/* Pieces that can lie returned: what all hold, and one more each time a device takes smaller ones. */
+/* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
 
 /* What a worker has taken, oldest first. */
