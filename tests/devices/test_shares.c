@@ -1,0 +1,487 @@
+/* One answer to the bit, however many equal devices share a batch: test_shares PRECISION
+ *
+ * PoCL whole, in parts, three times over, and every device that it has; odd numbers of poses and
+ * chunks. Then what a context of several devices says of itself: progress, timeline, lists, names.
+ * 77 where there is no PoCL. */
+#include "core/slopes.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1023, LIST = 1 << 14, BLOCK = 8 * 2 * 6 };
+
+static abut_precision precision;
+
+/* ---- contexts ---- */
+
+typedef struct variant {
+  const char *name;
+  abut_device_choice choices[ABUT_DEVICES_MOST];
+  size_t count;
+} variant;
+
+enum { WHOLE, PARTS, THRICE, ALL, VARIANTS };
+
+/* Devices of one kind, each way that there is; a count of 0 where it is none. */
+static bool find_variants(variant v[VARIANTS])
+{
+  abut_device_info infos[64];
+  uint32_t pocl = 0;
+  size_t count = 0;
+  if (abut_find_device("pocl", &pocl) != ABUT_SUCCESS) {
+    printf("not run: %s\n", abut_last_error());
+    return false;
+  }
+  memset(v, 0, VARIANTS * sizeof *v);
+  v[WHOLE] = (variant){"whole", {{pocl, 0, 0}}, 1};
+  v[THRICE] = (variant){"three times", {{pocl, 0, 0}, {pocl, 0, 0}, {pocl, 0, 0}}, 3};
+  v[PARTS].name = "parts";
+  if (abut_find_devices("pocl/1", v[PARTS].choices, &v[PARTS].count) != ABUT_SUCCESS) {
+    printf("without parts: %s\n", abut_last_error());
+    v[PARTS].count = 0;
+  }
+  v[ALL].name = "all of PoCL's";
+  CHECK_OK(abut_list_devices(infos, 64, &count));
+  for (size_t i = 0; i < count && i < 64 && v[ALL].count < ABUT_DEVICES_MOST; ++i) {
+    if (strcmp(infos[i].platform, infos[pocl].platform) == 0) {
+      v[ALL].choices[v[ALL].count++] = (abut_device_choice){infos[i].index, 0, 0};
+    }
+  }
+  return true;
+}
+
+/* A pair of bodies of all primitives that keeps some elements of each kind. */
+typedef struct world {
+  abut_context context;
+  abut_pair pair;
+} world;
+
+static bool world_open(const variant *v, uint32_t chunk, abut_select select, world *out)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_smoothing smoothing;
+  abut_body bodies[2];
+  uint64_t seed = 20;
+  def.devices = v->choices;
+  def.device_count = (uint32_t)v->count;
+  def.precision = precision;
+  def.chunk = chunk;
+  def.fallback = ABUT_FALLBACK_NONE;
+  if (!CHECK_OK(abut_create_context(&def, &out->context)) ||
+      !random_body(out->context, &seed, &bodies[0]) ||
+      !random_body(out->context, &seed, &bodies[1]) ||
+      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
+    return false;
+  }
+  smoothing.select = select;
+  smoothing.edges[0] = 4;
+  smoothing.edges[1] = 3;
+  smoothing.vertices[0] = 5;
+  smoothing.trace = 1;
+  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &out->pair));
+}
+
+static void world_close(world *w)
+{
+  CHECK_OK(abut_destroy_context(w->context));
+}
+
+/* ---- contacts ---- */
+
+/* One pose in sixteen is none. */
+static void make_poses(double *poses, size_t count, uint64_t seed)
+{
+  for (size_t i = 0; i < count; ++i) {
+    random_pose(&seed, 0.5, poses + 7 * i);
+    if (i % 16 == 5) {
+      poses[7 * i + 2] = (double)NAN;
+    } else if (i % 16 == 13) {
+      memset(poses + 7 * i + 3, 0, 4 * sizeof *poses);
+    }
+  }
+}
+
+static void check_order(const abut_compact *list, const char *what)
+{
+  bool rises = true;
+  for (size_t i = 1; i < list->count; ++i) {
+    rises = rises && (list->pose[i] > list->pose[i - 1] ||
+                      (list->pose[i] == list->pose[i - 1] && list->slot[i] > list->slot[i - 1]));
+  }
+  check(rises, "%s: the compact list is not in order", what);
+}
+
+/* A list that is too short holds the first entries of the whole one and says how many there are. */
+static void check_overflow(const world *w, const double *pose1, const double *pose2,
+                           const outputs *whole, const char *what)
+{
+  outputs o;
+  const size_t room = whole->compact.count / 2;
+  if (whole->compact.count < 2 ||
+      !outputs_create(&o, w->pair, precision, whole->count, room, whole->compact.threshold)) {
+    return;
+  }
+  check(run_poses(w->pair, ABUT_POSE_QUATERNION, pose1, pose2, &o) == ABUT_ERROR_OVERFLOW,
+        "%s: a list of %zu of %zu entries is not too short", what, room, whole->compact.count);
+  check(o.compact.count == whole->compact.count, "%s: an overflow counts %zu entries, not %zu",
+        what, o.compact.count, whole->compact.count);
+  check(!memcmp(o.compact.pose, whole->compact.pose, room * sizeof *o.compact.pose) &&
+        !memcmp(o.compact.slot, whole->compact.slot, room * sizeof *o.compact.slot) &&
+        !memcmp(o.compact.p, whole->compact.p, 3 * room * real_size(precision)),
+        "%s: entries before an overflow differ", what);
+  outputs_free(&o);
+}
+
+static void compare_contacts(const world *alone, const world *shared, size_t count,
+                             const char *what)
+{
+  static double pose1[7 * MOST], pose2[7 * MOST];
+  outputs a, b;
+  make_poses(pose1, count, 3);
+  make_poses(pose2, count, 4);
+  if (outputs_create(&a, alone->pair, precision, count, LIST, 0.05) &&
+      outputs_create(&b, shared->pair, precision, count, LIST, 0.05)) {
+    CHECK_OK(run_poses(alone->pair, ABUT_POSE_QUATERNION, pose1, pose2, &a));
+    CHECK_OK(run_poses(shared->pair, ABUT_POSE_QUATERNION, pose1, pose2, &b));
+    check(count < 16 || (a.rejected > 0 && a.compact.count > 0), "%s: nothing to see", what);
+    outputs_same(&a, &b, what);
+    check_order(&b.compact, what);
+    check_overflow(shared, pose1, pose2, &b, what);
+    outputs_free(&a);
+    outputs_free(&b);
+  }
+}
+
+/* ---- derivatives ---- */
+
+static abut_status run_slopes(slopes *s, int call)
+{
+  switch (call) {
+  case 0: return slopes_vjp(s, ALL_BARS);
+  case 1: return slopes_jvp(s);
+  case 2: case 3: case 4: case 5: return slopes_gradient(s, (abut_reduction)(call - 2));
+  default: return slopes_hessian(s, (abut_reduction)(call - 6));
+  }
+}
+
+enum { CALLS = 10 };
+
+static bool same_slopes(const slopes *a, const slopes *b)
+{
+  const size_t real = real_size(precision);
+  bool same = true;
+  for (int i = 0; i < 2; ++i) {
+    same = same && !memcmp(a->gradient[i], b->gradient[i], a->count * a->width * real) &&
+           !memcmp(a->product[i], b->product[i], a->count * a->width * real);
+  }
+  for (int i = 0; i < 4; ++i) {
+    same = same && !memcmp(a->tangents[i], b->tangents[i], a->count * slopes_out(a, i) * real);
+  }
+  return same && !memcmp(a->status, b->status, a->count);
+}
+
+static bool slopes_of(const world *w, size_t count, slopes *out)
+{
+  uint64_t seed = 5;
+  const bool made = slopes_create(out, w->pair, precision, ABUT_POSE_TWIST, count, 6);
+  for (size_t i = 0; made && i < 2 * count; ++i) {
+    double twist[6];
+    for (int k = 0; k < 6; ++k) {
+      twist[k] = random_uniform(&seed) - 0.5;
+    }
+    twist[0] = i % 22 == 9 ? (double)INFINITY : twist[0];
+    slopes_put(out, i % 2 != 0, i / 2, twist);
+  }
+  return made;
+}
+
+static void *blocks_of(const slopes *s, abut_compact *list)
+{
+  abut_batch batch = slopes_batch(s);
+  void *blocks = calloc((size_t)LIST * BLOCK, real_size(precision));
+  batch.compact = list;
+  list->threshold = 0.1;
+  list->capacity = LIST;
+  if (check(blocks != NULL, "no memory for blocks")) {
+    CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, blocks));
+  }
+  return blocks;
+}
+
+static void compare_jacobians(const slopes *a, const slopes *b, const char *what)
+{
+  abut_compact lists[2];
+  memset(lists, 0, sizeof lists);
+  void *blocks[2] = {blocks_of(a, &lists[0]), blocks_of(b, &lists[1])};
+  check(lists[0].count == lists[1].count && (a->count < 16 || lists[0].count) && blocks[0] &&
+        blocks[1] && !memcmp(blocks[0], blocks[1], lists[0].count * BLOCK * real_size(precision)),
+        "%s: Jacobian blocks differ", what);
+  free(blocks[0]);
+  free(blocks[1]);
+}
+
+static void compare_derivatives(const world *alone, const world *shared, size_t count,
+                                const char *what)
+{
+  slopes a, b;
+  if (!slopes_of(alone, count, &a) || !slopes_of(shared, count, &b)) {
+    return;
+  }
+  for (int call = 0; call < CALLS; ++call) {
+    CHECK_OK(run_slopes(&a, call));
+    CHECK_OK(run_slopes(&b, call));
+    check(same_slopes(&a, &b), "%s: derivative call %d differs", what, call);
+  }
+  compare_jacobians(&a, &b, what);
+  slopes_free(&a);
+  slopes_free(&b);
+}
+
+static void compare(const variant *whole, const variant *v, uint32_t chunk, abut_select select)
+{
+  static const size_t counts[] = {1, 2, 31, 127, MOST}, few[] = {1, 2, 31, 127};
+  world alone, shared;
+  char what[160];
+  if (!world_open(whole, 0, select, &alone) || !world_open(v, chunk, select, &shared)) {
+    return;
+  }
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+    snprintf(what, sizeof what, "%s, select %d, chunks of %u, %zu poses", v->name, (int)select,
+             chunk, counts[i]);
+    compare_contacts(&alone, &shared, counts[i], what);
+  }
+  for (size_t i = 0; i < sizeof few / sizeof *few; ++i) {
+    if (chunk != 1 || few[i] < 100) {
+      snprintf(what, sizeof what, "%s, select %d, chunks of %u, %zu poses", v->name, (int)select,
+               chunk, few[i]);
+      compare_derivatives(&alone, &shared, few[i], what);
+    }
+  }
+  world_close(&alone);
+  world_close(&shared);
+}
+
+/* ---- progress ---- */
+
+typedef struct seen {
+  pthread_t caller;
+  size_t calls, last, stop;
+  bool elsewhere, falls, beyond;
+} seen;
+
+static bool see(size_t done, size_t total, void *user)
+{
+  seen *s = user;
+  s->elsewhere = s->elsewhere || !pthread_equal(pthread_self(), s->caller);
+  s->falls = s->falls || done < s->last;
+  s->beyond = s->beyond || done > total;
+  s->last = done;
+  ++s->calls;
+  return done < s->stop;
+}
+
+static abut_status watched(const world *w, seen *s, size_t stop, size_t count, void *d)
+{
+  static double pose1[7 * MOST], pose2[7 * MOST];
+  make_poses(pose1, count, 7);
+  make_poses(pose2, count, 8);
+  void *p1 = to_reals(pose1, 7 * count, precision), *p2 = to_reals(pose2, 7 * count, precision);
+  abut_batch batch = abut_default_batch();
+  batch.count = count;
+  batch.poses = ABUT_POSE_QUATERNION;
+  batch.pose1 = p1;
+  batch.pose2 = p2;
+  batch.d = d;
+  batch.progress = see;
+  batch.user = s;
+  *s = (seen){.caller = pthread_self(), .stop = stop};
+  const abut_status status = abut_contacts(w->pair, &batch);
+  free(p1);
+  free(p2);
+  return status;
+}
+
+static void test_progress(const variant *v)
+{
+  world w;
+  abut_layout layout;
+  seen s;
+  if (!world_open(v, 7, ABUT_SELECT_SOFTSORT, &w) ||
+      !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    return;
+  }
+  void *d[2] = {calloc(MOST * layout.contacts, sizeof(double)),
+                calloc(MOST * layout.contacts, sizeof(double))};
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, d[0]));
+  check(s.calls && s.last, "%s: no progress", v->name);
+  check(!s.elsewhere, "%s: progress on another thread", v->name);
+  check(!s.falls && !s.beyond, "%s: progress goes back, or beyond the end", v->name);
+  const abut_status status = watched(&w, &s, MOST / 8, MOST, d[1]);
+  check(status == ABUT_ERROR_CANCELLED, "%s: a stopped call gives %d", v->name, status);
+  check(s.last >= MOST / 8 && !s.elsewhere, "%s: stopped at %zu", v->name, s.last);
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, d[1])); /* all that was under way is forgotten */
+  check(!memcmp(d[0], d[1], MOST * layout.contacts * real_size(precision)),
+        "%s: another answer after a stop", v->name);
+  free(d[0]);
+  free(d[1]);
+  world_close(&w);
+}
+
+/* ---- the timeline ---- */
+
+/* Elements of the batch that a phase covers; each must be covered once. */
+static void check_cover(const abut_span *spans, size_t count, abut_phase phase, const char *what)
+{
+  static unsigned char times[MOST];
+  bool once = true;
+  memset(times, 0, sizeof times);
+  for (size_t i = 0; i < count; ++i) {
+    for (uint64_t k = 0; spans[i].phase == phase && k < spans[i].count; ++k) {
+      once = once && spans[i].first + k < MOST && ++times[spans[i].first + k] == 1;
+    }
+  }
+  for (size_t i = 0; i < MOST; ++i) {
+    once = once && times[i] == 1;
+  }
+  check(once, "%s: phase %d does not take each pose once", what, (int)phase);
+}
+
+static bool same_chunk(const abut_span *a, const abut_span *b)
+{
+  return a->device == b->device && a->first == b->first && a->count == b->count;
+}
+
+static void check_spans(const abut_span *spans, size_t count, size_t devices, const char *what)
+{
+  bool forward = true, alone = true, whole = true;
+  for (size_t i = 0; i < count; ++i) {
+    const abut_span *a = &spans[i];
+    unsigned phases = 0;
+    forward = forward && a->device < devices && a->begin >= 0.0 && a->begin <= a->end;
+    for (size_t k = 0; k < count; ++k) {
+      const abut_span *b = &spans[k];
+      phases |= same_chunk(a, b) ? 1u << b->phase : 0;
+      alone = alone && (i == k || a->device != b->device || a->phase != ABUT_PHASE_COMPUTE ||
+                        b->phase != ABUT_PHASE_COMPUTE || a->end <= b->begin ||
+                        b->end <= a->begin);
+    }
+    whole = whole && phases == 7;
+  }
+  check(forward, "%s: a span ends before it begins, or is no device's", what);
+  check(alone, "%s: computes of one device overlap", what);
+  check(whole, "%s: a chunk lacks a phase", what);
+}
+
+static void check_reports(const world *w, const abut_span *spans, size_t count, size_t devices,
+                          const char *what)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  size_t there = 0;
+  CHECK_OK(abut_context_devices(w->context, reports, ABUT_DEVICES_MOST + 1, &there));
+  check(there == devices, "%s: %zu devices of %zu", what, there, devices);
+  for (size_t i = 0; i < devices && i < there; ++i) {
+    uint64_t chunks = 0, elements = 0;
+    for (size_t k = 0; k < count; ++k) {
+      const bool its = spans[k].device == i && spans[k].phase == ABUT_PHASE_COMPUTE;
+      chunks += its;
+      elements += its ? spans[k].count : 0;
+    }
+    check(reports[i].chunks == chunks && reports[i].elements == elements &&
+          reports[i].status == ABUT_SUCCESS, "%s: device %zu reports %d chunks of %d", what, i,
+          (int)reports[i].chunks, (int)chunks);
+  }
+}
+
+static void test_timeline(const variant *v, uint32_t chunk)
+{
+  enum { SPANS = 3 * MOST };
+  static abut_span spans[SPANS];
+  world w;
+  seen s;
+  size_t count = 0;
+  if (!world_open(v, chunk, ABUT_SELECT_GATE, &w)) {
+    return;
+  }
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
+  check(count == 0, "%s: %zu spans before a start", v->name, count);
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(watched(&w, &s, SIZE_MAX, MOST, NULL));
+  CHECK_OK(abut_get_timeline(w.context, spans, SPANS, &count));
+  if (check(count && count % 3 == 0 && count <= SPANS, "%s: %zu spans", v->name, count)) {
+    for (int phase = 0; phase < 3; ++phase) {
+      check_cover(spans, count, (abut_phase)phase, v->name);
+    }
+    check_spans(spans, count, v->count, v->name);
+    check_reports(&w, spans, count, v->count, v->name);
+  }
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
+  check(count == 0, "%s: %zu spans after another start", v->name, count);
+  world_close(&w);
+}
+
+/* ---- names ---- */
+
+static void refused(const char *text)
+{
+  abut_device_choice choices[ABUT_DEVICES_MOST];
+  size_t count = 0;
+  const abut_status status = abut_find_devices(text, choices, &count);
+  check(status == ABUT_ERROR_DEVICE && *abut_last_error(), "\"%s\" gives %d: %s", text, status,
+        abut_last_error());
+}
+
+static void test_names(const variant *v)
+{
+  static const char *const wrong[] = {
+    "pocl/0", "pocl/1.", "pocl/1.x", "pocl/1.99", "pocl/99999", "pocl/1.1.1", "pocl/1x",
+    "no such device", "no such device/1", "host/1", "99999", "99999/1"};
+  abut_device_choice choices[ABUT_DEVICES_MOST];
+  size_t count = 0, there = 0;
+  CHECK_OK(abut_list_devices(NULL, 0, &there));
+  CHECK_OK(abut_find_devices("pocl", choices, &count));
+  check(count == 1 && choices[0].device == v[WHOLE].choices[0].device && !choices[0].units,
+        "\"pocl\" gives %zu devices", count);
+  CHECK_OK(abut_find_devices("host", choices, &count));
+  check(count == 1 && choices[0].device == there - 1 && !choices[0].units,
+        "\"host\" gives %zu devices", count);
+  CHECK_OK(abut_find_devices("ALL", choices, &count));
+  check(count == there - 1, "\"ALL\" gives %zu of %zu devices", count, there - 1);
+  for (size_t i = 0; i < v[PARTS].count; ++i) {
+    const abut_device_choice *part = &v[PARTS].choices[i];
+    char text[64];
+    check(part->device == v[WHOLE].choices[0].device && part->units == 1 && part->part == i,
+          "part %zu of \"pocl/1\" is part %u", i, part->part);
+    snprintf(text, sizeof text, "pocl/1.%zu", i);
+    CHECK_OK(abut_find_devices(text, choices, &count));
+    check(count == 1 && !memcmp(choices, part, sizeof *part), "%s is another part", text);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    refused(wrong[i]);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const uint32_t chunks[] = {0, 1, 7};
+  variant v[VARIANTS];
+  precision = precision_of(argc, argv);
+  if (!find_variants(v)) {
+    return 77;
+  }
+  test_names(v);
+  for (int i = PARTS; i < VARIANTS; ++i) {
+    if (v[i].count < 2) {
+      printf("%s: no second one\n", v[i].name);
+      continue;
+    }
+    for (size_t k = 0; k < sizeof chunks / sizeof *chunks; ++k) {
+      compare(&v[WHOLE], &v[i], chunks[k], k ? ABUT_SELECT_SOFTSORT : ABUT_SELECT_GATE);
+      test_timeline(&v[i], chunks[k]);
+    }
+    test_progress(&v[i]);
+  }
+  return check_finish();
+}
