@@ -137,7 +137,8 @@ typedef enum abut_memory {
                             from the caller's queue; kernels read and write them without a copy
                             where whole chunks are aligned as the device asks. Of this kind are
                             poses, p, d, n, activity and the derivatives' arrays of the same call;
-                            status, compact and reductions stay in host memory. */
+                            status, compact with a Jacobian's blocks, and reductions stay in host
+                            memory. */
 } abut_memory;
 
 typedef struct abut_batch {

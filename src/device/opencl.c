@@ -365,9 +365,27 @@ abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, s
                                    NULL, NULL), "clEnqueueCopyBuffer");
 }
 
+/* What a part is part of, with *offset from its begin; the memory itself where it is no part, or
+ * where there is no other way to the whole: Intel's runtime (2026) refuses a buffer that its owner
+ * has released. */
+static cl_mem whole_of(cl_mem memory, size_t *offset)
+{
+  cl_mem whole = NULL;
+  size_t begin = 0, bytes = 0;
+  if (clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL) !=
+        CL_SUCCESS || !whole ||
+      clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof begin, &begin, NULL) != CL_SUCCESS ||
+      clGetMemObjectInfo(whole, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS) {
+    return memory;
+  }
+  *offset += begin;
+  return whole;
+}
+
 abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
                              cl_mem to, size_t to_offset, size_t bytes, size_t rows)
 {
+  to = whole_of(to, &to_offset); /* PoCL 3.1 crashes where it copies rows to a part */
   const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
   const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
   const size_t region[3] = {bytes, rows, 1};
