@@ -2,8 +2,8 @@
 # Devices of every platform there is in one context: test_shares_on.sh PRECISION TEST_SHARES_KINDS
 #
 # PoCL, rusticl (Mesa's OpenCL on llvmpipe) and Intel's CPU runtime (in the folder that
-# ABUT_INTEL_OPENCL names, or in a Python environment that holds intel-opencl-rt), without those that
-# are absent, by name. Exit status 77 where fewer than two are there.
+# ABUT_INTEL_OPENCL names, or in a Python environment that holds intel-opencl-rt), without those
+# that are absent, by name. Exit status 77 where fewer than two are there.
 set -euo pipefail
 
 precision=$1 test_shares_kinds=$2
@@ -14,7 +14,8 @@ there=0
 
 take() { # PATTERN WHAT
   local icd
-  icd=$(find /etc/OpenCL/vendors /usr/share/OpenCL/vendors -name "$1" 2>/dev/null | head -n 1 || true)
+  icd=$(find /etc/OpenCL/vendors /usr/share/OpenCL/vendors -name "$1" 2>/dev/null |
+    head -n 1 || true)
   if [ -n "$icd" ]; then
     cp "$icd" "$scratch/vendors/"
     there=$((there + 1))
@@ -44,5 +45,6 @@ if [ "$there" -lt 2 ]; then
   exit 77
 fi
 # llvmpipe compiles 16 lanes of all derivatives for a quarter of an hour
-export OCL_ICD_VENDORS=$scratch/vendors RUSTICL_ENABLE=llvmpipe ABUT_TEST_KINDS=all ABUT_TEST_LANES=1
+export OCL_ICD_VENDORS=$scratch/vendors RUSTICL_ENABLE=llvmpipe
+export ABUT_TEST_KINDS=all ABUT_TEST_LANES=1
 "$test_shares_kinds" "$precision"

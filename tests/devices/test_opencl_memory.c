@@ -1,0 +1,545 @@
+/* Arrays in the caller's OpenCL memory, on the caller's queue: test_opencl_memory PRECISION
+ *
+ * Every output and derivative to the bit as with host arrays, whole and in chunks that begin where
+ * a device can and cannot address a part of an array; nothing copied through the host; what is
+ * refused; and the caller's objects as they were. On the device of ABUT_TEST_DEVICE; 77 where it is
+ * not there. */
+#include "core/slopes.h"
+
+#include <CL/cl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 389, CALLS = 11, JVP = 2 };
+
+static abut_precision precision;
+
+/* ---- the caller ---- */
+
+typedef struct caller {
+  uint32_t index; /* abut's */
+  abut_device_info info;
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+} caller;
+
+static caller me;
+
+static bool check_cl(cl_int code, const char *what)
+{
+  return check(code == CL_SUCCESS, "%s gives %d", what, code);
+}
+
+static bool same_name(cl_platform_id platform, cl_device_id device)
+{
+  char name[256] = "", of[256] = "";
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof of, of, NULL);
+  clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+  return !strncmp(of, me.info.platform, sizeof me.info.platform - 1) &&
+         !strncmp(name, me.info.name, sizeof me.info.name - 1);
+}
+
+/* The OpenCL device behind an entry of abut_list_devices. */
+static bool find_device(void)
+{
+  const char *wanted = getenv("ABUT_TEST_DEVICE");
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0;
+  size_t there = 0;
+  if (abut_find_device(wanted ? wanted : "pocl", &me.index) != ABUT_SUCCESS) {
+    printf("not run: %s\n", abut_last_error());
+    return false;
+  }
+  abut_device_info infos[64];
+  CHECK_OK(abut_list_devices(infos, 64, &there));
+  me.info = infos[me.index];
+  clGetPlatformIDs(16, platforms, &platform_count);
+  for (cl_uint i = 0; i < platform_count && i < 16; ++i) {
+    cl_device_id devices[16];
+    cl_uint count = 0;
+    clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 16, devices, &count);
+    for (cl_uint k = 0; k < count && k < 16; ++k) {
+      if (same_name(platforms[i], devices[k])) {
+        me.platform = platforms[i];
+        me.device = devices[k];
+        return precision == ABUT_FLOAT32 || me.info.has_float64;
+      }
+    }
+  }
+  printf("not run: %s is no OpenCL device\n", me.info.name);
+  return false;
+}
+
+static cl_context new_context(void)
+{
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              (cl_context_properties)me.platform, 0};
+  cl_int code = CL_SUCCESS;
+  const cl_context context = clCreateContext(properties, 1, &me.device, NULL, NULL, &code);
+  check_cl(code, "clCreateContext");
+  return context;
+}
+
+static cl_mem new_memory(cl_context context, size_t bytes, const void *from)
+{
+  cl_int code = CL_SUCCESS;
+  void *copy = malloc(bytes); /* OpenCL 1.2 takes no const */
+  memset(copy, 0xa5, bytes);
+  if (from) {
+    memcpy(copy, from, bytes);
+  }
+  const cl_mem memory =
+    clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, copy, &code);
+  check_cl(code, "clCreateBuffer");
+  free(copy);
+  return memory;
+}
+
+typedef struct references {
+  cl_uint context, queue;
+} references;
+
+/* Once what the queue did is done with: see is_held_once. */
+static references count_references(const references *wanted)
+{
+  references r = {0, 0};
+  for (int i = 0; i < 200; ++i) {
+    const struct timespec pause = {0, 10000000};
+    clGetContextInfo(me.context, CL_CONTEXT_REFERENCE_COUNT, sizeof r.context, &r.context, NULL);
+    clGetCommandQueueInfo(me.queue, CL_QUEUE_REFERENCE_COUNT, sizeof r.queue, &r.queue, NULL);
+    if (!wanted || (r.context == wanted->context && r.queue == wanted->queue)) {
+      break;
+    }
+    nanosleep(&pause, NULL);
+  }
+  return r;
+}
+
+/* ---- worlds ---- */
+
+typedef struct world {
+  abut_context context;
+  abut_pair pair;
+} world;
+
+static abut_context_def def_of(bool mine, uint32_t chunk)
+{
+  abut_context_def def = abut_default_context_def();
+  const char *lanes = getenv("ABUT_TEST_LANES");
+  def.device = me.index;
+  def.opencl_queue = mine ? me.queue : NULL;
+  def.precision = precision;
+  def.lanes = lanes ? (uint32_t)atoi(lanes) : 0;
+  def.chunk = chunk;
+  return def;
+}
+
+static bool world_open(bool mine, uint32_t chunk, world *w)
+{
+  const abut_context_def def = def_of(mine, chunk);
+  abut_smoothing smoothing;
+  abut_body bodies[2];
+  uint64_t seed = 20;
+  if (!CHECK_OK(abut_create_context(&def, &w->context)) ||
+      !random_body(w->context, &seed, &bodies[0]) || !random_body(w->context, &seed, &bodies[1]) ||
+      !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
+    return false;
+  }
+  smoothing.edges[0] = smoothing.edges[1] = 3;
+  smoothing.vertices[1] = 4;
+  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair));
+}
+
+/* ---- arrays ---- */
+
+enum {
+  POSE, ALONG = 2, BARS = 4, TANGENTS = 8, GRADIENT = 12, PRODUCT = 14, OUT = 16, ARRAYS = 20
+};
+
+/* All arrays of a call, on the host or, as cl_mem, on the device; inputs come first. */
+typedef struct arrays {
+  size_t count, contacts;
+  void *at[ARRAYS];
+  size_t bytes[ARRAYS];
+  uint8_t status[MOST];
+  double reduced[MOST];
+  abut_memory memory;
+} arrays;
+
+static size_t width_of(int array, size_t contacts)
+{
+  const bool wide = array >= BARS && (array < GRADIENT || array >= OUT);
+  return wide ? array % 2 ? contacts : 3 * contacts : 6;
+}
+
+static void host_arrays(arrays *a, size_t count, size_t contacts)
+{
+  uint64_t seed = 9;
+  memset(a, 0, sizeof *a);
+  a->count = count;
+  a->contacts = contacts;
+  for (int i = 0; i < ARRAYS; ++i) {
+    const size_t numbers = count * width_of(i, contacts);
+    a->bytes[i] = numbers * real_size(precision);
+    a->at[i] = malloc(a->bytes[i]);
+    for (size_t k = 0; k < numbers; ++k) {
+      const bool none = i == POSE && k / 6 % 32 == 3;
+      real_put(a->at[i], precision, k, none ? (double)INFINITY : random_uniform(&seed) - 0.5);
+    }
+  }
+}
+
+static void device_arrays(arrays *a, const arrays *host)
+{
+  *a = *host;
+  a->memory = ABUT_MEMORY_OPENCL;
+  for (int i = 0; i < ARRAYS; ++i) {
+    a->at[i] = new_memory(me.context, host->bytes[i], i < TANGENTS ? host->at[i] : NULL);
+  }
+}
+
+/* Once the contexts are gone: a driver's kernels may hold what they used last, and it may let go of
+ * that a little after its last command has ended. */
+static bool is_held_once(cl_mem memory)
+{
+  cl_uint times = 0;
+  for (int i = 0; i < 200 && times != 1; ++i) {
+    const struct timespec pause = {0, i ? 10000000 : 0};
+    nanosleep(&pause, NULL);
+    clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof times, &times, NULL);
+  }
+  return times == 1;
+}
+
+static void free_arrays(arrays *a)
+{
+  for (int i = 0; i < ARRAYS; ++i) {
+    if (a->memory == ABUT_MEMORY_OPENCL) {
+      check(is_held_once(a->at[i]), "array %d is held by others", i);
+      check_cl(clReleaseMemObject(a->at[i]), "clReleaseMemObject");
+    } else {
+      free(a->at[i]);
+    }
+  }
+}
+
+/* ---- calls ---- */
+
+static abut_batch batch_of(arrays *a)
+{
+  abut_batch b = abut_default_batch();
+  b.count = a->count;
+  b.memory = a->memory;
+  b.pose1 = a->at[POSE];
+  b.pose2 = a->at[POSE + 1];
+  b.status = a->status;
+  return b;
+}
+
+static abut_status contacts(abut_pair pair, arrays *a, bool reduced)
+{
+  abut_batch b = batch_of(a);
+  b.p = a->at[OUT];
+  b.d = a->at[OUT + 1];
+  b.n = a->at[OUT + 2];
+  b.activity = a->at[OUT + 3];
+  b.reductions.energy = reduced ? a->reduced : NULL;
+  return abut_contacts(pair, &b);
+}
+
+/* The order of at[] is that of the API: p, d, n, activity. */
+static abut_status call(abut_pair pair, arrays *a, int which)
+{
+  abut_batch b = batch_of(a);
+  void **at = a->at;
+  const abut_pose_tangents along = {at[ALONG], at[ALONG + 1]};
+  const abut_gradients gradients = {at[GRADIENT], at[GRADIENT + 1]};
+  const abut_gradients products = {at[PRODUCT], at[PRODUCT + 1]};
+  const abut_cotangents bars = {at[BARS], at[BARS + 1], at[BARS + 2], at[BARS + 3]};
+  const abut_tangents tangents = {at[TANGENTS], at[TANGENTS + 1], at[TANGENTS + 2],
+                                  at[TANGENTS + 3]};
+  if (which == 0) {
+    return contacts(pair, a, true);
+  }
+  b.d = which % 2 ? at[OUT + 1] : NULL; /* values beside derivatives */
+  if (which == 1) {
+    return abut_vjp(pair, ABUT_SAME_PAIR, &b, &bars, &gradients);
+  }
+  if (which == JVP) {
+    return abut_jvp(pair, ABUT_SAME_PAIR, &b, &along, &tangents);
+  }
+  if (which < 7) {
+    return abut_gradient(pair, ABUT_SAME_PAIR, &b, (abut_reduction)(which - 3), &gradients);
+  }
+  return abut_hessian_product(pair, &b, (abut_reduction)(which - 7), &along, &gradients, &products);
+}
+
+static void compare(const arrays *host, const arrays *device, int which, const char *what)
+{
+  for (int i = TANGENTS; i < ARRAYS; ++i) {
+    void *got = malloc(host->bytes[i]);
+    check_cl(clEnqueueReadBuffer(me.queue, device->at[i], CL_TRUE, 0, host->bytes[i], got, 0, NULL,
+                                 NULL), "clEnqueueReadBuffer");
+    check(!memcmp(got, host->at[i], host->bytes[i]), "%s: call %d, array %d differs", what, which,
+          i);
+    free(got);
+  }
+  check(!memcmp(host->status, device->status, host->count), "%s: statuses differ", what);
+  check(!memcmp(host->reduced, device->reduced, sizeof host->reduced), "%s: energies differ", what);
+}
+
+/* What no call has written yet must agree too. */
+static void clear_outputs(arrays *host, const arrays *device)
+{
+  for (int i = TANGENTS; i < ARRAYS; ++i) {
+    memset(host->at[i], 0x5a, host->bytes[i]);
+    check_cl(clEnqueueWriteBuffer(me.queue, device->at[i], CL_FALSE, 0, host->bytes[i],
+                                  host->at[i], 0, NULL, NULL), "clEnqueueWriteBuffer");
+  }
+  check_cl(clFinish(me.queue), "clFinish");
+}
+
+/* Blocks stay on the host with their list. */
+static void compare_jacobians(const world *on_host, const world *on_device, arrays *host,
+                              arrays *device, const char *what)
+{
+  enum { ENTRIES = 1 << 13, BLOCK = 8 * 12 };
+  double *blocks[2];
+  size_t found[2];
+  for (int i = 0; i < 2; ++i) {
+    abut_batch b = batch_of(i ? device : host);
+    abut_compact list = {.threshold = 0.1, .capacity = ENTRIES};
+    b.compact = &list;
+    blocks[i] = calloc((size_t)ENTRIES * BLOCK, sizeof(double));
+    CHECK_OK(abut_jacobian(i ? on_device->pair : on_host->pair, ABUT_SAME_PAIR, &b, blocks[i]));
+    found[i] = list.count;
+  }
+  check(found[0] == found[1] && (host->count < 16 || found[0]) &&
+        !memcmp(blocks[0], blocks[1], (size_t)ENTRIES * BLOCK * sizeof(double)),
+        "%s: Jacobian blocks differ", what);
+  free(blocks[0]);
+  free(blocks[1]);
+}
+
+static void test_calls(uint32_t chunk, size_t count)
+{
+  char what[64];
+  static arrays host, device;
+  world on_host, on_device;
+  abut_layout layout;
+  snprintf(what, sizeof what, "chunks of %u, %zu poses", chunk, count);
+  if (world_open(false, 0, &on_host) && world_open(true, chunk, &on_device) &&
+      CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+    host_arrays(&host, count, layout.contacts);
+    device_arrays(&device, &host);
+    for (int i = 0; i < CALLS; ++i) {
+      clear_outputs(&host, &device);
+      CHECK_OK(call(on_host.pair, &host, i));
+      CHECK_OK(call(on_device.pair, &device, i));
+      compare(&host, &device, i, what);
+    }
+    compare_jacobians(&on_host, &on_device, &host, &device, what);
+    CHECK_OK(abut_destroy_context(on_host.context));
+    CHECK_OK(abut_destroy_context(on_device.context));
+    free_arrays(&host);
+    free_arrays(&device);
+  }
+}
+
+/* ---- bytes ---- */
+
+/* Statuses alone come down. Where the host makes the frames of poses, more moves. */
+static void test_bytes(uint32_t chunk)
+{
+  static arrays host, device;
+  abut_counters before, after;
+  abut_layout layout;
+  world w;
+  if (!me.info.has_float64 || !world_open(true, chunk, &w) ||
+      !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, MOST, layout.contacts);
+  device_arrays(&device, &host);
+  for (int i = 0; i < CALLS; ++i) {
+    for (int twice = 0; twice < 2; ++twice) { /* what is brought up once counts the first time */
+      CHECK_OK(abut_get_counters(w.context, &before));
+      CHECK_OK(i ? call(w.pair, &device, i) : contacts(w.pair, &device, false));
+      CHECK_OK(abut_get_counters(w.context, &after));
+    }
+    check(after.bytes_up == before.bytes_up, "call %d, chunks of %u: %llu bytes go up", i, chunk,
+          (unsigned long long)(after.bytes_up - before.bytes_up));
+    check(after.bytes_down - before.bytes_down == MOST * sizeof(cl_int),
+          "call %d, chunks of %u: %llu bytes come down", i, chunk,
+          (unsigned long long)(after.bytes_down - before.bytes_down));
+  }
+  CHECK_OK(abut_destroy_context(w.context));
+  free_arrays(&host);
+  free_arrays(&device);
+}
+
+/* ---- refusals ---- */
+
+static void refused(const world *w, arrays *a, int which, int array, const char *name)
+{
+  const abut_status status = call(w->pair, a, which);
+  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), name),
+        "array %d, %s: %s, %s", array, name, abut_status_name(status), abut_last_error());
+}
+
+/* Each array a byte too short, and of another context. */
+static void test_arrays_refused(void)
+{
+  static const struct {
+    int array, call;
+    const char *name;
+  } cases[] = {
+    {POSE, 0, "pose1"}, {POSE + 1, 0, "pose2"}, {OUT, 0, "p "}, {OUT + 1, 0, "d "},
+    {OUT + 2, 0, "n "}, {OUT + 3, 0, "activity"}, {BARS, 1, "the cotangent of p"},
+    {BARS + 1, 1, "the cotangent of d"}, {BARS + 2, 1, "the cotangent of n"},
+    {BARS + 3, 1, "the cotangent of activity"}, {GRADIENT, 1, "the gradient of pose1"},
+    {GRADIENT + 1, 3, "the gradient of pose2"}, {ALONG, JVP, "the tangent of pose1"},
+    {ALONG + 1, JVP, "the tangent of pose2"}, {TANGENTS, JVP, "the tangent of p"},
+    {TANGENTS + 1, JVP, "the tangent of d"}, {TANGENTS + 2, JVP, "the tangent of n"},
+    {TANGENTS + 3, JVP, "the tangent of activity"}, {PRODUCT, 7, "the gradient of pose1"},
+    {PRODUCT + 1, 8, "the gradient of pose2"}};
+  static arrays host, device;
+  abut_layout layout;
+  world w;
+  const cl_context elsewhere = new_context();
+  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, 5, layout.contacts);
+  device_arrays(&device, &host);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    const int at = cases[i].array;
+    void *right = device.at[at];
+    device.at[at] = new_memory(me.context, host.bytes[at] - 1, NULL);
+    refused(&w, &device, cases[i].call, at, cases[i].name);
+    clReleaseMemObject(device.at[at]);
+    device.at[at] = new_memory(elsewhere, host.bytes[at], NULL);
+    refused(&w, &device, cases[i].call, at, cases[i].name);
+    clReleaseMemObject(device.at[at]);
+    device.at[at] = right;
+  }
+  CHECK_OK(call(w.pair, &device, 0));
+  CHECK_OK(abut_destroy_context(w.context));
+  free_arrays(&host);
+  free_arrays(&device);
+  check_cl(clReleaseContext(elsewhere), "clReleaseContext");
+}
+
+static void test_contexts_refused(void)
+{
+  static arrays host, device;
+  const abut_device_choice choice = {me.index, 0, 0};
+  abut_context_def def = def_of(true, 0);
+  abut_context context;
+  abut_layout layout;
+  world w;
+  cl_int code = CL_SUCCESS;
+  def.devices = &choice;
+  def.device_count = 1;
+  check(abut_create_context(&def, &context) == ABUT_ERROR_ARGUMENT, "a queue beside devices");
+  const cl_command_queue loose =
+    clCreateCommandQueue(me.context, me.device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+  if (code == CL_SUCCESS) {
+    def = def_of(true, 0);
+    def.opencl_queue = loose;
+    check(abut_create_context(&def, &context) == ABUT_ERROR_ARGUMENT &&
+          strstr(abut_last_error(), "order"), "a queue without order: %s", abut_last_error());
+    check_cl(clReleaseCommandQueue(loose), "clReleaseCommandQueue");
+  }
+  if (world_open(false, 0, &w) && CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    host_arrays(&host, 2, layout.contacts);
+    device_arrays(&device, &host);
+    check(call(w.pair, &device, 0) == ABUT_ERROR_ARGUMENT, "cl_mem without a queue");
+    CHECK_OK(abut_destroy_context(w.context));
+    free_arrays(&host);
+    free_arrays(&device);
+  }
+}
+
+/* ---- the caller's own use ---- */
+
+/* Parts of larger buffers as arrays, of which no part can be made; the wholes may be released
+ * before. Poses that the caller has brought up on the queue without waiting. */
+static void test_parts(uint32_t chunk, bool keep_wholes)
+{
+  static arrays host, device;
+  abut_layout layout;
+  world on_host, on_device;
+  cl_mem wholes[ARRAYS];
+  if (!world_open(false, 0, &on_host) || !world_open(true, chunk, &on_device) ||
+      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, MOST, layout.contacts);
+  device_arrays(&device, &host);
+  for (int i = 0; i < ARRAYS; ++i) {
+    const cl_buffer_region region = {8192, host.bytes[i]};
+    cl_int code = CL_SUCCESS;
+    wholes[i] = new_memory(me.context, 8192 + host.bytes[i] + 100, NULL);
+    clReleaseMemObject(device.at[i]);
+    device.at[i] = clCreateSubBuffer(wholes[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    check_cl(code, "clCreateSubBuffer");
+    if (!keep_wholes) {
+      clReleaseMemObject(wholes[i]);
+    }
+    check_cl(clEnqueueWriteBuffer(me.queue, device.at[i], CL_FALSE, 0, host.bytes[i], host.at[i], 0,
+                                  NULL, NULL), "clEnqueueWriteBuffer");
+  }
+  for (int i = 0; i < CALLS; ++i) {
+    CHECK_OK(call(on_host.pair, &host, i));
+    CHECK_OK(call(on_device.pair, &device, i));
+    compare(&host, &device, i, "parts");
+  }
+  CHECK_OK(abut_destroy_context(on_host.context));
+  CHECK_OK(abut_destroy_context(on_device.context));
+  free_arrays(&host);
+  free_arrays(&device);
+  for (int i = 0; keep_wholes && i < ARRAYS; ++i) {
+    check(is_held_once(wholes[i]), "the whole of array %d is held by others", i);
+    clReleaseMemObject(wholes[i]);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  static const uint32_t chunks[] = {0, 1, 7, 128};
+  cl_int code = CL_SUCCESS;
+  precision = precision_of(argc, argv);
+  if (!find_device()) {
+    return 77;
+  }
+  me.context = new_context();
+  me.queue = clCreateCommandQueue(me.context, me.device, 0, &code);
+  if (!check_cl(code, "clCreateCommandQueue")) {
+    return check_finish();
+  }
+  const references before = count_references(NULL);
+  for (size_t i = 0; i < sizeof chunks / sizeof *chunks; ++i) {
+    test_calls(chunks[i], chunks[i] == 1 ? 67 : MOST);
+  }
+  test_calls(0, 1);
+  test_bytes(0);
+  test_bytes(7);
+  test_arrays_refused();
+  test_contexts_refused();
+  test_parts(0, false);
+  test_parts(128, true);
+  test_parts(128, false);
+  const references after = count_references(&before);
+  check(before.context == after.context && before.queue == after.queue,
+        "the context is held %u times, not %u; the queue %u, not %u", after.context,
+        before.context, after.queue, before.queue);
+  check_cl(clFinish(me.queue), "clFinish");
+  check_cl(clReleaseCommandQueue(me.queue), "clReleaseCommandQueue");
+  check_cl(clReleaseContext(me.context), "clReleaseContext");
+  return check_finish();
+}
