@@ -1,6 +1,7 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). The
  * linker sends the library's own calls of malloc, calloc and realloc here; those of libzip and
  * jansson stay as they are. */
+#include "device/tuning_file.h"
 #include "io/body_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
@@ -49,6 +50,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   abut_smoothing s;
   abut_npz n;
   abut_poses p;
+  tuning_file t;
   switch (kind) {
   case SAMPLE_BODY:
     status = body_file_parse("t", bytes, count, &b);
@@ -56,6 +58,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
     return status;
   case SAMPLE_SMOOTHING:
     return smoothing_parse("t", bytes, count, &s);
+  case SAMPLE_TUNING:
+    status = tuning_file_parse("t", bytes, count, &t);
+    tuning_file_free(&t);
+    return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);
     abut_free_npz(&n);
