@@ -90,8 +90,7 @@ static void FN(blend_superquadrics)(FN(blend) *b, GLOBAL const real *first,
                                     GLOBAL const real *balls, int count,
                                     GLOBAL const coefficients *c, vec x, const int want)
 {
-  FN(surface) p[ABREAST];
-  int which[ABREAST];
+  FN(surface) p;
   const vec3_r at = make_r(n_value(x.x), n_value(x.y), n_value(x.z));
   const real margin = c->union_ln2 * CULL_BITS;
   const int many = count > CULL_GROUP;
@@ -109,20 +108,9 @@ static void FN(blend_superquadrics)(FN(blend) *b, GLOBAL const real *first,
       left &= spheres_within_r(&block, balls, count, i, group, lane_most(high) + margin);
     }
     left = ellipsoids_within_r(first, left, at, margin, &high);
-#if ABREAST > 1
-    for (; left & (left - 1) && !(want & JET_JACOBIAN); left &= left - 1) {
-      which[0] = lowest_bit(left);
-      left &= left - 1;
-      which[1] = lowest_bit(left);
-      FN(superquadrics)(first, which, 2, c, x, want, p);
-      FN(blend_add)(b, c, &p[0], want);
-      FN(blend_add)(b, c, &p[1], want);
-    }
-#endif
     for (; left; left &= left - 1) {
-      which[0] = lowest_bit(left);
-      FN(superquadrics)(first, which, 1, c, x, want, p);
-      FN(blend_add)(b, c, &p[0], want);
+      FN(superquadric)(first + lowest_bit(left) * SUPERQUADRIC_STRIDE, c, x, want, &p);
+      FN(blend_add)(b, c, &p, want);
     }
   }
 }

@@ -38,45 +38,35 @@ static num FN(unit_scale)(vec g, real tau)
 
 // Logarithms of sums, and what their derivatives are made of.
 typedef struct FN(shares) {
-  vec from, y;          // the point from the centre, in the body's frame and in its own
   vec u, q;             // y_i / a_i; q_i
   ilane x_leads;        // in the inner sum, whose terms are 1 and xy_e relative to the larger
   ilane m_leads;        // in the outer sum, of 1 and share
-  num m, log_z;         // the terms of the outer sum
   num xy_e, xy_sum, share, sum;
   num h_inv;
 } FN(shares);
 
-static void FN(inner_shares)(GLOBAL const real *s, vec x, FN(shares) *t)
+static void FN(superquadric_shares)(GLOBAL const real *s, vec y, FN(shares) *t)
 {
-  const vec position =
-    FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
-             n_lit(s[SUPERQUADRIC_POSITION + 2]));
-  t->from = FN(sub3)(x, position);
-  t->y = FN(rotate_back)(s, t->from);
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  t->u = FN(make)(n_scale(t->y.x, axes_inv[0]), n_scale(t->y.y, axes_inv[1]),
-                  n_scale(t->y.z, axes_inv[2]));
+  t->u = FN(make)(n_scale(y.x, axes_inv[0]), n_scale(y.y, axes_inv[1]),
+                  n_scale(y.z, axes_inv[2]));
   t->q = FN(make)(n_shift(n_mul(t->u.x, t->u.x), SUPERQUADRIC_SOFT),
                   n_shift(n_mul(t->u.y, t->u.y), SUPERQUADRIC_SOFT),
                   n_shift(n_mul(t->u.z, t->u.z), SUPERQUADRIC_SOFT));
   const num lx = n_log2(t->q.x);
   const num ly = n_log2(t->q.y);
-  t->log_z = n_log2(t->q.z);
+  const num lz = n_log2(t->q.z);
 
   t->x_leads = n_value(lx) > n_value(ly);
   const num xy_hi = n_select(t->x_leads, lx, ly);
   const num xy_gap = n_sub(n_select(t->x_leads, ly, lx), xy_hi);
   t->xy_e = n_exp2(n_scale(xy_gap, s[SUPERQUADRIC_E2_INV]));
   t->xy_sum = n_shift(t->xy_e, R(1.0));
-  t->m = n_smad(n_log2_1p(t->xy_e), s[SUPERQUADRIC_E2], xy_hi);
-}
+  const num m = n_smad(n_log2_1p(t->xy_e), s[SUPERQUADRIC_E2], xy_hi);
 
-static void FN(outer_shares)(GLOBAL const real *s, FN(shares) *t)
-{
-  t->m_leads = n_value(t->m) > n_value(t->log_z);
-  const num most = n_select(t->m_leads, t->m, t->log_z);
-  const num gap = n_sub(n_select(t->m_leads, t->log_z, t->m), most);
+  t->m_leads = n_value(m) > n_value(lz);
+  const num most = n_select(t->m_leads, m, lz);
+  const num gap = n_sub(n_select(t->m_leads, lz, m), most);
   t->share = n_exp2(n_scale(gap, s[SUPERQUADRIC_E1_INV]));
   t->sum = n_shift(t->share, R(1.0));
   const num f = n_smad(n_log2_1p(t->share), s[SUPERQUADRIC_E1], most);
@@ -152,66 +142,41 @@ static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares
   return r;
 }
 
-static void FN(superquadric_surface)(GLOBAL const real *s, GLOBAL const coefficients *c,
-                                     const FN(shares) *t, const int want, FN(surface) *out)
+static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
+                             const int want, FN(surface) *out)
 {
+  const vec position =
+    FN(make)(n_lit(s[SUPERQUADRIC_POSITION]), n_lit(s[SUPERQUADRIC_POSITION + 1]),
+             n_lit(s[SUPERQUADRIC_POSITION + 2]));
+  const vec from = FN(sub3)(x, position);
+  const vec y = FN(rotate_back)(s, from);
   GLOBAL const real *axes_inv = s + SUPERQUADRIC_AXES_INV;
-  const num r = n_sqrt(n_shift(FN(dot3)(t->y, t->y), s[SUPERQUADRIC_FLOOR]));
-  out->phi = n_sub(r, n_mul(r, t->h_inv));
+  FN(shares) t;
+  FN(superquadric_shares)(s, y, &t);
+  const num r = n_sqrt(n_shift(FN(dot3)(y, y), s[SUPERQUADRIC_FLOOR]));
+  out->phi = n_sub(r, n_mul(r, t.h_inv));
   if (!want) {
     return;
   }
-  const num one_over = n_rcp(n_mul(n_mul(t->sum, t->xy_sum), t->h_inv));
-  const vec hw = FN(superquadric_weights)(t, one_over);
+  const num one_over = n_rcp(n_mul(n_mul(t.sum, t.xy_sum), t.h_inv));
+  const vec hw = FN(superquadric_weights)(&t, one_over);
   // dh/dy_i = h w_i (u_i / a_i) / q_i
-  const vec wu = FN(make)(n_mul(hw.x, t->u.x), n_mul(hw.y, t->u.y), n_mul(hw.z, t->u.z));
-  const vec q_inv = FN(make)(n_rcp(t->q.x), n_rcp(t->q.y), n_rcp(t->q.z));
+  const vec wu = FN(make)(n_mul(hw.x, t.u.x), n_mul(hw.y, t.u.y), n_mul(hw.z, t.u.z));
+  const vec q_inv = FN(make)(n_rcp(t.q.x), n_rcp(t.q.y), n_rcp(t.q.z));
   const vec p = want & JET_JACOBIAN
                   ? FN(make)(n_mul(wu.x, q_inv.x), n_mul(wu.y, q_inv.y), n_mul(wu.z, q_inv.z))
-                  : FN(make)(n_div(wu.x, t->q.x), n_div(wu.y, t->q.y), n_div(wu.z, t->q.z));
+                  : FN(make)(n_div(wu.x, t.q.x), n_div(wu.y, t.q.y), n_div(wu.z, t.q.z));
   out->g = FN(rotate)(s, FN(make)(n_scale(p.x, axes_inv[0]), n_scale(p.y, axes_inv[1]),
                                   n_scale(p.z, axes_inv[2])));
   if (want & JET_GRADIENT) {
     // grad phi = (1 - 1/h) y / r + (r / h^2) grad h; r / h is of the size of the axes everywhere.
-    const num radial = n_div(n_sub(n_lit(R(1.0)), t->h_inv), r);
-    const num steep = n_mul(n_mul(r, t->h_inv), t->h_inv);
-    out->gradient = FN(mad3)(out->g, steep, FN(scale3)(t->from, radial));
+    const num radial = n_div(n_sub(n_lit(R(1.0)), t.h_inv), r);
+    const num steep = n_mul(n_mul(r, t.h_inv), t.h_inv);
+    out->gradient = FN(mad3)(out->g, steep, FN(scale3)(from, radial));
   }
   if (want & JET_JACOBIAN) {
     const num scale = FN(unit_scale)(out->g, c->normal);
     out->bend =
-      FN(rotate_symmetric)(s, FN(superquadric_bend)(s, t, hw, q_inv, one_over, scale));
+      FN(rotate_symmetric)(s, FN(superquadric_bend)(s, &t, hw, q_inv, one_over, scale));
   }
-}
-
-// The `count` superquadrics from `first` on that `which` names. Each is one chain of operations
-// that wait for each other, so a CPU takes two side by side. A GPU has other work-items to go on
-// with, and no registers to spare; nor has a CPU for duals and Jacobians.
-#undef ABREAST
-#if LANES > 1 && !NUM_DUAL
-#define ABREAST 2
-#else
-#define ABREAST 1
-#endif
-static void FN(superquadrics)(GLOBAL const real *first, const int *which, const int count,
-                              GLOBAL const coefficients *c, vec x, const int want,
-                              FN(surface) *out)
-{
-  FN(shares) t[ABREAST];
-  for (int i = 0; i < count; ++i) {
-    FN(inner_shares)(first + which[i] * SUPERQUADRIC_STRIDE, x, &t[i]);
-  }
-  for (int i = 0; i < count; ++i) {
-    FN(outer_shares)(first + which[i] * SUPERQUADRIC_STRIDE, &t[i]);
-  }
-  for (int i = 0; i < count; ++i) {
-    FN(superquadric_surface)(first + which[i] * SUPERQUADRIC_STRIDE, c, &t[i], want, &out[i]);
-  }
-}
-
-static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x,
-                             const int want, FN(surface) *out)
-{
-  const int which = 0;
-  FN(superquadrics)(s, &which, 1, c, x, want, out);
 }

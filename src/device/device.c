@@ -186,7 +186,9 @@ done:
 
 bool device_on_host_memory(const device *d)
 {
-  return !d->cl || d->found.info.type == ABUT_DEVICE_CPU;
+  /* oclgrind takes borrowed memory for memory that nobody has written. */
+  return !d->cl || (d->found.info.type == ABUT_DEVICE_CPU &&
+                    !strstr(d->found.info.platform, "Oclgrind"));
 }
 
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out)

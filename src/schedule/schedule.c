@@ -184,13 +184,14 @@ static abut_status finish(hand *h, size_t slot)
   device_select(w->device, slot);
   TRY(device_wait(w->device, w->job->context->def.timeout, &ended));
   const double submitted = h->submitted[slot];
-  span(h, ABUT_PHASE_COMPUTE, c, h->ended > submitted ? h->ended : submitted, ended);
+  const double began = h->ended > submitted ? h->ended : submitted;
+  span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
   const double start = now();
   TRY(w->job->steps.collect(w, slot, c));
   const double end = now();
   span(h, ABUT_PHASE_DOWNLOAD, c, start, end);
   report(h, slot, end);
-  h->ended = ended;
+  h->ended = ended > h->ended ? ended : h->ended; /* a driver may run two queues side by side */
   return ABUT_SUCCESS;
 }
 
