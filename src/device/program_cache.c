@@ -92,12 +92,11 @@ bool program_cache_serves(cl_device_id device)
   static const char *const without[] = {"Portable Computing Language", "Oclgrind"};
   char text[TEXT_BYTES];
   const char *platform = platform_text(platform_of(device), CL_PLATFORM_NAME, text);
+  bool serves = *platform != '\0'; /* one that does not tell its name may be either */
   for (size_t i = 0; i < sizeof without / sizeof *without; ++i) {
-    if (strstr(platform, without[i])) {
-      return false;
-    }
+    serves = serves && !strstr(platform, without[i]);
   }
-  return true;
+  return serves;
 }
 
 /* ---- an entry: how many kernels there are, and the driver's binary ---- */
