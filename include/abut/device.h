@@ -8,6 +8,9 @@
  * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or whose answers to
  * a known question are wrong, is not used any more; the context's other devices do its share of the
  * batch again, so that no pose is lost. abut_context_devices says which device failed and why.
+ * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
+ * goes, and cl_mem of the caller's that they use, or on CPU devices its arrays of witness points,
+ * should not go before the process does.
  *
  * Threads: different contexts may be used from different threads at once; one context, with its
  * bodies and pairs, by one thread at a time.

@@ -4,10 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Room for a compiler's log after a failed build. */
-#define TEXT_BYTES 16384
-
-static _Thread_local char last_text[TEXT_BYTES];
+static _Thread_local char last_text[ERROR_TEXT_BYTES];
 
 abut_status fail(abut_status status, const char *format, ...)
 {

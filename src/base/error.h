@@ -5,6 +5,9 @@
 #include <abut/status.h>
 #include <stddef.h>
 
+/* Room for a text, a compiler's log among them. */
+#define ERROR_TEXT_BYTES 16384
+
 /* Stores the text of a failure for the calling thread and returns `status`. */
 __attribute__((format(printf, 2, 3))) abut_status fail(abut_status status, const char *format, ...);
 

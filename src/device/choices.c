@@ -1,6 +1,8 @@
 #include "device/choices.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,28 +58,62 @@ static void name_part(abut_device_info *info, const abut_device_choice *choice)
   info->compute_units = choice->units;
 }
 
-abut_status take_part(found_device *found, const abut_device_choice *choice, cl_device_id *part)
+/* A device divided into parts of so many units. PoCL 3.1 looks at a part once more when its last
+ * queue and event have gone: parts stay, for whoever divides the device alike again. */
+typedef struct divided {
+  struct divided *next;
+  cl_device_id device;
+  uint32_t units;
+  cl_uint count;
+  cl_device_id parts[PARTS_MOST];
+} divided;
+
+static divided *all_divided; /* under divided_lock */
+static pthread_mutex_t divided_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static abut_status divide(const found_device *found, uint32_t units, divided **out)
 {
   const cl_device_partition_property equally[] = {
-    CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)choice->units, 0};
-  cl_device_id all[PARTS_MOST];
-  cl_uint count = 0;
-  TRY(check_parts(found, choice));
-  const cl_int code = clCreateSubDevices(found->device, equally, PARTS_MOST, all, &count);
+    CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)units, 0};
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(divided)));
+  divided *d = memory;
+  d->device = found->device;
+  d->units = units;
+  const cl_int code = clCreateSubDevices(found->device, equally, PARTS_MOST, d->parts, &d->count);
   if (code != CL_SUCCESS) {
+    free(d);
     return fail(code, "device %u (%s) cannot be divided: %s", found->info.index, found->info.name,
                 abut_status_name(code));
   }
-  for (cl_uint i = 0; i < count; ++i) {
-    if (i != choice->part) {
-      clReleaseDevice(all[i]);
-    }
+  d->next = all_divided;
+  *out = all_divided = d;
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_divided(const found_device *found, uint32_t units, divided **out)
+{
+  divided *d = all_divided;
+  while (d && (d->device != found->device || d->units != units)) {
+    d = d->next;
   }
-  if (choice->part >= count) {
+  *out = d;
+  return d ? ABUT_SUCCESS : divide(found, units, out);
+}
+
+abut_status take_part(found_device *found, const abut_device_choice *choice)
+{
+  divided *d = NULL;
+  TRY(check_parts(found, choice));
+  pthread_mutex_lock(&divided_lock);
+  const abut_status status = find_divided(found, choice->units, &d);
+  pthread_mutex_unlock(&divided_lock);
+  TRY(status);
+  if (choice->part >= d->count) {
     return fail(ABUT_ERROR_DEVICE, "device %u (%s) was divided into %u parts, not %u",
-                found->info.index, found->info.name, count, choice->part + 1);
+                found->info.index, found->info.name, d->count, choice->part + 1);
   }
-  *part = found->device = all[choice->part];
+  found->device = d->parts[choice->part];
   name_part(&found->info, choice);
   return ABUT_SUCCESS;
 }

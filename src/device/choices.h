@@ -4,7 +4,7 @@
 
 #include "device/discovery.h"
 
-/* Makes `found` the chosen part of itself; the sub-device is the caller's to release. */
-abut_status take_part(found_device *found, const abut_device_choice *choice, cl_device_id *part);
+/* Makes `found` the chosen part of itself. Parts are never released. */
+abut_status take_part(found_device *found, const abut_device_choice *choice);
 
 #endif

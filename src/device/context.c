@@ -67,7 +67,8 @@ static abut_status open_member(context *c, size_t i, const abut_context_def *def
                                   .lanes = def->lanes,
                                   .group = def->group,
                                   .items = def->items,
-                                  .kernel_directory = def->kernel_directory};
+                                  .kernel_directory = def->kernel_directory,
+                                  .timeout = c->def.timeout};
   return device_open(&options, &c->members[i].device);
 }
 
@@ -232,11 +233,17 @@ abut_status context_stand_in(context *c)
   if (c->def.fallback == ABUT_FALLBACK_NONE || m->device) {
     return none_left(c);
   }
-  size_t there = 0;
-  TRY(abut_list_devices(NULL, 0, &there));
-  const device_options options = {.choice = {(uint32_t)there - 1, 0, 0},
-                                  .precision = c->def.precision};
+  const device_options options = {.host = true, .precision = c->def.precision};
   return device_open(&options, &m->device);
+}
+
+static abut_status run_on(context *c, size_t i, member_function run, void *user)
+{
+  const abut_status status = run(c, i, user);
+  if (status != ABUT_SUCCESS) {
+    device_drain(c->members[i].device);
+  }
+  return status;
 }
 
 abut_status context_on_any(context *c, member_function run, void *user)
@@ -246,7 +253,7 @@ abut_status context_on_any(context *c, member_function run, void *user)
       TRY(context_stand_in(c));
     }
     const size_t i = context_first(c);
-    const abut_status status = run(c, i, user);
+    const abut_status status = run_on(c, i, run, user);
     if (!is_device_error(status)) {
       return status;
     }
@@ -260,7 +267,7 @@ abut_status context_on_each(context *c, member_function run, void *user)
     if (!context_works(c, i)) {
       continue;
     }
-    const abut_status status = run(c, i, user);
+    const abut_status status = run_on(c, i, run, user);
     if (is_device_error(status)) {
       context_fail(c, i, status);
     } else if (status != ABUT_SUCCESS) {

@@ -8,6 +8,7 @@
 #include "device/host_path.h"
 #include "device/opencl.h"
 #include "device/tuning.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,11 @@
 
 struct device {
   found_device found;
-  cl_device_id part; /* a sub-device to release, or NULL */
   bool lost;
   abut_precision precision;
   uint32_t lanes;
   uint64_t scratch_bytes;
+  double timeout;
   abut_counters counters;
   opencl *cl; /* NULL on the host path */
 };
@@ -44,9 +45,10 @@ static abut_status find(device *d, const device_options *options, tuning *t)
                            : fail(code, "the command queue is none: %s", abut_status_name(code)));
     return tuning_with(&d->found.info, options->precision, &wanted, t);
   }
-  TRY(discover(options->choice.device, &d->found));
+  TRY(options->host ? discover_host(&d->found)
+                    : discover(options->choice.device, &d->found));
   TRY(tuning_with(&d->found.info, options->precision, &wanted, t));
-  return options->choice.units ? take_part(&d->found, &options->choice, &d->part) : ABUT_SUCCESS;
+  return options->choice.units ? take_part(&d->found, &options->choice) : ABUT_SUCCESS;
 }
 
 static abut_status open_opencl(device *d, const device_options *options, const tuning *t)
@@ -54,7 +56,12 @@ static abut_status open_opencl(device *d, const device_options *options, const t
   const opencl_options cl = {d->found.platform, d->found.device, options->queue, d->lanes,
                              t->group, t->items, options->precision == ABUT_FLOAT64,
                              d->found.info.has_float64, options->kernel_directory};
-  TRY(opencl_open(&cl, kernel_table, &d->cl));
+  const abut_status status = opencl_open(&cl, kernel_table, &d->cl);
+  if (status != ABUT_SUCCESS) {
+    char text[ERROR_TEXT_BYTES];
+    snprintf(text, sizeof text, "%s", abut_last_error());
+    return fail(status, "device %u (%s): %s", d->found.info.index, d->found.info.name, text);
+  }
   d->counters.builds = 1;
   return ABUT_SUCCESS;
 }
@@ -69,6 +76,7 @@ abut_status device_open(const device_options *options, device **out)
   tuning t;
   TRY_DONE(find(d, options, &t));
   d->precision = options->precision;
+  d->timeout = options->timeout;
   d->lanes = d->found.platform ? t.lanes : 1;
   d->scratch_bytes = t.scratch_bytes;
   if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
@@ -95,9 +103,6 @@ void device_close(device *d)
     opencl_abandon(d->cl);
   } else {
     opencl_close(d->cl);
-    if (d->part) {
-      clReleaseDevice(d->part);
-    }
   }
   free(d);
 }
@@ -125,16 +130,39 @@ abut_status device_submit(device *d)
   return d->cl ? opencl_submit(d->cl) : ABUT_SUCCESS;
 }
 
-abut_status device_wait(device *d, double seconds, double *ended)
+/* The status of a wait. */
+static abut_status waited(device *d, abut_status status)
+{
+  d->lost = d->lost || status == ABUT_ERROR_TIMEOUT;
+  return status;
+}
+
+abut_status device_wait(device *d, double *ended)
 {
   TRY(check_there(d));
   if (!d->cl) {
     *ended = now();
     return ABUT_SUCCESS;
   }
-  const abut_status status = opencl_wait(d->cl, seconds, ended);
-  d->lost = status == ABUT_ERROR_TIMEOUT;
-  return status;
+  return waited(d, opencl_wait(d->cl, d->timeout, ended));
+}
+
+/* Before each copy that blocks. */
+static abut_status reach(device *d)
+{
+  TRY(check_there(d));
+  return d->cl ? waited(d, opencl_reach(d->cl, d->timeout)) : ABUT_SUCCESS;
+}
+
+void device_drain(device *d)
+{
+  char text[ERROR_TEXT_BYTES];
+  if (!d->cl || d->lost) {
+    return;
+  }
+  snprintf(text, sizeof text, "%s", abut_last_error());
+  waited(d, opencl_drain(d->cl, d->timeout));
+  fail(ABUT_SUCCESS, "%s", text);
 }
 
 const abut_device_info *device_info(const device *d)
@@ -210,7 +238,16 @@ abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buf
 
 abut_status buffer_sync(buffer *b, bool wait)
 {
-  return b->owner->cl ? opencl_sync(b->owner->cl, b->memory, b->bytes, wait) : ABUT_SUCCESS;
+  double ended;
+  if (!b->owner->cl) {
+    return ABUT_SUCCESS;
+  }
+  TRY(opencl_sync(b->owner->cl, b->memory, b->bytes));
+  if (wait) {
+    TRY(device_submit(b->owner));
+    TRY(device_wait(b->owner, &ended));
+  }
+  return ABUT_SUCCESS;
 }
 
 void buffer_destroy(buffer *b)
@@ -294,6 +331,7 @@ abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *fro
   if (!bytes) {
     return ABUT_SUCCESS;
   }
+  TRY(reach(b->owner));
   b->owner->counters.bytes_up += bytes;
   if (b->owner->cl) {
     return opencl_write(b->owner->cl, b->memory, offset, bytes, from);
@@ -308,6 +346,7 @@ abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to)
   if (!bytes) {
     return ABUT_SUCCESS;
   }
+  TRY(reach(b->owner));
   b->owner->counters.bytes_down += bytes;
   if (b->owner->cl) {
     return opencl_read(b->owner->cl, b->memory, offset, bytes, to);
@@ -323,6 +362,7 @@ abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t byte
     return ABUT_SUCCESS;
   }
   TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
+  TRY(reach(b->owner));
   b->owner->counters.bytes_down += rows * bytes;
   if (b->owner->cl) {
     return opencl_read_rows(b->owner->cl, b->memory, offset, pitch, bytes, rows, to);

@@ -22,6 +22,8 @@ typedef struct device_options {
   abut_precision precision;
   uint32_t lanes, group, items; /* 0: by the table */
   const char *kernel_directory; /* NULL: embedded */
+  double timeout;               /* longest wait for kernels [s] */
+  bool host;                    /* the host path instead of `choice`, whatever OpenCL says */
 } device_options;
 
 /* Opens a device and builds its program. On failure *out is NULL. */
@@ -34,9 +36,14 @@ size_t device_slots(const device *d);
 void device_select(device *d, size_t slot);
 
 /* Sends the slot's work off, and waits until it has ended; *ended: when that was, by now(). A
- * device whose kernels do not end in time is lost: ABUT_ERROR_TIMEOUT from then on. */
+ * device whose kernels do not end in time is lost: ABUT_ERROR_TIMEOUT from then on. Copies wait for
+ * kernels with the same bound. */
 abut_status device_submit(device *d);
-abut_status device_wait(device *d, double seconds, double *ended);
+abut_status device_wait(device *d, double *ended);
+
+/* After an error: waits until nothing runs that might use the caller's memory, or the device is
+ * lost. The error's text stays. */
+void device_drain(device *d);
 
 const abut_device_info *device_info(const device *d);
 abut_counters *device_counters(device *d);

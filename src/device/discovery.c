@@ -12,23 +12,46 @@
 #define MAX_PLATFORMS 32
 #define MAX_DEVICES 64
 
-static void device_text(cl_device_id device, cl_device_info what, char *out, size_t bytes)
+/* Asks what every driver must answer: without it, the device would be taken for another one. */
+static void ask(found_device *d, cl_device_info what, size_t bytes, void *to)
+{
+  const cl_int code = clGetDeviceInfo(d->device, what, bytes, to, NULL);
+  d->code = d->code == CL_SUCCESS ? code : d->code;
+}
+
+static void ask_text(found_device *d, cl_device_info what, char *out, size_t bytes)
 {
   char text[1024] = "";
-  if (clGetDeviceInfo(device, what, sizeof text - 1, text, NULL) != CL_SUCCESS) {
-    text[0] = '\0';
-  }
+  ask(d, what, sizeof text - 1, text);
   snprintf(out, bytes, "%.*s", (int)bytes - 1, text);
 }
 
-static abut_device_type type_of(cl_device_id device, const char *name)
+static void ask_platform(found_device *d)
+{
+  abut_device_info *info = &d->info;
+  char text[1024] = "";
+  d->code = clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL);
+  snprintf(info->platform, sizeof info->platform, "%.*s", (int)sizeof info->platform - 1, text);
+}
+
+static abut_device_type ask_type(found_device *d)
 {
   cl_device_type type = 0;
-  clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-  if (type & CL_DEVICE_TYPE_CPU || strstr(name, "llvmpipe")) {
+  ask(d, CL_DEVICE_TYPE, sizeof type, &type);
+  if (type & CL_DEVICE_TYPE_CPU || strstr(d->info.name, "llvmpipe")) {
     return ABUT_DEVICE_CPU;
   }
   return type & CL_DEVICE_TYPE_GPU ? ABUT_DEVICE_GPU : ABUT_DEVICE_OTHER;
+}
+
+/* A driver that knows no float64 may not know the question. */
+static bool ask_float64(found_device *d)
+{
+  cl_device_fp_config doubles = 0;
+  const cl_int code =
+    clGetDeviceInfo(d->device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+  d->code = d->code == CL_SUCCESS && code != CL_INVALID_VALUE ? code : d->code;
+  return doubles != 0;
 }
 
 /* Drivers of AMD name the architecture first, "gfx90a:sramecc+:xnack-"; NVIDIA's have a query. */
@@ -46,30 +69,26 @@ static void find_architecture(cl_device_id device, abut_device_info *info)
   }
 }
 
-static void describe(cl_platform_id platform, cl_device_id device, abut_device_info *info)
+static void describe(found_device *d)
 {
-  memset(info, 0, sizeof *info);
-  char text[1024] = "";
-  if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) == CL_SUCCESS) {
-    snprintf(info->platform, sizeof info->platform, "%.*s", (int)sizeof info->platform - 1, text);
-  }
-  device_text(device, CL_DEVICE_NAME, info->name, sizeof info->name);
-  device_text(device, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
-  device_text(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-  device_text(device, CL_DEVICE_VERSION, info->version, sizeof info->version);
-  info->type = type_of(device, info->name);
-  find_architecture(device, info);
-  cl_device_fp_config doubles = 0;
-  clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
-  info->has_float64 = doubles != 0;
+  abut_device_info *info = &d->info;
   cl_uint units = 0, clock = 0;
-  clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-  clGetDeviceInfo(device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock, NULL);
+  cl_ulong memory = 0, most = 0;
+  memset(info, 0, sizeof *info);
+  ask_platform(d);
+  ask_text(d, CL_DEVICE_NAME, info->name, sizeof info->name);
+  ask_text(d, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+  ask_text(d, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+  ask_text(d, CL_DEVICE_VERSION, info->version, sizeof info->version);
+  info->type = ask_type(d);
+  find_architecture(d->device, info);
+  info->has_float64 = ask_float64(d);
+  ask(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units);
+  ask(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory);
+  ask(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most);
+  clGetDeviceInfo(d->device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock, NULL);
   info->compute_units = units;
   info->clock_mhz = clock;
-  cl_ulong memory = 0, most = 0;
-  clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-  clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
   info->memory_bytes = memory;
   info->allocation_bytes = most;
 }
@@ -129,14 +148,13 @@ static size_t discover_all(found_device *out, size_t capacity)
       if (count < capacity) {
         out[count].platform = platforms[i];
         out[count].device = devices[j];
-        describe(platforms[i], devices[j], &out[count].info);
+        describe(&out[count]);
         out[count].info.index = (uint32_t)count;
       }
     }
   }
   if (count < capacity) {
-    out[count].platform = NULL;
-    out[count].device = NULL;
+    out[count] = (found_device){.platform = NULL};
     describe_host(&out[count].info);
     out[count].info.index = (uint32_t)count;
   }
@@ -151,9 +169,22 @@ static abut_status discover_array(found_device **out, size_t *count)
   TRY(allocate(&memory, *count, sizeof(found_device)));
   *out = memory;
   const size_t again = discover_all(*out, *count);
-  *count = again < *count ? again : *count;
+  if (again != *count) { /* an index would mean another device than it did */
+    free(memory);
+    *out = NULL;
+    return fail(ABUT_ERROR_DEVICE, "%zu devices were there, and %zu at once after that", *count,
+                again);
+  }
   find_lanes(*out, *count);
   return ABUT_SUCCESS;
+}
+
+static abut_status check_answers(const found_device *d)
+{
+  return d->code == CL_SUCCESS
+           ? ABUT_SUCCESS
+           : fail(d->code, "device %u (%s) does not say what it is: %s", d->info.index,
+                  d->info.name, abut_status_name(d->code));
 }
 
 abut_status discover(uint32_t index, found_device *out)
@@ -168,9 +199,19 @@ abut_status discover(uint32_t index, found_device *out)
     goto done;
   }
   *out = all[index];
+  status = check_answers(out);
 done:
   free(all);
   return status;
+}
+
+abut_status discover_host(found_device *out)
+{
+  *out = (found_device){.platform = NULL};
+  describe_host(&out->info);
+  out->info.index = (uint32_t)discover_all(NULL, 0) - 1;
+  find_lanes(out, 1);
+  return ABUT_SUCCESS;
 }
 
 abut_status discover_device(cl_device_id device, found_device *out)
@@ -182,6 +223,7 @@ abut_status discover_device(cl_device_id device, found_device *out)
   for (size_t i = 0; i < count; ++i) {
     if (all[i].device == device) {
       *out = all[i];
+      status = check_answers(out);
       goto done;
     }
   }
@@ -193,9 +235,10 @@ abut_status discover_device(cl_device_id device, found_device *out)
     status = fail(code, "clGetDeviceInfo failed: %s", abut_status_name(code));
     goto done;
   }
-  describe(out->platform, device, &out->info);
+  describe(out);
   out->info.index = UINT32_MAX;
   find_lanes(out, 1);
+  status = check_answers(out);
 done:
   free(all);
   return status;

@@ -9,10 +9,14 @@ typedef struct found_device {
   abut_device_info info;
   cl_platform_id platform; /* NULL for the host path */
   cl_device_id device;
+  cl_int code; /* of the first question that the driver did not answer */
 } found_device;
 
 /* The device at an index of abut_list_devices. */
 abut_status discover(uint32_t index, found_device *out);
+
+/* The host path, whatever becomes of OpenCL. */
+abut_status discover_host(found_device *out);
 
 /* The same of an OpenCL device that a caller brought; a part of one is described as it is. */
 abut_status discover_device(cl_device_id device, found_device *out);

@@ -14,6 +14,9 @@ struct opencl {
   cl_context context;
   cl_command_queue queues[OPENCL_SLOTS];
   waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
+  bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
+  bool reached;                  /* a copy has passed since the last launch */
+  cl_mem probe;                  /* where that copy goes */
   size_t slot;
   cl_program programs[PROGRAM_COUNT];
   cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
@@ -21,6 +24,9 @@ struct opencl {
   char *kernel_directory; /* a copy: programs are built later too */
   const kernel_entry *table;
 };
+
+/* What a copy takes along to see whether it passes: lasts as long as any device may read it. */
+static const cl_int no_bytes = 0;
 
 static abut_status check(cl_int code, const char *call)
 {
@@ -151,24 +157,32 @@ static abut_status copy_directory(opencl *o)
   return ABUT_SUCCESS;
 }
 
-/* The caller's queue with its context, or both of our own. */
+/* The caller's queue with its context. What could not be retained is not ours to release. */
+static abut_status adopt_queue(opencl *o)
+{
+  const cl_command_queue queue = o->options.queue;
+  cl_command_queue_properties properties = 0;
+  cl_context context = NULL;
+  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+                                  NULL), "clGetCommandQueueInfo"));
+  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+    return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
+  }
+  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
+            "clGetCommandQueueInfo"));
+  TRY(check(clRetainContext(context), "clRetainContext"));
+  o->context = context;
+  TRY(check(clRetainCommandQueue(queue), "clRetainCommandQueue"));
+  o->queues[0] = queue;
+  return ABUT_SUCCESS;
+}
+
 static abut_status open_queues(opencl *o)
 {
   const opencl_options *options = &o->options;
-  cl_command_queue_properties properties_of = 0;
   cl_int code;
   if (options->queue) {
-    TRY(check(clGetCommandQueueInfo(options->queue, CL_QUEUE_PROPERTIES, sizeof properties_of,
-                                    &properties_of, NULL), "clGetCommandQueueInfo"));
-    if (properties_of & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
-      return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
-    }
-    TRY(check(clGetCommandQueueInfo(options->queue, CL_QUEUE_CONTEXT, sizeof o->context,
-                                    &o->context, NULL), "clGetCommandQueueInfo"));
-    clRetainContext(o->context);
-    clRetainCommandQueue(options->queue);
-    o->queues[0] = options->queue;
-    return ABUT_SUCCESS;
+    return adopt_queue(o);
   }
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               (cl_context_properties)options->platform, 0};
@@ -193,6 +207,7 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   bool built = false;
   TRY_DONE(copy_directory(o));
   TRY_DONE(open_queues(o));
+  TRY_DONE(opencl_allocate(o, sizeof no_bytes, &o->probe));
   TRY_DONE(opencl_need(o, PROGRAM_PLAIN, KERNEL_POSES, &built));
   *out = o;
   o = NULL;
@@ -211,6 +226,9 @@ void opencl_close(opencl *o)
   }
   for (int i = 0; i < PROGRAM_COUNT; ++i) {
     release_program(o, i);
+  }
+  if (o->probe) {
+    clReleaseMemObject(o->probe);
   }
   for (size_t i = 0; i < opencl_slots(o); ++i) {
     clReleaseCommandQueue(o->queues[i]);
@@ -252,19 +270,23 @@ cl_context opencl_context(const opencl *o)
   return o->context;
 }
 
-abut_status opencl_submit(opencl *o)
+/* Sends the slot's work off; its waiter is for `event`, which is released. */
+static abut_status watch(opencl *o, cl_event event)
 {
-  const cl_command_queue queue = o->queues[o->slot];
-  cl_event event = NULL;
   waiter_leave(o->waiters[o->slot]);
   o->waiters[o->slot] = NULL;
-  TRY(check(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event), "clEnqueueMarkerWithWaitList"));
-  abut_status status = waiter_create(event, &o->waiters[o->slot]);
+  const abut_status status = waiter_create(event, &o->waiters[o->slot]);
   clReleaseEvent(event);
-  if (status == ABUT_SUCCESS) {
-    status = check(clFlush(queue), "clFlush");
-  }
-  return status;
+  TRY(status);
+  return check(clFlush(o->queues[o->slot]), "clFlush");
+}
+
+abut_status opencl_submit(opencl *o)
+{
+  cl_event event = NULL;
+  TRY(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
+            "clEnqueueMarkerWithWaitList"));
+  return watch(o, event);
 }
 
 abut_status opencl_wait(opencl *o, double seconds, double *ended)
@@ -281,7 +303,66 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended)
   if (!done) {
     return fail(ABUT_ERROR_TIMEOUT, "kernels have not ended within %g s", seconds);
   }
+  o->running[o->slot] = false;
   return check(code, "a kernel");
+}
+
+static abut_status end_slot(opencl *o, double seconds)
+{
+  double ended;
+  if (!o->running[o->slot]) {
+    return ABUT_SUCCESS;
+  }
+  if (!o->waiters[o->slot]) {
+    TRY(opencl_submit(o));
+  }
+  return opencl_wait(o, seconds, &ended);
+}
+
+abut_status opencl_reach(opencl *o, double seconds)
+{
+  bool others = false;
+  cl_event event = NULL;
+  double ended;
+  TRY(end_slot(o, seconds));
+  for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
+    others = others || o->running[i];
+  }
+  if (!others || o->reached) {
+    return ABUT_SUCCESS;
+  }
+  TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
+                                 &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
+  TRY(watch(o, event));
+  TRY(opencl_wait(o, seconds, &ended));
+  o->reached = true;
+  return ABUT_SUCCESS;
+}
+
+abut_status opencl_drain(opencl *o, double seconds)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t selected = o->slot;
+  for (size_t i = 0; i < opencl_slots(o); ++i) {
+    o->slot = i;
+    const abut_status ended = end_slot(o, seconds);
+    if (ended != ABUT_SUCCESS && ended != ABUT_ERROR_TIMEOUT) {
+      clFinish(o->queues[i]);
+      o->running[i] = false;
+    }
+    status = status == ABUT_SUCCESS || ended == ABUT_ERROR_TIMEOUT ? ended : status;
+  }
+  o->slot = selected;
+  return status;
+}
+
+/* A command that nobody has waited for. */
+static void mark_running(opencl *o)
+{
+  waiter_leave(o->waiters[o->slot]); /* it was for less */
+  o->waiters[o->slot] = NULL;
+  o->running[o->slot] = true;
+  o->reached = false;
 }
 
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out)
@@ -325,12 +406,13 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   return check(code, "clCreateBuffer");
 }
 
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, bool wait)
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
 {
   const cl_command_queue queue = o->queues[o->slot];
   cl_int code;
+  mark_running(o);
   void *mapped =
-    clEnqueueMapBuffer(queue, memory, wait, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
+    clEnqueueMapBuffer(queue, memory, CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
   TRY(check(code, "clEnqueueMapBuffer"));
   return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
                "clEnqueueUnmapMemObject");
@@ -338,14 +420,14 @@ abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, bool wait)
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
-  return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL, NULL),
-               "clEnqueueWriteBuffer");
+  return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
+                                    NULL), "clEnqueueWriteBuffer");
 }
 
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to)
 {
-  return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL, NULL),
-               "clEnqueueReadBuffer");
+  return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
+                                   NULL), "clEnqueueReadBuffer");
 }
 
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
@@ -353,14 +435,15 @@ abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch
 {
   const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
   const size_t region[3] = {bytes, rows, 1};
-  return check(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin, host_origin, region,
-                                       pitch, 0, bytes, 0, to, 0, NULL, NULL),
+  return check(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin,
+                                       host_origin, region, pitch, 0, bytes, 0, to, 0, NULL, NULL),
                "clEnqueueReadBufferRect");
 }
 
 abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
                         size_t bytes)
 {
+  mark_running(o);
   return check(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
                                    NULL, NULL), "clEnqueueCopyBuffer");
 }
@@ -389,6 +472,7 @@ abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t 
   const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
   const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
   const size_t region[3] = {bytes, rows, 1};
+  mark_running(o);
   return check(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
                                        from_pitch, 0, bytes, 0, 0, NULL, NULL),
                "clEnqueueCopyBufferRect");
@@ -427,6 +511,7 @@ abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_
   } else {
     global[0] = (x + local[0] - 1) / local[0] * local[0];
   }
+  mark_running(o);
   const cl_int code =
     clEnqueueNDRangeKernel(o->queues[o->slot], compiled, 2, NULL, global, local, 0, NULL, NULL);
   return code == CL_SUCCESS ? ABUT_SUCCESS

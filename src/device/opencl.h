@@ -49,16 +49,24 @@ abut_status opencl_submit(opencl *o);
  * with ABUT_ERROR_TIMEOUT after so many seconds. */
 abut_status opencl_wait(opencl *o, double seconds, double *ended);
 
+/* Waits, each time no longer than that, until a copy in the slot does not wait for kernels: until
+ * those of the slot have ended, and a few bytes have passed beside those of the others. Copies that
+ * block have no bound of their own. */
+abut_status opencl_reach(opencl *o, double seconds);
+
+/* Waits for the kernels of every slot; by clFinish, without a bound, where nothing else works. */
+abut_status opencl_drain(opencl *o, double seconds);
+
 cl_context opencl_context(const opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
 
 /* A sub-buffer, or the memory itself retained; NULL where the device cannot address its begin. */
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out);
 
-/* A buffer in host memory. opencl_sync makes that memory hold what kernels have written, once a
- * call has waited. */
+/* A buffer in host memory. opencl_sync makes that memory hold what kernels have written, once the
+ * slot's work has ended. */
 abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out);
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, bool wait);
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes);
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from);
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);

@@ -211,7 +211,7 @@ static abut_status end_copies(const worker *w, const call *c)
     return ABUT_SUCCESS;
   }
   TRY(device_submit(w->device));
-  return device_wait(w->device, c->context->def.timeout, &ended);
+  return device_wait(w->device, &ended);
 }
 
 /* What adds to the batch comes last: a chunk that fails on the way is done again elsewhere. */

@@ -359,7 +359,7 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
                    ARG_INT(r->pair->layout.contacts), ARG_INT(column), ARG_INT(columns),
                    BUFFER(r, SCRATCH_JACOBIAN)));
     TRY(device_submit(r->device));
-    TRY(device_wait(r->device, on->call->context->def.timeout, &ended));
+    TRY(device_wait(r->device, &ended));
   }
   return buffer_read(r->scratch[SCRATCH_JACOBIAN], 0, entries * on->call->list->block_bytes,
                      on->piece->blocks);

@@ -208,6 +208,9 @@ static abut_status queries_on(context *owner, size_t place, void *user)
     r->done += count;
   }
 done:
+  if (status != ABUT_SUCCESS) {
+    device_drain(c->device); /* kernels may be at work in the caller's arrays */
+  }
   free_arrays(c);
   return status;
 }

@@ -182,7 +182,7 @@ static abut_status finish(hand *h, size_t slot)
   const chunk c = h->held[slot];
   double ended = 0.0;
   device_select(w->device, slot);
-  TRY(device_wait(w->device, w->job->context->def.timeout, &ended));
+  TRY(device_wait(w->device, &ended));
   const double submitted = h->submitted[slot];
   const double began = h->ended > submitted ? h->ended : submitted;
   span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
@@ -292,6 +292,9 @@ static void *work_on(void *user)
   hand *h = user;
   const abut_status status = work(h);
   give_back(h, status);
+  if (status != ABUT_SUCCESS) {
+    device_drain(h->worker.device);
+  }
   h->worker.job->steps.close(&h->worker);
   return NULL;
 }
