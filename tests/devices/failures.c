@@ -1,0 +1,299 @@
+#include "failures.h"
+
+#include "core/scene.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUERIES 40
+#define WIDTH 24
+#define HEIGHT 18
+#define LIST 1024
+
+bool find_setting(uint32_t count, setting *out)
+{
+  abut_device_choice parts[ABUT_DEVICES_MOST];
+  uint32_t pocl = 0;
+  size_t found = 0;
+  if (abut_find_device("pocl", &pocl) != ABUT_SUCCESS) {
+    printf("not run: %s\n", abut_last_error());
+    return false;
+  }
+  *out = (setting){.count = count};
+  for (uint32_t i = 0; i < count; ++i) {
+    out->devices[i] = (abut_device_choice){pocl, 0, 0};
+  }
+  if (count > 1 && abut_find_devices("pocl/1", parts, &found) == ABUT_SUCCESS && found > 1) {
+    memcpy(out->devices, parts, sizeof out->devices);
+  }
+  return true;
+}
+
+/* Keeps some elements of each kind, so that every kernel has work. */
+static abut_smoothing smoothing_of_pair(void)
+{
+  abut_smoothing s = abut_default_smoothing();
+  s.edges[0] = s.edges[1] = 3;
+  s.vertices[0] = s.vertices[1] = 4;
+  return s;
+}
+
+abut_status create_context(const setting *s, world *out)
+{
+  abut_context_def def = abut_default_context_def();
+  memset(out, 0, sizeof *out);
+  def.opencl_queue = s->queue;
+  def.devices = s->queue ? NULL : s->devices;
+  def.device_count = s->queue ? 0 : s->count;
+  def.fallback = s->fallback;
+  def.timeout = s->timeout;
+  def.precision = ABUT_FLOAT64;
+  def.chunk = CHUNK;
+  return abut_create_context(&def, &out->context);
+}
+
+abut_status create_bodies(world *w)
+{
+  static const double halves[2][3] = {{0.5, 0.4, 0.3}, {0.3, 0.3, 0.6}};
+  const abut_smoothing smoothing = smoothing_of_pair();
+  memset(w->bodies, 0, sizeof w->bodies);
+  memset(&w->pair, 0, sizeof w->pair);
+  for (int i = 0; i < 2; ++i) {
+    double vertices[24];
+    abut_body_def def;
+    cube_def(halves[i], vertices, &def);
+    const abut_superquadric solid = {{halves[i][0], halves[i][1], halves[i][2]}, {0.1, 0.1},
+                                     {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+    def.superquadrics = &solid;
+    def.superquadric_count = 1;
+    const abut_status status = abut_create_body(w->context, &def, &w->bodies[i]);
+    if (status != ABUT_SUCCESS) {
+      return status;
+    }
+  }
+  return abut_create_pair(w->bodies[0], w->bodies[1], &smoothing, &w->pair);
+}
+
+void destroy_bodies(world *w)
+{
+  if (w->pair.generation) {
+    CHECK_OK(abut_destroy_pair(w->pair));
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (w->bodies[i].generation) {
+      CHECK_OK(abut_destroy_body(w->bodies[i]));
+    }
+  }
+}
+
+/* ---- answers ---- */
+
+static void *room(answer *a, size_t count, size_t size, double tolerance)
+{
+  const size_t i = a->array_count++;
+  const size_t offset = (a->used + 15) / 16 * 16;
+  if (i >= ARRAYS_MOST || offset + count * size > sizeof a->bytes) {
+    check(false, "an answer is too large");
+    exit(check_finish());
+  }
+  a->arrays[i].offset = offset;
+  a->arrays[i].count = count;
+  a->arrays[i].size = size;
+  a->arrays[i].tolerance = tolerance;
+  a->used = offset + count * size;
+  memset(a->bytes + offset, 0, count * size);
+  return a->bytes + offset;
+}
+
+static void start_answer(answer *a)
+{
+  a->array_count = a->used = a->failures = a->rejected = 0;
+}
+
+bool same_answer(const answer *a, const answer *b, const char *what)
+{
+  bool same = check(a->array_count == b->array_count && a->used == b->used &&
+                      a->rejected == b->rejected, "%s: answers of other sizes", what);
+  for (size_t i = 0; same && i < a->array_count; ++i) {
+    const size_t at = a->arrays[i].offset;
+    same = check(!memcmp(a->bytes + at, b->bytes + at, a->arrays[i].count * a->arrays[i].size),
+                 "%s: array %zu differs", what, i);
+  }
+  return same;
+}
+
+static double largest_difference(const answer *a, const answer *b, size_t i)
+{
+  double worst = 0.0;
+  for (size_t k = 0; k < a->arrays[i].count; ++k) {
+    double x, y;
+    memcpy(&x, a->bytes + a->arrays[i].offset + k * sizeof x, sizeof x);
+    memcpy(&y, b->bytes + a->arrays[i].offset + k * sizeof y, sizeof y);
+    worst = fabs(x - y) <= worst ? worst : fabs(x - y); /* a NaN stays */
+  }
+  return worst;
+}
+
+bool near_answer(const answer *a, const answer *b, const char *what)
+{
+  bool near = check(a->array_count == b->array_count && a->used == b->used &&
+                      a->rejected == b->rejected, "%s: answers of other sizes", what);
+  for (size_t i = 0; near && i < a->array_count; ++i) {
+    if (a->arrays[i].tolerance > 0.0) {
+      const double worst = largest_difference(a, b, i);
+      near = check(worst <= a->arrays[i].tolerance, "%s: array %zu differs by %g", what, i, worst);
+    }
+  }
+  return near;
+}
+
+/* ---- calls ---- */
+
+/* The same poses for every call: near and in one another, and one that is rejected. */
+static void start_batch(answer *out, abut_batch *batch, double poses[2][POSES * 7])
+{
+  uint64_t seed = 5;
+  for (size_t i = 0; i < POSES; ++i) {
+    random_pose(&seed, 0.2, &poses[0][7 * i]);
+    random_pose(&seed, 0.4, &poses[1][7 * i]);
+  }
+  poses[1][7 * 9] = NAN;
+  start_answer(out);
+  *batch = abut_default_batch();
+  batch->count = POSES;
+  batch->poses = ABUT_POSE_QUATERNION;
+  batch->pose1 = poses[0];
+  batch->pose2 = poses[1];
+}
+
+static abut_status end_batch(answer *out, const abut_batch *batch, abut_status status)
+{
+  out->failures = batch->failures;
+  out->rejected = batch->rejected;
+  return status;
+}
+
+static void make_list(answer *out, abut_compact *list)
+{
+  *list = (abut_compact){.threshold = 0.02, .capacity = LIST};
+  list->pose = room(out, LIST, sizeof(uint32_t), -1.0);
+  list->slot = room(out, LIST, sizeof(uint32_t), -1.0);
+  list->feature = room(out, 2 * LIST, sizeof(uint32_t), -1.0);
+  list->p = room(out, 3 * LIST, sizeof(double), -1.0);
+  list->d = room(out, LIST, sizeof(double), -1.0);
+}
+
+static abut_status run_contacts(const world *w, answer *out)
+{
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_layout layout;
+  abut_compact list;
+  start_batch(out, &batch, poses);
+  const abut_status status = abut_get_layout(w->pair, &layout);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  const size_t all = POSES * layout.contacts;
+  batch.p = room(out, 3 * all, sizeof(double), 1e-9);
+  batch.d = room(out, all, sizeof(double), 1e-9);
+  batch.n = room(out, 3 * all, sizeof(double), 1e-8);
+  batch.activity = room(out, all, sizeof(double), 1e-9);
+  batch.status = room(out, POSES, 1, -1.0);
+  batch.reductions.energy = room(out, POSES, sizeof(double), 1e-9);
+  batch.reductions.soft_minimum = room(out, POSES, sizeof(double), 1e-9);
+  make_list(out, &list);
+  batch.compact = &list;
+  return end_batch(out, &batch, abut_contacts(w->pair, &batch));
+}
+
+static abut_status run_gradient(const world *w, answer *out)
+{
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  start_batch(out, &batch, poses);
+  const abut_gradients gradients = {room(out, POSES * 7, sizeof(double), 1e-7),
+                                    room(out, POSES * 7, sizeof(double), 1e-7)};
+  batch.reductions.soft_minimum = room(out, POSES, sizeof(double), 1e-9);
+  return end_batch(out, &batch,
+                   abut_gradient(w->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_SOFT_MINIMUM,
+                                 &gradients));
+}
+
+static abut_status run_jvp(const world *w, answer *out)
+{
+  static double along[POSES * 7];
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_layout layout;
+  start_batch(out, &batch, poses);
+  const abut_status status = abut_get_layout(w->pair, &layout);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  for (size_t i = 0; i < POSES * 7; ++i) {
+    along[i] = sin((double)i);
+  }
+  const abut_pose_tangents tangents = {NULL, along};
+  const abut_tangents wanted = {.d = room(out, POSES * layout.contacts, sizeof(double), -1.0)};
+  return end_batch(out, &batch, abut_jvp(w->pair, ABUT_SAME_PAIR, &batch, &tangents, &wanted));
+}
+
+static abut_status run_jacobian(const world *w, answer *out)
+{
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_compact list;
+  start_batch(out, &batch, poses);
+  make_list(out, &list);
+  batch.compact = &list;
+  batch.count = BLOCK_POSES;
+  list.capacity = LIST / 8;
+  void *blocks = room(out, LIST / 8 * 8 * 14, sizeof(double), -1.0);
+  return end_batch(out, &batch, abut_jacobian(w->pair, ABUT_SAME_PAIR, &batch, blocks));
+}
+
+static abut_status run_field(const world *w, answer *out)
+{
+  double points[3 * QUERIES];
+  start_answer(out);
+  for (size_t i = 0; i < 3 * QUERIES; ++i) {
+    points[i] = sin(1.0 + (double)i);
+  }
+  return abut_evaluate_body(w->bodies[0], 1e-2, 1e-2, QUERIES, points,
+                            room(out, QUERIES, sizeof(double), 1e-9),
+                            room(out, 3 * QUERIES, sizeof(double), 1e-8));
+}
+
+static abut_status run_witness(const world *w, answer *out)
+{
+  double edges[2][6 * QUERIES];
+  const abut_smoothing smoothing = abut_default_smoothing();
+  start_answer(out);
+  for (size_t i = 0; i < 6 * QUERIES; ++i) {
+    edges[0][i] = sin(2.0 + (double)i);
+    edges[1][i] = cos(1.0 + (double)(i * i));
+  }
+  return abut_witness_edges(w->context, &smoothing, QUERIES, edges[0], edges[1],
+                            room(out, 3 * QUERIES, sizeof(double), 1e-9),
+                            room(out, 3 * QUERIES, sizeof(double), 1e-9),
+                            room(out, QUERIES, sizeof(double), 1e-9));
+}
+
+static abut_status run_render(const world *w, answer *out)
+{
+  static const double pose1[6] = {0}, pose2[6] = {0.1, 0.2, 0.6, 0.1, 0.2, 0.3};
+  abut_view view = abut_default_view();
+  view.width = WIDTH;
+  view.height = HEIGHT;
+  start_answer(out);
+  return abut_render(w->pair, ABUT_POSE_TWIST, pose1, pose2, &view,
+                     room(out, 3 * WIDTH * HEIGHT, 1, -1.0));
+}
+
+const task tasks[TASKS] = {
+  {"contacts", run_contacts, POSES}, {"gradient", run_gradient, POSES},
+  {"jvp", run_jvp, POSES},           {"jacobian", run_jacobian, BLOCK_POSES},
+  {"field", run_field, 0},           {"witness", run_witness, 0},
+  {"render", run_render, 0},
+};

@@ -1,0 +1,64 @@
+/* What the tests of failing devices compute: a small pair of boxes over a few poses, by every kind
+ * of call, and how answers are compared. */
+#ifndef ABUT_TESTS_FAILURES_H
+#define ABUT_TESTS_FAILURES_H
+
+#include "support/check.h"
+
+#define POSES 48
+#define CHUNK 16 /* poses */
+#define BLOCK_POSES 2 /* of a Jacobian */
+
+/* A context, and what is made in it. */
+typedef struct world {
+  abut_context context;
+  abut_body bodies[2];
+  abut_pair pair;
+} world;
+
+/* Which devices: PoCL alone, or twice, as two parts of it where it has two cores. */
+typedef struct setting {
+  abut_device_choice devices[2];
+  uint32_t count;
+  abut_fallback fallback;
+  double timeout; /* [s]; 0: the default */
+  void *queue;    /* instead of devices, or NULL */
+} setting;
+
+/* False, after a line that says so, where there is no PoCL. */
+bool find_setting(uint32_t count, setting *out);
+
+abut_status create_context(const setting *s, world *out);
+
+/* The rest of a world; on failure destroy_bodies is still due. */
+abut_status create_bodies(world *w);
+void destroy_bodies(world *w);
+
+/* Arrays that a call has given, side by side. */
+#define ARRAYS_MOST 16
+typedef struct answer {
+  struct {
+    size_t offset, count, size; /* elements of `size` bytes */
+    double tolerance;           /* between devices of different kinds; < 0: not compared */
+  } arrays[ARRAYS_MOST];
+  size_t array_count, used;
+  size_t failures, rejected;
+  char bytes[1 << 20];
+} answer;
+
+/* A call; `elements` of them are shared among devices, or 0 where one device does it all. */
+typedef struct task {
+  const char *name;
+  abut_status (*run)(const world *w, answer *out);
+  size_t elements;
+} task;
+
+extern const task tasks[];
+enum { TASKS = 7 };
+
+bool same_answer(const answer *a, const answer *b, const char *what);
+
+/* Within the tolerances of docs/spec.md, section 9. */
+bool near_answer(const answer *a, const answer *b, const char *what);
+
+#endif

@@ -1,0 +1,54 @@
+/* OpenCL as the library sees it, with faults that tests order.
+ *
+ * The shim defines every OpenCL function that the library calls and hands it on to the real one: a
+ * program of the library's objects and the shim, without libOpenCL, does not link once the library
+ * calls a function that is not here. It also takes the place of malloc, calloc and realloc in those
+ * objects (-Wl,--wrap). All of it counts what is called, and what is created and not released.
+ */
+#ifndef ABUT_TESTS_SHIM_H
+#define ABUT_TESTS_SHIM_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+
+/* Loads the real functions. False where there is no libOpenCL. */
+bool shim_open(void);
+
+/* What is counted. */
+typedef enum shim_kind {
+  SHIM_CALLS,      /* of OpenCL, but for the next ones */
+  SHIM_ARGUMENTS,  /* clSetKernelArg, four of five calls */
+  SHIM_ALLOCATIONS
+} shim_kind;
+
+/* Counts from 1 on what comes of a kind; first .. last of it fail: allocations give NULL, OpenCL
+ * calls `code`, out-parameters NULL; what releases does so before it fails. 0, 0: none fails. */
+void shim_fail(shim_kind kind, long first, long last, cl_int code);
+
+/* What was counted since; nothing fails any more. */
+long shim_stop(void);
+
+/* What was made to fail since counting began, and the first one's name. */
+long shim_failed(void);
+const char *shim_first_failed(void);
+
+typedef enum shim_hang {
+  SHIM_HANG_QUEUE, /* kernels of other queues, and copies, go on */
+  SHIM_HANG_DEVICE /* nothing that is sent to the device's queues from then on ends */
+} shim_hang;
+
+/* The n-th launch of a kernel from now on does not end until shim_end_hang. */
+void shim_hang_launch(long n, shim_hang how);
+
+/* Whether that launch has come. */
+bool shim_hung(void);
+
+/* Ends the launch that hangs: with CL_COMPLETE or an error. False where none hangs. */
+bool shim_end_hang(cl_int status);
+
+/* OpenCL objects created or retained and not released: contexts, queues, programs, kernels, memory,
+ * events. Parts of devices are kept. The name is of the first kind that is not 0, or NULL. */
+const char *shim_live(long *count);
+void shim_forget_live(void);
+
+#endif
