@@ -7,7 +7,9 @@
  *
  * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or whose answers to
  * a known question are wrong, is not used any more; the context's other devices do its share of the
- * batch again, so that no pose is lost. abut_context_devices says which device failed and why.
+ * batch again, so that no pose is lost. A device without the memory for a body has failed, too; one
+ * without the memory for a chunk takes smaller chunks. abut_context_devices says which device failed
+ * and why.
  * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
  * goes, and cl_mem of the caller's that they use, or on CPU devices its arrays of witness points,
  * should not go before the process does.
@@ -84,11 +86,12 @@ typedef struct abut_device_choice {
 
 /* Finds one or more devices by the words that a user types.
  *
- * text      as for abut_find_device; "all" means every OpenCL device. "/UNITS" after it divides
- *           each device into parts of so many compute units, which become devices of their own;
- *           "/UNITS.PART" takes one of them: "pocl/1" is every core that PoCL sees, "pocl/1.0"
- *           the first.
- * choices   room for ABUT_DEVICES_MOST
+ * text      one name as for abut_find_device, blanks and all: no list of names; "all" means every
+ *           OpenCL device. "/UNITS" after it divides each device into parts of so many compute
+ *           units, which become devices of their own; "/UNITS.PART" takes one of them: "pocl/1" is
+ *           every core that PoCL sees, "pocl/1.0" the first.
+ * choices   room for ABUT_DEVICES_MOST; for several names, ask for each and put what is found one
+ *           behind the other
  * count     set to how many there are
  * Errors: ABUT_ERROR_DEVICE where nothing fits, a device cannot be divided so, or there are more
  * than ABUT_DEVICES_MOST.
@@ -108,7 +111,10 @@ typedef enum abut_fallback {
 
 typedef struct abut_context_def {
   uint32_t device;              /* index from abut_list_devices */
-  const abut_device_choice *devices; /* (device_count) instead of `device`, several; or NULL */
+  const abut_device_choice *devices; /* (device_count) instead of `device`, several, none of them
+                                   twice but the host path, each of which is a thread; or NULL. A
+                                   device and parts of it may be there: they compete. Read by
+                                   abut_create_context alone: it need not last. */
   uint32_t device_count;
   void *opencl_queue;           /* the caller's cl_command_queue, in order, whose context and device
                                    are then this context's only ones; or NULL. Retained. */
@@ -132,9 +138,13 @@ ABUT_API abut_context_def abut_default_context_def(void);
 /* Opens devices, builds the kernels for each, or takes them from the folder of compiled programs
  * (abut.1, ABUT_CACHE_DIR), without which nothing fails, and asks each device for contacts that are
  * known. Programs that are built later, for derivatives, are asked when a call first needs them.
- * Errors: ABUT_ERROR_DEVICE, ABUT_ERROR_PRECISION, ABUT_ERROR_ARGUMENT, OpenCL's codes, and
- * ABUT_ERROR_SELF_TEST where a device answers wrongly; the text names the device. After a failed
- * build, abut_last_error() holds the compiler's log. */
+ * Errors: ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
+ * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
+ * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
+ * ABUT_ERROR_SELF_TEST and ABUT_ERROR_TIMEOUT where a device answers wrongly, or not in time;
+ * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. After a failed build, here or in
+ * the call that first needs a program and has no device left, abut_last_error() holds the
+ * compiler's log. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
 /* Frees a context with every body and pair made in it. */
@@ -147,7 +157,7 @@ ABUT_API abut_status abut_context_device(abut_context context, abut_device_info 
 typedef struct abut_device_report {
   abut_device_info info;
   abut_status status;  /* ABUT_SUCCESS, or why it is not used any more */
-  char text[256];      /* the same in words; "" */
+  char text[1024];     /* the same in words, cut where they are more; "" */
   uint64_t chunks;     /* of batches, done by it */
   uint64_t elements;   /* poses in them */
 } abut_device_report;
@@ -161,7 +171,9 @@ ABUT_API abut_status abut_context_devices(abut_context context, abut_device_repo
                                           size_t capacity, size_t *count);
 ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
-/* What a device did with a chunk of a batch. */
+/* What a device did with a chunk of a batch. Two chunks may be under way on a device; kernels of one
+ * count from when those of the chunk before it had ended, so that computes do not overlap. Where a
+ * chunk ends before an earlier one of its device, its compute has begin == end. */
 typedef enum abut_phase {
   ABUT_PHASE_UPLOAD = 0,
   ABUT_PHASE_COMPUTE = 1,

@@ -36,8 +36,8 @@ static void rotation_of(const double q[4], double m[9])
   m[8] = 1 - 2 * (x * x + y * y);
 }
 
-/* The largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0, or the least: by the sign of 1 - e one
- * is at a corner, the other a dual norm. */
+/* The largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0, or the least: by the sign of 1 - e
+ * one is at a corner, the other a dual norm. */
 static double extreme(double a, double b, double e, bool largest)
 {
   const double corner = largest ? fmax(a, b) : fmin(a, b);

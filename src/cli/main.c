@@ -93,8 +93,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, gradcheck, "
-                       "render, bench or tune");
+    return usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, "
+                       "gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }

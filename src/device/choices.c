@@ -40,10 +40,15 @@ static abut_status check_parts(const found_device *found, const abut_device_choi
     return fail(ABUT_ERROR_DEVICE, "device %u (%s) cannot be divided", found->info.index,
                 found->info.name);
   }
-  if (choice->part >= parts || parts > PARTS_MOST) {
-    return fail(ABUT_ERROR_DEVICE, "device %u (%s) of %u compute units has no part %u of %u",
-                found->info.index, found->info.name, found->info.compute_units, choice->part,
-                choice->units);
+  if (!parts || parts > PARTS_MOST) {
+    return fail(ABUT_ERROR_DEVICE, "device %u (%s) cannot be divided into parts of %u compute "
+                "units: it has %u", found->info.index, found->info.name, choice->units,
+                found->info.compute_units);
+  }
+  if (choice->part >= parts) {
+    return fail(ABUT_ERROR_DEVICE, "device %u (%s) of %u compute units has no part %u: parts of %u "
+                "units are %u, from 0", found->info.index, found->info.name,
+                found->info.compute_units, choice->part, choice->units, parts);
   }
   return ABUT_SUCCESS;
 }

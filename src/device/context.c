@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/discovery.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,27 @@ abut_context_def abut_default_context_def(void)
   return def;
 }
 
+static bool same_choice(const abut_device_choice *a, const abut_device_choice *b)
+{
+  return a->device == b->device && a->units == b->units && (!a->units || a->part == b->part);
+}
+
+/* Host paths are threads, of which there may be several. */
+static abut_status check_once(const abut_device_choice *choice)
+{
+  found_device found;
+  char part[64] = "";
+  TRY(discover(choice->device, &found));
+  if (!found.platform) {
+    return ABUT_SUCCESS;
+  }
+  if (choice->units) {
+    snprintf(part, sizeof part, "part %u of %u units of ", choice->part, choice->units);
+  }
+  return fail(ABUT_ERROR_ARGUMENT, "%sdevice %u (%s) is named twice in one context", part,
+              choice->device, found.info.name);
+}
+
 static abut_status check_devices(const abut_context_def *def)
 {
   if ((def->devices != NULL) != (def->device_count > 0) || def->device_count > ABUT_DEVICES_MOST) {
@@ -29,6 +51,14 @@ static abut_status check_devices(const abut_context_def *def)
   }
   if (def->opencl_queue && def->devices) {
     return fail(ABUT_ERROR_ARGUMENT, "a queue of the caller's is a device by itself");
+  }
+  for (uint32_t i = 0; i < def->device_count; ++i) {
+    for (uint32_t k = 0; k < i; ++k) {
+      if (same_choice(&def->devices[i], &def->devices[k])) {
+        TRY(check_once(&def->devices[i]));
+        break;
+      }
+    }
   }
   return ABUT_SUCCESS;
 }
@@ -204,6 +234,11 @@ bool is_device_error(abut_status status)
          status == ABUT_ERROR_SELF_TEST;
 }
 
+bool is_memory_error(abut_status status)
+{
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
 void context_fail(context *c, size_t i, abut_status status)
 {
   member *m = &c->members[i];
@@ -307,7 +342,8 @@ abut_status abut_context_devices(abut_context handle_, abut_device_report *repor
     const member *m = &c->members[i];
     reports[i] = (abut_device_report){.info = *device_info(m->device), .status = m->status,
                                       .chunks = m->chunks, .elements = m->elements};
-    memcpy(reports[i].text, m->text, sizeof m->text);
+    snprintf(reports[i].text, sizeof reports[i].text, "%.*s", (int)sizeof reports[i].text - 1,
+             m->text);
   }
   return ABUT_SUCCESS;
 }

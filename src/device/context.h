@@ -2,6 +2,7 @@
 #ifndef ABUT_DEVICE_CONTEXT_H
 #define ABUT_DEVICE_CONTEXT_H
 
+#include "base/error.h"
 #include "base/handle.h"
 #include "device/device.h"
 #include <pthread.h>
@@ -19,7 +20,7 @@ typedef struct owned {
 typedef struct member {
   device *device;          /* NULL: the host path, as long as it need not stand in */
   abut_status status;      /* ABUT_SUCCESS, or why it failed */
-  char text[256];
+  char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
   double rates[RATE_KINDS]; /* elements a second, measured last; 0: not yet */
   bool tested[PROGRAM_COUNT]; /* programs that have answered the self-test */
@@ -64,6 +65,9 @@ size_t context_first(const context *c);
 
 /* Whether a device is to blame, and others may do better. */
 bool is_device_error(abut_status status);
+
+/* Whether a device lacks the memory for a buffer; a smaller one may fit. */
+bool is_memory_error(abut_status status);
 
 /* Marks a member as failed, with the last error text. */
 void context_fail(context *c, size_t place, abut_status status);

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include <CL/cl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ typedef struct sharing {
   chunk returned[RETURNED_MOST];
   size_t returned_count;
   abut_status status; /* of the whole job */
-  char text[1024];
+  char text[ERROR_TEXT_BYTES];
   hand hands[MEMBERS];
   size_t hand_count, working;
 } sharing;
@@ -247,7 +246,7 @@ static abut_status report_progress(hand *h)
 /* A device without the memory for a chunk gets smaller ones. */
 static bool shrink(hand *h, abut_status status, size_t count)
 {
-  if (status != CL_MEM_OBJECT_ALLOCATION_FAILURE || count < 2) {
+  if (!is_memory_error(status) || count < 2) {
     return false;
   }
   sharing *s = h->sharing;

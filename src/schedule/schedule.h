@@ -9,7 +9,6 @@
 #define ABUT_SCHEDULE_SCHEDULE_H
 
 #include "device/context.h"
-#include <abut/manifold.h>
 
 /* Elements first .. first + count - 1 of a batch. */
 typedef struct chunk {
@@ -45,7 +44,7 @@ struct job {
   size_t bound;     /* most elements of a chunk that anyone may take; 0: no bound */
   size_t multiple;  /* chunks but the last are of multiples of so many elements; 0: of any */
   int kind;         /* of throughput, see member.rates */
-  abut_progress progress; /* on the calling thread; or NULL */
+  bool (*progress)(size_t done, size_t total, void *user); /* on the calling thread; or NULL */
   void *progress_user;
 };
 

@@ -7,8 +7,13 @@ base="contacts cube.body.json slab.body.json --poses poses.csv --smoothing sharp
 # shellcheck disable=SC2086 # words
 run 0 $base -o one.npz --device "$device"
 "$arrays" show one.npz d > first
-for several in "--device $device --device $device" \
-  "--device $device --device $device --device $device --chunk 1"; do
+# Host paths are threads, of which there may be several; a device has one place, as have its parts.
+if [ "$device" = host ]; then
+  two='--device host --device host' three="--device host --device host --device host --chunk 1"
+else
+  two="--device $device --device $device/1.0" three="--device $device --device $device/1 --chunk 1"
+fi
+for several in "$two" "$three"; do
   # shellcheck disable=SC2086 # words
   run 0 $base -o several.npz $several --timeline shared
   "$arrays" show several.npz d > second
@@ -42,8 +47,9 @@ run 2 $base -o both.json --device "$device" --timeline both
 # shellcheck disable=SC2086 # words
 run 1 $base -o no.npz --device "$device" --timeline no-such-folder/t
 absent no.npz
+# shellcheck disable=SC2086 # words
 run 0 gradient cube.body.json slab.body.json --poses poses.csv --mean-distance -o g.npz -q \
-  --device "$device" --device "$device" --timeline g
+  $two --timeline g
 there g.png
 
 # Words that name no device, or no part of one.
@@ -65,6 +71,18 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --device $dev
 run 2 $base -o no.npz $many
 
 if [ "$device" = pocl ]; then
+  for twice in '--device pocl --device portable' '--device pocl/1.0 --device pocl/1' \
+    '--device all --device pocl'; do
+    # shellcheck disable=SC2086 # words
+    run 2 $base -o no.npz $twice
+    has stderr '^abut: .*device [0-9]+ \(.*\) is named twice in one context$'
+  done
+  # shellcheck disable=SC2086 # words
+  run 2 $base -o no.npz --device pocl/99999
+  has stderr '^abut: device .* cannot be divided into parts of 99999 compute units: it has [0-9]+$'
+  # shellcheck disable=SC2086 # words
+  run 2 $base -o no.npz --device pocl/1.900
+  has stderr '^abut: device .* has no part 900: parts of 1 units are [0-9]+, from 0$'
   # shellcheck disable=SC2086 # words
   run 0 $base -o parts.npz --device pocl/1
   "$arrays" show parts.npz d > second

@@ -19,12 +19,15 @@ bool find_setting(uint32_t count, setting *out)
     printf("not run: %s\n", abut_last_error());
     return false;
   }
-  *out = (setting){.count = count};
-  for (uint32_t i = 0; i < count; ++i) {
-    out->devices[i] = (abut_device_choice){pocl, 0, 0};
+  *out = (setting){.devices = {{pocl, 0, 0}}, .count = 1};
+  if (count == 1) {
+    return true;
   }
-  if (count > 1 && abut_find_devices("pocl/1", parts, &found) == ABUT_SUCCESS && found > 1) {
+  if (abut_find_devices("pocl/1", parts, &found) == ABUT_SUCCESS && found > 1) {
     memcpy(out->devices, parts, sizeof out->devices);
+    out->count = count;
+  } else {
+    printf("PoCL alone: it has one core\n");
   }
   return true;
 }

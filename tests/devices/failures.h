@@ -16,7 +16,7 @@ typedef struct world {
   abut_pair pair;
 } world;
 
-/* Which devices: PoCL alone, or twice, as two parts of it where it has two cores. */
+/* Which devices: PoCL alone, or two parts of it where it has two cores. */
 typedef struct setting {
   abut_device_choice devices[2];
   uint32_t count;

@@ -1,6 +1,6 @@
 /* A device that fails in the middle loses no pose: the N-th OpenCL call fails for every N, once and
- * for good, then the N-th allocation. Every seventh clSetKernelArg is taken, which the library treats
- * alike wherever they are, and every seventh of whatever is called beside abut_contacts;
+ * for good, then the N-th allocation. Every seventh clSetKernelArg is taken, which the library
+ * treats alike wherever they are, and every seventh of whatever is called beside abut_contacts;
  * ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define UNKNOWN "+ what_nobody_has_declared_and_therefore_does_not_build_"
+#define LAST_UNKNOWN "the_last_thing_that_nobody_has_declared"
+
 enum { PATH = 1024, REALS = 1 << 16 };
 
 static const char *kernels, *folder;
@@ -231,6 +234,33 @@ static void no_fallback(const char *suite)
   }
 }
 
+/* A program that a call needs first does not build: all of the compiler's words are there, also
+ * those that a report has no room for. */
+static void says_why(const char *suite)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_device_report report;
+  abut_batch b = batch();
+  size_t count = 0;
+  CHECK_OK(abut_find_device("pocl", &def.device));
+  def.kernel_directory = suite;
+  def.fallback = ABUT_FALLBACK_NONE;
+  if (!CHECK_OK(abut_create_context(&def, &s.context))) {
+    return;
+  }
+  if (make_pair()) {
+    const abut_status status = gradient(&b);
+    check(status < 0 && status > -2000, "what does not build gives %d", status);
+    says(abut_last_error(), "do not build");
+    says(abut_last_error(), LAST_UNKNOWN);
+    CHECK_OK(abut_context_devices(s.context, &report, 1, &count));
+    check(report.status == status && strlen(report.text) > 255,
+          "a report of %zu characters", strlen(report.text));
+    says(report.text, "do not build");
+  }
+  CHECK_OK(abut_destroy_context(s.context));
+}
+
 static void refused_at_once(const char *suite, bool with_host)
 {
   abut_device_info info;
@@ -274,7 +304,7 @@ static void leaves_nothing(const char *device)
 
 int main(int argc, char **argv)
 {
-  static char forward[PATH], reverse[PATH], dual[PATH];
+  static char forward[PATH], reverse[PATH], broken[PATH], dual[PATH];
   uint32_t index;
   kernels = argc > 2 ? argv[1] : "cl";
   folder = argc > 2 ? argv[2] : "suites";
@@ -295,6 +325,12 @@ int main(int argc, char **argv)
     taken_over(reverse, WITNESS, false);
     taken_over(reverse, HESSIAN, false);
     no_fallback(reverse);
+  }
+  if (write_suite("broken", "reduce.cl", "#if WITH_ADJOINT",
+                  "#if WITH_ADJOINT\nstatic real broken(real x)\n{\n  return x " UNKNOWN "1 "
+                  UNKNOWN "2 " UNKNOWN "3 " UNKNOWN "4 + " LAST_UNKNOWN ";\n}\n#endif\n"
+                  "#if WITH_ADJOINT", broken)) {
+    says_why(broken);
   }
   if (write_suite("dual", "dual.inl", "DN(chain)(a, v, R(0.5) / v)", "DN(chain)(a, v, R(0.49) / v)",
                   dual)) {

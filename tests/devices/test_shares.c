@@ -1,8 +1,9 @@
 /* One answer to the bit, however many equal devices share a batch: test_shares PRECISION
  *
- * The device of ABUT_TEST_DEVICE whole, in parts, three times over, and every one of its platform;
- * odd numbers of poses and chunks. Then what a context of several devices says of itself: progress,
- * timeline, lists, and, of PoCL, names. 77 where there is no such device. */
+ * The device of ABUT_TEST_DEVICE whole, in parts, whole beside its parts (the host path, which is
+ * a thread: three times over), and every one of its platform; odd numbers of poses and chunks. Then
+ * what a context of several devices says of itself: progress, timeline, lists, who may not be there
+ * twice, and, of PoCL, names. 77 where there is no such device. */
 #include "core/slopes.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ typedef struct variant {
   size_t count;
 } variant;
 
-enum { WHOLE, PARTS, THRICE, ALL, VARIANTS };
+enum { WHOLE, PARTS, MORE, ALL, VARIANTS };
 
 /* Devices of one kind, each way that there is; a count of 0 where it is none. */
 static bool find_variants(const char *device, variant v[VARIANTS])
@@ -37,7 +38,6 @@ static bool find_variants(const char *device, variant v[VARIANTS])
   }
   memset(v, 0, VARIANTS * sizeof *v);
   v[WHOLE] = (variant){"whole", {{whole, 0, 0}}, 1};
-  v[THRICE] = (variant){"three times", {{whole, 0, 0}, {whole, 0, 0}, {whole, 0, 0}}, 3};
   v[PARTS].name = "parts";
   snprintf(divided, sizeof divided, "%s/1", device);
   if (abut_find_devices(divided, v[PARTS].choices, &v[PARTS].count) != ABUT_SUCCESS) {
@@ -46,6 +46,14 @@ static bool find_variants(const char *device, variant v[VARIANTS])
   }
   v[ALL].name = "all of the platform";
   CHECK_OK(abut_list_devices(infos, 64, &count));
+  if (infos[whole].type == ABUT_DEVICE_HOST) {
+    v[MORE] = (variant){"three times", {{whole, 0, 0}, {whole, 0, 0}, {whole, 0, 0}}, 3};
+  } else {
+    v[MORE] = v[PARTS];
+    v[MORE].name = "whole beside its parts";
+    v[MORE].count += v[MORE].count < ABUT_DEVICES_MOST;
+    v[MORE].choices[v[MORE].count - 1] = v[WHOLE].choices[0];
+  }
   for (size_t i = 0; i < count && i < 64 && v[ALL].count < ABUT_DEVICES_MOST; ++i) {
     if (strcmp(infos[i].platform, infos[whole].platform) == 0) {
       v[ALL].choices[v[ALL].count++] = (abut_device_choice){infos[i].index, 0, 0};
@@ -433,20 +441,25 @@ static void test_timeline(const variant *v, uint32_t chunk)
 
 /* ---- names ---- */
 
-static void refused(const char *text)
+static void refused(const char *text, const char *why)
 {
   abut_device_choice choices[ABUT_DEVICES_MOST];
   size_t count = 0;
   const abut_status status = abut_find_devices(text, choices, &count);
-  check(status == ABUT_ERROR_DEVICE && *abut_last_error(), "\"%s\" gives %d: %s", text, status,
-        abut_last_error());
+  check(status == ABUT_ERROR_DEVICE && strstr(abut_last_error(), why), "\"%s\" gives %d: %s", text,
+        status, abut_last_error());
 }
 
 static void test_names(const variant *v)
 {
-  static const char *const wrong[] = {
-    "pocl/0", "pocl/1.", "pocl/1.x", "pocl/1.99", "pocl/99999", "pocl/1.1.1", "pocl/1x",
-    "no such device", "no such device/1", "host/1", "99999", "99999/1"};
+  static const char *const wrong[][2] = {
+    {"pocl/0", "is no division"}, {"pocl/1.", "is no division"}, {"pocl/1.x", "is no division"},
+    {"pocl/1.1.1", "is no division"}, {"pocl/1x", "is no division"},
+    {"pocl/1.900", "has no part 900: parts of 1 units are"},
+    {"pocl/99999", "cannot be divided into parts of 99999 compute units: it has"},
+    {"pocl/99999.0", "cannot be divided into parts of 99999 compute units: it has"},
+    {"no such device", "no device is called"}, {"no such device/1", "no device is called"},
+    {"host/1", "cannot be divided"}, {"99999", "no device"}, {"99999/1", "no device"}};
   abut_device_choice choices[ABUT_DEVICES_MOST];
   size_t count = 0, there = 0;
   CHECK_OK(abut_list_devices(NULL, 0, &there));
@@ -468,8 +481,23 @@ static void test_names(const variant *v)
     check(count == 1 && !memcmp(choices, part, sizeof *part), "%s is another part", text);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-    refused(wrong[i]);
+    refused(wrong[i][0], wrong[i][1]);
   }
+}
+
+/* A device has one place in a context, and so has each of its parts. */
+static void refused_twice(const abut_device_choice *choice)
+{
+  const abut_device_choice choices[3] = {*choice, {choice->device, 1, 99}, *choice};
+  abut_context_def def = abut_default_context_def();
+  abut_context context;
+  def.devices = choices;
+  def.device_count = 3;
+  def.precision = precision;
+  const abut_status status = abut_create_context(&def, &context);
+  check(status == ABUT_ERROR_ARGUMENT && strstr(abut_last_error(), "named twice"),
+        "part %u of %u units of device %u twice gives %d: %s", choice->part, choice->units,
+        choice->device, status, abut_last_error());
 }
 
 int main(int argc, char **argv)
@@ -484,6 +512,12 @@ int main(int argc, char **argv)
   }
   if (strcmp(device, "pocl") == 0) {
     test_names(v);
+  }
+  if (strcmp(device, "host") != 0) {
+    refused_twice(&v[WHOLE].choices[0]);
+    for (size_t i = 0; i < v[PARTS].count; ++i) {
+      refused_twice(&v[PARTS].choices[i]);
+    }
   }
   for (int i = PARTS; i < VARIANTS; ++i) {
     if (v[i].count < 2) {
