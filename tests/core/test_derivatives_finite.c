@@ -130,12 +130,20 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
   }
 }
 
+/* What sanitizers make many times slower is asked of each body with itself alone. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SOME = 1 };
+#else
+enum { SOME = 0 };
+#endif
+
 /* Every way of selection for each body with itself, one for the other pairs. */
 static void test_twists(const abut_body bodies[AWKWARD], abut_precision precision)
 {
   for (int i = 0; i < AWKWARD * AWKWARD; ++i) {
+    const bool itself = i % (AWKWARD + 1) == 0;
     for (int way = 0; way < 4; ++way) {
-      if (i % (AWKWARD + 1) == 0 || way == i % 4) {
+      if ((itself && !SOME) || (way == i % 4 && (itself || !SOME))) {
         test_pair(bodies, i / AWKWARD, i % AWKWARD, way, precision);
       }
     }
