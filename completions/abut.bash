@@ -21,6 +21,7 @@ _abut()
     --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents) _abut_files npz; return ;;
     -o | --output) _abut_files npz png json; return ;;
+    --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
     --what) word='forward mean-gradient vjp jvp' ;;
@@ -28,7 +29,7 @@ _abut()
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | \
-      --seconds | --step | --threshold | --timeline | --timeout | --width | --zoom) return ;;
+      --seconds | --step | --threshold | --timeout | --width | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")

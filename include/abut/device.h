@@ -7,8 +7,8 @@
  *
  * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or whose answers to
  * a known question are wrong, is not used any more; the context's other devices do its share of the
- * batch again, so that no pose is lost. A device without the memory for a body has failed, too; one
- * without the memory for a chunk takes smaller chunks. abut_context_devices says which device failed
+ * batch again, so that no pose is lost. A device without memory for a body has failed, too; one
+ * without memory for a chunk takes smaller chunks. abut_context_devices says which device failed
  * and why.
  * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
  * goes, and cl_mem of the caller's that they use, or on CPU devices its arrays of witness points,
@@ -142,8 +142,8 @@ ABUT_API abut_context_def abut_default_context_def(void);
  * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
  * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
  * ABUT_ERROR_SELF_TEST and ABUT_ERROR_TIMEOUT where a device answers wrongly, or not in time;
- * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. After a failed build, here or in
- * the call that first needs a program and has no device left, abut_last_error() holds the
+ * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. After a failed build, here or
+ * in the call that first needs a program and has no device left, abut_last_error() holds the
  * compiler's log. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
@@ -171,9 +171,9 @@ ABUT_API abut_status abut_context_devices(abut_context context, abut_device_repo
                                           size_t capacity, size_t *count);
 ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
-/* What a device did with a chunk of a batch. Two chunks may be under way on a device; kernels of one
- * count from when those of the chunk before it had ended, so that computes do not overlap. Where a
- * chunk ends before an earlier one of its device, its compute has begin == end. */
+/* What a device did with a chunk of a batch. Two chunks may be under way on a device; the kernels
+ * of one count from when those of the chunk before it had ended, so that computes do not overlap.
+ * Where a chunk ends before an earlier one of its device, its compute has begin == end. */
 typedef enum abut_phase {
   ABUT_PHASE_UPLOAD = 0,
   ABUT_PHASE_COMPUTE = 1,

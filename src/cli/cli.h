@@ -183,7 +183,7 @@ typedef struct scene {
   abut_context context;
   bool open;
   abut_device_info device; /* the first one */
-  char devices[512];       /* all of them by name */
+  char devices[512];       /* all that were chosen, by name */
   abut_precision precision;
   abut_body bodies[2];
   abut_smoothing smoothing;
@@ -193,6 +193,8 @@ typedef struct scene {
   abut_layout layout;
 } scene;
 
+/* The devices of every --device, or the default one. choices: room for ABUT_DEVICES_MOST. */
+exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count);
 /* Opens every --device at a precision with --lanes and --chunk. Close it after a failure, too. */
 exit_code scene_open(scene *s, const options *o, abut_precision precision);
 /* The next two, and the pair. */
@@ -203,6 +205,13 @@ exit_code scene_bodies(scene *s, const options *o);
 exit_code scene_smoothing(scene *s, const options *o, bool print);
 /* The pair of --soft, if it was given. */
 exit_code scene_soft(scene *s, const options *o);
+/* The devices that did what was computed, by name: of batches those that had a share, else the
+ * first one that works. */
+typedef struct workers_text {
+  char text[512];
+} workers_text;
+
+workers_text scene_workers(const scene *s);
 /* Says, too, which devices failed on the way, and why. */
 void scene_close(scene *s);
 

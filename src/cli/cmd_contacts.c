@@ -46,7 +46,7 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
   if (least_distance(c, s, &least)) {
     printf("least vertex distance %.4g m, ", least);
   }
-  printf("%.3g s on %s, %s\n", seconds, s->devices, precision_name(s->precision));
+  printf("%.3g s on %s, %s\n", seconds, scene_workers(s).text, precision_name(s->precision));
 }
 
 static exit_code run(contacts_store *c, scene *s, const options *o, const abut_poses *poses)

@@ -110,7 +110,7 @@ static void print_title(const gradcheck *g)
 {
   const job *j = g->job;
   printf("%zu of %zu poses, %zu contacts a pose, float64 on %s\n", g->pose_count, j->poses.count,
-         j->scene.layout.contacts, j->scene.devices);
+         j->scene.layout.contacts, scene_workers(&j->scene).text);
   printf("steps h, h/2, h/4 along each pose parameter, h = %.3g m or %.3g rad; shorter where "
          "quotients do not settle\n", g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "

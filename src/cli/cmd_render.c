@@ -57,7 +57,7 @@ static exit_code draw(const scene *s, const options *o, const abut_poses *poses,
                                             rgb)));
   if (!o->value[OPTION_QUIET]) {
     printf("pose %zu of %zu, %u x %u pixels, %.3g s on %s\n", index, poses->count, view->width,
-           view->height, seconds, s->devices);
+           view->height, seconds, scene_workers(s).text);
   }
 done:
   free(rgb);

@@ -64,9 +64,6 @@ static exit_code write_setting(const tuner *u, const char *path, const tune_sett
   if (!u->o->value[OPTION_QUIET]) {
     printf("%s: %u lanes, work-groups of %u and %u, %.4g MiB of scratch\n", path, best->t.lanes,
            best->t.group, best->t.items, (double)best->t.scratch_bytes / (1 << 20));
-    if (!is_in_use(path)) {
-      printf("It is used where the environment's ABUT_TUNING names it.\n");
-    }
   }
   return EXIT_GOOD;
 }
@@ -96,12 +93,22 @@ static exit_code open_present(tuner *u, tune_setting **present)
   return EXIT_GOOD;
 }
 
-static exit_code run(tuner *u, const char *path)
+/* ---- one device ---- */
+
+static void forget_device(tuner *u)
+{
+  for (size_t i = 0; i < u->count; ++i) {
+    tune_close(&u->settings[i]);
+  }
+  bench_memory_close(&u->memory);
+  u->count = 0;
+  u->longest = u->call = 0.0;
+}
+
+static exit_code tune_device(tuner *u, const char *path)
 {
   tune_setting *present = NULL, *best = NULL;
   bool complete = false;
-  CLI_TRY(tune_answers_make(&u->answers, u->o, u->precision, &u->poses,
-                            ANSWERS_SHARE * u->seconds));
   CLI_TRY(open_present(u, &present));
   CLI_TRY(tune_race(u, &present, 1, 0.0));
   u->call = present->seconds[0][0] + present->seconds[1][0];
@@ -114,21 +121,55 @@ static exit_code run(tuner *u, const char *path)
   return write_setting(u, path, best);
 }
 
-static exit_code find_device(tuner *u)
+/* ---- all of them ---- */
+
+/* Parts of a device have its settings: of the device and its parts, the one named first is
+ * measured. */
+static bool has_turn(const tuner *u, size_t i)
 {
-  uint32_t index = 0;
-  size_t count = 0;
-  CLI_TRY(report_status(abut_find_device(u->o->value[OPTION_DEVICE], &index)));
-  CLI_TRY(report_status(abut_list_devices(NULL, 0, &count)));
-  abut_device_info *infos = calloc(count, sizeof *infos);
-  if (!infos) {
-    return report(EXIT_RUN, "no memory for %zu devices", count);
+  size_t k = 0;
+  while (k < i && u->choices[k].device != u->choices[i].device) {
+    ++k;
   }
-  size_t room = count;
-  const exit_code code = report_status(abut_list_devices(infos, room, &count));
-  if (code == EXIT_GOOD && index < room) {
-    u->device = infos[index];
+  return k == i;
+}
+
+static exit_code find_infos(abut_device_info **infos, size_t *count)
+{
+  CLI_TRY(report_status(abut_list_devices(NULL, 0, count)));
+  const size_t room = *count;
+  *infos = calloc(room, sizeof **infos);
+  if (!*infos) {
+    return report(EXIT_RUN, "no memory for %zu devices", room);
   }
+  CLI_TRY(report_status(abut_list_devices(*infos, room, count)));
+  *count = *count < room ? *count : room;
+  return EXIT_GOOD;
+}
+
+/* One device after the other, each with its own time, against the same answers. */
+static exit_code run(tuner *u, const char *path)
+{
+  abut_device_info *infos = NULL;
+  size_t there = 0;
+  exit_code code = EXIT_GOOD;
+  CLI_TRY_DONE(find_infos(&infos, &there));
+  CLI_TRY_DONE(tune_answers_make(&u->answers, u->o, u->precision, &u->poses,
+                                 ANSWERS_SHARE * u->seconds));
+  for (size_t i = 0; i < u->choice_count; ++i) {
+    if (has_turn(u, i) && u->choices[i].device < there) {
+      u->choice = &u->choices[i];
+      u->device = infos[u->choice->device];
+      u->end = now() + u->seconds;
+      code = tune_device(u, path);
+      forget_device(u);
+      CLI_TRY_DONE(code);
+    }
+  }
+  if (!u->o->value[OPTION_QUIET] && !is_in_use(path)) {
+    printf("It is used where the environment's ABUT_TUNING names it.\n");
+  }
+done:
   free(infos);
   return code;
 }
@@ -149,27 +190,24 @@ exit_code cmd_tune(const options *o)
     CLI_TRY(need_operands(o, 2, "two bodies, A and B, or neither"));
   }
   abut_precision precision = ABUT_FLOAT32;
-  double seconds = SECONDS;
+  double seconds = SECONDS, timeout = 0.0;
   char *path = NULL;
   exit_code code = EXIT_GOOD;
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(option_real(o, OPTION_SECONDS, 1.0, 86400.0, &seconds));
+  CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &timeout));
   CLI_TRY(check_inputs(o));
   tuner *u = calloc(1, sizeof *u);
   CLI_TRY(u ? EXIT_GOOD : report(EXIT_RUN, "no memory"));
   u->o = o;
   u->precision = precision;
   u->seconds = seconds;
-  u->end = now() + seconds;
-  CLI_TRY_DONE(find_device(u));
+  u->timeout = timeout;
+  CLI_TRY_DONE(find_devices(o, u->choices, &u->choice_count));
   CLI_TRY_DONE(load_poses(u));
   CLI_TRY_DONE(find_output(o, &path));
   code = run(u, path);
 done:
-  for (size_t i = 0; i < u->count; ++i) {
-    tune_close(&u->settings[i]);
-  }
-  bench_memory_close(&u->memory);
   tune_answers_free(&u->answers);
   abut_free_poses(&u->poses);
   free(u);

@@ -72,6 +72,6 @@ exit_code job_reals(const job *j, size_t a, size_t b, void **out)
 
 void job_print_end(const job *j)
 {
-  printf(", %.3g s on %s, %s\n", j->seconds, j->scene.devices,
+  printf(", %.3g s on %s, %s\n", j->seconds, scene_workers(&j->scene).text,
          precision_name(j->scene.precision));
 }

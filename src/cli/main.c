@@ -48,7 +48,8 @@ const command commands[] = {
    "memory. What a setting answers is checked against the host's float64 before it is timed, by\n"
    "turns with the best one so far, forward and gradient. The fastest goes into the user's file\n"
    "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
-   "kept. Without A and B: two built-in figures of 18 superquadrics each.",
+   "kept. Several devices are measured one after the other. Without A and B: two built-in figures\n"
+   "of 18 superquadrics each.",
    cmd_tune},
 };
 

@@ -58,7 +58,8 @@ static const struct {
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
-  [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE, "about how long to measure [s] (120)"},
+  [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
+                      "about how long to measure each device [s] (120)"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
@@ -70,7 +71,8 @@ static const struct {
   [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER | COMMAND_JACOBIAN,
                         "take contacts of activity >= T alone"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
-                       "write what each device did when: NAME.json (a trace), NAME.png"},
+                       "write what each device did when: NAME.json (a trace), NAME.png;\n"
+                       "                             an ending .json or .png of NAME is left out"},
   [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS,
                       "a device that takes longer for one chunk has failed [s] (300)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
@@ -143,9 +145,13 @@ static void take_operand(options *o, const char *word)
   o->operands[o->operand_count++] = word;
 }
 
-/* Options that may be given more than once keep all their words. */
+/* Options that may be given more than once keep all their words. The library takes no device's name
+ * for the default one's, which nobody means who asks for a device. */
 static exit_code take_option(options *o, option_id id, const char *word)
 {
+  if ((id == OPTION_DEVICE || id == OPTION_TIMELINE) && !*word) {
+    return usage_error(o->command, "%s names nothing", option_name(id));
+  }
   if (id == OPTION_DEVICE) {
     if (o->device_count == ABUT_DEVICES_MOST) {
       return usage_error(o->command, "--device is given more than %d times", ABUT_DEVICES_MOST);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOG_LINES 4 /* of a compiler's */
+
 bool multiply(size_t a, size_t b, size_t c, size_t *out)
 {
   if ((b && a > SIZE_MAX / b) || (c && a * b > SIZE_MAX / c)) {
@@ -183,8 +185,7 @@ void warn_rejected(const abut_batch *batch, const char *effect)
 
 /* ---- device, bodies, smoothing ---- */
 
-/* The devices of every --device, or the default one. */
-static exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count)
+exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count)
 {
   *count = 0;
   for (int i = 0; i < (o->device_count ? o->device_count : 1); ++i) {
@@ -234,30 +235,95 @@ static exit_code read_reports(const scene *s, abut_device_report *reports, size_
   return EXIT_GOOD;
 }
 
+typedef bool (*report_test)(const abut_device_report *r);
+
+static bool is_chosen(const abut_device_report *r)
+{
+  (void)r;
+  return true;
+}
+
+static bool has_worked(const abut_device_report *r)
+{
+  return r->elements > 0;
+}
+
+static bool works(const abut_device_report *r)
+{
+  return r->status == ABUT_SUCCESS;
+}
+
+static bool does_the_rest(const abut_device_report *r)
+{
+  return has_worked(r) && works(r);
+}
+
+/* How many there are of which the test holds; their names, cut where they are too long. */
+static size_t join_names(const abut_device_report *reports, size_t count, report_test holds,
+                         char *text, size_t room)
+{
+  size_t used = 0, named = 0;
+  *text = '\0';
+  for (size_t i = 0; i < count; ++i) {
+    if (holds(&reports[i]) && ++named && used < room) {
+      used += (size_t)snprintf(text + used, room - used, "%s%s", named > 1 ? " + " : "",
+                               reports[i].info.name);
+    }
+  }
+  return named;
+}
+
 static exit_code name_devices(scene *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
-  size_t count = 0, used = 0;
+  size_t count = 0;
   CLI_TRY(report_status(abut_context_device(s->context, &s->device)));
   CLI_TRY(read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count));
-  for (size_t i = 0; i < count && used < sizeof s->devices; ++i) {
-    used += (size_t)snprintf(s->devices + used, sizeof s->devices - used, "%s%s", i ? " + " : "",
-                             reports[i].info.name);
-  }
+  join_names(reports, count, is_chosen, s->devices, sizeof s->devices);
   return EXIT_GOOD;
+}
+
+workers_text scene_workers(const scene *s)
+{
+  abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  workers_text workers = {"?"};
+  size_t count = 0, first = 0;
+  if (read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count) == EXIT_GOOD &&
+      !join_names(reports, count, has_worked, workers.text, sizeof workers.text)) {
+    while (first + 1 < count && !works(&reports[first])) {
+      ++first;
+    }
+    snprintf(workers.text, sizeof workers.text, "%s", reports[first].info.name);
+  }
+  return workers;
+}
+
+/* The first line is the warning's; of a compiler's log behind it some follow. */
+static void warn_failure(const abut_device_report *r, const char *others, bool several)
+{
+  const char *rest = r->text + strcspn(r->text, "\n");
+  warn("device %s failed (%.*s)%s%s%s", r->info.name, (int)(rest - r->text), r->text,
+       *others ? "; " : "", others, !*others ? "" : several ? " have done its share"
+                                                            : " has done its share");
+  for (int i = 0; *rest && i < LOG_LINES; ++i) {
+    const int length = (int)strcspn(++rest, "\n");
+    fprintf(stderr, "  %.*s\n", length, rest);
+    rest += length;
+  }
 }
 
 static void warn_failures(const scene *s)
 {
   abut_device_report reports[ABUT_DEVICES_MOST + 1];
+  char others[512];
   size_t count = 0;
   if (read_reports(s, reports, ABUT_DEVICES_MOST + 1, &count) != EXIT_GOOD) {
     return;
   }
+  const size_t named = join_names(reports, count, does_the_rest, others, sizeof others);
   for (size_t i = 0; i < count; ++i) {
     if (reports[i].status != ABUT_SUCCESS) {
-      warn("device %s failed (%s); others have done its share", reports[i].info.name,
-           reports[i].text);
+      warn_failure(&reports[i], others, named > 1);
     }
   }
 }

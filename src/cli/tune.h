@@ -58,7 +58,11 @@ typedef struct tune_setting {
 
 typedef struct tuner {
   const options *o;
-  abut_device_info device;
+  abut_device_choice choices[ABUT_DEVICES_MOST]; /* devices and parts of them, by turns */
+  size_t choice_count;
+  const abut_device_choice *choice; /* the one whose turn it is */
+  abut_device_info device;          /* its device, whole */
+  double timeout;        /* [s]; 0: the library's */
   abut_precision precision;
   abut_poses poses;
   tune_answers answers;

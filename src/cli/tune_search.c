@@ -20,8 +20,9 @@ void tune_print_title(const tuner *u)
   if (u->o->value[OPTION_QUIET]) {
     return;
   }
+  const abut_device_info *d = &u->settings[0].s.device; /* a part of one where that was named */
   printf("%s (%s), %s: %zu contacts a pose, %zu poses a call\n"
-         "%5s %5s %5s %10s %-7s %9s %12s %12s %6s\n", u->device.name, u->device.platform,
+         "%5s %5s %5s %10s %-7s %9s %12s %12s %6s\n", d->name, d->platform,
          precision_name(u->precision), u->answers.contacts, u->memory.poses.count, "lanes",
          "group", "items", "scratch", "answers", "ready [s]", "forward/s", "gradient/s", "ratio");
   fflush(stdout);

@@ -28,7 +28,9 @@ static void no_good(tune_setting *c)
 static abut_status open_context(tune_setting *c, const tuner *u)
 {
   abut_context_def def = abut_default_context_def();
-  def.device = u->device.index;
+  def.devices = u->choice;
+  def.device_count = 1;
+  def.timeout = u->timeout;
   def.precision = u->precision;
   def.lanes = c->t.lanes;
   def.group = c->t.group;
@@ -38,7 +40,7 @@ static abut_status open_context(tune_setting *c, const tuner *u)
   c->s = (scene){.device = u->device, .precision = u->precision};
   const abut_status status = abut_create_context(&def, &c->s.context);
   c->s.open = status == ABUT_SUCCESS;
-  return status;
+  return status == ABUT_SUCCESS ? abut_context_device(c->s.context, &c->s.device) : status;
 }
 
 /* NaN everywhere, so that nothing is right that was not written. */

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Several devices, parts of devices, timelines, timeouts. devices.sh ABUT ARRAYS GOLDEN
+# [FAILING]
 . "$(dirname "$0")/support.sh"
 
 base="contacts cube.body.json slab.body.json --poses poses.csv --smoothing sharp.json -q"
@@ -64,6 +65,12 @@ there g.png
   run 2 $base -o no.npz --device "$device" --timeout soon
   run 0 $base -o slow.npz --device "$device" --timeout 1000
 }
+# shellcheck disable=SC2086 # words
+{
+  usage '--device names nothing' $base -o no.npz --device ''
+  usage '--device names nothing' $base -o no.npz --device= --device "$device"
+  usage '--timeline names nothing' $base -o no.npz --device "$device" --timeline ''
+}
 absent no.npz
 many=
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --device $device"; done
@@ -93,5 +100,42 @@ else
   # shellcheck disable=SC2086 # words
   run 2 $base -o no.npz --device host/1
   has stderr 'cannot be divided'
+fi
+
+# Devices fail in the middle: who did the work is named, in the warning and in the last line.
+if [ "$device" = pocl ] && [ -n "$failing" ]; then
+  bodies='cube.body.json slab.body.json --smoothing sharp.json'
+  awk -v header=$header 'BEGIN {
+    print header
+    for (i = 0; i < 400; i++) print "0,0,0,0,0,0,0,0," 0.9 + i * 1e-4 ",0,0,0"
+  }' > many.csv
+  name=$("$abut" devices | sed -n 's/^[0-9]* *\(.*[^ ]\)  *Portable Computing.*/\1/p' | head -n 1)
+  several='--device pocl --device pocl/1.0'
+  export ABUT_TEST_LARGE=100 ABUT_TEST_FAILURES=1000000 LD_PRELOAD="$failing"
+  # shellcheck disable=SC2086 # words
+  {
+    run 0 contacts $bodies --poses many.csv -o failed.npz $several --timeline failed
+    has stderr '^abut: warning: device .* failed \(.*CL_OUT_OF_RESOURCES\); host has done its share$'
+    has stdout ' s on host, f32$'
+    run 0 gradient $bodies --poses many.csv --mean-distance -o failed.npz $several
+    has stdout ' s on host, f32$'
+    run 0 render $bodies --poses many.csv -o failed.png $several
+    has stdout ' s on host$'
+    run 1 bench $bodies --poses many.csv --batch 400 --device pocl
+    has stderr '^abut: warning: device .* failed \(.*CL_OUT_OF_RESOURCES\)$'
+    export ABUT_TEST_FAILURES=1
+    run 0 contacts $bodies --poses many.csv -o failed.npz $several
+  }
+  unset LD_PRELOAD
+  if [ "$(grep -c '^abut: warning: device .* failed' stderr)" -eq 1 ]; then pass; else
+    fail 'not one device failed'
+  fi
+  grep '^abut: warning: device ' stderr | sed 's/.*; //' > sharer
+  has sharer ' has done its share$'
+  if grep -q '^host ' sharer; then fail 'the host path stood in'; else pass; fi
+  if grep -q ' on .*host' stdout; then fail 'the host path is named'; else pass; fi
+  # shellcheck disable=SC2086 # words
+  run 0 render $bodies --poses many.csv -o drawn.png $several
+  if [ "$(sed 's/.* s on //' stdout)" = "$name" ]; then pass; else fail "not drawn by $name alone"; fi
 fi
 finish

@@ -1,19 +1,23 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034 # what the scripts use
-# What the scripts of this folder share; they source it with ABUT ARRAYS GOLDEN as arguments.
+# What the scripts of this folder share; they source it with ABUT ARRAYS GOLDEN [FAILING] as
+# arguments.
 #
-# ABUT is the command, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers. Computes
+# ABUT is the command, ARRAYS the helper of arrays.c, GOLDEN the folder of golden answers, FAILING
+# the library of failing.c. Computes
 # on $ABUT_TEST_DEVICE, else the host. Goes to an empty folder, which is removed at the end, and
 # leaves two bodies, poses and a smoothing there.
 set -u
 abut=$1
 arrays=$2
 golden=$3
+failing=${4:-}
 device=${ABUT_TEST_DEVICE:-host}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 case $abut in /*) ;; *) abut=$PWD/$abut ;; esac
 case $arrays in /*) ;; *) arrays=$PWD/$arrays ;; esac
+case $failing in /* | "") ;; *) failing=$PWD/$failing ;; esac
 case $golden in /*) ;; *) golden=$PWD/$golden ;; esac
 cd "$folder" || exit 1
 unset POSIXLY_CORRECT

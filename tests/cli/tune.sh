@@ -46,6 +46,27 @@ if [ $wide = f64 ]; then
   if grep -q 'It is used where' stdout; then fail 'it is used'; else pass; fi
 fi
 
+# Every device that is named, one after the other; a part of one has its settings.
+# shellcheck disable=SC2086 # several words
+if [ "$device" = host ]; then
+  run 0 tune $pair --device host --device host --seconds 1 -o several.json
+  several=1
+else
+  run 0 tune $pair --device "$device/1" --device host --device "$device" --seconds 1 -o several.json
+  has stdout '^.* \[1 of [0-9]+ units, part 0\] .*, f32: '
+  several=2
+fi
+has stdout '^host \(abut\), f32: '
+for count in "$(grep -c ' as it is$' stdout)" "$(grep -c '"name"' several.json)"; do
+  if [ "$count" -eq $several ]; then pass; else fail "$count devices, not $several"; fi
+done
+if [ "$device" = pocl ]; then
+  # shellcheck disable=SC2086 # several words
+  run 0 tune $pair --device all --seconds 1 -o all.json -q
+  there all.json
+fi
+run 0 tune --seconds 1 --device "$device" --timeout 100 -q -o patient.json
+
 # ---- the file is used, and others' entries are kept ----
 
 name=$(sed -n 's/^ *"name": //p' tuned.json | head -n 1)
@@ -104,6 +125,12 @@ wrong "no.obj: $missing" tune no.obj cube.obj -o t.json
 wrong "no.csv: $missing" tune --poses no.csv -o t.json
 wrong 'none.csv: holds no poses' tune --poses none.csv -o t.json
 run 2 tune --device 'no such device' -o t.json
+run 2 tune --device "$device" --device toaster -o t.json
+run 2 tune --device host/1 -o t.json
+has stderr 'cannot be divided'
+usage '--device names nothing' tune --device '' -o t.json
+usage '--timeout: `soon` is not a number' tune --timeout soon -o t.json
+usage '--timeout: 0 is not in 0.001 to 1e+06' tune --timeout 0 -o t.json
 wrong 'sharp.json: is an input of this command too' tune --smoothing sharp.json -o sharp.json
 run 1 tune -o nowhere/t.json
 says stderr "abut: nowhere/t.json: the folder nowhere/: $missing"
