@@ -3,6 +3,7 @@
 #include "timeline.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,10 @@ static bool add_names(json_t *events, const timeline *t)
 {
   bool good = true;
   for (size_t d = 0; d < t->device_count; ++d) {
-    good = good && json_array_append_new(events, metadata("process_name", d, 0,
-                                                          t->devices[d].info.name)) == 0;
+    const abut_device_info *info = &t->devices[d].info;
+    char name[sizeof info->name + sizeof info->platform + 8];
+    snprintf(name, sizeof name, "%s (%s)", info->name, info->platform);
+    good = good && json_array_append_new(events, metadata("process_name", d, 0, name)) == 0;
     for (size_t k = 0; k < PHASES; ++k) {
       good = good &&
              json_array_append_new(events, metadata("thread_name", d, k, phase_names[k])) == 0;
@@ -72,16 +75,22 @@ static bool add_names(json_t *events, const timeline *t)
   return good;
 }
 
+/* In microseconds; nanoseconds are as much as a clock tells. */
+static double microseconds(double seconds)
+{
+  return round(1e9 * seconds) / 1e3;
+}
+
 static json_t *event(const abut_span *s)
 {
   char name[64];
   snprintf(name, sizeof name, "%llu to %llu", (unsigned long long)s->first,
            (unsigned long long)(s->first + s->count - 1));
   return json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:{s:I, s:I}}", "name", name, "cat",
-                   phase_names[s->phase], "ph", "X", "ts", 1e6 * s->begin, "dur",
-                   1e6 * (s->end - s->begin), "pid", (json_int_t)s->device, "tid",
-                   (json_int_t)s->phase, "args", "first", (json_int_t)s->first, "count",
-                   (json_int_t)s->count);
+                   phase_names[s->phase], "ph", "X", "ts",
+                   microseconds(s->begin), "dur", microseconds(s->end - s->begin), "pid",
+                   (json_int_t)s->device, "tid", (json_int_t)s->phase, "args", "first",
+                   (json_int_t)s->first, "count", (json_int_t)s->count);
 }
 
 static exit_code write_trace(const timeline *t, const char *path)

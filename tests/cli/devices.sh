@@ -25,6 +25,13 @@ for several in "$two" "$three"; do
     has shared.json "\"cat\":\"$phase\",\"ph\":\"X\""
   done
 done
+# Microseconds to three places at most, and of each device its platform.
+if grep -oE '"(ts|dur)":[0-9.e+-]+' shared.json | grep -qvE ':[0-9]+(\.[0-9]{1,3})?$'; then
+  fail 'a time of shared.json has more digits than it knows'
+else
+  pass
+fi
+has shared.json '"process_name".*"name":"[^"]+ \([^"]+\)"'
 case $several in *"--chunk 1") # a chunk for each of the three poses
   if [ "$(grep -o '"cat":"compute","ph":"X"' shared.json | grep -c .)" -eq 3 ]; then
     pass
