@@ -31,6 +31,7 @@ typedef struct sharing {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   size_t next, done, flying;
+  size_t told; /* how much was done when the caller was told last */
   chunk returned[RETURNED_MOST];
   size_t returned_count;
   abut_status status; /* of the whole job */
@@ -228,17 +229,16 @@ static void give_back(hand *h, abut_status status)
   pthread_mutex_unlock(&s->lock);
 }
 
-static abut_status report_progress(hand *h)
+/* On the caller's thread. */
+static abut_status tell_caller(sharing *s)
 {
-  sharing *s = h->sharing;
   const job *j = s->job;
-  if (h != &s->hands[0] || !j->progress) {
-    return ABUT_SUCCESS;
-  }
   pthread_mutex_lock(&s->lock);
   const size_t done = s->done;
+  const bool news = done != s->told;
+  s->told = done;
   pthread_mutex_unlock(&s->lock);
-  return j->progress(done, j->total, j->progress_user)
+  return !news || !j->progress || j->progress(done, j->total, j->progress_user)
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
 }
@@ -279,7 +279,7 @@ static abut_status work(hand *h)
       TRY(finish(h, h->oldest));
       h->oldest = (h->oldest + 1) % slots;
       --h->count;
-      TRY(report_progress(h));
+      TRY(h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing));
     } else {
       return ABUT_SUCCESS;
     }
@@ -316,43 +316,52 @@ static void start(sharing *s)
   s->working = s->hand_count;
 }
 
-/* The caller's thread, its own work done, waits for the others and reports on theirs. */
-static void wait_for_others(sharing *s)
+/* On the caller's thread: waits for the hands and tells of what they do, the last of it too. */
+static void wait_for_hands(sharing *s)
 {
-  size_t reported = SIZE_MAX;
-  pthread_mutex_lock(&s->lock);
-  while (s->working) {
-    if (s->done != reported && s->status == ABUT_SUCCESS) {
-      reported = s->done;
-      pthread_mutex_unlock(&s->lock);
-      const abut_status status = report_progress(&s->hands[0]);
-      pthread_mutex_lock(&s->lock);
-      if (status != ABUT_SUCCESS) {
-        fail_job(s, status);
-        pthread_cond_broadcast(&s->changed);
-      }
-      continue;
+  bool over = false;
+  while (!over) {
+    pthread_mutex_lock(&s->lock);
+    while (s->working && (s->done == s->told || s->status != ABUT_SUCCESS)) {
+      pthread_cond_wait(&s->changed, &s->lock);
     }
-    pthread_cond_wait(&s->changed, &s->lock);
+    over = !s->working;
+    const bool well = s->status == ABUT_SUCCESS;
+    pthread_mutex_unlock(&s->lock);
+    const abut_status status = well ? tell_caller(s) : ABUT_SUCCESS;
+    if (status != ABUT_SUCCESS) {
+      pthread_mutex_lock(&s->lock);
+      fail_job(s, status);
+      pthread_cond_broadcast(&s->changed);
+      pthread_mutex_unlock(&s->lock);
+    }
   }
-  pthread_mutex_unlock(&s->lock);
 }
 
-/* Every working device until nothing is left to do or no device works. One for which there is no
- * thread leaves its work to the others. */
+static void start_thread(hand *h)
+{
+  h->threaded = true;
+  if (pthread_create(&h->thread, NULL, work_on, h) != 0) {
+    h->threaded = false;
+  }
+}
+
+/* Every working device until nothing is left to do or no device works. A device alone works on the
+ * caller's thread; of several, one for which there is no thread leaves its work to the others. */
 static void run_round(sharing *s)
 {
   start(s);
-  for (size_t i = 1; i < s->hand_count; ++i) {
-    hand *h = &s->hands[i];
-    h->threaded = pthread_create(&h->thread, NULL, work_on, h) == 0;
-    if (!h->threaded) {
-      give_back(h, ABUT_SUCCESS);
+  for (size_t i = 0; i < s->hand_count && s->hand_count > 1; ++i) {
+    start_thread(&s->hands[i]);
+    if (i && !s->hands[i].threaded) {
+      give_back(&s->hands[i], ABUT_SUCCESS);
     }
   }
-  work_on(&s->hands[0]);
-  wait_for_others(s);
-  for (size_t i = 1; i < s->hand_count; ++i) {
+  if (!s->hands[0].threaded) {
+    work_on(&s->hands[0]);
+  }
+  wait_for_hands(s);
+  for (size_t i = 0; i < s->hand_count; ++i) {
     if (s->hands[i].threaded) {
       pthread_join(s->hands[i].thread, NULL);
     }
