@@ -130,6 +130,17 @@ if [ "$device" = pocl ] && [ -n "$failing" ]; then
     has stdout ' s on host$'
     run 1 bench $bodies --poses many.csv --batch 400 --device pocl
     has stderr '^abut: warning: device .* failed \(.*CL_OUT_OF_RESOURCES\)$'
+    # The second program is that of adjoints; the first lines of the compiler's are given.
+    ABUT_TEST_FAILURES=0
+    export ABUT_TEST_BUILD=2
+    run 0 gradient $bodies --poses poses.csv --mean-distance -o failed.npz --device pocl
+    has stderr '^abut: warning: .* failed \(.*CL_BUILD_PROGRAM_FAILURE\); host has done its share$'
+    says stderr '  reason 1'
+    says stderr '  reason 4'
+    if grep -q 'reason 5' stderr; then fail 'the whole log is printed'; else pass; fi
+    run 1 contacts $bodies --poses poses.csv -o no.npz $several # the second device's first
+    says stderr 'reason 10'
+    unset ABUT_TEST_BUILD
     export ABUT_TEST_FAILURES=1
     run 0 contacts $bodies --poses many.csv -o failed.npz $several
   }

@@ -1,12 +1,16 @@
 /* Loaded before OpenCL (LD_PRELOAD): launches of kernels over at least ABUT_TEST_LARGE work-items
- * fail, ABUT_TEST_FAILURES times; the self-test's are smaller. */
+ * fail, ABUT_TEST_FAILURES times; the self-test's are smaller. Of what is built, the
+ * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. */
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-static atomic_long failures;
+static atomic_long failures, builds;
+static const char log_text[] = "reason 1\nreason 2\nreason 3\nreason 4\nreason 5\n"
+                               "reason 6\nreason 7\nreason 8\nreason 9\nreason 10\n";
 
 static size_t number(const char *name)
 {
@@ -30,4 +34,31 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   }
   *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
   return real(queue, kernel, dimensions, offset, global, local, waits, wait, event);
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint devices, const cl_device_id *device,
+                      const char *options, void (*notify)(cl_program, void *), void *user)
+{
+  cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *,
+                 void (*)(cl_program, void *), void *);
+  if (atomic_fetch_add(&builds, 1) + 1 == (long)number("ABUT_TEST_BUILD")) {
+    return CL_BUILD_PROGRAM_FAILURE;
+  }
+  *(void **)&real = dlsym(RTLD_NEXT, "clBuildProgram");
+  return real(program, devices, device, options, notify, user);
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what,
+                             size_t room, void *out, size_t *bytes)
+{
+  (void)program;
+  (void)device;
+  (void)what; /* the library asks for the log alone */
+  if (bytes) {
+    *bytes = sizeof log_text;
+  }
+  if (out && room >= sizeof log_text) {
+    memcpy(out, log_text, sizeof log_text);
+  }
+  return CL_SUCCESS;
 }
