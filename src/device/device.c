@@ -214,9 +214,11 @@ done:
 
 bool device_on_host_memory(const device *d)
 {
-  /* oclgrind takes borrowed memory for memory that nobody has written. */
+  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 refuses
+   * to unmap what is not mapped yet, though both commands are in order on one queue. */
   return !d->cl || (d->found.info.type == ABUT_DEVICE_CPU &&
-                    !strstr(d->found.info.platform, "Oclgrind"));
+                    !strstr(d->found.info.platform, "Oclgrind") &&
+                    !strstr(d->found.info.platform, "rusticl"));
 }
 
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out)

@@ -55,7 +55,7 @@ size_t device_real_bytes(const device *d); /* 4 or 8 */
 abut_status buffer_create(device *d, size_t bytes, buffer **out);
 void buffer_destroy(buffer *b); /* NULL is allowed */
 
-/* Whether kernels run on the host's own memory, where copies only cost time. */
+/* Whether kernels run on the host's own memory, where copies only cost time, and can borrow it. */
 bool device_on_host_memory(const device *d);
 
 /* There, the caller's memory as a buffer, until buffer_destroy. It must be aligned to its numbers

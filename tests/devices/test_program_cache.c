@@ -396,9 +396,12 @@ static bool store_of_two(void *data, int process)
     return false;
   }
   clGetDeviceIDs(d.found.platform, CL_DEVICE_TYPE_ALL, 2, devices, &count);
-  cl_context both = clCreateContext(NULL, 2, devices, NULL, NULL, &code);
-  if (count != 2 || code != CL_SUCCESS) {
+  if (count != 2) {
     return true; /* not PoCL */
+  }
+  cl_context both = clCreateContext(NULL, 2, devices, NULL, NULL, &code);
+  if (code != CL_SUCCESS) {
+    return check(false, "no context of two devices: %d", code);
   }
   bool good = true;
   for (int i = 0; i < 2; ++i) {

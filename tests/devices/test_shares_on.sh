@@ -39,9 +39,7 @@ else
   echo "without Intel's CPU runtime, which is not in ABUT_INTEL_OPENCL"
 fi
 take 'pocl*.icd' "PoCL, which is not installed (Debian: pocl-opencl-icd)"
-if [ -n "${ABUT_TEST_RUSTICL:-}" ]; then # see README
-  take 'rusticl*.icd' "rusticl, which is not installed (Debian: mesa-opencl-icd)"
-fi
+take 'rusticl*.icd' "rusticl, which is not installed (Debian: mesa-opencl-icd)"
 if [ "$there" -lt 2 ]; then
   echo "not run: devices of fewer than two platforms"
   exit 77
