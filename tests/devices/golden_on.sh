@@ -58,11 +58,8 @@ run_oclgrind() {
   local log=$scratch/reports status=0
   unset ABUT_SHARED # more cases would take minutes here, and so would derivatives
   export ABUT_TEST_VALUES_ONLY=1
-  # It reports every read of frames and scratch as uninitialised, which the answers do not bear out;
-  # see README. ABUT_TEST_UNINITIALIZED=1 asks for these reports.
-  ABUT_TEST_DEVICE=oclgrind oclgrind --build-options -cl-opt-disable --check-api \
-    ${ABUT_TEST_UNINITIALIZED:+--uninitialized} --data-races --max-errors 20 --log "$log" \
-    "$test_golden" "$precision" "$@" || status=$?
+  ABUT_TEST_DEVICE=oclgrind oclgrind --build-options -cl-opt-disable --check-api --uninitialized \
+    --data-races --max-errors 20 --log "$log" "$test_golden" "$precision" "$@" || status=$?
   if [ -s "$log" ]; then
     echo "oclgrind reports:"
     head -n 200 "$log"
