@@ -24,7 +24,7 @@ _abut()
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
-    --what) word='forward mean-gradient vjp jvp' ;;
+    --what) word='forward mean-gradient vjp jvp hessian' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;

@@ -14,6 +14,7 @@ typedef enum bench_what {
   BENCH_MEAN_GRADIENT, /* of the mean distance, and nothing else */
   BENCH_VJP,           /* of random cotangents of all four, and nothing else */
   BENCH_JVP,           /* all four along one random tangent a pose */
+  BENCH_HESSIAN,       /* the mean distance's gradient, and its Hessian times such a tangent */
   BENCH_WHATS
 } bench_what;
 
@@ -27,13 +28,13 @@ typedef struct bench_result {
 /* The caller's arrays of calls with `poses.count` poses. */
 typedef struct bench_memory {
   abut_batch poses;              /* without outputs */
-  void *pose[2], *tangent[2], *gradient[2];
+  void *pose[2], *tangent[2], *gradient[2], *product[2];
   char *contacts, *cotangents;   /* p, n, d, activity of all poses, one behind the other */
   size_t numbers;                /* N C: how many d there are */
 } bench_memory;
 
-/* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients and
- * cotangents are NULL. Close it after a failure, too. */
+/* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients,
+ * products and cotangents are NULL. Close it after a failure, too. */
 exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *poses, size_t count,
                             bool derivatives);
 void bench_memory_close(bench_memory *m);

@@ -10,7 +10,7 @@
 #define SECONDS_MOST 10.0
 #define SEED 0x6a09e667f3bcc909u
 
-const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp"};
+const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp", "hessian"};
 
 static int compare(const void *a, const void *b)
 {
@@ -42,8 +42,13 @@ abut_status bench_call(const scene *s, const bench_memory *m, size_t what)
                                   bar + 7 * m->numbers * real};
     return abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients);
   }
+  const abut_pose_tangents along = {m->tangent[0], m->tangent[1]};
+  if (what == BENCH_HESSIAN) {
+    const abut_gradients products = {m->product[0], m->product[1]};
+    return abut_hessian_product(s->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &along, &gradients,
+                                &products);
+  }
   if (what == BENCH_JVP) {
-    const abut_pose_tangents along = {m->tangent[0], m->tangent[1]};
     const abut_tangents to = {at[0], at[2], at[1], at[3]};
     return abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to);
   }
@@ -121,6 +126,7 @@ exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *p
   for (int i = 0; i < 2 && derivatives; ++i) {
     CLI_TRY(random_reals(numbers, s->precision, &state, &m->tangent[i]));
     CLI_TRY(random_reals(numbers, s->precision, &state, &m->gradient[i]));
+    CLI_TRY(random_reals(numbers, s->precision, &state, &m->product[i]));
   }
   if (derivatives) {
     CLI_TRY(random_reals(8 * m->numbers, s->precision, &state, &bars));
@@ -135,6 +141,7 @@ void bench_memory_close(bench_memory *m)
     free(m->pose[i]);
     free(m->tangent[i]);
     free(m->gradient[i]);
+    free(m->product[i]);
   }
   free(m->contacts);
   free(m->cotangents);

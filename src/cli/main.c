@@ -41,7 +41,7 @@ const command commands[] = {
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
-   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp.",
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian.",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"

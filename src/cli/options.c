@@ -79,7 +79,7 @@ static const struct {
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
-                   "forward, mean-gradient, vjp, jvp (forward)"},
+                   "forward, mean-gradient, vjp, jvp, hessian (forward)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
 };

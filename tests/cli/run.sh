@@ -223,9 +223,9 @@ else
   pass
 fi
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp --device "$device" -q
+run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian --device "$device" -q
 has stdout 'poses/s x forward$'
-for what in vjp mean-gradient jvp; do has stdout "^full +$what +2 +304 .* [0-9]+\.[0-9][0-9]\$"; done
+for what in vjp mean-gradient jvp hessian; do has stdout "^full +$what +2 +304 .* [0-9]+\.[0-9][0-9]\$"; done
 has stdout '^full +forward +3 +304 .* 1\.00$'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
@@ -280,7 +280,7 @@ usage 'bench needs two bodies, A and B, or neither' bench cube.obj
   usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
   usage '--azimuth: `north` is not a number' render $pair -o no.png --azimuth north
 }
-usage '--what: there is no `hessian`; possible: forward, mean-gradient, vjp, jvp' bench --what hessian
+usage '--what: there is no `jacobian`; possible: forward, mean-gradient, vjp, jvp, hessian' bench --what jacobian
 usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
 usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
 usage '--batch: `` is not a whole number' bench --batch 1,,2
