@@ -120,8 +120,9 @@ typedef struct abut_context_def {
                                    are then this context's only ones; or NULL. Retained. */
   abut_precision precision;     /* of kernels and of every array named `real` */
   uint32_t lanes;               /* 1 (as on GPUs), 4, 8 or 16; 0 takes the measured table's */
-  uint64_t scratch_bytes;       /* device memory for one chunk of poses; 0 takes the default */
-  uint32_t chunk;               /* most poses in one chunk; 0 for no bound but memory */
+  uint64_t scratch_bytes;       /* device memory for one chunk of poses or of queries; 0 takes the
+                                   default */
+  uint32_t chunk;               /* most poses or queries in one chunk; 0 for no bound but memory */
   abut_fallback fallback;       /* no effect with a queue of the caller's: ABUT_FALLBACK_NONE */
   double timeout;               /* a device that takes longer for one chunk has failed [s]; 0 takes
                                    300 s */

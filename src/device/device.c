@@ -154,6 +154,11 @@ static abut_status reach(device *d)
   return d->cl ? waited(d, opencl_reach(d->cl, d->timeout)) : ABUT_SUCCESS;
 }
 
+bool device_lost(const device *d)
+{
+  return d->lost;
+}
+
 void device_drain(device *d)
 {
   char text[ERROR_TEXT_BYTES];

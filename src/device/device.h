@@ -41,6 +41,9 @@ void device_select(device *d, size_t slot);
 abut_status device_submit(device *d);
 abut_status device_wait(device *d, double *ended);
 
+/* Whether its kernels have not ended in time: they may still write what they were given. */
+bool device_lost(const device *d);
+
 /* After an error: waits until nothing runs that might use the caller's memory, or the device is
  * lost. The error's text stays. */
 void device_drain(device *d);

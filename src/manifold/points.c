@@ -1,225 +1,11 @@
 /* Batched calls that need no pair: a body's field, and witness points alone. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/reals.h"
-#include "body/body.h"
-#include "geometry/layout.h"
-#include "manifold/self_test.h"
+#include "manifold/queries.h"
 #include "manifold/smoothing.h"
 #include <abut/derivatives.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define QUERY_CHUNK ((size_t)1 << 20)
-#define COPIED_CHUNK ((size_t)1 << 15) /* where copies are to stay in a CPU's cache */
-#define QUERY_ARRAYS 8
-#define QUERY_WIDEST 9 /* reals a query of the widest array */
-
-/* An array of a query call: `width` elements of `size` bytes a query. On duals the derivatives of
- * all of a chunk's queries follow their values. */
-typedef struct query_array {
-  const void *in; /* caller's memory to upload, or NULL */
-  void *out;      /* caller's memory to download to, or NULL */
-  size_t width, size;
-  buffer *memory;
-  bool absent;    /* an input that the caller has not given: zeros */
-  const void *tangent_in; /* the same for derivatives; NULL: zero */
-  void *tangent_out;
-} query_array;
-
-typedef struct query_call {
-  context *context;
-  device *device;   /* the one that does it, and what lies there */
-  body *of;         /* of abut_evaluate_body */
-  const resident_body *body;
-  const abut_smoothing *smoothing;
-  kernel_id kernel;
-  buffer *coefficients;
-  query_array arrays[QUERY_ARRAYS];
-  int count; /* of arrays */
-  program_id program;
-  void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given */
-  bool borrows; /* kernels work in the caller's arrays, without copies */
-} query_call;
-
-static bool is_borrowed(const query_call *c, const query_array *a)
-{
-  return c->borrows && (a->in || a->out);
-}
-
-/* The caller's memory of an array; `end` of that of `count` queries. */
-static uintptr_t begin_of(const query_array *a)
-{
-  return a->out ? (uintptr_t)a->out : (uintptr_t)a->in;
-}
-
-static uintptr_t end_of(const query_array *a, size_t count)
-{
-  return begin_of(a) ? begin_of(a) + count * a->width * a->size : 0;
-}
-
-/* Two OpenCL buffers must not share host memory, and numbers lie at multiples of their size. On
- * duals an array is made of two of the caller's, for body fields it is in another order. */
-static bool can_borrow(const query_call *c, size_t count)
-{
-  bool can = device_on_host_memory(c->device) && c->program == PROGRAM_PLAIN && !c->of;
-  for (int i = 0; i < c->count; ++i) {
-    const query_array *a = &c->arrays[i];
-    can = can && begin_of(a) % a->size == 0;
-    for (int k = 0; k < i; ++k) {
-      const query_array *b = &c->arrays[k];
-      can = can && (begin_of(a) >= end_of(b, count) || begin_of(b) >= end_of(a, count));
-    }
-  }
-  return can;
-}
-
-/* Room for whole blocks of lanes. */
-static abut_status create_arrays(query_call *c, size_t chunk)
-{
-  chunk = padded(chunk, device_lanes(c->device));
-  const size_t parts = c->program == PROGRAM_DUAL ? DUAL_PARTS : 1;
-  for (int i = 0; i < c->count; ++i) {
-    query_array *a = &c->arrays[i];
-    if (is_borrowed(c, a)) {
-      continue;
-    }
-    TRY(buffer_create(c->device, parts * chunk * a->width * a->size, &a->memory));
-  }
-  return allocate(&c->zeros, chunk, QUERY_WIDEST * device_real_bytes(c->device));
-}
-
-static abut_status borrow_array(query_call *c, query_array *a, size_t first, size_t count)
-{
-  const size_t row = a->width * a->size;
-  buffer_destroy(a->memory);
-  a->memory = NULL;
-  return buffer_borrow(c->device, count * row, (char *)begin_of(a) + first * row, a->out != NULL,
-                       &a->memory);
-}
-
-static abut_status upload_arrays(query_call *c, size_t first, size_t count)
-{
-  for (int i = 0; i < c->count; ++i) {
-    query_array *a = &c->arrays[i];
-    const size_t row = a->width * a->size;
-    if (is_borrowed(c, a)) {
-      TRY(borrow_array(c, a, first, count));
-    } else if (a->in) {
-      TRY(buffer_write(a->memory, 0, count * row, (const char *)a->in + first * row));
-    } else if (a->absent) {
-      TRY(buffer_write(a->memory, 0, count * row, c->zeros));
-    }
-    if (a->in && c->program == PROGRAM_DUAL) {
-      const char *tangent = a->tangent_in;
-      TRY(buffer_write(a->memory, count * row, count * row,
-                       tangent ? tangent + first * row : c->zeros));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* A wait costs two switches of threads, so there is one for all: at the last output, or, where the
- * caller wants none, at an input, which it may free. */
-static abut_status sync_arrays(const query_call *c)
-{
-  int last = 0;
-  for (int i = 1; i < c->count; ++i) {
-    last = c->arrays[i].out ? i : last;
-  }
-  for (int i = 0; i <= last; ++i) {
-    if (c->arrays[i].out || i == last) {
-      TRY(buffer_sync(c->arrays[i].memory, i == last));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status download_arrays(query_call *c, size_t first, size_t count)
-{
-  if (c->borrows) {
-    return sync_arrays(c);
-  }
-  for (int i = 0; i < c->count; ++i) {
-    const query_array *a = &c->arrays[i];
-    const size_t row = a->width * a->size;
-    if (a->out) {
-      TRY(buffer_read(a->memory, 0, count * row, (char *)a->out + first * row));
-    }
-    if (a->tangent_out) {
-      TRY(buffer_read(a->memory, count * row, count * row, (char *)a->tangent_out + first * row));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-static size_t chunk_for(const query_call *c, size_t count)
-{
-  const bool cached = device_on_host_memory(c->device) && !c->borrows;
-  const size_t most = cached ? COPIED_CHUNK : QUERY_CHUNK;
-  return count < most ? count : most;
-}
-
-typedef abut_status (*query_chunk)(size_t first, size_t count, query_call *c);
-
-typedef struct query_run {
-  query_call *call;
-  size_t count;
-  size_t done; /* where another device goes on: arrays may have been replaced in place */
-  query_chunk chunk;
-} query_run;
-
-static void free_arrays(query_call *c)
-{
-  for (int i = 0; i < c->count; ++i) {
-    buffer_destroy(c->arrays[i].memory);
-    c->arrays[i].memory = NULL;
-  }
-  buffer_destroy(c->coefficients);
-  c->coefficients = NULL;
-  free(c->zeros);
-  c->zeros = NULL;
-}
-
-static bool is_adjoint(kernel_id kernel)
-{
-  return kernel == KERNEL_WITNESS_EDGES_ADJOINT || kernel == KERNEL_WITNESS_FACES_ADJOINT;
-}
-
-/* All queries on one device. */
-static abut_status queries_on(context *owner, size_t place, void *user)
-{
-  query_run *r = user;
-  query_call *c = r->call;
-  abut_status status = ABUT_SUCCESS;
-  c->device = owner->members[place].device;
-  c->borrows = can_borrow(c, r->count);
-  const size_t chunk = chunk_for(c, r->count);
-  TRY_DONE(test_member(owner, place, c->program, is_adjoint(c->kernel)));
-  device_select(c->device, 0);
-  if (c->of) {
-    TRY_DONE(body_on(c->of, place, &c->body));
-  }
-  TRY_DONE(upload_coefficients(c->device, c->smoothing, &c->coefficients));
-  TRY_DONE(create_arrays(c, chunk));
-  while (r->done < r->count) {
-    const size_t left = r->count - r->done, count = left < chunk ? left : chunk;
-    TRY_DONE(r->chunk(r->done, count, c));
-    r->done += count;
-  }
-done:
-  if (status != ABUT_SUCCESS) {
-    device_drain(c->device); /* kernels may be at work in the caller's arrays */
-  }
-  free_arrays(c);
-  return status;
-}
-
-static abut_status run_queries(query_call *c, size_t count, query_chunk chunk)
-{
-  query_run r = {c, count, 0, chunk};
-  return count ? context_on_any(c->context, queries_on, &r) : ABUT_SUCCESS;
-}
 
 /* All kernels of witness points take their arrays in order: two inputs, count and stride, the
  * coefficients, the others. */
@@ -374,9 +160,20 @@ static abut_status start_faces(faces_call *f, abut_context handle_,
   return ABUT_SUCCESS;
 }
 
+static size_t count_lost(const context *c)
+{
+  size_t lost = 0;
+  for (size_t i = 0; i < MEMBERS && c->members[i].device; ++i) {
+    lost += device_lost(c->members[i].device);
+  }
+  return lost;
+}
+
+/* Statuses of our own are left behind where a device that has not ended may still write them. */
 static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
 {
   query_call *c = &f->query;
+  const size_t lost = count_lost(c->context);
   void *memory = NULL;
   if (rejected && !f->status) {
     TRY(allocate(&memory, count, sizeof *f->status));
@@ -388,7 +185,9 @@ static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
   if (status == ABUT_SUCCESS && rejected) {
     *rejected = f->rejected;
   }
-  free(memory);
+  if (count_lost(c->context) == lost) {
+    free(memory);
+  }
   return status;
 }
 

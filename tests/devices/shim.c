@@ -29,6 +29,12 @@ static struct {
   cl_context context;
 } hang;
 
+static struct {
+  size_t bytes;
+  cl_int code;
+  long refused;
+} limit;
+
 static void *library;
 
 /* ---- faults ---- */
@@ -70,6 +76,27 @@ long shim_failed(void)
 const char *shim_first_failed(void)
 {
   return fault.name ? fault.name : "nothing";
+}
+
+long shim_limit_memory(size_t bytes, cl_int code)
+{
+  pthread_mutex_lock(&lock);
+  const long refused = limit.refused;
+  limit.bytes = bytes;
+  limit.code = code;
+  limit.refused = 0;
+  pthread_mutex_unlock(&lock);
+  return refused;
+}
+
+static bool too_much(size_t bytes, cl_int *code)
+{
+  pthread_mutex_lock(&lock);
+  const bool refused = limit.bytes && bytes > limit.bytes;
+  limit.refused += refused;
+  *code = limit.code;
+  pthread_mutex_unlock(&lock);
+  return refused;
 }
 
 static bool strikes(shim_kind kind, const char *name, cl_int *code)
@@ -319,9 +346,20 @@ CREATES(cl_program, clCreateProgramWithBinary, PROGRAM,
         (context, count, devices, sizes, binaries, each, code))
 CREATES(cl_kernel, clCreateKernel, KERNEL, (cl_program program, const char *name, cl_int *code),
         (program, name, code))
-CREATES(cl_mem, clCreateBuffer, MEMORY,
-        (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *code),
-        (context, flags, bytes, host, code))
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                      cl_int *code)
+{
+  REAL(clCreateBuffer);
+  if (fails("clCreateBuffer", &wrong) || too_much(bytes, &wrong)) {
+    *code = wrong;
+    return NULL;
+  }
+  const cl_mem made = real(context, flags, bytes, host, code);
+  count_live(MEMORY, made != NULL);
+  return made;
+}
+
 CREATES(cl_mem, clCreateSubBuffer, MEMORY,
         (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
          cl_int *code),

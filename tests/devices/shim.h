@@ -32,6 +32,9 @@ long shim_stop(void);
 long shim_failed(void);
 const char *shim_first_failed(void);
 
+/* Buffers of more bytes cannot be made: `code`. 0: all can. What was refused since. */
+long shim_limit_memory(size_t bytes, cl_int code);
+
 typedef enum shim_hang {
   SHIM_HANG_QUEUE, /* kernels of other queues, and copies, go on */
   SHIM_HANG_DEVICE /* nothing that is sent to the device's queues from then on ends */
