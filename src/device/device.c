@@ -102,7 +102,7 @@ void device_close(device *d)
   if (d->lost) { /* its kernels may never end: what they use is left behind */
     opencl_abandon(d->cl);
   } else {
-    opencl_close(d->cl);
+    opencl_close(d->cl, d->timeout);
   }
   free(d);
 }

@@ -212,16 +212,21 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   *out = o;
   o = NULL;
 done:
-  opencl_close(o);
+  opencl_close(o, 0.0); /* nothing was launched */
   return status;
 }
 
-void opencl_close(opencl *o)
+/* The caller's queue may hold what waits for the caller. Our own hold nothing any more. */
+void opencl_close(opencl *o, double seconds)
 {
   if (!o) {
     return;
   }
-  for (size_t i = 0; i < opencl_slots(o); ++i) {
+  if (opencl_drain(o, seconds) == ABUT_ERROR_TIMEOUT) {
+    opencl_abandon(o);
+    return;
+  }
+  for (size_t i = 0; i < opencl_slots(o) && !o->options.queue; ++i) {
     clFinish(o->queues[i]);
   }
   for (int i = 0; i < PROGRAM_COUNT; ++i) {
@@ -289,6 +294,11 @@ abut_status opencl_submit(opencl *o)
   return watch(o, event);
 }
 
+static abut_status not_ended(double seconds)
+{
+  return fail(ABUT_ERROR_TIMEOUT, "kernels have not ended within %g s", seconds);
+}
+
 abut_status opencl_wait(opencl *o, double seconds, double *ended)
 {
   waiter *w = o->waiters[o->slot];
@@ -301,7 +311,7 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended)
   const bool done = waiter_wait(w, seconds, &code, ended);
   waiter_leave(w);
   if (!done) {
-    return fail(ABUT_ERROR_TIMEOUT, "kernels have not ended within %g s", seconds);
+    return not_ended(seconds);
   }
   o->running[o->slot] = false;
   return check(code, "a kernel");
@@ -331,6 +341,7 @@ abut_status opencl_reach(opencl *o, double seconds)
   if (!others || o->reached) {
     return ABUT_SUCCESS;
   }
+  o->running[o->slot] = true;
   TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
                                  &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
   TRY(watch(o, event));
@@ -345,10 +356,10 @@ abut_status opencl_drain(opencl *o, double seconds)
   const size_t selected = o->slot;
   for (size_t i = 0; i < opencl_slots(o); ++i) {
     o->slot = i;
-    const abut_status ended = end_slot(o, seconds);
+    abut_status ended = end_slot(o, seconds);
     if (ended != ABUT_SUCCESS && ended != ABUT_ERROR_TIMEOUT) {
-      clFinish(o->queues[i]);
-      o->running[i] = false;
+      ended = waiter_finish(o->queues[i], seconds) ? ended : not_ended(seconds);
+      o->running[i] = ended == ABUT_ERROR_TIMEOUT;
     }
     status = status == ABUT_SUCCESS || ended == ABUT_ERROR_TIMEOUT ? ended : status;
   }

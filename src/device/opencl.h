@@ -34,7 +34,10 @@ typedef struct opencl_argument {
 
 /* Builds the plain forward program. */
 abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out);
-void opencl_close(opencl *o);
+
+/* Releases everything once kernels have ended; what has not within so many seconds is left behind.
+ * Waits for nothing of the caller's in its queue. NULL is allowed. */
+void opencl_close(opencl *o, double seconds);
 
 /* Leaves everything behind, for kernels that never end: releasing them could take as long. */
 void opencl_abandon(opencl *o);
@@ -54,7 +57,8 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended);
  * block have no bound of their own. */
 abut_status opencl_reach(opencl *o, double seconds);
 
-/* Waits for the kernels of every slot; by clFinish, without a bound, where nothing else works. */
+/* Waits for the kernels of every slot, so long for each; by clFinish, on a thread of its own, where
+ * the slot's end cannot be marked. */
 abut_status opencl_drain(opencl *o, double seconds);
 
 cl_context opencl_context(const opencl *o);

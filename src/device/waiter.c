@@ -15,20 +15,25 @@ struct waiter {
   int holders;
 };
 
-static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
+static void tell(waiter *w, cl_int code)
 {
-  (void)event;
-  waiter *w = user;
   pthread_mutex_lock(&w->lock);
   w->done = true;
-  w->code = status < 0 ? status : CL_SUCCESS;
+  w->code = code;
   w->ended = now();
   pthread_cond_signal(&w->changed);
   pthread_mutex_unlock(&w->lock);
   waiter_leave(w);
 }
 
-abut_status waiter_create(cl_event event, waiter **out)
+static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
+{
+  (void)event;
+  tell(user, status < 0 ? status : CL_SUCCESS);
+}
+
+/* Held by the one who waits and by the one who tells. */
+static abut_status make(waiter **out)
 {
   *out = NULL;
   void *memory = NULL;
@@ -41,10 +46,25 @@ abut_status waiter_create(cl_event event, waiter **out)
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&w->lock, NULL);
   w->holders = 2;
+  *out = w;
+  return ABUT_SUCCESS;
+}
+
+/* There is nobody who tells. */
+static void unmake(waiter *w)
+{
+  w->holders = 1;
+  waiter_leave(w);
+}
+
+abut_status waiter_create(cl_event event, waiter **out)
+{
+  waiter *w = NULL;
+  *out = NULL;
+  TRY(make(&w));
   const cl_int code = clSetEventCallback(event, CL_COMPLETE, event_ended, w);
   if (code != CL_SUCCESS) {
-    w->holders = 1;
-    waiter_leave(w);
+    unmake(w);
     return fail(code, "clSetEventCallback failed: %s", abut_status_name(code));
   }
   *out = w;
@@ -80,4 +100,53 @@ void waiter_leave(waiter *w)
     pthread_mutex_destroy(&w->lock);
     free(w);
   }
+}
+
+/* ---- clFinish ---- */
+
+typedef struct finishing {
+  waiter *waiter;
+  cl_command_queue queue;
+} finishing;
+
+static void *finish(void *user)
+{
+  const finishing f = *(finishing *)user;
+  free(user);
+  tell(f.waiter, clFinish(f.queue));
+  return NULL;
+}
+
+/* The thread cannot be stopped, and may last as long as the process. */
+static bool start(const finishing *f)
+{
+  void *memory = NULL;
+  pthread_t thread;
+  if (allocate(&memory, 1, sizeof *f) != ABUT_SUCCESS) {
+    return false;
+  }
+  *(finishing *)memory = *f;
+  if (pthread_create(&thread, NULL, finish, memory) != 0) {
+    free(memory);
+    return false;
+  }
+  pthread_detach(thread);
+  return true;
+}
+
+bool waiter_finish(cl_command_queue queue, double seconds)
+{
+  finishing f = {NULL, queue};
+  cl_int code = CL_SUCCESS;
+  double ended = 0.0;
+  if (make(&f.waiter) != ABUT_SUCCESS) {
+    return false;
+  }
+  if (!start(&f)) {
+    unmake(f.waiter);
+    return false;
+  }
+  const bool done = waiter_wait(f.waiter, seconds, &code, &ended);
+  waiter_leave(f.waiter);
+  return done;
 }

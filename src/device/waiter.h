@@ -1,4 +1,4 @@
-/* A wait with a bound for an OpenCL event: OpenCL's own has none. */
+/* Waits with a bound, for an OpenCL event and for a queue: OpenCL's own have none. */
 #ifndef ABUT_DEVICE_WAITER_H
 #define ABUT_DEVICE_WAITER_H
 
@@ -17,5 +17,9 @@ abut_status waiter_create(cl_event event, waiter **out);
 bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended);
 
 void waiter_leave(waiter *w); /* NULL is allowed */
+
+/* clFinish with a bound. False where it has not returned within so many seconds, or cannot be
+ * waited for; the queue must then stay. */
+bool waiter_finish(cl_command_queue queue, double seconds);
 
 #endif

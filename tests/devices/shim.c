@@ -34,6 +34,10 @@ static struct {
   cl_int code;
   long refused;
 } limit;
+static struct {
+  const char *name;
+  cl_int code;
+} while_hung;
 
 static void *library;
 
@@ -113,8 +117,28 @@ static bool strikes(shim_kind kind, const char *name, cl_int *code)
   return strike;
 }
 
+void shim_fail_while_hung(const char *name, cl_int code)
+{
+  pthread_mutex_lock(&lock);
+  while_hung.name = name;
+  while_hung.code = code;
+  pthread_mutex_unlock(&lock);
+}
+
+static bool fails_while_hung(const char *name, cl_int *code)
+{
+  pthread_mutex_lock(&lock);
+  const bool strike = hang.event && while_hung.name && !strcmp(name, while_hung.name);
+  *code = while_hung.code;
+  pthread_mutex_unlock(&lock);
+  return strike;
+}
+
 static bool fails(const char *name, cl_int *code)
 {
+  if (fails_while_hung(name, code)) {
+    return true;
+  }
   const bool argument = strcmp(name, "clSetKernelArg") == 0;
   return strikes(argument ? SHIM_ARGUMENTS : SHIM_CALLS, name, code);
 }

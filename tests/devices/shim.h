@@ -46,6 +46,9 @@ void shim_hang_launch(long n, shim_hang how);
 /* Whether that launch has come. */
 bool shim_hung(void);
 
+/* While a launch hangs, calls of that name fail with `code`; NULL: none does. */
+void shim_fail_while_hung(const char *name, cl_int code);
+
 /* Ends the launch that hangs: with CL_COMPLETE or an error. False where none hangs. */
 bool shim_end_hang(cl_int status);
 

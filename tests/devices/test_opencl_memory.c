@@ -8,6 +8,7 @@
 
 #include <CL/cl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -509,6 +510,56 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
   }
 }
 
+/* ---- the end ---- */
+
+static struct {
+  cl_event event;
+  _Atomic bool over;
+  bool late;
+} gate;
+
+/* Ends the caller's event once the context is gone, or after ten seconds. */
+static void *open_gate(void *user)
+{
+  const struct timespec pause = {0, 10000000};
+  for (int i = 0; i < 1000 && !gate.over; ++i) {
+    nanosleep(&pause, NULL);
+  }
+  gate.late = !gate.over;
+  clSetUserEventStatus(gate.event, CL_COMPLETE);
+  return user;
+}
+
+/* What the caller has in its queue, and waits for the caller, is nothing to wait for. */
+static void test_pending_event(void)
+{
+  static arrays host, device;
+  abut_layout layout;
+  pthread_t thread;
+  cl_int code = CL_SUCCESS;
+  world w;
+  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, 5, layout.contacts);
+  device_arrays(&device, &host);
+  CHECK_OK(call(w.pair, &device, 0));
+  gate.event = clCreateUserEvent(me.context, &code);
+  check_cl(code, "clCreateUserEvent");
+  check_cl(clEnqueueMarkerWithWaitList(me.queue, 1, &gate.event, NULL),
+           "clEnqueueMarkerWithWaitList");
+  check_cl(clFlush(me.queue), "clFlush");
+  check(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
+  CHECK_OK(abut_destroy_context(w.context));
+  gate.over = true;
+  pthread_join(thread, NULL);
+  check(!gate.late, "a context waits for the caller's event");
+  check_cl(clFinish(me.queue), "clFinish");
+  clReleaseEvent(gate.event);
+  free_arrays(&host);
+  free_arrays(&device);
+}
+
 int main(int argc, char **argv)
 {
   static const uint32_t chunks[] = {0, 1, 7, 128};
@@ -534,6 +585,7 @@ int main(int argc, char **argv)
   test_parts(0, false);
   test_parts(128, true);
   test_parts(128, false);
+  test_pending_event();
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
         "the context is held %u times, not %u; the queue %u, not %u", after.context,
