@@ -11,8 +11,13 @@
  * without memory for a chunk takes smaller chunks. abut_context_devices says which device failed
  * and why.
  * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
- * goes, and cl_mem of the caller's that they use, or on CPU devices its arrays of witness points,
- * should not go before the process does.
+ * goes, and cl_mem of the caller's that they use must not go before the process does. Arrays in
+ * host memory are copied, but for those of abut_witness_edges, abut_witness_faces and their _vjp:
+ * on CPU devices kernels work in them, inputs and outputs, unless one overlaps another. Where such
+ * a call has cost a CPU device, others have filled the outputs, and it succeeds; yet a late kernel
+ * may still read the inputs and write the outputs over, with the same answers up to rounding if the
+ * inputs have not changed. Until the process ends, such arrays must then stay, and should not be
+ * used for anything else.
  *
  * Threads: different contexts may be used from different threads at once; one context, with its
  * bodies and pairs, by one thread at a time.
