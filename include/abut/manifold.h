@@ -135,7 +135,8 @@ typedef enum abut_memory {
   ABUT_MEMORY_HOST = 0,
   ABUT_MEMORY_OPENCL = 1 /* cl_mem objects of the context's cl_context, which must have been made
                             from the caller's queue; kernels read and write them without a copy
-                            where whole chunks are aligned as the device asks. Of this kind are
+                            where whole chunks are aligned as the device asks; the host touches
+                            none of it, so that it may be CL_MEM_HOST_NO_ACCESS. Of this kind are
                             poses, p, d, n, activity and the derivatives' arrays of the same call;
                             status, compact with a Jacobian's blocks, and reductions stay in host
                             memory. */

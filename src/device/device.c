@@ -37,6 +37,11 @@ struct buffer {
 static abut_status find(device *d, const device_options *options, tuning *t)
 {
   const tuning wanted = {options->lanes, options->group, options->items, 0};
+  if (options->host) {
+    discover_host(&d->found);
+    *t = tuning_of_row(tuning_row_of(&d->found.info), options->precision);
+    return ABUT_SUCCESS;
+  }
   if (options->queue) {
     cl_device_id id = NULL;
     const cl_int code =
@@ -45,8 +50,7 @@ static abut_status find(device *d, const device_options *options, tuning *t)
                            : fail(code, "the command queue is none: %s", abut_status_name(code)));
     return tuning_with(&d->found.info, options->precision, &wanted, t);
   }
-  TRY(options->host ? discover_host(&d->found)
-                    : discover(options->choice.device, &d->found));
+  TRY(discover(options->choice.device, &d->found));
   TRY(tuning_with(&d->found.info, options->precision, &wanted, t));
   return options->choice.units ? take_part(&d->found, &options->choice) : ABUT_SUCCESS;
 }
@@ -447,16 +451,42 @@ static bool runs_on_host(const device *d, kernel_id kernel)
   return d->cl && !d->found.info.has_float64 && kernel == KERNEL_POSES;
 }
 
-static abut_status copy_up_and_down(const launch_argument *arguments, size_t count,
-                                    buffer copies[KERNEL_ARGUMENTS], bool up)
+#define POSES_WRITES 6 /* the first argument that KERNEL_POSES writes: all before it are const */
+
+/* The caller may have made its memory such that only the device reads it. */
+static abut_status read_through_copy(buffer *from, void *to)
+{
+  buffer *copy = NULL;
+  TRY(buffer_create(from->owner, from->bytes, &copy));
+  abut_status status = buffer_take(copy, from->memory, 0, from->bytes);
+  if (status == ABUT_SUCCESS) {
+    status = buffer_read(copy, 0, from->bytes, to);
+  }
+  buffer_destroy(copy);
+  return status;
+}
+
+static abut_status copy_down(const launch_argument *arguments, size_t count,
+                             buffer copies[KERNEL_ARGUMENTS])
 {
   for (size_t i = 0; i < count; ++i) {
     buffer *from = arguments[i].memory;
-    if (!from) {
-      continue;
+    if (from) {
+      TRY(from->wraps ? read_through_copy(from, copies[i].host)
+                      : buffer_read(from, 0, from->bytes, copies[i].host));
     }
-    TRY(up ? buffer_write(from, 0, from->bytes, copies[i].host)
-           : buffer_read(from, 0, from->bytes, copies[i].host));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status copy_up(const launch_argument *arguments, size_t count,
+                           buffer copies[KERNEL_ARGUMENTS])
+{
+  for (size_t i = POSES_WRITES; i < count; ++i) {
+    buffer *to = arguments[i].memory;
+    if (to) {
+      TRY(buffer_write(to, 0, to->bytes, copies[i].host));
+    }
   }
   return ABUT_SUCCESS;
 }
@@ -466,7 +496,7 @@ static abut_status launch_on_copies(device *d, program_id program, kernel_id ker
 {
   abut_status status = ABUT_SUCCESS;
   buffer copies[KERNEL_ARGUMENTS] = {{0}};
-  launch_argument a[KERNEL_ARGUMENTS];
+  launch_argument a[KERNEL_ARGUMENTS] = {{0}};
   for (size_t i = 0; i < count; ++i) {
     a[i] = arguments[i];
     if (a[i].memory) {
@@ -476,9 +506,9 @@ static abut_status launch_on_copies(device *d, program_id program, kernel_id ker
       a[i].memory = &copies[i];
     }
   }
-  TRY_DONE(copy_up_and_down(arguments, count, copies, false));
+  TRY_DONE(copy_down(arguments, count, copies));
   launch_host(d, program, kernel, x, y, a, count);
-  TRY_DONE(copy_up_and_down(arguments, count, copies, true));
+  TRY_DONE(copy_up(arguments, count, copies));
 done:
   for (size_t i = 0; i < count; ++i) {
     free(copies[i].host);

@@ -23,7 +23,8 @@ typedef struct device_options {
   uint32_t lanes, group, items; /* 0: by the table */
   const char *kernel_directory; /* NULL: embedded */
   double timeout;               /* longest wait for kernels [s] */
-  bool host;                    /* the host path instead of `choice`, whatever OpenCL says */
+  bool host;                    /* the host path instead of `choice`, by the table alone,
+                                   whatever has become of OpenCL and of the user's file */
 } device_options;
 
 /* Opens a device and builds its program. On failure *out is NULL. */

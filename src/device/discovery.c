@@ -161,6 +161,9 @@ static size_t discover_all(found_device *out, size_t capacity)
   return count + 1;
 }
 
+/* The host path's, when devices were listed last. */
+static _Atomic uint32_t host_index = UINT32_MAX;
+
 /* All devices in an array of the caller's to free. */
 static abut_status discover_array(found_device **out, size_t *count)
 {
@@ -175,6 +178,7 @@ static abut_status discover_array(found_device **out, size_t *count)
     return fail(ABUT_ERROR_DEVICE, "%zu devices were there, and %zu at once after that", *count,
                 again);
   }
+  host_index = (*out)[*count - 1].info.index;
   find_lanes(*out, *count);
   return ABUT_SUCCESS;
 }
@@ -205,13 +209,12 @@ done:
   return status;
 }
 
-abut_status discover_host(found_device *out)
+void discover_host(found_device *out)
 {
   *out = (found_device){.platform = NULL};
   describe_host(&out->info);
-  out->info.index = (uint32_t)discover_all(NULL, 0) - 1;
-  find_lanes(out, 1);
-  return ABUT_SUCCESS;
+  out->info.index = host_index;
+  out->info.lanes[0] = out->info.lanes[1] = 1;
 }
 
 abut_status discover_device(cl_device_id device, found_device *out)

@@ -15,8 +15,8 @@ typedef struct found_device {
 /* The device at an index of abut_list_devices. */
 abut_status discover(uint32_t index, found_device *out);
 
-/* The host path, whatever becomes of OpenCL. */
-abut_status discover_host(found_device *out);
+/* The host path, whatever becomes of OpenCL and of the user's file: neither is asked. */
+void discover_host(found_device *out);
 
 /* The same of an OpenCL device that a caller brought; a part of one is described as it is. */
 abut_status discover_device(cl_device_id device, found_device *out);

@@ -510,6 +510,39 @@ static void test_parts(uint32_t chunk, bool keep_wholes)
   }
 }
 
+/* ---- poses that no host may touch ---- */
+
+/* Also where the host makes the frames of poses. */
+static void test_no_host_access(void)
+{
+  static arrays host, device;
+  abut_layout layout;
+  world on_host, on_device;
+  if (!world_open(false, 0, &on_host) || !world_open(true, 0, &on_device) ||
+      !CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, 5, layout.contacts);
+  device_arrays(&device, &host);
+  for (int i = POSE; i < BARS; ++i) {
+    const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_COPY_HOST_PTR;
+    cl_int code = CL_SUCCESS;
+    clReleaseMemObject(device.at[i]);
+    device.at[i] = clCreateBuffer(me.context, flags, host.bytes[i], host.at[i], &code);
+    check_cl(code, "clCreateBuffer");
+  }
+  for (int i = 0; i <= JVP; i += JVP) {
+    clear_outputs(&host, &device);
+    CHECK_OK(call(on_host.pair, &host, i));
+    CHECK_OK(call(on_device.pair, &device, i));
+    compare(&host, &device, i, "no host access");
+  }
+  CHECK_OK(abut_destroy_context(on_host.context));
+  CHECK_OK(abut_destroy_context(on_device.context));
+  free_arrays(&host);
+  free_arrays(&device);
+}
+
 /* ---- the end ---- */
 
 static struct {
@@ -574,6 +607,7 @@ int main(int argc, char **argv)
     return check_finish();
   }
   const references before = count_references(NULL);
+  test_no_host_access();
   for (size_t i = 0; i < sizeof chunks / sizeof *chunks; ++i) {
     test_calls(chunks[i], chunks[i] == 1 ? 67 : MOST);
   }
