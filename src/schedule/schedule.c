@@ -36,6 +36,8 @@ typedef struct sharing {
   size_t returned_count;
   abut_status status; /* of the whole job */
   char text[ERROR_TEXT_BYTES];
+  bool unfit[MEMBERS]; /* members for which one element is too large */
+  char unfit_text[ERROR_TEXT_BYTES];
   hand hands[MEMBERS];
   size_t hand_count, working;
 } sharing;
@@ -197,12 +199,17 @@ static abut_status finish(hand *h, size_t slot)
 
 /* ---- one device ---- */
 
+static void keep_text(char text[ERROR_TEXT_BYTES])
+{
+  snprintf(text, ERROR_TEXT_BYTES, "%.*s", ERROR_TEXT_BYTES - 1, abut_last_error());
+}
+
 /* The first error of a job is the one it fails with. */
 static void fail_job(sharing *s, abut_status status)
 {
   if (s->status == ABUT_SUCCESS) {
     s->status = status;
-    snprintf(s->text, sizeof s->text, "%.*s", (int)sizeof s->text - 1, abut_last_error());
+    keep_text(s->text);
   }
 }
 
@@ -213,8 +220,10 @@ static void give_back(hand *h, abut_status status)
     context_fail(s->job->context, h->worker.member, status);
   }
   pthread_mutex_lock(&s->lock);
-  const bool too_small = status == ABUT_ERROR_TOO_LARGE && s->working > 1; /* others may do */
-  if (status != ABUT_SUCCESS && !is_device_error(status) && !too_small) {
+  if (status == ABUT_ERROR_TOO_LARGE) { /* others may do */
+    s->unfit[h->worker.member] = true;
+    keep_text(s->unfit_text);
+  } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
     fail_job(s, status);
   }
   for (; h->count; --h->count) {
@@ -300,6 +309,30 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
+/* Whether a member may take part. The host path does so only where no other is left. */
+static bool is_fit(const sharing *s, size_t i)
+{
+  return context_works(s->job->context, i) && !s->unfit[i];
+}
+
+static bool any_fit(const sharing *s)
+{
+  size_t i = 0;
+  while (i < MEMBERS && !is_fit(s, i)) {
+    ++i;
+  }
+  return i < MEMBERS;
+}
+
+/* The host path for a job that no other member does. */
+static abut_status stand_in(const sharing *s)
+{
+  context *c = s->job->context;
+  const bool can = c->def.fallback == ABUT_FALLBACK_HOST && !c->members[c->count].device;
+  return can || !s->unfit_text[0] ? context_stand_in(c)
+                                  : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
+}
+
 /* No more hands than elements. */
 static void start(sharing *s)
 {
@@ -307,7 +340,7 @@ static void start(sharing *s)
   const size_t left = s->job->total - s->done;
   s->hand_count = s->working = 0;
   for (size_t i = 0; i < MEMBERS && s->hand_count < left; ++i) {
-    if (context_works(c, i)) {
+    if (is_fit(s, i) && (i < c->count || !s->hand_count)) {
       hand *h = &s->hands[s->hand_count++];
       *h = (hand){.sharing = s, .working = true};
       h->worker = (worker){.job = s->job, .member = i, .device = c->members[i].device, .most = 1};
@@ -377,8 +410,8 @@ abut_status schedule(job *j)
   pthread_mutex_init(&s.lock, NULL);
   pthread_cond_init(&s.changed, NULL);
   while (s.status == ABUT_SUCCESS && s.done < j->total) {
-    if (context_first(j->context) == MEMBERS) {
-      const abut_status status = context_stand_in(j->context);
+    if (!any_fit(&s)) {
+      const abut_status status = stand_in(&s);
       if (status != ABUT_SUCCESS) {
         fail_job(&s, status);
         break;

@@ -27,7 +27,8 @@ typedef struct worker {
 } worker;
 
 /* What a worker does. `slot` is the device's, selected before each step. An error for which a
- * device is to blame (is_device_error) costs this device, any other one the whole job. */
+ * device is to blame (is_device_error) costs this device, and ABUT_ERROR_TOO_LARGE its part in this
+ * job alone; any other one the whole job. */
 typedef struct job_steps {
   abut_status (*open)(worker *w);
   abut_status (*upload)(worker *w, size_t slot, chunk c);
