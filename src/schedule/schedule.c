@@ -74,11 +74,10 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
     const size_t chunks = (left + most - 1) / most;
     return (left + chunks - 1) / chunks;
   }
-  const double rate = rate_of(s, h);
-  const size_t least = rate > 0.0 ? 1 + (size_t)(rate * LEAST_SECONDS) : 1;
-  size_t size = 1 + (size_t)(0.5 * part_of(s, h) * (double)left);
+  const double rate = rate_of(s, h), fair = part_of(s, h) * (double)left;
+  const double least = rate * LEAST_SECONDS; /* measured on other pairs, perhaps: at most a part */
+  size_t size = 1 + (size_t)(least < 0.5 * fair ? 0.5 * fair : least < fair ? least : fair);
   size = rate > 0.0 || size < PROBE ? size : PROBE;
-  size = size < least ? least : size;
   return size < most ? size : most;
 }
 
