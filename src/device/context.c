@@ -236,7 +236,8 @@ bool is_device_error(abut_status status)
 
 bool is_memory_error(abut_status status)
 {
-  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
 }
 
 void context_fail(context *c, size_t i, abut_status status)
@@ -245,6 +246,7 @@ void context_fail(context *c, size_t i, abut_status status)
   pthread_mutex_lock(&c->lock);
   if (m->status == ABUT_SUCCESS) {
     m->status = status;
+    m->failure = ++c->failures;
     snprintf(m->text, sizeof m->text, "%.*s", (int)sizeof m->text - 1, abut_last_error());
   }
   pthread_mutex_unlock(&c->lock);
@@ -253,11 +255,10 @@ void context_fail(context *c, size_t i, abut_status status)
 /* A single failed device says it itself; of several the last one's words are given. */
 static abut_status none_left(const context *c)
 {
-  size_t last = 0;
-  for (size_t i = 0; i < MEMBERS; ++i) {
-    last = c->members[i].status != ABUT_SUCCESS ? i : last;
+  const member *m = &c->members[0];
+  for (size_t i = 1; i < MEMBERS; ++i) {
+    m = c->members[i].failure > m->failure ? &c->members[i] : m;
   }
-  const member *m = &c->members[last];
   return fail(m->status, "device %s failed, and no other is left: %s",
               device_info(m->device)->name, m->text);
 }

@@ -20,6 +20,7 @@ typedef struct owned {
 typedef struct member {
   device *device;          /* NULL: the host path, as long as it need not stand in */
   abut_status status;      /* ABUT_SUCCESS, or why it failed */
+  size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
   double rates[RATE_KINDS]; /* elements a second, measured last; 0: not yet */
@@ -32,6 +33,7 @@ typedef struct member {
 typedef struct context {
   member members[MEMBERS];
   size_t count; /* of chosen devices; members[count] is the host path */
+  size_t failures;
   abut_context_def def;
   owned *newest;
   handle self;
@@ -66,7 +68,8 @@ size_t context_first(const context *c);
 /* Whether a device is to blame, and others may do better. */
 bool is_device_error(abut_status status);
 
-/* Whether a device lacks the memory for a buffer; a smaller one may fit. */
+/* Whether a device lacks the memory for a chunk: of a buffer, or, where a driver allocates late, of
+ * a command that uses it. A smaller chunk may fit. */
 bool is_memory_error(abut_status status);
 
 /* Marks a member as failed, with the last error text. */

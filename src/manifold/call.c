@@ -334,6 +334,15 @@ static abut_status open_worker(worker *w)
   return size_chunks(on, w);
 }
 
+static void let_go_of_slot(worker *w, size_t slot)
+{
+  call_on *on = w->user;
+  for (int i = 0; i < on->call->run_count; ++i) {
+    unbind(&on->runs[slot][i]);
+    free_scratch(on->runs[slot][i].on, slot);
+  }
+}
+
 static void close_worker(worker *w)
 {
   call_on *on = w->user;
@@ -447,7 +456,8 @@ static abut_status schedule_call(call *c)
 {
   const run *last = &c->runs[c->run_count - 1];
   job j = {.context = c->context,
-           .steps = {open_worker, upload_chunk, launch_chunk, collect_chunk, close_worker},
+           .steps = {open_worker, upload_chunk, launch_chunk, collect_chunk, let_go_of_slot,
+                     close_worker},
            .user = c,
            .total = c->batch->count,
            .bound = c->context->def.chunk,

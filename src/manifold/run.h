@@ -35,6 +35,9 @@ void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS]);
  * and only grow. */
 abut_status prepare_scratch(const run *r, size_t poses);
 
+/* All of a pair's in a slot of a device, of every program. */
+void free_scratch(resident_pair *on, size_t slot);
+
 /* Launches everything for the `count` poses in SCRATCH_POSE_*. */
 abut_status run_forward(const run *r, size_t count);
 abut_status run_reductions(const run *r, size_t count);

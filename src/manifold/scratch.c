@@ -179,3 +179,12 @@ abut_status prepare_scratch(const run *r, size_t poses)
   }
   return ABUT_SUCCESS;
 }
+
+void free_scratch(resident_pair *on, size_t slot)
+{
+  buffer **scratch = &on->scratch[slot][0][0];
+  for (size_t i = 0; i < sizeof on->scratch[slot] / sizeof(buffer *); ++i) {
+    buffer_destroy(scratch[i]);
+    scratch[i] = NULL;
+  }
+}

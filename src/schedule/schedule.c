@@ -16,7 +16,9 @@ typedef struct hand {
   worker worker;
   struct sharing *sharing;
   chunk held[DEVICE_SLOTS];
+  size_t slots; /* that it uses of its device's */
   size_t oldest, count;
+  bool bare;    /* a chunk found no memory: since then one at a time */
   double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
   double ended;    /* the last chunk's kernels */
   double finished; /* the last chunk, results and all */
@@ -251,43 +253,65 @@ static abut_status tell_caller(sharing *s)
            : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
 }
 
-/* A device without the memory for a chunk gets smaller ones. */
-static bool shrink(hand *h, abut_status status, size_t count)
+static abut_status finish_oldest(hand *h)
 {
-  if (!is_memory_error(status) || count < 2) {
-    return false;
-  }
+  TRY(finish(h, h->oldest));
+  h->oldest = (h->oldest + 1) % h->slots;
+  --h->count;
+  return h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing);
+}
+
+/* Gives back what was taken last; how much that was. */
+static size_t return_newest(hand *h)
+{
   sharing *s = h->sharing;
-  h->worker.most = count / 2;
   pthread_mutex_lock(&s->lock);
-  const size_t newest = (h->oldest + --h->count) % DEVICE_SLOTS;
-  s->returned[s->returned_count++] = h->held[newest];
-  s->flying -= count;
+  const chunk c = h->held[(h->oldest + --h->count) % h->slots];
+  s->returned[s->returned_count++] = c;
+  s->flying -= c.count;
   pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  return true;
+  return c.count;
+}
+
+/* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
+ * at a time: no larger where others were under way, else half as large. One element for which all
+ * of that was not enough costs the device. */
+static abut_status make_do(hand *h, abut_status status)
+{
+  worker *w = &h->worker;
+  const bool others = h->count > 1;
+  const size_t count = return_newest(h);
+  if (!is_memory_error(status) || (h->bare && count == 1)) {
+    return status;
+  }
+  while (h->count) {
+    TRY(finish_oldest(h));
+  }
+  device_drain(w->device); /* kernels of the chunk may run already */
+  for (size_t i = 0; i < h->slots; ++i) {
+    w->job->steps.let_go(w, i);
+  }
+  h->bare = true;
+  h->slots = 1;
+  h->oldest = 0;
+  w->most = others || count == 1 ? count : count / 2;
+  return ABUT_SUCCESS;
 }
 
 static abut_status work(hand *h)
 {
-  const size_t slots = device_slots(h->worker.device);
   const size_t bound = h->worker.job->bound;
   TRY(h->worker.job->steps.open(&h->worker));
   h->worker.most = bound && bound < h->worker.most ? bound : h->worker.most;
   for (;;) {
-    const size_t slot = (h->oldest + h->count) % slots;
-    if (h->count < slots && take(h, h->count == 0, &h->held[slot])) {
+    const size_t slot = (h->oldest + h->count) % h->slots;
+    if (h->count < h->slots && take(h, h->count == 0, &h->held[slot])) {
       ++h->count;
-      const size_t count = h->held[slot].count;
       const abut_status status = begin(h, slot);
-      if (status != ABUT_SUCCESS && !shrink(h, status, count)) {
-        return status;
-      }
+      TRY(status == ABUT_SUCCESS ? status : make_do(h, status));
     } else if (h->count) {
-      TRY(finish(h, h->oldest));
-      h->oldest = (h->oldest + 1) % slots;
-      --h->count;
-      TRY(h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing));
+      TRY(finish_oldest(h));
     } else {
       return ABUT_SUCCESS;
     }
@@ -341,8 +365,9 @@ static void start(sharing *s)
   for (size_t i = 0; i < MEMBERS && s->hand_count < left; ++i) {
     if (is_fit(s, i) && (i < c->count || !s->hand_count)) {
       hand *h = &s->hands[s->hand_count++];
-      *h = (hand){.sharing = s, .working = true};
-      h->worker = (worker){.job = s->job, .member = i, .device = c->members[i].device, .most = 1};
+      device *d = c->members[i].device;
+      *h = (hand){.sharing = s, .slots = device_slots(d), .working = true};
+      h->worker = (worker){.job = s->job, .member = i, .device = d, .most = 1};
     }
   }
   s->working = s->hand_count;

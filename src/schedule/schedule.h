@@ -34,6 +34,7 @@ typedef struct job_steps {
   abut_status (*upload)(worker *w, size_t slot, chunk c);
   abut_status (*launch)(worker *w, size_t slot, chunk c);  /* need not wait */
   abut_status (*collect)(worker *w, size_t slot, chunk c); /* all that was launched has ended */
+  void (*let_go)(worker *w, size_t slot); /* of what the slot holds for chunks; nothing runs there */
   void (*close)(worker *w);                                /* always, open or not */
 } job_steps;
 
