@@ -225,9 +225,11 @@ static abut_status collect_chunk(worker *w, size_t slot, chunk c)
   TRY(fetch_status(on, values, c, &rejected));
   TRY(fetch_reductions(on, values, c));
   TRY(fetch_compact(on, values, c));
+  on->computed = 0.0;
   if (all->collect) {
     TRY(all->collect(on, slot, c));
   }
+  w->computed = on->computed;
   TRY(end_copies(w, all));
   pthread_mutex_lock(all->lock);
   all->batch->rejected += rejected;

@@ -17,6 +17,7 @@ typedef struct call_on {
   double *values; /* rows of reductions */
   void *zeros;    /* (chunk, P) */
   size_t room;    /* poses in these */
+  double computed; /* when what the call's own `collect` launched had ended, by now(); or 0 */
   piece *piece;   /* the chunk's part of the compact list, while it is read */
 } call_on;
 

@@ -346,7 +346,6 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
 {
   const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
   const size_t columns = 2 * (size_t)r->pose_width, entries = on->piece->entries;
-  double ended;
   if (!entries) {
     return ABUT_SUCCESS;
   }
@@ -359,7 +358,7 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
                    ARG_INT(r->pair->layout.contacts), ARG_INT(column), ARG_INT(columns),
                    BUFFER(r, SCRATCH_JACOBIAN)));
     TRY(device_submit(r->device));
-    TRY(device_wait(r->device, &ended));
+    TRY(device_wait(r->device, &on->computed));
   }
   return buffer_read(r->scratch[SCRATCH_JACOBIAN], 0, entries * on->call->list->block_bytes,
                      on->piece->blocks);

@@ -188,10 +188,15 @@ static abut_status finish(hand *h, size_t slot)
   TRY(device_wait(w->device, &ended));
   const double submitted = h->submitted[slot];
   const double began = h->ended > submitted ? h->ended : submitted;
-  span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
-  const double start = now();
-  TRY(w->job->steps.collect(w, slot, c));
+  double start = now();
+  w->computed = 0.0;
+  const abut_status status = w->job->steps.collect(w, slot, c);
   const double end = now();
+  if (w->computed > 0.0) {
+    ended = start = w->computed;
+  }
+  span(h, ABUT_PHASE_COMPUTE, c, began < ended ? began : ended, ended);
+  TRY(status);
   span(h, ABUT_PHASE_DOWNLOAD, c, start, end);
   report(h, slot, end);
   h->ended = ended > h->ended ? ended : h->ended; /* a driver may run two queues side by side */

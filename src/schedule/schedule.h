@@ -24,6 +24,7 @@ typedef struct worker {
   device *device;
   void *user;          /* the job's own; by `open` */
   size_t most;         /* elements of a chunk that fit the device's memory; by `open` */
+  double computed;     /* when kernels that `collect` itself had launched ended, by now(); by it */
 } worker;
 
 /* What a worker does. `slot` is the device's, selected before each step. An error for which a
@@ -34,7 +35,7 @@ typedef struct job_steps {
   abut_status (*upload)(worker *w, size_t slot, chunk c);
   abut_status (*launch)(worker *w, size_t slot, chunk c);  /* need not wait */
   abut_status (*collect)(worker *w, size_t slot, chunk c); /* all that was launched has ended */
-  void (*let_go)(worker *w, size_t slot); /* of what the slot holds for chunks; nothing runs there */
+  void (*let_go)(worker *w, size_t slot); /* of what an idle slot holds for chunks */
   void (*close)(worker *w);                                /* always, open or not */
 } job_steps;
 

@@ -30,7 +30,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   }
   if (items >= number("ABUT_TEST_LARGE") &&
       atomic_fetch_add(&failures, 1) < (long)number("ABUT_TEST_FAILURES")) {
-    return CL_OUT_OF_RESOURCES;
+    return CL_INVALID_COMMAND_QUEUE;
   }
   *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
   return real(queue, kernel, dimensions, offset, global, local, waits, wait, event);

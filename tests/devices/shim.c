@@ -1,5 +1,6 @@
 #include "shim.h"
 
+#include "base/clock.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -38,6 +39,18 @@ static struct {
   const char *name;
   cl_int code;
 } while_hung;
+
+#define BUFFERS 4096 /* more are not counted */
+static struct {
+  size_t bytes, most, bound;
+  cl_int code;
+  bool late;
+  struct {
+    cl_mem object;
+    size_t bytes;
+  } made[BUFFERS];
+} buffers;
+static double launched;
 
 static void *library;
 
@@ -178,6 +191,74 @@ void shim_forget_live(void)
   pthread_mutex_unlock(&lock);
 }
 
+/* ---- memory ---- */
+
+void shim_bound_memory(size_t bytes, cl_int code, bool late)
+{
+  pthread_mutex_lock(&lock);
+  buffers.bound = bytes;
+  buffers.code = code;
+  buffers.late = late;
+  pthread_mutex_unlock(&lock);
+}
+
+size_t shim_most_memory(void)
+{
+  pthread_mutex_lock(&lock);
+  const size_t most = buffers.most;
+  buffers.most = buffers.bytes;
+  pthread_mutex_unlock(&lock);
+  return most;
+}
+
+double shim_launched(void)
+{
+  pthread_mutex_lock(&lock);
+  const double last = launched;
+  pthread_mutex_unlock(&lock);
+  return last;
+}
+
+/* Whether there is no room for so many bytes more; 0: whether a launch has too little. */
+static bool overfull(size_t bytes, cl_int *code)
+{
+  pthread_mutex_lock(&lock);
+  const bool full = buffers.bound && buffers.bytes + bytes > buffers.bound;
+  const bool strike = full && buffers.late == (bytes == 0);
+  *code = strike ? buffers.code : *code;
+  pthread_mutex_unlock(&lock);
+  return strike;
+}
+
+static void add_memory(cl_mem object, size_t bytes)
+{
+  size_t i = 0;
+  pthread_mutex_lock(&lock);
+  while (i < BUFFERS && buffers.made[i].object) {
+    ++i;
+  }
+  if (i < BUFFERS) {
+    buffers.made[i].object = object;
+    buffers.made[i].bytes = bytes;
+    buffers.bytes += bytes;
+  }
+  buffers.most = buffers.bytes > buffers.most ? buffers.bytes : buffers.most;
+  pthread_mutex_unlock(&lock);
+}
+
+static void forget_memory(cl_mem object)
+{
+  pthread_mutex_lock(&lock);
+  for (size_t i = 0; i < BUFFERS; ++i) {
+    if (buffers.made[i].object == object) {
+      buffers.bytes -= buffers.made[i].bytes;
+      buffers.made[i].object = NULL;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 /* ---- the real functions ---- */
 
 /* An object's address as a function's, which C has no cast for. */
@@ -234,6 +315,7 @@ static cl_event *waits_for(cl_command_queue queue, bool launch, cl_event *event)
   ask(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
   pthread_mutex_lock(&lock);
   hang.launches += launch;
+  launched = launch ? now() : launched;
   if (launch && hang.at && hang.launches == hang.at) {
     find("clCreateUserEvent", &create);
     hang.event = create(context, NULL);
@@ -296,7 +378,7 @@ static cl_event *waits_for(cl_command_queue queue, bool launch, cl_event *event)
   {                                                                       \
     REAL(name);                                                           \
     cl_event gate = NULL;                                                 \
-    if (fails(#name, &wrong)) {                                           \
+    if (fails(#name, &wrong) || (launch && overfull(0, &wrong))) {        \
       return wrong;                                                       \
     }                                                                     \
     if (count || list) {                                                  \
@@ -370,24 +452,39 @@ CREATES(cl_program, clCreateProgramWithBinary, PROGRAM,
         (context, count, devices, sizes, binaries, each, code))
 CREATES(cl_kernel, clCreateKernel, KERNEL, (cl_program program, const char *name, cl_int *code),
         (program, name, code))
+CREATES(cl_mem, clCreateSubBuffer, MEMORY,
+        (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+         cl_int *code),
+        (of, flags, type, region, code))
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
                       cl_int *code)
 {
   REAL(clCreateBuffer);
-  if (fails("clCreateBuffer", &wrong) || too_much(bytes, &wrong)) {
+  const bool own = !(flags & CL_MEM_USE_HOST_PTR);
+  if (fails("clCreateBuffer", &wrong) || too_much(bytes, &wrong) ||
+      (own && overfull(bytes, &wrong))) {
     *code = wrong;
     return NULL;
   }
   const cl_mem made = real(context, flags, bytes, host, code);
   count_live(MEMORY, made != NULL);
+  if (own && made) {
+    add_memory(made, bytes);
+  }
   return made;
 }
 
-CREATES(cl_mem, clCreateSubBuffer, MEMORY,
-        (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
-         cl_int *code),
-        (of, flags, type, region, code))
+/* Buffers are counted until the library lets go of them, which never retains its own: a driver's
+ * references last as long as its commands. */
+cl_int clReleaseMemObject(cl_mem object)
+{
+  REAL(clReleaseMemObject);
+  forget_memory(object);
+  const cl_int right = real(object);
+  count_live(MEMORY, right == CL_SUCCESS ? -1 : 0);
+  return fails("clReleaseMemObject", &wrong) ? wrong : right;
+}
 
 RETAINS(clRetainContext, cl_context, CONTEXT)
 RETAINS(clRetainCommandQueue, cl_command_queue, QUEUE)
@@ -397,7 +494,6 @@ RELEASES(clReleaseContext, cl_context, CONTEXT)
 RELEASES(clReleaseCommandQueue, cl_command_queue, QUEUE)
 RELEASES(clReleaseProgram, cl_program, PROGRAM)
 RELEASES(clReleaseKernel, cl_kernel, KERNEL)
-RELEASES(clReleaseMemObject, cl_mem, MEMORY)
 RELEASES(clReleaseEvent, cl_event, EVENT)
 
 ENQUEUES(clEnqueueNDRangeKernel, true,

@@ -35,6 +35,16 @@ const char *shim_first_failed(void);
 /* Buffers of more bytes cannot be made: `code`. 0: all can. What was refused since. */
 long shim_limit_memory(size_t bytes, cl_int code);
 
+/* Devices have so many bytes for buffers, all together, from now on: a buffer beyond that fails
+ * with `code`, or, with `late`, every launch while there are more. 0: no bound. */
+void shim_bound_memory(size_t bytes, cl_int code, bool late);
+
+/* The most bytes of buffers that lived at once, since this was asked; not borrowed ones. */
+size_t shim_most_memory(void);
+
+/* When the last kernel was launched, by now(). */
+double shim_launched(void);
+
 typedef enum shim_hang {
   SHIM_HANG_QUEUE, /* kernels of other queues, and copies, go on */
   SHIM_HANG_DEVICE /* nothing that is sent to the device's queues from then on ends */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE CL_OUT_OF_RESOURCES
+#define CODE CL_INVALID_COMMAND_QUEUE /* one that speaks of no memory */
 #define STRIDE 7
 
 /* One context for many faults: a device that was made to fail is whole, and is healed. */
