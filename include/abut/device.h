@@ -197,6 +197,10 @@ typedef struct abut_span {
 /* Starts to record what each device does with each chunk; what was recorded before is dropped. */
 ABUT_API abut_status abut_start_timeline(abut_context context);
 
+/* Records no more; what was recorded stays until a timeline is started again, or the context goes.
+ * Nothing where none was started. */
+ABUT_API abut_status abut_stop_timeline(abut_context context);
+
 /* What was recorded so far, in the order in which it was recorded.
  *
  * spans     room for `capacity` entries, or NULL to ask for the count alone

@@ -436,6 +436,16 @@ abut_status abut_start_timeline(abut_context handle_)
   return ABUT_SUCCESS;
 }
 
+abut_status abut_stop_timeline(abut_context handle_)
+{
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  c->timed = false;
+  return ABUT_SUCCESS;
+}
+
 abut_status abut_get_timeline(abut_context handle_, abut_span *spans, size_t capacity,
                               size_t *count)
 {

@@ -433,6 +433,11 @@ static void test_timeline(const variant *v, uint32_t chunk)
     check_spans(spans, count, v->count, v->name);
     check_reports(&w, spans, count, v->count, v->name);
   }
+  const size_t recorded = count;
+  CHECK_OK(abut_stop_timeline(w.context));
+  CHECK_OK(watched(&w, &s, SIZE_MAX, 8, NULL));
+  CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
+  check(count == recorded, "%s: %zu spans after a stop, not %zu", v->name, count, recorded);
   CHECK_OK(abut_start_timeline(w.context));
   CHECK_OK(abut_get_timeline(w.context, NULL, 0, &count));
   check(count == 0, "%s: %zu spans after another start", v->name, count);
