@@ -26,37 +26,42 @@ double bench_median(double *numbers, size_t count)
 
 /* ---- the calls ---- */
 
-abut_status bench_call(const scene *s, const bench_memory *m, size_t what)
+static abut_status run_call(const scene *s, const bench_memory *m, size_t what, abut_batch *batch)
 {
   const size_t real = real_bytes(s->precision);
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
   char *const at[] = {m->contacts, m->contacts + 3 * m->numbers * real,
                       m->contacts + 6 * m->numbers * real, m->contacts + 7 * m->numbers * real};
-  abut_batch batch = m->poses;
   if (what == BENCH_MEAN_GRADIENT) {
-    return abut_gradient(s->pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_MEAN_DISTANCE, &gradients);
+    return abut_gradient(s->pair, ABUT_SAME_PAIR, batch, ABUT_REDUCE_MEAN_DISTANCE, &gradients);
   }
   if (what == BENCH_VJP) {
     const char *bar = m->cotangents;
     const abut_cotangents bars = {bar, bar + 6 * m->numbers * real, bar + 3 * m->numbers * real,
                                   bar + 7 * m->numbers * real};
-    return abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients);
+    return abut_vjp(s->pair, ABUT_SAME_PAIR, batch, &bars, &gradients);
   }
   const abut_pose_tangents along = {m->tangent[0], m->tangent[1]};
   if (what == BENCH_HESSIAN) {
     const abut_gradients products = {m->product[0], m->product[1]};
-    return abut_hessian_product(s->pair, &batch, ABUT_REDUCE_MEAN_DISTANCE, &along, &gradients,
+    return abut_hessian_product(s->pair, batch, ABUT_REDUCE_MEAN_DISTANCE, &along, &gradients,
                                 &products);
   }
   if (what == BENCH_JVP) {
     const abut_tangents to = {at[0], at[2], at[1], at[3]};
-    return abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to);
+    return abut_jvp(s->pair, ABUT_SAME_PAIR, batch, &along, &to);
   }
-  batch.p = at[0];
-  batch.n = at[1];
-  batch.d = at[2];
-  batch.activity = at[3];
-  return abut_contacts(s->pair, &batch);
+  batch->p = at[0];
+  batch->n = at[1];
+  batch->d = at[2];
+  batch->activity = at[3];
+  return abut_contacts(s->pair, batch);
+}
+
+abut_status bench_call(const scene *s, const bench_memory *m, size_t what)
+{
+  abut_batch batch = m->poses;
+  return run_call(s, m, what, &batch);
 }
 
 /* ---- memory ---- */
@@ -154,9 +159,13 @@ static exit_code time_round(const scene *s, const bench_memory *m, const size_t 
                             size_t count, double *seconds)
 {
   for (size_t i = 0; i < count; ++i) {
+    abut_batch batch = m->poses;
     const double start = now();
-    CLI_TRY(report_status(bench_call(s, m, whats[i])));
+    CLI_TRY(report_status(run_call(s, m, whats[i], &batch)));
     seconds[i] = now() - start;
+    if (batch.failures) { /* which, and why, is said when the scene is closed */
+      return report(EXIT_RUN, "not all of the devices that were to be timed work");
+    }
   }
   return EXIT_GOOD;
 }
