@@ -243,7 +243,7 @@ static abut_status collect_chunk(worker *w, size_t slot, chunk c)
 
 /* ---- a device ---- */
 
-/* Kernels count the numbers of a pose in int. */
+/* Kernels count the blocks of a pose in int. */
 static abut_status check_parts(const run *r)
 {
   const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
@@ -273,7 +273,8 @@ static abut_status place_run(run *r, const call *c, int which, size_t place, siz
     }
     TRY(body_on(b, place, &r->bodies[i]));
   }
-  return check_parts(r);
+  TRY(check_parts(r));
+  return check_scratch(r);
 }
 
 /* Bytes a pose of all runs in a slot. */

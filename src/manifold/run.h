@@ -31,6 +31,9 @@ typedef struct run {
 /* Bytes a pose of each scratch buffer, 0 where the run does not need it. */
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
+/* Refuses what kernels, which count the numbers of a pose in int, would count wrongly. */
+abut_status check_scratch(const run *r);
+
 /* Makes every buffer that a chunk of `poses` needs and the caller has not given. Buffers are kept
  * and only grow. */
 abut_status prepare_scratch(const run *r, size_t poses);

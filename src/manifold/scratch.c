@@ -1,5 +1,7 @@
+#include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/run.h"
+#include <limits.h>
 
 /* numbers, reals and ints a pose, before they become bytes; a number on duals is two reals */
 typedef struct sizes {
@@ -129,32 +131,53 @@ static size_t block_reals(const run *r)
                           : 0;
 }
 
-void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
+static void sizes_of(const run *r, sizes *s)
 {
   const uint32_t lanes = device_lanes(r->device);
-  const size_t real = device_real_bytes(r->device);
-  const size_t number = r->program == PROGRAM_DUAL ? DUAL_PARTS * real : real;
-  sizes s = {{0}, {0}, {0}};
-  s.real[SCRATCH_POSE_1] = s.real[SCRATCH_POSE_2] = (size_t)r->pose_width;
+  *s = (sizes){{0}, {0}, {0}};
+  s->real[SCRATCH_POSE_1] = s->real[SCRATCH_POSE_2] = (size_t)r->pose_width;
   if (r->program == PROGRAM_DUAL) {
-    s.real[SCRATCH_TANGENT_1] = s.real[SCRATCH_TANGENT_2] = (size_t)r->pose_width;
+    s->real[SCRATCH_TANGENT_1] = s->real[SCRATCH_TANGENT_2] = (size_t)r->pose_width;
   }
-  s.real[SCRATCH_JACOBIAN] = block_reals(r);
-  s.number[SCRATCH_FRAMES] = FRAME_STRIDE;
-  s.integer[SCRATCH_STATUS] = 1;
+  s->real[SCRATCH_JACOBIAN] = block_reals(r);
+  s->number[SCRATCH_FRAMES] = FRAME_STRIDE;
+  s->integer[SCRATCH_STATUS] = 1;
   for (int side = 0; side < 2; ++side) {
-    vertex_sizes(r, side, lanes, &s);
+    vertex_sizes(r, side, lanes, s);
     if (edges_run(r)) {
-      selected_edge_sizes(r, side, lanes, &s);
+      selected_edge_sizes(r, side, lanes, s);
     }
   }
   if (edges_run(r)) {
-    edge_sizes(r, &s);
+    edge_sizes(r, s);
   }
-  output_sizes(r, &s);
+  output_sizes(r, s);
   if (r->wanted.cotangents) {
-    reverse_sizes(r, lanes, &s);
+    reverse_sizes(r, lanes, s);
   }
+}
+
+abut_status check_scratch(const run *r)
+{
+  const size_t most = (size_t)INT_MAX / DUAL_PARTS;
+  sizes s;
+  sizes_of(r, &s);
+  for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
+    const size_t count = s.number[i] > s.integer[i] ? s.number[i] : s.integer[i];
+    if (count > most || s.real[i] > most) {
+      return fail(ABUT_ERROR_TOO_LARGE, "one pose needs %zu numbers in a row, of at most %zu: keep "
+                  "fewer elements", count > most ? count : s.real[i], most);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
+{
+  const size_t real = device_real_bytes(r->device);
+  const size_t number = r->program == PROGRAM_DUAL ? DUAL_PARTS * real : real;
+  sizes s;
+  sizes_of(r, &s);
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
     bytes[i] = s.number[i] * number + s.real[i] * real + s.integer[i] * sizeof(int);
   }

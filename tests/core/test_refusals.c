@@ -435,6 +435,61 @@ static void test_extremes(abut_context context, abut_precision precision)
   }
 }
 
+/* ---- more numbers than kernels count ---- */
+
+enum { SIDES = 2800 }; /* of a prism: three times as many edges */
+
+static bool make_prism(abut_context context, abut_body *out)
+{
+  static double vertices[6 * SIDES];
+  static uint32_t sizes[SIDES + 2], corners[6 * SIDES];
+  const abut_superquadric solid = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_body_def def = abut_default_body_def();
+  for (uint32_t i = 0; i < SIDES; ++i) {
+    const uint32_t next = (i + 1) % SIDES;
+    for (uint32_t k = 0; k < 2; ++k) {
+      double *v = &vertices[3 * (i + k * SIDES)];
+      v[0] = cos(2.0 * acos(-1.0) * i / SIDES);
+      v[1] = sin(2.0 * acos(-1.0) * i / SIDES);
+      v[2] = k ? 0.5 : -0.5;
+      corners[4 * SIDES + k * SIDES + (k ? i : SIDES - 1 - i)] = i + k * SIDES;
+    }
+    const uint32_t side[4] = {i, next, next + SIDES, i + SIDES};
+    memcpy(&corners[4 * i], side, sizeof side);
+    sizes[i] = 4;
+  }
+  sizes[SIDES] = sizes[SIDES + 1] = SIDES;
+  def.vertices = vertices;
+  def.vertex_count = 2 * SIDES;
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = SIDES + 2;
+  def.superquadrics = &solid;
+  def.superquadric_count = 1;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+/* 7e7 edge pairs a pose, of sixteen numbers each for a gradient: more than int counts, of duals. */
+static void test_too_many_numbers(abut_context context)
+{
+  static const double pose[6] = {0};
+  abut_smoothing smoothing = abut_default_smoothing();
+  abut_batch batch = abut_default_batch();
+  abut_body body;
+  abut_pair pair;
+  double gradient[6];
+  const abut_gradients gradients = {gradient, NULL};
+  if (!make_prism(context, &body) || !CHECK_OK(abut_create_pair(body, body, &smoothing, &pair))) {
+    return;
+  }
+  batch.count = 1;
+  batch.pose1 = batch.pose2 = pose; /* zeros in any precision */
+  refuses(abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ENERGY, &gradients),
+          ABUT_ERROR_TOO_LARGE, "keep fewer", "a gradient through 7e7 edge pairs");
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(body));
+}
+
 int main(int argc, char **argv)
 {
   const abut_precision precision = precision_of(argc, argv);
@@ -450,6 +505,7 @@ int main(int argc, char **argv)
   test_batches(context);
   test_rejected(context, precision);
   test_extremes(context, precision);
+  test_too_many_numbers(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }
