@@ -595,7 +595,8 @@ static void test_pending_event(void)
 
 int main(int argc, char **argv)
 {
-  static const uint32_t chunks[] = {0, 1, 7, 128};
+  static const uint32_t chunks[] = {7, 0, 1, 128};
+  const bool some = getenv("ABUT_TEST_SOME") != NULL; /* where each context takes long to open */
   cl_int code = CL_SUCCESS;
   precision = precision_of(argc, argv);
   if (!find_device()) {
@@ -608,17 +609,21 @@ int main(int argc, char **argv)
   }
   const references before = count_references(NULL);
   test_no_host_access();
-  for (size_t i = 0; i < sizeof chunks / sizeof *chunks; ++i) {
+  for (size_t i = 0; i < (some ? 1 : sizeof chunks / sizeof *chunks); ++i) {
     test_calls(chunks[i], chunks[i] == 1 ? 67 : MOST);
   }
-  test_calls(0, 1);
-  test_bytes(0);
+  if (!some) {
+    test_calls(0, 1);
+    test_bytes(0);
+  }
   test_bytes(7);
   test_arrays_refused();
   test_contexts_refused();
-  test_parts(0, false);
   test_parts(128, true);
-  test_parts(128, false);
+  if (!some) {
+    test_parts(0, false);
+    test_parts(128, false);
+  }
   test_pending_event();
   const references after = count_references(&before);
   check(before.context == after.context && before.queue == after.queue,
