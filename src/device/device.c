@@ -1,37 +1,13 @@
-#include "device/device.h"
+#include "device/device_private.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/choices.h"
-#include "device/discovery.h"
-#include "device/host_path.h"
-#include "device/opencl.h"
 #include "device/tuning.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "kernel_table.inl"
-
-struct device {
-  found_device found;
-  bool lost;
-  abut_precision precision;
-  uint32_t lanes;
-  uint64_t scratch_bytes;
-  double timeout;
-  abut_counters counters;
-  opencl *cl; /* NULL on the host path */
-};
-
-struct buffer {
-  device *owner;
-  size_t bytes;
-  cl_mem memory;
-  void *host;
-  bool wraps; /* memory of the caller's */
-};
 
 /* Of several parts of one device each has the whole one's launch parameters. */
 static abut_status find(device *d, const device_options *options, tuning *t)
@@ -60,7 +36,7 @@ static abut_status open_opencl(device *d, const device_options *options, const t
   const opencl_options cl = {d->found.platform, d->found.device, options->queue, d->lanes,
                              t->group, t->items, options->precision == ABUT_FLOAT64,
                              d->found.info.has_float64, options->kernel_directory};
-  const abut_status status = opencl_open(&cl, kernel_table, &d->cl);
+  const abut_status status = opencl_open(&cl, device_kernel_table(), &d->cl);
   if (status != ABUT_SUCCESS) {
     char text[ERROR_TEXT_BYTES];
     snprintf(text, sizeof text, "%s", abut_last_error());
@@ -123,14 +99,14 @@ void device_select(device *d, size_t slot)
   }
 }
 
-static abut_status check_there(const device *d)
+abut_status device_check_there(const device *d)
 {
   return d->lost ? fail(ABUT_ERROR_TIMEOUT, "the device's kernels have not ended") : ABUT_SUCCESS;
 }
 
 abut_status device_submit(device *d)
 {
-  TRY(check_there(d));
+  TRY(device_check_there(d));
   return d->cl ? opencl_submit(d->cl) : ABUT_SUCCESS;
 }
 
@@ -143,7 +119,7 @@ static abut_status waited(device *d, abut_status status)
 
 abut_status device_wait(device *d, double *ended)
 {
-  TRY(check_there(d));
+  TRY(device_check_there(d));
   if (!d->cl) {
     *ended = now();
     return ABUT_SUCCESS;
@@ -154,7 +130,7 @@ abut_status device_wait(device *d, double *ended)
 /* Before each copy that blocks. */
 static abut_status reach(device *d)
 {
-  TRY(check_there(d));
+  TRY(device_check_there(d));
   return d->cl ? waited(d, opencl_reach(d->cl, d->timeout)) : ABUT_SUCCESS;
 }
 
@@ -402,144 +378,4 @@ abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t byte
   }
   return opencl_copy_rows(b->owner->cl, b->memory, offset, pitch, cl_memory, to_offset, bytes,
                           rows);
-}
-
-static abut_status check_arguments(program_id program, kernel_id kernel,
-                                   const launch_argument *arguments, size_t count)
-{
-  const kernel_entry *entry = &kernel_table[kernel];
-  bool same = count == (size_t)entry->arguments && !(program == PROGRAM_DUAL && entry->plain_only);
-  for (size_t i = 0; same && i < count; ++i) {
-    same = arguments[i].kind == entry->kinds[i];
-  }
-  return same ? ABUT_SUCCESS
-              : fail(ABUT_ERROR_ARGUMENT, "kernel %s is launched with other arguments than it has",
-                     entry->name);
-}
-
-/* Some buffer of the launch, for the arguments that its kernel will not touch. */
-static buffer *any_buffer(const launch_argument *arguments, size_t count)
-{
-  for (size_t i = 0; i < count; ++i) {
-    if (arguments[i].memory) {
-      return arguments[i].memory;
-    }
-  }
-  return NULL;
-}
-
-typedef void (*host_launch)(kernel_id, size_t, size_t, const host_argument *);
-
-static void launch_host(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
-                        const launch_argument *arguments, size_t count)
-{
-  host_argument a[KERNEL_ARGUMENTS];
-  const buffer *spare = any_buffer(arguments, count);
-  for (size_t i = 0; i < count; ++i) {
-    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
-    a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
-  }
-  static const host_launch launches[2][2] = {
-    {host_launch_f32, host_launch_f32_dual}, {host_launch_f64, host_launch_f64_dual}};
-  launches[d->precision][program](kernel, x, y, a);
-}
-
-/* Frames of poses are worth float64: where the device has none, the host path makes them, from
- * copies of the kernel's buffers. */
-static bool runs_on_host(const device *d, kernel_id kernel)
-{
-  return d->cl && !d->found.info.has_float64 && kernel == KERNEL_POSES;
-}
-
-#define POSES_WRITES 6 /* the first argument that KERNEL_POSES writes: all before it are const */
-
-/* The caller may have made its memory such that only the device reads it. */
-static abut_status read_through_copy(buffer *from, void *to)
-{
-  buffer *copy = NULL;
-  TRY(buffer_create(from->owner, from->bytes, &copy));
-  abut_status status = buffer_take(copy, from->memory, 0, from->bytes);
-  if (status == ABUT_SUCCESS) {
-    status = buffer_read(copy, 0, from->bytes, to);
-  }
-  buffer_destroy(copy);
-  return status;
-}
-
-static abut_status copy_down(const launch_argument *arguments, size_t count,
-                             buffer copies[KERNEL_ARGUMENTS])
-{
-  for (size_t i = 0; i < count; ++i) {
-    buffer *from = arguments[i].memory;
-    if (from) {
-      TRY(from->wraps ? read_through_copy(from, copies[i].host)
-                      : buffer_read(from, 0, from->bytes, copies[i].host));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status copy_up(const launch_argument *arguments, size_t count,
-                           buffer copies[KERNEL_ARGUMENTS])
-{
-  for (size_t i = POSES_WRITES; i < count; ++i) {
-    buffer *to = arguments[i].memory;
-    if (to) {
-      TRY(buffer_write(to, 0, to->bytes, copies[i].host));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status launch_on_copies(device *d, program_id program, kernel_id kernel, size_t x,
-                                    size_t y, const launch_argument *arguments, size_t count)
-{
-  abut_status status = ABUT_SUCCESS;
-  buffer copies[KERNEL_ARGUMENTS] = {{0}};
-  launch_argument a[KERNEL_ARGUMENTS] = {{0}};
-  for (size_t i = 0; i < count; ++i) {
-    a[i] = arguments[i];
-    if (a[i].memory) {
-      copies[i].owner = d;
-      copies[i].bytes = a[i].memory->bytes;
-      TRY_DONE(allocate(&copies[i].host, copies[i].bytes, 1));
-      a[i].memory = &copies[i];
-    }
-  }
-  TRY_DONE(copy_down(arguments, count, copies));
-  launch_host(d, program, kernel, x, y, a, count);
-  TRY_DONE(copy_up(arguments, count, copies));
-done:
-  for (size_t i = 0; i < count; ++i) {
-    free(copies[i].host);
-  }
-  return status;
-}
-
-abut_status device_launch(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
-                          const launch_argument *arguments, size_t count)
-{
-  TRY(check_there(d));
-  TRY(check_arguments(program, kernel, arguments, count));
-  if (!x || !y) {
-    return ABUT_SUCCESS;
-  }
-  ++d->counters.launches;
-  if (!d->cl) {
-    launch_host(d, program, kernel, x, y, arguments, count);
-    return ABUT_SUCCESS;
-  }
-  if (runs_on_host(d, kernel)) {
-    return launch_on_copies(d, program, kernel, x, y, arguments, count);
-  }
-  opencl_argument a[KERNEL_ARGUMENTS];
-  buffer *spare = any_buffer(arguments, count);
-  for (size_t i = 0; i < count; ++i) {
-    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
-    a[i] = (opencl_argument){b ? b->memory : NULL, arguments[i].integer, arguments[i].number};
-  }
-  bool built = false;
-  TRY(opencl_need(d->cl, program, kernel, &built));
-  d->counters.builds += built;
-  return opencl_launch(d->cl, program, kernel, x, y, a);
 }

@@ -236,13 +236,6 @@ static bool is_adjoint(kernel_id kernel)
   return kernel == KERNEL_WITNESS_EDGES_ADJOINT || kernel == KERNEL_WITNESS_FACES_ADJOINT;
 }
 
-/* Whether smaller arrays may do. NVIDIA's drivers, for one, find out at a launch. */
-static bool wants_memory(abut_status status)
-{
-  return is_memory_error(status) || status == CL_OUT_OF_RESOURCES ||
-         status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
-}
-
 static abut_status do_chunks(query_run *r, size_t most)
 {
   query_call *c = r->call;
@@ -283,7 +276,7 @@ static abut_status queries_on(context *owner, size_t place, void *user)
   do {
     status = do_chunks(r, most);
     most /= 2;
-  } while (wants_memory(status) && most >= LEAST_CHUNK);
+  } while (is_memory_error(status) && most >= LEAST_CHUNK);
   buffer_destroy(c->coefficients);
   c->coefficients = NULL;
   return status;

@@ -1,0 +1,35 @@
+/* What a device and its buffers are, for the files that are device.h alone. */
+#ifndef ABUT_DEVICE_DEVICE_PRIVATE_H
+#define ABUT_DEVICE_DEVICE_PRIVATE_H
+
+#include "device/device.h"
+
+#include "device/discovery.h"
+#include "device/opencl.h"
+
+struct device {
+  found_device found;
+  bool lost;
+  abut_precision precision;
+  uint32_t lanes;
+  uint64_t scratch_bytes;
+  double timeout;
+  abut_counters counters;
+  opencl *cl; /* NULL on the host path */
+};
+
+struct buffer {
+  device *owner;
+  size_t bytes;
+  cl_mem memory;
+  void *host;
+  bool wraps; /* memory of the caller's */
+};
+
+/* Refused once kernels of it have not ended in time. */
+abut_status device_check_there(const device *d);
+
+/* Every kernel's name and arguments, by kernel_id. */
+const kernel_entry *device_kernel_table(void);
+
+#endif
