@@ -10,6 +10,12 @@
 #define HEIGHT 18
 #define LIST 1024
 
+bool test_all(void)
+{
+  const char *all = getenv("ABUT_TEST_ALL");
+  return all && *all == '1';
+}
+
 bool find_setting(uint32_t count, setting *out)
 {
   abut_device_choice parts[ABUT_DEVICES_MOST];
@@ -32,6 +38,43 @@ bool find_setting(uint32_t count, setting *out)
   return true;
 }
 
+static bool find_opencl_device(uint32_t index, cl_device_id *out)
+{
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0;
+  clGetPlatformIDs(16, platforms, &platform_count);
+  for (cl_uint i = 0; i < platform_count; ++i) {
+    cl_device_id devices[16];
+    cl_uint count = 0;
+    clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 16, devices, &count);
+    if (index < count) {
+      *out = devices[index];
+      return true;
+    }
+    index -= count;
+  }
+  return false;
+}
+
+bool open_own(setting *s, own_queue *q)
+{
+  cl_device_id device = NULL;
+  cl_int code = CL_SUCCESS;
+  if (!check(find_opencl_device(s->devices[0].device, &device), "the device is not found")) {
+    return false;
+  }
+  q->context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+  q->queue = clCreateCommandQueue(q->context, device, 0, &code);
+  s->queue = q->queue;
+  return check(code == CL_SUCCESS, "no queue: %d", code);
+}
+
+void close_own(own_queue *q)
+{
+  clReleaseCommandQueue(q->queue);
+  clReleaseContext(q->context);
+}
+
 /* Keeps some elements of each kind, so that every kernel has work. */
 static abut_smoothing smoothing_of_pair(void)
 {
@@ -51,7 +94,7 @@ abut_status create_context(const setting *s, world *out)
   def.fallback = s->fallback;
   def.timeout = s->timeout;
   def.precision = ABUT_FLOAT64;
-  def.chunk = CHUNK;
+  def.chunk = s->chunk ? s->chunk : CHUNK;
   return abut_create_context(&def, &out->context);
 }
 
@@ -242,7 +285,7 @@ static abut_status run_jvp(const world *w, answer *out)
   return end_batch(out, &batch, abut_jvp(w->pair, ABUT_SAME_PAIR, &batch, &tangents, &wanted));
 }
 
-static abut_status run_jacobian(const world *w, answer *out)
+static abut_status run_blocks(const world *w, size_t count, answer *out)
 {
   double poses[2][POSES * 7];
   abut_batch batch;
@@ -250,10 +293,20 @@ static abut_status run_jacobian(const world *w, answer *out)
   start_batch(out, &batch, poses);
   make_list(out, &list);
   batch.compact = &list;
-  batch.count = BLOCK_POSES;
+  batch.count = count;
   list.capacity = LIST / 8;
   void *blocks = room(out, LIST / 8 * 8 * 14, sizeof(double), -1.0);
   return end_batch(out, &batch, abut_jacobian(w->pair, ABUT_SAME_PAIR, &batch, blocks));
+}
+
+static abut_status run_jacobian(const world *w, answer *out)
+{
+  return run_blocks(w, 1, out);
+}
+
+static abut_status run_jacobians(const world *w, answer *out)
+{
+  return run_blocks(w, BLOCK_POSES, out);
 }
 
 static abut_status run_field(const world *w, answer *out)
@@ -294,9 +347,11 @@ static abut_status run_render(const world *w, answer *out)
                      room(out, 3 * WIDTH * HEIGHT, 1, -1.0));
 }
 
+/* Two devices with a pose each make twice the calls of a Jacobian; pictures take long. */
 const task tasks[TASKS] = {
-  {"contacts", run_contacts, POSES}, {"gradient", run_gradient, POSES},
-  {"jvp", run_jvp, POSES},           {"jacobian", run_jacobian, BLOCK_POSES},
-  {"field", run_field, 0},           {"witness", run_witness, 0},
-  {"render", run_render, 0},
+  {"contacts", run_contacts, POSES, 1},  {"gradient", run_gradient, POSES, 1},
+  {"jvp", run_jvp, POSES, 1},            {"jacobian", run_jacobian, 1, 1},
+  {"jacobians", run_jacobians, BLOCK_POSES, 29},
+  {"field", run_field, 0, 1},            {"witness", run_witness, 0, 1},
+  {"render", run_render, 0, 7},
 };

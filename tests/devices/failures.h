@@ -4,10 +4,11 @@
 #define ABUT_TESTS_FAILURES_H
 
 #include "support/check.h"
+#include <CL/cl.h>
 
 #define POSES 48
 #define CHUNK 16 /* poses */
-#define BLOCK_POSES 2 /* of a Jacobian */
+#define BLOCK_POSES 2 /* of Jacobians */
 
 /* A context, and what is made in it. */
 typedef struct world {
@@ -23,10 +24,23 @@ typedef struct setting {
   abut_fallback fallback;
   double timeout; /* [s]; 0: the default */
   void *queue;    /* instead of devices, or NULL */
+  uint32_t chunk; /* 0: CHUNK */
 } setting;
+
+/* ABUT_TEST_ALL=1: sweeps leave nothing out, and programs are built in every trial. */
+bool test_all(void);
 
 /* False, after a line that says so, where there is no PoCL. */
 bool find_setting(uint32_t count, setting *out);
+
+/* A queue that a caller brings, on the setting's first device; the setting's from then on. */
+typedef struct own_queue {
+  cl_context context;
+  cl_command_queue queue;
+} own_queue;
+
+bool open_own(setting *s, own_queue *q);
+void close_own(own_queue *q);
 
 abut_status create_context(const setting *s, world *out);
 
@@ -51,10 +65,11 @@ typedef struct task {
   const char *name;
   abut_status (*run)(const world *w, answer *out);
   size_t elements;
+  long stride; /* every so many faults are swept */
 } task;
 
 extern const task tasks[];
-enum { TASKS = 7 };
+enum { TASKS = 8 };
 
 bool same_answer(const answer *a, const answer *b, const char *what);
 

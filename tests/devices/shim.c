@@ -1,6 +1,7 @@
 #include "shim.h"
 
 #include "base/clock.h"
+#include "shim_builds.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -262,10 +263,17 @@ static void forget_memory(cl_mem object)
 /* ---- the real functions ---- */
 
 /* An object's address as a function's, which C has no cast for. */
-static void find(const char *name, void *function)
+void shim_find_real(const char *name, void *function)
 {
   void *address = library ? dlsym(library, name) : NULL;
   memcpy(function, &address, sizeof address);
+}
+
+static void find(const char *name, void *function)
+{
+  if (!shim_builds_instead(name, function)) {
+    shim_find_real(name, function);
+  }
 }
 
 #define REAL(name)           \

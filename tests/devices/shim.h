@@ -14,6 +14,10 @@
 /* Loads the real functions. False where there is no libOpenCL. */
 bool shim_open(void);
 
+/* From now on a device has one context that lasts, and a program is built in it once: opening is
+ * cheap. Real faults of building and of letting contexts go are not seen then. */
+void shim_keep_builds(void);
+
 /* What is counted. */
 typedef enum shim_kind {
   SHIM_CALLS,      /* of OpenCL, but for the next ones */

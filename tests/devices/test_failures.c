@@ -1,7 +1,7 @@
 /* A device that fails in the middle loses no pose: the N-th OpenCL call fails for every N, once and
- * for good, then the N-th allocation. Every seventh clSetKernelArg is taken, which the library
- * treats alike wherever they are, and every seventh of whatever is called beside abut_contacts;
- * ABUT_TEST_ALL=1 takes them all. */
+ * for good, then the N-th allocation. Of clSetKernelArg, which the library treats alike wherever it
+ * is called, every seventh is taken, of all calls for pictures too, and every 29th for Jacobians of
+ * two poses at once; ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 
 #include "device/context.h"
@@ -22,15 +22,12 @@ typedef struct trial {
   shim_kind kind;
   bool for_good;
   long n;
+  long most; /* calls without a fault: devices share the work as it comes, once so, once so */
 } trial;
 
 static long stride_of(const trial *t)
 {
-  const char *all = getenv("ABUT_TEST_ALL");
-  if (all && *all == '1') {
-    return 1;
-  }
-  return (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * (t->task == &tasks[0] ? 1 : STRIDE);
+  return test_all() ? 1 : (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * t->task->stride;
 }
 
 static const char *what(const trial *t)
@@ -136,7 +133,8 @@ static bool try_fault(trial *t)
   const bool made = status == ABUT_SUCCESS;
   status = made ? t->task->run(w, &t->first) : status;
   const bool came = shim_failed() > 0;
-  shim_stop();
+  const long count = shim_stop();
+  t->most = !came && count > t->most ? count : t->most;
   judge_first(t, status, before, made);
   const state between = state_of(t);
   if (made && (status == ABUT_SUCCESS || t->kind == SHIM_ALLOCATIONS)) {
@@ -187,7 +185,8 @@ static void sweep(trial *t, shim_kind kind, bool for_good)
   const long step = stride_of(t);
   t->kind = kind;
   t->for_good = for_good;
-  for (t->n = 1; try_fault(t); t->n += step) {
+  t->most = 0;
+  for (t->n = 1; try_fault(t) || t->n <= t->most; t->n += step) {
   }
   printf("%s\n", what(t));
 }
@@ -203,7 +202,9 @@ static bool sweep_task(const task *of)
     if (!start_trial(&t, of, settings[i].devices, settings[i].fallback)) {
       return false;
     }
-    sweep(&t, SHIM_CALLS, false);
+    if (i < 2 || of == &tasks[0] || test_all()) { /* one that is left differs in nothing */
+      sweep(&t, SHIM_CALLS, false);
+    }
     if (i == 0) {
       sweep(&t, SHIM_ARGUMENTS, false);
       sweep(&t, SHIM_ALLOCATIONS, false);
