@@ -1,7 +1,8 @@
 /* Devices and contexts.
  *
  * A context is one device, or several of any platforms, opened at one precision: their queues,
- * compiled kernels and everything resident on them. Every batch is shared among its devices.
+ * compiled kernels and everything resident on them. Every batch of poses is shared among its
+ * devices; witness queries, a body's field and pictures are computed on one, the first that works.
  * Handles are values, cheap to copy; a handle whose object was destroyed is found stale by its
  * generation and gives ABUT_ERROR_HANDLE.
  *

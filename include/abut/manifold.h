@@ -182,6 +182,7 @@ ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);
  * points1, points2 real (count, 3) [m], or NULL
  * interior         real (count), near 1 where both parameters lie inside, or NULL
  * Uses of smoothing: length, clip, minimum, compare, ridge.
+ * On one device of the context, the first that works.
  */
 ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing,
                                         size_t count, const void *edges1, const void *edges2,
@@ -197,6 +198,7 @@ ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothi
  *            projected point is NaN there. May be NULL.
  * rejected   set to the number of such queries; may be NULL
  * Uses of smoothing: length, clip, minimum, compare, distance.
+ * On one device of the context, the first that works.
  */
 ABUT_API abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing,
                                         size_t count, const void *points, const void *triangles,
