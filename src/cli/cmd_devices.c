@@ -1,6 +1,6 @@
 #include "cli.h"
 
-#include <jansson.h>
+#include "json_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,18 +94,11 @@ static exit_code print_table(const listed *list, size_t count, uint32_t preferre
   return EXIT_GOOD;
 }
 
-/* A driver may call itself anything; what is not UTF-8 becomes "?". */
-static json_t *text(const char *s)
-{
-  json_t *value = json_string(s);
-  return value ? value : json_string("?");
-}
-
 static json_t *describe_tuning(const abut_tuning *t)
 {
   return json_pack("{s:I, s:I, s:I, s:I, s:o}", "lanes", (json_int_t)t->lanes, "group",
                    (json_int_t)t->group, "items", (json_int_t)t->items, "scratch_bytes",
-                   (json_int_t)t->scratch_bytes, "source", text(t->source));
+                   (json_int_t)t->scratch_bytes, "source", json_text(t->source));
 }
 
 static json_t *describe(const listed *listed_, bool preferred)
@@ -113,13 +106,13 @@ static json_t *describe(const listed *listed_, bool preferred)
   const abut_device_info *d = &listed_->info;
   return json_pack("{s:i, s:o, s:o, s:o, s:s, s:b, s:i, s:i, s:{s:i, s:i}, s:I, s:I, s:o, s:o,"
                    " s:s, s:{s:o, s:o}, s:b}",
-                   "index", (int)d->index, "name", text(d->name), "platform", text(d->platform),
-                   "vendor", text(d->vendor), "type", device_type_name(d->type), "float64",
-                   (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
+                   "index", (int)d->index, "name", json_text(d->name), "platform",
+                   json_text(d->platform), "vendor", json_text(d->vendor), "type",
+                   device_type_name(d->type), "float64", (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
                    (int)d->clock_mhz, "lanes", "f32", (int)d->lanes[0], "f64", (int)d->lanes[1],
                    "memory_bytes", (json_int_t)d->memory_bytes, "allocation_bytes",
-                   (json_int_t)d->allocation_bytes, "driver", text(d->driver), "version",
-                   text(d->version), "architecture", d->architecture, "settings", "f32",
+                   (json_int_t)d->allocation_bytes, "driver", json_text(d->driver), "version",
+                   json_text(d->version), "architecture", d->architecture, "settings", "f32",
                    describe_tuning(&listed_->tuning[0]), "f64",
                    describe_tuning(&listed_->tuning[1]), "default", (int)preferred);
 }

@@ -2,7 +2,7 @@
  * Event Format of Chromium), and as a picture. */
 #include "timeline.h"
 
-#include <jansson.h>
+#include "json_text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +52,8 @@ exit_code timeline_start(const scene *s, const options *o)
 
 static json_t *metadata(const char *what, size_t pid, size_t tid, const char *name)
 {
-  json_t *text = json_string(name); /* a driver may call itself anything */
   return json_pack("{s:s, s:s, s:I, s:I, s:{s:o}}", "name", what, "ph", "M", "pid",
-                   (json_int_t)pid, "tid", (json_int_t)tid, "args", "name",
-                   text ? text : json_string("?"));
+                   (json_int_t)pid, "tid", (json_int_t)tid, "args", "name", json_text(name));
 }
 
 /* A process a device, a thread a phase: phases of different chunks overlap. */
