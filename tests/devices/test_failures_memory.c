@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE CL_OUT_OF_RESOURCES
+#define CODE CL_INVALID_COMMAND_QUEUE /* one that speaks of no memory */
 #define FOR_GOOD 1000000000
 #define ARGUMENT_STRIDE 7
 #define ODD_CHUNK 9 /* poses: those of a later chunk begin where the device cannot address */
