@@ -1,8 +1,8 @@
 /* A device that fails in the middle loses no pose: the N-th OpenCL call fails for every N, once and
  * for good, then the N-th allocation. Of clSetKernelArg, which the library treats alike wherever it
  * is called, every seventh is taken; of all calls for pictures too, every 29th for Jacobians of two
- * poses at once, and under a sanitizer every fifth for Jacobians of one. ABUT_TEST_ALL=1 takes them
- * all. */
+ * poses at once, and under a sanitizer every second for gradients and every fifth for Jacobians of
+ * one pose. ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 
 #include "device/context.h"
