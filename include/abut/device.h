@@ -97,14 +97,13 @@ typedef struct abut_device_choice {
  *           OpenCL device. "/UNITS" after it divides each device into parts of so many compute
  *           units, which become devices of their own; "/UNITS.PART" takes one of them: "pocl/1" is
  *           every core that PoCL sees, "pocl/1.0" the first.
- * choices   room for ABUT_DEVICES_MOST; for several names, ask for each and put what is found one
- *           behind the other
- * count     set to how many there are
- * Errors: ABUT_ERROR_DEVICE where nothing fits, a device cannot be divided so, or there are more
- * than ABUT_DEVICES_MOST.
+ * choices   room for `capacity` entries, or NULL to ask for the count alone; for several names, ask
+ *           for each and put what is found one behind the other
+ * count     set to how many are found, which may exceed `capacity`
+ * Errors: ABUT_ERROR_DEVICE where nothing fits, or a device cannot be divided so.
  */
 ABUT_API abut_status abut_find_devices(const char *text, abut_device_choice *choices,
-                                       size_t *count);
+                                       size_t capacity, size_t *count);
 
 typedef struct abut_context {
   uint32_t index, generation;

@@ -33,7 +33,7 @@ static const struct {
                          "gradient of the sum of p_bar p + d_bar d + ..."},
   [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
-                     "                             parts of U compute units; may be repeated"},
+                     "                             parts of U compute units, /U.I for one of them; repeatable"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees]"},
   [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},

@@ -189,14 +189,13 @@ exit_code find_devices(const options *o, abut_device_choice *choices, size_t *co
 {
   *count = 0;
   for (int i = 0; i < (o->device_count ? o->device_count : 1); ++i) {
-    abut_device_choice found[ABUT_DEVICES_MOST];
     size_t here = 0;
-    CLI_TRY(report_status(abut_find_devices(o->device_count ? o->devices[i] : NULL, found, &here)));
-    for (size_t k = 0; k < here; ++k) {
-      if (*count == ABUT_DEVICES_MOST) {
-        return report(EXIT_INPUT, "--device: more than %d devices", ABUT_DEVICES_MOST);
-      }
-      choices[(*count)++] = found[k];
+    CLI_TRY(report_status(abut_find_devices(o->device_count ? o->devices[i] : NULL,
+                                            choices + *count, ABUT_DEVICES_MOST - *count, &here)));
+    *count += here;
+    if (*count > ABUT_DEVICES_MOST) {
+      return report(EXIT_INPUT, "--device: %zu devices are named; at most %d work together", *count,
+                    ABUT_DEVICES_MOST);
     }
   }
   return EXIT_GOOD;

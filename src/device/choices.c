@@ -143,39 +143,59 @@ static abut_status read_division(const char *text, division *out)
                            "/UNITS.PART is meant", text);
 }
 
-static abut_status add(const abut_device_choice *choice, abut_device_choice *choices,
-                       size_t *count)
+typedef struct found_choices {
+  abut_device_choice *choices;
+  size_t capacity, count;
+} found_choices;
+
+static void add(found_choices *f, const abut_device_choice *choice)
 {
-  if (*count == ABUT_DEVICES_MOST) {
-    return fail(ABUT_ERROR_DEVICE, "more than %d devices", ABUT_DEVICES_MOST);
+  if (f->count < f->capacity) {
+    f->choices[f->count] = *choice;
   }
-  choices[(*count)++] = *choice;
-  return ABUT_SUCCESS;
+  ++f->count;
 }
 
-static abut_status add_divided(uint32_t device, const division *d, abut_device_choice *choices,
-                               size_t *count)
+static abut_status add_divided(uint32_t device, const division *d, found_choices *f)
 {
   abut_device_choice choice = {device, d->units, d->part};
   if (!d->units) {
-    return add(&choice, choices, count);
+    add(f, &choice);
+    return ABUT_SUCCESS;
   }
   found_device found;
   TRY(discover(device, &found));
   TRY(check_parts(&found, &choice));
   if (d->one) {
-    return add(&choice, choices, count);
+    add(f, &choice);
+    return ABUT_SUCCESS;
   }
   for (; choice.part < parts_of(&found.info, d->units); ++choice.part) {
-    TRY(add(&choice, choices, count));
+    add(f, &choice);
   }
   return ABUT_SUCCESS;
 }
 
-abut_status abut_find_devices(const char *text, abut_device_choice *choices, size_t *count)
+static abut_status find_words(const char *words, const division *d, found_choices *f)
+{
+  uint32_t device = 0;
+  if (strcasecmp(words, "all") != 0) {
+    TRY(abut_find_device(words, &device));
+    return add_divided(device, d, f);
+  }
+  size_t there = 0;
+  TRY(abut_list_devices(NULL, 0, &there));
+  for (; device + 1 < there; ++device) { /* the last one is the host path */
+    TRY(add_divided(device, d, f));
+  }
+  return f->count ? ABUT_SUCCESS : fail(ABUT_ERROR_DEVICE, "there is no OpenCL device");
+}
+
+abut_status abut_find_devices(const char *text, abut_device_choice *choices, size_t capacity,
+                              size_t *count)
 {
   char words[TEXT_MOST];
-  if (!choices || !count || (text && strlen(text) >= sizeof words)) {
+  if ((!choices && capacity) || !count || (text && strlen(text) >= sizeof words)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_find_devices needs room for its answer, and a short "
                 "text");
   }
@@ -187,15 +207,8 @@ abut_status abut_find_devices(const char *text, abut_device_choice *choices, siz
     TRY(read_division(slash, &d));
     *slash = '\0';
   }
-  uint32_t device = 0;
-  if (strcasecmp(words, "all") != 0) {
-    TRY(abut_find_device(words, &device));
-    return add_divided(device, &d, choices, count);
-  }
-  size_t there = 0;
-  TRY(abut_list_devices(NULL, 0, &there));
-  for (; device + 1 < there; ++device) { /* the last one is the host path */
-    TRY(add_divided(device, &d, choices, count));
-  }
-  return *count ? ABUT_SUCCESS : fail(ABUT_ERROR_DEVICE, "there is no OpenCL device");
+  found_choices f = {choices, capacity, 0};
+  TRY(find_words(words, &d, &f));
+  *count = f.count;
+  return ABUT_SUCCESS;
 }

@@ -46,8 +46,8 @@ static abut_status check_once(const abut_device_choice *choice)
 static abut_status check_devices(const abut_context_def *def)
 {
   if ((def->devices != NULL) != (def->device_count > 0) || def->device_count > ABUT_DEVICES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u devices are counted%s; at most %d", def->device_count,
-                def->devices ? "" : " but not given", ABUT_DEVICES_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "%u devices are counted%s; 1 to %d are taken, or no array",
+                def->device_count, def->devices ? "" : " but not given", ABUT_DEVICES_MOST);
   }
   if (def->opencl_queue && def->devices) {
     return fail(ABUT_ERROR_ARGUMENT, "a queue of the caller's is a device by itself");

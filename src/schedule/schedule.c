@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROBE ((size_t)64) /* first chunk of a device whose throughput is not known */
+/* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
+#define PROBE ((size_t)64)
 #define LEAST_SECONDS 2e-3 /* smaller chunks cost more by their launches than they balance */
 #define NEW_SHARE 0.5      /* of a new measurement in a device's throughput */
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
@@ -79,7 +80,8 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
   const double rate = rate_of(s, h), fair = part_of(s, h) * (double)left;
   const double least = rate * LEAST_SECONDS; /* measured on other pairs, perhaps: at most a part */
   size_t size = 1 + (size_t)(least < 0.5 * fair ? 0.5 * fair : least < fair ? least : fair);
-  size = rate > 0.0 || size < PROBE ? size : PROBE;
+  const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
+  size = rate > 0.0 || size < probe ? size : probe;
   return size < most ? size : most;
 }
 

@@ -29,7 +29,7 @@ bool find_setting(uint32_t count, setting *out)
   if (count == 1) {
     return true;
   }
-  if (abut_find_devices("pocl/1", parts, &found) == ABUT_SUCCESS && found > 1) {
+  if (abut_find_devices("pocl/1", parts, ABUT_DEVICES_MOST, &found) == ABUT_SUCCESS && found > 1) {
     memcpy(out->devices, parts, sizeof out->devices);
     out->count = count;
   } else {
