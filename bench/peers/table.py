@@ -63,8 +63,8 @@ def manifold(results):
 def circumstances(about):
     text = f"{about['processor']}; {about['driver']}; commit {about['commit']}, {about['date']}"
     if float(about["load before"]) > 1.0:
-        text += (f". Other work kept the machine busy (load {about['load before']}): "
-                 "preliminary, and kinder to short calls than to long ones")
+        text += (f". The load before was {about['load before']}: other work may have kept the machine "
+                 "busy, which is kinder to short calls than to long ones")
     return text + "."
 
 
