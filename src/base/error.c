@@ -3,6 +3,7 @@
 #include <abut/abut.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char last_text[ERROR_TEXT_BYTES];
 
@@ -27,6 +28,11 @@ abut_status fail_at(abut_status status, const char *file, size_t line, const cha
   vsnprintf(last_text + used, sizeof last_text - (size_t)used, format, arguments);
   va_end(arguments);
   return status;
+}
+
+void keep_error_text(char text[ERROR_TEXT_BYTES])
+{
+  memcpy(text, last_text, sizeof last_text);
 }
 
 const char *abut_last_error(void)

@@ -15,6 +15,9 @@ __attribute__((format(printf, 2, 3))) abut_status fail(abut_status status, const
 __attribute__((format(printf, 4, 5))) abut_status fail_at(abut_status status, const char *file,
                                                          size_t line, const char *format, ...);
 
+/* Copies the text of the calling thread's last failure, whole. */
+void keep_error_text(char text[ERROR_TEXT_BYTES]);
+
 #define TRY(call)                             \
   do {                                        \
     abut_status try_status_ = (call);         \

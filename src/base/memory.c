@@ -35,3 +35,8 @@ void abut_free(void *memory)
 {
   free(memory);
 }
+
+char *bytes_behind(void *array, size_t bytes)
+{
+  return array ? (char *)array + bytes : NULL;
+}

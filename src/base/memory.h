@@ -12,4 +12,7 @@ abut_status allocate(void **out, size_t count, size_t size);
 /* Makes room for `needed` elements in *array of *capacity, at least doubling it. */
 abut_status grow(void **array, size_t *capacity, size_t needed, size_t size);
 
+/* `bytes` behind an array's begin; NULL of none. */
+char *bytes_behind(void *array, size_t bytes);
+
 #endif

@@ -1,6 +1,6 @@
 #include "bench.h"
 
-#include <jansson.h>
+#include "json_text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +38,8 @@ static exit_code read_plan(const options *o, plan *p)
 static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t what, size_t batch,
                           bench_result r)
 {
-  json_t *name = json_string(s->devices);
   json_t *entry = json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "device",
-                            name ? name : json_string("?"), "precision",
+                            json_text(s->devices), "precision",
                             precision_name(s->precision), "variant", variants[variant], "what",
                             bench_names[what], "batch", (json_int_t)batch, "contacts",
                             (json_int_t)s->layout.contacts, "seconds_median", r.median,

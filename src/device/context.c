@@ -247,7 +247,7 @@ void context_fail(context *c, size_t i, abut_status status)
   if (m->status == ABUT_SUCCESS) {
     m->status = status;
     m->failure = ++c->failures;
-    snprintf(m->text, sizeof m->text, "%.*s", (int)sizeof m->text - 1, abut_last_error());
+    keep_error_text(m->text);
   }
   pthread_mutex_unlock(&c->lock);
 }

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "device/choices.h"
 #include "device/tuning.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +38,7 @@ static abut_status open_opencl(device *d, const device_options *options, const t
   const abut_status status = opencl_open(&cl, device_kernel_table(), &d->cl);
   if (status != ABUT_SUCCESS) {
     char text[ERROR_TEXT_BYTES];
-    snprintf(text, sizeof text, "%s", abut_last_error());
+    keep_error_text(text);
     return fail(status, "device %u (%s): %s", d->found.info.index, d->found.info.name, text);
   }
   d->counters.builds = 1;
@@ -145,7 +144,7 @@ void device_drain(device *d)
   if (!d->cl || d->lost) {
     return;
   }
-  snprintf(text, sizeof text, "%s", abut_last_error());
+  keep_error_text(text);
   waited(d, opencl_drain(d->cl, d->timeout));
   fail(ABUT_SUCCESS, "%s", text);
 }

@@ -180,7 +180,8 @@ static abut_status fetch_reductions(call_on *on, const run *r, chunk c)
   const char *from = (const char *)on->values;
   for (size_t k = 0; k < REDUCED_REALS; ++k) {
     for (size_t i = 0; to[k] && i < c.count; ++i) {
-      memcpy(at(to[k], (c.first + i) * size), from + (i * REDUCED_REALS + k) * size, size);
+      memcpy(bytes_behind(to[k], (c.first + i) * size), from + (i * REDUCED_REALS + k) * size,
+             size);
     }
   }
   return ABUT_SUCCESS;

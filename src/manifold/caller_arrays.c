@@ -1,14 +1,10 @@
 #include "manifold/caller_arrays.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "geometry/layout.h"
 #include <stdint.h>
 #include <string.h>
-
-char *at(void *array, size_t bytes)
-{
-  return array ? (char *)array + bytes : NULL;
-}
 
 /* A cl_mem is a handle: that it is written through says nothing of its constness. */
 static void *handle_of(const void *array)
@@ -89,10 +85,10 @@ abut_status get_rows(const run *r, scratch_id id, int part, void *array, chunk c
     return buffer_give_rows(from, (size_t)part * row, pitch, row, c.count, array, c.first * row);
   }
   if (plain) {
-    return buffer_read(from, 0, c.count * row, at(array, c.first * row));
+    return buffer_read(from, 0, c.count * row, bytes_behind(array, c.first * row));
   }
   return buffer_read_rows(from, (size_t)part * row, pitch, row, c.count,
-                          at(array, c.first * row));
+                          bytes_behind(array, c.first * row));
 }
 
 /* Outputs of plain runs that the caller wants in OpenCL memory are written there. */

@@ -4,9 +4,6 @@
 
 #include "manifold/call.h"
 
-/* `bytes` behind an array's begin; NULL of none. */
-char *at(void *array, size_t bytes);
-
 /* Refuses a batch whose own arrays are none of the context's OpenCL memory, or too short. */
 abut_status check_arrays(const call *c);
 

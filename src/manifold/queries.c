@@ -6,7 +6,6 @@
 #include "manifold/self_test.h"
 #include "manifold/smoothing.h"
 #include "schedule/schedule.h"
-#include <CL/cl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,11 +161,6 @@ static void hand_over(void *to, size_t bytes, const char **stage)
   }
 }
 
-static void *rows_at(void *array, size_t bytes)
-{
-  return array ? (char *)array + bytes : NULL;
-}
-
 /* A read that fails may follow others, and another device takes the chunk's inputs then: they must
  * still be there. */
 abut_status download_arrays(query_call *c, size_t first, size_t count)
@@ -179,14 +173,14 @@ abut_status download_arrays(query_call *c, size_t first, size_t count)
   for (int i = 0; i < c->count; ++i) {
     const query_array *a = &c->arrays[i];
     const size_t row = a->width * a->size, bytes = count * row;
-    TRY(fetch(a, 0, bytes, rows_at(a->out, first * row), &stage));
-    TRY(fetch(a, bytes, bytes, rows_at(a->tangent_out, first * row), &stage));
+    TRY(fetch(a, 0, bytes, bytes_behind(a->out, first * row), &stage));
+    TRY(fetch(a, bytes, bytes, bytes_behind(a->tangent_out, first * row), &stage));
   }
   for (int i = 0; staged && i < c->count; ++i) {
     const query_array *a = &c->arrays[i];
     const size_t row = a->width * a->size, bytes = count * row;
-    hand_over(rows_at(a->out, first * row), bytes, &staged);
-    hand_over(rows_at(a->tangent_out, first * row), bytes, &staged);
+    hand_over(bytes_behind(a->out, first * row), bytes, &staged);
+    hand_over(bytes_behind(a->tangent_out, first * row), bytes, &staged);
   }
   return ABUT_SUCCESS;
 }

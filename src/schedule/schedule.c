@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include <stdio.h>
 #include <string.h>
 
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
@@ -207,17 +206,12 @@ static abut_status finish(hand *h, size_t slot)
 
 /* ---- one device ---- */
 
-static void keep_text(char text[ERROR_TEXT_BYTES])
-{
-  snprintf(text, ERROR_TEXT_BYTES, "%.*s", ERROR_TEXT_BYTES - 1, abut_last_error());
-}
-
 /* The first error of a job is the one it fails with. */
 static void fail_job(sharing *s, abut_status status)
 {
   if (s->status == ABUT_SUCCESS) {
     s->status = status;
-    keep_text(s->text);
+    keep_error_text(s->text);
   }
 }
 
@@ -230,7 +224,7 @@ static void give_back(hand *h, abut_status status)
   pthread_mutex_lock(&s->lock);
   if (status == ABUT_ERROR_TOO_LARGE) { /* others may do */
     s->unfit[h->worker.member] = true;
-    keep_text(s->unfit_text);
+    keep_error_text(s->unfit_text);
   } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
     fail_job(s, status);
   }

@@ -366,3 +366,25 @@ const task tasks[TASKS] = {
   {"witness", run_witness, 0, 1},
   {"render", run_render, 0, 7},
 };
+
+bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected)
+{
+  world w;
+  if (!find_setting(devices, s)) {
+    return false;
+  }
+  if (CHECK_OK(create_context(s, &w)) && CHECK_OK(create_bodies(&w))) {
+    check_ok(of->run(&w, expected), of->name);
+    CHECK_OK(abut_destroy_context(w.context));
+  }
+  return true;
+}
+
+void warm_up(const task *of, world *w, answer *expected)
+{
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(create_bodies(w));
+    check_ok(of->run(w, expected), of->name);
+    destroy_bodies(w);
+  }
+}

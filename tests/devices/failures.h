@@ -71,6 +71,12 @@ typedef struct task {
 extern const task tasks[];
 enum { TASKS = 8 };
 
+/* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
+bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);
+
+/* The same in a context that stays, on fresh bodies, until all is built on each device. */
+void warm_up(const task *of, world *w, answer *expected);
+
 bool same_answer(const answer *a, const answer *b, const char *what);
 
 /* Within the tolerances of docs/spec.md, section 9. */

@@ -164,11 +164,7 @@ static bool start_trial(trial *t, const task *of, uint32_t devices, abut_fallbac
     exit(check_finish());
   }
   memcpy(t->name, info.name, strcspn(info.name, " "));
-  for (int i = 0; i < 3; ++i) { /* all is built now, on each device */
-    CHECK_OK(create_bodies(&t->world));
-    check_ok(of->run(&t->world, &t->expected), of->name);
-    destroy_bodies(&t->world);
-  }
+  warm_up(of, &t->world, &t->expected);
   return true;
 }
 

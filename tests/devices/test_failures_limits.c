@@ -28,11 +28,7 @@ static bool start(const task *of, uint32_t devices, abut_fallback fallback, worl
   if (!CHECK_OK(create_context(&s, w))) {
     exit(check_finish());
   }
-  for (int i = 0; i < 3; ++i) {
-    CHECK_OK(create_bodies(w));
-    CHECK_OK(of->run(w, &expected));
-    destroy_bodies(w);
-  }
+  warm_up(of, w, &expected);
   return true;
 }
 
