@@ -13,9 +13,6 @@ typedef struct owned {
   void (*destroy)(struct owned *self);
 } owned;
 
-/* Kinds of batches, whose throughput differs: each program. */
-#define RATE_KINDS PROGRAM_COUNT
-
 /* A device of a context. */
 typedef struct member {
   device *device;          /* NULL: the host path, as long as it need not stand in */
@@ -23,7 +20,6 @@ typedef struct member {
   size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
-  double rates[RATE_KINDS]; /* elements a second, measured last; 0: not yet */
   bool tested[PROGRAM_COUNT]; /* programs that have answered the self-test */
 } member;
 

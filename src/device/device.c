@@ -30,11 +30,20 @@ static abut_status find(device *d, const device_options *options, tuning *t)
   return options->choice.units ? take_part(&d->found, &options->choice) : ABUT_SUCCESS;
 }
 
+/* Intel's CPU runtime (2026) has a thread fewer than compute units: its last one is the thread that
+ * waits by clFinish. A part of a device is to use no more than its units. */
+static bool lends_threads(const device *d, const device_options *options)
+{
+  return d->found.info.type == ABUT_DEVICE_CPU && !options->choice.units &&
+         strstr(d->found.info.platform, "Intel(R) OpenCL");
+}
+
 static abut_status open_opencl(device *d, const device_options *options, const tuning *t)
 {
   const opencl_options cl = {d->found.platform, d->found.device, options->queue, d->lanes,
                              t->group, t->items, options->precision == ABUT_FLOAT64,
-                             d->found.info.has_float64, options->kernel_directory};
+                             d->found.info.has_float64, lends_threads(d, options),
+                             options->kernel_directory};
   const abut_status status = opencl_open(&cl, device_kernel_table(), &d->cl);
   if (status != ABUT_SUCCESS) {
     char text[ERROR_TEXT_BYTES];
@@ -42,6 +51,7 @@ static abut_status open_opencl(device *d, const device_options *options, const t
     return fail(status, "device %u (%s): %s", d->found.info.index, d->found.info.name, text);
   }
   d->counters.builds = 1;
+  d->shares = opencl_can_share(d->found.device);
   return ABUT_SUCCESS;
 }
 
@@ -126,11 +136,21 @@ abut_status device_wait(device *d, double *ended)
   return waited(d, opencl_wait(d->cl, d->timeout, ended));
 }
 
-/* Before each copy that blocks. */
-static abut_status reach(device *d)
+/* Whether copies are the host's own, without a command. */
+static bool on_host(const buffer *b)
 {
+  return !b->owner->cl || (b->host && !b->wraps);
+}
+
+/* Before each copy that blocks. */
+static abut_status reach(const buffer *b)
+{
+  device *d = b->owner;
   TRY(device_check_there(d));
-  return d->cl ? waited(d, opencl_reach(d->cl, d->timeout)) : ABUT_SUCCESS;
+  if (!d->cl) {
+    return ABUT_SUCCESS;
+  }
+  return waited(d, on_host(b) ? opencl_end(d->cl, d->timeout) : opencl_reach(d->cl, d->timeout));
 }
 
 bool device_lost(const device *d)
@@ -183,7 +203,9 @@ abut_status buffer_create(device *d, size_t bytes, buffer **out)
   abut_status status = ABUT_SUCCESS;
   b->owner = d;
   b->bytes = bytes ? bytes : sizeof(double);
-  if (d->cl) {
+  if (d->cl && d->shares) {
+    TRY_DONE(opencl_allocate_shared(d->cl, b->bytes, &b->memory, &b->host));
+  } else if (d->cl) {
     TRY_DONE(opencl_allocate(d->cl, b->bytes, &b->memory));
   } else {
     TRY_DONE(allocate(&b->host, b->bytes, 1));
@@ -241,11 +263,17 @@ void buffer_destroy(buffer *b)
   if (!b) {
     return;
   }
-  if (b->memory && !b->owner->lost) {
-    clReleaseMemObject(b->memory);
+  void *shared = b->memory && !b->wraps ? b->host : NULL;
+  if (shared) {
+    device_drain(b->owner); /* a driver keeps a cl_mem for its kernels, not memory that is shared */
+  }
+  if (b->memory && !b->owner->lost) { /* else kernels may still use it */
+    opencl_release(b->owner->cl, b->memory, shared);
   }
   if (!b->wraps) {
     b->owner->counters.resident -= b->bytes;
+  }
+  if (!b->owner->cl && !b->wraps) {
     free(b->host);
   }
   free(b);
@@ -317,9 +345,9 @@ abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *fro
   if (!bytes) {
     return ABUT_SUCCESS;
   }
-  TRY(reach(b->owner));
+  TRY(reach(b));
   b->owner->counters.bytes_up += bytes;
-  if (b->owner->cl) {
+  if (!on_host(b)) {
     return opencl_write(b->owner->cl, b->memory, offset, bytes, from);
   }
   memcpy((char *)b->host + offset, from, bytes);
@@ -332,9 +360,9 @@ abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to)
   if (!bytes) {
     return ABUT_SUCCESS;
   }
-  TRY(reach(b->owner));
+  TRY(reach(b));
   b->owner->counters.bytes_down += bytes;
-  if (b->owner->cl) {
+  if (!on_host(b)) {
     return opencl_read(b->owner->cl, b->memory, offset, bytes, to);
   }
   memcpy(to, (const char *)b->host + offset, bytes);
@@ -348,9 +376,9 @@ abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t byte
     return ABUT_SUCCESS;
   }
   TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
-  TRY(reach(b->owner));
+  TRY(reach(b));
   b->owner->counters.bytes_down += rows * bytes;
-  if (b->owner->cl) {
+  if (!on_host(b)) {
     return opencl_read_rows(b->owner->cl, b->memory, offset, pitch, bytes, rows, to);
   }
   for (size_t i = 0; i < rows; ++i) {

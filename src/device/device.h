@@ -55,7 +55,8 @@ uint32_t device_lanes(const device *d);
 uint64_t device_scratch_bytes(const device *d); /* of a chunk, where the caller names none */
 size_t device_real_bytes(const device *d); /* 4 or 8 */
 
-/* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. */
+/* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. Where a CPU
+ * can share it with the host, copies are the host's own, and buffer_destroy waits for kernels. */
 abut_status buffer_create(device *d, size_t bytes, buffer **out);
 void buffer_destroy(buffer *b); /* NULL is allowed */
 

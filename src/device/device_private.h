@@ -15,14 +15,15 @@ struct device {
   uint64_t scratch_bytes;
   double timeout;
   abut_counters counters;
-  opencl *cl; /* NULL on the host path */
+  opencl *cl;  /* NULL on the host path */
+  bool shares; /* its buffers lie where the host reads and writes them itself */
 };
 
 struct buffer {
   device *owner;
   size_t bytes;
   cl_mem memory;
-  void *host;
+  void *host; /* on the host path; of a buffer that is shared; of the caller's that is borrowed */
   bool wraps; /* memory of the caller's */
 };
 

@@ -1,7 +1,6 @@
-#include "device/opencl.h"
+#include "device/opencl_private.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/memory.h"
 #include "device/program_cache.h"
 #include "device/waiter.h"
@@ -10,29 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct opencl {
-  cl_context context;
-  cl_command_queue queues[OPENCL_SLOTS];
-  waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
-  bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
-  bool reached;                  /* a copy has passed since the last launch */
-  cl_mem probe;                  /* where that copy goes */
-  size_t slot;
-  cl_program programs[PROGRAM_COUNT];
-  cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
-  opencl_options options;
-  char *kernel_directory; /* a copy: programs are built later too */
-  const kernel_entry *table;
-};
-
 /* What a copy takes along to see whether it passes: lasts as long as any device may read it. */
 static const cl_int no_bytes = 0;
-
-static abut_status check(cl_int code, const char *call)
-{
-  return code == CL_SUCCESS ? ABUT_SUCCESS
-                            : fail(code, "%s failed: %s", call, abut_status_name(code));
-}
 
 static abut_status build_failed(cl_program program, cl_device_id device, cl_int code)
 {
@@ -83,7 +61,7 @@ static abut_status build(opencl *o, int program)
   }
   cl_int code;
   o->programs[program] = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
-  TRY(check(code, "clCreateProgramWithSource"));
+  TRY(check_call(code, "clCreateProgramWithSource"));
   code = clBuildProgram(o->programs[program], 1, &device, text, NULL, NULL);
   if (code != CL_SUCCESS) {
     return build_failed(o->programs[program], device, code);
@@ -108,7 +86,7 @@ static abut_status create_kernels(opencl *o, int program)
     }
     cl_int code;
     o->kernels[program / 2][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
-    TRY(check(code, "clCreateKernel"));
+    TRY(check_call(code, "clCreateKernel"));
   }
   return ABUT_SUCCESS;
 }
@@ -163,16 +141,16 @@ static abut_status adopt_queue(opencl *o)
   const cl_command_queue queue = o->options.queue;
   cl_command_queue_properties properties = 0;
   cl_context context = NULL;
-  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+  TRY(check_call(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
                                   NULL), "clGetCommandQueueInfo"));
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
     return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
   }
-  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
+  TRY(check_call(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
             "clGetCommandQueueInfo"));
-  TRY(check(clRetainContext(context), "clRetainContext"));
+  TRY(check_call(clRetainContext(context), "clRetainContext"));
   o->context = context;
-  TRY(check(clRetainCommandQueue(queue), "clRetainCommandQueue"));
+  TRY(check_call(clRetainCommandQueue(queue), "clRetainCommandQueue"));
   o->queues[0] = queue;
   return ABUT_SUCCESS;
 }
@@ -187,10 +165,10 @@ static abut_status open_queues(opencl *o)
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               (cl_context_properties)options->platform, 0};
   o->context = clCreateContext(properties, 1, &options->device, NULL, NULL, &code);
-  TRY(check(code, "clCreateContext"));
+  TRY(check_call(code, "clCreateContext"));
   for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
     o->queues[i] = clCreateCommandQueue(o->context, options->device, 0, &code);
-    TRY(check(code, "clCreateCommandQueue"));
+    TRY(check_call(code, "clCreateCommandQueue"));
   }
   return ABUT_SUCCESS;
 }
@@ -283,13 +261,13 @@ static abut_status watch(opencl *o, cl_event event)
   const abut_status status = waiter_create(event, &o->waiters[o->slot]);
   clReleaseEvent(event);
   TRY(status);
-  return check(clFlush(o->queues[o->slot]), "clFlush");
+  return check_call(clFlush(o->queues[o->slot]), "clFlush");
 }
 
 abut_status opencl_submit(opencl *o)
 {
   cl_event event = NULL;
-  TRY(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
+  TRY(check_call(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
             "clEnqueueMarkerWithWaitList"));
   return watch(o, event);
 }
@@ -308,16 +286,19 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended)
   }
   cl_int code = CL_SUCCESS;
   o->waiters[o->slot] = NULL;
+  if (o->options.lends_threads) {
+    waiter_finish(o->queues[o->slot], seconds);
+  }
   const bool done = waiter_wait(w, seconds, &code, ended);
   waiter_leave(w);
   if (!done) {
     return not_ended(seconds);
   }
   o->running[o->slot] = false;
-  return check(code, "a kernel");
+  return check_call(code, "a kernel");
 }
 
-static abut_status end_slot(opencl *o, double seconds)
+abut_status opencl_end(opencl *o, double seconds)
 {
   double ended;
   if (!o->running[o->slot]) {
@@ -334,7 +315,7 @@ abut_status opencl_reach(opencl *o, double seconds)
   bool others = false;
   cl_event event = NULL;
   double ended;
-  TRY(end_slot(o, seconds));
+  TRY(opencl_end(o, seconds));
   for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
     others = others || o->running[i];
   }
@@ -342,7 +323,7 @@ abut_status opencl_reach(opencl *o, double seconds)
     return ABUT_SUCCESS;
   }
   o->running[o->slot] = true;
-  TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
+  TRY(check_call(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
                                  &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
   TRY(watch(o, event));
   TRY(opencl_wait(o, seconds, &ended));
@@ -356,7 +337,7 @@ abut_status opencl_drain(opencl *o, double seconds)
   const size_t selected = o->slot;
   for (size_t i = 0; i < opencl_slots(o); ++i) {
     o->slot = i;
-    abut_status ended = end_slot(o, seconds);
+    abut_status ended = opencl_end(o, seconds);
     if (ended != ABUT_SUCCESS && ended != ABUT_ERROR_TIMEOUT) {
       ended = waiter_finish(o->queues[i], seconds) ? ended : not_ended(seconds);
       o->running[i] = ended == ABUT_ERROR_TIMEOUT;
@@ -367,126 +348,12 @@ abut_status opencl_drain(opencl *o, double seconds)
   return status;
 }
 
-/* A command that nobody has waited for. */
-static void mark_running(opencl *o)
+void mark_running(opencl *o)
 {
   waiter_leave(o->waiters[o->slot]); /* it was for less */
   o->waiters[o->slot] = NULL;
   o->running[o->slot] = true;
   o->reached = false;
-}
-
-abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out)
-{
-  cl_int code;
-  *out = clCreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  return check(code, "clCreateBuffer");
-}
-
-/* Bytes; where the device does not tell, no sub-buffer is aligned. */
-static size_t alignment(const opencl *o)
-{
-  cl_uint bits = 0;
-  clGetDeviceInfo(o->options.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
-  return bits ? bits / 8 : SIZE_MAX;
-}
-
-abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out)
-{
-  const cl_buffer_region region = {offset, bytes};
-  cl_mem whole = NULL; /* of a part: parts have none of their own */
-  cl_int code = clGetMemObjectInfo(of, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
-  *out = NULL;
-  TRY(check(code, "clGetMemObjectInfo"));
-  if (offset == 0) {
-    code = clRetainMemObject(of);
-    *out = code == CL_SUCCESS ? of : NULL;
-    return check(code, "clRetainMemObject");
-  }
-  if (!whole && offset % alignment(o) == 0) {
-    *out = clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-  }
-  return check(code, "clCreateSubBuffer");
-}
-
-abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out)
-{
-  const cl_mem_flags access = written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
-  cl_int code;
-  *out = clCreateBuffer(o->context, access | CL_MEM_USE_HOST_PTR, bytes, host, &code);
-  return check(code, "clCreateBuffer");
-}
-
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
-{
-  const cl_command_queue queue = o->queues[o->slot];
-  cl_int code;
-  mark_running(o);
-  void *mapped =
-    clEnqueueMapBuffer(queue, memory, CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
-  TRY(check(code, "clEnqueueMapBuffer"));
-  return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
-               "clEnqueueUnmapMemObject");
-}
-
-abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
-{
-  return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
-                                    NULL), "clEnqueueWriteBuffer");
-}
-
-abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to)
-{
-  return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
-                                   NULL), "clEnqueueReadBuffer");
-}
-
-abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
-                             size_t rows, void *to)
-{
-  const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
-  const size_t region[3] = {bytes, rows, 1};
-  return check(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin,
-                                       host_origin, region, pitch, 0, bytes, 0, to, 0, NULL, NULL),
-               "clEnqueueReadBufferRect");
-}
-
-abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
-                        size_t bytes)
-{
-  mark_running(o);
-  return check(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
-                                   NULL, NULL), "clEnqueueCopyBuffer");
-}
-
-/* What a part is part of, with *offset from its begin; the memory itself where it is no part, or
- * where there is no other way to the whole: Intel's runtime (2026) refuses a buffer that its owner
- * has released. */
-static cl_mem whole_of(cl_mem memory, size_t *offset)
-{
-  cl_mem whole = NULL;
-  size_t begin = 0, bytes = 0;
-  if (clGetMemObjectInfo(memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL) !=
-        CL_SUCCESS || !whole ||
-      clGetMemObjectInfo(memory, CL_MEM_OFFSET, sizeof begin, &begin, NULL) != CL_SUCCESS ||
-      clGetMemObjectInfo(whole, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) != CL_SUCCESS) {
-    return memory;
-  }
-  *offset += begin;
-  return whole;
-}
-
-abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
-                             cl_mem to, size_t to_offset, size_t bytes, size_t rows)
-{
-  to = whole_of(to, &to_offset); /* PoCL 3.1 crashes where it copies rows to a part */
-  const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
-  const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
-  const size_t region[3] = {bytes, rows, 1};
-  mark_running(o);
-  return check(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
-                                       from_pitch, 0, bytes, 0, 0, NULL, NULL),
-               "clEnqueueCopyBufferRect");
 }
 
 static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, argument_kind kind,
@@ -504,7 +371,7 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   } else {
     code = clSetKernelArg(kernel, i, sizeof narrow, &narrow);
   }
-  return check(code, "clSetKernelArg");
+  return check_call(code, "clSetKernelArg");
 }
 
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,

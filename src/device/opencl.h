@@ -23,6 +23,7 @@ typedef struct opencl_options {
   uint32_t lanes, group, items; /* see tuning.h */
   bool float64;                 /* kernels compute in float64 */
   bool has_float64;             /* the device could */
+  bool lends_threads;           /* whoever waits by clFinish works on the kernels meanwhile */
   const char *kernel_directory;
 } opencl_options;
 
@@ -52,6 +53,9 @@ abut_status opencl_submit(opencl *o);
  * with ABUT_ERROR_TIMEOUT after so many seconds. */
 abut_status opencl_wait(opencl *o, double seconds, double *ended);
 
+/* Waits, no longer than that, until all that was launched in the slot has ended. */
+abut_status opencl_end(opencl *o, double seconds);
+
 /* Waits, each time no longer than that, until a copy in the slot does not wait for kernels: until
  * those of the slot have ended, and a few bytes have passed beside those of the others. Copies that
  * block have no bound of their own. */
@@ -63,6 +67,17 @@ abut_status opencl_drain(opencl *o, double seconds);
 
 cl_context opencl_context(const opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
+
+/* Whether a device is a CPU whose buffers can lie where the host reads and writes them itself
+ * whenever no kernel that uses them runs, without a command (fine-grained shared virtual memory,
+ * OpenCL 2.0). */
+bool opencl_can_share(cl_device_id device);
+
+/* Such a buffer, and where it lies. */
+abut_status opencl_allocate_shared(opencl *o, size_t bytes, cl_mem *out, void **host);
+
+/* Of a buffer; `host` of one that is shared, else NULL. No kernel uses it any more. */
+void opencl_release(opencl *o, cl_mem memory, void *host);
 
 /* A sub-buffer, or the memory itself retained; NULL where the device cannot address its begin. */
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out);

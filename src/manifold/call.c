@@ -466,7 +466,7 @@ static abut_status schedule_call(call *c)
            .total = c->batch->count,
            .bound = c->context->def.chunk,
            .multiple = c->batch->memory == ABUT_MEMORY_OPENCL ? ALIGNED_POSES : 0,
-           .kind = PROGRAM_OF(last->program, last->wanted.cotangents),
+           .rates = last->pair->rates[PROGRAM_OF(last->program, last->wanted.cotangents != 0)],
            .progress = c->batch->progress,
            .progress_user = c->batch->user};
   const size_t before = failures(c->context);

@@ -55,6 +55,7 @@ typedef struct pair {
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
+  double rates[PROGRAM_COUNT][MEMBERS]; /* poses a second, see job.rates; by the last program */
 } pair;
 
 /* The pair on a member of its context, brought there when it is first asked for. */

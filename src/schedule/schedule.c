@@ -2,12 +2,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include <math.h>
 #include <string.h>
 
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
 #define PROBE ((size_t)64)
-#define LEAST_SECONDS 2e-3 /* smaller chunks cost more by their launches than they balance */
-#define NEW_SHARE 0.5      /* of a new measurement in a device's throughput */
+#define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
+#define NEW_SHARE 0.5      /* of what this job measures in a device's throughput */
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
 
@@ -20,8 +21,10 @@ typedef struct hand {
   size_t oldest, count;
   bool bare;    /* a chunk found no memory: since then one at a time */
   double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
-  double ended;    /* the last chunk's kernels */
-  double finished; /* the last chunk, results and all */
+  double ended;       /* the last chunk's kernels */
+  double started;     /* the first chunk */
+  size_t elements;    /* done since */
+  double rate_before; /* measured by jobs before this one */
   bool working;
   pthread_t thread;
   bool threaded;
@@ -48,7 +51,7 @@ typedef struct sharing {
 
 static double rate_of(const sharing *s, const hand *h)
 {
-  return s->job->context->members[h->worker.member].rates[s->job->kind];
+  return s->job->rates[h->worker.member];
 }
 
 /* A device's part of all throughput; those not measured yet count as the mean of the others. */
@@ -67,8 +70,14 @@ static double part_of(const sharing *s, const hand *h)
   return rate_of(s, h) / (sum / (double)known * (double)s->working);
 }
 
-/* Alone, equal chunks as large as memory lets them be; with others, half of the device's part of
- * what is left. */
+/* Half of the device's part of what is left; towards the end its part, and of next to nothing all. */
+static double guided_size(double rate, double fair)
+{
+  const double least = rate * LEAST_SECONDS;
+  return fair > 2.0 * least ? 0.5 * fair : fair > 0.5 * least ? fmin(fair, least) : least;
+}
+
+/* Alone, equal chunks as large as memory lets them be; with others, by throughput. */
 static size_t wanted_size(const sharing *s, const hand *h, size_t left)
 {
   const size_t most = h->worker.most;
@@ -76,9 +85,8 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
     const size_t chunks = (left + most - 1) / most;
     return (left + chunks - 1) / chunks;
   }
-  const double rate = rate_of(s, h), fair = part_of(s, h) * (double)left;
-  const double least = rate * LEAST_SECONDS; /* measured on other pairs, perhaps: at most a part */
-  size_t size = 1 + (size_t)(least < 0.5 * fair ? 0.5 * fair : least < fair ? least : fair);
+  const double rate = rate_of(s, h);
+  size_t size = 1 + (size_t)guided_size(rate, part_of(s, h) * (double)left);
   const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
   return size < most ? size : most;
@@ -159,17 +167,20 @@ static abut_status begin(hand *h, size_t slot)
   return device_submit(w->device);
 }
 
-/* Throughput: with two slots under way, from the end of one chunk to the end of the next. */
+/* Throughput is that of the whole job so far: when a chunk's end is noticed is for the system to
+ * say, and two may be noticed at once. */
 static void report(hand *h, size_t slot, double finished)
 {
   sharing *s = h->sharing;
   const chunk c = h->held[slot];
   member *m = &s->job->context->members[h->worker.member];
-  double *rate = &m->rates[s->job->kind];
-  const double since = h->finished > h->begun[slot] ? h->finished : h->begun[slot];
-  const double measured = (double)c.count / (finished > since ? finished - since : 1e-9);
+  double *rate = &s->job->rates[h->worker.member];
+  h->started = h->elements ? h->started : h->begun[slot];
+  h->elements += c.count;
+  const double seconds = fmax(finished - h->started, 1e-9);
+  const double measured = (double)h->elements / seconds, before = h->rate_before;
   pthread_mutex_lock(&s->lock);
-  *rate = *rate > 0.0 ? (1.0 - NEW_SHARE) * *rate + NEW_SHARE * measured : measured;
+  *rate = before > 0.0 ? (1.0 - NEW_SHARE) * before + NEW_SHARE * measured : measured;
   ++m->chunks;
   m->elements += c.count;
   ++device_counters(h->worker.device)->chunks;
@@ -177,7 +188,6 @@ static void report(hand *h, size_t slot, double finished)
   s->flying -= c.count;
   pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  h->finished = finished;
 }
 
 static abut_status finish(hand *h, size_t slot)
@@ -369,6 +379,7 @@ static void start(sharing *s)
       device *d = c->members[i].device;
       *h = (hand){.sharing = s, .slots = device_slots(d), .working = true};
       h->worker = (worker){.job = s->job, .member = i, .device = d, .most = 1};
+      h->rate_before = rate_of(s, h);
     }
   }
   s->working = s->hand_count;

@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum {
-  CONTEXT, QUEUE, PROGRAM, KERNEL, MEMORY, EVENT,
+  CONTEXT, QUEUE, PROGRAM, KERNEL, MEMORY, SHARED, EVENT,
   KINDS
 };
 
-static const char *const kind_names[KINDS] = {"contexts", "queues", "programs", "kernels", "memory",
-                                              "events"};
+static const char *const kind_names[KINDS] = {"contexts", "queues", "programs", "kernels",
+                                              "memory", "shared memory", "events"};
 
 /* All of it under `lock`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,6 +22,7 @@ static struct {
   long count, first, last, failed;
   cl_int code;
   const char *name;
+  bool memory, coded; /* shared memory was refused; something with the code */
 } fault;
 static long live[KINDS];
 static struct {
@@ -47,7 +48,7 @@ static struct {
   cl_int code;
   bool late;
   struct {
-    cl_mem object;
+    void *object; /* a cl_mem, or shared memory */
     size_t bytes;
   } made[BUFFERS];
 } buffers;
@@ -81,6 +82,15 @@ long shim_stop(void)
   fault.first = fault.last = 0;
   pthread_mutex_unlock(&lock);
   return count;
+}
+
+bool shim_gave(cl_int error)
+{
+  pthread_mutex_lock(&lock);
+  const bool gave = (fault.memory && error == CL_MEM_OBJECT_ALLOCATION_FAILURE) ||
+                    (fault.coded && error == fault.code);
+  pthread_mutex_unlock(&lock);
+  return gave;
 }
 
 long shim_failed(void)
@@ -126,6 +136,9 @@ static bool strikes(shim_kind kind, const char *name, cl_int *code)
                       fault.count <= fault.last;
   fault.failed += strike;
   fault.name = strike && !fault.name ? name : fault.name;
+  const bool memory = !strcmp(name, "clSVMAlloc");
+  fault.memory = fault.memory || (strike && memory);
+  fault.coded = fault.coded || (strike && !memory);
   *code = fault.code;
   pthread_mutex_unlock(&lock);
   return strike;
@@ -231,7 +244,7 @@ static bool overfull(size_t bytes, cl_int *code)
   return strike;
 }
 
-static void add_memory(cl_mem object, size_t bytes)
+static void add_memory(void *object, size_t bytes)
 {
   size_t i = 0;
   pthread_mutex_lock(&lock);
@@ -247,7 +260,7 @@ static void add_memory(cl_mem object, size_t bytes)
   pthread_mutex_unlock(&lock);
 }
 
-static void forget_memory(cl_mem object)
+static void forget_memory(const void *object)
 {
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < BUFFERS; ++i) {
@@ -492,6 +505,29 @@ cl_int clReleaseMemObject(cl_mem object)
   const cl_int right = real(object);
   count_live(MEMORY, right == CL_SUCCESS ? -1 : 0);
   return fails("clReleaseMemObject", &wrong) ? wrong : right;
+}
+
+void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+{
+  REAL(clSVMAlloc);
+  if (fails("clSVMAlloc", &wrong) || overfull(bytes, &wrong)) {
+    return NULL;
+  }
+  void *made = real(context, flags, bytes, alignment);
+  count_live(SHARED, made != NULL);
+  if (made) {
+    add_memory(made, bytes);
+  }
+  return made;
+}
+
+void clSVMFree(cl_context context, void *memory)
+{
+  REAL(clSVMFree);
+  forget_memory(memory);
+  (void)wrong;
+  real(context, memory);
+  count_live(SHARED, -1);
 }
 
 RETAINS(clRetainContext, cl_context, CONTEXT)

@@ -36,6 +36,10 @@ long shim_stop(void);
 long shim_failed(void);
 const char *shim_first_failed(void);
 
+/* Whether an error is that of a call that was made to fail: clSVMAlloc has none to give, and what
+ * calls it speaks of memory. */
+bool shim_gave(cl_int error);
+
 /* Buffers of more bytes cannot be made: `code`. 0: all can. What was refused since. */
 long shim_limit_memory(size_t bytes, cl_int code);
 

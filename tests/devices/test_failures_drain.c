@@ -1,7 +1,9 @@
 /* A launch that never ends on a device whose queues cannot be marked any more: the wait that is
- * left, clFinish, has a bound too, in the call and when the context goes. */
+ * left, clFinish, has a bound too, in the call and when the context goes. And buffers outlive the
+ * kernels that use them. */
 #include "failures.h"
 
+#include "device/context.h"
 #include "shim.h"
 #include <errno.h>
 #include <pthread.h>
@@ -81,6 +83,58 @@ static void try_hang(const task *of, const setting *s, const answer *expected)
   shim_fail_while_hung(NULL, CL_SUCCESS);
 }
 
+/* ---- buffers of kernels that run ---- */
+
+static void *end_soon(void *user)
+{
+  const struct timespec soon = {0, 300000000};
+  (void)user;
+  nanosleep(&soon, NULL);
+  shim_end_hang(CL_COMPLETE);
+  return NULL;
+}
+
+/* Two of a kernel that does not end until it is told to; the first is destroyed. */
+static void destroy_under_kernel(device *d, bool ends)
+{
+  buffer *counts = NULL, *offsets = NULL;
+  pthread_t thread;
+  if (!CHECK_OK(buffer_create(d, 64, &counts)) || !CHECK_OK(buffer_create(d, 64, &offsets))) {
+    return;
+  }
+  shim_hang_launch(1, SHIM_HANG_QUEUE);
+  CHECK_OK(LAUNCH(d, KERNEL_OFFSETS, 1, 1, ARG_BUFFER(counts), ARG_INT(1), ARG_BUFFER(offsets)));
+  check(shim_hung(), "nothing hung");
+  check(!ends || pthread_create(&thread, NULL, end_soon, NULL) == 0, "no thread");
+  buffer_destroy(offsets);
+  if (ends) {
+    check(!shim_hung() && !device_lost(d), "a buffer goes while a kernel may write it");
+    pthread_join(thread, NULL);
+  } else {
+    check(shim_hung() && device_lost(d), "a buffer of a kernel that hangs is not left behind");
+    shim_end_hang(CL_COMPLETE);
+  }
+  buffer_destroy(counts);
+}
+
+/* Shared memory is not the driver's to keep for its kernels, as a cl_mem is. */
+static bool test_buffers(void)
+{
+  setting s;
+  world w;
+  if (!find_setting(1, &s)) {
+    return false;
+  }
+  s.timeout = TIMEOUT;
+  if (CHECK_OK(create_context(&s, &w))) {
+    device *d = context_get(w.context)->members[0].device;
+    destroy_under_kernel(d, true);
+    destroy_under_kernel(d, false);
+    CHECK_OK(abut_destroy_context(w.context));
+  }
+  return true;
+}
+
 static bool try_task(const task *of, uint32_t devices)
 {
   static answer expected;
@@ -97,6 +151,9 @@ int main(void)
 {
   if (!shim_open()) {
     puts("not run: there is no OpenCL");
+    return 77;
+  }
+  if (!test_buffers()) {
     return 77;
   }
   for (size_t i = 0; i < TASKS; ++i) {

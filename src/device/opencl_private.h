@@ -1,0 +1,34 @@
+/* What an opencl is, for the files that are opencl.h alone. */
+#ifndef ABUT_DEVICE_OPENCL_PRIVATE_H
+#define ABUT_DEVICE_OPENCL_PRIVATE_H
+
+#include "device/opencl.h"
+
+#include "base/error.h"
+#include "device/waiter.h"
+
+struct opencl {
+  cl_context context;
+  cl_command_queue queues[OPENCL_SLOTS];
+  waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
+  bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
+  bool reached;                  /* a copy has passed since the last launch */
+  cl_mem probe;                  /* where that copy goes */
+  size_t slot;
+  cl_program programs[PROGRAM_COUNT];
+  cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
+  opencl_options options;
+  char *kernel_directory; /* a copy: programs are built later too */
+  const kernel_entry *table;
+};
+
+/* A command of the slot's that nobody has waited for. */
+void mark_running(opencl *o);
+
+static inline abut_status check_call(cl_int code, const char *call)
+{
+  return code == CL_SUCCESS ? ABUT_SUCCESS
+                            : fail(code, "%s failed: %s", call, abut_status_name(code));
+}
+
+#endif
