@@ -31,10 +31,11 @@ static abut_status find(device *d, const device_options *options, tuning *t)
 }
 
 /* Intel's CPU runtime (2026) has a thread fewer than compute units: its last one is the thread that
- * waits by clFinish. A part of a device is to use no more than its units. */
+ * waits by clFinish. A part of a device is to use no more than its units, and a caller's queue may
+ * hold what waits for the caller. */
 static bool lends_threads(const device *d, const device_options *options)
 {
-  return d->found.info.type == ABUT_DEVICE_CPU && !options->choice.units &&
+  return d->found.info.type == ABUT_DEVICE_CPU && !options->choice.units && !options->queue &&
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
@@ -203,11 +204,9 @@ abut_status buffer_create(device *d, size_t bytes, buffer **out)
   abut_status status = ABUT_SUCCESS;
   b->owner = d;
   b->bytes = bytes ? bytes : sizeof(double);
-  if (d->cl && d->shares) {
-    TRY_DONE(opencl_allocate_shared(d->cl, b->bytes, &b->memory, &b->host));
-  } else if (d->cl) {
+  if (d->cl && !(d->shares && opencl_share(d->cl, b->bytes, &b->memory, &b->host))) {
     TRY_DONE(opencl_allocate(d->cl, b->bytes, &b->memory));
-  } else {
+  } else if (!d->cl) {
     TRY_DONE(allocate(&b->host, b->bytes, 1));
   }
   d->counters.resident += b->bytes;
@@ -258,6 +257,17 @@ abut_status buffer_sync(buffer *b, bool wait)
   return ABUT_SUCCESS;
 }
 
+/* Waits until nothing runs, or the device is lost. The error's text stays. */
+static void settle(device *d)
+{
+  char text[ERROR_TEXT_BYTES];
+  if (!d->lost) {
+    keep_error_text(text);
+    waited(d, opencl_settle(d->cl, d->timeout));
+    fail(ABUT_SUCCESS, "%s", text);
+  }
+}
+
 void buffer_destroy(buffer *b)
 {
   if (!b) {
@@ -265,7 +275,7 @@ void buffer_destroy(buffer *b)
   }
   void *shared = b->memory && !b->wraps ? b->host : NULL;
   if (shared) {
-    device_drain(b->owner); /* a driver keeps a cl_mem for its kernels, not memory that is shared */
+    settle(b->owner); /* a driver keeps a cl_mem for its kernels, not memory that is shared */
   }
   if (b->memory && !b->owner->lost) { /* else kernels may still use it */
     opencl_release(b->owner->cl, b->memory, shared);

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/program_cache.h"
-#include "device/waiter.h"
 #include "kernel_source.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ static abut_status build(opencl *o, int program)
   }
   cl_int code;
   o->programs[program] = clCreateProgramWithSource(o->context, 1, &source, NULL, &code);
-  TRY(check_call(code, "clCreateProgramWithSource"));
+  TRY(check(code, "clCreateProgramWithSource"));
   code = clBuildProgram(o->programs[program], 1, &device, text, NULL, NULL);
   if (code != CL_SUCCESS) {
     return build_failed(o->programs[program], device, code);
@@ -86,7 +85,7 @@ static abut_status create_kernels(opencl *o, int program)
     }
     cl_int code;
     o->kernels[program / 2][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
-    TRY(check_call(code, "clCreateKernel"));
+    TRY(check(code, "clCreateKernel"));
   }
   return ABUT_SUCCESS;
 }
@@ -141,16 +140,16 @@ static abut_status adopt_queue(opencl *o)
   const cl_command_queue queue = o->options.queue;
   cl_command_queue_properties properties = 0;
   cl_context context = NULL;
-  TRY(check_call(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
                                   NULL), "clGetCommandQueueInfo"));
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
     return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
   }
-  TRY(check_call(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
+  TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
             "clGetCommandQueueInfo"));
-  TRY(check_call(clRetainContext(context), "clRetainContext"));
+  TRY(check(clRetainContext(context), "clRetainContext"));
   o->context = context;
-  TRY(check_call(clRetainCommandQueue(queue), "clRetainCommandQueue"));
+  TRY(check(clRetainCommandQueue(queue), "clRetainCommandQueue"));
   o->queues[0] = queue;
   return ABUT_SUCCESS;
 }
@@ -165,10 +164,10 @@ static abut_status open_queues(opencl *o)
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               (cl_context_properties)options->platform, 0};
   o->context = clCreateContext(properties, 1, &options->device, NULL, NULL, &code);
-  TRY(check_call(code, "clCreateContext"));
+  TRY(check(code, "clCreateContext"));
   for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
     o->queues[i] = clCreateCommandQueue(o->context, options->device, 0, &code);
-    TRY(check_call(code, "clCreateCommandQueue"));
+    TRY(check(code, "clCreateCommandQueue"));
   }
   return ABUT_SUCCESS;
 }
@@ -261,13 +260,13 @@ static abut_status watch(opencl *o, cl_event event)
   const abut_status status = waiter_create(event, &o->waiters[o->slot]);
   clReleaseEvent(event);
   TRY(status);
-  return check_call(clFlush(o->queues[o->slot]), "clFlush");
+  return check(clFlush(o->queues[o->slot]), "clFlush");
 }
 
 abut_status opencl_submit(opencl *o)
 {
   cl_event event = NULL;
-  TRY(check_call(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
+  TRY(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
             "clEnqueueMarkerWithWaitList"));
   return watch(o, event);
 }
@@ -286,16 +285,18 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended)
   }
   cl_int code = CL_SUCCESS;
   o->waiters[o->slot] = NULL;
+  const double until = now() + seconds;
   if (o->options.lends_threads) {
     waiter_finish(o->queues[o->slot], seconds);
   }
-  const bool done = waiter_wait(w, seconds, &code, ended);
+  const double left = until - now();
+  const bool done = waiter_wait(w, left > 0.0 ? left : 0.0, &code, ended);
   waiter_leave(w);
   if (!done) {
     return not_ended(seconds);
   }
   o->running[o->slot] = false;
-  return check_call(code, "a kernel");
+  return check(code, "a kernel");
 }
 
 abut_status opencl_end(opencl *o, double seconds)
@@ -323,7 +324,7 @@ abut_status opencl_reach(opencl *o, double seconds)
     return ABUT_SUCCESS;
   }
   o->running[o->slot] = true;
-  TRY(check_call(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
+  TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
                                  &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
   TRY(watch(o, event));
   TRY(opencl_wait(o, seconds, &ended));
@@ -343,6 +344,30 @@ abut_status opencl_drain(opencl *o, double seconds)
       o->running[i] = ended == ABUT_ERROR_TIMEOUT;
     }
     status = status == ABUT_SUCCESS || ended == ABUT_ERROR_TIMEOUT ? ended : status;
+  }
+  o->slot = selected;
+  return status;
+}
+
+/* A slot's end that cannot be marked is waited for by clFinish. */
+static abut_status settle_slot(opencl *o, double seconds)
+{
+  cl_int code = CL_SUCCESS;
+  double ended;
+  if (!o->waiters[o->slot] && opencl_submit(o) != ABUT_SUCCESS) {
+    return waiter_finish(o->queues[o->slot], seconds) ? ABUT_SUCCESS : not_ended(seconds);
+  }
+  const bool done = waiter_wait(o->waiters[o->slot], seconds, &code, &ended);
+  return done ? ABUT_SUCCESS : not_ended(seconds);
+}
+
+abut_status opencl_settle(opencl *o, double seconds)
+{
+  const size_t selected = o->slot;
+  abut_status status = ABUT_SUCCESS;
+  for (size_t i = 0; i < opencl_slots(o) && status == ABUT_SUCCESS; ++i) {
+    o->slot = i;
+    status = o->running[i] ? settle_slot(o, seconds) : ABUT_SUCCESS;
   }
   o->slot = selected;
   return status;
@@ -371,7 +396,7 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   } else {
     code = clSetKernelArg(kernel, i, sizeof narrow, &narrow);
   }
-  return check_call(code, "clSetKernelArg");
+  return check(code, "clSetKernelArg");
 }
 
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,

@@ -65,6 +65,9 @@ abut_status opencl_reach(opencl *o, double seconds);
  * the slot's end cannot be marked. */
 abut_status opencl_drain(opencl *o, double seconds);
 
+/* The same, but how each slot's work went is still for opencl_wait to say. */
+abut_status opencl_settle(opencl *o, double seconds);
+
 cl_context opencl_context(const opencl *o);
 abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
 
@@ -73,10 +76,11 @@ abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
  * OpenCL 2.0). */
 bool opencl_can_share(cl_device_id device);
 
-/* Such a buffer, and where it lies. */
-abut_status opencl_allocate_shared(opencl *o, size_t bytes, cl_mem *out, void **host);
+/* Such a buffer, and where it lies. False, with neither, where the driver refuses: a caller's
+ * context may hold other devices, and shared memory may be scarcer. */
+bool opencl_share(opencl *o, size_t bytes, cl_mem *out, void **host);
 
-/* Of a buffer; `host` of one that is shared, else NULL. No kernel uses it any more. */
+/* Of a buffer; `host` of one that is shared, which no kernel may use any more, else NULL. */
 void opencl_release(opencl *o, cl_mem memory, void *host);
 
 /* A sub-buffer, or the memory itself retained; NULL where the device cannot address its begin. */

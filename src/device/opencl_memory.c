@@ -18,24 +18,24 @@ abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out)
 {
   cl_int code;
   *out = clCreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  return check_call(code, "clCreateBuffer");
+  return check(code, "clCreateBuffer");
 }
 
-abut_status opencl_allocate_shared(opencl *o, size_t bytes, cl_mem *out, void **host)
+bool opencl_share(opencl *o, size_t bytes, cl_mem *out, void **host)
 {
   cl_int code;
-  *out = NULL;
-  *host = clSVMAlloc(o->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 0);
-  if (!*host) {
-    return fail(CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc failed: no memory for %zu bytes",
-                bytes);
+  void *memory = clSVMAlloc(o->context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 0);
+  if (!memory) {
+    return false;
   }
-  *out = clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, *host, &code);
+  *out = clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
   if (code != CL_SUCCESS) {
-    clSVMFree(o->context, *host);
-    *host = NULL;
+    *out = NULL;
+    clSVMFree(o->context, memory);
+    return false;
   }
-  return check_call(code, "clCreateBuffer");
+  *host = memory;
+  return true;
 }
 
 void opencl_release(opencl *o, cl_mem memory, void *host)
@@ -60,16 +60,16 @@ abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_me
   cl_mem whole = NULL; /* of a part: parts have none of their own */
   cl_int code = clGetMemObjectInfo(of, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
   *out = NULL;
-  TRY(check_call(code, "clGetMemObjectInfo"));
+  TRY(check(code, "clGetMemObjectInfo"));
   if (offset == 0) {
     code = clRetainMemObject(of);
     *out = code == CL_SUCCESS ? of : NULL;
-    return check_call(code, "clRetainMemObject");
+    return check(code, "clRetainMemObject");
   }
   if (!whole && offset % alignment(o) == 0) {
     *out = clCreateSubBuffer(of, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
   }
-  return check_call(code, "clCreateSubBuffer");
+  return check(code, "clCreateSubBuffer");
 }
 
 abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out)
@@ -77,7 +77,7 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   const cl_mem_flags access = written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
   cl_int code;
   *out = clCreateBuffer(o->context, access | CL_MEM_USE_HOST_PTR, bytes, host, &code);
-  return check_call(code, "clCreateBuffer");
+  return check(code, "clCreateBuffer");
 }
 
 abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
@@ -87,20 +87,20 @@ abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
   mark_running(o);
   void *mapped =
     clEnqueueMapBuffer(queue, memory, CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
-  TRY(check_call(code, "clEnqueueMapBuffer"));
-  return check_call(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
+  TRY(check(code, "clEnqueueMapBuffer"));
+  return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
                "clEnqueueUnmapMemObject");
 }
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
-  return check_call(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
+  return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
                                     NULL), "clEnqueueWriteBuffer");
 }
 
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to)
 {
-  return check_call(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
+  return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
                                    NULL), "clEnqueueReadBuffer");
 }
 
@@ -109,7 +109,7 @@ abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch
 {
   const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
   const size_t region[3] = {bytes, rows, 1};
-  return check_call(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin,
+  return check(clEnqueueReadBufferRect(o->queues[o->slot], from, CL_TRUE, buffer_origin,
                                        host_origin, region, pitch, 0, bytes, 0, to, 0, NULL, NULL),
                "clEnqueueReadBufferRect");
 }
@@ -118,7 +118,7 @@ abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, s
                         size_t bytes)
 {
   mark_running(o);
-  return check_call(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
+  return check(clEnqueueCopyBuffer(o->queues[o->slot], from, to, from_offset, to_offset, bytes, 0,
                                    NULL, NULL), "clEnqueueCopyBuffer");
 }
 
@@ -147,7 +147,7 @@ abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t 
   const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
   const size_t region[3] = {bytes, rows, 1};
   mark_running(o);
-  return check_call(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
+  return check(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
                                        from_pitch, 0, bytes, 0, 0, NULL, NULL),
                "clEnqueueCopyBufferRect");
 }

@@ -1,4 +1,4 @@
-/* What an opencl is, for the files that are opencl.h alone. */
+/* What an opencl is, for the files that implement opencl.h. */
 #ifndef ABUT_DEVICE_OPENCL_PRIVATE_H
 #define ABUT_DEVICE_OPENCL_PRIVATE_H
 
@@ -25,7 +25,7 @@ struct opencl {
 /* A command of the slot's that nobody has waited for. */
 void mark_running(opencl *o);
 
-static inline abut_status check_call(cl_int code, const char *call)
+static inline abut_status check(cl_int code, const char *call)
 {
   return code == CL_SUCCESS ? ABUT_SUCCESS
                             : fail(code, "%s failed: %s", call, abut_status_name(code));

@@ -8,9 +8,9 @@
 /* Measured on CPUs, where a work-item carries lanes and works alone. With 8 items a work-group PoCL
  * takes 0.89 of the processor time that it takes with 1, Intel's runtime 0.72, and more gain
  * nothing; scratch from 8 to 64 MiB is within 2 % on PoCL alone, but where two devices share the
- * cores, 32 MiB take 0.96 of the time of 16, for they take half of the launches. In float64 16 lanes
- * take 0.82 (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in
- * hardware, and want scratch that keeps all of it busy; their rows are not measured yet. */
+ * cores, 32 MiB take 0.96 of the time of 16: half of the launches. In float64 16 lanes take 0.82
+ * (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in hardware, and
+ * want scratch that keeps all of it busy; their rows are not measured yet. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 1, 8, 16 * MIB},

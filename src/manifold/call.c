@@ -459,6 +459,7 @@ static size_t failures(const context *c)
 static abut_status schedule_call(call *c)
 {
   const run *last = &c->runs[c->run_count - 1];
+  const int program = PROGRAM_OF(last->program, last->wanted.cotangents);
   job j = {.context = c->context,
            .steps = {open_worker, upload_chunk, launch_chunk, collect_chunk, let_go_of_slot,
                      close_worker},
@@ -466,7 +467,7 @@ static abut_status schedule_call(call *c)
            .total = c->batch->count,
            .bound = c->context->def.chunk,
            .multiple = c->batch->memory == ABUT_MEMORY_OPENCL ? ALIGNED_POSES : 0,
-           .rates = last->pair->rates[PROGRAM_OF(last->program, last->wanted.cotangents != 0)],
+           .rates = last->pair->rates[last->wanted.blocks ? PROGRAM_COUNT : program],
            .progress = c->batch->progress,
            .progress_user = c->batch->user};
   const size_t before = failures(c->context);

@@ -46,6 +46,9 @@ typedef struct resident_pair {
   buffer *scratch[DEVICE_SLOTS][2][SCRATCH_BUFFERS];
 } resident_pair;
 
+/* What takes its own time a pose: each program, and Jacobians. */
+#define RATE_KINDS (PROGRAM_COUNT + 1)
+
 typedef struct pair {
   owned base;
   context *context;
@@ -55,7 +58,7 @@ typedef struct pair {
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
-  double rates[PROGRAM_COUNT][MEMBERS]; /* poses a second, see job.rates; by the last program */
+  double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by what is computed */
 } pair;
 
 /* The pair on a member of its context, brought there when it is first asked for. */

@@ -8,7 +8,7 @@
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
 #define PROBE ((size_t)64)
 #define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
-#define NEW_SHARE 0.5      /* of what this job measures in a device's throughput */
+#define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
 
@@ -70,7 +70,7 @@ static double part_of(const sharing *s, const hand *h)
   return rate_of(s, h) / (sum / (double)known * (double)s->working);
 }
 
-/* Half of the device's part of what is left; towards the end its part, and of next to nothing all. */
+/* Half of the device's part of what is left; towards the end its part, of next to nothing all. */
 static double guided_size(double rate, double fair)
 {
   const double least = rate * LEAST_SECONDS;
@@ -177,10 +177,10 @@ static void report(hand *h, size_t slot, double finished)
   double *rate = &s->job->rates[h->worker.member];
   h->started = h->elements ? h->started : h->begun[slot];
   h->elements += c.count;
-  const double seconds = fmax(finished - h->started, 1e-9);
-  const double measured = (double)h->elements / seconds, before = h->rate_before;
+  const double memory = h->rate_before > 0.0 ? MEMORY_SECONDS : 0.0;
+  const double seconds = memory + fmax(finished - h->started, 1e-9);
   pthread_mutex_lock(&s->lock);
-  *rate = before > 0.0 ? (1.0 - NEW_SHARE) * before + NEW_SHARE * measured : measured;
+  *rate = (h->rate_before * memory + (double)h->elements) / seconds;
   ++m->chunks;
   m->elements += c.count;
   ++device_counters(h->worker.device)->chunks;

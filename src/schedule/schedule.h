@@ -46,8 +46,8 @@ struct job {
   size_t total;
   size_t bound;     /* most elements of a chunk that anyone may take; 0: no bound */
   size_t multiple;  /* chunks but the last are of multiples of so many elements; 0: of any */
-  double *rates;    /* of the context's members, elements a second, measured by what was done last
-                       of the same; 0: not yet. The caller keeps them. */
+  double *rates;    /* of the context's members, elements a second, by this job and those before
+                       that were the same; 0: not yet. The caller keeps them. */
   bool (*progress)(size_t done, size_t total, void *user); /* on the calling thread; or NULL */
   void *progress_user;
 };

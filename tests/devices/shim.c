@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,7 +23,6 @@ static struct {
   long count, first, last, failed;
   cl_int code;
   const char *name;
-  bool memory, coded; /* shared memory was refused; something with the code */
 } fault;
 static long live[KINDS];
 static struct {
@@ -64,6 +64,12 @@ bool shim_open(void)
   return library != NULL;
 }
 
+bool shim_shares_memory(void)
+{
+  const char *sharing = getenv("ABUT_TEST_SHARING");
+  return !sharing || strcmp(sharing, "off") != 0;
+}
+
 void shim_fail(shim_kind kind, long first, long last, cl_int code)
 {
   pthread_mutex_lock(&lock);
@@ -82,15 +88,6 @@ long shim_stop(void)
   fault.first = fault.last = 0;
   pthread_mutex_unlock(&lock);
   return count;
-}
-
-bool shim_gave(cl_int error)
-{
-  pthread_mutex_lock(&lock);
-  const bool gave = (fault.memory && error == CL_MEM_OBJECT_ALLOCATION_FAILURE) ||
-                    (fault.coded && error == fault.code);
-  pthread_mutex_unlock(&lock);
-  return gave;
 }
 
 long shim_failed(void)
@@ -136,9 +133,6 @@ static bool strikes(shim_kind kind, const char *name, cl_int *code)
                       fault.count <= fault.last;
   fault.failed += strike;
   fault.name = strike && !fault.name ? name : fault.name;
-  const bool memory = !strcmp(name, "clSVMAlloc");
-  fault.memory = fault.memory || (strike && memory);
-  fault.coded = fault.coded || (strike && !memory);
   *code = fault.code;
   pthread_mutex_unlock(&lock);
   return strike;
@@ -419,8 +413,17 @@ ASKS(clGetPlatformInfo,
 ASKS(clGetDeviceIDs,
      (cl_platform_id of, cl_device_type type, cl_uint most, cl_device_id *out, cl_uint *count),
      (of, type, most, out, count))
-ASKS(clGetDeviceInfo, (cl_device_id of, cl_device_info what, size_t room, void *to, size_t *size),
-     (of, what, room, to, size))
+cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *to, size_t *size)
+{
+  REAL(clGetDeviceInfo);
+  if (fails("clGetDeviceInfo", &wrong)) {
+    return wrong;
+  }
+  return what == CL_DEVICE_SVM_CAPABILITIES && !shim_shares_memory()
+           ? CL_INVALID_VALUE
+           : real(of, what, room, to, size);
+}
+
 ASKS(clCreateSubDevices,
      (cl_device_id of, const cl_device_partition_property *how, cl_uint most, cl_device_id *out,
       cl_uint *count),
@@ -442,9 +445,48 @@ ASKS(clBuildProgram,
      (program, count, devices, options, notify, user))
 ASKS(clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t size, const void *value),
      (kernel, i, size, value))
-ASKS(clSetEventCallback,
-     (cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *user),
-     (event, type, notify, user))
+
+typedef void(CL_CALLBACK *notified)(cl_event, cl_int, void *);
+
+static struct {
+  long count, at;
+  cl_int status;
+  notified notify;
+  void *user;
+} told; /* under `lock` */
+
+void shim_end_event(long n, cl_int status)
+{
+  pthread_mutex_lock(&lock);
+  told.count = 0;
+  told.at = n;
+  told.status = status;
+  pthread_mutex_unlock(&lock);
+}
+
+static void CL_CALLBACK tell_otherwise(cl_event event, cl_int status, void *user)
+{
+  (void)status;
+  (void)user;
+  told.notify(event, told.status, told.user);
+}
+
+cl_int clSetEventCallback(cl_event event, cl_int type, notified notify, void *user)
+{
+  REAL(clSetEventCallback);
+  if (fails("clSetEventCallback", &wrong)) {
+    return wrong;
+  }
+  pthread_mutex_lock(&lock);
+  const bool otherwise = told.at && ++told.count == told.at;
+  if (otherwise) {
+    told.notify = notify;
+    told.user = user;
+  }
+  pthread_mutex_unlock(&lock);
+  return real(event, type, otherwise ? tell_otherwise : notify, user);
+}
+
 ASKS(clFlush, (cl_command_queue queue), (queue))
 
 /* On a device that fails, too, kernels have ended then: PoCL does not bear what they use to go. */

@@ -14,6 +14,9 @@
 /* Loads the real functions. False where there is no libOpenCL. */
 bool shim_open(void);
 
+/* ABUT_TEST_SHARING=off: devices say that they share no memory with the host, as most GPUs do. */
+bool shim_shares_memory(void);
+
 /* From now on a device has one context that lasts, and a program is built in it once: opening is
  * cheap. Real faults of building and of letting contexts go are not seen then. */
 void shim_keep_builds(void);
@@ -36,10 +39,6 @@ long shim_stop(void);
 long shim_failed(void);
 const char *shim_first_failed(void);
 
-/* Whether an error is that of a call that was made to fail: clSVMAlloc has none to give, and what
- * calls it speaks of memory. */
-bool shim_gave(cl_int error);
-
 /* Buffers of more bytes cannot be made: `code`. 0: all can. What was refused since. */
 long shim_limit_memory(size_t bytes, cl_int code);
 
@@ -57,6 +56,9 @@ typedef enum shim_hang {
   SHIM_HANG_QUEUE, /* kernels of other queues, and copies, go on */
   SHIM_HANG_DEVICE /* nothing that is sent to the device's queues from then on ends */
 } shim_hang;
+
+/* What the n-th event callback from now on is told when its event ends. 0: as it is. */
+void shim_end_event(long n, cl_int status);
 
 /* The n-th launch of a kernel from now on does not end until shim_end_hang. */
 void shim_hang_launch(long n, shim_hang how);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define TIMEOUT 1.0 /* [s] */
+#define KERNEL_FAILS CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 #define PATIENCE 30 /* [s] until a wait counts as one without bound */
 
 static struct {
@@ -94,7 +95,27 @@ static void *end_soon(void *user)
   return NULL;
 }
 
-/* Two of a kernel that does not end until it is told to; the first is destroyed. */
+static abut_status launch(device *d, buffer *counts, buffer *offsets)
+{
+  TRY(LAUNCH(d, KERNEL_OFFSETS, 1, 1, ARG_BUFFER(counts), ARG_INT(1), ARG_BUFFER(offsets)));
+  return device_submit(d);
+}
+
+/* What the other slot's buffers hold comes and goes meanwhile. */
+static void use_other_slot(device *d)
+{
+  const int there[2] = {17, 4};
+  int back[2] = {0, 0};
+  buffer *b = NULL;
+  device_select(d, 1);
+  CHECK_OK(buffer_create(d, sizeof there, &b));
+  CHECK_OK(buffer_write(b, 0, sizeof there, there));
+  CHECK_OK(buffer_read(b, 0, sizeof back, back));
+  check(!memcmp(there, back, sizeof there) && shim_hung(), "the other slot's copies are wrong");
+  device_select(d, 0);
+}
+
+/* A buffer of a kernel that ends soon, or never, is destroyed. */
 static void destroy_under_kernel(device *d, bool ends)
 {
   buffer *counts = NULL, *offsets = NULL;
@@ -103,8 +124,9 @@ static void destroy_under_kernel(device *d, bool ends)
     return;
   }
   shim_hang_launch(1, SHIM_HANG_QUEUE);
-  CHECK_OK(LAUNCH(d, KERNEL_OFFSETS, 1, 1, ARG_BUFFER(counts), ARG_INT(1), ARG_BUFFER(offsets)));
+  CHECK_OK(launch(d, counts, offsets));
   check(shim_hung(), "nothing hung");
+  use_other_slot(d);
   check(!ends || pthread_create(&thread, NULL, end_soon, NULL) == 0, "no thread");
   buffer_destroy(offsets);
   if (ends) {
@@ -115,6 +137,23 @@ static void destroy_under_kernel(device *d, bool ends)
     shim_end_hang(CL_COMPLETE);
   }
   buffer_destroy(counts);
+}
+
+/* That a buffer goes does not hide how a kernel ended. */
+static void destroy_under_failure(device *d)
+{
+  buffer *counts = NULL, *offsets = NULL;
+  double ended;
+  if (!CHECK_OK(buffer_create(d, 64, &counts)) || !CHECK_OK(buffer_create(d, 64, &offsets))) {
+    return;
+  }
+  shim_end_event(1, KERNEL_FAILS);
+  CHECK_OK(launch(d, counts, offsets));
+  buffer_destroy(offsets);
+  const abut_status status = device_wait(d, &ended);
+  check(status == KERNEL_FAILS, "a kernel that fails gives %d", status);
+  buffer_destroy(counts);
+  shim_end_event(0, CL_COMPLETE);
 }
 
 /* Shared memory is not the driver's to keep for its kernels, as a cl_mem is. */
@@ -128,9 +167,41 @@ static bool test_buffers(void)
   s.timeout = TIMEOUT;
   if (CHECK_OK(create_context(&s, &w))) {
     device *d = context_get(w.context)->members[0].device;
-    destroy_under_kernel(d, true);
-    destroy_under_kernel(d, false);
+    destroy_under_failure(d);
+    if (shim_shares_memory()) {
+      destroy_under_kernel(d, true);
+      destroy_under_kernel(d, false);
+    }
     CHECK_OK(abut_destroy_context(w.context));
+  }
+  return true;
+}
+
+/* ---- kernels that fail while others run ---- */
+
+/* Each chunk's in turn, also while the scratch of the chunk after it grows. */
+static bool test_failing_kernels(const task *of)
+{
+  static answer expected, got;
+  setting s;
+  if (!find_expected(of, 1, &s, &expected)) {
+    return false;
+  }
+  for (uint32_t chunk = CHUNK / 4; chunk <= CHUNK; chunk *= 2) {
+    for (long n = 1; n <= POSES / (long)chunk; ++n) {
+      world w;
+      s.chunk = chunk;
+      if (!CHECK_OK(create_context(&s, &w)) || !CHECK_OK(create_bodies(&w))) {
+        return true;
+      }
+      shim_end_event(n, KERNEL_FAILS);
+      check_ok(of->run(&w, &got), of->name);
+      shim_end_event(0, CL_COMPLETE);
+      near_answer(&got, &expected, of->name);
+      check(count_failed(&w) == 1, "chunk %ld of %u poses fails: %zu devices did", n, chunk,
+            count_failed(&w));
+      CHECK_OK(abut_destroy_context(w.context));
+    }
   }
   return true;
 }
@@ -153,7 +224,7 @@ int main(void)
     puts("not run: there is no OpenCL");
     return 77;
   }
-  if (!test_buffers()) {
+  if (!test_buffers() || !test_failing_kernels(&tasks[0])) {
     return 77;
   }
   for (size_t i = 0; i < TASKS; ++i) {

@@ -225,7 +225,7 @@ static void test_rates_of_a_pair(void)
   CHECK_OK(create_bodies(&w));
   const abut_pair other = w.pair;
   pair *p = pair_get(other);
-  for (size_t i = 0; i < 2 * PROGRAM_COUNT; ++i) {
+  for (size_t i = 0; i < 2 * RATE_KINDS; ++i) {
     p->rates[i / 2][i % 2] = 1e9;
   }
   CHECK_OK(abut_create_pair(w.bodies[0], w.bodies[1], &p->smoothing, &w.pair));
@@ -237,6 +237,12 @@ static void test_rates_of_a_pair(void)
   for (size_t i = 0; i < count && i < sizeof spans / sizeof *spans; ++i) {
     check(spans[i].count <= POSES / 2 + 1, "a device took %llu of %d poses",
           (unsigned long long)spans[i].count, POSES);
+  }
+  const pair *own = pair_get(w.pair);
+  for (size_t i = 0; i < 2; ++i) {
+    check(own->rates[0][i] > 0.0 && own->rates[0][i] < 1e9, "a pair's own throughput is %g",
+          own->rates[0][i]);
+    check(p->rates[0][i] == 1e9, "another pair's throughput became %g", p->rates[0][i]);
   }
   CHECK_OK(abut_destroy_context(w.context));
 }
