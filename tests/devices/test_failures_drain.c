@@ -101,8 +101,8 @@ static abut_status launch(device *d, buffer *counts, buffer *offsets)
   return device_submit(d);
 }
 
-/* What the other slot's buffers hold comes and goes meanwhile. */
-static void use_other_slot(device *d)
+/* What a buffer of the other slot's holds comes and goes meanwhile. */
+static buffer *use_other_slot(device *d)
 {
   const int there[2] = {17, 4};
   int back[2] = {0, 0};
@@ -113,6 +113,7 @@ static void use_other_slot(device *d)
   CHECK_OK(buffer_read(b, 0, sizeof back, back));
   check(!memcmp(there, back, sizeof there) && shim_hung(), "the other slot's copies are wrong");
   device_select(d, 0);
+  return b;
 }
 
 /* A buffer of a kernel that ends soon, or never, is destroyed. */
@@ -126,7 +127,7 @@ static void destroy_under_kernel(device *d, bool ends)
   shim_hang_launch(1, SHIM_HANG_QUEUE);
   CHECK_OK(launch(d, counts, offsets));
   check(shim_hung(), "nothing hung");
-  use_other_slot(d);
+  buffer *other = use_other_slot(d);
   check(!ends || pthread_create(&thread, NULL, end_soon, NULL) == 0, "no thread");
   buffer_destroy(offsets);
   if (ends) {
@@ -137,6 +138,7 @@ static void destroy_under_kernel(device *d, bool ends)
     shim_end_hang(CL_COMPLETE);
   }
   buffer_destroy(counts);
+  buffer_destroy(other);
 }
 
 /* That a buffer goes does not hide how a kernel ended. */
