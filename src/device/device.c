@@ -159,15 +159,21 @@ bool device_lost(const device *d)
   return d->lost;
 }
 
-void device_drain(device *d)
+/* Waits until nothing runs, or the device is lost. The error's text stays. */
+static void wait_for_all(device *d, abut_status (*wait)(opencl *, double))
 {
   char text[ERROR_TEXT_BYTES];
   if (!d->cl || d->lost) {
     return;
   }
   keep_error_text(text);
-  waited(d, opencl_drain(d->cl, d->timeout));
+  waited(d, wait(d->cl, d->timeout));
   fail(ABUT_SUCCESS, "%s", text);
+}
+
+void device_drain(device *d)
+{
+  wait_for_all(d, opencl_drain);
 }
 
 const abut_device_info *device_info(const device *d)
@@ -257,17 +263,6 @@ abut_status buffer_sync(buffer *b, bool wait)
   return ABUT_SUCCESS;
 }
 
-/* Waits until nothing runs, or the device is lost. The error's text stays. */
-static void settle(device *d)
-{
-  char text[ERROR_TEXT_BYTES];
-  if (!d->lost) {
-    keep_error_text(text);
-    waited(d, opencl_settle(d->cl, d->timeout));
-    fail(ABUT_SUCCESS, "%s", text);
-  }
-}
-
 void buffer_destroy(buffer *b)
 {
   if (!b) {
@@ -275,7 +270,8 @@ void buffer_destroy(buffer *b)
   }
   void *shared = b->memory && !b->wraps ? b->host : NULL;
   if (shared) {
-    settle(b->owner); /* a driver keeps a cl_mem for its kernels, not memory that is shared */
+    /* a driver keeps a cl_mem for its kernels, not memory that is shared */
+    wait_for_all(b->owner, opencl_settle);
   }
   if (b->memory && !b->owner->lost) { /* else kernels may still use it */
     opencl_release(b->owner->cl, b->memory, shared);

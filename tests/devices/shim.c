@@ -70,6 +70,11 @@ bool shim_shares_memory(void)
   return !sharing || strcmp(sharing, "off") != 0;
 }
 
+bool shim_has_substitute(const char *call)
+{
+  return shim_shares_memory() && (!strcmp(call, "clSVMAlloc") || !strcmp(call, "clCreateBuffer"));
+}
+
 void shim_fail(shim_kind kind, long first, long last, cl_int code)
 {
   pthread_mutex_lock(&lock);

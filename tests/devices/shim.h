@@ -17,6 +17,9 @@ bool shim_open(void);
 /* ABUT_TEST_SHARING=off: devices say that they share no memory with the host, as most GPUs do. */
 bool shim_shares_memory(void);
 
+/* Whether what fails may be a call for shared memory, in whose place the device's own does. */
+bool shim_has_substitute(const char *call);
+
 /* From now on a device has one context that lasts, and a program is built in it once: opening is
  * cheap. Real faults of building and of letting contexts go are not seen then. */
 void shim_keep_builds(void);

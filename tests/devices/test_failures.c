@@ -70,10 +70,7 @@ static state state_of(const trial *t)
  * shared: there is memory of the device's own, and smaller chunks. */
 static bool must_cost_a_device(const char *call)
 {
-  if (shim_shares_memory() && (!strcmp(call, "clSVMAlloc") || !strcmp(call, "clCreateBuffer"))) {
-    return false;
-  }
-  return strncmp(call, "clRelease", 9) && strcmp(call, "clFinish") &&
+  return !shim_has_substitute(call) && strncmp(call, "clRelease", 9) && strcmp(call, "clFinish") &&
          strcmp(call, "clGetDeviceInfo") && strcmp(call, "nothing");
 }
 

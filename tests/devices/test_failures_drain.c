@@ -181,7 +181,7 @@ static bool test_buffers(void)
 
 /* ---- kernels that fail while others run ---- */
 
-/* Each chunk's in turn, also while the scratch of the chunk after it grows. */
+/* Each chunk's in turn: the host path does it again. */
 static bool test_failing_kernels(const task *of)
 {
   static answer expected, got;

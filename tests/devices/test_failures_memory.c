@@ -169,9 +169,7 @@ static bool may_go_unnoticed(const char *name)
 {
   static const char *const names[] = {"clGetMemObjectInfo", "clGetDeviceInfo",
                                       "clGetPlatformInfo", "clFinish"};
-  bool found = !strncmp(name, "clRelease", 9) ||
-               (shim_shares_memory() &&
-                (!strcmp(name, "clSVMAlloc") || !strcmp(name, "clCreateBuffer")));
+  bool found = !strncmp(name, "clRelease", 9) || shim_has_substitute(name);
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     found = found || !strcmp(name, names[i]);
   }
