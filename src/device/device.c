@@ -225,8 +225,8 @@ done:
 
 bool device_on_host_memory(const device *d)
 {
-  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 refuses
-   * to unmap what is not mapped yet, though both commands are in order on one queue. */
+  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 copies
+   * it all the same. */
   return !d->cl || (d->found.info.type == ABUT_DEVICE_CPU &&
                     !strstr(d->found.info.platform, "Oclgrind") &&
                     !strstr(d->found.info.platform, "rusticl"));
@@ -255,12 +255,8 @@ abut_status buffer_sync(buffer *b, bool wait)
   if (!b->owner->cl) {
     return ABUT_SUCCESS;
   }
-  TRY(opencl_sync(b->owner->cl, b->memory, b->bytes));
-  if (wait) {
-    TRY(device_submit(b->owner));
-    TRY(device_wait(b->owner, &ended));
-  }
-  return ABUT_SUCCESS;
+  TRY(opencl_sync(b->owner->cl, b->memory, b->bytes, b->host, wait));
+  return wait ? device_wait(b->owner, &ended) : ABUT_SUCCESS;
 }
 
 void buffer_destroy(buffer *b)

@@ -80,16 +80,15 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   return check(code, "clCreateBuffer");
 }
 
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes)
+/* A read to where the buffer's memory is, which OpenCL allows (clEnqueueReadBuffer, notes): one
+ * command, where to map and to unmap are two. */
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host, bool last)
 {
-  const cl_command_queue queue = o->queues[o->slot];
-  cl_int code;
+  cl_event event = NULL;
   mark_running(o);
-  void *mapped =
-    clEnqueueMapBuffer(queue, memory, CL_FALSE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
-  TRY(check(code, "clEnqueueMapBuffer"));
-  return check(clEnqueueUnmapMemObject(queue, memory, mapped, 0, NULL, NULL),
-               "clEnqueueUnmapMemObject");
+  TRY(check(clEnqueueReadBuffer(o->queues[o->slot], memory, CL_FALSE, 0, bytes, host, 0, NULL,
+                                last ? &event : NULL), "clEnqueueReadBuffer"));
+  return last ? watch_event(o, event) : ABUT_SUCCESS;
 }
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)

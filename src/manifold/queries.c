@@ -81,6 +81,17 @@ static abut_status create_stage(query_call *c, size_t room)
   return allocate(&c->staged, room, row);
 }
 
+/* Whether some input goes up as zeros. */
+static bool needs_zeros(const query_call *c)
+{
+  bool needs = false;
+  for (int i = 0; i < c->count; ++i) {
+    const query_array *a = &c->arrays[i];
+    needs = needs || a->absent || (a->in && c->program == PROGRAM_DUAL && !a->tangent_in);
+  }
+  return needs;
+}
+
 /* Room for whole blocks of lanes. */
 static abut_status create_arrays(query_call *c, size_t room)
 {
@@ -93,7 +104,8 @@ static abut_status create_arrays(query_call *c, size_t room)
     }
     TRY(buffer_create(c->device, parts * room * a->width * a->size, &a->memory));
   }
-  return allocate(&c->zeros, room, QUERY_WIDEST * device_real_bytes(c->device));
+  return needs_zeros(c) ? allocate(&c->zeros, room, QUERY_WIDEST * device_real_bytes(c->device))
+                        : ABUT_SUCCESS;
 }
 
 static abut_status borrow_array(query_call *c, query_array *a, size_t first, size_t count)

@@ -32,7 +32,7 @@ typedef struct query_call {
   query_array arrays[QUERY_ARRAYS];
   int count; /* of arrays */
   program_id program;
-  void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given */
+  void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given; NULL without one */
   void *staged; /* a chunk's outputs until all have come, where they overlap inputs; or NULL */
   bool borrows; /* kernels work in the caller's arrays, without copies */
 } query_call;
