@@ -225,8 +225,8 @@ done:
 
 bool device_on_host_memory(const device *d)
 {
-  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 copies
-   * it all the same. */
+  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 gains
+   * nothing by it. */
   return !d->cl || (d->found.info.type == ABUT_DEVICE_CPU &&
                     !strstr(d->found.info.platform, "Oclgrind") &&
                     !strstr(d->found.info.platform, "rusticl"));
