@@ -1,9 +1,11 @@
 /* What batches of witness points must not depend on: a query's place in the batch, and how the
  * caller's arrays lie in memory: test_witness PRECISION. Answers are equal to the bit. */
+#define _DEFAULT_SOURCE
 #include "support/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { QUERIES = 83, ROOM = QUERIES * 9 + 2 }; /* whole blocks of lanes and a rest */
 
@@ -119,6 +121,31 @@ static void test_begins(const scene *s)
 }
 
 /* Arrays that are one another, wholly or in part. */
+/* Inputs in memory that nobody may write, and not at the begin of a page, where drivers may work in
+ * copies. Nothing is wanted, at last. */
+static void test_read_only(const scene *s)
+{
+  const size_t bytes = 6 * QUERIES * s->real, room = 2 * sizeof(double) + bytes;
+  char out[ROOM * sizeof(double)];
+  char *inputs[2];
+  const char *from[2] = {s->edges1, s->edges2};
+  for (int i = 0; i < 2; ++i) {
+    inputs[i] = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!check(inputs[i] != MAP_FAILED, "no memory")) {
+      return;
+    }
+    memcpy(inputs[i] + 2 * sizeof(double), from[i], bytes);
+    mprotect(inputs[i], room, PROT_READ);
+  }
+  const char *edges1 = inputs[0] + 2 * sizeof(double), *edges2 = inputs[1] + 2 * sizeof(double);
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, out, NULL, NULL));
+  same(s, out, s->e1, 3 * QUERIES, "read-only inputs");
+  CHECK_OK(abut_witness_edges(s->context, &s->smoothing, QUERIES, edges1, edges2, NULL, NULL,
+                              NULL));
+  munmap(inputs[0], room);
+  munmap(inputs[1], room);
+}
+
 static void test_overlaps(const scene *s)
 {
   const size_t r = s->real;
@@ -175,6 +202,7 @@ int main(int argc, char **argv)
     test_statuses(&s);
     test_alone(&s);
     test_begins(&s);
+    test_read_only(&s);
     test_overlaps(&s);
     test_adjoints(&s);
   }
