@@ -107,26 +107,35 @@ void waiter_leave(waiter *w)
 typedef struct finishing {
   waiter *waiter;
   cl_command_queue queue;
+  bool retained; /* whoever waits may give up and let the queue go */
 } finishing;
 
 static void *finish(void *user)
 {
   const finishing f = *(finishing *)user;
   free(user);
-  tell(f.waiter, clFinish(f.queue));
+  const cl_int code = clFinish(f.queue);
+  if (f.retained) {
+    clReleaseCommandQueue(f.queue);
+  }
+  tell(f.waiter, code);
   return NULL;
 }
 
 /* The thread cannot be stopped, and may last as long as the process. */
-static bool start(const finishing *f)
+static bool start(finishing *f)
 {
   void *memory = NULL;
   pthread_t thread;
   if (allocate(&memory, 1, sizeof *f) != ABUT_SUCCESS) {
     return false;
   }
+  f->retained = clRetainCommandQueue(f->queue) == CL_SUCCESS;
   *(finishing *)memory = *f;
   if (pthread_create(&thread, NULL, finish, memory) != 0) {
+    if (f->retained) {
+      clReleaseCommandQueue(f->queue);
+    }
     free(memory);
     return false;
   }
@@ -136,7 +145,7 @@ static bool start(const finishing *f)
 
 bool waiter_finish(cl_command_queue queue, double seconds)
 {
-  finishing f = {NULL, queue};
+  finishing f = {NULL, queue, false};
   cl_int code = CL_SUCCESS;
   double ended = 0.0;
   if (make(&f.waiter) != ABUT_SUCCESS) {

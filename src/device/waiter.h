@@ -19,7 +19,7 @@ bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended);
 void waiter_leave(waiter *w); /* NULL is allowed */
 
 /* clFinish with a bound. False where it has not returned within so many seconds, or cannot be
- * waited for; the queue must then stay. */
+ * waited for. */
 bool waiter_finish(cl_command_queue queue, double seconds);
 
 #endif

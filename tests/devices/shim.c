@@ -620,28 +620,6 @@ ENQUEUES(clEnqueueCopyBufferRect, false,
           size_t to_pitch, size_t to_slice, cl_uint count, const cl_event *list, cl_event *event),
          (queue, from, to, from_origin, to_origin, region, from_pitch, from_slice, to_pitch,
           to_slice, count, list, event))
-ENQUEUES(clEnqueueUnmapMemObject, false,
-         (cl_command_queue queue, cl_mem memory, void *mapped, cl_uint count, const cl_event *list,
-          cl_event *event),
-         (queue, memory, mapped, count, list, event))
-
-void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool wait, cl_map_flags flags,
-                         size_t offset, size_t bytes, cl_uint count, const cl_event *list,
-                         cl_event *event, cl_int *code)
-{
-  REAL(clEnqueueMapBuffer);
-  cl_event gate = NULL;
-  if (fails("clEnqueueMapBuffer", &wrong)) {
-    *code = wrong;
-    return NULL;
-  }
-  list = waits_for(queue, false, &gate);
-  count = list ? 1 : count;
-  void *mapped = real(queue, memory, wait, flags, offset, bytes, count, list, event, code);
-  count_live(EVENT, event && mapped ? 1 : 0);
-  return mapped;
-}
-
 /* ---- host memory ---- */
 
 void *__real_malloc(size_t bytes);
