@@ -89,7 +89,7 @@ typedef struct abut_device_choice {
 } abut_device_choice;
 
 /* Most devices of one context. */
-#define ABUT_DEVICES_MOST 16
+#define ABUT_DEVICES_MOST 64
 
 /* Finds one or more devices by the words that a user types.
  *

@@ -16,6 +16,7 @@ typedef char row[COLUMN_COUNT][CELL];
 typedef struct listed {
   abut_device_info info;
   abut_tuning tuning[2];
+  char unusable[256]; /* why, else "" */
 } listed;
 
 static bool from_file(const abut_tuning *t)
@@ -30,6 +31,10 @@ static void fill_settings(const listed *d, char *cell)
   const char *first = from_file(&t[0]) ? "file" : t[0].source,
              *second = from_file(&t[1]) ? "file" : t[1].source;
   const bool same = strcmp(first, second) == 0;
+  if (d->unusable[0]) {
+    snprintf(cell, CELL, "unusable");
+    return;
+  }
   snprintf(cell, CELL, "%s%s%s", first, same ? "" : ", ", same ? "" : second);
 }
 
@@ -66,6 +71,15 @@ static void print_file(const listed *list, size_t count)
   }
 }
 
+static void print_unusable(const listed *list, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (list[i].unusable[0]) {
+      printf("Unusable: %s.\n", list[i].unusable);
+    }
+  }
+}
+
 static exit_code print_table(const listed *list, size_t count, uint32_t preferred)
 {
   row *rows = calloc(count + 1, sizeof *rows);
@@ -90,6 +104,7 @@ static exit_code print_table(const listed *list, size_t count, uint32_t preferre
   }
   printf("Without --device: %u. lanes: of float32, float64.\n", preferred);
   print_file(list, count);
+  print_unusable(list, count);
   free(rows);
   return EXIT_GOOD;
 }
@@ -101,20 +116,28 @@ static json_t *describe_tuning(const abut_tuning *t)
                    (json_int_t)t->scratch_bytes, "source", json_text(t->source));
 }
 
+static json_t *describe_settings(const listed *d)
+{
+  return d->unusable[0] ? json_null()
+                        : json_pack("{s:o, s:o}", "f32", describe_tuning(&d->tuning[0]), "f64",
+                                    describe_tuning(&d->tuning[1]));
+}
+
 static json_t *describe(const listed *listed_, bool preferred)
 {
   const abut_device_info *d = &listed_->info;
   return json_pack("{s:i, s:o, s:o, s:o, s:s, s:b, s:i, s:i, s:{s:i, s:i}, s:I, s:I, s:o, s:o,"
-                   " s:s, s:{s:o, s:o}, s:b}",
+                   " s:s, s:o, s:o, s:b}",
                    "index", (int)d->index, "name", json_text(d->name), "platform",
                    json_text(d->platform), "vendor", json_text(d->vendor), "type",
                    device_type_name(d->type), "float64", (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
                    (int)d->clock_mhz, "lanes", "f32", (int)d->lanes[0], "f64", (int)d->lanes[1],
                    "memory_bytes", (json_int_t)d->memory_bytes, "allocation_bytes",
                    (json_int_t)d->allocation_bytes, "driver", json_text(d->driver), "version",
-                   json_text(d->version), "architecture", d->architecture, "settings", "f32",
-                   describe_tuning(&listed_->tuning[0]), "f64",
-                   describe_tuning(&listed_->tuning[1]), "default", (int)preferred);
+                   json_text(d->version), "architecture", d->architecture, "settings",
+                   describe_settings(listed_), "unusable",
+                   listed_->unusable[0] ? json_text(listed_->unusable) : json_null(), "default",
+                   (int)preferred);
 }
 
 static exit_code print_json(const listed *all, size_t count, uint32_t preferred)
@@ -131,6 +154,22 @@ static exit_code print_json(const listed *all, size_t count, uint32_t preferred)
               : report(EXIT_RUN, "no memory for %zu devices, or no place for their text", count);
 }
 
+/* A driver that does not answer costs its own devices alone their settings. */
+static exit_code find_settings(listed *d)
+{
+  for (int p = 0; p < 2; ++p) {
+    const abut_status status =
+      abut_device_tuning(d->info.index, (abut_precision)p, &d->tuning[p]);
+    const bool of_opencl = status < 0 && status > ABUT_ERROR_ARGUMENT;
+    if (!of_opencl) {
+      CLI_TRY(report_status(status));
+      continue;
+    }
+    snprintf(d->unusable, sizeof d->unusable, "%s", abut_last_error());
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code list_devices(listed *list, abut_device_info *infos, size_t *count)
 {
   const size_t room = *count;
@@ -138,10 +177,7 @@ static exit_code list_devices(listed *list, abut_device_info *infos, size_t *cou
   *count = *count < room ? *count : room;
   for (size_t i = 0; i < *count; ++i) {
     list[i].info = infos[i];
-    for (int p = 0; p < 2; ++p) {
-      CLI_TRY(report_status(abut_device_tuning(infos[i].index, (abut_precision)p,
-                                               &list[i].tuning[p])));
-    }
+    CLI_TRY(find_settings(&list[i]));
   }
   return EXIT_GOOD;
 }

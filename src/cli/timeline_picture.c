@@ -50,6 +50,15 @@ static void fill(picture *p, double x0, double y0, double x1, double y1, rgb c)
 }
 
 /* The font gives each stroke as a box of four corners. */
+/* The font has ASCII alone; a driver may call itself anything. */
+static void copy_text(const char *text, char copy[TEXT_LENGTH])
+{
+  snprintf(copy, TEXT_LENGTH, "%s", text);
+  for (char *c = copy; *c; ++c) {
+    *c = *c < ' ' || *c > '~' ? '?' : *c;
+  }
+}
+
 static exit_code write_text(picture *p, double x, double y, const char *text, rgb colour)
 {
   char copy[TEXT_LENGTH];
@@ -57,7 +66,7 @@ static exit_code write_text(picture *p, double x, double y, const char *text, rg
   if (!corners) {
     return report(EXIT_RUN, "no memory for a timeline");
   }
-  snprintf(copy, sizeof copy, "%s", text);
+  copy_text(text, copy);
   const int boxes = stb_easy_font_print(0, 0, copy, NULL, corners, TEXT_BYTES);
   for (int i = 0; i < boxes; ++i) {
     const float *first = corners + 16 * i, *third = first + 8; /* x, y, z, colour a corner */
@@ -88,7 +97,7 @@ static double tick_of(double seconds)
 static double text_width(const char *text)
 {
   char copy[TEXT_LENGTH];
-  snprintf(copy, sizeof copy, "%s", text);
+  copy_text(text, copy);
   return (double)TEXT_SCALE * stb_easy_font_width(copy);
 }
 

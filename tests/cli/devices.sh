@@ -79,10 +79,18 @@ there g.png
   usage '--timeline names nothing' $base -o no.npz --device "$device" --timeline ''
 }
 absent no.npz
-many=
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do many="$many --device $device"; done
+# 64 at most.
+many="--device $device"
+for _ in 1 2 3 4 5 6; do many="$many $many"; done
+if [ "$device" = host ]; then
+  # shellcheck disable=SC2086 # words
+  run 0 $base -o many.npz $many --chunk 1
+  "$arrays" show many.npz d > second
+  if cmp -s first second; then pass; else fail '64 devices change d'; fi
+fi
 # shellcheck disable=SC2086 # words
-run 2 $base -o no.npz $many
+run 2 $base -o no.npz $many --device "$device"
+says stderr 'abut: --device is given more than 64 times'
 
 if [ "$device" = pocl ]; then
   for twice in '--device pocl --device portable' '--device pocl/1.0 --device pocl/1' \
@@ -145,6 +153,20 @@ if [ "$device" = pocl ] && [ -n "$failing" ]; then
     run 1 contacts $bodies --poses poses.csv -o no.npz $several # the second device's first
     says stderr 'reason 10'
     unset ABUT_TEST_BUILD
+    export ABUT_TEST_NAME="caf$(printf '\303\251 \001')"
+    run 0 contacts $bodies --poses many.csv -o named.npz --device 0 --timeline strange
+    json_is_valid strange.json
+    there strange.png
+    unset ABUT_TEST_NAME
+    export ABUT_TEST_SILENT=1
+    run 0 devices
+    has stdout '^Unusable: device [0-9]+ \(.*\) does not say what it is: CL_OUT_OF_RESOURCES\.$'
+    has stdout '^[0-9]+ +host .*table: the host path'
+    run 0 devices --json
+    json_is_valid stdout
+    has stdout '"settings": null'
+    has stdout '"unusable": "device [0-9]+ \(.*\) does not say what it is: CL_OUT_OF_RESOURCES"'
+    unset ABUT_TEST_SILENT
     export ABUT_TEST_FAILURES=1
     run 0 contacts $bodies --poses many.csv -o failed.npz $several
   }

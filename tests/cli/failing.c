@@ -1,6 +1,7 @@
 /* Loaded before OpenCL (LD_PRELOAD): launches of kernels over at least ABUT_TEST_LARGE work-items
  * fail, ABUT_TEST_FAILURES times; the self-test's are smaller. Of what is built, the
- * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. */
+ * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. ABUT_TEST_NAME is every device's name.
+ * ABUT_TEST_SILENT: devices do not say how many compute units they have. */
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -34,6 +35,27 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   }
   *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
   return real(queue, kernel, dimensions, offset, global, local, waits, wait, event);
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *to,
+                       size_t *bytes)
+{
+  cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
+  const char *name = getenv("ABUT_TEST_NAME");
+  if (what == CL_DEVICE_MAX_COMPUTE_UNITS && getenv("ABUT_TEST_SILENT")) {
+    return CL_OUT_OF_RESOURCES;
+  }
+  if (what != CL_DEVICE_NAME || !name) {
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    return real(device, what, room, to, bytes);
+  }
+  if (bytes) {
+    *bytes = strlen(name) + 1;
+  }
+  if (to && room > strlen(name)) {
+    strcpy(to, name);
+  }
+  return CL_SUCCESS;
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint devices, const cl_device_id *device,
