@@ -29,7 +29,9 @@ def main():
     result = {}
     if options.only and options.write and path.exists():
         result = json.loads(path.read_text())  # rows that are not measured again stay
-    result |= {"commit": commit(), "date": time.strftime("%Y-%m-%d"), "device": run.describe()}
+    for key in ("commit", "date", "device"):
+        result.pop(key, None)  # of a file whose rows did not have their own
+    about = {"commit": commit(), "date": time.strftime("%Y-%m-%d"), "device": run.describe()}
     for name, measure in ROWS.items():
         if options.only and name not in options.only:
             continue
@@ -37,6 +39,7 @@ def main():
             result[name] = measure(run)
         except Skipped as reason:
             result[name] = {"not run": str(reason)}
+        result[name] |= {"measured": about}
         print(name, json.dumps(result[name]), flush=True)
     if options.write:
         path.write_text(json.dumps(result, indent=1) + "\n")
@@ -54,7 +57,7 @@ def read_options():
 
 
 def commit():
-    text = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
+    text = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
                           cwd=Path(__file__).parent, check=False)
     return text.stdout.strip()
 

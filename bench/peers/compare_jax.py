@@ -157,7 +157,7 @@ def main():
     loaded = np.load(options.case / "poses.npz")
     rows = [compare(options, options.case, v, w, options.batch, loaded)
             for v in options.variant.split(",") for w in options.what.split(",")]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
     report = {"commit": commit.stdout.strip(), "machine": platform.processor() or platform.machine(),
               "date": time.strftime("%Y-%m-%d"), "rows": rows}
     print(json.dumps(report, indent=1))
