@@ -8,8 +8,11 @@
  * Order of slots: [vertices of 1 in SDF 2] [vertices of 2 in SDF 1] [edge pairs, point on 1]
  * [edge pairs, point on 2]; the slot k of body 1 varies slowest among edge pairs.
  *
- * Signs: a distance is negative inside; a normal points out of the opposing body. An edge-edge
- * contact's distance means something only where its activity is not near 0.
+ * Signs: a distance is negative inside; a normal points out of the opposing body. A vertex contact's
+ * normal has length 1. An edge-edge contact's distance and normal are those of the edges' witness
+ * points times the same smooth sign in (-1, 1) (IV-D), so that both fade where it is undecided which
+ * side is inside: its normal's length is that sign's, from 0 to 1, and its distance means something
+ * only where its activity is not near 0.
  */
 #ifndef ABUT_MANIFOLD_H
 #define ABUT_MANIFOLD_H
@@ -181,6 +184,7 @@ ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);
  * edges1, edges2   real (count, 2, 3) [m]
  * points1, points2 real (count, 3) [m], or NULL
  * interior         real (count), near 1 where both parameters lie inside, or NULL
+ * Edges that are not finite give points of NaN, and 0 or NaN as interior.
  * Uses of smoothing: length, clip, minimum, compare, ridge.
  * On one device of the context, the first that works.
  */

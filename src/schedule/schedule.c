@@ -8,6 +8,7 @@
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
 #define PROBE ((size_t)64)
 #define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
+#define WARY_SECONDS 1e-2 /* of a chunk while another device's throughput is not known */
 #define MEMORY_SECONDS 0.05 /* what jobs before count for in a device's throughput */
 /* Pieces that can lie returned: what all hold, and one more each time a device takes less. */
 #define RETURNED_MOST (MEMBERS * (DEVICE_SLOTS + 64))
@@ -54,6 +55,15 @@ static double rate_of(const sharing *s, const hand *h)
   return s->job->rates[h->worker.member];
 }
 
+static bool all_known(const sharing *s)
+{
+  bool known = true;
+  for (size_t i = 0; i < s->hand_count; ++i) {
+    known = known && (!s->hands[i].working || rate_of(s, &s->hands[i]) > 0.0);
+  }
+  return known;
+}
+
 /* A device's part of all throughput; those not measured yet count as the mean of the others. */
 static double part_of(const sharing *s, const hand *h)
 {
@@ -89,6 +99,9 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
   size_t size = 1 + (size_t)guided_size(rate, part_of(s, h) * (double)left);
   const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
+  if (rate > 0.0 && !all_known(s)) { /* it may be slow beside that one */
+    size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
+  }
   return size < most ? size : most;
 }
 

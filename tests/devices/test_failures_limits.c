@@ -6,6 +6,7 @@
 #include "core/scene.h"
 #include "manifold/pair.h"
 #include "shim.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +251,45 @@ static void test_rates_of_a_pair(void)
   CHECK_OK(abut_destroy_context(w.context));
 }
 
+/* A device takes little as long as another one's throughput is not known, which may be much more. */
+static void test_wary_chunks(void)
+{
+  const double rate = 500.0;
+  world w;
+  static abut_span spans[16 * POSES];
+  size_t count = 0;
+  double measured = INFINITY; /* when the first chunk of either was */
+  const task *of = &tasks[CONTACTS];
+  if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
+    return;
+  }
+  context_get(w.context)->def.chunk = 0;
+  CHECK_OK(create_bodies(&w));
+  pair *p = pair_get(w.pair);
+  for (size_t i = 0; i < RATE_KINDS; ++i) {
+    p->rates[i][0] = rate;
+    p->rates[i][1] = 0.0;
+  }
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(of->run(&w, &got));
+  same_answer(&got, &expected, "with one device's rate");
+  CHECK_OK(abut_get_timeline(w.context, spans, sizeof spans / sizeof *spans, &count));
+  count = count < sizeof spans / sizeof *spans ? count : sizeof spans / sizeof *spans;
+  for (size_t i = 0; i < count; ++i) {
+    if (spans[i].phase == ABUT_PHASE_DOWNLOAD) {
+      measured = fmin(measured, spans[i].end);
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const abut_span *s = &spans[i];
+    if (s->device == 0 && s->phase == ABUT_PHASE_UPLOAD && s->begin < measured) {
+      check((double)s->count <= 1.0 + 0.01 * rate, "%llu poses while the other may be faster",
+            (unsigned long long)s->count);
+    }
+  }
+  CHECK_OK(abut_destroy_context(w.context));
+}
+
 /* ---- words ---- */
 
 static void test_last_failure(void)
@@ -312,6 +352,7 @@ int main(void)
   test_all_too_small();
   test_too_small_and_failed();
   test_rates_of_a_pair();
+  test_wary_chunks();
   test_last_failure();
   test_late_kernels();
   return check_finish();
