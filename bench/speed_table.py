@@ -29,8 +29,6 @@ def main():
     result = {}
     if options.only and options.write and path.exists():
         result = json.loads(path.read_text())  # rows that are not measured again stay
-    for key in ("commit", "date", "device"):
-        result.pop(key, None)  # of a file whose rows did not have their own
     about = {"commit": commit(), "date": time.strftime("%Y-%m-%d"), "device": run.describe()}
     for name, measure in ROWS.items():
         if options.only and name not in options.only:

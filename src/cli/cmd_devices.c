@@ -24,17 +24,17 @@ static bool from_file(const abut_tuning *t)
   return strncmp(t->source, "file ", 5) == 0;
 }
 
-/* "file", "table: ROW", or both where the precisions differ. */
+/* "file", "table: ROW", both where the precisions differ, or that it is unusable. */
 static void fill_settings(const listed *d, char *cell)
 {
   const abut_tuning *t = d->tuning;
-  const char *first = from_file(&t[0]) ? "file" : t[0].source,
-             *second = from_file(&t[1]) ? "file" : t[1].source;
-  const bool same = strcmp(first, second) == 0;
   if (d->unusable[0]) {
     snprintf(cell, CELL, "unusable");
     return;
   }
+  const char *first = from_file(&t[0]) ? "file" : t[0].source,
+             *second = from_file(&t[1]) ? "file" : t[1].source;
+  const bool same = strcmp(first, second) == 0;
   snprintf(cell, CELL, "%s%s%s", first, same ? "" : ", ", same ? "" : second);
 }
 

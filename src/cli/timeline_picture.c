@@ -49,7 +49,6 @@ static void fill(picture *p, double x0, double y0, double x1, double y1, rgb c)
   }
 }
 
-/* The font gives each stroke as a box of four corners. */
 /* The font has ASCII alone; a driver may call itself anything. */
 static void copy_text(const char *text, char copy[TEXT_LENGTH])
 {
@@ -59,6 +58,7 @@ static void copy_text(const char *text, char copy[TEXT_LENGTH])
   }
 }
 
+/* The font gives each stroke as a box of four corners. */
 static exit_code write_text(picture *p, double x, double y, const char *text, rgb colour)
 {
   char copy[TEXT_LENGTH];

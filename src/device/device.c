@@ -249,14 +249,9 @@ abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buf
   return ABUT_SUCCESS;
 }
 
-abut_status buffer_sync(buffer *b, bool wait)
+abut_status buffer_sync(buffer *b)
 {
-  double ended;
-  if (!b->owner->cl) {
-    return ABUT_SUCCESS;
-  }
-  TRY(opencl_sync(b->owner->cl, b->memory, b->bytes, b->host, wait));
-  return wait ? device_wait(b->owner, &ended) : ABUT_SUCCESS;
+  return b->owner->cl ? opencl_sync(b->owner->cl, b->memory, b->bytes, b->host) : ABUT_SUCCESS;
 }
 
 void buffer_destroy(buffer *b)

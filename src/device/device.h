@@ -68,7 +68,7 @@ bool device_on_host_memory(const device *d);
  * have written is there once buffer_sync has been called for it and a call that waits has
  * returned. */
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out);
-abut_status buffer_sync(buffer *b, bool wait);
+abut_status buffer_sync(buffer *b);
 size_t buffer_bytes(const buffer *b);
 
 /* A part of a cl_mem of the device's context, not copied; where it does not begin where the device

@@ -252,7 +252,8 @@ cl_context opencl_context(const opencl *o)
   return o->context;
 }
 
-abut_status watch_event(opencl *o, cl_event event)
+/* Sends the slot's work off; its waiter is for `event`, which is released. */
+static abut_status watch(opencl *o, cl_event event)
 {
   waiter_leave(o->waiters[o->slot]);
   o->waiters[o->slot] = NULL;
@@ -267,7 +268,7 @@ abut_status opencl_submit(opencl *o)
   cl_event event = NULL;
   TRY(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
             "clEnqueueMarkerWithWaitList"));
-  return watch_event(o, event);
+  return watch(o, event);
 }
 
 static abut_status not_ended(double seconds)
@@ -325,7 +326,7 @@ abut_status opencl_reach(opencl *o, double seconds)
   o->running[o->slot] = true;
   TRY(check(clEnqueueWriteBuffer(o->queues[o->slot], o->probe, CL_FALSE, 0, sizeof no_bytes,
                                  &no_bytes, 0, NULL, &event), "clEnqueueWriteBuffer"));
-  TRY(watch_event(o, event));
+  TRY(watch(o, event));
   TRY(opencl_wait(o, seconds, &ended));
   o->reached = true;
   return ABUT_SUCCESS;

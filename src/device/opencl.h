@@ -87,9 +87,9 @@ void opencl_release(opencl *o, cl_mem memory, void *host);
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out);
 
 /* A buffer in `host` memory. opencl_sync makes that memory hold what kernels have written, once the
- * slot's work has ended; the last one of the slot's sends that off, as opencl_submit does. */
+ * slot's work has ended. */
 abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out);
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host, bool last);
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host);
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from);
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);

@@ -82,13 +82,11 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
 
 /* A read to where the buffer's memory is, which OpenCL allows (clEnqueueReadBuffer, notes): one
  * command, where to map and to unmap are two. */
-abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host, bool last)
+abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host)
 {
-  cl_event event = NULL;
   mark_running(o);
-  TRY(check(clEnqueueReadBuffer(o->queues[o->slot], memory, CL_FALSE, 0, bytes, host, 0, NULL,
-                                last ? &event : NULL), "clEnqueueReadBuffer"));
-  return last ? watch_event(o, event) : ABUT_SUCCESS;
+  return check(clEnqueueReadBuffer(o->queues[o->slot], memory, CL_FALSE, 0, bytes, host, 0, NULL,
+                                   NULL), "clEnqueueReadBuffer");
 }
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)

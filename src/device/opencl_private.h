@@ -25,9 +25,6 @@ struct opencl {
 /* A command of the slot's that nobody has waited for. */
 void mark_running(opencl *o);
 
-/* Sends the slot's work off; its waiter is for `event`, which is released. */
-abut_status watch_event(opencl *o, cl_event event);
-
 static inline abut_status check(cl_int code, const char *call)
 {
   return code == CL_SUCCESS ? ABUT_SUCCESS

@@ -138,25 +138,18 @@ abut_status upload_arrays(query_call *c, size_t first, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* A wait costs two switches of threads, so there is one for all: at the last output. Where the
- * caller wants none its inputs are waited for, which it may free. */
+/* A wait costs two switches of threads, so there is one for all, also where the caller wants no
+ * output: it may free the inputs. */
 static abut_status sync_arrays(const query_call *c)
 {
-  int last = -1;
   double ended;
   for (int i = 0; i < c->count; ++i) {
-    last = c->arrays[i].out ? i : last;
-  }
-  for (int i = 0; i <= last; ++i) {
     if (c->arrays[i].out) {
-      TRY(buffer_sync(c->arrays[i].memory, i == last));
+      TRY(buffer_sync(c->arrays[i].memory));
     }
   }
-  if (last < 0) {
-    TRY(device_submit(c->device));
-    TRY(device_wait(c->device, &ended));
-  }
-  return ABUT_SUCCESS;
+  TRY(device_submit(c->device));
+  return device_wait(c->device, &ended);
 }
 
 /* Copies from the chunk's stage where it is there, else reads. Moves *stage past the rows. */

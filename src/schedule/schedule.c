@@ -55,25 +55,22 @@ static double rate_of(const sharing *s, const hand *h)
   return s->job->rates[h->worker.member];
 }
 
-static bool all_known(const sharing *s)
+/* Of how many working devices the throughput is known, and the sum of it. */
+static size_t count_known(const sharing *s, double *sum)
 {
-  bool known = true;
+  size_t known = 0;
+  *sum = 0.0;
   for (size_t i = 0; i < s->hand_count; ++i) {
-    known = known && (!s->hands[i].working || rate_of(s, &s->hands[i]) > 0.0);
+    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i]) : 0.0;
+    *sum += rate;
+    known += rate > 0.0;
   }
   return known;
 }
 
 /* A device's part of all throughput; those not measured yet count as the mean of the others. */
-static double part_of(const sharing *s, const hand *h)
+static double part_of(const sharing *s, const hand *h, double sum, size_t known)
 {
-  double sum = 0.0;
-  size_t known = 0;
-  for (size_t i = 0; i < s->hand_count; ++i) {
-    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i]) : 0.0;
-    sum += rate;
-    known += rate > 0.0;
-  }
   if (rate_of(s, h) <= 0.0) {
     return 1.0 / (double)s->working;
   }
@@ -95,11 +92,13 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t left)
     const size_t chunks = (left + most - 1) / most;
     return (left + chunks - 1) / chunks;
   }
+  double sum;
+  const size_t known = count_known(s, &sum);
   const double rate = rate_of(s, h);
-  size_t size = 1 + (size_t)guided_size(rate, part_of(s, h) * (double)left);
+  size_t size = 1 + (size_t)guided_size(rate, part_of(s, h, sum, known) * (double)left);
   const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
-  if (rate > 0.0 && !all_known(s)) { /* it may be slow beside that one */
+  if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
     size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
   }
   return size < most ? size : most;

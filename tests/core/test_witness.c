@@ -120,7 +120,6 @@ static void test_begins(const scene *s)
   }
 }
 
-/* Arrays that are one another, wholly or in part. */
 /* Inputs in memory that nobody may write, and not at the begin of a page, where drivers may work in
  * copies. Nothing is wanted, at last. */
 static void test_read_only(const scene *s)
@@ -146,6 +145,7 @@ static void test_read_only(const scene *s)
   munmap(inputs[1], room);
 }
 
+/* Arrays that are one another, wholly or in part. */
 static void test_overlaps(const scene *s)
 {
   const size_t r = s->real;

@@ -620,6 +620,7 @@ ENQUEUES(clEnqueueCopyBufferRect, false,
           size_t to_pitch, size_t to_slice, cl_uint count, const cl_event *list, cl_event *event),
          (queue, from, to, from_origin, to_origin, region, from_pitch, from_slice, to_pitch,
           to_slice, count, list, event))
+
 /* ---- host memory ---- */
 
 void *__real_malloc(size_t bytes);
