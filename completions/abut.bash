@@ -18,13 +18,15 @@ _abut()
 
   case $prev in
     --poses) _abut_files npz csv; return ;;
+    --pairs) _abut_files csv; return ;;
     --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents) _abut_files npz; return ;;
     -o | --output) _abut_files npz png json; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
-    --what) word='forward mean-gradient vjp jvp hessian' ;;
+    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian' ;;
+    --full-hessian) word='1 2 both' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
@@ -39,9 +41,10 @@ _abut()
   case $command in
     '') options+=' devices contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
-    contacts) options+=" $pair $arrays $kernels --compact" ;;
+    contacts) options+=" $pair $arrays $kernels --compact --pairs" ;;
     gradient)
-      options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian --soft"
+      options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
+      options+=' --full-hessian --soft'
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
@@ -50,8 +53,8 @@ _abut()
       options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --threshold'
       ;;
-    tune) options+=" $pair --output --precision --seconds" ;;
-    bench) options+=" $pair $kernels --batch --what --variant --precision --json" ;;
+    tune) options+=" $pair --module --output --precision --seconds" ;;
+    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json" ;;
   esac
   if [[ $cur == -* || -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

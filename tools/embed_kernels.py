@@ -1,20 +1,33 @@
 #!/usr/bin/env python3
-"""Flattens the kernel suite and embeds it: embed_kernels.py SUITE.cl INCLUDE_DIR OUT_DIR
+"""Flattens the kernels' suites and embeds them: embed_kernels.py CL_DIR OUT_DIR MODULE...
 
-Writes into OUT_DIR
-  kernel_source.h  the suite as one text without #include (#line kept), as bytes
-  kernel_ids.h     an enum of the kernels
-  kernel_table.inl their names, argument kinds, and which run in work-groups
-  kernel_shims.inl for the host path: one function a kernel that unpacks an argument array
+A module's suite is CL_DIR/kernels/MODULE/suite.cl. Writes into OUT_DIR
+  kernel_source.h  each suite as one text without #include (#line kept), as bytes
+  kernel_ids.h     enums of the modules and of the kernels
+  kernel_table.inl the modules' names; the kernels' names, modules, argument kinds, and which run in
+                   work-groups
+  kernel_shims.inl for the host path: the suites, and one function a kernel that unpacks an argument
+                   array
 All are read off the kernels' own text, so a new kernel needs no second list.
 """
 import pathlib
 import re
 import sys
+from typing import NamedTuple
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
-PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in the program on duals
+PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in a suite's programs on duals
 KERNEL = re.compile(r"^(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
+HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
+
+
+class Kernel(NamedTuple):
+    module: str
+    name: str
+    kinds: list  # of arguments: (ARGUMENT_*, type in C)
+    grouped: bool
+    plain_only: bool
+    adjoint: bool
 
 
 def flatten(path, root):
@@ -29,6 +42,14 @@ def flatten(path, root):
     return lines
 
 
+def suite_of(root, module):
+    return root / "kernels" / module / "suite.cl"
+
+
+def source_of(root, module):
+    return "\n".join(flatten(suite_of(root, module), root)) + "\n"
+
+
 def argument_kind(text):
     words = text.replace("*", " * ").split()
     if "*" in words:
@@ -36,69 +57,111 @@ def argument_kind(text):
     return ("ARGUMENT_INT" if words[0] == "int" else "ARGUMENT_REAL"), words[0]
 
 
-def kernels_of(source):
+def meeting_functions(source):
+    """A pattern of whatever makes work-items meet: barriers, and functions that lead to one."""
+    bodies = {match[1]: match[3] for match in HELPER.finditer(source)}
+    names = {r"BARRIER\w*"}
+    while True:
+        pattern = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+        more = {name for name, body in bodies.items() if pattern.search(body)} - names
+        if not more:
+            return pattern
+        names |= more
+
+
+def check_meetings(name, body, meeting):
+    last = max((match.end() for match in meeting.finditer(body)), default=0)
+    if re.search(r"\breturn;", body[:last]):
+        sys.exit(f"kernel {name} returns before its work-items have met for the last time: see cl/num/real.h")
+
+
+def kernels_of(module, source):
+    plain_from, meeting = source.find(PLAIN_ONLY), meeting_functions(source)
     found = []
-    plain_from = source.index(PLAIN_ONLY)
     for match in KERNEL.finditer(source):
         adjoint, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
-        found.append((name, kinds, "get_group_id" in body, match.start() > plain_from,
-                      adjoint is not None))
+        check_meetings(name, body, meeting)
+        found.append(Kernel(module, name, kinds, "get_group_id" in body,
+                            0 <= plain_from < match.start(), adjoint is not None))
     return found
 
 
-def write_table(out, kernels):
-    most = max(len(k[1]) for k in kernels)
+def check_once(kernels):
+    names = [k.name for k in kernels]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        sys.exit(f"kernels of one name in two places: {', '.join(twice)}")
+
+
+def write_ids(out, modules, kernels):
+    most = max(len(k.kinds) for k in kernels)
     text = "/* Made by tools/embed_kernels.py. */\n"
-    text += "typedef enum kernel_id {\n"
-    text += "".join(f"  KERNEL_{name.upper()},\n" for name, *_ in kernels)
-    text += "  KERNEL_COUNT\n} kernel_id;\n\n"
-    text += f"#define KERNEL_ARGUMENTS {most}\n"
+    text += "#ifndef ABUT_KERNEL_IDS_H\n#define ABUT_KERNEL_IDS_H\n\n"
+    for kind, names in (("module", modules), ("kernel", [k.name for k in kernels])):
+        text += f"typedef enum {kind}_id {{\n"
+        text += "".join(f"  {kind.upper()}_{name.upper()},\n" for name in names)
+        text += f"  {kind.upper()}_COUNT\n}} {kind}_id;\n\n"
+    text += f"#define KERNEL_ARGUMENTS {most}\n\n#endif\n"
     (out / "kernel_ids.h").write_text(text)
+
+
+def write_table(out, modules, kernels):
     text = "/* Made by tools/embed_kernels.py. */\n"
+    text += "static const char *const module_names[MODULE_COUNT] = {\n"
+    text += "".join(f'  "{name}",\n' for name in modules) + "};\n\n"
     text += "static const kernel_entry kernel_table[KERNEL_COUNT] = {\n"
-    for name, kinds, grouped, plain, adjoint in kernels:
-        listed = ", ".join(kind for kind, _ in kinds)
-        text += f'  {{"{name}", {len(kinds)}, {int(grouped)}, {int(plain)}, {int(adjoint)},\n   {{{listed}}}}},\n'
+    for k in kernels:
+        listed = ", ".join(kind for kind, _ in k.kinds)
+        text += (f'  {{"{k.name}", MODULE_{k.module.upper()}, {len(k.kinds)}, {int(k.grouped)}, '
+                 f"{int(k.plain_only)}, {int(k.adjoint)},\n   {{{listed}}}}},\n")
     text += "};\n"
     (out / "kernel_table.inl").write_text(text)
 
 
-def write_shims(out, kernels):
+def condition(kernel):
+    """Under which a kernel is in the host path's text."""
+    parts = ["!TANGENTS"] * kernel.plain_only + ["WITH_ADJOINT"] * kernel.adjoint
+    return " && ".join(parts) or "1"
+
+
+def write_shims(out, modules, kernels):
     field = {"ARGUMENT_BUFFER": "pointer", "ARGUMENT_INT": "integer", "ARGUMENT_REAL": "number"}
     text = "/* Made by tools/embed_kernels.py. */\n"
-    for plain_only in (False, True):
-        text += "#if !TANGENTS\n" if plain_only else ""
-        for name, kinds, _, plain, _ in kernels:
-            values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
-                               for i, (kind, kind_type) in enumerate(kinds))
-            if plain == plain_only:
-                text += (f"static void call_{name}(const host_argument *a)\n"
-                         f"{{\n  {name}({values});\n}}\n\n")
-        text += "#endif\n" if plain_only else ""
+    text += "".join(f'#include "kernels/{module}/suite.cl"\n' for module in modules) + "\n"
+    for k in kernels:
+        values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
+                           for i, (kind, kind_type) in enumerate(k.kinds))
+        text += (f"#if {condition(k)}\nstatic void call_{k.name}(const host_argument *a)\n"
+                 f"{{\n  {k.name}({values});\n}}\n#endif\n\n")
     text += "static const host_function host_functions[KERNEL_COUNT] = {\n"
-    text += "".join(f"  call_{name},\n" for name, _, _, plain, _ in kernels if not plain)
-    text += "#if !TANGENTS\n"
-    text += "".join(f"  call_{name},\n" for name, _, _, plain, _ in kernels if plain)
-    text += "#endif\n};\n"
+    text += "".join(f"#if {condition(k)}\n  [KERNEL_{k.name.upper()}] = call_{k.name},\n#endif\n"
+                    for k in kernels)
+    text += "};\n"
     (out / "kernel_shims.inl").write_text(text)
 
 
-def write_source(out, source):
-    data = source.encode() + b"\0"
-    rows = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
-    text = "/* Made by tools/embed_kernels.py. */\nstatic const char kernel_source[] = {\n"
-    text += ",\n".join(rows) + "\n};\n"
+def write_sources(out, sources):
+    text = '/* Made by tools/embed_kernels.py. */\n#include "kernel_ids.h"\n'
+    for module, source in sources.items():
+        data = source.encode() + b"\0"
+        rows = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
+        text += f"static const char kernel_source_{module}[] = {{\n" + ",\n".join(rows) + "\n};\n"
+    text += "static const char *const kernel_sources[MODULE_COUNT] = {\n"
+    text += "".join(f"  kernel_source_{module},\n" for module in sources) + "};\n"
     (out / "kernel_source.h").write_text(text)
 
 
 def main():
-    suite, root, out = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
-    source = "\n".join(flatten(suite, root)) + "\n"
-    kernels = kernels_of(source)
-    write_source(out, source)
-    write_table(out, kernels)
-    write_shims(out, kernels)
+    root, out = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+    modules = sys.argv[3:]
+    sources = {module: source_of(root, module) for module in modules}
+    kernels = [k for module in modules for k in kernels_of(module, sources[module])]
+    check_once(kernels)
+    write_sources(out, sources)
+    write_ids(out, modules, kernels)
+    write_table(out, modules, kernels)
+    write_shims(out, modules, kernels)
 
 
 if __name__ == "__main__":

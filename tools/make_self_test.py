@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Make src/manifold/self_test_answers.inl: a question to every device, and its answers in float64.
+"""Make the self-tests' questions to every device, and their answers in float64:
 
-  python tools/make_self_test.py [src/manifold/self_test_answers.inl]
+  python tools/make_self_test.py [SRC]
 
-Two small bodies with every kind of primitive, three poses (apart, touching, deep), and what
-docs/spec.md says of them: contacts, a vector-Jacobian product, a Jacobian-vector product and a
-Hessian-vector product of the mean distance. The answers come from
-bench/peers/manifold_reference.py, which shares no code with the kernels, and from its automatic
-derivatives. All that goes in is a multiple of a power of two, so that float32 takes it as it is.
-Needs jax and numpy (PyPI).
+Writes below SRC (the library's, unless named)
+  manifold/self_test_bodies.inl   two small bodies with every kind of primitive
+  manifold/self_test_answers.inl  three poses of them (apart, touching, deep), contacts, a
+                                  vector-Jacobian product, a Jacobian-vector product and a
+                                  Hessian-vector product of the mean distance
+  manifold/self_test_points.inl   witness points of edges and faces, with derivatives; both fields
+  render/self_test_answers.inl    where rays enter the first body, and its field
+
+The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py, which
+shares no code with the kernels, and from its automatic derivatives. What goes in, but for rays, is
+a multiple of a power of two, so that float32 takes it as it is. Needs jax and numpy (PyPI).
 """
 import pathlib
 import sys
@@ -19,7 +24,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from manifold_reference import Smoothing, manifold  # noqa: E402
+from manifold_reference import Smoothing, ee_witness, manifold, sdf, vf_project  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
@@ -60,6 +65,30 @@ TANGENTS = (np.array([[0.5, -0.25, 0.125, 0.25, 0.5, -0.375], [-0.125, 0.5, 0.25
             np.array([[-0.25, 0.125, 0.5, -0.5, 0.25, 0.375],
                       [0.375, 0.25, -0.5, 0.125, 0.5, -0.25],
                       [-0.5, 0.25, 0.125, 0.375, -0.25, 0.25]]))
+
+# Pairs of edges, a row each, that cross, pass end by end, and meet at an end.
+EDGES = (np.array([[-32, -8, 4, 40, 12, -4], [0, 0, 0, 16, 24, 8], [-24, 16, 8, 24, 16, 10]]) / 64,
+         np.array([[4, -40, 12, -4, 36, 20], [40, 24, 8, 48, -8, 16],
+                   [24, 20, -32, 28, 12, 30]]) / 64)
+EDGE_TANGENTS = (np.array([[8, -16, 4, -12, 6, 20], [4, 10, -8, 16, -4, 2],
+                           [-6, 12, 16, 4, -20, 8]]) / 32,
+                 np.array([[-4, 12, 8, 16, -10, 6], [20, -8, 4, 6, 14, -12],
+                           [10, 6, -14, -8, 4, 18]]) / 32)
+# Points above, beside and below triangles, which are points of the fields, too.
+POINTS = np.array([[8, 12, 20], [48, -8, 6], [-20, 24, -12]]) / 64
+TRIANGLES = np.array([[-32, -24, 0, 40, -16, 4, 4, 48, 8], [-16, -32, -4, 32, -24, 8, 8, 16, 2],
+                      [-40, 8, 0, 16, 24, -8, -12, 48, 12]]) / 64
+POINT_TANGENTS = np.array([[4, -8, 12], [-6, 10, 2], [14, 4, -10]]) / 32
+TRIANGLE_TANGENTS = np.array([[2, -4, 6, 8, 10, -12, 4, 6, -2], [-8, 2, 4, 6, -10, 12, 2, 4, 14],
+                              [6, 8, -4, -2, 12, 10, -14, 4, 2]]) / 32
+POINT_BARS = (np.array([[4, -2, 3], [-5, 1, 2], [3, 5, -4]]) / 4,
+              np.array([[-1, 4, 2], [3, -3, 5], [2, -4, 1]]) / 4)
+INTERIOR_BARS = np.array([[3], [-5], [2]]) / 4
+# From where, and towards where, in the first body's frame; the last one misses it.
+RAYS = ((2, 0.25, 0.125), (0, 0.0625, 0)), ((-1.5, -1, 0.75), (0, 0, 0.0625)), \
+       ((0.25, 2, -0.5), (0.125, 0, 0)), ((0.5, 0.25, 2), (0.25, 0.125, 0)), \
+       ((2, 2, 2), (2, -2, 1.5))
+RAY_LENGTH = 4.0
 
 
 def units(v):
@@ -117,6 +146,52 @@ def answers():
     return {name: np.concatenate(rows) for name, rows in results.items()}
 
 
+def witness_answers():
+    """Arrays (queries, numbers): witness points and their derivatives."""
+    edges = jax.vmap(lambda p, q: ee_witness(p.reshape(2, 3), q.reshape(2, 3), SMOOTHING))
+    faces = jax.vmap(lambda v, t: vf_project(v, t.reshape(3, 3), SMOOTHING))
+    real = lambda arrays: tuple(jnp.asarray(a) for a in arrays)
+    found = {}
+    values, moved = jax.jvp(edges, real(EDGES), real(EDGE_TANGENTS))
+    for name, value, tangent in zip(("points_1", "points_2", "interior"), values, moved):
+        found["edges_" + name], found["edges_jvp_" + name] = value, tangent
+    back = jax.vjp(edges, *real(EDGES))[1]
+    found["edges_vjp_1"], found["edges_vjp_2"] = back((*real(POINT_BARS),
+                                                       jnp.asarray(INTERIOR_BARS[:, 0])))
+    at = real((POINTS, TRIANGLES))
+    found["faces_projected"], found["faces_jvp_projected"] = jax.jvp(
+        faces, at, real((POINT_TANGENTS, TRIANGLE_TANGENTS)))
+    back = jax.vjp(faces, *at)[1]
+    found["faces_vjp_points"], found["faces_vjp_triangles"] = back(jnp.asarray(POINT_BARS[0]))
+    return found
+
+
+def field_answers(body, points):
+    return jax.vmap(lambda x: sdf(shape(body), SMOOTHING, x))(jnp.asarray(points))
+
+
+def rays():
+    """Rows of origin, direction, length; where each first enters the first body, or -1."""
+    rows, entries = [], []
+    field = jax.jit(lambda x: sdf(shape(0), SMOOTHING, x)[0])
+    for start, towards in RAYS:
+        origin = np.asarray(start, float)
+        direction = units(np.asarray(towards, float) - origin)
+        at = lambda t: float(field(origin + t * direction))
+        grid = np.linspace(0, RAY_LENGTH, 2001)
+        inside = next((i for i, t in enumerate(grid) if at(t) <= 0), None)
+        entry = -1.0
+        if inside:
+            low, high = grid[inside - 1], grid[inside]
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (low, middle) if at(middle) <= 0 else (middle, high)
+            entry = low
+        rows.append([*origin, *direction, RAY_LENGTH])
+        entries.append(entry)
+    return np.array(rows), np.array(entries)
+
+
 def c_array(name, values, form="{:.17g}", of="double"):
     lines, line = [], " "
     for value in np.ravel(values):
@@ -152,26 +227,66 @@ def c_smoothing():
     return "".join(lines) + "}\n"
 
 
-def text():
-    found = answers()
-    contacts = found["d"].size // len(POSES[0])
-    parts = ["/* Made by tools/make_self_test.py: change that. */\n"
-             f"#define SELF_TEST_POSES {len(POSES[0])}\n#define SELF_TEST_CONTACTS {contacts}\n",
-             c_array("face_sizes", [len(f) for f in FACES], "{}", "uint32_t"),
+MADE = "/* Made by tools/make_self_test.py: change that. */\n"
+
+
+def bodies_text():
+    parts = [MADE, c_array("face_sizes", [len(f) for f in FACES], "{}", "uint32_t"),
              c_array("face_indices", [i for f in FACES for i in f], "{}", "uint32_t")]
     for body in range(2):
         parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body)]
-    parts += [c_array("planes", PLANES), c_array("cloud", CLOUD), c_smoothing()]
+    return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_smoothing()])
+
+
+def manifold_text():
+    found = answers()
+    contacts = found["d"].size // len(POSES[0])
+    parts = [MADE + f"#define SELF_TEST_POSES {len(POSES[0])}\n"
+             f"#define SELF_TEST_CONTACTS {contacts}\n"]
     for i in range(2):
         parts += [c_array(f"pose_{i + 1}", POSES[i]), c_array(f"tangent_{i + 1}", TANGENTS[i])]
-    parts += [c_array("expected_" + name, value, "{:.12g}") for name, value in found.items()]
-    return "\n".join(parts)
+    return "\n".join(parts + [c_array("expected_" + name, value, "{:.12g}")
+                              for name, value in found.items()])
+
+
+def points_text():
+    parts = [MADE + f"#define SELF_TEST_QUERIES {len(POINTS)}\n"]
+    for i in range(2):
+        parts += [c_array(f"edges_{i + 1}", EDGES[i]),
+                  c_array(f"edge_tangents_{i + 1}", EDGE_TANGENTS[i]),
+                  c_array(f"point_bars_{i + 1}", POINT_BARS[i])]
+    parts += [c_array("interior_bars", INTERIOR_BARS), c_array("points", POINTS),
+              c_array("triangles", TRIANGLES), c_array("point_tangents", POINT_TANGENTS),
+              c_array("triangle_tangents", TRIANGLE_TANGENTS)]
+    found = witness_answers()
+    for body in range(2):
+        distance, normal = field_answers(body, POINTS)
+        found.update({f"distance_{body + 1}": distance, f"normal_{body + 1}": normal})
+    return "\n".join(parts + [c_array("expected_" + name, value, "{:.12g}")
+                              for name, value in found.items()])
+
+
+def render_text():
+    rows, entries = rays()
+    towards = np.array([t for _, t in RAYS], float)
+    points = (rows[:, :3] + 3 * towards) / 4
+    distance, normal = field_answers(0, points)
+    added = sum(s[4] > 0 for s in SUPERQUADRICS[0]) + 1
+    parts = [MADE + f"#define SELF_TEST_RAYS {len(rows)}\n#define SELF_TEST_ADDED {added}.0\n",
+             c_array("rays", rows), c_array("expected_entries", entries, "{:.12g}"),
+             c_array("picture_points", points),
+             c_array("expected_picture_distance", distance, "{:.12g}")]
+    return "\n".join(parts + [c_array(f"expected_picture_{axis}", normal[:, i], "{:.12g}")
+                              for i, axis in enumerate("xyz")])
 
 
 def main():
-    default = ROOT / "src/manifold/self_test_answers.inl"
-    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    path.write_text(text())
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src"
+    for name, made in (("manifold/self_test_bodies.inl", bodies_text),
+                       ("manifold/self_test_answers.inl", manifold_text),
+                       ("manifold/self_test_points.inl", points_text),
+                       ("render/self_test_answers.inl", render_text)):
+        (folder / name).write_text(made())
 
 
 if __name__ == "__main__":

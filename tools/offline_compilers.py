@@ -57,7 +57,8 @@ def build_all(wanted):
 
 
 def named(name, program):
-    return f"{name}, duals" if program.startswith("duals") else name
+    numbers = next((n for n in ("duals of 6", "duals") if n in program), None)
+    return f"{name}, {numbers}" if numbers else name
 
 
 def most(figures, field):

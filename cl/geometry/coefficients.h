@@ -1,30 +1,43 @@
 // Smoothing coefficients as kernels read them: temperatures inverted, base-2 factors folded in.
 //
-// Only reals, so that host and device agree on the layout; filled by src/manifold/smoothing.c.
+// One list: X(name, value), the value as src/manifold/smoothing.c makes it in double of an
+// abut_smoothing *s. Only reals, so that host and device agree on the layout.
 #ifndef GEOMETRY_COEFFICIENTS_H
 #define GEOMETRY_COEFFICIENTS_H
 
+#define LN2_DOUBLE 0.69314718055994530942
+#define LOG2E_DOUBLE 1.44269504088896340736
+
+#define COEFFICIENTS(X)                                                                     \
+  X(length_inv, 1.0 / s->length)                                                            \
+  X(union_ln2, s->union_ * LN2_DOUBLE)                                                      \
+  X(union_log2e, LOG2E_DOUBLE / s->union_)                                                  \
+  X(plane_ln2, s->plane * LN2_DOUBLE)                                                       \
+  X(plane_log2e, LOG2E_DOUBLE / s->plane)                                                   \
+  X(normal, s->normal)                        /* under the root of unit() */                \
+  X(penetration, s->penetration)                                                            \
+  X(penetration_inv, 1.0 / s->penetration)                                                  \
+  X(neighbour_log2e, LOG2E_DOUBLE / s->neighbour)                                           \
+  X(clash_inv, 1.0 / s->clash)                                                              \
+  X(sign_inv, 1.0 / s->sign)                                                                \
+  X(sort_inv, 1.0 / s->sort)                                                                \
+  X(sort_log2e, LOG2E_DOUBLE / s->sort)                                                     \
+  X(clip, s->clip)                                                                          \
+  X(clip_inv, 1.0 / s->clip)                                                                \
+  X(minimum_log2e, LOG2E_DOUBLE / s->minimum)                                               \
+  X(compare_inv, 1.0 / s->compare)                                                          \
+  X(ridge, s->ridge)                                                                        \
+  X(distance, s->distance)                                                                  \
+  X(inside, s->inside ? 1.0 : 0.0)            /* [own phi <= 0] scales edge-edge activity */ \
+  X(near_steps, s->near / s->penetration)     /* in units of penetration; 0: off */         \
+  X(reach_steps, s->reach / s->penetration)   /* likewise */                                \
+  X(floor, s->floor < 1e-18 ? 0.0 : s->floor) /* 0: off */                                  \
+  X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)
+
+#define COEFFICIENT_MEMBER(name, value) real name;
 typedef struct coefficients {
-  real length_inv;           // 1 / length
-  real union_ln2;            // union * ln 2
-  real union_log2e;          // log2(e) / union
-  real plane_ln2;            // plane * ln 2
-  real plane_log2e;          // log2(e) / plane
-  real normal;               // under the root of unit()
-  real penetration;          // penetration
-  real penetration_inv;      // 1 / penetration
-  real neighbour_log2e;      // log2(e) / neighbour
-  real clash_inv;            // 1 / clash
-  real sign_inv;             // 1 / sign
-  real sort_inv;             // 1 / sort
-  real sort_log2e;           // log2(e) / sort
-  real clip;                 // clip
-  real clip_inv;             // 1 / clip
-  real minimum_log2e;        // log2(e) / minimum
-  real compare_inv;          // 1 / compare
-  real ridge;                // ridge
-  real distance;             // distance
-  real inside;               // 1 where [own phi <= 0] scales edge-edge activity, else 0
+  COEFFICIENTS(COEFFICIENT_MEMBER)
 } coefficients;
+#undef COEFFICIENT_MEMBER
 
 #endif

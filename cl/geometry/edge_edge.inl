@@ -153,6 +153,14 @@ static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2, n
     r.a1 = n_mul(r.a1, FN(sigmoid)(n_scale(own1, -c->penetration_inv)));
     r.a2 = n_mul(r.a2, FN(sigmoid)(n_scale(own2, -c->penetration_inv)));
   }
+  if (c->near_steps > R(0.0)) { // each body's field at the other edge's point
+    r.a1 = n_mul(r.a1, FN(sigmoid)(n_smad(opposing2, -c->penetration_inv, n_lit(c->near_steps))));
+    r.a2 = n_mul(r.a2, FN(sigmoid)(n_smad(opposing1, -c->penetration_inv, n_lit(c->near_steps))));
+  }
+  if (c->reach_steps > R(0.0)) {
+    r.a1 = n_mul(r.a1, FN(sigmoid)(n_smad(r.d1, c->penetration_inv, n_lit(c->reach_steps))));
+    r.a2 = n_mul(r.a2, FN(sigmoid)(n_smad(r.d2, c->penetration_inv, n_lit(c->reach_steps))));
+  }
   return r;
 }
 
@@ -313,47 +321,72 @@ static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL cons
 typedef struct FN(edge_pair_bar) {
   vec e1, e2, m1, m2;
   num con, own1, own2, opposing1, opposing2;
+  num d1, d2; // not arguments, but on the way to them: the signed distances
 } FN(edge_pair_bar);
 
-// [opposing <= 0], times [own <= 0] where `inside` is set, and its slopes.
-static num FN(depth_and_slopes)(num opposing, num own, GLOBAL const coefficients *c,
-                                num *opposing_slope, num *own_slope)
+// What scales an activity by depths: [opposing <= 0], [own <= 0] where `inside` is set,
+// [other <= near] and [d >= -reach], and its slopes.
+typedef struct FN(depth) {
+  num value, opposing, own, other, d;
+} FN(depth);
+
+// Times a sigmoid of x / penetration: every slope there is by its value. Returns its own slope.
+static num FN(deepen)(FN(depth) *r, num x, real step)
 {
   num slope;
-  const num in = FN(sigmoid_and_slope)(n_scale(opposing, -c->penetration_inv), &slope);
-  slope = n_scale(slope, -c->penetration_inv);
-  *opposing_slope = slope;
-  *own_slope = n_lit(R(0.0));
-  if (!(c->inside > R(0.0))) {
-    return in;
-  }
-  num safe_slope;
-  const num safe = FN(sigmoid_and_slope)(n_scale(own, -c->penetration_inv), &safe_slope);
-  *opposing_slope = n_mul(slope, safe);
-  *own_slope = n_mul(in, n_scale(safe_slope, -c->penetration_inv));
-  return n_mul(in, safe);
+  const num s = FN(sigmoid_and_slope)(x, &slope);
+  slope = n_mul(r->value, n_scale(slope, step));
+  r->value = n_mul(r->value, s);
+  r->opposing = n_mul(r->opposing, s);
+  r->own = n_mul(r->own, s);
+  r->other = n_mul(r->other, s);
+  return slope;
 }
 
-// The activities' share: sets the scalars of `r` and adds to m1 and m2.
-static void FN(activity_adjoint)(num con, vec m1, vec m2, num own1, num own2, num opposing1,
-                                 num opposing2, GLOBAL const coefficients *c, num a1_bar,
-                                 num a2_bar, FN(edge_pair_bar) *r)
+static FN(depth) FN(depth_and_slopes)(num opposing, num own, num other, num d,
+                                      GLOBAL const coefficients *c)
 {
-  num clash_slope, slope1, slope2, own_slope1, own_slope2;
-  const num clash = FN(sigmoid_and_slope)(n_scale(FN(dot3)(m1, m2), -c->clash_inv), &clash_slope);
-  const num depth1 = FN(depth_and_slopes)(opposing1, own1, c, &slope1, &own_slope1);
-  const num depth2 = FN(depth_and_slopes)(opposing2, own2, c, &slope2, &own_slope2);
-  const num by_shared = n_mad(a1_bar, depth1, n_mul(a2_bar, depth2));
-  const num by_dot = n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
+  FN(depth) r;
+  const real fall = -c->penetration_inv;
+  r.value = FN(sigmoid_and_slope)(n_scale(opposing, fall), &r.opposing);
+  r.opposing = n_scale(r.opposing, fall);
+  r.own = r.other = r.d = n_lit(R(0.0));
+  if (c->inside > R(0.0)) {
+    r.own = FN(deepen)(&r, n_scale(own, fall), fall);
+  }
+  if (c->near_steps > R(0.0)) {
+    r.other = FN(deepen)(&r, n_smad(other, fall, n_lit(c->near_steps)), fall);
+  }
+  if (c->reach_steps > R(0.0)) {
+    r.d = FN(deepen)(&r, n_smad(d, -fall, n_lit(c->reach_steps)), -fall);
+  }
+  return r;
+}
+
+// The activities' share: sets the scalars of `r` and gives the cotangent of m1 . m2.
+static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const FN(depth) *depth2,
+                                GLOBAL const coefficients *c, num a1_bar, num a2_bar,
+                                FN(edge_pair_bar) *r)
+{
+  num clash_slope;
+  const num clash = FN(sigmoid_and_slope)(n_scale(dot, -c->clash_inv), &clash_slope);
+  const num by_shared = n_mad(a1_bar, depth1->value, n_mul(a2_bar, depth2->value));
   const num shared1 = n_mul(a1_bar, n_mul(con, clash));
   const num shared2 = n_mul(a2_bar, n_mul(con, clash));
   r->con = n_mul(by_shared, clash);
-  r->own1 = n_mul(shared1, own_slope1);
-  r->own2 = n_mul(shared2, own_slope2);
-  r->opposing1 = n_mul(shared1, slope1);
-  r->opposing2 = n_mul(shared2, slope2);
-  r->m1 = FN(mad3)(m2, by_dot, r->m1);
-  r->m2 = FN(mad3)(m1, by_dot, r->m2);
+  r->own1 = n_mul(shared1, depth1->own);
+  r->own2 = n_mul(shared2, depth2->own);
+  r->opposing1 = n_mul(shared1, depth1->opposing);
+  r->opposing2 = n_mul(shared2, depth2->opposing);
+  if (c->near_steps > R(0.0)) {
+    r->opposing1 = n_mad(shared2, depth2->other, r->opposing1);
+    r->opposing2 = n_mad(shared1, depth1->other, r->opposing2);
+  }
+  if (c->reach_steps > R(0.0)) {
+    r->d1 = n_mad(shared1, depth1->d, r->d1);
+    r->d2 = n_mad(shared2, depth2->d, r->d2);
+  }
+  return n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
 }
 
 // bar: cotangents of edge_pair's results. active 0: those of the activities are known to be zero.
@@ -371,22 +404,34 @@ static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, 
   num slope1, slope2;
   const num sign1 = FN(soft_sign_and_slope)(n_scale(FN(dot3)(m2, nbar), c->sign_inv), &slope1);
   const num sign2 = FN(soft_sign_and_slope)(n_scale(FN(dot3)(m1, nbar), -c->sign_inv), &slope2);
+  num by_clash = n_lit(R(0.0));
+  r.con = r.own1 = r.own2 = r.opposing1 = r.opposing2 = by_clash;
+  r.d1 = bar->d1;
+  r.d2 = bar->d2;
+  if (active) {
+    const FN(depth) depth1 = FN(depth_and_slopes)(opposing1, own1, opposing2,
+                                                  n_mul(sign1, dbar), c);
+    const FN(depth) depth2 = FN(depth_and_slopes)(opposing2, own2, opposing1,
+                                                  n_mul(sign2, dbar), c);
+    by_clash = FN(activity_adjoint)(con, FN(dot3)(m1, m2), &depth1, &depth2, c, bar->a1, bar->a2,
+                                    &r);
+  }
   // Of m2 . nbar and m1 . nbar, nbar, and dbar, whose slope along nbar is 2 - dbar / length.
-  const num dot1 = n_scale(n_mul(n_mad(bar->d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
+  const num dot1 = n_scale(n_mul(n_mad(r.d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
                            c->sign_inv);
-  const num dot2 = n_scale(n_mul(n_sub(n_mul(bar->d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),
+  const num dot2 = n_scale(n_mul(n_sub(n_mul(r.d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),
                            -c->sign_inv);
   const vec nbar_bar = FN(mad3)(bar->n1, sign1, FN(mad3)(bar->n2, n_neg(sign2),
                                 FN(mad3)(m2, dot1, FN(scale3)(m1, dot2))));
-  const num dbar_bar = n_mad(bar->d1, sign1, n_mad(bar->d2, sign2, bar->dbar));
+  const num dbar_bar = n_mad(r.d1, sign1, n_mad(r.d2, sign2, bar->dbar));
   const num steep = n_mul(dbar_bar, n_sub(n_lit(R(2.0)), n_mul(dbar, length_inv)));
   r.e1 = FN(mad3)(nbar, steep, FN(unit_adjoint)(gap, c->distance, nbar_bar));
   r.e2 = FN(neg3)(r.e1);
   r.m1 = FN(scale3)(nbar, dot2);
   r.m2 = FN(scale3)(nbar, dot1);
-  r.con = r.own1 = r.own2 = r.opposing1 = r.opposing2 = n_lit(R(0.0));
   if (active) {
-    FN(activity_adjoint)(con, m1, m2, own1, own2, opposing1, opposing2, c, bar->a1, bar->a2, &r);
+    r.m1 = FN(mad3)(m2, by_clash, r.m1);
+    r.m2 = FN(mad3)(m1, by_clash, r.m2);
   }
   return r;
 }

@@ -3,16 +3,27 @@
 #ifndef GEOMETRY_LAYOUT_H
 #define GEOMETRY_LAYOUT_H
 
-// A body's head, integers: for each family the added and the subtracted count, then one (first,
-// count) for each polyhedron and each point cloud, added ones first.
-#define HEAD_SUPERQUADRICS 0 // added, subtracted
-#define HEAD_POLYHEDRA 2
-#define HEAD_POINTCLOUDS 4
-#define HEAD_SUPERQUADRIC_BASE 6 // offsets into the body's reals
-#define HEAD_PLANE_BASE 7
-#define HEAD_POINT_BASE 8
-#define HEAD_BALLS 9 // added, subtracted: offsets of the superquadrics' spheres
-#define HEAD_RANGES 11
+#include "geometry/families.h"
+
+// A body's head, integers: how many primitives are added and subtracted, an entry for each
+// operation and family, then ranges.
+#define HEAD_ADDED 0
+#define HEAD_SUBTRACTED 1
+#define HEAD_ENTRIES 2
+#define HEAD_ENTRY(operation, family) \
+  (HEAD_ENTRIES + ((operation) * FAMILY_COUNT + (family)) * ENTRY_INTS)
+#define HEAD_RANGES HEAD_ENTRY(2, 0)
+
+// One operation's primitives of a family: how many, where their numbers begin in the body's reals
+// and their ranges in the head.
+#define ENTRY_COUNT 0
+#define ENTRY_BASE 1
+#define ENTRY_RANGES 2
+#define ENTRY_INTS 3
+
+// A primitive of varying size: where it begins behind its entry's base, how many planes or points
+// it has.
+#define RANGE_INTS 2
 
 // A superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1, 1/e1, e2, 1/e2,
 // 1e-12 |axes|^2 under the root of r, the radius of the sphere around it, how often the ellipsoid
@@ -31,8 +42,8 @@
 #define SUPERQUADRIC_LEAST 22
 #define SUPERQUADRIC_MAP 23
 
-// The spheres around one operation's superquadrics, to be walked in lanes: planes x, y, z and
-// radius, each padded to a multiple of BALL_PADDING.
+// Behind one operation's superquadrics the spheres around them, to be walked in lanes: planes x, y,
+// z and radius, each padded to a multiple of BALL_PADDING.
 #define BALL_PADDING 16
 #define BALL_PLANES 4
 #define PADDED_BALLS(count) (((count) + BALL_PADDING - 1) / BALL_PADDING * BALL_PADDING)
@@ -56,6 +67,32 @@
 #define FRAME_POISON 48
 #define FRAME_STRIDE 49
 
+// From body `side` to the other one, and to the world; from body 1, in whose frame witness points
+// are written, to body `side`: -1 is none.
+#define FRAME_ACROSS(side) ((side) ? FRAME_2_TO_1 : FRAME_1_TO_2)
+#define FRAME_WORLD(side) ((side) ? FRAME_WORLD_2 : FRAME_WORLD_1)
+#define FRAME_FROM_1(side) ((side) ? FRAME_1_TO_2 : -1)
+
+// Motions of body 2 in body 1's frame, along which all that a pose pair gives is differentiated:
+// shifts along the axes, then turns about body 2's origin.
+#define MOTIONS 6
+
+// What the poses' parameters do to the bodies: body 1's rotation to the world (9), body 2's origin
+// in body 1's frame (3); by parameter, six rows each, body 1's shift and turn in its own axes, and
+// body 2's motions.
+#define STEPS_ROTATION 0
+#define STEPS_ORIGIN 9
+#define STEPS_1 12
+#define STEPS_2 54
+#define STEPS_REALS 96
+
+// What a Hessian is made of: force and moment of body 2 against body 1, about body 2's origin in
+// body 1's axes, and their derivatives, six numbers a motion.
+#define SLOPES_FORCE 0
+#define SLOPES_MOMENT 3
+#define SLOPES_MOTIONS 6
+#define SLOPES_REALS (SLOPES_MOTIONS + 6 * MOTIONS)
+
 // What a call wants: bits of `want`.
 #define WANT_P 1
 #define WANT_D 2
@@ -69,41 +106,86 @@
 #define JET_PLANE_JACOBIAN 7
 #define JET_PLANES 16
 
+// Planes of what scratch holds of each point, edge or pair of edges.
+#define POINT_PLANES 3
+#define FIELD_PLANES 4      // phi, its normal or gradient; FIELD_JET: JET_PLANES
+#define ENDS_PLANES 6       // an edge's first end, its second end
+#define PAIR_ENDS_PLANES 12 // the ends of body 1's edge, then of body 2's
+
 // A block's share of a pose's wrenches: force and moment of body 2 against body 1, then of both
 // bodies together in the world, all in body 1's frame.
 #define WRENCH_REALS 12
 
 // A witness pair in scratch, in planes: e1 (3), e2 (3) in body 1's frame, con.
 #define WITNESS_PLANES 7
+#define WITNESS_E2 3
 #define WITNESS_CON 6
 
-// Cotangents of an edge pair's factors: dbar, both activities and, with gates, both activities
-// without gate weights times their cotangents.
-#define FACTORS_BAR_PLANES(gated) ((gated) ? 5 : 3)
+// An edge pair's factors: dbar, both activities. Their cotangents, and behind them, with gates,
+// what it gives to the gate weights of its edge of body 1 and of body 2.
+#define FACTORS_PLANES 3
+#define FACTORS_BAR_WEIGHTS FACTORS_PLANES
+#define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
 // Score of a padding element: below every real one.
 #define SCORE_NONE (-REAL_BIG)
-
-// The manifold's layout as the compact list reads it: first slots, kept counts, whether selected.
-#define LAYOUT_VERTICES_2 0
-#define LAYOUT_EDGES_1 1
-#define LAYOUT_EDGES_2 2
-#define LAYOUT_KEPT_V1 3
-#define LAYOUT_KEPT_V2 4
-#define LAYOUT_KEPT_E1 5
-#define LAYOUT_KEPT_E2 6
-#define LAYOUT_SELECTED_V1 7
-#define LAYOUT_SELECTED_V2 8
-#define LAYOUT_SELECTED_E1 9
-#define LAYOUT_SELECTED_E2 10
-#define LAYOUT_INTS 11
 
 // An entry of the compact list: pose, slot, two features; p (3), d, n (3), activity.
 #define COMPACT_INTS 4
 #define COMPACT_REALS 8
 
+// Sorted vertices of one sphere: their bound decides about all of them.
+#define BALL_VERTICES 16
+#define VERTEX_BALL_PLANES 4 // centre (3), radius
+
+// What is decided about a pose where only active contacts are asked for: whether an edge contact
+// can be active, and which bodies' selections need more vertices than were within reach.
+#define PLAN_EDGES 0
+#define PLAN_MORE 1 // of body 1, of body 2
+#define PLAN_INTS 3
+
+// An edge pair where only active contacts are asked for, in planes: e1 (3), e2 (3), dbar, con, what
+// needs no field of both activities, the opposing distances at e1 and e2, and bounds of both
+// activities.
+#define NEAR_E1 0
+#define NEAR_E2 3
+#define NEAR_DBAR 6
+#define NEAR_CON 7
+#define NEAR_FACTORS 8
+#define NEAR_OPPOSING 10
+#define NEAR_BOUNDS 12
+#define NEAR_PLANES 14
+
+// What is listed of a pose: bits.
+#define LISTED_VERTICES_1 1
+#define LISTED_VERTICES_2 2
+#define LISTED_PAIRS 4
+
+// Cotangents of such a pair, in planes: of listed pairs e1 (3), e2 (3) and both activities'
+// factors; then dbar, con, and what each side's softmax leaves for the other body's gate weights.
+#define PAIR_BAR_E1 0
+#define PAIR_BAR_E2 3
+#define PAIR_BAR_FACTORS 6
+#define PAIR_BAR_LISTED 8
+#define PAIR_BAR_DBAR 8
+#define PAIR_BAR_CON 9
+#define PAIR_BAR_WEIGHTS 10
+#define PAIR_BAR_PLANES 12
+
+// Where the entries of a pose begin by kind, and where they end.
+#define SEGMENT_INTS 5
+
+// Values of listed contacts, in planes: p (3), d, n (3), activity.
+#define VALUE_P 0
+#define VALUE_D 3
+#define VALUE_N 4
+#define VALUE_ACTIVITY 7
+#define VALUE_PLANES 8
+
 // Reductions of a pose: mean distance, activity, energy, least distance, soft minimum.
 #define REDUCED_REALS 5
+#define REDUCED_ACTIVITY 1
+#define REDUCED_ENERGY 2
 
 #define NO_FEATURE 0xffffffffu
 

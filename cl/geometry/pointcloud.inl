@@ -141,3 +141,42 @@ static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coe
     FN(cloud_bend)(cloud, count, &o, x, m, &out->bend);
   }
 }
+
+// ranges: of each cloud, where its record begins and how many points follow.
+static void FN(pointclouds_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
+                                GLOBAL const real *points, GLOBAL const coefficients *c, vec x,
+                                const int want, real reach)
+{
+  FN(surface) p;
+  (void)reach;
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    FN(pointcloud)(points + ranges[0], ranges[1], c, x, want, &p);
+    FN(blend_add)(b, c, &p, want);
+  }
+}
+
+#if !NUM_DUAL
+// A cloud's distance has no such bound: it may be negative anywhere.
+static lane FN(pointclouds_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *points,
+                                  vec x)
+{
+  (void)ranges;
+  (void)points;
+  (void)x;
+  return lane_lit(count ? -REAL_BIG : REAL_BIG);
+}
+
+#define MARCH_CLOUD_STEP R(0.6) // of a point cloud's distance, which is nearly a true one
+
+static void FN(pointclouds_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
+                                  GLOBAL const real *points, GLOBAL const coefficients *c, vec x)
+{
+  FN(surface) p;
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    FN(pointcloud)(points + ranges[0], ranges[1], c, x, 0, &p);
+    FN(blend_add)(&m->blend, c, &p, 0);
+    const lane step = (p.phi - m->margin) * MARCH_CLOUD_STEP;
+    m->step = lane_min(m->step, lane_max(step, lane_lit(m->creep)));
+  }
+}
+#endif

@@ -63,3 +63,44 @@ static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const co
   }
   out->phi = n_smad(n_log2(sum), c->plane_ln2, top);
 }
+
+// ranges: of each polyhedron, where its planes begin and how many there are.
+static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
+                              GLOBAL const real *planes, GLOBAL const coefficients *c, vec x,
+                              const int want, real reach)
+{
+  FN(surface) p;
+  (void)reach;
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    FN(polyhedron)(planes + ranges[0], ranges[1], c, x, want, &p);
+    FN(blend_add)(b, c, &p, want);
+  }
+}
+
+#if !NUM_DUAL
+// A soft maximum is not less than its largest term.
+static lane FN(polyhedra_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *planes,
+                                vec x)
+{
+  lane least = lane_lit(REAL_BIG);
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    lane most = lane_lit(-REAL_BIG);
+    for (int k = 0; k < ranges[1]; ++k) {
+      most = lane_max(most, FN(plane_distance)(planes + ranges[0] + k * PLANE_STRIDE, x));
+    }
+    least = lane_min(least, most);
+  }
+  return least;
+}
+
+static void FN(polyhedra_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
+                                GLOBAL const real *planes, GLOBAL const coefficients *c, vec x)
+{
+  FN(surface) p;
+  for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
+    FN(polyhedron)(planes + ranges[0], ranges[1], c, x, JET_NORMAL, &p);
+    FN(blend_add)(&m->blend, c, &p, 0);
+    m->step = lane_min(m->step, FN(march_bound)(m, p.phi, p.g));
+  }
+}
+#endif

@@ -265,3 +265,33 @@ static FN(frame) FN(relative_frame)(const FN(frame) *to, const FN(frame) *from)
                  n_mad(m[2], gap.x, n_mad(m[5], gap.y, n_mul(m[8], gap.z))));
   return f;
 }
+
+// ---- a pose's numbers: six of a twist, or seven of a position and a quaternion, w first ----
+static FN(frame) FN(pose_frame)(const num x[7], int width)
+{
+  const vec head = FN(make)(x[0], x[1], x[2]);
+  return width == 7 ? FN(quaternion_frame)(head, x[4], x[5], x[6], x[3])
+                    : FN(exp_se3)(head, FN(make)(x[3], x[4], x[5]));
+}
+
+// Their gradient, from the wrench of moving the body in its own frame.
+static void FN(pose_adjoint)(const num x[7], int width, vec force, vec moment, num out[7])
+{
+  vec head, tail;
+  if (width == 7) {
+    num q[4]; // x, y, z, w
+    FN(quaternion_adjoint)(x[4], x[5], x[6], x[3], force, moment, &head, q);
+    tail = FN(make)(q[3], q[0], q[1]);
+    out[6] = q[2];
+  } else {
+    FN(exp_se3_adjoint)(FN(make)(x[0], x[1], x[2]), FN(make)(x[3], x[4], x[5]), force, moment,
+                        &head, &tail);
+    out[6] = n_lit(R(0.0));
+  }
+  out[0] = head.x;
+  out[1] = head.y;
+  out[2] = head.z;
+  out[3] = tail.x;
+  out[4] = tail.y;
+  out[5] = tail.z;
+}

@@ -97,6 +97,27 @@ static num FN(within)(num x, real tau_inv)
   return FN(within_and_slope)(x, tau_inv, &slope);
 }
 
+// An activity with the floor taken off: a x^3 (10 - 15 x + 6 x^2), x = a / floor - 1 clipped (hard)
+// to [0, 1], and its slope. Twice continuously differentiable.
+static num FN(above_floor_and_slope)(num a, real floor, real floor_inv, num *slope)
+{
+  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
+  const ilane none = n_value(a) <= lane_lit(floor), all = n_value(a) >= lane_lit(R(2.0) * floor);
+  const num x = n_select(none, zero, n_select(all, one, n_shift(n_scale(a, floor_inv), R(-1.0))));
+  const num xx = n_mul(x, x), rest = n_sub(one, x);
+  const num part = n_mul(n_mul(xx, x), n_shift(n_mul(x, n_shift(n_scale(x, R(6.0)), R(-15.0))),
+                                               R(10.0)));
+  const num steep = n_scale(n_mul(xx, n_mul(rest, rest)), R(30.0)); // d part / dx
+  *slope = n_select(all, one, n_mad(n_shift(x, R(1.0)), steep, part));
+  return n_select(all, a, n_mul(a, part));
+}
+
+static num FN(above_floor)(num a, real floor, real floor_inv)
+{
+  num slope;
+  return FN(above_floor_and_slope)(a, floor, floor_inv, &slope);
+}
+
 // g / sqrt(tau + g.g)
 static vec FN(unit)(vec g, real tau)
 {

@@ -1,30 +1,3 @@
-// What is wanted of a field beside its distance: constants wherever they are passed, so that a
-// compiler drops the rest of the text.
-#ifndef JET_NORMAL
-#define JET_NORMAL 1
-#define JET_GRADIENT 2 // of the distance
-#define JET_JACOBIAN 4 // of the normal; implies both others
-#define JET_ALL 7
-#endif
-
-typedef struct FN(symmetric) {
-  num xx, yy, zz, xy, xz, yz;
-} FN(symmetric);
-
-// A primitive at a point. Left alone: what is not wanted.
-typedef struct FN(surface) {
-  num phi;
-  vec g;              // unit(g) is the normal
-  vec gradient;       // of phi
-  FN(symmetric) bend; // the derivative of g over the length that unit(g) divides by
-} FN(surface);
-
-// 1 / sqrt(tau + g.g)
-static num FN(unit_scale)(vec g, real tau)
-{
-  return n_rcp(n_sqrt(n_shift(FN(dot3)(g, g), tau)));
-}
-
 // Superquadric (Beker et al., eq. 3, times |x| as in Liu et al. 2023, Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12

@@ -10,6 +10,20 @@
 #define PARTS (1 + TANGENTS)
 #define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 
+// The same, and for each tangent, written out: a number stays in registers only where none of its
+// parts is taken by a variable. What every kernel calls is written so.
+#define AT_PART(i, place, statement) { enum { i = place }; statement }
+#if TANGENTS == 6
+#define TANGENT_DO(i, statement) \
+  { AT_PART(i, 1, statement) AT_PART(i, 2, statement) AT_PART(i, 3, statement) \
+    AT_PART(i, 4, statement) AT_PART(i, 5, statement) AT_PART(i, 6, statement) }
+#elif TANGENTS == 1
+#define TANGENT_DO(i, statement) AT_PART(i, 1, statement)
+#else
+#define TANGENT_DO(i, statement)
+#endif
+#define PART_DO(i, statement) { AT_PART(i, 0, statement) TANGENT_DO(i, statement) }
+
 // Row of a pose in a buffer of integers, and in one of numbers: 64-bit, for a chunk's buffer may
 // hold more than 2^31 of them.
 #define ROW(buffer, pose, stride) ((buffer) + (size_t)(pose) * (size_t)(stride))
@@ -19,19 +33,19 @@
 static num load(GLOBAL const real *p, int stride)
 {
   num r = n_lit(R(0.0));
-  EACH_PART(i) {
+  PART_DO(i, {
     if (i == 0 || stride) {
       r = n_with_part(r, i, lane_load(p + i * stride));
     }
-  }
+  })
   return r;
 }
 
 static void store(GLOBAL real *p, int stride, num x)
 {
-  EACH_PART(i) {
+  PART_DO(i, {
     lane_store(n_get_part(x, i), p + i * stride);
-  }
+  })
 }
 
 // Far outside anything that `real` has digits for, these keep what one kernel leaves to the next
@@ -59,10 +73,10 @@ static lane bounded_part(lane x, real most)
 static num steady(num x, real most)
 {
   num r = x;
-  for (int i = 1; i < PARTS; ++i) {
+  TANGENT_DO(i, {
     const lane part = bounded_part(n_get_part(x, i), most);
     r = n_with_part(r, i, lane_select(part == part, part, lane_lit(R(0.0))));
-  }
+  })
   (void)most;
   return r;
 }
@@ -100,37 +114,37 @@ static void store3(GLOBAL real *p, int stride, int plane, vec v)
 static num load_one(GLOBAL const real *p, int stride)
 {
   num r = n_lit(R(0.0));
-  EACH_PART(i) {
+  PART_DO(i, {
     if (i == 0 || stride) {
       r = n_with_part(r, i, lane_lit(p[i * stride]));
     }
-  }
+  })
   return r;
 }
 
 // The sum over lanes as one number.
 static void store_sum(GLOBAL real *p, int stride, num x)
 {
-  EACH_PART(i) {
+  PART_DO(i, {
     p[i * stride] = lane_sum(n_get_part(x, i));
-  }
+  })
 }
 
 // The first lane alone, of a number that is the same on all.
 static void store_first(GLOBAL real *p, int stride, num x)
 {
-  EACH_PART(i) {
+  PART_DO(i, {
     p[i * stride] = lane_first(n_get_part(x, i));
-  }
+  })
 }
 
 // The sum over lanes on all of them.
 static num all_lanes(num x)
 {
   num r = x;
-  EACH_PART(i) {
+  PART_DO(i, {
     r = n_with_part(r, i, lane_lit(lane_sum(n_get_part(x, i))));
-  }
+  })
   return r;
 }
 
@@ -165,9 +179,9 @@ static void store_part(GLOBAL real *p, GLOBAL const int *order, int ordered, int
 static void store_step(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
                        int count, int step, num x)
 {
-  EACH_PART(i) {
+  PART_DO(i, {
     store_part(p + i * stride, order, ordered, first, count, step, n_get_part(x, i));
-  }
+  })
 }
 
 static void store_row(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
@@ -208,11 +222,11 @@ static lane gather_part(GLOBAL const real *p, int first, int last, int step)
 static num gather(GLOBAL const real *p, int stride, int first, int last, int step)
 {
   num r = n_lit(R(0.0));
-  EACH_PART(i) {
+  PART_DO(i, {
     if (i == 0 || stride) {
       r = n_with_part(r, i, gather_part(p + i * stride, first, last, step));
     }
-  }
+  })
   return r;
 }
 
@@ -220,6 +234,40 @@ static vec gather3(GLOBAL const real *p, int stride, int first, int last, int st
 {
   return FN(make)(gather(p, stride, first, last, step), gather(p + 1, stride, first, last, step),
                   gather(p + 2, stride, first, last, step));
+}
+
+// Lane i reads element at[min(first + i, count - 1)]; vectors lie in planes.
+static lane gather_part_at(GLOBAL const real *p, GLOBAL const int *at, int first, int count)
+{
+#if LANES == 1
+  (void)count;
+  return p[at[first]];
+#else
+  real t[LANES];
+  for (int i = 0; i < LANES; ++i) {
+    t[i] = p[at[MIN_INT(first + i, count - 1)]];
+  }
+  return lane_load(t);
+#endif
+}
+
+static num gather_at(GLOBAL const real *p, int stride, GLOBAL const int *at, int first, int count)
+{
+  num r = n_lit(R(0.0));
+  PART_DO(i, {
+    if (i == 0 || stride) {
+      r = n_with_part(r, i, gather_part_at(p + i * stride, at, first, count));
+    }
+  })
+  return r;
+}
+
+static vec gather3_at(GLOBAL const real *p, int stride, int plane, GLOBAL const int *at, int first,
+                      int count)
+{
+  return FN(make)(gather_at(p, stride, at, first, count),
+                  gather_at(p + plane, stride, at, first, count),
+                  gather_at(p + 2 * plane, stride, at, first, count));
 }
 
 // A cotangent of output first + i, or order[first + i]: 0 past the last output.
@@ -246,11 +294,11 @@ static num cotangent_step(GLOBAL const real *p, int stride, GLOBAL const int *or
                           int first, int count, int step)
 {
   num r = n_lit(R(0.0));
-  EACH_PART(i) {
+  PART_DO(i, {
     if (i == 0 || stride) {
       r = n_with_part(r, i, cotangent_part(p + i * stride, order, ordered, first, count, step));
     }
-  }
+  })
   return r;
 }
 
@@ -285,9 +333,9 @@ static vec turn(GLOBAL const real *frame, vec a)
   vec r = FN(rotate)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  for (int i = 1; i < PARTS; ++i) {
+  TANGENT_DO(i, {
     r = moved(r, i, rotate_r(frame + i * FRAME_STRIDE, value));
-  }
+  })
 #endif
   return r;
 }
@@ -297,9 +345,9 @@ static vec turn_back(GLOBAL const real *frame, vec a)
   vec r = FN(rotate_back)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  for (int i = 1; i < PARTS; ++i) {
+  TANGENT_DO(i, {
     r = moved(r, i, rotate_back_r(frame + i * FRAME_STRIDE, value));
-  }
+  })
 #endif
   return r;
 }
@@ -309,9 +357,9 @@ static vec place(GLOBAL const real *frame, vec a)
   vec r = FN(transform)(frame, a);
 #if TANGENTS
   const vec3_r value = make_r(n_value(a.x), n_value(a.y), n_value(a.z));
-  for (int i = 1; i < PARTS; ++i) {
+  TANGENT_DO(i, {
     r = moved(r, i, transform_r(frame + i * FRAME_STRIDE, value));
-  }
+  })
 #endif
   return r;
 }
@@ -320,9 +368,9 @@ static vec place(GLOBAL const real *frame, vec a)
 static num poisoned(GLOBAL const real *frames, num x)
 {
   num r = steady(x, REAL_BIG);
-  EACH_PART(i) {
+  PART_DO(i, {
     r = n_with_part(r, i, n_get_part(r, i) + frames[i * FRAME_STRIDE + FRAME_POISON]);
-  }
+  })
   return r;
 }
 

@@ -7,7 +7,18 @@
 // A struct and not a vector: as one vector, a * b would compile and be wrong. Parameters are never
 // written to: Mesa's compiler (22.3) passes such structs by address without a copy.
 #define dual_t DN(number)
-#define DUAL_EACH for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i)
+// A statement for each tangent dual_i. Of one and of six written out, for a compiler keeps in
+// registers only what is never indexed by a variable.
+#define DUAL_AT(i, statement) { enum { dual_i = i }; statement; }
+#if DUAL_TANGENTS == 1
+#define DUAL_EACH(statement) DUAL_AT(0, statement)
+#elif DUAL_TANGENTS == 6
+#define DUAL_EACH(statement) \
+  { DUAL_AT(0, statement) DUAL_AT(1, statement) DUAL_AT(2, statement) \
+    DUAL_AT(3, statement) DUAL_AT(4, statement) DUAL_AT(5, statement) }
+#else
+#define DUAL_EACH(statement) for (int dual_i = 0; dual_i < DUAL_TANGENTS; ++dual_i) { statement; }
+#endif
 
 typedef struct DN(number) {
   part v;
@@ -18,7 +29,7 @@ static dual_t DN(lit)(part v)
 {
   dual_t r;
   r.v = v;
-  DUAL_EACH r.d[dual_i] = part_lit(R(0.0));
+  DUAL_EACH(r.d[dual_i] = part_lit(R(0.0)));
   return r;
 }
 
@@ -47,7 +58,7 @@ static dual_t DN(add)(dual_t a, dual_t b)
 {
   dual_t r;
   r.v = a.v + b.v;
-  DUAL_EACH r.d[dual_i] = a.d[dual_i] + b.d[dual_i];
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] + b.d[dual_i]);
   return r;
 }
 
@@ -55,7 +66,7 @@ static dual_t DN(sub)(dual_t a, dual_t b)
 {
   dual_t r;
   r.v = a.v - b.v;
-  DUAL_EACH r.d[dual_i] = a.d[dual_i] - b.d[dual_i];
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] - b.d[dual_i]);
   return r;
 }
 
@@ -63,16 +74,35 @@ static dual_t DN(mul)(dual_t a, dual_t b)
 {
   dual_t r;
   r.v = a.v * b.v;
-  DUAL_EACH r.d[dual_i] = a.d[dual_i] * b.v + a.v * b.d[dual_i];
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] * b.v + a.v * b.d[dual_i]);
   return r;
 }
+
+// a b + c and a s + c, each tangent in one expression, so that a compiler may fuse it.
+static dual_t DN(mad)(dual_t a, dual_t b, dual_t c)
+{
+  dual_t r;
+  r.v = a.v * b.v + c.v;
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] * b.v + (a.v * b.d[dual_i] + c.d[dual_i]));
+  return r;
+}
+
+static dual_t DN(smad)(dual_t a, part s, dual_t c)
+{
+  dual_t r;
+  r.v = a.v * s + c.v;
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] * s + c.d[dual_i]);
+  return r;
+}
+
+static dual_t DN(shift)(dual_t a, part s) { return DN(with_value)(a, a.v + s); }
 
 // `v` with the tangents of `a` times `slope`: every function of one number.
 static dual_t DN(chain)(dual_t a, part v, part slope)
 {
   dual_t r;
   r.v = v;
-  DUAL_EACH r.d[dual_i] = a.d[dual_i] * slope;
+  DUAL_EACH(r.d[dual_i] = a.d[dual_i] * slope);
   return r;
 }
 
@@ -82,7 +112,7 @@ static dual_t DN(rcp)(dual_t a)
 {
   dual_t r;
   r.v = R(1.0) / a.v;
-  DUAL_EACH r.d[dual_i] = -(a.d[dual_i] * r.v) * r.v;
+  DUAL_EACH(r.d[dual_i] = -(a.d[dual_i] * r.v) * r.v);
   return r;
 }
 static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
@@ -106,7 +136,7 @@ static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
 {
   dual_t r;
   r.v = part_select(mask, a.v, b.v);
-  DUAL_EACH r.d[dual_i] = part_select(mask, a.d[dual_i], b.d[dual_i]);
+  DUAL_EACH(r.d[dual_i] = part_select(mask, a.d[dual_i], b.d[dual_i]));
   return r;
 }
 
@@ -121,3 +151,4 @@ static dual_t DN(abs)(dual_t a)
 
 #undef dual_t
 #undef DUAL_EACH
+#undef DUAL_AT

@@ -18,6 +18,7 @@
 #undef n_scale
 #undef n_times
 #undef n_smad
+#undef n_tmad
 #undef n_shift
 #undef n_neg
 #undef n_div

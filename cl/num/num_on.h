@@ -8,7 +8,7 @@
 // seam too.
 //
 // n_log2_1p(a) is log2(1 + a) for 0 <= a <= 1. n_scale multiplies by a plain scalar, n_times by a
-// part (a lane), n_over divides by one.
+// part (a lane), n_over divides by one; n_smad and n_tmad add a number to that.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
 #if NUM_DUAL
@@ -39,11 +39,12 @@
 #define n_add(a, b) DUAL(add)(a, b)
 #define n_sub(a, b) DUAL(sub)(a, b)
 #define n_mul(a, b) DUAL(mul)(a, b)
-#define n_mad(a, b, c) DUAL(add)(DUAL(mul)(a, b), c)
+#define n_mad(a, b, c) DUAL(mad)(a, b, c)
 #define n_scale(a, s) DUAL(scale)(a, n_plain(s))
 #define n_times(a, x) DUAL(scale)(a, x)
-#define n_smad(a, s, c) DUAL(add)(DUAL(scale)(a, n_plain(s)), c)
-#define n_shift(a, s) DUAL(add)(a, DUAL(lit)(n_plain(s)))
+#define n_smad(a, s, c) DUAL(smad)(a, n_plain(s), c)
+#define n_tmad(a, x, c) DUAL(smad)(a, x, c)
+#define n_shift(a, s) DUAL(shift)(a, n_plain(s))
 #define n_neg(a) DUAL(scale)(a, n_plain(R(-1.0)))
 #define n_div(a, b) DUAL(div)(a, b)
 #define n_rcp(a) DUAL(rcp)(a)
@@ -66,6 +67,7 @@
 #define n_scale(a, s) ((a) * (s))
 #define n_times(a, x) ((a) * (x))
 #define n_smad(a, s, c) ((a) * (s) + (c))
+#define n_tmad(a, x, c) ((a) * (x) + (c))
 #define n_shift(a, s) ((a) + (s))
 #define n_neg(a) (-(a))
 #define n_div(a, b) ((a) / (b))

@@ -32,6 +32,10 @@
 
 // A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is
 // an unused function. Drivers compile for seconds to minutes, and few calls need everything.
+//
+// A kernel in which work-items meet (BARRIER) does not return before the last time they do, though
+// all of a group would: PoCL 3.1 then takes what follows for one work-item's alone. Its loops are
+// empty.
 #ifndef WITH_FORWARD
 #define WITH_FORWARD 1
 #endif
@@ -162,10 +166,12 @@ typedef int ilane_scalar;
 
 #ifdef __OPENCL_VERSION__
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define BARRIER_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define real_min(a, b) fmin(a, b)
 #define real_max(a, b) fmax(a, b)
 #else
 #define BARRIER
+#define BARRIER_GLOBAL
 #define real_min(a, b) lane_min(a, b)
 #define real_max(a, b) lane_max(a, b)
 #endif

@@ -17,6 +17,7 @@
 #include <abut/files.h>
 #include <abut/manifold.h>
 #include <abut/render.h>
+#include <abut/state.h>
 #include <abut/status.h>
 #include <abut/tuning.h>
 

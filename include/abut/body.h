@@ -102,7 +102,7 @@ ABUT_API abut_status abut_get_body_mesh(abut_body body, double *vertices, uint32
  * points    real (count, 3)
  * distance  real (count) [m], negative inside; may be NULL
  * normal    real (count, 3), unit; may be NULL
- * On one device of the context, the first that works.
+ * All devices of the context share the points.
  */
 ABUT_API abut_status abut_evaluate_body(abut_body body, double union_tau, double plane_tau,
                                         size_t count, const void *points, void *distance,

@@ -23,8 +23,8 @@
  * in mesh order or so many by rank. Values, and a reduction's cotangents, come from `pair`, and
  * what carries cotangents and tangents through the manifold from `derivatives`: a hard forward pass
  * with a soft backward one. Each pair ranks by its own field: slots of rank k need not hold the
- * same element in both where their `union_` or `plane` differ. abut_hessian_product takes no second
- * pair.
+ * same element in both where their `union_` or `plane` differ. abut_hessian_product and
+ * abut_hessian take no second pair.
  */
 #ifndef ABUT_DERIVATIVES_H
 #define ABUT_DERIVATIVES_H
@@ -70,6 +70,26 @@ ABUT_API abut_status abut_vjp(abut_pair pair, abut_pair derivatives, abut_batch 
 ABUT_API abut_status abut_jvp(abut_pair pair, abut_pair derivatives, abut_batch *batch,
                               const abut_pose_tangents *along, const abut_tangents *tangents);
 
+/* The same of the entries of a list of contacts, in its order.
+ *
+ * list        count, pose and slot are read: sorted by pose, then by slot, each once, such as
+ *             abut_contacts leaves a compact list; of contacts of any activity
+ * cotangents  real (list->count, 3) or (list->count), in host memory; NULL for zero
+ * tangents    likewise; NULL where it is not wanted
+ * The batch gives the poses alone: it has no outputs, and no compact list. A pose without entries
+ * gets a gradient of 0.
+ *
+ * Cost: where nothing is selected by SoftSort, no vertices are selected and no tracing steps are
+ * taken, what the entries depend on; else as much as abut_vjp and abut_jvp. The derivatives are
+ * those of the whole manifold's outputs, to rounding.
+ * Errors: ABUT_ERROR_ARGUMENT names the entry that is out of range or order. */
+ABUT_API abut_status abut_list_vjp(abut_pair pair, abut_batch *batch, const abut_compact *list,
+                                   const abut_cotangents *cotangents,
+                                   const abut_gradients *gradients);
+ABUT_API abut_status abut_list_jvp(abut_pair pair, abut_batch *batch, const abut_compact *list,
+                                   const abut_pose_tangents *along,
+                                   const abut_tangents *tangents);
+
 /* One smooth number a pose, from distances and activities; no manifold is kept in memory. */
 typedef enum abut_reduction {
   ABUT_REDUCE_MEAN_DISTANCE = 0, /* mean of d over all C contacts [m] */
@@ -92,12 +112,32 @@ ABUT_API abut_status abut_hessian_product(abut_pair pair, abut_batch *batch,
                                           const abut_gradients *gradients,
                                           const abut_gradients *products);
 
+/* Whose poses a Hessian is of. */
+typedef enum abut_moving {
+  ABUT_BOTH_BODIES = 0, /* K = 2 P columns, pose 1's numbers before pose 2's */
+  ABUT_BODY_1 = 1,      /* K = P */
+  ABUT_BODY_2 = 2
+} abut_moving;
+
+/* The whole Hessian of a reduction, for each pose, in one call: what abut_hessian_product gives for
+ * each unit tangent, to rounding, at the price of six of these whatever K is.
+ *
+ * gradients  the gradient, of both poses; or NULL
+ * hessian    real (N, K, K), row by row, symmetric up to rounding. A quaternion's length says
+ *            nothing: times the quaternion itself the Hessian is minus the gradient by it
+ * A pose that is not finite gets NaN. Arrays lie where the batch's do. */
+ABUT_API abut_status abut_hessian(abut_pair pair, abut_batch *batch, abut_reduction reduction,
+                                  abut_moving moving, const abut_gradients *gradients,
+                                  void *hessian);
+
 /* Jacobian blocks of the contacts in batch->compact, which must be there and gives their order and
  * number: entry i's rows p (3), d, n (3), activity by columns pose 1 (P), pose 2 (P).
  *
- * blocks   real (capacity of the list, 8, 2 P)
- * Needs as much time as 2 P tangents of abut_jvp. An overflow of the list is an overflow here; the
- * blocks of the entries that are there are right. */
+ * blocks   real (capacity of the list, 8, 2 P); NULL where the list grows, whose `blocks` they are
+ *
+ * Cost: where abut_list_jvp computes the entries alone, and the list's threshold is above 0, what
+ * they depend on, with six tangents at a time; else a forward pass of all contacts with these. An
+ * overflow of the list is an overflow here; the blocks of the entries that are there are right. */
 ABUT_API abut_status abut_jacobian(abut_pair pair, abut_pair derivatives, abut_batch *batch,
                                    void *blocks);
 

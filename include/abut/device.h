@@ -1,8 +1,8 @@
 /* Devices and contexts.
  *
  * A context is one device, or several of any platforms, opened at one precision: their queues,
- * compiled kernels and everything resident on them. Every batch of poses is shared among its
- * devices; witness queries, a body's field and pictures are computed on one, the first that works.
+ * compiled kernels and everything resident on them. Every batch, of poses, witness queries, points
+ * of a field or rays of a picture, is shared among its devices.
  * Handles are values, cheap to copy; a handle whose object was destroyed is found stale by its
  * generation and gives ABUT_ERROR_HANDLE.
  *
@@ -144,16 +144,16 @@ typedef struct abut_context_def {
 /* The default device, float32, everything else by measurement. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
-/* Opens devices, builds the kernels for each, or takes them from the folder of compiled programs
- * (abut.1, ABUT_CACHE_DIR), without which nothing fails, and asks each device for contacts that are
- * known. Programs that are built later, for derivatives, are asked when a call first needs them.
+/* Opens devices. Kernels are built by the call that first needs them, a program for each of their
+ * modules (tuning.h) and for each kind of derivative, or taken from the folder of compiled programs
+ * (abut.1, ABUT_CACHE_DIR), without which nothing fails; and each device is then asked what is
+ * known. One that does not build a program, or answers wrongly (ABUT_ERROR_SELF_TEST), or not in
+ * time, has failed in that call. Where it was the last one, abut_last_error() holds the compiler's
+ * log.
  * Errors: ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
  * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
  * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
- * ABUT_ERROR_SELF_TEST and ABUT_ERROR_TIMEOUT where a device answers wrongly, or not in time;
- * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. After a failed build, here or
- * in the call that first needs a program and has no device left, abut_last_error() holds the
- * compiler's log. */
+ * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
 /* Frees a context with every body and pair made in it. */
@@ -168,7 +168,7 @@ typedef struct abut_device_report {
   abut_status status;  /* ABUT_SUCCESS, or why it is not used any more */
   char text[1024];     /* the same in words, cut where they are more; "" */
   uint64_t chunks;     /* of batches, done by it */
-  uint64_t elements;   /* poses in them */
+  uint64_t elements;   /* poses, queries, points in them */
 } abut_device_report;
 
 /* Reports on every device of a context, and on the host path, last, once it has stood in.
@@ -218,7 +218,7 @@ typedef struct abut_counters {
   uint64_t bytes_down; /* device to host */
   uint64_t launches;   /* kernel launches */
   uint64_t builds;     /* programs built, or taken from disk */
-  uint64_t chunks;     /* chunks of poses */
+  uint64_t chunks;     /* of batches */
   uint64_t resident;   /* device bytes allocated now */
 } abut_counters;
 

@@ -28,12 +28,28 @@ typedef struct abut_poses {
   size_t count;
   abut_pose_kind kind;
   double *pose1, *pose2; /* (count, 6) or (count, 7) */
+  uint32_t *pair;        /* (count) which of a list of pairs each pose is of; NULL where the file
+                            does not tell */
 } abut_poses;
 
-/* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7)) or .csv (12 columns with a
- * header). Numbers that are not finite are kept: they are the pose's own fault. */
+/* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7); and pair, uint8 or uint32 of
+ * shape (N,), if it is there) or .csv (12 columns with a header, and a 13th that it calls pair).
+ * Numbers that are not finite are kept: they are the pose's own fault. */
 ABUT_API abut_status abut_load_poses(const char *path, abut_poses *poses);
 ABUT_API void abut_free_poses(abut_poses *poses);
+
+/* The bodies of a list of pairs, by their files. Free it with abut_free_pairs. */
+typedef struct abut_pair_files {
+  size_t count;
+  char **bodies; /* (count, 2) paths */
+  size_t *lines; /* (count) where the list names them, from 1 */
+} abut_pair_files;
+
+/* Reads a .csv of two body files a line, separated by a comma, without a header. Blank lines, and
+ * what follows a '#', count for nothing; names hold no control characters. Files are looked for
+ * beside the list, unless their names begin with '/'. They are not opened. */
+ABUT_API abut_status abut_load_pairs(const char *path, abut_pair_files *pairs);
+ABUT_API void abut_free_pairs(abut_pair_files *pairs);
 
 typedef enum abut_array_type {
   ABUT_ARRAY_FLOAT32 = 0,

@@ -8,11 +8,11 @@
  * Order of slots: [vertices of 1 in SDF 2] [vertices of 2 in SDF 1] [edge pairs, point on 1]
  * [edge pairs, point on 2]; the slot k of body 1 varies slowest among edge pairs.
  *
- * Signs: a distance is negative inside; a normal points out of the opposing body. A vertex contact's
- * normal has length 1. An edge-edge contact's distance and normal are those of the edges' witness
- * points times the same smooth sign in (-1, 1) (IV-D), so that both fade where it is undecided which
- * side is inside: its normal's length is that sign's, from 0 to 1, and its distance means something
- * only where its activity is not near 0.
+ * Signs: a distance is negative inside; a normal points out of the opposing body. A vertex
+ * contact's normal has length 1. An edge-edge contact's distance and normal are those of the edges'
+ * witness points times the same smooth sign in (-1, 1) (IV-D), so that both fade where it is
+ * undecided which side is inside: its normal's length is that sign's, from 0 to 1, and its distance
+ * means something only where its activity is not near 0.
  */
 #ifndef ABUT_MANIFOLD_H
 #define ABUT_MANIFOLD_H
@@ -25,18 +25,19 @@ extern "C" {
 
 typedef enum abut_select {
   ABUT_SELECT_SOFTSORT = 0, /* averages elements of near-equal score */
-  ABUT_SELECT_GATE = 1      /* keeps true elements, weighted to 0 where they leave */
+  ABUT_SELECT_GATE = 1      /* keeps true elements in rank order, weighted to 0 where they leave;
+                               where a tie is cut through, all of it weighs 0 */
 } abut_select;
 
 /* Smoothing coefficients. [m] marks lengths, in [1e-6, 1e9]; the rest have no unit and lie in
- * [1e-18, 1e9]. */
+ * [1e-18, 1e9]. near and reach may be 0 too, which is off, and are at least `penetration` else. */
 typedef struct abut_smoothing {
   double length;         /* [m]   lengths are divided by it before a witness problem */
   double union_;         /* [m]   soft union and subtraction of primitives */
   double plane;          /* [m]   soft maximum over a polyhedron's planes */
   double normal;         /*       unit(g) = g / sqrt(normal + g.g) */
   double penetration;    /* [m]   activity = sigmoid(-d / penetration) */
-  double neighbour;      /* [m]   soft nearest edge */
+  double neighbour;      /* [m]   soft nearest edge, among those of a gate weight above 0 */
   double clash;          /*       n1.n2 <= 0 */
   double sign;           /*       sign of n.nbar */
   double sort;           /* [m]   scores of the selection */
@@ -50,6 +51,11 @@ typedef struct abut_smoothing {
   abut_select select;
   bool edge_edge;        /* off: no edge-edge contacts */
   bool two_sided;        /* off: no contacts of body 2's vertices */
+  double near;           /* [m]   an edge contact counts where the other edge's point lies so near
+                            its own body; 0: wherever it lies */
+  double reach;          /* [m]   edge contacts deeper than it fade; 0: none */
+  double floor;          /*       activities up to it become 0, smoothly, from twice of it they
+                            stay; in [0, 0.5], below 1e-18 as 0 */
   uint32_t edges[2];     /* kept edges of each body, 0 for all in mesh order */
   uint32_t vertices[2];  /* kept vertices of each body, 0 for all in mesh order */
   uint32_t cookie;       /* set by abut_default_smoothing */
@@ -59,8 +65,10 @@ typedef struct abut_smoothing {
 ABUT_API abut_smoothing abut_default_smoothing(void);
 
 /* Values that follow the bodies' size D, the larger bounding diagonal: length 0.06 D, union and
- * plane 0.004 D, penetration and neighbour 0.005 D, sort 0.001 D, distance 1e-10 D^2. A body of
- * more than 32 edges keeps as many as it has primitives, between 16 and 32. */
+ * plane 0.004 D, penetration, neighbour and sort 0.005 D, near 0.025 D, reach 0.04 D, distance
+ * 1e-10 D^2; selection by gates. A body of more than 32 edges keeps as many as it has primitives,
+ * between 16 and 32. Bodies that hold each other by edges alone deeper than `reach`, such as bars
+ * that cross, want reach 0. */
 ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
                                         abut_smoothing *smoothing);
 
@@ -103,9 +111,16 @@ typedef enum abut_pose_status {
  * An array of NULL is not written. `count` is set to the number of contacts found; where it exceeds
  * `capacity`, the call returns ABUT_ERROR_OVERFLOW, the first `capacity` entries are right,
  * and every other output of the call is complete.
+ *
+ * With `grows` the arrays are the library's, in host memory whatever the batch's is: a call makes
+ * all of them as long as `count` says once it is known, sets `capacity` to that, and nothing is
+ * computed twice. The list begins as zeros but for `threshold` and `grows`. It may be used for call
+ * after call, each of which replaces its arrays; a call that fails on the way leaves none.
+ * abut_free_compact frees them.
  */
 typedef struct abut_compact {
   double threshold;
+  bool grows;
   size_t capacity;
   size_t count;       /* out */
   uint32_t *pose;     /* (capacity) index in the batch */
@@ -115,14 +130,21 @@ typedef struct abut_compact {
                          element, around which it averages. */
   void *p, *n;        /* real (capacity, 3) */
   void *d, *activity; /* real (capacity) */
+  void *blocks;       /* with `grows`, of abut_jacobian: real (capacity, 8, 2 P); else not used */
+  uint32_t cookie;    /* set by the library while arrays are its own */
 } abut_compact;
+
+/* Frees the arrays that calls have made for a list that grows, and empties it; arrays of the
+ * caller's it leaves alone. NULL is allowed. */
+ABUT_API void abut_free_compact(abut_compact *list);
 
 #define ABUT_NO_FEATURE UINT32_MAX
 
 /* One number a pose. An array of NULL is not computed. All real (N). */
 typedef struct abut_reductions {
   void *mean_distance;    /* mean of d over all C contacts, of whatever activity: smooth at any
-                             distance, but no depth [m] */
+                             distance, but no depth; with gates it steps where kept elements change,
+                             for distances have no weight [m] */
   void *activity;         /* sum of activity over all C contacts */
   void *energy;           /* sum of activity max(-d, 0)^2 over all C contacts [m^2] */
   void *minimum_distance; /* least d of the vertex contacts [m] */
@@ -136,14 +158,41 @@ typedef bool (*abut_progress)(size_t done, size_t total, void *user);
 /* Where the arrays of a batch lie. */
 typedef enum abut_memory {
   ABUT_MEMORY_HOST = 0,
-  ABUT_MEMORY_OPENCL = 1 /* cl_mem objects of the context's cl_context, which must have been made
+  ABUT_MEMORY_OPENCL = 1, /* cl_mem objects of the context's cl_context, which must have been made
                             from the caller's queue; kernels read and write them without a copy
                             where whole chunks are aligned as the device asks; the host touches
                             none of it, so that it may be CL_MEM_HOST_NO_ACCESS. Of this kind are
                             poses, p, d, n, activity and the derivatives' arrays of the same call;
                             status, compact with a Jacobian's blocks, and reductions stay in host
                             memory. */
+  ABUT_MEMORY_STATE = 2  /* pointers to abut_state_array: arrays of one state of the context
+                            (state.h), with as many rows as there are poses; reductions, too. status
+                            and compact with a Jacobian's blocks stay in host memory, and are waited
+                            for. Without a status array `rejected` stays 0: a pose that is not
+                            finite shows by its NaN alone. No array is both read and written.
+                            `progress` is not called. */
 } abut_memory;
+
+/* Every entry its own pair: `pairs` lists pairs of one context, which may differ in bodies and
+ * smoothing, and `pair` tells for each entry which of them it is of. The call's own `pair` is
+ * ABUT_BATCH_PAIRS then. All calls that take a batch take such ones, and every entry gets what a
+ * call of its pair alone gives, to the bit, in whatever order they stand.
+ *
+ * C is the largest number of contacts among the pairs of the list, whether they have entries or
+ * not. An entry of a pair with fewer has its slots first; those behind are 0 in p, d, n, activity
+ * and tangents, and their cotangents are not read. `contacts` tells each entry's own number.
+ * Reductions, a compact list's slots and features, and Jacobian blocks are those of the entry's
+ * pair; the list is sorted by entry, then by slot. Lists and indices lie in host memory.
+ *
+ * A second smoothing comes by `derivatives`, a pair for each of `pairs`, which must hold what
+ * <abut/derivatives.h> asks of it; the calls' own argument stays ABUT_SAME_PAIR. Calls that take no
+ * second pair refuse it, but abut_contacts, which has no use for it.
+ *
+ * Entries are sorted by pair and done pair by pair: a chunk, of a timeline too, counts them in this
+ * order. Errors: ABUT_ERROR_ARGUMENT names an entry whose index is out of range,
+ * ABUT_ERROR_HANDLE a pair that is destroyed, has lost a body, or is of another context than the
+ * first. */
+#define ABUT_BATCH_PAIRS ((abut_pair){0, 0})
 
 typedef struct abut_batch {
   size_t count;                /* N, from 0 */
@@ -154,6 +203,11 @@ typedef struct abut_batch {
   void *d;                     /* real (N, C) signed distance [m], or NULL */
   void *n;                     /* real (N, C, 3) world coordinates, or NULL */
   void *activity;              /* real (N, C) in [0, 1], or NULL */
+  const abut_pair *pairs;      /* (pair_count), or NULL: the call's own for all entries */
+  size_t pair_count;
+  const uint32_t *pair;        /* (N) index of each entry in `pairs` */
+  const abut_pair *derivatives; /* (pair_count) second smoothing of each, or NULL */
+  uint32_t *contacts;          /* (N) out: contact slots of each entry, or NULL */
   uint8_t *status;             /* (N) abut_pose_status, or NULL */
   size_t rejected;             /* out: poses whose status is not ABUT_POSE_OK */
   size_t failures;             /* out: devices that failed during the call, whose share others did:
@@ -186,7 +240,8 @@ ABUT_API abut_status abut_contacts(abut_pair pair, abut_batch *batch);
  * interior         real (count), near 1 where both parameters lie inside, or NULL
  * Edges that are not finite give points of NaN, and 0 or NaN as interior.
  * Uses of smoothing: length, clip, minimum, compare, ridge.
- * On one device of the context, the first that works.
+ * Results do not depend, to the bit, on how devices of one kind share the queries. An output may
+ * lie where an input does.
  */
 ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothing *smoothing,
                                         size_t count, const void *edges1, const void *edges2,
@@ -202,7 +257,8 @@ ABUT_API abut_status abut_witness_edges(abut_context context, const abut_smoothi
  *            projected point is NaN there. May be NULL.
  * rejected   set to the number of such queries; may be NULL
  * Uses of smoothing: length, clip, minimum, compare, distance.
- * On one device of the context, the first that works.
+ * Results do not depend, to the bit, on how devices of one kind share the queries. An output may
+ * lie where an input does.
  */
 ABUT_API abut_status abut_witness_faces(abut_context context, const abut_smoothing *smoothing,
                                         size_t count, const void *points, const void *triangles,

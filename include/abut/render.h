@@ -34,8 +34,8 @@ ABUT_API abut_view abut_default_view(void);
  *
  * The same call gives the same bytes. Pictures of other devices and precisions differ in the last
  * digit, and here and there on an edge. Time grows with the pixels that the bodies fill, times
- * their primitives: a bare mesh of thousands of vertices takes seconds on a CPU. One device of the
- * context computes, the first that works.
+ * their primitives: a bare mesh of thousands of vertices takes seconds on a CPU. All devices of the
+ * context share the rays.
  *
  * kind          of both poses
  * pose1, pose2  double (6) or (7), by `kind`; rounded once to the context's precision

@@ -20,6 +20,7 @@ struct pool {
 pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context"};
 pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body"};
 pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
+pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state"};
 
 abut_status pool_add(pool *p, void *object, handle *out)
 {

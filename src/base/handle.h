@@ -11,8 +11,8 @@ typedef struct handle {
 
 typedef struct pool pool;
 
-/* The three pools of the library, each guarded by its own lock. */
-extern pool context_pool, body_pool, pair_pool;
+/* The pools of the library, each guarded by its own lock. */
+extern pool context_pool, body_pool, pair_pool, state_pool;
 
 /* Puts an object under a new handle. */
 abut_status pool_add(pool *p, void *object, handle *out);

@@ -8,7 +8,10 @@
 #define SMOOTHING_LENGTH_LEAST 1e-6
 #define SMOOTHING_LEAST 1e-18
 #define SMOOTHING_MOST 1e9
+#define FLOOR_MOST 0.5
 #define TRACE_MOST 64 /* steps */
+
+#define ELEMENT_LIMIT ((size_t)1 << 24) /* vertices, faces; planes, points of one primitive */
 
 /* Bodies [m]. */
 #define COORDINATE_MOST 1e6

@@ -31,6 +31,26 @@ abut_status grow(void **array, size_t *capacity, size_t needed, size_t size)
   return ABUT_SUCCESS;
 }
 
+abut_status arena_allocate(arena *a, void **out, size_t count, size_t size)
+{
+  void *at = a->at;
+  *out = NULL;
+  TRY(grow(&at, &a->room, a->count + 1, sizeof *a->at));
+  a->at = at;
+  TRY(allocate(out, count, size));
+  a->at[a->count++] = *out;
+  return ABUT_SUCCESS;
+}
+
+void arena_free(arena *a)
+{
+  for (size_t i = 0; i < a->count; ++i) {
+    free(a->at[i]);
+  }
+  free(a->at);
+  *a = (arena){0};
+}
+
 void abut_free(void *memory)
 {
   free(memory);

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/parts.h"
+#include "family/family.h"
+#include "geometry/layout.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,8 @@ static void resident_free(resident_body *r)
   buffer_destroy(r->edge_ends);
   buffer_destroy(r->edge_starts);
   buffer_destroy(r->edges_at);
+  buffer_destroy(r->vertex_balls);
+  buffer_destroy(r->longest_edges);
   free(r);
 }
 
@@ -83,22 +87,17 @@ static void set_box(abut_body_info *info, const abut_body_def *def)
   info->diagonal = sqrt(size2);
 }
 
-static void set_info(body *b, const abut_body_def *def, size_t cloud_points)
+static void set_info(abut_body_info *info, const abut_body_def *def)
 {
-  abut_body_info *info = &b->info;
   info->vertices = def->vertex_count;
   info->faces = def->face_count;
-  info->superquadrics = def->superquadric_count;
-  info->polyhedra = def->polyhedron_count;
-  info->pointclouds = def->pointcloud_count + (cloud_points ? 1 : 0);
-  info->points = cloud_points;
-  for (size_t i = 0; i < def->polyhedron_count; ++i) {
-    info->planes += def->polyhedra[i].count;
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    const size_t count = family_count(families[i], def);
+    for (size_t k = 0; k < count; ++k) {
+      families[i]->inform(family_one(families[i], def, k), info);
+    }
+    info->primitives += count;
   }
-  for (size_t i = 0; i < def->pointcloud_count; ++i) {
-    info->points += def->pointclouds[i].count;
-  }
-  info->primitives = info->superquadrics + info->polyhedra + info->pointclouds;
 }
 
 static abut_status copy_mesh(body *b, const abut_body_def *def)
@@ -111,21 +110,41 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   return make_edges(def, &b->edges, &b->info.edges);
 }
 
-static abut_status pack(body *b, const abut_body_def *def)
+/* The definition's clouds and the one of its mesh. Both arrays are the caller's to free. */
+static abut_status add_mesh_cloud(const body *b, abut_body_def *def, double **points,
+                                  abut_pointcloud **clouds)
+{
+  void *memory = NULL;
+  const size_t given = def->pointcloud_count;
+  TRY(allocate(&memory, given + 1, sizeof **clouds));
+  *clouds = memory;
+  if (given) {
+    memcpy(*clouds, def->pointclouds, given * sizeof **clouds);
+  }
+  abut_pointcloud *cloud = &(*clouds)[given];
+  TRY(make_mesh_cloud(def, b->info.diagonal, b->edges, b->info.edges, points, &cloud->count));
+  cloud->points = *points;
+  cloud->operation = ABUT_ADD;
+  def->pointclouds = *clouds;
+  def->pointcloud_count = given + 1;
+  return ABUT_SUCCESS;
+}
+
+static abut_status pack(body *b, const abut_body_def *given)
 {
   abut_status status = ABUT_SUCCESS;
+  abut_body_def def = *given;
+  abut_pointcloud *clouds = NULL;
   double *points = NULL;
-  abut_pointcloud cloud = {NULL, 0, ABUT_ADD};
-  if (def->cloud_from_mesh) {
-    TRY_DONE(make_mesh_cloud(def, b->info.diagonal, b->edges, b->info.edges, &points,
-                             &cloud.count));
-    cloud.points = points;
+  if (def.cloud_from_mesh) {
+    TRY_DONE(add_mesh_cloud(b, &def, &points, &clouds));
   }
-  TRY_DONE(pack_primitives(def, points ? &cloud : NULL, context_real_bytes(b->context), &b->head,
-                           &b->head_count, &b->shape));
-  set_info(b, def, cloud.count);
+  TRY_DONE(pack_primitives(&def, context_real_bytes(b->context), &b->head, &b->head_count,
+                           &b->shape));
+  set_info(&b->info, &def);
 done:
   free(points);
+  free(clouds);
   return status;
 }
 
@@ -135,7 +154,7 @@ static abut_status upload_vertices(const body *b, const resident_body *r, const 
 {
   const size_t count = b->info.vertices, padding = r->vertex_padded;
   reals planes;
-  TRY(reals_create(&planes, 3 * padding, device_real_bytes(r->device)));
+  TRY(reals_create(&planes, POINT_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; i < padding; ++i) {
     const size_t at = i < count ? i : count - 1;
     const size_t from = order ? order[at] : at;
@@ -149,14 +168,94 @@ static abut_status upload_vertices(const body *b, const resident_body *r, const 
   return status;
 }
 
+/* The sphere around a run of sorted vertices, its centre that of their box. */
+static void ball_around(const body *b, const uint32_t *order, size_t first, size_t end,
+                        double ball[VERTEX_BALL_PLANES])
+{
+  double radius = 0.0;
+  for (size_t k = 0; k < 3; ++k) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = first; i < end; ++i) {
+      low = fmin(low, b->vertices[3 * (size_t)order[i] + k]);
+      high = fmax(high, b->vertices[3 * (size_t)order[i] + k]);
+    }
+    ball[k] = 0.5 * (low + high);
+  }
+  for (size_t i = first; i < end; ++i) {
+    const double *v = b->vertices + 3 * (size_t)order[i];
+    radius = fmax(radius, hypot(hypot(v[0] - ball[0], v[1] - ball[1]), v[2] - ball[2]));
+  }
+  const double size = fabs(ball[0]) + fabs(ball[1]) + fabs(ball[2]);
+  ball[3] = radius + 1e-6 * (radius + size); /* more than either precision rounds */
+}
+
+static abut_status upload_balls(const body *b, resident_body *r, const uint32_t *order)
+{
+  const size_t count = b->info.vertices;
+  reals planes;
+  r->balls = (count + BALL_VERTICES - 1) / BALL_VERTICES;
+  r->ball_padded = padded(r->balls, device_lanes(r->device));
+  TRY(reals_create(&planes, VERTEX_BALL_PLANES * r->ball_padded, device_real_bytes(r->device)));
+  for (size_t i = 0; i < r->balls; ++i) {
+    const size_t first = i * BALL_VERTICES;
+    double ball[VERTEX_BALL_PLANES];
+    ball_around(b, order, first, first + BALL_VERTICES < count ? first + BALL_VERTICES : count,
+                ball);
+    for (size_t k = 0; k < VERTEX_BALL_PLANES; ++k) {
+      reals_set(&planes, k * r->ball_padded + i, ball[k]);
+    }
+  }
+  const abut_status status =
+    buffer_upload(r->device, planes.count * planes.size, planes.data, &r->vertex_balls);
+  free(planes.data);
+  return status;
+}
+
+static double edge_length(const body *b, size_t edge)
+{
+  const double *from = b->vertices + 3 * (size_t)b->edges[2 * edge];
+  const double *to = b->vertices + 3 * (size_t)b->edges[2 * edge + 1];
+  return hypot(hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2]);
+}
+
+/* The longest edge at each sorted vertex, and of all, and their mean. rank: places among the
+ * sorted. Rounded up by more than either precision rounds; padding repeats the last vertex. */
+static abut_status upload_lengths(const body *b, resident_body *r, const uint32_t *rank)
+{
+  const size_t count = b->info.vertices;
+  reals row;
+  void *memory = NULL;
+  TRY(allocate(&memory, r->vertex_padded, sizeof(double)));
+  double *longest = memory;
+  for (size_t i = 0; i < b->info.edges; ++i) {
+    const double length = (1.0 + 1e-6) * edge_length(b, i);
+    for (size_t k = 0; k < 2; ++k) {
+      double *at = &longest[rank[b->edges[2 * i + k]]];
+      *at = fmax(*at, length);
+    }
+    r->longest_edge = fmax(r->longest_edge, length);
+    r->mean_edge += length / (double)b->info.edges;
+  }
+  abut_status status = reals_create(&row, r->vertex_padded, device_real_bytes(r->device));
+  if (status == ABUT_SUCCESS) {
+    for (size_t i = 0; i < r->vertex_padded; ++i) {
+      reals_set(&row, i, longest[i < count ? i : count - 1]);
+    }
+    status = buffer_upload(r->device, row.count * row.size, row.data, &r->longest_edges);
+    free(row.data);
+  }
+  free(memory);
+  return status;
+}
+
 static abut_status upload_edge_ends(const body *b, resident_body *r)
 {
   const size_t count = b->info.edges, padding = r->edge_padded;
   reals ends;
-  TRY(reals_create(&ends, 6 * padding, device_real_bytes(r->device)));
+  TRY(reals_create(&ends, ENDS_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; count && i < padding; ++i) {
     const size_t from = i < count ? i : count - 1;
-    for (size_t k = 0; k < 6; ++k) {
+    for (size_t k = 0; k < ENDS_PLANES; ++k) {
       const size_t vertex = b->edges[2 * from + k / 3];
       reals_set(&ends, k * padding + i, b->vertices[3 * vertex + k % 3]);
     }
@@ -167,11 +266,29 @@ static abut_status upload_edge_ends(const body *b, resident_body *r)
   return status;
 }
 
+/* Two planes of `edge_padded`. edges: by places among the sorted vertices. */
+static abut_status upload_edge_index(const body *b, resident_body *r, const uint32_t *edges)
+{
+  const size_t count = b->info.edges, padding = r->edge_padded;
+  void *memory = NULL;
+  TRY(allocate(&memory, 2 * padding, sizeof(uint32_t)));
+  uint32_t *planes = memory;
+  for (size_t i = 0; count && i < padding; ++i) {
+    const size_t from = i < count ? i : count - 1;
+    planes[i] = edges[2 * from];
+    planes[padding + i] = edges[2 * from + 1];
+  }
+  const abut_status status =
+    buffer_upload(r->device, 2 * padding * sizeof *planes, planes, &r->edge_index);
+  free(memory);
+  return status;
+}
+
 /* The sorted order, its inverse, and the edges by places among the sorted vertices. */
 static abut_status upload_order(const body *b, resident_body *r, uint32_t *order, uint32_t *rank,
                                 uint32_t *edges)
 {
-  const size_t count = b->info.vertices, edge_bytes = b->info.edges * 2 * sizeof(uint32_t);
+  const size_t count = b->info.vertices;
   for (size_t i = 0; i < count; ++i) {
     rank[order[i]] = (uint32_t)i;
   }
@@ -180,7 +297,7 @@ static abut_status upload_order(const body *b, resident_body *r, uint32_t *order
   }
   TRY(buffer_upload(r->device, count * sizeof(uint32_t), order, &r->order));
   TRY(buffer_upload(r->device, count * sizeof(uint32_t), rank, &r->rank));
-  return buffer_upload(r->device, edge_bytes, edges, &r->edge_index);
+  return upload_edge_index(b, r, edges);
 }
 
 /* The edges at each sorted vertex, by counting; an edge of one vertex is there twice. edges: by
@@ -224,6 +341,8 @@ static abut_status upload_mesh(const body *b, resident_body *r)
   TRY_DONE(upload_vertices(b, r, NULL, &r->vertex_planes));
   TRY_DONE(upload_vertices(b, r, order, &r->sorted_planes));
   TRY_DONE(upload_order(b, r, order, rank, edges));
+  TRY_DONE(upload_balls(b, r, order));
+  TRY_DONE(upload_lengths(b, r, rank));
   TRY_DONE(upload_incidence(b, r, edges));
   TRY_DONE(upload_edge_ends(b, r));
 done:

@@ -17,11 +17,18 @@ typedef struct resident_body {
   buffer *sorted_planes;  /* the same, neighbours in space side by side */
   buffer *order;          /* mesh index of each sorted vertex */
   buffer *rank;           /* place of each mesh vertex among the sorted */
-  buffer *edge_index;     /* (edges, 2) places among the sorted vertices */
+  buffer *edge_index;     /* 2 planes of edge_padded: places among the sorted vertices */
   buffer *edge_starts;    /* (vertices + 1) where each sorted vertex's edges begin in: */
   buffer *edges_at;       /* (2 edges) edges by their ends, sorted vertices in turn */
   buffer *edge_ends;      /* 6 planes of edge_padded: first end, second end */
+  size_t balls, ball_padded; /* spheres around BALL_VERTICES sorted vertices each */
+  buffer *vertex_balls;   /* VERTEX_BALL_PLANES planes of ball_padded */
+  buffer *longest_edges;  /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
+  double mean_edge, longest_edge; /* [m] */
 } resident_body;
+
+/* What takes its own time a point. */
+enum { BODY_DISTANCES, BODY_NORMALS, BODY_RAYS, BODY_RATES };
 
 typedef struct body {
   owned base;
@@ -34,6 +41,7 @@ typedef struct body {
   size_t head_count;
   reals shape;
   resident_body *on[MEMBERS]; /* by the context's members; NULL: not there yet */
+  double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
 } body;
 
 /* The body on a member of its context, brought there when it is first asked for. */

@@ -20,9 +20,9 @@ abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uin
  * along the longest side of their box. order: (count) mesh indices. */
 void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t *order);
 
-/* Packs the primitives as cl/geometry/layout.h says. *head and shape->data are the caller's to
- * free. cloud: one more added point cloud, or NULL. */
-abut_status pack_primitives(const abut_body_def *def, const abut_pointcloud *cloud,
-                            size_t real_size, int **head, size_t *head_count, reals *shape);
+/* Packs the primitives as cl/geometry/layout.h says, cloud_from_mesh left aside. *head and
+ * shape->data are the caller's to free. */
+abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
+                            size_t *head_count, reals *shape);
 
 #endif

@@ -4,10 +4,14 @@
 
 #include "cli.h"
 
+#include <math.h>
+
 /* 1024 poses around touching, the same on every machine up to rounding. abut_free_poses frees them.
- * Both bodies get a random rotation; body 2 lies in a random direction, so far that the farthest
- * mesh points along it meet, less or more by up to 5 % of the smaller body's diagonal. */
-exit_code random_poses(const abut_body bodies[2], abut_poses *out);
+ * Both bodies get a random rotation; body 2 lies in a random direction, so far that between the
+ * farthest mesh points along it there is `apart` of the smaller body's diagonal, which may be
+ * negative. RANDOM_APART: from -5 to 5 %, at random. */
+#define RANDOM_APART INFINITY
+exit_code random_poses(const abut_body bodies[2], double apart, abut_poses *out);
 
 typedef enum bench_what {
   BENCH_FORWARD,       /* p, d, n and activity */
@@ -15,6 +19,10 @@ typedef enum bench_what {
   BENCH_VJP,           /* of random cotangents of all four, and nothing else */
   BENCH_JVP,           /* all four along one random tangent a pose */
   BENCH_HESSIAN,       /* the mean distance's gradient, and its Hessian times such a tangent */
+  BENCH_LIST,          /* active contacts with p, d, n, activity, and nothing else */
+  BENCH_LIST_VJP,      /* of random cotangents of all four of such a list, which is given */
+  BENCH_JACOBIAN,      /* such a list with Jacobian blocks, which grows */
+  BENCH_FULL_HESSIAN,  /* the mean distance's gradient and whole Hessian, of both bodies */
   BENCH_WHATS
 } bench_what;
 
@@ -29,8 +37,11 @@ typedef struct bench_result {
 typedef struct bench_memory {
   abut_batch poses;              /* without outputs */
   void *pose[2], *tangent[2], *gradient[2], *product[2];
+  void *hessian;
   char *contacts, *cotangents;   /* p, n, d, activity of all poses, one behind the other */
+  uint32_t *places;              /* (N C, 4) pose, slot and features of lists */
   size_t numbers;                /* N C: how many d there are */
+  size_t listed;                 /* of them active, where their VJP is asked for */
 } bench_memory;
 
 /* `count` poses, which repeat those of `poses`. Without `derivatives`, tangents, gradients,

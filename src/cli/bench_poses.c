@@ -57,32 +57,33 @@ static exit_code copy_mesh(abut_body body, abut_body_info *info, double **vertic
                    : report(EXIT_RUN, "no memory for %zu vertices", info->vertices);
 }
 
-/* The bodies' farthest points along a random direction meet, but for a depth of either sign. */
-static void place(const abut_body_info info[2], double *const vertices[2], uint64_t *state,
-                  double pose[2][7])
+/* `apart`: of random_poses. */
+static void place(const abut_body_info info[2], double *const vertices[2], double apart,
+                  uint64_t *state, double pose[2][7])
 {
   const double size = fmin(info[0].diagonal, info[1].diagonal);
   double u[3];
   unit_vector(state, 3, u);
   unit_vector(state, 4, pose[0] + 3);
   unit_vector(state, 4, pose[1] + 3);
-  const double apart = reach(vertices[0], info[0].vertices, pose[0] + 3, u, 1.0) +
-                       reach(vertices[1], info[1].vertices, pose[1] + 3, u, -1.0) -
-                       DEPTH * size * (2.0 * random_uniform(state) - 1.0);
+  const double depth = DEPTH * (2.0 * random_uniform(state) - 1.0);
+  const double distance = reach(vertices[0], info[0].vertices, pose[0] + 3, u, 1.0) +
+                          reach(vertices[1], info[1].vertices, pose[1] + 3, u, -1.0) +
+                          size * (apart == RANDOM_APART ? -depth : apart);
   for (int i = 0; i < 3; ++i) {
     pose[0][i] = 0.0;
-    pose[1][i] = apart * u[i];
+    pose[1][i] = distance * u[i];
   }
 }
 
-exit_code random_poses(const abut_body bodies[2], abut_poses *out)
+exit_code random_poses(const abut_body bodies[2], double apart, abut_poses *out)
 {
   abut_body_info info[2];
   double *vertices[2] = {NULL, NULL};
   uint64_t state = SEED;
   exit_code code = EXIT_GOOD;
   *out = (abut_poses){POSES, ABUT_POSE_QUATERNION, calloc(POSES, 7 * sizeof(double)),
-                      calloc(POSES, 7 * sizeof(double))};
+                      calloc(POSES, 7 * sizeof(double)), NULL};
   if (!out->pose1 || !out->pose2) {
     code = report(EXIT_RUN, "no memory for %d poses", POSES);
     goto done;
@@ -91,7 +92,7 @@ exit_code random_poses(const abut_body bodies[2], abut_poses *out)
   CLI_TRY_DONE(copy_mesh(bodies[1], &info[1], &vertices[1]));
   for (size_t i = 0; i < POSES; ++i) {
     double pose[2][7];
-    place(info, vertices, &state, pose);
+    place(info, vertices, apart, &state, pose);
     for (int j = 0; j < 7; ++j) {
       out->pose1[7 * i + (size_t)j] = pose[0][j];
       out->pose2[7 * i + (size_t)j] = pose[1][j];

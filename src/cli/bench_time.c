@@ -8,9 +8,13 @@
 #define RUNS_MOST 10000
 #define SECONDS_WANTED 0.5
 #define SECONDS_MOST 10.0
+/* Of lists: what the smoothing's floor leaves, or without a floor this. */
+#define LIST_THRESHOLD 1e-3
+#define LEAST_ACTIVITY 1e-30
 #define SEED 0x6a09e667f3bcc909u
 
-const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp", "hessian"};
+const char *const bench_names[BENCH_WHATS] = {"forward", "mean-gradient", "vjp", "jvp", "hessian",
+                                             "list", "list-vjp", "jacobian", "full-hessian"};
 
 static int compare(const void *a, const void *b)
 {
@@ -25,6 +29,46 @@ double bench_median(double *numbers, size_t count)
 }
 
 /* ---- the calls ---- */
+
+static double list_threshold(const scene *s)
+{
+  return s->smoothing.floor > 0.0 ? LEAST_ACTIVITY : LIST_THRESHOLD;
+}
+
+/* Room for all contacts. */
+static abut_compact active_list(const scene *s, const bench_memory *m)
+{
+  const size_t real = real_bytes(s->precision);
+  return (abut_compact){.threshold = list_threshold(s), .capacity = m->numbers,
+                        .pose = m->places, .slot = m->places + m->numbers,
+                        .feature = m->places + 2 * m->numbers, .p = m->contacts,
+                        .n = m->contacts + 3 * m->numbers * real,
+                        .d = m->contacts + 6 * m->numbers * real,
+                        .activity = m->contacts + 7 * m->numbers * real};
+}
+
+/* Entries of the list: its places are those of any call that lists. */
+static abut_status list_vjp(const scene *s, const bench_memory *m, abut_batch *batch)
+{
+  const size_t real = real_bytes(s->precision);
+  abut_compact list = active_list(s, m);
+  const char *bar = m->cotangents;
+  const abut_cotangents bars = {bar, bar + 6 * m->numbers * real, bar + 3 * m->numbers * real,
+                                bar + 7 * m->numbers * real};
+  const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
+  list.count = m->listed;
+  return abut_list_vjp(s->pair, batch, &list, &bars, &gradients);
+}
+
+/* Active contacts with their blocks: such a list makes its own room. */
+static abut_status jacobian(const scene *s, abut_batch *batch)
+{
+  abut_compact list = {.threshold = list_threshold(s), .grows = true};
+  batch->compact = &list;
+  const abut_status status = abut_jacobian(s->pair, ABUT_SAME_PAIR, batch, NULL);
+  abut_free_compact(&list);
+  return status;
+}
 
 static abut_status run_call(const scene *s, const bench_memory *m, size_t what, abut_batch *batch)
 {
@@ -47,9 +91,24 @@ static abut_status run_call(const scene *s, const bench_memory *m, size_t what, 
     return abut_hessian_product(s->pair, batch, ABUT_REDUCE_MEAN_DISTANCE, &along, &gradients,
                                 &products);
   }
+  if (what == BENCH_FULL_HESSIAN) {
+    return abut_hessian(s->pair, batch, ABUT_REDUCE_MEAN_DISTANCE, ABUT_BOTH_BODIES, &gradients,
+                        m->hessian);
+  }
   if (what == BENCH_JVP) {
     const abut_tangents to = {at[0], at[2], at[1], at[3]};
     return abut_jvp(s->pair, ABUT_SAME_PAIR, batch, &along, &to);
+  }
+  if (what == BENCH_LIST_VJP) {
+    return list_vjp(s, m, batch);
+  }
+  if (what == BENCH_JACOBIAN) {
+    return jacobian(s, batch);
+  }
+  if (what == BENCH_LIST) {
+    abut_compact list = active_list(s, m);
+    batch->compact = &list;
+    return abut_contacts(s->pair, batch);
   }
   batch->p = at[0];
   batch->n = at[1];
@@ -125,7 +184,8 @@ exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *p
       multiply(m->numbers, 8, real_bytes(s->precision), &bytes)) {
     m->contacts = malloc(bytes);
   }
-  if (!m->contacts) {
+  m->places = m->contacts ? malloc(m->numbers * 4 * sizeof *m->places + 1) : NULL;
+  if (!m->places) {
     return report(EXIT_RUN, "no memory for %zu poses of %zu contacts", count, s->layout.contacts);
   }
   for (int i = 0; i < 2 && derivatives; ++i) {
@@ -134,6 +194,7 @@ exit_code bench_memory_open(bench_memory *m, const scene *s, const abut_poses *p
     CLI_TRY(random_reals(numbers, s->precision, &state, &m->product[i]));
   }
   if (derivatives) {
+    CLI_TRY(random_reals(4 * numbers * pose_width(poses->kind), s->precision, &state, &m->hessian));
     CLI_TRY(random_reals(8 * m->numbers, s->precision, &state, &bars));
     m->cotangents = bars;
   }
@@ -148,12 +209,25 @@ void bench_memory_close(bench_memory *m)
     free(m->gradient[i]);
     free(m->product[i]);
   }
+  free(m->hessian);
   free(m->contacts);
+  free(m->places);
   free(m->cotangents);
   *m = (bench_memory){0};
 }
 
 /* ---- timing ---- */
+
+/* The contacts whose VJP is timed. */
+static exit_code list_once(const scene *s, bench_memory *m)
+{
+  abut_batch batch = m->poses;
+  abut_compact list = active_list(s, m);
+  batch.compact = &list;
+  CLI_TRY(report_status(abut_contacts(s->pair, &batch)));
+  m->listed = list.count;
+  return EXIT_GOOD;
+}
 
 static exit_code time_round(const scene *s, const bench_memory *m, const size_t *whats,
                             size_t count, double *seconds)
@@ -219,11 +293,15 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
                      size_t count, bench_result *out)
 {
   bench_memory m = {0};
-  bool derivatives = false;
+  bool derivatives = false, entries = false;
   for (size_t i = 0; i < count; ++i) {
     derivatives = derivatives || whats[i] != BENCH_FORWARD;
+    entries = entries || whats[i] == BENCH_LIST_VJP;
   }
   exit_code code = bench_memory_open(&m, s, poses, batch, derivatives);
+  if (code == EXIT_GOOD && entries) {
+    code = list_once(s, &m);
+  }
   if (code == EXIT_GOOD) {
     code = repeat(s, &m, whats, count, out);
   }

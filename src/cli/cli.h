@@ -33,6 +33,7 @@ typedef enum exit_code {
 /* Alphabetical, as option_table in options.c. */
 typedef enum option_id {
   OPTION_ALL,
+  OPTION_APART,
   OPTION_AZIMUTH,
   OPTION_BATCH,
   OPTION_CHUNK,
@@ -40,6 +41,7 @@ typedef enum option_id {
   OPTION_COTANGENTS,
   OPTION_DEVICE,
   OPTION_ELEVATION,
+  OPTION_FULL_HESSIAN,
   OPTION_HEIGHT,
   OPTION_HELP,
   OPTION_HESSIAN,
@@ -47,8 +49,10 @@ typedef enum option_id {
   OPTION_JSON,
   OPTION_LANES,
   OPTION_MEAN_DISTANCE,
+  OPTION_MODULE,
   OPTION_NO_CONTACTS,
   OPTION_OUTPUT,
+  OPTION_PAIRS,
   OPTION_POSES,
   OPTION_PRECISION,
   OPTION_QUIET,
@@ -153,6 +157,7 @@ __attribute__((format(printf, 2, 3))) exit_code usage_error(const command *c, co
 __attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const char *format, ...);
 /* "abut: " and abut_last_error(), if there is a failure. */
 exit_code report_status(abut_status status);
+exit_code status_exit_code(abut_status status);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
 /* A line on a terminal that says what takes long; the next one rewrites it. */
@@ -190,7 +195,8 @@ typedef struct scene {
   abut_pair pair;
   abut_pair derivatives;         /* of --soft; else ABUT_SAME_PAIR */
   abut_smoothing soft_smoothing; /* where --soft was given */
-  abut_layout layout;
+  abut_layout layout;            /* of --pairs, the widest */
+  const char *smoothing_text;    /* what is stored as such; NULL: `smoothing` */
 } scene;
 
 /* The devices of every --device, or the default one. choices: room for ABUT_DEVICES_MOST. */
@@ -241,6 +247,8 @@ exit_code check_output(const char *path);
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */
 exit_code check_not_input(const options *o, const char *path);
+/* The same for an input that no option names. */
+exit_code check_other_file(const char *output, const char *input);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);

@@ -9,6 +9,7 @@ enum { VARIANT_FULL, VARIANT_VERTICES_ONLY, VARIANT_ONE_SIDED, VARIANTS };
 static const char *const variants[VARIANTS] = {"full", "vertices-only", "one-sided"};
 static const char *const precisions[] = {"f32", "f64"};
 
+#define APART_MOST 1000.0
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* Lists of the command line. `variant`, `what` and `precision` hold places in the above. */
@@ -22,6 +23,7 @@ typedef struct bench {
   const options *o;
   plan plan;
   abut_poses poses;
+  double apart; /* of random_poses */
   json_t *list; /* NULL: print a table */
 } bench;
 
@@ -115,7 +117,8 @@ static exit_code load(bench *b, scene *s, bool first)
     CLI_TRY(create_figure(s->context, 1, &s->bodies[1]));
   }
   CLI_TRY(scene_smoothing(s, o, first && o->operand_count));
-  return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, &b->poses) : EXIT_GOOD;
+  return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, b->apart, &b->poses)
+                                          : EXIT_GOOD;
 }
 
 static exit_code run_precision(bench *b, scene *s, size_t place)
@@ -158,11 +161,15 @@ static exit_code load_poses(bench *b)
 
 exit_code cmd_bench(const options *o)
 {
-  bench b = {.o = o};
+  bench b = {.o = o, .apart = RANDOM_APART};
   exit_code code = EXIT_GOOD;
   if (o->operand_count) {
     CLI_TRY(need_operands(o, 2, "two bodies, A and B, or neither"));
   }
+  if (o->value[OPTION_APART] && o->value[OPTION_POSES]) {
+    return usage_error(o->command, "--apart makes poses: give it without --poses");
+  }
+  CLI_TRY(option_real(o, OPTION_APART, -APART_MOST, APART_MOST, &b.apart));
   CLI_TRY(read_plan(o, &b.plan));
   CLI_TRY(check_inputs(o));
   if (o->value[OPTION_JSON]) {

@@ -10,29 +10,28 @@
 
 static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *poses)
 {
+  if (c->pairs.path) {
+    CLI_TRY(store_pairs(c, poses));
+  }
   CLI_TRY(pose_arrays_open(&c->poses, &c->batch, s, poses));
   CLI_TRY(store_reductions(c, s));
-  return c->is_compact ? store_compact(c, s, guess_capacity(s, poses->count)) : store_dense(c, s);
+  if (c->is_compact) {
+    store_compact(c);
+    return EXIT_GOOD;
+  }
+  return store_dense(c, s);
 }
 
-/* seconds: of the call that succeeded, alone. */
 static exit_code compute(contacts_store *c, const scene *s, const options *o, double *seconds)
 {
   progress p = progress_begin(o, c->columns ? "Jacobians, poses" : "contacts, poses");
-  abut_status status = ABUT_SUCCESS;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    c->batch.progress = progress_step;
-    c->batch.user = &p;
-    const double start = now();
-    status = c->columns ? abut_jacobian(s->pair, s->derivatives, &c->batch, c->jacobian)
-                        : abut_contacts(s->pair, &c->batch);
-    *seconds = now() - start;
-    if (status != ABUT_ERROR_OVERFLOW || attempt) {
-      break;
-    }
-    progress_end(&p);
-    CLI_TRY(store_compact(c, s, c->compact.count));
-  }
+  c->batch.progress = progress_step;
+  c->batch.user = &p;
+  const double start = now();
+  const abut_status status = c->columns
+                               ? abut_jacobian(s->pair, s->derivatives, &c->batch, NULL)
+                               : abut_contacts(s->pair, &c->batch);
+  *seconds = now() - start;
   progress_end(&p);
   return report_status(status);
 }
@@ -41,12 +40,27 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
 {
   const double threshold = c->is_compact ? c->compact.threshold : ACTIVE;
   double least = 0.0;
-  printf("%zu poses, %zu contacts a pose, %zu active in all (activity >= %g), ", c->batch.count,
-         s->layout.contacts, count_active(c, s, threshold), threshold);
+  printf("%zu poses", c->batch.count);
+  if (c->pairs.path) {
+    printf(" of %zu pairs, up to", c->batch.pair_count);
+  } else {
+    printf(",");
+  }
+  printf(" %zu contacts a pose, %zu active in all (activity >= %g), ", s->layout.contacts,
+         count_active(c, s, threshold), threshold);
   if (least_distance(c, s, &least)) {
     printf("least vertex distance %.4g m, ", least);
   }
   printf("%.3g s on %s, %s\n", seconds, scene_workers(s).text, precision_name(s->precision));
+}
+
+static exit_code load(contacts_store *c, scene *s, const options *o)
+{
+  if (c->pairs.path) {
+    return pair_list_open(&c->pairs, s, o);
+  }
+  CLI_TRY(scene_load(s, o));
+  return scene_soft(s, o);
 }
 
 static exit_code run(contacts_store *c, scene *s, const options *o, const abut_poses *poses)
@@ -55,8 +69,7 @@ static exit_code run(contacts_store *c, scene *s, const options *o, const abut_p
   abut_precision precision = ABUT_FLOAT32;
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(scene_open(s, o, precision));
-  CLI_TRY(scene_load(s, o));
-  CLI_TRY(scene_soft(s, o));
+  CLI_TRY(load(c, s, o));
   CLI_TRY(prepare(c, s, poses));
   CLI_TRY(timeline_start(s, o));
   CLI_TRY(compute(c, s, o, &seconds));
@@ -72,7 +85,8 @@ static exit_code run(contacts_store *c, scene *s, const options *o, const abut_p
 static exit_code check_usage(contacts_store *c, const options *o)
 {
   abut_precision precision;
-  CLI_TRY(need_operands(o, 2, "two bodies, A and B"));
+  const bool list = o->value[OPTION_PAIRS] != NULL;
+  CLI_TRY(need_operands(o, list ? 0 : 2, "two bodies, A and B"));
   CLI_TRY(need_option(o, OPTION_POSES));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(option_precision(o, &precision));
@@ -81,7 +95,8 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
-  return check_output(o->value[OPTION_OUTPUT]);
+  CLI_TRY(check_output(o->value[OPTION_OUTPUT]));
+  return list ? pair_list_read(&c->pairs, o) : EXIT_GOOD;
 }
 
 static exit_code compute_and_write(contacts_store *c, const options *o, bool jacobian)
@@ -91,6 +106,9 @@ static exit_code compute_and_write(contacts_store *c, const options *o, bool jac
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(c, o));
   CLI_TRY_DONE(report_status(abut_load_poses(o->value[OPTION_POSES], &poses)));
+  if (c->pairs.path) {
+    CLI_TRY_DONE(pair_list_check(&c->pairs, o, &poses));
+  }
   c->columns = jacobian ? 2 * pose_width(poses.kind) : 0;
   CLI_TRY_DONE(run(c, &s, o, &poses));
 done:

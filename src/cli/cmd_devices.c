@@ -130,8 +130,9 @@ static json_t *describe(const listed *listed_, bool preferred)
                    " s:s, s:o, s:o, s:b}",
                    "index", (int)d->index, "name", json_text(d->name), "platform",
                    json_text(d->platform), "vendor", json_text(d->vendor), "type",
-                   device_type_name(d->type), "float64", (int)d->has_float64, "compute_units", (int)d->compute_units, "clock_mhz",
-                   (int)d->clock_mhz, "lanes", "f32", (int)d->lanes[0], "f64", (int)d->lanes[1],
+                   device_type_name(d->type), "float64", (int)d->has_float64, "compute_units",
+                   (int)d->compute_units, "clock_mhz", (int)d->clock_mhz, "lanes", "f32",
+                   (int)d->lanes[0], "f64", (int)d->lanes[1],
                    "memory_bytes", (json_int_t)d->memory_bytes, "allocation_bytes",
                    (json_int_t)d->allocation_bytes, "driver", json_text(d->driver), "version",
                    json_text(d->version), "architecture", d->architecture, "settings",
@@ -159,7 +160,7 @@ static exit_code find_settings(listed *d)
 {
   for (int p = 0; p < 2; ++p) {
     const abut_status status =
-      abut_device_tuning(d->info.index, (abut_precision)p, &d->tuning[p]);
+      abut_device_tuning(d->info.index, (abut_precision)p, NULL, &d->tuning[p]);
     const bool of_opencl = status < 0 && status > ABUT_ERROR_ARGUMENT;
     if (!of_opencl) {
       CLI_TRY(report_status(status));

@@ -14,6 +14,10 @@ static const struct {
 } bars[] = {{"p_bar", 3}, {"d_bar", 2}, {"n_bar", 3}, {"activity_bar", 2}};
 #define BARS (sizeof bars / sizeof *bars)
 
+/* In the order of abut_moving. */
+static const char *const movings[] = {"both", "1", "2"};
+#define MOVINGS (sizeof movings / sizeof *movings)
+
 typedef struct gradient {
   job job;
   bool reduces;  /* else the gradient is of cotangents */
@@ -21,8 +25,26 @@ typedef struct gradient {
   inputs bar_file, tangent_file;
   abut_cotangents cotangents;
   abut_pose_tangents tangents;
-  void *value, *g[2], *h[2];
+  bool whole;    /* the whole Hessian, of `moving` */
+  abut_moving moving;
+  size_t columns; /* of it */
+  void *value, *g[2], *h[2], *hessian;
 } gradient;
+
+static exit_code read_hessian(gradient *g, const options *o)
+{
+  size_t word = ABUT_BOTH_BODIES;
+  CLI_TRY(option_word(o, OPTION_FULL_HESSIAN, movings, MOVINGS, &word));
+  g->moving = (abut_moving)word;
+  g->whole = o->value[OPTION_FULL_HESSIAN] != NULL;
+  if (g->whole && o->value[OPTION_COTANGENTS]) {
+    return usage_error(o->command, "--full-hessian is of a reduction, not of --cotangents");
+  }
+  if (g->whole && (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN])) {
+    return usage_error(o->command, "--full-hessian excludes --hessian and --soft");
+  }
+  return EXIT_GOOD;
+}
 
 static exit_code read_reduction(gradient *g, const options *o)
 {
@@ -101,6 +123,10 @@ static exit_code take_memory(gradient *g)
       CLI_TRY(job_reals(&g->job, poses, g->job.width, &g->h[i]));
     }
   }
+  if (g->whole) {
+    g->columns = (g->moving == ABUT_BOTH_BODIES ? 2 : 1) * g->job.width;
+    CLI_TRY(job_reals(&g->job, poses, g->columns * g->columns, &g->hessian));
+  }
   if (g->reduces) {
     CLI_TRY(job_reals(&g->job, poses, 1, &g->value));
     want_reduction(&g->job.batch, g->reduction, g->value);
@@ -121,6 +147,10 @@ static exit_code compute(gradient *g)
     return job_end(j, abut_hessian_product(j->scene.pair, &j->batch, g->reduction, &g->tangents,
                                            &to, &products));
   }
+  if (g->whole) {
+    return job_end(j, abut_hessian(j->scene.pair, &j->batch, g->reduction, g->moving, &to,
+                                   g->hessian));
+  }
   return job_end(j, abut_gradient(j->scene.pair, j->scene.derivatives, &j->batch, g->reduction,
                                   &to));
 }
@@ -136,6 +166,9 @@ static exit_code write(const gradient *g)
   }
   for (int i = 0; i < 2 && g->h[0]; ++i) {
     outputs_add(&l, h_names[i], real_type(s), g->h[i], 2, poses, g->job.width, 0);
+  }
+  if (g->whole) {
+    outputs_add(&l, "hessian", real_type(s), g->hessian, 3, poses, g->columns, g->columns);
   }
   if (g->reduces) {
     outputs_add(&l, "value", real_type(s), g->value, 1, poses, 0, 0);
@@ -162,6 +195,7 @@ static exit_code run(gradient *g, const options *o)
 {
   abut_precision precision = ABUT_FLOAT32;
   CLI_TRY(read_reduction(g, o));
+  CLI_TRY(read_hessian(g, o));
   CLI_TRY(job_check(o));
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(open_files(g, o));
@@ -187,6 +221,7 @@ exit_code cmd_gradient(const options *o)
     free(g.h[i]);
   }
   free(g.value);
+  free(g.hessian);
   inputs_close(&g.bar_file);
   inputs_close(&g.tangent_file);
   job_close(&g.job);

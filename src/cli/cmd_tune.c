@@ -60,10 +60,12 @@ static bool is_in_use(const char *path)
 
 static exit_code write_setting(const tuner *u, const char *path, const tune_setting *best)
 {
-  CLI_TRY(report_status(abut_save_tuning(path, u->device.index, u->precision, &best->t)));
+  CLI_TRY(report_status(abut_save_tuning(path, u->device.index, u->precision, u->module,
+                                         &best->t)));
   if (!u->o->value[OPTION_QUIET]) {
-    printf("%s: %u lanes, work-groups of %u and %u, %.4g MiB of scratch\n", path, best->t.lanes,
-           best->t.group, best->t.items, (double)best->t.scratch_bytes / (1 << 20));
+    printf("%s: %s%s%u lanes, work-groups of %u and %u, %.4g MiB of scratch\n", path,
+           u->module ? u->module : "", u->module ? ", with " : "", best->t.lanes, best->t.group,
+           best->t.items, (double)best->t.scratch_bytes / (1 << 20));
   }
   return EXIT_GOOD;
 }
@@ -74,7 +76,7 @@ static exit_code write_setting(const tuner *u, const char *path, const tune_sett
 static exit_code open_present(tuner *u, tune_setting **present)
 {
   abut_tuning t;
-  CLI_TRY(report_status(abut_device_tuning(u->device.index, u->precision, &t)));
+  CLI_TRY(report_status(abut_device_tuning(u->device.index, u->precision, u->module, &t)));
   CLI_TRY(tune_try(u, &t, present));
   if (!(*present)->good) {
     report(EXIT_GOOD, "the present setting (%s) is no good: %s", t.source, (*present)->trouble);
@@ -174,6 +176,15 @@ done:
   return code;
 }
 
+/* Contacts and their gradient are what is timed. */
+static exit_code find_module(tuner *u)
+{
+  u->module = u->o->value[OPTION_MODULE];
+  return !u->module || strcmp(u->module, "manifold") == 0
+           ? EXIT_GOOD
+           : usage_error(u->o->command, "--module %s: manifold is all that is measured", u->module);
+}
+
 static exit_code load_poses(tuner *u)
 {
   const char *path = u->o->value[OPTION_POSES];
@@ -203,6 +214,7 @@ exit_code cmd_tune(const options *o)
   u->precision = precision;
   u->seconds = seconds;
   u->timeout = timeout;
+  CLI_TRY_DONE(find_module(u));
   CLI_TRY_DONE(find_devices(o, u->choices, &u->choice_count));
   CLI_TRY_DONE(load_poses(u));
   CLI_TRY_DONE(find_output(o, &path));

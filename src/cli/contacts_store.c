@@ -2,75 +2,79 @@
 
 #include "outputs.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define REALS 8   /* p, d, n, activity of one contact */
-#define INTS 4    /* pose, slot, feature of one active contact */
-/* The first guess: active contacts a pose, and in all. */
-#define GUESS_A_POSE 64
-#define GUESS_LEAST 4096
+#define REALS 8   /* all outputs of one contact */
 
-static exit_code take_block(contacts_store *c, size_t count, size_t bytes_each, const char *advice)
+/* One output of a contact: its array in a batch, in a compact list, and in a file. */
+typedef struct output {
+  const char *name, *compact_name;
+  size_t components;
+  size_t offsets[2]; /* IN_BATCH, IN_LIST */
+} output;
+
+enum { IN_BATCH, IN_LIST };
+
+#define OUTPUT(member, components) \
+  {#member, "compact_" #member, components, \
+   {offsetof(abut_batch, member), offsetof(abut_compact, member)}}
+
+static const output all_outputs[] = {OUTPUT(p, 3), OUTPUT(d, 1), OUTPUT(n, 3), OUTPUT(activity, 1)};
+
+#define OUTPUTS (sizeof all_outputs / sizeof *all_outputs)
+
+static void *array_in(const void *of, const output *o, int where)
 {
-  size_t bytes = 0;
-  free(c->block);
-  c->block = NULL;
-  if (multiply(count, bytes_each, 1, &bytes)) {
-    c->block = malloc(bytes ? bytes : 1);
+  void *array = NULL;
+  memcpy(&array, (const char *)of + o->offsets[where], sizeof array);
+  return array;
+}
+
+/* Gives each output `count` contacts of a block. */
+static void share_block(abut_batch *to, size_t count, size_t real, char *at)
+{
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    memcpy((char *)to + all_outputs[i].offsets[IN_BATCH], &at, sizeof at);
+    at += all_outputs[i].components * count * real;
   }
-  if (!c->block) {
-    return report(EXIT_RUN, "no memory for %zu contacts of %zu bytes%s", count, bytes_each, advice);
-  }
-  return EXIT_GOOD;
 }
 
 exit_code store_dense(contacts_store *c, const scene *s)
 {
   const size_t real = real_bytes(s->precision);
-  size_t count = 0;
+  size_t count = 0, bytes = 0;
   if (!multiply(c->batch.count, s->layout.contacts, 1, &count)) {
     return report(EXIT_RUN, "%zu poses of %zu contacts are too many; --compact T keeps the active",
                   c->batch.count, s->layout.contacts);
   }
-  CLI_TRY(take_block(c, count, REALS * real, "; --compact T keeps the active ones alone"));
-  char *at = c->block;
-  c->batch.p = at;
-  c->batch.n = at + 3 * count * real;
-  c->batch.d = at + 6 * count * real;
-  c->batch.activity = at + 7 * count * real;
+  c->block = multiply(count, REALS, real, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
+  if (!c->block) {
+    return report(EXIT_RUN, "no memory for %zu contacts of %zu bytes; --compact T keeps the active "
+                  "ones alone", count, REALS * real);
+  }
+  share_block(&c->batch, count, real, c->block);
   return EXIT_GOOD;
 }
 
-static exit_code take_jacobian(contacts_store *c, size_t capacity, size_t real)
+void store_compact(contacts_store *c)
 {
-  size_t bytes = 0;
-  free(c->jacobian);
-  c->jacobian = NULL;
-  if (multiply(capacity, 8 * c->columns, real, &bytes)) {
-    c->jacobian = malloc(bytes ? bytes : 1);
-  }
-  return c->jacobian ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu Jacobian blocks", capacity);
+  c->compact.grows = true;
+  c->batch.compact = &c->compact;
 }
 
-exit_code store_compact(contacts_store *c, const scene *s, size_t capacity)
+exit_code store_pairs(contacts_store *c, const abut_poses *poses)
 {
-  const size_t real = real_bytes(s->precision);
-  if (c->columns) {
-    CLI_TRY(take_jacobian(c, capacity, real));
+  c->own = calloc(poses->count ? poses->count : 1, sizeof *c->own);
+  if (!c->own) {
+    return report(EXIT_RUN, "no memory for the counts of %zu poses", poses->count);
   }
-  CLI_TRY(take_block(c, capacity, REALS * real + INTS * sizeof(uint32_t), ""));
-  char *at = c->block;
-  abut_compact *list = &c->compact;
-  list->capacity = capacity;
-  list->p = at;
-  list->n = at + 3 * capacity * real;
-  list->d = at + 6 * capacity * real;
-  list->activity = at + 7 * capacity * real;
-  list->pose = (uint32_t *)(void *)(at + 8 * capacity * real);
-  list->slot = list->pose + capacity;
-  list->feature = list->slot + capacity;
-  c->batch.compact = list;
+  c->batch.pairs = c->pairs.pairs;
+  c->batch.pair_count = c->pairs.files.count;
+  c->batch.pair = poses->pair;
+  c->batch.contacts = c->own;
   return EXIT_GOOD;
 }
 
@@ -102,16 +106,6 @@ bool least_distance(const contacts_store *c, const scene *s, double *least)
   return found;
 }
 
-size_t guess_capacity(const scene *s, size_t poses)
-{
-  size_t all = 0, guess = 0;
-  const bool fits = multiply(poses, s->layout.contacts, 1, &all);
-  if (!multiply(poses, GUESS_A_POSE, 1, &guess) || guess < GUESS_LEAST) {
-    guess = GUESS_LEAST;
-  }
-  return fits && all < guess ? all : guess;
-}
-
 size_t count_active(const contacts_store *c, const scene *s, double threshold)
 {
   if (c->is_compact) {
@@ -132,10 +126,12 @@ static void add_dense(outputs *l, const contacts_store *c, const scene *s)
   const abut_array_type real = real_type(s);
   const abut_batch *b = &c->batch;
   const size_t contacts = s->layout.contacts;
-  outputs_add(l, "p", real, b->p, 3, b->count, contacts, 3);
-  outputs_add(l, "d", real, b->d, 2, b->count, contacts, 0);
-  outputs_add(l, "n", real, b->n, 3, b->count, contacts, 3);
-  outputs_add(l, "activity", real, b->activity, 2, b->count, contacts, 0);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const output *o = &all_outputs[i];
+    const bool vector = o->components > 1;
+    outputs_add(l, o->name, real, array_in(b, o, IN_BATCH), vector ? 3 : 2, b->count, contacts,
+                vector ? o->components : 0);
+  }
 }
 
 static void add_reductions(outputs *l, const contacts_store *c, const scene *s)
@@ -155,10 +151,12 @@ static void add_compact(outputs *l, const contacts_store *c, const scene *s)
   outputs_add(l, "compact_pose", ABUT_ARRAY_UINT32, list->pose, 1, list->count, 0, 0);
   outputs_add(l, "compact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
   outputs_add(l, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2, list->count, 2, 0);
-  outputs_add(l, "compact_p", real, list->p, 2, list->count, 3, 0);
-  outputs_add(l, "compact_d", real, list->d, 1, list->count, 0, 0);
-  outputs_add(l, "compact_n", real, list->n, 2, list->count, 3, 0);
-  outputs_add(l, "compact_activity", real, list->activity, 1, list->count, 0, 0);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const output *o = &all_outputs[i];
+    const bool vector = o->components > 1;
+    outputs_add(l, o->compact_name, real, array_in(list, o, IN_LIST), vector ? 2 : 1, list->count,
+                vector ? o->components : 0, 0);
+  }
   outputs_add(l, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0, 0);
 }
 
@@ -174,30 +172,57 @@ static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
   }
 }
 
+/* Of one pair its nine numbers, of several a row for each. */
+static exit_code add_layouts(outputs *l, const contacts_store *c, const scene *s, uint32_t **out)
+{
+  const size_t pairs = c->batch.pairs ? c->batch.pair_count : 1;
+  uint32_t *numbers = calloc(pairs, LAYOUT_NUMBERS * sizeof *numbers);
+  *out = numbers;
+  if (!numbers) {
+    return report(EXIT_RUN, "no memory for the layouts of %zu pairs", pairs);
+  }
+  for (size_t i = 0; i < pairs; ++i) {
+    number_layout(c->batch.pairs ? &c->pairs.layouts[i] : &s->layout,
+                  numbers + i * LAYOUT_NUMBERS);
+  }
+  if (!c->batch.pairs) {
+    outputs_add(l, "layout", ABUT_ARRAY_UINT32, numbers, 1, LAYOUT_NUMBERS, 0, 0);
+    return EXIT_GOOD;
+  }
+  outputs_add(l, "layout", ABUT_ARRAY_UINT32, numbers, 2, pairs, LAYOUT_NUMBERS, 0);
+  outputs_add(l, "pair", ABUT_ARRAY_UINT32, c->batch.pair, 1, c->batch.count, 0, 0);
+  outputs_add(l, "count", ABUT_ARRAY_UINT32, c->own, 1, c->batch.count, 0, 0);
+  return EXIT_GOOD;
+}
+
 exit_code store_write(const contacts_store *c, const scene *s, const options *o)
 {
   outputs l = {0};
-  uint32_t layout[LAYOUT_NUMBERS];
+  uint32_t *layouts = NULL;
   if (c->is_compact) {
     add_compact(&l, c, s);
   } else {
     add_dense(&l, c, s);
   }
   if (c->columns) {
-    outputs_add(&l, "jacobian", real_type(s), c->jacobian, 3, c->compact.count, 8, c->columns);
+    outputs_add(&l, "jacobian", real_type(s), c->compact.blocks, 3, c->compact.count, 8,
+                c->columns);
   }
   add_reductions(&l, c, s);
-  number_layout(&s->layout, layout);
   outputs_add(&l, "status", ABUT_ARRAY_UINT8, c->batch.status, 1, c->batch.count, 0, 0);
-  outputs_add(&l, "layout", ABUT_ARRAY_UINT32, layout, 1, LAYOUT_NUMBERS, 0, 0);
-  return outputs_write(&l, s, o);
+  exit_code code = add_layouts(&l, c, s, &layouts);
+  code = code == EXIT_GOOD ? outputs_write(&l, s, o) : code;
+  free(layouts);
+  return code;
 }
 
 void store_free(contacts_store *c)
 {
   free(c->block);
-  free(c->jacobian);
+  abut_free_compact(&c->compact);
   free(c->reduced);
+  free(c->own);
+  pair_list_free(&c->pairs);
   pose_arrays_close(&c->poses);
   *c = (contacts_store){0};
 }

@@ -2,16 +2,17 @@
 #ifndef ABUT_CLI_CONTACTS_STORE_H
 #define ABUT_CLI_CONTACTS_STORE_H
 
-#include "cli.h"
+#include "pair_list.h"
 
 typedef struct contacts_store {
   abut_batch batch;
   abut_compact compact; /* used where is_compact */
   bool is_compact;      /* a list instead of dense arrays */
-  void *block;          /* all arrays of the contacts, in one */
+  void *block;          /* else all arrays of the contacts, in one */
   size_t columns;       /* of a Jacobian block; 0: none are wanted */
-  void *jacobian;       /* real (capacity of the list, 8, columns) */
   pose_arrays poses;
+  pair_list pairs;      /* of --pairs */
+  uint32_t *own;        /* with them: each pose's number of contacts */
   void *reduced;        /* REDUCTIONS numbers a pose, one array after the other */
 } contacts_store;
 
@@ -20,14 +21,14 @@ enum { REDUCTION_LEAST, REDUCTION_SOFT, REDUCTION_ENERGY, REDUCTION_ACTIVITY, RE
 
 /* Room for all contacts of all poses. */
 exit_code store_dense(contacts_store *c, const scene *s);
-/* Room for `capacity` active contacts; what was there goes. */
-exit_code store_compact(contacts_store *c, const scene *s, size_t capacity);
+/* A list of active contacts, which makes its own room. */
+void store_compact(contacts_store *c);
+/* With --pairs: what the batch takes of them; poses must stay. */
+exit_code store_pairs(contacts_store *c, const abut_poses *poses);
 /* Room for the per-pose numbers. */
 exit_code store_reductions(contacts_store *c, const scene *s);
 /* Least vertex distance of all poses; false where no pose has one. */
 bool least_distance(const contacts_store *c, const scene *s, double *least);
-/* How many contacts may well be active: enough for most pairs, small beside the dense arrays. */
-size_t guess_capacity(const scene *s, size_t poses);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const scene *s, double threshold);
 /* Everything in one .npz; what each array holds stands in docs/abut.1. */

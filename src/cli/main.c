@@ -14,7 +14,9 @@ const command commands[] = {
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
    "inside), normals n out of the opposing body, and activity in [0, 1]. A and B are body files\n"
    "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
-   "`status`; the others are computed.", cmd_contacts},
+   "`status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
+   "pairs are computed at once: each tells its own by an array or a last column `pair`.",
+   cmd_contacts},
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
    "compute gradients with respect to the poses",
    "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
@@ -41,7 +43,7 @@ const command commands[] = {
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
-   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian.",
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"

@@ -22,6 +22,9 @@ static const struct {
   const char *help;
 } option_table[OPTION_COUNT] = {
   [OPTION_ALL] = {"all", NULL, 0, COMMAND_GRADCHECK, "check all poses, not the first 16 alone"},
+  [OPTION_APART] = {"apart", "X", 0, COMMAND_BENCH,
+                    "bodies X of the smaller's diagonal apart, or in each other where\n"
+                    "                             negative (up to 0.05 either way)"},
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
                       "camera's angle around the vertical axis [degrees]"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
@@ -33,9 +36,12 @@ static const struct {
                          "gradient of the sum of p_bar p + d_bar d + ..."},
   [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
-                     "                             parts of U compute units, /U.I for one of them; repeatable"},
+                     "                             parts of U compute units, /U.I for one of them; "
+                     "repeatable"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees]"},
+  [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,
+                           "also the Hessian by the numbers of body 1's or 2's poses, or both"},
   [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
@@ -49,6 +55,8 @@ static const struct {
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE,
                      "file to write: .npz of arrays, .png of render, .json of tune"},
+  [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
+                    "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
                     "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
@@ -58,6 +66,8 @@ static const struct {
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
+  [OPTION_MODULE] = {"module", "NAME", 0, COMMAND_TUNE,
+                     "write what is found for this module of kernels alone: manifold (for all)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
@@ -79,7 +89,8 @@ static const struct {
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
-                   "forward, mean-gradient, vjp, jvp, hessian (forward)"},
+                   "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
+                   "                             jacobian, full-hessian (forward)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
 };

@@ -24,9 +24,10 @@ exit_code outputs_write(outputs *l, const scene *s, const options *o)
   exit_code code = EXIT_GOOD;
   progress p = progress_begin(o, "");
   progress_say(&p, "writing %s", o->value[OPTION_OUTPUT]);
-  abut_status status = abut_format_smoothing(&s->smoothing, &smoothing);
+  abut_status status =
+    s->smoothing_text ? ABUT_SUCCESS : abut_format_smoothing(&s->smoothing, &smoothing);
   if (status == ABUT_SUCCESS) {
-    add_text(l, "smoothing", smoothing);
+    add_text(l, "smoothing", s->smoothing_text ? s->smoothing_text : smoothing);
   }
   if (status == ABUT_SUCCESS && o->value[OPTION_SOFT]) {
     status = abut_format_smoothing(&s->soft_smoothing, &soft);

@@ -34,14 +34,11 @@ exit_code report(exit_code code, const char *format, ...)
   return code;
 }
 
-exit_code report_status(abut_status status)
+exit_code status_exit_code(abut_status status)
 {
-  if (status == ABUT_SUCCESS) {
-    return EXIT_GOOD;
-  }
-  const char *text = abut_last_error();
-  fprintf(stderr, "abut: %s\n", *text ? text : abut_status_name(status));
   switch (status) {
+    case ABUT_SUCCESS:
+      return EXIT_GOOD;
     case ABUT_ERROR_ARGUMENT:
     case ABUT_ERROR_READ:
     case ABUT_ERROR_FORMAT:
@@ -52,6 +49,15 @@ exit_code report_status(abut_status status)
     default:
       return EXIT_RUN;
   }
+}
+
+exit_code report_status(abut_status status)
+{
+  if (status == ABUT_SUCCESS) {
+    return EXIT_GOOD;
+  }
+  const char *text = abut_last_error();
+  return report(status_exit_code(status), "%s", *text ? text : abut_status_name(status));
 }
 
 void warn(const char *format, ...)

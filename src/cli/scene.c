@@ -51,8 +51,9 @@ exit_code check_readable(const char *path)
 }
 
 /* Options whose values are files to read. */
-static const option_id file_options[] = {OPTION_POSES, OPTION_SMOOTHING, OPTION_SOFT,
-                                         OPTION_COTANGENTS, OPTION_HESSIAN, OPTION_TANGENTS};
+static const option_id file_options[] = {OPTION_PAIRS, OPTION_POSES, OPTION_SMOOTHING,
+                                         OPTION_SOFT, OPTION_COTANGENTS, OPTION_HESSIAN,
+                                         OPTION_TANGENTS};
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
 exit_code check_inputs(const options *o)
@@ -85,6 +86,13 @@ exit_code check_not_input(const options *o, const char *output)
     input = input || same_file(output, o->operands[i]);
   }
   return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
+}
+
+exit_code check_other_file(const char *output, const char *input)
+{
+  return same_file(output, input)
+           ? report(EXIT_INPUT, "%s: is an input of this command too", output)
+           : EXIT_GOOD;
 }
 
 exit_code check_output(const char *path)
@@ -152,6 +160,10 @@ exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const scene *s,
   batch->pose1 = a->pose1;
   batch->pose2 = a->pose2;
   batch->status = a->status;
+  if (poses->pair && !batch->pairs) {
+    warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies "
+         "here");
+  }
   return EXIT_GOOD;
 }
 

@@ -64,6 +64,7 @@ typedef struct tuner {
   abut_device_info device;          /* its device, whole */
   double timeout;        /* [s]; 0: the library's */
   abut_precision precision;
+  const char *module;    /* whose settings are wanted; NULL: those for all */
   abut_poses poses;
   tune_answers answers;
   bench_memory memory;   /* of the calls that are timed */

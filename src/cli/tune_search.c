@@ -187,7 +187,9 @@ exit_code tune_search(tuner *u, tune_setting *present, tune_setting **best, bool
   *best = present;
   *complete = true;
   if (u->device.type != ABUT_DEVICE_HOST) { /* which has one lane and works alone */
-    CLI_TRY(search_lanes(u, best, complete));
+    if (!u->module) { /* lanes are one for all modules */
+      CLI_TRY(search_lanes(u, best, complete));
+    }
     CLI_TRY(search_along(u, COORDINATE_SCRATCH, best, complete));
     CLI_TRY(search_along(u, COORDINATE_ITEMS, best, complete));
     CLI_TRY(search_along(u, COORDINATE_GROUP, best, complete));

@@ -136,6 +136,17 @@ done:
   return status;
 }
 
+abut_status abut_create_context(const abut_context_def *def, abut_context *out)
+{
+  if (!def || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_context needs a definition and a handle");
+  }
+  context *c = NULL;
+  TRY(context_open(def, &c));
+  *out = (abut_context){c->self.index, c->self.generation};
+  return ABUT_SUCCESS;
+}
+
 /* Newest first: pairs before the bodies that they use. */
 static void destroy_all(context *c)
 {
@@ -144,6 +155,25 @@ static void destroy_all(context *c)
     context_release(c, object);
     object->destroy(object);
   }
+}
+
+abut_status context_banks(context *c, size_t place, banks **out)
+{
+  member *m = &c->members[place];
+  if (!m->banks) {
+    void *memory = NULL;
+    TRY(allocate(&memory, 1, sizeof(banks)));
+    m->banks = memory;
+  }
+  *out = m->banks;
+  return ABUT_SUCCESS;
+}
+
+void member_close(member *m)
+{
+  banks_free(m->banks);
+  device_close(m->device);
+  *m = (member){0};
 }
 
 void context_close(context *c)
@@ -156,7 +186,7 @@ void context_close(context *c)
     pool_remove(&context_pool, c->self);
   }
   for (size_t i = 0; i < MEMBERS; ++i) {
-    device_close(c->members[i].device);
+    member_close(&c->members[i]);
   }
   pthread_mutex_destroy(&c->lock);
   free(c->spans);
@@ -189,6 +219,8 @@ void context_take_back(context *lent)
 {
   if (lent) {
     destroy_all(lent);
+    banks_free(lent->members[0].banks);
+    lent->members[0].banks = NULL;
     lent->members[0].device = NULL;
     context_close(lent);
   }
@@ -280,21 +312,6 @@ static abut_status run_on(context *c, size_t i, member_function run, void *user)
     device_drain(c->members[i].device);
   }
   return status;
-}
-
-abut_status context_on_any(context *c, member_function run, void *user)
-{
-  for (;;) {
-    if (context_first(c) == MEMBERS) {
-      TRY(context_stand_in(c));
-    }
-    const size_t i = context_first(c);
-    const abut_status status = run_on(c, i, run, user);
-    if (!is_device_error(status)) {
-      return status;
-    }
-    context_fail(c, i, status);
-  }
 }
 
 abut_status context_on_each(context *c, member_function run, void *user)

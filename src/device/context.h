@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/handle.h"
-#include "device/device.h"
+#include "device/bank.h"
 #include <pthread.h>
 
 /* Embedded first in bodies and pairs, so that a context can free them. */
@@ -16,18 +16,22 @@ typedef struct owned {
 /* A device of a context. */
 typedef struct member {
   device *device;          /* NULL: the host path, as long as it need not stand in */
+  banks *banks;            /* what calls reuse there; NULL: nothing yet */
   abut_status status;      /* ABUT_SUCCESS, or why it failed */
   size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
-  bool tested[PROGRAM_COUNT]; /* programs that have answered the self-test */
+  bool tested[PROGRAM_COUNT]; /* programs that have answered their self-test, by PROGRAM_OF */
 } member;
 
 /* The chosen devices, and the place of the host path that may stand in for them. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
+#define QUERY_KINDS 6 /* of queries that need no body, each of which takes its own time */
+
 typedef struct context {
   member members[MEMBERS];
+  double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see job.rates */
   size_t count; /* of chosen devices; members[count] is the host path */
   size_t failures;
   abut_context_def def;
@@ -52,6 +56,12 @@ void context_close(context *c);
 abut_status context_lend(context *c, size_t place, context **out);
 void context_take_back(context *lent);
 
+/* The banks of a member, for its thread. */
+abut_status context_banks(context *c, size_t place, banks **out);
+
+/* Closes a member's device with its banks, as if it had never been opened. */
+void member_close(member *m);
+
 void context_adopt(context *c, owned *object);
 void context_release(context *c, owned *object);
 
@@ -74,11 +84,8 @@ void context_fail(context *c, size_t place, abut_status status);
 /* Makes the host path a working member where the definition allows it. */
 abut_status context_stand_in(context *c);
 
-/* Does something on one member after the other until one can. */
+/* Does something on every working member; fails where none is left. */
 typedef abut_status (*member_function)(context *c, size_t place, void *user);
-abut_status context_on_any(context *c, member_function run, void *user);
-
-/* The same on every working member; fails where none is left. */
 abut_status context_on_each(context *c, member_function run, void *user);
 
 /* Records a span of the timeline where one was asked for; begin and end by now(). A span that finds

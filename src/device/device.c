@@ -4,17 +4,19 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/choices.h"
-#include "device/tuning.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Of several parts of one device each has the whole one's launch parameters. */
-static abut_status find(device *d, const device_options *options, tuning *t)
+static abut_status find(device *d, const device_options *options)
 {
   const tuning wanted = {options->lanes, options->group, options->items, 0};
   if (options->host) {
     discover_host(&d->found);
-    *t = tuning_of_row(tuning_row_of(&d->found.info), options->precision);
+    for (int i = 0; i < MODULE_COUNT; ++i) {
+      d->settings[i] = tuning_of_row(tuning_row_of(&d->found.info, module_name((module_id)i)),
+                                     options->precision);
+    }
     return ABUT_SUCCESS;
   }
   if (options->queue) {
@@ -23,10 +25,10 @@ static abut_status find(device *d, const device_options *options, tuning *t)
       clGetCommandQueueInfo(options->queue, CL_QUEUE_DEVICE, sizeof id, &id, NULL);
     TRY(code == CL_SUCCESS ? discover_device(id, &d->found)
                            : fail(code, "the command queue is none: %s", abut_status_name(code)));
-    return tuning_with(&d->found.info, options->precision, &wanted, t);
+    return tuning_with(&d->found.info, options->precision, &wanted, d->settings);
   }
   TRY(discover(options->choice.device, &d->found));
-  TRY(tuning_with(&d->found.info, options->precision, &wanted, t));
+  TRY(tuning_with(&d->found.info, options->precision, &wanted, d->settings));
   return options->choice.units ? take_part(&d->found, &options->choice) : ABUT_SUCCESS;
 }
 
@@ -39,19 +41,26 @@ static bool lends_threads(const device *d, const device_options *options)
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
-static abut_status open_opencl(device *d, const device_options *options, const tuning *t)
+static abut_status open_opencl(device *d, const device_options *options)
 {
-  const opencl_options cl = {d->found.platform, d->found.device, options->queue, d->lanes,
-                             t->group, t->items, options->precision == ABUT_FLOAT64,
-                             d->found.info.has_float64, lends_threads(d, options),
-                             options->kernel_directory};
-  const abut_status status = opencl_open(&cl, device_kernel_table(), &d->cl);
+  opencl_options cl = {.platform = d->found.platform,
+                       .device = d->found.device,
+                       .queue = options->queue,
+                       .lanes = device_lanes(d),
+                       .float64 = options->precision == ABUT_FLOAT64,
+                       .has_float64 = d->found.info.has_float64,
+                       .lends_threads = lends_threads(d, options),
+                       .kernel_directory = options->kernel_directory};
+  for (int i = 0; i < MODULE_COUNT; ++i) {
+    cl.group[i] = d->settings[i].group;
+    cl.items[i] = d->settings[i].items;
+  }
+  const abut_status status = opencl_open(&cl, &d->cl);
   if (status != ABUT_SUCCESS) {
     char text[ERROR_TEXT_BYTES];
     keep_error_text(text);
     return fail(status, "device %u (%s): %s", d->found.info.index, d->found.info.name, text);
   }
-  d->counters.builds = 1;
   d->shares = opencl_can_share(d->found.device);
   return ABUT_SUCCESS;
 }
@@ -63,19 +72,16 @@ abut_status device_open(const device_options *options, device **out)
   TRY(allocate(&memory, 1, sizeof(device)));
   device *d = memory;
   abut_status status = ABUT_SUCCESS;
-  tuning t;
-  TRY_DONE(find(d, options, &t));
+  TRY_DONE(find(d, options));
   d->precision = options->precision;
   d->timeout = options->timeout;
-  d->lanes = d->found.platform ? t.lanes : 1;
-  d->scratch_bytes = t.scratch_bytes;
   if (options->precision == ABUT_FLOAT64 && !d->found.info.has_float64) {
     status = fail(ABUT_ERROR_PRECISION, "device %u (%s) has no float64", d->found.info.index,
                   d->found.info.name);
     goto done;
   }
   if (d->found.platform) {
-    TRY_DONE(open_opencl(d, options, &t));
+    TRY_DONE(open_opencl(d, options));
   }
   *out = d;
   d = NULL;
@@ -137,6 +143,12 @@ abut_status device_wait(device *d, double *ended)
   return waited(d, opencl_wait(d->cl, d->timeout, ended));
 }
 
+abut_status device_pace(device *d)
+{
+  TRY(device_check_there(d));
+  return d->cl ? waited(d, opencl_pace(d->cl, d->timeout)) : ABUT_SUCCESS;
+}
+
 /* Whether copies are the host's own, without a command. */
 static bool on_host(const buffer *b)
 {
@@ -188,12 +200,17 @@ abut_counters *device_counters(device *d)
 
 uint32_t device_lanes(const device *d)
 {
-  return d->lanes;
+  return d->found.platform ? d->settings[0].lanes : 1;
 }
 
-uint64_t device_scratch_bytes(const device *d)
+uint32_t device_group(const device *d, module_id module)
 {
-  return d->scratch_bytes;
+  return d->cl ? d->settings[module].group : 1;
+}
+
+uint64_t device_scratch_bytes(const device *d, module_id module)
+{
+  return d->settings[module].scratch_bytes;
 }
 
 size_t device_real_bytes(const device *d)
@@ -276,24 +293,35 @@ void buffer_destroy(buffer *b)
   free(b);
 }
 
+/* A buffer in memory of somebody else's: of a cl_mem that becomes its own, or of the host's. */
+static abut_status wrap(device *d, cl_mem part, void *host, size_t bytes, buffer **out)
+{
+  void *memory = NULL;
+  const abut_status status = allocate(&memory, 1, sizeof(buffer));
+  if (status != ABUT_SUCCESS) {
+    if (part) {
+      clReleaseMemObject(part);
+    }
+    return status;
+  }
+  buffer *b = memory;
+  *b = (buffer){.owner = d, .bytes = bytes, .memory = part, .host = host, .wraps = true};
+  *out = b;
+  return ABUT_SUCCESS;
+}
+
 abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes, buffer **out)
 {
   *out = NULL;
   cl_mem part = NULL;
   TRY(opencl_part(d->cl, cl_memory, offset, bytes, &part));
-  if (!part) {
-    return ABUT_SUCCESS;
-  }
-  void *memory = NULL;
-  const abut_status status = allocate(&memory, 1, sizeof(buffer));
-  if (status != ABUT_SUCCESS) {
-    clReleaseMemObject(part);
-    return status;
-  }
-  buffer *b = memory;
-  *b = (buffer){.owner = d, .bytes = bytes, .memory = part, .wraps = true};
-  *out = b;
-  return ABUT_SUCCESS;
+  return part ? wrap(d, part, NULL, bytes, out) : ABUT_SUCCESS;
+}
+
+abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out)
+{
+  return of->owner->cl ? buffer_wrap(of->owner, of->memory, offset, bytes, out)
+                       : wrap(of->owner, NULL, (char *)of->host + offset, bytes, out);
 }
 
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what)
@@ -334,6 +362,11 @@ static abut_status check_range(const buffer *b, size_t offset, size_t bytes)
                 b->bytes);
   }
   return ABUT_SUCCESS;
+}
+
+bool buffer_on_host(const buffer *b)
+{
+  return on_host(b);
 }
 
 abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from)
@@ -402,4 +435,22 @@ abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t byte
   }
   return opencl_copy_rows(b->owner->cl, b->memory, offset, pitch, cl_memory, to_offset, bytes,
                           rows);
+}
+
+abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             buffer *to, size_t to_offset)
+{
+  if (!bytes || !rows) {
+    return ABUT_SUCCESS;
+  }
+  TRY(check_range(to, to_offset, rows * bytes));
+  if (from->owner->cl) {
+    return buffer_give_rows(from, offset, pitch, bytes, rows, to->memory, to_offset);
+  }
+  TRY(check_range(from, offset, (rows - 1) * pitch + bytes));
+  for (size_t i = 0; i < rows; ++i) {
+    memcpy((char *)to->host + to_offset + i * bytes,
+           (const char *)from->host + offset + i * pitch, bytes);
+  }
+  return ABUT_SUCCESS;
 }

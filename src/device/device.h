@@ -27,7 +27,7 @@ typedef struct device_options {
                                    whatever has become of OpenCL and of the user's file */
 } device_options;
 
-/* Opens a device and builds its program. On failure *out is NULL. */
+/* Opens a device; nothing is built yet. On failure *out is NULL. */
 abut_status device_open(const device_options *options, device **out);
 void device_close(device *d);
 
@@ -42,6 +42,10 @@ void device_select(device *d, size_t slot);
 abut_status device_submit(device *d);
 abut_status device_wait(device *d, double *ended);
 
+/* Sends the slot's work off without waiting for it, only for what the call before this one sent
+ * off: no more than two pieces of work are under way. */
+abut_status device_pace(device *d);
+
 /* Whether its kernels have not ended in time: they may still write what they were given. */
 bool device_lost(const device *d);
 
@@ -52,7 +56,9 @@ void device_drain(device *d);
 const abut_device_info *device_info(const device *d);
 abut_counters *device_counters(device *d);
 uint32_t device_lanes(const device *d);
-uint64_t device_scratch_bytes(const device *d); /* of a chunk, where the caller names none */
+uint32_t device_group(const device *d, module_id module); /* work-items of a work-group */
+uint64_t device_scratch_bytes(const device *d, module_id module); /* of a chunk, where the caller
+                                                                     names none */
 size_t device_real_bytes(const device *d); /* 4 or 8 */
 
 /* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. Where a CPU
@@ -71,9 +77,20 @@ abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buf
 abut_status buffer_sync(buffer *b);
 size_t buffer_bytes(const buffer *b);
 
+/* Whether its copies are the host's own: many small ones cost no more than a large one. */
+bool buffer_on_host(const buffer *b);
+
 /* A part of a cl_mem of the device's context, not copied; where it does not begin where the device
  * can address it, *out is NULL without an error. */
 abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes, buffer **out);
+
+/* The same of a buffer, which must outlive the part. */
+abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out);
+
+/* Copies rows that lie `pitch` bytes apart to another buffer of the device's, side by side there,
+ * in order with the slot's work. */
+abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             buffer *to, size_t to_offset);
 
 /* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);

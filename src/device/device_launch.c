@@ -5,18 +5,11 @@
 #include "device/host_path.h"
 #include <stdlib.h>
 
-#include "kernel_table.inl"
-
-const kernel_entry *device_kernel_table(void)
-{
-  return kernel_table;
-}
-
 static abut_status check_arguments(program_id program, kernel_id kernel,
                                    const launch_argument *arguments, size_t count)
 {
-  const kernel_entry *entry = &kernel_table[kernel];
-  bool same = count == (size_t)entry->arguments && !(program == PROGRAM_DUAL && entry->plain_only);
+  const kernel_entry *entry = kernel_entry_of(kernel);
+  bool same = count == (size_t)entry->arguments && kernel_is_on(kernel, program);
   for (size_t i = 0; same && i < count; ++i) {
     same = arguments[i].kind == entry->kinds[i];
   }
@@ -47,8 +40,9 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
     const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
     a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
   }
-  static const host_launch launches[2][2] = {
-    {host_launch_f32, host_launch_f32_dual}, {host_launch_f64, host_launch_f64_dual}};
+  static const host_launch launches[2][PROGRAM_NUMBERS] = {
+    {host_launch_f32, host_launch_f32_dual, host_launch_f32_dual6},
+    {host_launch_f64, host_launch_f64_dual, host_launch_f64_dual6}};
   launches[d->precision][program](kernel, x, y, a);
 }
 

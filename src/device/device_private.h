@@ -5,14 +5,15 @@
 #include "device/device.h"
 
 #include "device/discovery.h"
+#include "device/kernels.h"
 #include "device/opencl.h"
+#include "device/tuning.h"
 
 struct device {
   found_device found;
   bool lost;
   abut_precision precision;
-  uint32_t lanes;
-  uint64_t scratch_bytes;
+  tuning settings[MODULE_COUNT]; /* the lanes of all are the same */
   double timeout;
   abut_counters counters;
   opencl *cl;  /* NULL on the host path */
@@ -29,8 +30,5 @@ struct buffer {
 
 /* Refused once kernels of it have not ended in time. */
 abut_status device_check_there(const device *d);
-
-/* Every kernel's name and arguments, by kernel_id. */
-const kernel_entry *device_kernel_table(void);
 
 #endif

@@ -120,7 +120,7 @@ static void find_lanes(found_device *devices, size_t count)
   }
   for (size_t i = 0; i < 2 * count; ++i) {
     abut_device_info *info = &devices[i / 2].info;
-    info->lanes[i % 2] = tuning_find(&file, info, (abut_precision)(i % 2), NULL).lanes;
+    info->lanes[i % 2] = tuning_find(&file, info, (abut_precision)(i % 2), NULL, NULL).lanes;
   }
   tuning_file_free(&file);
   free(path);

@@ -1,4 +1,4 @@
-/* The kernels as C11, in both precisions, on plain numbers and on duals. */
+/* The kernels as C11, in both precisions: on plain numbers, on duals, on duals of six tangents. */
 #ifndef ABUT_DEVICE_HOST_PATH_H
 #define ABUT_DEVICE_HOST_PATH_H
 
@@ -17,5 +17,7 @@ void host_launch_f32(kernel_id kernel, size_t x, size_t y, const host_argument *
 void host_launch_f64(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 void host_launch_f32_dual(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 void host_launch_f64_dual(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+void host_launch_f32_dual6(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
+void host_launch_f64_dual6(kernel_id kernel, size_t x, size_t y, const host_argument *arguments);
 
 #endif

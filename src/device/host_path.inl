@@ -1,4 +1,5 @@
-/* Included by host_path_*.c with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set. */
+/* Included by host_path_*.c with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
+ * WITH_ADJOINT 0 where adjoint kernels are left out. */
 #include "device/host_path.h"
 
 #include <stddef.h>
@@ -12,14 +13,12 @@ static _Thread_local size_t work_item[2];
 #define get_group_id(i) work_item[i]
 #define get_local_id(i) 0
 
-/* The suite is written for every variant of the generic number; none uses all of it. */
+/* The suites are written for every variant of the generic number; none uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #ifndef __clang__
 /* At -O3 gcc does not see that what a mixture lacks is not read: both follow the same flags. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#include "kernels/suite.cl"
-
 #include "kernel_shims.inl"
 
 void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments)

@@ -26,14 +26,30 @@ static abut_status build_failed(cl_program program, cl_device_id device, cl_int 
   return code;
 }
 
+static module_id module_of(int program)
+{
+  return (module_id)(program / PROGRAM_KINDS);
+}
+
+static program_id numbers_of(int program)
+{
+  return (program_id)(program % PROGRAM_KINDS / 2);
+}
+
+static bool is_adjoint(int program)
+{
+  return program % 2;
+}
+
 static abut_status write_options(const opencl *o, int program, char *text, size_t room)
 {
   const opencl_options *options = &o->options;
   int used = snprintf(text, room,
-                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%d "
+                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%zu "
                       "-DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
-                      options->float64, options->has_float64, options->lanes, options->group,
-                      program / 2 * (DUAL_PARTS - 1), program % 2 == 0, program % 2);
+                      options->float64, options->has_float64, options->lanes,
+                      options->group[module_of(program)], number_parts(numbers_of(program)) - 1,
+                      !is_adjoint(program), is_adjoint(program));
   if (o->kernel_directory) {
     used += snprintf(text + used, room - (size_t)used, " -I%s", o->kernel_directory);
   }
@@ -42,15 +58,15 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
            : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
 }
 
-/* Builds the embedded text, or suite.cl of a directory with that directory to include from. The
- * former is kept on disk. */
+/* Builds a module's embedded text, or its suite of a directory with that directory to include from.
+ * The former is kept on disk. */
 static abut_status build(opencl *o, int program)
 {
   const cl_device_id device = o->options.device;
-  const char *embedded = kernel_source;
-  const char *loaded = "#include \"kernels/suite.cl\"\n";
-  const char *source = o->kernel_directory ? loaded : embedded;
-  char text[4096];
+  const module_id module = module_of(program);
+  char text[4096], loaded[128];
+  snprintf(loaded, sizeof loaded, "#include \"kernels/%s/suite.cl\"\n", module_name(module));
+  const char *source = o->kernel_directory ? loaded : kernel_sources[module];
   TRY(write_options(o, program, text, sizeof text));
   const program_recipe recipe = {o->context, device, source, text};
   const bool kept = !o->kernel_directory && program_cache_serves(device);
@@ -71,20 +87,22 @@ static abut_status build(opencl *o, int program)
   return ABUT_SUCCESS;
 }
 
-static bool is_of(const kernel_entry *kernel, int program)
+static bool is_of(kernel_id kernel, int program)
 {
-  const bool dual = program >= PROGRAM_OF(PROGRAM_DUAL, false);
-  return PROGRAM_OF(dual, kernel->adjoint) == program && !(dual && kernel->plain_only);
+  const kernel_entry *k = kernel_entry_of(kernel);
+  const program_id numbers = numbers_of(program);
+  return PROGRAM_OF(k->module, numbers, k->adjoint) == program && kernel_is_on(kernel, numbers);
 }
 
 static abut_status create_kernels(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    if (!is_of(&o->table[i], program)) {
+    if (!is_of((kernel_id)i, program)) {
       continue;
     }
     cl_int code;
-    o->kernels[program / 2][i] = clCreateKernel(o->programs[program], o->table[i].name, &code);
+    o->kernels[numbers_of(program)][i] =
+      clCreateKernel(o->programs[program], kernel_entry_of((kernel_id)i)->name, &code);
     TRY(check(code, "clCreateKernel"));
   }
   return ABUT_SUCCESS;
@@ -93,8 +111,8 @@ static abut_status create_kernels(opencl *o, int program)
 static void release_program(opencl *o, int program)
 {
   for (int i = 0; i < KERNEL_COUNT; ++i) {
-    cl_kernel *kernel = &o->kernels[program / 2][i];
-    if (*kernel && is_of(&o->table[i], program)) {
+    cl_kernel *kernel = &o->kernels[numbers_of(program)][i];
+    if (*kernel && is_of((kernel_id)i, program)) {
       clReleaseKernel(*kernel);
       *kernel = NULL;
     }
@@ -107,7 +125,8 @@ static void release_program(opencl *o, int program)
 
 abut_status opencl_need(opencl *o, program_id numbers, kernel_id kernel, bool *built)
 {
-  const int program = PROGRAM_OF(numbers, o->table[kernel].adjoint);
+  const kernel_entry *entry = kernel_entry_of(kernel);
+  const int program = PROGRAM_OF(entry->module, numbers, entry->adjoint);
   *built = !o->programs[program];
   if (!*built) {
     return ABUT_SUCCESS;
@@ -172,7 +191,7 @@ static abut_status open_queues(opencl *o)
   return ABUT_SUCCESS;
 }
 
-abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out)
+abut_status opencl_open(const opencl_options *options, opencl **out)
 {
   *out = NULL;
   void *memory = NULL;
@@ -180,12 +199,9 @@ abut_status opencl_open(const opencl_options *options, const kernel_entry *table
   opencl *o = memory;
   abut_status status = ABUT_SUCCESS;
   o->options = *options;
-  o->table = table;
-  bool built = false;
   TRY_DONE(copy_directory(o));
   TRY_DONE(open_queues(o));
   TRY_DONE(opencl_allocate(o, sizeof no_bytes, &o->probe));
-  TRY_DONE(opencl_need(o, PROGRAM_PLAIN, KERNEL_POSES, &built));
   *out = o;
   o = NULL;
 done:
@@ -229,6 +245,7 @@ void opencl_abandon(opencl *o)
   for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
     waiter_leave(o->waiters[i]);
   }
+  waiter_leave(o->pace);
   free(o->kernel_directory);
   free(o);
 }
@@ -297,6 +314,33 @@ abut_status opencl_wait(opencl *o, double seconds, double *ended)
   }
   o->running[o->slot] = false;
   return check(code, "a kernel");
+}
+
+abut_status opencl_pace(opencl *o, double seconds)
+{
+  cl_event event = NULL;
+  cl_int code = CL_SUCCESS;
+  double ended;
+  if (o->options.lends_threads) {
+    TRY(opencl_submit(o));
+    return opencl_wait(o, seconds, &ended);
+  }
+  waiter *before = o->pace;
+  o->pace = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
+                 "clEnqueueMarkerWithWaitList"));
+  status = waiter_create(event, &o->pace);
+  clReleaseEvent(event);
+  TRY_DONE(status);
+  TRY_DONE(check(clFlush(o->queues[o->slot]), "clFlush"));
+  if (before) {
+    TRY_DONE(waiter_wait(before, seconds, &code, &ended) ? ABUT_SUCCESS : not_ended(seconds));
+    TRY_DONE(check(code, "a kernel"));
+  }
+done:
+  waiter_leave(before);
+  return status;
 }
 
 abut_status opencl_end(opencl *o, double seconds)
@@ -402,12 +446,13 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
 abut_status opencl_launch(opencl *o, program_id program, kernel_id kernel, size_t x, size_t y,
                           const opencl_argument *arguments)
 {
-  const kernel_entry *entry = &o->table[kernel];
+  const kernel_entry *entry = kernel_entry_of(kernel);
   cl_kernel compiled = o->kernels[program][kernel];
   for (int i = 0; i < entry->arguments; ++i) {
     TRY(set_argument(o, compiled, (cl_uint)i, entry->kinds[i], &arguments[i]));
   }
-  size_t local[2] = {entry->grouped ? o->options.group : o->options.items, 1};
+  size_t local[2] = {entry->grouped ? o->options.group[entry->module]
+                                    : o->options.items[entry->module], 1};
   size_t global[2] = {x, y};
   if (entry->grouped) {
     global[0] = x * local[0];

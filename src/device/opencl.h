@@ -20,7 +20,8 @@ typedef struct opencl_options {
   cl_platform_id platform;
   cl_device_id device;
   cl_command_queue queue;       /* the caller's, with its context; or NULL */
-  uint32_t lanes, group, items; /* see tuning.h */
+  uint32_t lanes;               /* see tuning.h */
+  uint32_t group[MODULE_COUNT], items[MODULE_COUNT];
   bool float64;                 /* kernels compute in float64 */
   bool has_float64;             /* the device could */
   bool lends_threads;           /* whoever waits by clFinish works on the kernels meanwhile */
@@ -33,8 +34,8 @@ typedef struct opencl_argument {
   double number;
 } opencl_argument;
 
-/* Builds the plain forward program. */
-abut_status opencl_open(const opencl_options *options, const kernel_entry *table, opencl **out);
+/* Builds nothing yet. */
+abut_status opencl_open(const opencl_options *options, opencl **out);
 
 /* Releases everything once kernels have ended; what has not within so many seconds is left behind.
  * Waits for nothing of the caller's in its queue. NULL is allowed. */
@@ -52,6 +53,10 @@ abut_status opencl_submit(opencl *o);
 /* Waits until all that was submitted in the slot has ended; *ended: when that was, by now(). Fails
  * with ABUT_ERROR_TIMEOUT after so many seconds. */
 abut_status opencl_wait(opencl *o, double seconds, double *ended);
+
+/* Sends off what the slot's queue holds, and waits, no longer than that, for what the call before
+ * this one has sent off. */
+abut_status opencl_pace(opencl *o, double seconds);
 
 /* Waits, no longer than that, until all that was launched in the slot has ended. */
 abut_status opencl_end(opencl *o, double seconds);

@@ -11,15 +11,15 @@ struct opencl {
   cl_context context;
   cl_command_queue queues[OPENCL_SLOTS];
   waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
+  waiter *pace;                  /* for what opencl_pace has sent off last; NULL: nothing */
   bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
   bool reached;                  /* a copy has passed since the last launch */
   cl_mem probe;                  /* where that copy goes */
   size_t slot;
   cl_program programs[PROGRAM_COUNT];
-  cl_kernel kernels[2][KERNEL_COUNT]; /* plain, dual */
+  cl_kernel kernels[PROGRAM_NUMBERS][KERNEL_COUNT];
   opencl_options options;
   char *kernel_directory; /* a copy: programs are built later too */
-  const kernel_entry *table;
 };
 
 /* A command of the slot's that nobody has waited for. */

@@ -24,6 +24,7 @@ static const char *own_name(abut_status status)
     NAME(ABUT_ERROR_CANCELLED);
     NAME(ABUT_ERROR_TIMEOUT);
     NAME(ABUT_ERROR_SELF_TEST);
+    NAME(ABUT_ERROR_STATE);
     default:
       return "an unknown status";
   }

@@ -12,16 +12,16 @@
  * (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in hardware, and
  * want scratch that keeps all of it busy; their rows are not measured yet. */
 static const tuning_row table[] = {
-  {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB},
-  {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 1, 8, 16 * MIB},
+  {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB, NULL},
+  {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 1, 8, 16 * MIB, NULL},
   {"PoCL", NULL, NULL, NULL, "Portable Computing Language", ABUT_DEVICE_CPU, {16, 16}, 1, 8,
-   32 * MIB},
+   32 * MIB, NULL},
   {"Intel's CPU runtime", NULL, NULL, NULL, "Intel(R) OpenCL", ABUT_DEVICE_CPU, {16, 16}, 1, 8,
-   32 * MIB},
-  {"Oclgrind", NULL, NULL, NULL, "Oclgrind", ANY_TYPE, {1, 1}, 1, 1, 16 * MIB},
-  {"a CPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB},
-  {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB},
-  {"a device", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 64, 64, 16 * MIB},
+   32 * MIB, NULL},
+  {"Oclgrind", NULL, NULL, NULL, "Oclgrind", ANY_TYPE, {1, 1}, 1, 1, 16 * MIB, NULL},
+  {"a CPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB, NULL},
+  {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB, NULL},
+  {"a device", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 64, 64, 16 * MIB, NULL},
 };
 
 #define ROWS (sizeof table / sizeof *table)
@@ -31,34 +31,36 @@ static bool part_of(const char *wanted, const char *text)
   return !wanted || strstr(text, wanted);
 }
 
-static bool fits(const tuning_row *r, const abut_device_info *d)
+static bool fits(const tuning_row *r, const abut_device_info *d, const char *module)
 {
-  return part_of(r->name, d->name) && part_of(r->vendor, d->vendor) &&
+  return (!r->module || (module && strcmp(r->module, module) == 0)) &&
+         part_of(r->name, d->name) && part_of(r->vendor, d->vendor) &&
          part_of(r->platform, d->platform) && (r->type == ANY_TYPE || r->type == (int)d->type) &&
          (!r->architecture || strcmp(r->architecture, d->architecture) == 0);
 }
 
-/* A row with a name counts for more than one with all the rest. */
+/* A row of the module, or with a name, counts for more than one with all the rest. */
 static int rank(const tuning_row *r)
 {
-  return (r->name ? 16 : 0) + (r->architecture ? 8 : 0) + (r->vendor ? 4 : 0) +
-         (r->platform ? 4 : 0) + (r->type != ANY_TYPE);
+  return (r->module ? 32 : 0) + (r->name ? 16 : 0) + (r->architecture ? 8 : 0) +
+         (r->vendor ? 4 : 0) + (r->platform ? 4 : 0) + (r->type != ANY_TYPE);
 }
 
-const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info)
+const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info,
+                              const char *module)
 {
   const tuning_row *best = NULL;
   for (size_t i = 0; i < count; ++i) {
-    if (fits(&rows[i], info) && (!best || rank(&rows[i]) > rank(best))) {
+    if (fits(&rows[i], info, module) && (!best || rank(&rows[i]) > rank(best))) {
       best = &rows[i];
     }
   }
   return best;
 }
 
-const tuning_row *tuning_row_of(const abut_device_info *info)
+const tuning_row *tuning_row_of(const abut_device_info *info, const char *module)
 {
-  return tuning_pick(table, ROWS, info);
+  return tuning_pick(table, ROWS, info, module);
 }
 
 tuning tuning_of_row(const tuning_row *row, abut_precision precision)

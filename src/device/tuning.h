@@ -5,7 +5,8 @@
 #include <abut/device.h>
 #include <stddef.h>
 
-/* Of one device at one precision. */
+/* Of one device at one precision, for a module of kernels. Bodies lie in memory by lanes, which are
+ * therefore one for all modules. */
 typedef struct tuning {
   uint32_t lanes;         /* elements a work-item carries */
   uint32_t group;         /* work-items of a work-group where a kernel works in groups */
@@ -25,14 +26,17 @@ typedef struct tuning_row {
   uint32_t lanes[2]; /* by abut_precision */
   uint32_t group, items;
   uint64_t scratch_bytes;
+  const char *module; /* whose kernels they are for, their lanes aside; NULL: all */
 } tuning_row;
 
-/* The row that says most about a device: its name, before its architecture, before its vendor or
- * platform, before its type; of equals the first. NULL where none fits. */
-const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info);
+/* The row that says most about a device: the module's own, before the device's name, before its
+ * architecture, before its vendor or platform, before its type; of equals the first. module: NULL
+ * for the rows of all modules alone. NULL where none fits. */
+const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_device_info *info,
+                              const char *module);
 
 /* That of the library's own table, which has a row for everything. */
-const tuning_row *tuning_row_of(const abut_device_info *info);
+const tuning_row *tuning_row_of(const abut_device_info *info, const char *module);
 tuning tuning_of_row(const tuning_row *row, abut_precision precision);
 
 /* Whether the numbers are ones that a context takes; `what` becomes the range of the one that is
@@ -43,13 +47,16 @@ bool tuning_holds(const tuning *t, int *which, const char **what);
 
 struct tuning_file;
 
-/* The file's settings of the device, else the table's. `file` may be NULL. *row becomes NULL for
- * the file's; `row` may be NULL. */
+/* The file's settings of the device for a module, else its settings for all, else the table's.
+ * `file` may be NULL, as may `module`: what holds for all. *row becomes NULL for the file's; `row`
+ * may be NULL. */
 tuning tuning_find(const struct tuning_file *file, const abut_device_info *info,
-                   abut_precision precision, const tuning_row **row);
+                   abut_precision precision, const char *module, const tuning_row **row);
 
-/* The same of the user's file, with values of the caller's where they are not 0. One lane is the
- * GPUs' way on every OpenCL device, with their work-groups: so a CPU can test it. */
+/* The same of the user's file for every module in turn, with values of the caller's where they are
+ * not 0.
+ * One lane is the GPUs' way on every OpenCL device, with their work-groups: so a CPU can test it.
+ */
 abut_status tuning_with(const abut_device_info *info, abut_precision precision,
                         const tuning *wanted, tuning *out);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/kernels.h"
 #include "io/json.h"
 #include "io/whole_file.h"
 #include <errno.h>
@@ -82,11 +83,27 @@ static abut_status read_precision(const json_file *f, const json_at *entry, abut
 
 static const char *const value_keys[] = {"lanes", "group", "items", "scratch_bytes"};
 
-static abut_status read_values(const json_file *f, const json_at *entry, tuning *out)
+/* Lanes are those of all modules. */
+static abut_status read_module(const json_file *f, const json_at *entry, tuning_entry *e)
+{
+  json_at at;
+  *e->module = '\0';
+  if (!json_find(entry, "module", &at)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(read_text(f, &at, e->module, sizeof e->module));
+  if (module_named(e->module) == MODULE_COUNT) {
+    return json_fail(f, &at, "no module of kernels");
+  }
+  return json_find(entry, "lanes", &at) ? json_fail(f, &at, "not a setting of one module")
+                                        : ABUT_SUCCESS;
+}
+
+static abut_status read_values(const json_file *f, const json_at *entry, bool lanes, tuning *out)
 {
   json_at at[4];
-  json_int_t numbers[4];
-  for (int i = 0; i < 4; ++i) {
+  json_int_t numbers[4] = {1};
+  for (int i = lanes ? 0 : 1; i < 4; ++i) {
     TRY(json_need(f, entry, value_keys[i], &at[i]));
     TRY(json_whole(f, &at[i], (json_int_t)1 << 40, &numbers[i]));
     numbers[i] = i < 3 && numbers[i] > UINT32_MAX ? 0 : numbers[i]; /* which no range has */
@@ -101,21 +118,23 @@ static abut_status read_values(const json_file *f, const json_at *entry, tuning 
 
 static abut_status read_entry(const json_file *f, const json_at *at, tuning_entry *e)
 {
-  static const char *const keys[] = {"name", "platform", "precision", "lanes", "group", "items",
-                                     "scratch_bytes", "driver"};
+  static const char *const keys[] = {"name", "platform", "precision", "module", "lanes", "group",
+                                     "items", "scratch_bytes", "driver"};
   json_at driver;
   TRY(json_check_keys(f, at, keys, sizeof keys / sizeof *keys));
   TRY(need_text(f, at, "name", e->name, sizeof e->name));
   TRY(need_text(f, at, "platform", e->platform, sizeof e->platform));
   TRY(read_precision(f, at, &e->precision));
-  TRY(read_values(f, at, &e->values));
+  TRY(read_module(f, at, e));
+  TRY(read_values(f, at, !*e->module, &e->values));
   return json_find(at, "driver", &driver) ? read_text(f, &driver, e->driver, sizeof e->driver)
                                           : ABUT_SUCCESS;
 }
 
 static bool same_device(const tuning_entry *a, const tuning_entry *b)
 {
-  return a->precision == b->precision && strcmp(a->name, b->name) == 0 &&
+  return a->precision == b->precision && strcmp(a->module, b->module) == 0 &&
+         strcmp(a->name, b->name) == 0 &&
          strcmp(a->platform, b->platform) == 0;
 }
 
@@ -180,9 +199,11 @@ void tuning_file_free(tuning_file *f)
   *f = (tuning_file){NULL, 0};
 }
 
-static tuning_entry entry_of(const abut_device_info *info, abut_precision precision)
+static tuning_entry entry_of(const abut_device_info *info, abut_precision precision,
+                             const char *module)
 {
   tuning_entry e = {.precision = precision};
+  plain(e.module, sizeof e.module, module ? module : "");
   plain(e.name, sizeof e.name, info->name);
   plain(e.platform, sizeof e.platform, info->platform);
   plain(e.driver, sizeof e.driver, info->driver);
@@ -190,9 +211,9 @@ static tuning_entry entry_of(const abut_device_info *info, abut_precision precis
 }
 
 const tuning_entry *tuning_file_find(const tuning_file *f, const abut_device_info *info,
-                                     abut_precision precision)
+                                     abut_precision precision, const char *module)
 {
-  const tuning_entry wanted = entry_of(info, precision);
+  const tuning_entry wanted = entry_of(info, precision, module);
   for (size_t i = 0; i < f->count; ++i) {
     if (same_device(&wanted, &f->entries[i])) {
       return &f->entries[i];
@@ -205,11 +226,20 @@ const tuning_entry *tuning_file_find(const tuning_file *f, const abut_device_inf
 
 static json_t *describe(const tuning_entry *e)
 {
-  json_t *o = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", e->name, "platform",
-                        e->platform, "precision", e->precision == ABUT_FLOAT64 ? "f64" : "f32",
-                        value_keys[0], (json_int_t)e->values.lanes, value_keys[1],
-                        (json_int_t)e->values.group, value_keys[2], (json_int_t)e->values.items,
-                        value_keys[3], (json_int_t)e->values.scratch_bytes);
+  json_t *o = json_pack("{s:s, s:s, s:s}", "name", e->name, "platform", e->platform, "precision",
+                        e->precision == ABUT_FLOAT64 ? "f64" : "f32");
+  json_t *first = *e->module
+                    ? json_pack("{s:s}", "module", e->module)
+                    : json_pack("{s:I}", value_keys[0], (json_int_t)e->values.lanes);
+  json_t *rest = json_pack("{s:I, s:I, s:I}", value_keys[1], (json_int_t)e->values.group,
+                           value_keys[2], (json_int_t)e->values.items, value_keys[3],
+                           (json_int_t)e->values.scratch_bytes);
+  if (!first || !rest || json_object_update(o, first) != 0 || json_object_update(o, rest) != 0) {
+    json_decref(o);
+    o = NULL;
+  }
+  json_decref(first);
+  json_decref(rest);
   if (o && *e->driver && json_object_set_new(o, "driver", json_string(e->driver)) != 0) {
     json_decref(o);
     o = NULL;
@@ -233,12 +263,12 @@ static abut_status write_entries(const char *path, const tuning_file *f)
 }
 
 abut_status tuning_file_put(const char *path, const abut_device_info *info,
-                            abut_precision precision, const tuning *values)
+                            abut_precision precision, const char *module, const tuning *values)
 {
   tuning_file f;
   abut_status status = ABUT_SUCCESS;
   TRY(tuning_file_read(path, &f));
-  tuning_entry e = entry_of(info, precision);
+  tuning_entry e = entry_of(info, precision, module);
   e.values = *values;
   size_t i = 0, room = f.count;
   while (i < f.count && !same_device(&e, &f.entries[i])) {

@@ -2,19 +2,14 @@
 #ifndef ABUT_IO_BODY_FILE_H
 #define ABUT_IO_BODY_FILE_H
 
+#include "base/memory.h"
 #include <abut/body.h>
 
 typedef struct body_file {
   char *name;      /* NULL unless given */
   char *mesh_path; /* the mesh, with the body file's folder before a relative path */
-  abut_superquadric *superquadrics;
-  size_t superquadric_count;
-  abut_polyhedron *polyhedra;
-  size_t polyhedron_count;
-  abut_pointcloud *pointclouds;
-  size_t pointcloud_count;
-  double *numbers; /* planes and points of all of them */
-  size_t number_count;
+  abut_body_def def; /* its primitives alone, no mesh and no cookie */
+  arena memory;     /* of the primitives */
 } body_file;
 
 /* Reads and checks everything but the mesh; `name` is the file's path. *out is empty on failure. */

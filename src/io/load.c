@@ -61,17 +61,13 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
 {
   body_file file = {0};
   mesh m = {0};
-  abut_body_def def = abut_default_body_def();
+  abut_body_def def;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_file_read(path, &file));
   TRY_DONE(read_named_mesh(path, file.mesh_path, &m));
+  def = file.def;
+  def.cookie = abut_default_body_def().cookie;
   set_mesh(&def, &m);
-  def.superquadrics = file.superquadrics;
-  def.superquadric_count = file.superquadric_count;
-  def.polyhedra = file.polyhedra;
-  def.polyhedron_count = file.polyhedron_count;
-  def.pointclouds = file.pointclouds;
-  def.pointcloud_count = file.pointcloud_count;
   status = create(context, path, &def, body);
 done:
   mesh_free(&m);

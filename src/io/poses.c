@@ -9,54 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 12
+#define COLUMNS 12 /* of both poses; one more may name a pair */
 
-/* The fields of a line, without the blanks around them. */
-static size_t split(scan *t, word *fields, size_t room)
-{
-  const char *end = t->at;
-  while (end != t->end && *end != '\n' && *end != '\r') {
-    end++;
-  }
-  size_t count = 0;
-  for (const char *at = t->at;; at++) {
-    const char *stop = memchr(at, ',', (size_t)(end - at));
-    stop = stop ? stop : end;
-    const char *from = at, *to = stop;
-    while (from != to && (*from == ' ' || *from == '\t')) {
-      from++;
-    }
-    while (to != from && (to[-1] == ' ' || to[-1] == '\t')) {
-      to--;
-    }
-    if (count < room) {
-      fields[count] = (word){from, (size_t)(to - from)};
-    }
-    count++;
-    at = stop;
-    if (at == end) {
-      return count;
-    }
-  }
-}
+/* What the rows are read into. */
+typedef struct rows {
+  abut_poses *out;
+  size_t rooms[3];
+  size_t columns; /* of each row, as the header has them */
+} rows;
 
-static abut_status wrong_columns(const scan *t, size_t count)
+static abut_status wrong_columns(const scan *t, size_t count, size_t wanted)
 {
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %d of s1 and s2", count,
-                 COLUMNS);
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of s1 and s2%s",
+                 count, wanted, wanted > COLUMNS ? " and pair" : "");
 }
 
 /* A header of numbers would be a pose lost. */
-static abut_status read_header(scan *t)
+static abut_status read_header(scan *t, rows *r)
 {
-  word fields[COLUMNS];
+  word fields[COLUMNS + 1];
   double unused;
   if (!text_content(t)) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; a header is expected");
   }
-  size_t count = split(t, fields, COLUMNS);
-  if (count != COLUMNS) {
-    return wrong_columns(t, count);
+  r->columns = text_fields(t, fields, COLUMNS + 1);
+  if (r->columns != COLUMNS && (r->columns != COLUMNS + 1 || !word_is(fields[COLUMNS], "pair"))) {
+    return wrong_columns(t, r->columns, COLUMNS);
   }
   for (size_t i = 0; i < COLUMNS; i++) {
     if (!word_any_number(fields[i], &unused)) {
@@ -67,12 +45,13 @@ static abut_status read_header(scan *t)
   return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
 }
 
-static abut_status read_row(scan *t, double *row)
+static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t *pair)
 {
-  word fields[COLUMNS];
-  size_t count = split(t, fields, COLUMNS);
-  if (count != COLUMNS) {
-    return wrong_columns(t, count);
+  word fields[COLUMNS + 1];
+  int64_t index = 0;
+  const size_t count = text_fields(t, fields, COLUMNS + 1);
+  if (count != r->columns) {
+    return wrong_columns(t, count, r->columns);
   }
   for (size_t i = 0; i < COLUMNS; i++) {
     if (!word_any_number(fields[i], &row[i])) {
@@ -80,18 +59,31 @@ static abut_status read_row(scan *t, double *row)
                      word_shown(fields[i]).text);
     }
   }
+  if (count > COLUMNS &&
+      (!word_integer(fields[COLUMNS], &index) || index < 0 || index > UINT32_MAX)) {
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "pair: '%s' is no index of a pair",
+                   word_shown(fields[COLUMNS]).text);
+  }
+  *pair = (uint32_t)index;
   return ABUT_SUCCESS;
 }
 
-static abut_status add_row(abut_poses *p, size_t *room1, size_t *room2, const double *row)
+static abut_status add_row(rows *r, const double *row, uint32_t pair)
 {
-  void *pose1 = p->pose1, *pose2 = p->pose2;
-  abut_status status = grow(&pose1, room1, p->count + 1, 6 * sizeof(double));
+  abut_poses *p = r->out;
+  void *pose1 = p->pose1, *pose2 = p->pose2, *pairs = p->pair;
+  abut_status status = grow(&pose1, &r->rooms[0], p->count + 1, 6 * sizeof(double));
   p->pose1 = pose1;
   TRY(status);
-  status = grow(&pose2, room2, p->count + 1, 6 * sizeof(double));
+  status = grow(&pose2, &r->rooms[1], p->count + 1, 6 * sizeof(double));
   p->pose2 = pose2;
   TRY(status);
+  if (r->columns > COLUMNS) {
+    status = grow(&pairs, &r->rooms[2], p->count + 1, sizeof pair);
+    p->pair = pairs;
+    TRY(status);
+    p->pair[p->count] = pair;
+  }
   memcpy(p->pose1 + 6 * p->count, row, 6 * sizeof(double));
   memcpy(p->pose2 + 6 * p->count, row + 6, 6 * sizeof(double));
   p->count++;
@@ -100,12 +92,18 @@ static abut_status add_row(abut_poses *p, size_t *room1, size_t *room2, const do
 
 static abut_status read_rows(scan *t, abut_poses *out)
 {
-  size_t room1 = 0, room2 = 0;
-  TRY(read_header(t));
+  rows r = {.out = out};
+  TRY(read_header(t, &r));
+  if (r.columns > COLUMNS) { /* there, though there be no rows */
+    void *pairs = NULL;
+    TRY(grow(&pairs, &r.rooms[2], 1, sizeof *out->pair));
+    out->pair = pairs;
+  }
   while (text_content(t)) {
     double row[COLUMNS];
-    TRY(read_row(t, row));
-    TRY(add_row(out, &room1, &room2, row));
+    uint32_t pair = 0;
+    TRY(read_row(t, &r, row, &pair));
+    TRY(add_row(&r, row, pair));
     text_next_line(t);
   }
   return ABUT_SUCCESS;
@@ -173,6 +171,44 @@ static abut_status convert(const char *name, const abut_array *a, size_t width, 
   return ABUT_SUCCESS;
 }
 
+static abut_status check_indices(npy_where where, const abut_array *a, size_t poses)
+{
+  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
+  if (a->type != ABUT_ARRAY_UINT8 && a->type != ABUT_ARRAY_UINT32) {
+    return npy_fail(where, "dtype %s, not uint8 or uint32", types[a->type]);
+  }
+  return a->dimensions == 1 && a->shape[0] == poses
+           ? ABUT_SUCCESS
+           : npy_fail(where, "not of shape (N,) of the %zu poses", poses);
+}
+
+static abut_status convert_indices(const abut_array *a, size_t count, uint32_t **out)
+{
+  void *indices;
+  TRY(allocate(&indices, count, sizeof **out));
+  *out = indices;
+  for (size_t i = 0; i < count; i++) {
+    (*out)[i] = a->type == ABUT_ARRAY_UINT8 ? ((const uint8_t *)a->data)[i]
+                                            : ((const uint32_t *)a->data)[i];
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Each pose's pair, where the archive tells. */
+static abut_status read_indices(const char *name, zip_t *archive, abut_poses *out)
+{
+  abut_array a;
+  const zip_int64_t member = zip_name_locate(archive, "pair.npy", 0);
+  if (member < 0) {
+    return ABUT_SUCCESS;
+  }
+  TRY(npz_read_array(name, archive, (zip_uint64_t)member, &a));
+  abut_status status = check_indices((npy_where){name, a.name}, &a, out->count);
+  status = status == ABUT_SUCCESS ? convert_indices(&a, out->count, &out->pair) : status;
+  npz_free_array(&a);
+  return status;
+}
+
 static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
 {
   zip_int64_t members[2];
@@ -188,7 +224,7 @@ static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
     TRY(status);
   }
   out->count = counts[0];
-  return counts[0] == counts[1] ? ABUT_SUCCESS
+  return counts[0] == counts[1] ? read_indices(name, archive, out)
                                 : fail_at(ABUT_ERROR_FORMAT, name, 0,
                                           "%zu poses of body 1, but %zu of body 2", counts[0],
                                           counts[1]);
@@ -233,6 +269,7 @@ void abut_free_poses(abut_poses *poses)
   if (poses) {
     free(poses->pose1);
     free(poses->pose2);
+    free(poses->pair);
     *poses = (abut_poses){0};
   }
 }

@@ -15,11 +15,13 @@
 #define LENGTH(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LENGTH_LEAST}
 #define OTHER(key, member) {#key, offsetof(abut_smoothing, member), SMOOTHING_LEAST}
 
-static const struct {
+typedef struct entry {
   const char *key;
   size_t offset;
   double least;
-} reals[] = {
+} entry;
+
+static const entry reals[] = {
   LENGTH(length, length),       LENGTH(union, union_),    LENGTH(plane, plane),
   OTHER(normal, normal),        LENGTH(penetration, penetration),
   LENGTH(neighbour, neighbour), OTHER(clash, clash),      OTHER(sign, sign),
@@ -29,6 +31,13 @@ static const struct {
 
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
+/* These may be absent, and are 0 then: off. */
+static const entry optional[] = {
+  OTHER(near, near), OTHER(reach, reach), OTHER(floor, floor),
+};
+
+#define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
+
 static const char *const other_keys[] = {"trace",     "inside",    "select", "edge_edge",
                                          "two_sided", "edges",     "vertices"};
 
@@ -36,12 +45,15 @@ static const char *const other_keys[] = {"trace",     "inside",    "select", "ed
 
 static abut_status check_keys(const json_file *f, const json_at *root)
 {
-  const char *keys[REAL_COUNT + OTHER_COUNT];
+  const char *keys[REAL_COUNT + OPTIONAL_COUNT + OTHER_COUNT];
   for (size_t i = 0; i < REAL_COUNT; i++) {
     keys[i] = reals[i].key;
   }
-  memcpy(keys + REAL_COUNT, other_keys, sizeof other_keys);
-  return json_check_keys(f, root, keys, REAL_COUNT + OTHER_COUNT);
+  for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
+    keys[REAL_COUNT + i] = optional[i].key;
+  }
+  memcpy(keys + REAL_COUNT + OPTIONAL_COUNT, other_keys, sizeof other_keys);
+  return json_check_keys(f, root, keys, sizeof keys / sizeof *keys);
 }
 
 static abut_status read_reals(const json_file *f, const json_at *root, abut_smoothing *out)
@@ -56,6 +68,26 @@ static abut_status read_reals(const json_file *f, const json_at *root, abut_smoo
                        SMOOTHING_MOST);
     }
     memcpy((char *)out + reals[i].offset, &value, sizeof value);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Bounds as check_smoothing has them. */
+static abut_status read_optional(const json_file *f, const json_at *root, abut_smoothing *out)
+{
+  for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
+    json_at at;
+    double value = 0.0;
+    const bool length = optional[i].offset != offsetof(abut_smoothing, floor);
+    const double least = length ? out->penetration : 0.0;
+    const double most = length ? SMOOTHING_MOST : FLOOR_MOST;
+    if (json_find(root, optional[i].key, &at)) {
+      TRY(json_number(f, &at, &value));
+      if (value != 0.0 && !(value >= least && value <= most)) {
+        return json_fail(f, &at, "%.9g is neither 0 nor within %.9g to %g", value, least, most);
+      }
+    }
+    memcpy((char *)out + optional[i].offset, &value, sizeof value);
   }
   return ABUT_SUCCESS;
 }
@@ -101,6 +133,7 @@ static abut_status read_root(const json_file *f, const json_at *root, abut_smoot
   json_int_t trace;
   TRY(check_keys(f, root));
   TRY(read_reals(f, root, out));
+  TRY(read_optional(f, root, out));
   TRY(json_need(f, root, "trace", &at));
   TRY(json_whole(f, &at, TRACE_MOST, &trace));
   out->trace = (uint32_t)trace;
@@ -135,12 +168,17 @@ static size_t write_real(char *text, size_t room, const char *key, double value)
   return (size_t)snprintf(text, room, " \"%s\": %s,\n", key, number);
 }
 
+static const entry *real_entry(size_t i)
+{
+  return i < REAL_COUNT ? &reals[i] : &optional[i - REAL_COUNT];
+}
+
 static size_t write_reals(const abut_smoothing *s, char *text, size_t used)
 {
-  for (size_t i = 0; i < REAL_COUNT; i++) {
+  for (size_t i = 0; i < REAL_COUNT + OPTIONAL_COUNT; i++) {
     double value;
-    memcpy(&value, (const char *)s + reals[i].offset, sizeof value);
-    used += write_real(text + used, TEXT_BYTES - used, reals[i].key, value);
+    memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
+    used += write_real(text + used, TEXT_BYTES - used, real_entry(i)->key, value);
   }
   return used;
 }
@@ -158,11 +196,11 @@ static void write_others(const abut_smoothing *s, char *text, size_t used)
 
 static abut_status check_reals(const abut_smoothing *s)
 {
-  for (size_t i = 0; i < REAL_COUNT; i++) {
+  for (size_t i = 0; i < REAL_COUNT + OPTIONAL_COUNT; i++) {
     double value;
-    memcpy(&value, (const char *)s + reals[i].offset, sizeof value);
+    memcpy(&value, (const char *)s + real_entry(i)->offset, sizeof value);
     if (!isfinite(value)) {
-      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is not finite", reals[i].key);
+      return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is not finite", real_entry(i)->key);
     }
   }
   return ABUT_SUCCESS;

@@ -161,6 +161,38 @@ abut_status text_count(scan *t, const char *what, uint64_t limit, uint64_t *out)
   return ABUT_SUCCESS;
 }
 
+static word without_blanks(const char *from, const char *to)
+{
+  while (from != to && (*from == ' ' || *from == '\t')) {
+    from++;
+  }
+  while (to != from && (to[-1] == ' ' || to[-1] == '\t')) {
+    to--;
+  }
+  return (word){from, (size_t)(to - from)};
+}
+
+size_t text_fields(const scan *t, word *fields, size_t room)
+{
+  const char *end = t->at;
+  while (end != t->end && *end != '\n' && *end != '\r' && !(t->comment && *end == t->comment)) {
+    end++;
+  }
+  size_t count = 0;
+  for (const char *at = t->at;; at++) {
+    const char *stop = memchr(at, ',', (size_t)(end - at));
+    stop = stop ? stop : end;
+    if (count < room) {
+      fields[count] = without_blanks(at, stop);
+    }
+    count++;
+    at = stop;
+    if (at == end) {
+      return count;
+    }
+  }
+}
+
 static size_t digits(word w, size_t from)
 {
   size_t at = from;

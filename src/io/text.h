@@ -38,6 +38,10 @@ void text_close(scan *t);
 /* The next word of the line; false at the line's end. */
 bool text_word(scan *t, word *w);
 
+/* The line's fields between commas, from here on, without the blanks around them: how many there
+ * are, of which the first `room` are given. */
+size_t text_fields(const scan *t, word *fields, size_t room);
+
 /* To the start of the next line. */
 void text_next_line(scan *t);
 

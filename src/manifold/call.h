@@ -1,23 +1,26 @@
-/* A call over a batch: its runs, what each device does with a chunk, what comes back to the
- * caller's arrays. */
+/* A call over a batch of poses: contacts and what is derived from them, as an operation of the
+ * engine. Each of its runs has a bank of its own. */
 #ifndef ABUT_MANIFOLD_CALL_H
 #define ABUT_MANIFOLD_CALL_H
 
+#include "batch/batch.h"
 #include "manifold/compact_list.h"
+#include "manifold/mixed.h"
+#include "manifold/outputs.h"
 #include "manifold/run.h"
-#include "schedule/schedule.h"
+#include <abut/derivatives.h>
 
 typedef struct call call;
 
 /* A call at work on one device: its runs in each slot, and room for what is scattered. */
 typedef struct call_on {
   const call *call;
-  run runs[DEVICE_SLOTS][2];
+  batch_on *batch;
+  run runs[DEVICE_SLOTS][BANKS];
   int *status;    /* (chunk) */
   double *values; /* rows of reductions */
-  void *zeros;    /* (chunk, P) */
   size_t room;    /* poses in these */
-  double computed; /* when what the call's own `collect` launched had ended, by now(); or 0 */
+  size_t rejected; /* of the chunk */
   piece *piece;   /* the chunk's part of the compact list, while it is read */
 } call_on;
 
@@ -27,44 +30,76 @@ typedef abut_status (*call_step)(call_on *on, size_t slot, chunk c);
 /* A call. The first run gives the values, the last one the derivatives; they are the same run
  * unless these have a smoothing, or a program, of their own. */
 struct call {
-  run runs[2]; /* not on any device yet */
+  batch_call base;
+  run runs[BANKS]; /* not on any device yet; of several pairs, the first one's */
+  const abut_pair *lists[BANKS]; /* each run's pairs of a batch of several, or NULL */
+  mixed order;                   /* of their entries, while the call is at work */
+  size_t contacts;               /* that a row of the caller's has */
   int run_count;
-  context *context;
   abut_batch *batch;
   size_t real_bytes;
   call_step upload, launch, collect; /* or NULL */
   const void *user;
-  const void *along[2]; /* tangents of the poses for a run on duals; NULL: zero */
-  compact_list *list;   /* where the batch wants one */
-  pthread_mutex_t *lock; /* of what devices add to the batch: `rejected`, the list */
+  const abut_pose_tangents *along; /* of the poses, for a run on duals; NULL: zero */
+  compact_list list;               /* where the batch wants one */
 };
 
 /* Checks a batch and sets up a call with one run of the pair, on plain numbers, of the batch's own
  * outputs. */
 abut_status call_start(call *c, abut_pair pair, abut_batch *batch);
 
-/* Adds a run of its own for derivatives: another pair of the same bodies, or other program. */
-abut_status call_add_run(call *c, abut_pair pair, program_id program);
+/* Adds a run of its own for derivatives: another pair of the same bodies, or other program. Of a
+ * batch of several pairs, one for each of its list, which stay the caller's. */
+abut_status call_add_run(call *c, const abut_pair *pairs, program_id program);
 
-run *values_run(call *c);
-run *derivatives_run(call *c);
+static inline run *values_run(call *c)
+{
+  return &c->runs[0];
+}
+
+static inline run *derivatives_run(call *c)
+{
+  return &c->runs[c->run_count - 1];
+}
 
 /* The same of a device's slot. */
-run *values_on(call_on *on, size_t slot);
-run *derivatives_on(call_on *on, size_t slot);
+static inline run *values_on(call_on *on, size_t slot)
+{
+  return &on->runs[slot][0];
+}
 
-/* Refuses an array in the caller's OpenCL memory that is none or too short. An array of NULL, or of
- * the host, is right. */
-abut_status check_array(const call *c, const void *array, size_t width, const char *what);
+static inline run *derivatives_on(call_on *on, size_t slot)
+{
+  return &on->runs[slot][on->call->run_count - 1];
+}
+
+/* Arrays for the derivatives' run to read, or that it leaves: cotangents and tangents of an output
+ * of contacts. An array of NULL is none. */
+void call_add_bars(call *c, const contact_output *o, const void *array);
+void call_add_tangents(call *c, const contact_output *o, void *array);
+
+/* Rows of `width` plain reals that the derivatives' run leaves, whatever its numbers are. */
+void call_add_rows(call *c, const char *name, scratch_id id, void *array, size_t width);
+
+/* Gradients of the poses. part: of a run on duals, 0 values, 1 derivatives. */
+void call_add_gradients(call *c, size_t part, const abut_gradients *to);
 
 /* Runs all chunks on all devices. */
 abut_status call_finish(call *c);
 
-/* Brings `c.count` rows of `width` reals of the caller's array to a run's scratch. */
-abut_status put_rows(run *r, scratch_id id, const void *array, chunk c, size_t width);
+/* ---- shared by the call's own files ---- */
+extern const operation poses_operation;
 
-/* Brings rows of `width` reals back to the caller's array, if it is there. part: 0 values, 1
- * derivatives of a run on duals. */
-abut_status get_rows(const run *r, scratch_id id, int part, void *array, chunk c, size_t width);
+/* Activities below it need not be computed for what a run's batch wants; 0: all must. */
+double call_cutoff(const run *r, const abut_batch *b);
+
+/* Takes back what chunks have left in the caller's batch. */
+void call_empty(call *c);
+
+/* The poses, and what the batch itself wants. */
+void call_add_arrays(call *c);
+
+/* The arrays of reductions, in the order of their numbers in SCRATCH_REDUCED. */
+void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS]);
 
 #endif

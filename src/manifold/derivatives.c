@@ -2,14 +2,10 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "geometry/layout.h"
+#include "manifold/active.h"
 #include "manifold/call.h"
-#include <abut/derivatives.h>
+#include "manifold/outputs.h"
 #include <stdlib.h>
-
-static bool has_pair(abut_pair p)
-{
-  return p.index || p.generation;
-}
 
 /* Makes the derivatives' run: the values' own, unless they have another smoothing, or are on duals
  * while the batch wants what only the plain program computes. */
@@ -17,13 +13,19 @@ static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivat
                                    program_id program)
 {
   const wanted *w = &c->runs[0].wanted;
-  if (has_pair(derivatives)) {
-    return call_add_run(c, derivatives, program);
+  const abut_pair *own = c->lists[0] ? c->lists[0] : &handle_;
+  if (c->lists[0] && has_pair(derivatives)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs has those for derivatives in a list "
+                "of its own: pass ABUT_SAME_PAIR");
   }
-  if (program == PROGRAM_DUAL && (w->reduced || w->compact)) {
-    return call_add_run(c, handle_, program);
+  if (has_pair(derivatives) || c->batch->derivatives) {
+    return call_add_run(c, c->lists[0] ? c->batch->derivatives : &derivatives, program);
+  }
+  if (program != PROGRAM_PLAIN && (w->reduced || w->compact)) {
+    return call_add_run(c, own, program);
   }
   c->runs[0].program = program;
+  c->runs[0].wanted.active = false; /* derivatives of all contacts */
   return ABUT_SUCCESS;
 }
 
@@ -33,54 +35,7 @@ static abut_status forward_derivatives(call_on *on, size_t slot, chunk c)
   return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
 }
 
-static abut_status check_gradients(const call *c, const abut_gradients *g)
-{
-  const size_t width = (size_t)c->runs[0].pose_width;
-  TRY(check_array(c, g->pose1, width, "the gradient of pose1"));
-  return check_array(c, g->pose2, width, "the gradient of pose2");
-}
-
-static abut_status check_along(const call *c, const abut_pose_tangents *along)
-{
-  const size_t width = (size_t)c->runs[0].pose_width;
-  TRY(check_array(c, along->pose1, width, "the tangent of pose1"));
-  return check_array(c, along->pose2, width, "the tangent of pose2");
-}
-
-static abut_status get_gradients(const run *r, int part, const abut_gradients *to, chunk c)
-{
-  const size_t width = (size_t)r->pose_width;
-  TRY(get_rows(r, SCRATCH_GRADIENT_1, part, to->pose1, c, width));
-  return get_rows(r, SCRATCH_GRADIENT_2, part, to->pose2, c, width);
-}
-
 /* ---- VJP ---- */
-
-typedef struct vjp_call {
-  const abut_cotangents *cotangents;
-  const abut_gradients *gradients;
-} vjp_call;
-
-static abut_status vjp_upload(call_on *on, size_t slot, chunk c)
-{
-  const vjp_call *v = on->call->user;
-  const abut_cotangents *bar = v->cotangents;
-  run *r = derivatives_on(on, slot);
-  const size_t contacts = r->pair->layout.contacts;
-  const struct {
-    scratch_id id;
-    const void *array;
-    size_t width;
-  } rows[] = {{SCRATCH_P_BAR, bar->p, 3 * contacts}, {SCRATCH_D_BAR, bar->d, contacts},
-              {SCRATCH_N_BAR, bar->n, 3 * contacts},
-              {SCRATCH_ACTIVITY_BAR, bar->activity, contacts}};
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-    if (rows[i].array) {
-      TRY(put_rows(r, rows[i].id, rows[i].array, c, rows[i].width));
-    }
-  }
-  return ABUT_SUCCESS;
-}
 
 static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
 {
@@ -88,68 +43,39 @@ static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
   return run_reverse(derivatives_on(on, slot), c.count);
 }
 
-static abut_status vjp_collect(call_on *on, size_t slot, chunk c)
+static void add_cotangents(call *c, const abut_cotangents *bars)
 {
-  const vjp_call *v = on->call->user;
-  return get_gradients(derivatives_on(on, slot), 0, v->gradients, c);
-}
-
-static abut_status check_vjp(const call *c, const abut_cotangents *bar, const abut_gradients *g)
-{
-  const size_t contacts = c->runs[0].pair->layout.contacts;
-  TRY(check_array(c, bar->p, 3 * contacts, "the cotangent of p"));
-  TRY(check_array(c, bar->d, contacts, "the cotangent of d"));
-  TRY(check_array(c, bar->n, 3 * contacts, "the cotangent of n"));
-  TRY(check_array(c, bar->activity, contacts, "the cotangent of activity"));
-  return check_gradients(c, g);
-}
-
-static int given(const void *p, const void *d, const void *n, const void *activity)
-{
-  return (p ? WANT_P : 0) | (d ? WANT_D : 0) | (n ? WANT_N : 0) | (activity ? WANT_ACTIVITY : 0);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    call_add_bars(c, o, output_array(o, OUTPUT_COTANGENTS, bars));
+  }
 }
 
 abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
                      const abut_cotangents *cotangents, const abut_gradients *gradients)
 {
   call c;
-  if (!cotangents || !gradients ||
-      !given(cotangents->p, cotangents->d, cotangents->n, cotangents->activity)) {
+  const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
+  if (!given || !gradients) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_vjp needs cotangents of an output, and gradients");
   }
-  const vjp_call v = {cotangents, gradients};
   TRY(call_start(&c, handle_, batch));
-  TRY(check_vjp(&c, cotangents, gradients));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
-  derivatives_run(&c)->wanted.cotangents =
-    given(cotangents->p, cotangents->d, cotangents->n, cotangents->activity);
-  c.upload = vjp_upload;
+  derivatives_run(&c)->wanted.cotangents = given;
+  add_cotangents(&c, cotangents);
+  call_add_gradients(&c, 0, gradients);
   c.launch = vjp_launch;
-  c.collect = vjp_collect;
-  c.user = &v;
   return call_finish(&c);
 }
 
 /* ---- JVP ---- */
 
-static abut_status jvp_collect(call_on *on, size_t slot, chunk c)
+static void add_tangents(call *c, const abut_tangents *t)
 {
-  const abut_tangents *t = on->call->user;
-  const run *r = derivatives_on(on, slot);
-  const size_t contacts = r->pair->layout.contacts;
-  TRY(get_rows(r, SCRATCH_P, 1, t->p, c, 3 * contacts));
-  TRY(get_rows(r, SCRATCH_D, 1, t->d, c, contacts));
-  TRY(get_rows(r, SCRATCH_N, 1, t->n, c, 3 * contacts));
-  return get_rows(r, SCRATCH_ACTIVITY, 1, t->activity, c, contacts);
-}
-
-static abut_status check_tangents(const call *c, const abut_tangents *t)
-{
-  const size_t contacts = c->runs[0].pair->layout.contacts;
-  TRY(check_array(c, t->p, 3 * contacts, "the tangent of p"));
-  TRY(check_array(c, t->d, contacts, "the tangent of d"));
-  TRY(check_array(c, t->n, 3 * contacts, "the tangent of n"));
-  return check_array(c, t->activity, contacts, "the tangent of activity");
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    call_add_tangents(c, o, output_array(o, OUTPUT_TANGENTS, t));
+  }
 }
 
 abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
@@ -160,25 +86,15 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
     return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
   }
   TRY(call_start(&c, handle_, batch));
-  TRY(check_along(&c, along));
-  TRY(check_tangents(&c, tangents));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
-  derivatives_run(&c)->wanted.arrays |=
-    given(tangents->p, tangents->d, tangents->n, tangents->activity);
-  c.along[0] = along->pose1;
-  c.along[1] = along->pose2;
+  derivatives_run(&c)->wanted.arrays |= outputs_given(OUTPUT_TANGENTS, tangents);
+  add_tangents(&c, tangents);
+  c.along = along;
   c.launch = forward_derivatives;
-  c.collect = jvp_collect;
-  c.user = tangents;
   return call_finish(&c);
 }
 
 /* ---- reductions ---- */
-
-typedef struct reduction_call {
-  abut_reduction reduction;
-  const abut_gradients *gradients, *products;
-} reduction_call;
 
 /* C numbers that all poses share as cotangents. */
 static abut_status make_shared_bar(const run *r, double value, buffer **out)
@@ -223,6 +139,9 @@ static abut_status reduction_upload(call_on *on, size_t slot, chunk c)
 {
   (void)c;
   const run *r = derivatives_on(on, slot);
+  if (r->wanted.cutoff > 0.0) {
+    return ABUT_SUCCESS;
+  }
   if (r->wanted.shared_d) {
     TRY(make_shared_bar(r, 1.0 / (double)r->pair->layout.contacts, &r->on->mean_bar));
   }
@@ -231,39 +150,34 @@ static abut_status reduction_upload(call_on *on, size_t slot, chunk c)
 
 static abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
 {
-  const reduction_call *g = on->call->user;
+  const abut_reduction reduction = *(const abut_reduction *)on->call->user;
   const run *r = derivatives_on(on, slot);
   const run *from = r->program == PROGRAM_DUAL ? r : values_on(on, slot);
   const abut_layout *l = &r->pair->layout;
-  if (g->reduction == ABUT_REDUCE_ENERGY) {
+  if (reduction == ABUT_REDUCE_ENERGY) {
     return LAUNCH_RUN(r, KERNEL_ENERGY_COTANGENTS, lane_blocks(r, l->contacts), count,
                       BUFFER(from, SCRATCH_D), BUFFER(from, SCRATCH_ACTIVITY),
-                      ARG_INT(l->contacts), BUFFER(r, SCRATCH_D_BAR),
-                      BUFFER(r, SCRATCH_ACTIVITY_BAR));
+                      HEAD(r), BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR));
   }
-  if (g->reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
-                      ARG_INT(l->contacts), ARG_INT(l->edge_offset[0]),
-                      ARG_BUFFER(from->on->coefficients), BUFFER(r, SCRATCH_D_BAR));
+                      HEAD(from), BUFFER(r, SCRATCH_D_BAR));
   }
   return ABUT_SUCCESS;
 }
 
+/* Of a sum over active contacts, what cannot be active is not computed where bounds can tell. */
 static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
 {
+  const abut_reduction reduction = *(const abut_reduction *)on->call->user;
+  const run *r = derivatives_on(on, slot);
+  if (r->wanted.cutoff > 0.0) {
+    TRY(run_sum_bars(r, c.count, reduction == ABUT_REDUCE_ENERGY));
+    return run_active_reverse(r, c.count);
+  }
   TRY(forward_derivatives(on, slot, c));
   TRY(reduction_cotangents(on, slot, c.count));
   return run_reverse(derivatives_on(on, slot), c.count);
-}
-
-static abut_status reduction_collect(call_on *on, size_t slot, chunk c)
-{
-  const reduction_call *g = on->call->user;
-  const run *r = derivatives_on(on, slot);
-  if (g->gradients) {
-    TRY(get_gradients(r, 0, g->gradients, c));
-  }
-  return g->products ? get_gradients(r, 1, g->products, c) : ABUT_SUCCESS;
 }
 
 static abut_status check_reduction(abut_reduction reduction)
@@ -273,19 +187,20 @@ static abut_status check_reduction(abut_reduction reduction)
            : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
 }
 
-static abut_status run_reduction(call *c, const reduction_call *g)
+/* Whether a sum over active contacts is asked for, and nothing beside it but the batch's own. */
+static bool sums_active(const call *c, abut_pair derivatives, abut_reduction reduction)
 {
-  if (g->gradients) {
-    TRY(check_gradients(c, g->gradients));
-  }
-  if (g->products) {
-    TRY(check_gradients(c, g->products));
-  }
-  prepare_reduction(reduced_run(c), derivatives_run(c), g->reduction);
+  const abut_batch *b = c->batch;
+  return (reduction == ABUT_REDUCE_ACTIVITY || reduction == ABUT_REDUCE_ENERGY) &&
+         !has_pair(derivatives) && !b->derivatives && !b->compact;
+}
+
+static abut_status run_reduction(call *c, const abut_reduction *reduction)
+{
+  prepare_reduction(reduced_run(c), derivatives_run(c), *reduction);
   c->upload = reduction_upload;
   c->launch = reduction_launch;
-  c->collect = reduction_collect;
-  c->user = g;
+  c->user = reduction;
   return call_finish(c);
 }
 
@@ -293,14 +208,15 @@ abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *
                           abut_reduction reduction, const abut_gradients *gradients)
 {
   call c;
-  const reduction_call g = {reduction, gradients, NULL};
   if (!gradients) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs gradients");
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
-  return run_reduction(&c, &g);
+  c.runs[0].wanted.active = c.runs[0].wanted.sum = sums_active(&c, derivatives, reduction);
+  call_add_gradients(&c, 0, gradients);
+  return run_reduction(&c, &reduction);
 }
 
 abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
@@ -308,76 +224,169 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
                                  const abut_gradients *products)
 {
   call c;
-  const reduction_call g = {reduction, gradients, products};
   if (!along || !products) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product needs tangents and products");
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
-  TRY(check_along(&c, along));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product takes no second smoothing");
+  }
   TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
-  c.along[0] = along->pose1;
-  c.along[1] = along->pose2;
-  return run_reduction(&c, &g);
+  c.along = along;
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_gradients(&c, 1, products);
+  return run_reduction(&c, &reduction);
+}
+
+/* ---- whole Hessians ---- */
+
+typedef struct hessian_call {
+  abut_reduction reduction; /* first: what reductions' steps read */
+  size_t first, columns;    /* of both poses' numbers, pose 1's before pose 2's */
+} hessian_call;
+
+/* Reductions are of distances and activities, which depend on the motion of one body against the
+ * other alone: six of these are enough, whatever numbers the poses have. */
+static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
+{
+  const hessian_call *h = on->call->user;
+  run r = *derivatives_on(on, slot);
+  for (r.motion = 0; r.motion < MOTIONS; ++r.motion) {
+    TRY(run_forward(&r, c.count));
+    TRY(reduction_cotangents(on, slot, c.count));
+    TRY(run_wrenches(&r, c.count));
+    TRY(LAUNCH_RUN(&r, KERNEL_WRENCH_SLOPES, c.count, 1, BUFFER(&r, SCRATCH_FRAMES),
+                   BUFFER(&r, SCRATCH_WRENCHES), ARG_INT(wrench_blocks(&r)), ARG_INT(r.motion),
+                   ARG_INT(c.count), BUFFER(&r, SCRATCH_SLOPES)));
+  }
+  return LAUNCH_RUN(&r, KERNEL_POSES_HESSIAN, h->columns, c.count, BUFFER(&r, SCRATCH_POSE_1),
+                    BUFFER(&r, SCRATCH_POSE_2), ARG_INT(r.pose_width), ARG_INT(h->first),
+                    ARG_INT(h->columns), BUFFER(&r, SCRATCH_SLOPES), BUFFER(&r, SCRATCH_STATUS),
+                    BUFFER(&r, SCRATCH_GRADIENT_1), BUFFER(&r, SCRATCH_GRADIENT_2),
+                    BUFFER(&r, SCRATCH_HESSIAN));
+}
+
+/* A run along motions has other frames than values, if any are wanted. */
+static abut_status add_own_run(call *c, const abut_pair *one, program_id program)
+{
+  const wanted *w = &c->runs[0].wanted;
+  if (w->arrays || w->reduced || w->compact) {
+    return call_add_run(c, c->lists[0] ? c->lists[0] : one, program);
+  }
+  c->runs[0].program = program;
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_hessian(const abut_batch *batch, abut_reduction reduction,
+                                 abut_moving moving, const void *hessian)
+{
+  TRY(check_reduction(reduction));
+  if (!hessian && batch && batch->count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian needs room for the Hessians");
+  }
+  return (int)moving >= ABUT_BOTH_BODIES && moving <= ABUT_BODY_2
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "there are no bodies %d to move", (int)moving);
+}
+
+abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
+                         abut_moving moving, const abut_gradients *gradients, void *hessian)
+{
+  call c;
+  TRY(check_hessian(batch, reduction, moving, hessian));
+  TRY(call_start(&c, handle_, batch));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian takes no second smoothing");
+  }
+  TRY(add_own_run(&c, &handle_, PROGRAM_DUAL));
+  run *r = derivatives_run(&c);
+  const size_t width = (size_t)r->pose_width;
+  const hessian_call h = {reduction, moving == ABUT_BODY_2 ? width : 0,
+                          moving == ABUT_BOTH_BODIES ? 2 * width : width};
+  r->wanted.motions = true;
+  prepare_reduction(r, r, reduction);
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_rows(&c, "the Hessian", SCRATCH_HESSIAN, hessian, h.columns * h.columns);
+  c.upload = reduction_upload;
+  c.launch = hessian_launch;
+  c.user = &h;
+  return call_finish(&c);
 }
 
 /* ---- Jacobian blocks ---- */
 
-/* Every pose moves along its parameter `column`: of body 1's first, then of body 2's. */
-static abut_status put_unit_tangents(const run *r, size_t count, size_t column)
+/* Every entry's values with their derivatives along all motions: of the list's contacts alone, or
+ * of all. */
+static abut_status entries_along_motions(const run *r, size_t poses, const entry_list *list)
 {
-  const size_t width = (size_t)r->pose_width, size = device_real_bytes(r->device);
-  reals rows;
-  TRY(reals_create(&rows, count * width, size));
-  abut_status status = ABUT_SUCCESS;
-  for (size_t side = 0; status == ABUT_SUCCESS && side < 2; ++side) {
-    for (size_t i = 0; i < count * width; ++i) {
-      reals_set(&rows, i, side * width + i % width == column ? 1.0 : 0.0);
-    }
-    status = buffer_write(r->scratch[OF_SIDE(SCRATCH_TANGENT_1, (int)side)], 0,
-                          count * width * size, rows.data);
+  if (!r->wanted.listed) {
+    return run_forward(r, poses);
   }
-  free(rows.data);
-  return status;
+  TRY(run_listed(r, poses, list));
+  return run_listed_values(r, poses);
 }
 
-/* How many entries there are is known once the values are there: columns are launched then. */
+/* Blocks of the entries from `first` on. */
+static abut_status make_blocks(const run *r, size_t poses, const entry_list *list, size_t first,
+                               size_t count)
+{
+  TRY(r->wanted.listed ? run_listed_rows(r, poses, first, count)
+                       : run_picked_rows(r, poses, list, first, count));
+  return LAUNCH(r->device, KERNEL_JACOBIAN_BLOCKS, count, 1, ARG_BUFFER(list->slots),
+                ARG_INT(first), ARG_INT(count), BUFFER(r, SCRATCH_ROWS), BUFFER(r, SCRATCH_STEPS),
+                ARG_INT(r->pose_width), BUFFER(r, SCRATCH_JACOBIAN));
+}
+
+/* How many entries there are is known once the values are there: their derivatives are launched
+ * then. */
 static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
 {
   const run *r = derivatives_on(on, slot), *values = values_on(on, slot);
-  const size_t columns = 2 * (size_t)r->pose_width, entries = on->piece->entries;
+  const size_t entries = on->piece->entries, room = c.count * block_entries(r);
+  const size_t bytes = on->call->list.block_bytes;
+  const entry_list list = {run_buffer(values, SCRATCH_OFFSETS), run_buffer(values, SCRATCH_LIST),
+                           1, COMPACT_INTS, entries};
   if (!entries) {
     return ABUT_SUCCESS;
   }
-  for (size_t column = 0; column < columns; ++column) {
-    TRY(put_unit_tangents(r, c.count, column));
-    TRY(run_forward(r, c.count));
-    TRY(LAUNCH_RUN(r, KERNEL_JACOBIAN_COLUMN, entries, 1, BUFFER(values, SCRATCH_LIST),
-                   ARG_INT(entries), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
-                   BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
-                   ARG_INT(r->pair->layout.contacts), ARG_INT(column), ARG_INT(columns),
-                   BUFFER(r, SCRATCH_JACOBIAN)));
+  TRY(entries_along_motions(r, c.count, &list));
+  TRY(LAUNCH(r->device, KERNEL_MOTION_STEPS, c.count, 1, BUFFER(r, SCRATCH_POSE_1),
+             BUFFER(r, SCRATCH_POSE_2), ARG_INT(r->pose_width), ARG_INT(c.count),
+             BUFFER(r, SCRATCH_STEPS)));
+  for (size_t first = 0; first < entries; first += room) {
+    const size_t count = entries - first < room ? entries - first : room;
+    TRY(make_blocks(r, c.count, &list, first, count));
     TRY(device_submit(r->device));
-    TRY(device_wait(r->device, &on->computed));
+    TRY(device_wait(r->device, &on->batch->computed));
+    TRY(buffer_read(run_buffer(r, SCRATCH_JACOBIAN), 0, count * bytes,
+                    on->piece->blocks + first * bytes));
   }
-  return buffer_read(r->scratch[SCRATCH_JACOBIAN], 0, entries * on->call->list->block_bytes,
-                     on->piece->blocks);
+  return ABUT_SUCCESS;
 }
 
 abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
 {
   call c;
-  if (!batch || !batch->compact || (batch->compact->capacity && !blocks)) {
+  const abut_compact *list = batch ? batch->compact : NULL;
+  if (!list || (!list->grows && list->capacity && !blocks)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
                 "for its blocks");
   }
+  if (list->grows && blocks) {
+    return fail(ABUT_ERROR_ARGUMENT, "a list that grows makes room for its blocks itself: pass "
+                "NULL");
+  }
   TRY(call_start(&c, handle_, batch));
-  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
-  derivatives_run(&c)->wanted.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY;
-  derivatives_run(&c)->wanted.blocks = true;
-  compact_list list = {.blocks = blocks,
-                       .block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes};
-  c.list = &list;
+  TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
+  derivatives_run(&c)->wanted = (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY,
+                                         .blocks = true, .motions = true};
+  c.list.blocks = blocks;
+  c.list.block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes;
   c.collect = jacobian_collect;
   return call_finish(&c);
 }

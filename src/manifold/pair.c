@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "geometry/layout.h"
+#include "manifold/active.h"
+#include "manifold/pair_head.h"
 #include "manifold/smoothing.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +24,7 @@ static void resident_free(resident_pair *r)
   if (!r) {
     return;
   }
-  buffer **scratch = &r->scratch[0][0][0];
-  for (size_t i = 0; i < sizeof r->scratch / sizeof(buffer *); ++i) {
-    buffer_destroy(scratch[i]);
-  }
-  buffer_destroy(r->coefficients);
-  buffer_destroy(r->layout_ints);
+  buffer_destroy(r->head);
   buffer_destroy(r->mean_bar);
   buffer_destroy(r->one_bar);
   free(r);
@@ -51,9 +48,9 @@ static void destroy_owned(owned *self)
   pair_free(p);
 }
 
-static size_t kept(uint32_t wanted, size_t there)
+static size_t kept(uint32_t asked, size_t there)
 {
-  return wanted && wanted < there ? wanted : there;
+  return asked && asked < there ? asked : there;
 }
 
 /* Edges, and what parts the bodies, are divided by `length` and multiplied up to the fourth
@@ -99,22 +96,21 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
-static abut_status upload_layout(const pair *p, device *d, buffer **out)
+static abut_status make_head(const pair *p, size_t place, resident_pair *r)
 {
-  const abut_layout *l = &p->layout;
-  int ints[LAYOUT_INTS];
-  ints[LAYOUT_VERTICES_2] = (int)l->vertex_offset[1];
-  ints[LAYOUT_EDGES_1] = (int)l->edge_offset[0];
-  ints[LAYOUT_EDGES_2] = (int)l->edge_offset[1];
-  ints[LAYOUT_KEPT_V1] = (int)l->vertices[0];
-  ints[LAYOUT_KEPT_V2] = (int)l->vertices[1];
-  ints[LAYOUT_KEPT_E1] = (int)l->edges[0];
-  ints[LAYOUT_KEPT_E2] = (int)l->edges[1];
-  ints[LAYOUT_SELECTED_V1] = p->selected_vertices[0];
-  ints[LAYOUT_SELECTED_V2] = p->selected_vertices[1];
-  ints[LAYOUT_SELECTED_E1] = p->selected_edges[0];
-  ints[LAYOUT_SELECTED_E2] = p->selected_edges[1];
-  return buffer_upload(d, sizeof ints, ints, out);
+  const resident_body *bodies[2];
+  device *d = p->context->members[place].device;
+  double numbers[PAIR_REALS] = {[PAIR_EDGE_PART] = edge_part(&p->smoothing)};
+  for (int i = 0; i < 2; ++i) {
+    body *of = body_get(p->bodies[i]);
+    if (!of) {
+      return ABUT_ERROR_HANDLE;
+    }
+    TRY(body_on(of, place, &bodies[i]));
+    numbers[PAIR_SCORED + i] = p->selected_edges[i] ? scored_reach(bodies[i]) : 0.0;
+  }
+  r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
+  return upload_head(d, &p->smoothing, numbers, &r->sizes, &r->head);
 }
 
 abut_status pair_on(pair *p, size_t place, resident_pair **out)
@@ -122,12 +118,10 @@ abut_status pair_on(pair *p, size_t place, resident_pair **out)
   abut_status status = ABUT_SUCCESS;
   resident_pair *r = NULL;
   if (!p->on[place]) {
-    device *d = p->context->members[place].device;
     void *memory = NULL;
     TRY(allocate(&memory, 1, sizeof(resident_pair)));
     r = memory;
-    TRY_DONE(upload_coefficients(d, &p->smoothing, &r->coefficients));
-    TRY_DONE(upload_layout(p, d, &r->layout_ints));
+    TRY_DONE(make_head(p, place, r));
     p->on[place] = r;
     r = NULL;
   }

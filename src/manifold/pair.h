@@ -1,11 +1,14 @@
-/* A pair of bodies with its smoothing, its slots and the device memory that its calls reuse. */
+/* A pair of bodies with its smoothing and its slots. */
 #ifndef ABUT_MANIFOLD_PAIR_H
 #define ABUT_MANIFOLD_PAIR_H
 
 #include "body/body.h"
+#include "geometry/layout.h"
+#include "geometry/pair.h"
 #include <abut/manifold.h>
 
-/* Scratch and output buffers of one chunk. Those of a body come in pairs, body 1's first. */
+/* Scratch and output buffers of one chunk, by their place in a bank. Those of a body come in pairs,
+ * body 1's first. */
 typedef enum scratch_id {
   SCRATCH_POSE_1, SCRATCH_POSE_2,
   SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* of the poses, for the program on duals */
@@ -26,6 +29,15 @@ typedef enum scratch_id {
   SCRATCH_P, SCRATCH_D, SCRATCH_N, SCRATCH_ACTIVITY,
   SCRATCH_REDUCED,
   SCRATCH_COUNTS, SCRATCH_OFFSETS, SCRATCH_LIST, SCRATCH_VALUES,
+  /* active contacts alone */
+  SCRATCH_BALL_BOUNDS_1, SCRATCH_BALL_BOUNDS_2, SCRATCH_TOUCH,
+  SCRATCH_PLAN, SCRATCH_REACHES,
+  SCRATCH_VERTEX_LIST_1, SCRATCH_VERTEX_LIST_2, SCRATCH_LISTED_AT_1, SCRATCH_LISTED_AT_2,
+  SCRATCH_VERTEX_VALUES_1, SCRATCH_VERTEX_VALUES_2,
+  SCRATCH_NEAR_PAIRS, SCRATCH_NEAR_LIST, SCRATCH_PAIR_LIST, SCRATCH_PAIR_VALUES,
+  SCRATCH_PAIR_BARS, SCRATCH_WEIGHTS_BAR_1, SCRATCH_WEIGHTS_BAR_2,
+  /* the caller's entries */
+  SCRATCH_SLOTS, SCRATCH_ROWS, SCRATCH_SEGMENTS, SCRATCH_PAIR_ENTRIES,
   /* the reverse pass: cotangents */
   SCRATCH_P_BAR, SCRATCH_D_BAR, SCRATCH_N_BAR, SCRATCH_ACTIVITY_BAR, /* of the outputs */
   SCRATCH_FACTORS_BAR, SCRATCH_WITNESS_BAR, SCRATCH_PAIR_ENDS_BAR, SCRATCH_ENDS_BAR,
@@ -34,20 +46,26 @@ typedef enum scratch_id {
   SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, by selections */
   SCRATCH_WRENCHES,
   SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
-  SCRATCH_JACOBIAN,
-  SCRATCH_BUFFERS
+  SCRATCH_STEPS, SCRATCH_JACOBIAN, /* of Jacobian blocks */
+  SCRATCH_SLOPES, SCRATCH_HESSIAN,
+  SCRATCH_COLUMNS, /* of SCRATCH_REDUCED, for states: a buffer each */
+  SCRATCH_COLUMNS_END = SCRATCH_COLUMNS + REDUCED_REALS,
+  SCRATCH_BUFFERS = SCRATCH_COLUMNS_END
 } scratch_id;
 
-/* A pair on one device. Each slot of the device, and each program, has scratch of its own: values
- * of the one are read while the other is filled. */
+_Static_assert(SCRATCH_BUFFERS <= BANK_BUFFERS, "a bank holds all scratch of a run");
+
+/* A pair on one device. */
 typedef struct resident_pair {
-  buffer *coefficients, *layout_ints;
+  pair_sizes sizes;
+  buffer *head; /* coefficients, reals and sizes: cl/kernels/manifold/pair.h */
   buffer *mean_bar, *one_bar; /* C numbers of 1 / C and of 1, made when they are first needed */
-  buffer *scratch[DEVICE_SLOTS][2][SCRATCH_BUFFERS];
 } resident_pair;
 
-/* What takes its own time a pose: each program, and Jacobians. */
-#define RATE_KINDS (PROGRAM_COUNT + 1)
+/* What takes its own time a pose: each program, Jacobians and Hessians. */
+#define RATE_JACOBIAN PROGRAM_KINDS
+#define RATE_HESSIAN (PROGRAM_KINDS + 1)
+#define RATE_KINDS (PROGRAM_KINDS + 2)
 
 typedef struct pair {
   owned base;
@@ -63,6 +81,12 @@ typedef struct pair {
 
 /* The pair on a member of its context, brought there when it is first asked for. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);
+
+/* Whether a handle is meant as one: ABUT_SAME_PAIR and its like are not. */
+static inline bool has_pair(abut_pair p)
+{
+  return p.index || p.generation;
+}
 
 /* The pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);

@@ -1,37 +1,61 @@
-/* Batched calls that need no pair: a body's field, and witness points alone. */
+/* Witness points alone, of edges and of faces. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "manifold/queries.h"
-#include "manifold/smoothing.h"
 #include <abut/derivatives.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* All kernels of witness points take their arrays in order: two inputs, count and stride, the
- * coefficients, the others. */
-static abut_status edges_chunk(size_t first, size_t count, query_call *c)
+/* What takes its own time a query. */
+enum { PLAIN, ALONG, BACK, WAYS };
+#define EDGES 0
+#define FACES WAYS
+
+_Static_assert(2 * WAYS <= QUERY_KINDS, "a context keeps rates of all of them");
+
+static size_t blocks_of(const batch_on *on, size_t count)
 {
-  query_array *a = c->arrays;
-  const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
-  TRY(upload_arrays(c, first, count));
-  if (c->kernel == KERNEL_WITNESS_EDGES) {
-    TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
-                  ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
-                  ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory),
-                  ARG_BUFFER(a[4].memory)));
-  } else {
-    TRY(LAUNCH(c->device, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory),
-               ARG_INT(count), ARG_INT(count), ARG_BUFFER(c->coefficients),
-               ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory), ARG_BUFFER(a[4].memory),
-               ARG_BUFFER(a[5].memory), ARG_BUFFER(a[6].memory)));
-  }
-  return download_arrays(c, first, count);
+  const size_t lanes = device_lanes(on->device);
+  return (count + lanes - 1) / lanes;
 }
 
-/* Checks and sets up a call on edges: the first two arrays. */
-static abut_status start_edges(query_call *c, abut_context handle_,
-                               const abut_smoothing *smoothing, size_t count, const void *edges1,
-                               const void *edges2)
+static void set_kind(query_call *q, int way, int of)
+{
+  q->program = way == ALONG ? PROGRAM_DUAL : PROGRAM_PLAIN;
+  q->base.rates = q->base.context->query_rates[of + way];
+  q->adjoint = way == BACK;
+}
+
+/* ---- edges ---- */
+
+/* Buffers of the forward kernel, then of its adjoint, which reads cotangents from the first's
+ * outputs. */
+enum { EDGES_1, EDGES_2, POINTS_1, POINTS_2, INTERIOR, EDGES_1_BAR, EDGES_2_BAR };
+
+static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
+{
+  const query_call *q = (const query_call *)on->call;
+  const query_on *at = on->user;
+  const size_t blocks = blocks_of(on, c.count);
+  if (!q->adjoint) {
+    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_EDGES, blocks, 1,
+                     AT(on, slot, EDGES_1), AT(on, slot, EDGES_2), ARG_INT(c.count),
+                     ARG_INT(c.count), ARG_BUFFER(at->coefficients), AT(on, slot, POINTS_1),
+                     AT(on, slot, POINTS_2), AT(on, slot, INTERIOR));
+  }
+  return LAUNCH(on->device, KERNEL_WITNESS_EDGES_ADJOINT, blocks, 1, AT(on, slot, EDGES_1),
+                AT(on, slot, EDGES_2), ARG_INT(c.count), ARG_INT(c.count),
+                ARG_BUFFER(at->coefficients), AT(on, slot, POINTS_1), AT(on, slot, POINTS_2),
+                AT(on, slot, INTERIOR), AT(on, slot, EDGES_1_BAR), AT(on, slot, EDGES_2_BAR));
+}
+
+static const operation edges_operation = {.module = MODULE_WITNESS, .test = query_test,
+                                          .place = query_place, .launch = launch_edges,
+                                          .leave = query_leave};
+
+/* Checks and sets up a call on edges. */
+static abut_status start_edges(query_call *q, abut_context handle_,
+                               const abut_smoothing *smoothing, int way, size_t count,
+                               const void *edges1, const void *edges2)
 {
   context *owner = context_get(handle_);
   if (!owner) {
@@ -40,15 +64,8 @@ static abut_status start_edges(query_call *c, abut_context handle_,
   if (!smoothing || (count && (!edges1 || !edges2))) {
     return fail(ABUT_ERROR_ARGUMENT, "witness points of edges need smoothing and edges");
   }
-  TRY(check_smoothing(smoothing));
-  const size_t size = context_real_bytes(owner);
-  *c = (query_call){.context = owner, .smoothing = smoothing, .kernel = KERNEL_WITNESS_EDGES,
-                    .count = 5};
-  c->arrays[0] = (query_array){.in = edges1, .width = 6, .size = size};
-  c->arrays[1] = (query_array){.in = edges2, .width = 6, .size = size};
-  c->arrays[2] = (query_array){.width = 3, .size = size};
-  c->arrays[3] = (query_array){.width = 3, .size = size};
-  c->arrays[4] = (query_array){.width = 1, .size = size};
+  TRY(query_start(q, owner, &edges_operation, count, smoothing));
+  set_kind(q, way, EDGES);
   return ABUT_SUCCESS;
 }
 
@@ -56,12 +73,14 @@ abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoot
                                const void *edges1, const void *edges2, void *points1,
                                void *points2, void *interior)
 {
-  query_call c;
-  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
-  c.arrays[2].out = points1;
-  c.arrays[3].out = points2;
-  c.arrays[4].out = interior;
-  return run_queries(&c, count, edges_chunk);
+  query_call q;
+  TRY(start_edges(&q, handle_, smoothing, PLAIN, count, edges1, edges2));
+  query_input(&q, "edges1", EDGES_1, 6, edges1, NULL);
+  query_input(&q, "edges2", EDGES_2, 6, edges2, NULL);
+  query_output(&q, "points1", POINTS_1, 3, points1);
+  query_output(&q, "points2", POINTS_2, 3, points2);
+  query_output(&q, "interior", INTERIOR, 1, interior);
+  return batch_run(&q.base);
 }
 
 abut_status abut_witness_edges_jvp(abut_context handle_, const abut_smoothing *smoothing,
@@ -70,22 +89,14 @@ abut_status abut_witness_edges_jvp(abut_context handle_, const abut_smoothing *s
                                    void *points1_tangent, void *points2_tangent,
                                    void *interior_tangent)
 {
-  query_call c;
-  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
-  c.program = PROGRAM_DUAL;
-  c.arrays[0].tangent_in = edges1_tangent;
-  c.arrays[1].tangent_in = edges2_tangent;
-  c.arrays[2].tangent_out = points1_tangent;
-  c.arrays[3].tangent_out = points2_tangent;
-  c.arrays[4].tangent_out = interior_tangent;
-  return run_queries(&c, count, edges_chunk);
-}
-
-/* An input that is not given is zero: the chunk's zeros go up in its place. */
-static void cotangent_in(query_array *a, const void *given)
-{
-  a->in = given;
-  a->absent = !given;
+  query_call q;
+  TRY(start_edges(&q, handle_, smoothing, ALONG, count, edges1, edges2));
+  query_input(&q, "edges1", EDGES_1, 6, edges1, edges1_tangent);
+  query_input(&q, "edges2", EDGES_2, 6, edges2, edges2_tangent);
+  query_output(&q, "the tangent of points1", POINTS_1, 3, points1_tangent);
+  query_output(&q, "the tangent of points2", POINTS_2, 3, points2_tangent);
+  query_output(&q, "the tangent of interior", INTERIOR, 1, interior_tangent);
+  return batch_run(&q.base);
 }
 
 abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *smoothing,
@@ -93,54 +104,62 @@ abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *s
                                    const void *points1_bar, const void *points2_bar,
                                    const void *interior_bar, void *edges1_bar, void *edges2_bar)
 {
-  query_call c;
-  TRY(start_edges(&c, handle_, smoothing, count, edges1, edges2));
-  c.kernel = KERNEL_WITNESS_EDGES_ADJOINT;
-  c.count = 7;
-  cotangent_in(&c.arrays[2], points1_bar);
-  cotangent_in(&c.arrays[3], points2_bar);
-  cotangent_in(&c.arrays[4], interior_bar);
-  c.arrays[5] = (query_array){.out = edges1_bar, .width = 6, .size = c.arrays[0].size};
-  c.arrays[6] = (query_array){.out = edges2_bar, .width = 6, .size = c.arrays[0].size};
-  return run_queries(&c, count, edges_chunk);
+  query_call q;
+  TRY(start_edges(&q, handle_, smoothing, BACK, count, edges1, edges2));
+  query_input(&q, "edges1", EDGES_1, 6, edges1, NULL);
+  query_input(&q, "edges2", EDGES_2, 6, edges2, NULL);
+  query_input(&q, "the cotangent of points1", POINTS_1, 3, points1_bar, NULL);
+  query_input(&q, "the cotangent of points2", POINTS_2, 3, points2_bar, NULL);
+  query_input(&q, "the cotangent of interior", INTERIOR, 1, interior_bar, NULL);
+  query_output(&q, "the cotangent of edges1", EDGES_1_BAR, 6, edges1_bar);
+  query_output(&q, "the cotangent of edges2", EDGES_2_BAR, 6, edges2_bar);
+  return batch_run(&q.base);
 }
 
-/* What abut_witness_faces adds to a query call: the count of statuses other than 0. */
+/* ---- faces ---- */
+
+enum { POINTS, TRIANGLES, PROJECTED, POINTS_BAR, TRIANGLES_BAR, STATUSES };
+
+/* What faces add to a query call: the count of statuses other than 0. */
 typedef struct faces_call {
   query_call query;
   uint8_t *status; /* the caller's, or our own where only the count is asked for; or NULL */
   size_t rejected;
 } faces_call;
 
-static abut_status faces_chunk(size_t first, size_t count, query_call *c)
+static abut_status launch_faces(batch_on *on, size_t slot, chunk c)
 {
-  faces_call *f = (faces_call *)c; /* its query call comes first */
-  query_array *a = c->arrays;
-  const size_t lanes = device_lanes(c->device), blocks = (count + lanes - 1) / lanes;
-  TRY(upload_arrays(c, first, count));
-  buffer *statuses = a[c->count - 1].memory; /* there only now where it is borrowed */
-  if (c->kernel == KERNEL_WITNESS_FACES) {
-    TRY(LAUNCH_IN(c->device, c->program, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory),
-                  ARG_BUFFER(a[1].memory), ARG_INT(count), ARG_INT(count),
-                  ARG_BUFFER(c->coefficients), ARG_BUFFER(a[2].memory), ARG_BUFFER(statuses)));
-  } else {
-    TRY(LAUNCH(c->device, c->kernel, blocks, 1, ARG_BUFFER(a[0].memory), ARG_BUFFER(a[1].memory),
-               ARG_INT(count), ARG_INT(count), ARG_BUFFER(c->coefficients),
-               ARG_BUFFER(a[2].memory), ARG_BUFFER(a[3].memory), ARG_BUFFER(a[4].memory),
-               ARG_BUFFER(statuses)));
+  const query_call *q = (const query_call *)on->call;
+  const query_on *at = on->user;
+  const size_t blocks = blocks_of(on, c.count);
+  if (!q->adjoint) {
+    return LAUNCH_IN(on->device, q->program, KERNEL_WITNESS_FACES, blocks, 1,
+                     AT(on, slot, POINTS), AT(on, slot, TRIANGLES), ARG_INT(c.count),
+                     ARG_INT(c.count), ARG_BUFFER(at->coefficients), AT(on, slot, PROJECTED),
+                     AT(on, slot, STATUSES));
   }
-  TRY(download_arrays(c, first, count));
-  for (size_t i = 0; f->status && i < count; ++i) {
-    f->rejected += f->status[first + i];
-  }
-  return ABUT_SUCCESS;
+  return LAUNCH(on->device, KERNEL_WITNESS_FACES_ADJOINT, blocks, 1, AT(on, slot, POINTS),
+                AT(on, slot, TRIANGLES), ARG_INT(c.count), ARG_INT(c.count),
+                ARG_BUFFER(at->coefficients), AT(on, slot, PROJECTED), AT(on, slot, POINTS_BAR),
+                AT(on, slot, TRIANGLES_BAR), AT(on, slot, STATUSES));
 }
 
-/* Checks and sets up a call on faces: points, triangles and what is projected; the statuses come
- * last, once the caller has added its own arrays. */
+static void count_rejected(batch_on *on, chunk c)
+{
+  faces_call *f = (faces_call *)on->call; /* its query call comes first */
+  for (size_t i = 0; f->status && i < c.count; ++i) {
+    f->rejected += f->status[c.first + i];
+  }
+}
+
+static const operation faces_operation = {.module = MODULE_WITNESS, .test = query_test,
+                                          .place = query_place, .launch = launch_faces,
+                                          .add = count_rejected, .leave = query_leave};
+
+/* Checks and sets up a call on faces. */
 static abut_status start_faces(faces_call *f, abut_context handle_,
-                               const abut_smoothing *smoothing, size_t count, const void *points,
-                               const void *triangles, uint8_t *statuses)
+                               const abut_smoothing *smoothing, int way, size_t count,
+                               const void *points, const void *triangles, uint8_t *statuses)
 {
   context *owner = context_get(handle_);
   if (!owner) {
@@ -150,13 +169,9 @@ static abut_status start_faces(faces_call *f, abut_context handle_,
     return fail(ABUT_ERROR_ARGUMENT, "projections onto faces need smoothing, points and "
                 "triangles");
   }
-  TRY(check_smoothing(smoothing));
-  const size_t size = context_real_bytes(owner);
-  *f = (faces_call){.query = {.context = owner, .smoothing = smoothing,
-                              .kernel = KERNEL_WITNESS_FACES, .count = 3}, .status = statuses};
-  f->query.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
-  f->query.arrays[1] = (query_array){.in = triangles, .width = 9, .size = size};
-  f->query.arrays[2] = (query_array){.width = 3, .size = size};
+  *f = (faces_call){.status = statuses};
+  TRY(query_start(&f->query, owner, &faces_operation, count, smoothing));
+  set_kind(&f->query, way, FACES);
   return ABUT_SUCCESS;
 }
 
@@ -170,18 +185,19 @@ static size_t count_lost(const context *c)
 }
 
 /* Statuses of our own are left behind where a device that has not ended may still write them. */
-static abut_status run_faces(faces_call *f, size_t count, size_t *rejected)
+static abut_status run_faces(faces_call *f, size_t *rejected)
 {
-  query_call *c = &f->query;
+  batch_call *c = &f->query.base;
   const size_t lost = count_lost(c->context);
   void *memory = NULL;
   if (rejected && !f->status) {
-    TRY(allocate(&memory, count, sizeof *f->status));
+    TRY(allocate(&memory, c->count, sizeof *f->status));
     f->status = memory;
   }
-  c->arrays[c->count++] =
-    (query_array){.out = f->status, .width = 1, .size = sizeof *f->status};
-  const abut_status status = run_queries(c, count, faces_chunk);
+  batch_add(c, (batch_array){.name = "status", .out = f->status, .width = 1,
+                             .size = sizeof *f->status, .buffer = STATUSES,
+                             .in_place = f->query.program == PROGRAM_PLAIN});
+  const abut_status status = batch_run(c);
   if (status == ABUT_SUCCESS && rejected) {
     *rejected = f->rejected;
   }
@@ -199,9 +215,11 @@ abut_status abut_witness_faces(abut_context handle_, const abut_smoothing *smoot
   if (count && !projected) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces needs room for what it projects");
   }
-  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
-  f.query.arrays[2].out = projected;
-  return run_faces(&f, count, rejected);
+  TRY(start_faces(&f, handle_, smoothing, PLAIN, count, points, triangles, statuses));
+  query_input(&f.query, "points", POINTS, 3, points, NULL);
+  query_input(&f.query, "triangles", TRIANGLES, 9, triangles, NULL);
+  query_output(&f.query, "projected", PROJECTED, 3, projected);
+  return run_faces(&f, rejected);
 }
 
 abut_status abut_witness_faces_jvp(abut_context handle_, const abut_smoothing *smoothing,
@@ -210,12 +228,11 @@ abut_status abut_witness_faces_jvp(abut_context handle_, const abut_smoothing *s
                                    void *projected_tangent, uint8_t *statuses, size_t *rejected)
 {
   faces_call f;
-  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
-  f.query.program = PROGRAM_DUAL;
-  f.query.arrays[0].tangent_in = points_tangent;
-  f.query.arrays[1].tangent_in = triangles_tangent;
-  f.query.arrays[2].tangent_out = projected_tangent;
-  return run_faces(&f, count, rejected);
+  TRY(start_faces(&f, handle_, smoothing, ALONG, count, points, triangles, statuses));
+  query_input(&f.query, "points", POINTS, 3, points, points_tangent);
+  query_input(&f.query, "triangles", TRIANGLES, 9, triangles, triangles_tangent);
+  query_output(&f.query, "the tangent of projected", PROJECTED, 3, projected_tangent);
+  return run_faces(&f, rejected);
 }
 
 abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *smoothing,
@@ -224,73 +241,11 @@ abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *s
                                    void *triangles_bar, uint8_t *statuses, size_t *rejected)
 {
   faces_call f;
-  TRY(start_faces(&f, handle_, smoothing, count, points, triangles, statuses));
-  const size_t size = f.query.arrays[0].size;
-  f.query.kernel = KERNEL_WITNESS_FACES_ADJOINT;
-  f.query.count = 5;
-  cotangent_in(&f.query.arrays[2], projected_bar);
-  f.query.arrays[3] = (query_array){.out = points_bar, .width = 3, .size = size};
-  f.query.arrays[4] = (query_array){.out = triangles_bar, .width = 9, .size = size};
-  return run_faces(&f, count, rejected);
-}
-
-/* Points (count, 3) as planes of whole blocks, the last point repeated. */
-static abut_status points_chunk(size_t first, size_t count, query_call *c)
-{
-  query_array *a = c->arrays;
-  const size_t size = a[0].size;
-  const size_t lanes = device_lanes(c->device);
-  const size_t slots = padded(count, (uint32_t)lanes);
-  void *memory = NULL;
-  abut_status status = ABUT_SUCCESS;
-  TRY(allocate(&memory, slots, 4 * size));
-  char *planes = memory;
-  const char *from = (const char *)a[0].in + first * 3 * size;
-  for (size_t i = 0; i < slots; ++i) {
-    const size_t point = i < count ? i : count - 1;
-    for (size_t k = 0; k < 3; ++k) {
-      memcpy(planes + (k * slots + i) * size, from + (3 * point + k) * size, size);
-    }
-  }
-  TRY_DONE(buffer_write(a[0].memory, 0, 3 * slots * size, planes));
-  TRY_DONE(LAUNCH(c->device, c->kernel, slots / lanes, 1, ARG_BUFFER(a[0].memory), ARG_INT(0),
-                  ARG_INT(0), ARG_INT(slots), ARG_BUFFER(a[0].memory), ARG_INT(-1),
-                  ARG_BUFFER(c->body->head), ARG_BUFFER(c->body->shape),
-                  ARG_BUFFER(c->coefficients), ARG_BUFFER(a[1].memory)));
-  TRY_DONE(buffer_read(a[1].memory, 0, (c->kernel == KERNEL_FIELD ? 4 : 1) * slots * size, planes));
-  if (a[1].out) {
-    memcpy((char *)a[1].out + first * size, planes, count * size);
-  }
-  char *normal = a[2].out;
-  for (size_t i = 0; normal && i < count; ++i) {
-    for (size_t k = 0; k < 3; ++k) {
-      memcpy(normal + (3 * (first + i) + k) * size, planes + ((1 + k) * slots + i) * size, size);
-    }
-  }
-done:
-  free(memory);
-  return status;
-}
-
-abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane_tau, size_t count,
-                               const void *points, void *distance, void *normal)
-{
-  body *b = body_get(handle_);
-  if (!b) {
-    return ABUT_ERROR_HANDLE;
-  }
-  if (count && !points) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu points are counted but not given", count);
-  }
-  abut_smoothing smoothing = abut_default_smoothing();
-  smoothing.union_ = union_tau;
-  smoothing.plane = plane_tau;
-  TRY(check_smoothing(&smoothing));
-  const size_t size = context_real_bytes(b->context);
-  query_call c = {.context = b->context, .of = b, .smoothing = &smoothing, .count = 3};
-  c.kernel = normal ? KERNEL_FIELD : KERNEL_FIELD_DISTANCE;
-  c.arrays[0] = (query_array){.in = points, .width = 3, .size = size};
-  c.arrays[1] = (query_array){.out = distance, .width = 4, .size = size};
-  c.arrays[2] = (query_array){.out = normal};
-  return run_queries(&c, count, points_chunk);
+  TRY(start_faces(&f, handle_, smoothing, BACK, count, points, triangles, statuses));
+  query_input(&f.query, "points", POINTS, 3, points, NULL);
+  query_input(&f.query, "triangles", TRIANGLES, 9, triangles, NULL);
+  query_input(&f.query, "the cotangent of projected", PROJECTED, 3, projected_bar, NULL);
+  query_output(&f.query, "the cotangent of points", POINTS_BAR, 3, points_bar);
+  query_output(&f.query, "the cotangent of triangles", TRIANGLES_BAR, 9, triangles_bar);
+  return run_faces(&f, rejected);
 }

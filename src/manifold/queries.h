@@ -1,50 +1,40 @@
-/* Calls of many small queries that need no pair, on one device after the other until one does them
- * all. */
+/* Calls of many small queries that need no pair, as operations of the engine. */
 #ifndef ABUT_MANIFOLD_QUERIES_H
 #define ABUT_MANIFOLD_QUERIES_H
 
-#include "body/body.h"
+#include "batch/batch.h"
 #include <abut/manifold.h>
 
-#define QUERY_ARRAYS 8
-#define QUERY_WIDEST 9 /* reals a query of the widest array */
-
-/* An array of a query call: `width` elements of `size` bytes a query. On duals the derivatives of
- * all of a chunk's queries follow their values. */
-typedef struct query_array {
-  const void *in; /* caller's memory to upload, or NULL */
-  void *out;      /* caller's memory to download to, or NULL */
-  size_t width, size;
-  buffer *memory;
-  bool absent;    /* an input that the caller has not given: zeros */
-  const void *tangent_in; /* the same for derivatives; NULL: zero */
-  void *tangent_out;
-} query_array;
-
+/* Buffers are of bank 0. */
 typedef struct query_call {
-  context *context;
-  device *device;   /* the one that does it, and what lies there */
-  body *of;         /* of abut_evaluate_body */
-  const resident_body *body;
+  batch_call base;
   const abut_smoothing *smoothing;
-  kernel_id kernel;
-  buffer *coefficients;
-  query_array arrays[QUERY_ARRAYS];
-  int count; /* of arrays */
   program_id program;
-  void *zeros; /* (chunk, QUERY_WIDEST) for inputs that are not given; NULL without one */
-  void *staged; /* a chunk's outputs until all have come, where they overlap inputs; or NULL */
-  bool borrows; /* kernels work in the caller's arrays, without copies */
+  kernel_id kernel;
+  bool adjoint; /* the kernel is one */
 } query_call;
 
-/* Does queries first .. first + count - 1 whole, or fails with their inputs as they were. */
-typedef abut_status (*query_chunk)(size_t first, size_t count, query_call *c);
+/* What a call keeps on a device. */
+typedef struct query_on {
+  buffer *coefficients;
+} query_on;
 
-/* All queries of a call, in chunks that fit the device's memory. */
-abut_status run_queries(query_call *c, size_t count, query_chunk run);
+/* Sets up a call of `count` queries, on plain numbers as long as nothing else is said. */
+abut_status query_start(query_call *q, context *owner, const operation *o, size_t count,
+                        const abut_smoothing *smoothing);
 
-/* What a chunk of witness points begins and ends with. */
-abut_status upload_arrays(query_call *c, size_t first, size_t count);
-abut_status download_arrays(query_call *c, size_t first, size_t count);
+/* Arrays of `width` reals a query. An input of NULL is zero, an output of NULL is not wanted. On
+ * duals an input has a tangent, or NULL for zero, and outputs are the tangents alone. */
+void query_input(query_call *q, const char *name, size_t id, size_t width, const void *in,
+                 const void *tangent);
+void query_output(query_call *q, const char *name, size_t id, size_t width, void *out);
+
+/* Parts of these operations. */
+abut_status query_test(const batch_call *c, size_t place);
+abut_status query_place(batch_on *on);
+void query_leave(batch_on *on);
+
+/* An argument of a launch: a buffer of the chunk's. */
+#define AT(on, slot, id) ARG_BUFFER(memory_buffer(&(on)->memory[slot][0], id))
 
 #endif

@@ -13,22 +13,17 @@ typedef struct reverse_pass {
   bool scored[2];
 } reverse_pass;
 
-static size_t slots_of(const run *r, size_t count)
-{
-  return padded(count, device_lanes(r->device));
-}
-
 /* Edge contacts and witness points, a tracing step of each body's, vertices in contact and, where a
  * selection reads their field, all vertices. */
 size_t wrench_blocks(const run *r)
 {
   size_t blocks = 0;
   for (int side = 0; side < 2; ++side) {
-    const size_t kept = r->pair->layout.vertices[side];
-    const size_t all = lane_blocks(r, r->bodies[side]->vertex_padded);
-    if (r->pair->selected_vertices[side]) {
-      blocks += lane_blocks(r, slots_of(r, kept)) + all;
-    } else if (kept || side_scored(r, side)) {
+    const pair_elements *e = elements(r, VERTICES_OF(side));
+    const size_t all = lane_blocks(r, (size_t)e->padded);
+    if (e->selected) {
+      blocks += lane_blocks(r, (size_t)e->slots) + all;
+    } else if (e->kept || side_scored(r, side)) {
       blocks += all;
     }
   }
@@ -70,22 +65,13 @@ static launch_argument activity_bar(const run *r)
 static abut_status neighbours_back(const reverse_pass *pass)
 {
   const run *r = pass->run;
-  const abut_layout *l = &r->pair->layout;
   for (int side = 0; side < 2; ++side) {
-    const size_t rows = l->edges[side], columns = l->edges[!side];
-    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOURS_ADJOINT, lane_blocks(r, rows), pass->poses,
-                   BUFFER(r, SCRATCH_FACTORS), ARG_INT(pair_slots(r)), ARG_INT(1 + side),
-                   ARG_INT(rows), ARG_INT(side ? 1 : l->edges[1]), ARG_INT(columns),
-                   ARG_INT(side ? l->edges[1] : 1),
-                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), ARG_INT(slots_of(r, rows)),
-                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)),
-                   ARG_INT(slots_of(r, columns)),
-                   ARG_INT(gated(r) && r->pair->selected_edges[side]),
-                   ARG_INT(gated(r) && r->pair->selected_edges[!side]),
-                   ARG_BUFFER(r->on->coefficients), ARG_INT(l->edge_offset[side]),
-                   ARG_INT(l->contacts), activity_bar(r), ARG_INT(r->wanted.shared_activity),
-                   ARG_INT(side), BUFFER(r, SCRATCH_FACTORS_BAR),
-                   ARG_INT(FACTORS_BAR_PLANES(gated(r)))));
+    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOURS_ADJOINT, lane_blocks(r, r->pair->layout.edges[side]),
+                   pass->poses, BUFFER(r, SCRATCH_FACTORS),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), HEAD(r), ARG_INT(side),
+                   activity_bar(r), ARG_INT(r->wanted.shared_activity),
+                   BUFFER(r, SCRATCH_FACTORS_BAR)));
   }
   return ABUT_SUCCESS;
 }
@@ -93,20 +79,15 @@ static abut_status neighbours_back(const reverse_pass *pass)
 static abut_status edge_contacts_back(reverse_pass *pass)
 {
   const run *r = pass->run;
-  const abut_layout *l = &r->pair->layout;
-  const size_t slots = pair_slots(r), blocks = lane_blocks(r, slots);
-  const bool active = (r->wanted.cotangents & WANT_ACTIVITY) != 0;
+  const size_t blocks = lane_blocks(r, pair_slots(r));
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
   return LAUNCH_RUN(r, KERNEL_EDGE_CONTACTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
-                    ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(slots),
-                    ARG_INT(l->edges[0] * l->edges[1]), BUFFER(r, SCRATCH_OWN_1),
+                    ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                     BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
-                    BUFFER(r, SCRATCH_OPPOSING_2), ARG_INT(active), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->on->coefficients), ARG_INT(r->wanted.cotangents),
-                    ARG_INT(l->edge_offset[0]), ARG_INT(l->edge_offset[1]), ARG_INT(l->contacts),
-                    BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
-                    BUFFER(r, SCRATCH_N_BAR), BUFFER(r, SCRATCH_FACTORS_BAR),
-                    ARG_INT(FACTORS_BAR_PLANES(gated(r))), BUFFER(r, SCRATCH_WITNESS_BAR),
+                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
+                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+                    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR),
+                    BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
@@ -115,19 +96,17 @@ static abut_status edge_contacts_back(reverse_pass *pass)
 static abut_status trace_back(reverse_pass *pass)
 {
   const run *r = pass->run;
-  const size_t slots = pair_slots(r), blocks = lane_blocks(r, slots);
+  const size_t blocks = lane_blocks(r, pair_slots(r));
   for (uint32_t step = r->pair->smoothing.trace; step-- > 0;) {
     for (int side = 0; side < 2; ++side) {
       const point_set at = witness_set(r, side, step);
       const scratch_id own = OF_SIDE(SCRATCH_OWN_1, side);
-      const int frame = side ? FRAME_1_TO_2 : -1;
-      TRY(field_at(r, pass->poses, FIELD_JET, at, frame, side, own));
+      TRY(field_at(r, pass->poses, FIELD_JET, at, FRAME_FROM_1(side), side, own));
       TRY(LAUNCH_RUN(r, KERNEL_TRACE_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
-                     ARG_INT(at.base), ARG_INT(at.stride), ARG_INT(slots),
-                     BUFFER(r, SCRATCH_FRAMES), ARG_INT(frame), BUFFER(r, own),
-                     BUFFER(r, SCRATCH_WITNESS_BAR), ARG_INT(side ? 3 * slots : 0),
-                     ARG_INT(WITNESS_PLANES * slots), BUFFER(r, SCRATCH_WRENCHES),
-                     ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
+                     ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_FRAMES),
+                     BUFFER(r, own), BUFFER(r, SCRATCH_WITNESS_BAR), HEAD(r), ARG_INT(side),
+                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                     ARG_INT(take_blocks(pass, blocks))));
     }
   }
   return ABUT_SUCCESS;
@@ -136,25 +115,19 @@ static abut_status trace_back(reverse_pass *pass)
 static abut_status witness_points_back(reverse_pass *pass)
 {
   const run *r = pass->run;
-  const abut_layout *l = &r->pair->layout;
-  const size_t slots = pair_slots(r), blocks = lane_blocks(r, slots);
-  const bool selected = r->pair->selected_edges[0] || r->pair->selected_edges[1];
-  const point_set ends1 = edge_ends(r, 0), ends2 = edge_ends(r, 1);
+  const size_t blocks = lane_blocks(r, pair_slots(r));
   return LAUNCH_RUN(r, KERNEL_EDGE_WITNESSES_ADJOINT, blocks, pass->poses,
-                    ARG_BUFFER(ends1.memory), ARG_INT(ends1.stride), ARG_INT(ends1.padded),
-                    ARG_INT(l->edges[0]), ARG_BUFFER(ends2.memory), ARG_INT(ends2.stride),
-                    ARG_INT(ends2.padded), ARG_INT(l->edges[1]), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(r->on->coefficients), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    ARG_INT(slots), ARG_INT(selected && !gated(r)),
+                    ARG_BUFFER(edge_ends(r, 0)), ARG_BUFFER(edge_ends(r, 1)),
+                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
                     BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
                     ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks)));
 }
 
 /* ---- selections ---- */
 
-/* A selection of `kept` of `count` elements, whose scores are in SCRATCH_SCORES. */
+/* A selection of VERTICES_OF or EDGES_OF a side, whose scores are in SCRATCH_SCORES. */
 typedef struct ranked {
-  size_t count, padded, kept;
+  int of, side;
   buffer *source;
   scratch_id index, top, mean, weights, bars;
   kernel_id softsort;
@@ -164,47 +137,39 @@ typedef struct ranked {
 static abut_status select_back(const reverse_pass *pass, const ranked *s)
 {
   const run *r = pass->run;
-  const size_t out_padded = slots_of(r, s->kept), blocks = lane_blocks(r, s->padded);
-  buffer *coefficients = r->on->coefficients;
+  const pair_elements *e = elements(r, s->of);
+  const size_t blocks = lane_blocks(r, (size_t)e->padded);
   if (gated(r)) {
-    TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), ARG_INT(s->kept),
-                   ARG_INT(s->count), ARG_BUFFER(coefficients), BUFFER(r, SCRATCH_WEIGHTS_BAR),
-                   ARG_INT(out_padded), ARG_INT(pass->poses), BUFFER(r, SCRATCH_RANKED_BAR)));
+    TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), HEAD(r),
+                   ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR), ARG_INT(pass->poses),
+                   BUFFER(r, SCRATCH_RANKED_BAR)));
   } else {
     TRY(LAUNCH_RUN(r, s->softsort, blocks, pass->poses, BUFFER(r, SCRATCH_SCORES),
-                   BUFFER(r, s->top), ARG_INT(s->kept), ARG_BUFFER(s->source), ARG_INT(s->padded),
-                   ARG_BUFFER(coefficients), BUFFER(r, s->mean), ARG_INT(out_padded),
-                   BUFFER(r, s->weights), BUFFER(r, s->bars), BUFFER(r, SCRATCH_SCORES_BAR),
-                   BUFFER(r, SCRATCH_RANKED_PARTS)));
-    TRY(LAUNCH_RUN(r, KERNEL_RANKED_ADJOINT, s->kept + 1, pass->poses,
-                   BUFFER(r, SCRATCH_RANKED_PARTS), ARG_INT(s->kept), ARG_INT(blocks),
+                   BUFFER(r, s->top), ARG_BUFFER(s->source), HEAD(r), ARG_INT(s->side),
+                   BUFFER(r, s->mean), BUFFER(r, s->weights), BUFFER(r, s->bars),
+                   BUFFER(r, SCRATCH_SCORES_BAR), BUFFER(r, SCRATCH_RANKED_PARTS)));
+    TRY(LAUNCH_RUN(r, KERNEL_RANKED_ADJOINT, (size_t)e->kept + 1, pass->poses,
+                   BUFFER(r, SCRATCH_RANKED_PARTS), HEAD(r), ARG_INT(s->of),
                    BUFFER(r, SCRATCH_RANKED_BAR)));
   }
   return LAUNCH_RUN(r, KERNEL_SCORES_ADJOINT, blocks, pass->poses, BUFFER(r, s->index),
-                    BUFFER(r, SCRATCH_RANKED_BAR), ARG_INT(s->kept), ARG_INT(s->count),
-                    ARG_INT(s->padded), ARG_INT(!gated(r)), BUFFER(r, SCRATCH_SCORES_BAR));
+                    BUFFER(r, SCRATCH_RANKED_BAR), HEAD(r), ARG_INT(s->of),
+                    BUFFER(r, SCRATCH_SCORES_BAR));
 }
 
 /* What moves a body's kept edges: their ends, or with gates their weights alone. */
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  const abut_layout *l = &r->pair->layout;
-  const size_t rows = l->edges[side], columns = l->edges[!side], blocks = lane_blocks(r, rows);
-  const size_t row_step = side ? 1 : l->edges[1], column_step = side ? l->edges[1] : 1;
+  const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
   if (!gated(r)) {
     return LAUNCH_RUN(r, KERNEL_ENDS_ADJOINT, blocks, pass->poses,
-                      BUFFER(r, SCRATCH_PAIR_ENDS_BAR), ARG_INT(pair_slots(r)),
-                      ARG_INT(side ? 6 : 0), ARG_INT(rows), ARG_INT(row_step), ARG_INT(columns),
-                      ARG_INT(column_step), BUFFER(r, SCRATCH_ENDS_BAR),
-                      ARG_INT(slots_of(r, rows)));
+                      BUFFER(r, SCRATCH_PAIR_ENDS_BAR), HEAD(r), ARG_INT(side),
+                      BUFFER(r, SCRATCH_ENDS_BAR));
   }
   return LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses,
-                    BUFFER(r, SCRATCH_FACTORS_BAR), ARG_INT(pair_slots(r)), ARG_INT(rows),
-                    ARG_INT(row_step), ARG_INT(columns), ARG_INT(column_step),
-                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)),
-                    ARG_INT(slots_of(r, columns)), ARG_INT(r->pair->selected_edges[!side]),
-                    BUFFER(r, SCRATCH_WEIGHTS_BAR), ARG_INT(slots_of(r, rows)));
+                    BUFFER(r, SCRATCH_FACTORS_BAR), HEAD(r), ARG_INT(side),
+                    BUFFER(r, SCRATCH_WEIGHTS_BAR));
 }
 
 static abut_status select_edges_back(reverse_pass *pass, int side)
@@ -215,18 +180,17 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
   if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & WANT_ACTIVITY))) {
     return ABUT_SUCCESS;
   }
-  const ranked s = {b->info->edges, b->edge_padded, r->pair->layout.edges[side], b->edge_ends,
-                      OF_SIDE(SCRATCH_EDGE_INDEX_1, side), OF_SIDE(SCRATCH_EDGE_TOP_1, side),
-                      OF_SIDE(SCRATCH_ENDS_1, side), OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side),
-                      SCRATCH_ENDS_BAR, KERNEL_SOFTSORT_EDGES_ADJOINT};
+  const ranked s = {EDGES_OF(side), side, b->edge_ends, OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
+                    OF_SIDE(SCRATCH_EDGE_TOP_1, side), OF_SIDE(SCRATCH_ENDS_1, side),
+                    OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side), SCRATCH_ENDS_BAR,
+                    KERNEL_SOFTSORT_EDGES_ADJOINT};
   TRY(kept_edges_back(pass, side));
   TRY(edge_score_kernel(r, pass->poses, side));
   TRY(select_back(pass, &s));
   pass->scored[side] = true;
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES_ADJOINT, b->vertex_padded, pass->poses,
-                    BUFFER(r, SCRATCH_SCORES_BAR), ARG_INT(b->edge_padded),
-                    ARG_BUFFER(b->edge_starts), ARG_BUFFER(b->edges_at),
-                    ARG_INT(b->vertex_padded), ARG_INT(b->info->vertices), ARG_INT(0),
+                    BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->edge_starts),
+                    ARG_BUFFER(b->edges_at), HEAD(r), ARG_INT(side), ARG_INT(0),
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)));
 }
 
@@ -247,7 +211,6 @@ static abut_status edges_back(reverse_pass *pass)
 /* Vertices with a field: all of a body, or those kept by a selection. */
 typedef struct vertex_set {
   point_set points;
-  size_t count;
   scratch_id field;
   field_kind kind;
   bool kept;
@@ -257,22 +220,18 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                                  bool scored)
 {
   const run *r = pass->run;
-  const pair *p = r->pair;
   const size_t slots = v->points.padded, blocks = lane_blocks(r, slots);
   return LAUNCH_RUN(r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
-                    ARG_INT(v->points.stride), ARG_INT(slots), ARG_INT(v->count),
-                    ARG_BUFFER(r->bodies[side]->order), ARG_INT(!v->kept), BUFFER(r, v->field),
+                    ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field),
                     ARG_INT(field_planes(v->kind) * slots),
                     ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)),
-                    ARG_INT(gated(r) && v->kept), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)),
-                    ARG_INT(scored), BUFFER(r, SCRATCH_FRAMES), ARG_INT(side),
-                    ARG_BUFFER(r->on->coefficients), ARG_INT(have),
-                    ARG_INT(p->layout.vertex_offset[side]), ARG_INT(p->layout.contacts),
-                    BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
-                    BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
-                    ARG_INT(r->wanted.shared_activity), ARG_INT(v->kept),
-                    BUFFER(r, SCRATCH_KEPT_BAR), BUFFER(r, SCRATCH_WEIGHTS_BAR),
+                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)), ARG_INT(scored),
+                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
+                    ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+                    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
+                    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_KEPT_BAR),
+                    BUFFER(r, SCRATCH_WEIGHTS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
@@ -281,24 +240,22 @@ static abut_status select_vertices_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
   const resident_body *b = r->bodies[side];
-  const size_t kept = r->pair->layout.vertices[side], slots = slots_of(r, kept);
-  const scratch_id mean = OF_SIDE(SCRATCH_KEPT_VERTICES_1, side);
-  const vertex_set v = {{r->scratch[mean], 0, 3 * slots, slots}, kept,
-                        OF_SIDE(SCRATCH_KEPT_FIELD_1, side), contact_field_kind(r), true};
+  const vertex_set v = {kept_vertices(r, side), OF_SIDE(SCRATCH_KEPT_FIELD_1, side),
+                        contact_field_kind(r), true};
   TRY(vertices_back(pass, side, &v, r->wanted.cotangents, false));
-  const ranked s = {b->info->vertices, b->vertex_padded, kept, b->vertex_planes,
-                      OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
-                      mean, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), SCRATCH_KEPT_BAR,
-                      KERNEL_SOFTSORT_VERTICES_ADJOINT};
+  const ranked s = {VERTICES_OF(side), side, b->vertex_planes,
+                    OF_SIDE(SCRATCH_VERTEX_INDEX_1, side), OF_SIDE(SCRATCH_VERTEX_TOP_1, side),
+                    OF_SIDE(SCRATCH_KEPT_VERTICES_1, side),
+                    OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side), SCRATCH_KEPT_BAR,
+                    KERNEL_SOFTSORT_VERTICES_ADJOINT};
   if (gated(r) && !(r->wanted.cotangents & WANT_ACTIVITY)) {
     return ABUT_SUCCESS;
   }
   TRY(vertex_score_kernel(r, pass->poses, side));
   TRY(select_back(pass, &s));
   TRY(LAUNCH_RUN(r, KERNEL_VERTEX_SCORES_ADJOINT, b->vertex_padded, pass->poses,
-                 BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->order), ARG_INT(b->vertex_padded),
-                 ARG_INT(b->info->vertices), ARG_INT(pass->scored[side]),
-                 BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side))));
+                 BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->order), HEAD(r), ARG_INT(side),
+                 ARG_INT(pass->scored[side]), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side))));
   pass->scored[side] = true;
   return ABUT_SUCCESS;
 }
@@ -315,12 +272,12 @@ static abut_status side_back(reverse_pass *pass, int side)
   if (!contacts && !side_scored(r, side)) {
     return ABUT_SUCCESS;
   }
-  const vertex_set all = {{b->sorted_planes, 0, 0, b->vertex_padded}, b->info->vertices,
+  const vertex_set all = {{b->sorted_planes, 0, 0, b->vertex_padded},
                           OF_SIDE(SCRATCH_FIELD_1, side), vertex_field_kind(r, side), false};
   return vertices_back(pass, side, &all, contacts ? r->wanted.cotangents : 0, pass->scored[side]);
 }
 
-abut_status run_reverse(const run *r, size_t poses)
+abut_status run_wrenches(const run *r, size_t poses)
 {
   reverse_pass pass = {r, poses, 0, wrench_blocks(r), {false, false}};
   if (edges_run(r)) {
@@ -328,10 +285,20 @@ abut_status run_reverse(const run *r, size_t poses)
   }
   TRY(side_back(&pass, 0));
   TRY(side_back(&pass, 1));
+  if (pass.next_block != pass.blocks) { /* some would be added up that nobody wrote */
+    return fail(ABUT_ERROR_ARGUMENT, "kernels have left %zu blocks of wrenches a pose, not %zu",
+                pass.next_block, pass.blocks);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status run_reverse(const run *r, size_t poses)
+{
+  TRY(run_wrenches(r, poses));
   return LAUNCH_RUN(r, KERNEL_POSES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_POSE_1),
                     BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
                     BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), ARG_INT(poses),
-                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(pass.blocks),
-                    BUFFER(r, SCRATCH_STATUS), BUFFER(r, SCRATCH_GRADIENT_1),
-                    BUFFER(r, SCRATCH_GRADIENT_2));
+                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES),
+                    ARG_INT(wrench_blocks(r)), BUFFER(r, SCRATCH_STATUS),
+                    BUFFER(r, SCRATCH_GRADIENT_1), BUFFER(r, SCRATCH_GRADIENT_2));
 }

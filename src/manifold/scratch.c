@@ -1,14 +1,8 @@
 #include "base/error.h"
 #include "geometry/layout.h"
-#include "manifold/run.h"
+#include "manifold/active.h"
+#include "manifold/outputs.h"
 #include <limits.h>
-
-/* numbers, reals and ints a pose, before they become bytes; a number on duals is two reals */
-typedef struct sizes {
-  size_t number[SCRATCH_BUFFERS];
-  size_t real[SCRATCH_BUFFERS];
-  size_t integer[SCRATCH_BUFFERS];
-} sizes;
 
 /* Room for the largest of what shares a buffer. */
 static void at_least(size_t *size, size_t needed)
@@ -31,7 +25,7 @@ static void vertex_sizes(const run *r, int side, uint32_t lanes, sizes *s)
   s->integer[SCRATCH_VERTEX_INDEX_1 + side] = kept + 1;
   s->number[SCRATCH_VERTEX_TOP_1 + side] = kept + 1;
   s->number[SCRATCH_VERTEX_WEIGHTS_1 + side] = slots;
-  s->number[SCRATCH_KEPT_VERTICES_1 + side] = 3 * slots;
+  s->number[SCRATCH_KEPT_VERTICES_1 + side] = POINT_PLANES * slots;
   s->number[SCRATCH_KEPT_FIELD_1 + side] = field_planes(contact_field_kind(r)) * slots;
   at_least(&s->number[SCRATCH_SCORES], b->vertex_padded);
 }
@@ -44,7 +38,7 @@ static void selected_edge_sizes(const run *r, int side, uint32_t lanes, sizes *s
   }
   s->integer[SCRATCH_EDGE_INDEX_1 + side] = kept + 1;
   s->number[SCRATCH_EDGE_TOP_1 + side] = kept + 1;
-  s->number[SCRATCH_ENDS_1 + side] = 6 * slots;
+  s->number[SCRATCH_ENDS_1 + side] = ENDS_PLANES * slots;
   s->number[SCRATCH_EDGE_WEIGHTS_1 + side] = slots;
   at_least(&s->number[SCRATCH_SCORES], r->bodies[side]->edge_padded);
 }
@@ -66,35 +60,38 @@ static void edge_sizes(const run *r, sizes *s)
   const bool reverse = r->wanted.cotangents != 0;
   const size_t slots = pair_slots(r);
   s->number[SCRATCH_WITNESS] = witness_stride(r);
-  s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] = (reverse ? JET_PLANES : 4) * slots;
+  s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] =
+    (reverse ? JET_PLANES : FIELD_PLANES) * slots;
   if (edge_activity(r)) {
-    s->number[SCRATCH_OPPOSING_1] = s->number[SCRATCH_OPPOSING_2] = (reverse ? 4 : 1) * slots;
-    s->number[SCRATCH_FACTORS] = 3 * slots;
+    s->number[SCRATCH_OPPOSING_1] = s->number[SCRATCH_OPPOSING_2] =
+      (reverse ? FIELD_PLANES : 1) * slots;
+    s->number[SCRATCH_FACTORS] = FACTORS_PLANES * slots;
   }
 }
 
 static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
 {
   const int have = r->wanted.cotangents;
+  const int shared = (r->wanted.shared_d ? WANT_D : 0) |
+                     (r->wanted.shared_activity ? WANT_ACTIVITY : 0);
   const size_t contacts = r->pair->layout.contacts, slots = pair_slots(r);
-  s->number[SCRATCH_P_BAR] = have & WANT_P ? 3 * contacts : 0;
-  s->number[SCRATCH_D_BAR] = have & WANT_D && !r->wanted.shared_d ? contacts : 0;
-  s->number[SCRATCH_N_BAR] = have & WANT_N ? 3 * contacts : 0;
-  s->number[SCRATCH_ACTIVITY_BAR] =
-    have & WANT_ACTIVITY && !r->wanted.shared_activity ? contacts : 0;
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    s->number[o->bars] = have & ~shared & o->want ? o->components * contacts : 0;
+  }
   s->number[SCRATCH_WRENCHES] = WRENCH_REALS * wrench_blocks(r);
   s->number[SCRATCH_GRADIENT_1] = s->number[SCRATCH_GRADIENT_2] = (size_t)r->pose_width;
   for (int side = 0; side < 2; ++side) {
     const size_t kept = r->pair->layout.vertices[side];
     if (r->pair->selected_vertices[side]) {
-      at_least(&s->number[SCRATCH_KEPT_BAR], 3 * padded(kept, lanes));
+      at_least(&s->number[SCRATCH_KEPT_BAR], POINT_PLANES * padded(kept, lanes));
       selection_bars(r, kept, r->bodies[side]->vertex_padded, lanes, s);
     }
     if (edges_run(r) && r->pair->selected_edges[side]) {
       const size_t edges = r->pair->layout.edges[side];
       if (!gated(r)) {
-        at_least(&s->number[SCRATCH_ENDS_BAR], 6 * padded(edges, lanes));
-        s->number[SCRATCH_PAIR_ENDS_BAR] = 12 * slots;
+        at_least(&s->number[SCRATCH_ENDS_BAR], ENDS_PLANES * padded(edges, lanes));
+        s->number[SCRATCH_PAIR_ENDS_BAR] = PAIR_ENDS_PLANES * slots;
       }
       selection_bars(r, edges, r->bodies[side]->edge_padded, lanes, s);
     }
@@ -109,10 +106,10 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
 static void output_sizes(const run *r, sizes *s)
 {
   const size_t contacts = r->pair->layout.contacts;
-  s->number[SCRATCH_P] = r->wanted.arrays & WANT_P ? 3 * contacts : 0;
-  s->number[SCRATCH_D] = r->wanted.arrays & WANT_D ? contacts : 0;
-  s->number[SCRATCH_N] = r->wanted.arrays & WANT_N ? 3 * contacts : 0;
-  s->number[SCRATCH_ACTIVITY] = r->wanted.arrays & WANT_ACTIVITY ? contacts : 0;
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    s->number[o->values] = r->wanted.arrays & o->want ? o->components * contacts : 0;
+  }
   if (r->wanted.reduced) {
     s->real[SCRATCH_REDUCED] = REDUCED_REALS;
   }
@@ -124,11 +121,18 @@ static void output_sizes(const run *r, sizes *s)
   }
 }
 
-/* Jacobian blocks of as many entries as there are contacts. */
-static size_t block_reals(const run *r)
+size_t block_entries(const run *r)
 {
-  return r->wanted.blocks ? r->pair->layout.contacts * COMPACT_REALS * 2 * (size_t)r->pose_width
-                          : 0;
+  const size_t contacts = r->pair->layout.contacts;
+  return contacts < BLOCK_ENTRIES ? contacts : BLOCK_ENTRIES;
+}
+
+/* Blocks, what they are made of, and the steps of the poses' parameters. */
+static void block_sizes(const run *r, sizes *s)
+{
+  s->number[SCRATCH_ROWS] = block_entries(r) * COMPACT_REALS;
+  s->real[SCRATCH_JACOBIAN] = block_entries(r) * COMPACT_REALS * 2 * (size_t)r->pose_width;
+  s->real[SCRATCH_STEPS] = STEPS_REALS;
 }
 
 static void sizes_of(const run *r, sizes *s)
@@ -136,18 +140,25 @@ static void sizes_of(const run *r, sizes *s)
   const uint32_t lanes = device_lanes(r->device);
   *s = (sizes){{0}, {0}, {0}};
   s->real[SCRATCH_POSE_1] = s->real[SCRATCH_POSE_2] = (size_t)r->pose_width;
-  if (r->program == PROGRAM_DUAL) {
-    s->real[SCRATCH_TANGENT_1] = s->real[SCRATCH_TANGENT_2] = (size_t)r->pose_width;
+  s->real[SCRATCH_TANGENT_1] = s->real[SCRATCH_TANGENT_2] =
+    r->wanted.motions ? 0 : (number_parts(r->program) - 1) * (size_t)r->pose_width;
+  if (r->wanted.blocks) {
+    block_sizes(r, s);
   }
-  s->real[SCRATCH_JACOBIAN] = block_reals(r);
+  if (r->wanted.motions && r->wanted.cotangents) {
+    s->real[SCRATCH_SLOPES] = SLOPES_REALS;
+  }
   s->number[SCRATCH_FRAMES] = FRAME_STRIDE;
   s->integer[SCRATCH_STATUS] = 1;
-  for (int side = 0; side < 2; ++side) {
-    vertex_sizes(r, side, lanes, s);
-    if (edges_run(r)) {
-      selected_edge_sizes(r, side, lanes, s);
-    }
+  for (int side = 0; side < 2 && edges_run(r); ++side) {
+    selected_edge_sizes(r, side, lanes, s);
   }
+  if (r->wanted.cutoff > 0.0) {
+    active_sizes(r, s);
+    return;
+  }
+  vertex_sizes(r, 0, lanes, s);
+  vertex_sizes(r, 1, lanes, s);
   if (edges_run(r)) {
     edge_sizes(r, s);
   }
@@ -159,7 +170,9 @@ static void sizes_of(const run *r, sizes *s)
 
 abut_status check_scratch(const run *r)
 {
-  const size_t most = (size_t)INT_MAX / DUAL_PARTS;
+  /* A pair that plain numbers can count, duals can. */
+  const program_id numbers = r->program == PROGRAM_PLAIN ? PROGRAM_DUAL : r->program;
+  const size_t most = (size_t)INT_MAX / number_parts(numbers);
   sizes s;
   sizes_of(r, &s);
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
@@ -175,39 +188,10 @@ abut_status check_scratch(const run *r)
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS])
 {
   const size_t real = device_real_bytes(r->device);
-  const size_t number = r->program == PROGRAM_DUAL ? DUAL_PARTS * real : real;
+  const size_t number = number_parts(r->program) * real;
   sizes s;
   sizes_of(r, &s);
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
     bytes[i] = s.number[i] * number + s.real[i] * real + s.integer[i] * sizeof(int);
-  }
-}
-
-abut_status prepare_scratch(const run *r, size_t poses)
-{
-  size_t bytes[SCRATCH_BUFFERS];
-  scratch_bytes(r, bytes);
-  for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
-    buffer **b = &r->scratch[i];
-    const size_t needed = bytes[i] * poses;
-    if (!needed || r->external[i] || (*b && buffer_bytes(*b) >= needed)) {
-      continue;
-    }
-    buffer_destroy(*b);
-    *b = NULL;
-    const abut_status status = buffer_create(r->device, needed, b);
-    if (status != ABUT_SUCCESS) {
-      return status;
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-void free_scratch(resident_pair *on, size_t slot)
-{
-  buffer **scratch = &on->scratch[slot][0][0];
-  for (size_t i = 0; i < sizeof on->scratch[slot] / sizeof(buffer *); ++i) {
-    buffer_destroy(scratch[i]);
-    scratch[i] = NULL;
   }
 }

@@ -1,37 +1,19 @@
-#include "manifold/self_test.h"
-
-#include "base/error.h"
-#include "base/reals.h"
+/* What devices are asked about contacts and their derivatives. */
+#include "manifold/self_test_bodies.h"
+#include "modules/modules.h"
+#include "modules/question.h"
 #include <abut/derivatives.h>
-#include <math.h>
-#include <string.h>
 
 #include "manifold/self_test_answers.inl"
 
 #define POSES SELF_TEST_POSES
 #define CONTACTS SELF_TEST_CONTACTS
 #define POSE_REALS 6
+#define BLOCK_ROWS 8 /* of a Jacobian: p, d, n, activity */
 #define OUTPUTS 4
 
-/* What comes back from a program: for each pose, slots of some components. */
-typedef struct answer {
-  const char *name;
-  const double *expected;
-  size_t slots, components;
-  double tolerances[2]; /* by precision */
-  bool relative;        /* these are parts of the largest number expected */
-} answer;
-
-/* The table of docs/spec.md, section 9, in float32 its line for 99 % of the entries. PoCL, Intel's
- * CPU runtime and the host path keep to a twentieth of that, in float64 to a two hundredth. */
-#define OF_P {3e-5, 1e-9}, false
-#define OF_D {2e-4, 1e-9}, false
-#define OF_N {1e-3, 1e-8}, false
-#define OF_ACTIVITY {3e-5, 1e-9}, false
-#define OF_SLOPES {2e-3, 1e-7}, true
-
-/* By PROGRAM_OF; answers end where there is no name. */
-static const answer answers[PROGRAM_COUNT][OUTPUTS] = {
+/* By PROGRAM_KIND; answers end where there is no name. */
+static const answer answers[PROGRAM_KINDS][OUTPUTS] = {
   {{"p", expected_p, CONTACTS, 3, OF_P},
    {"d", expected_d, CONTACTS, 1, OF_D},
    {"n", expected_n, CONTACTS, 3, OF_N},
@@ -43,223 +25,219 @@ static const answer answers[PROGRAM_COUNT][OUTPUTS] = {
    {"the JVP of n", expected_jvp_n, CONTACTS, 3, OF_SLOPES},
    {"the JVP of activity", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
   {{"the Hessian product by pose1", expected_hessian_1, 1, POSE_REALS, OF_SLOPES},
-   {"the Hessian product by pose2", expected_hessian_2, 1, POSE_REALS, OF_SLOPES}},
+   {"the Hessian product by pose2", expected_hessian_2, 1, POSE_REALS, OF_SLOPES},
+   {"the Hessian by pose1 along a tangent", expected_hessian_1, 1, POSE_REALS, OF_SLOPES},
+   {"the Hessian by pose2 along a tangent", expected_hessian_2, 1, POSE_REALS, OF_SLOPES}},
+  {{"the Jacobian of p along a tangent", expected_jvp_p, CONTACTS, 3, OF_SLOPES},
+   {"the Jacobian of d along a tangent", expected_jvp_d, CONTACTS, 1, OF_SLOPES},
+   {"the Jacobian of n along a tangent", expected_jvp_n, CONTACTS, 3, OF_SLOPES},
+   {"the Jacobian of activity along a tangent", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
 };
 
-/* Everything is taken from one array, in the context's precision. */
-#define ROOM (4 * POSES * POSE_REALS + 2 * POSES * CONTACTS * (3 + 1 + 3 + 1))
+#define ROOM                                                                    \
+  (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS +                \
+   3 * POSES * CONTACTS * BLOCK_ROWS + POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS)
 
-typedef struct question {
-  context *one; /* of the member alone */
+typedef struct trial {
+  question q;
   abut_body bodies[2];
   abut_pair pair;
-  abut_precision precision;
-  reals room;
-  size_t used;
-  size_t got[OUTPUTS]; /* where each answer begins */
-} question;
-
-/* ---- numbers ---- */
-
-static void *take(question *q, size_t count)
-{
-  char *at = (char *)q->room.data + q->used * q->room.size;
-  q->used += count;
-  return at;
-}
-
-static void *put(question *q, const double *from, size_t count)
-{
-  for (size_t i = 0; i < count; ++i) {
-    reals_set(&q->room, q->used + i, from[i]);
-  }
-  return take(q, count);
-}
-
-/* Cotangents of an output: the same for each pose, by the place among its numbers. */
-static void *put_cotangents(question *q, size_t components)
-{
-  const size_t count = CONTACTS * components;
-  for (size_t i = 0; i < POSES * count; ++i) {
-    reals_set(&q->room, q->used + i, (double)((int)(i % count * 7 % 11) - 5) / 4.0);
-  }
-  return take(q, POSES * count);
-}
-
-/* Room for an answer, which a device that does nothing leaves without numbers. */
-static void *ask(question *q, const answer *all, size_t which)
-{
-  const size_t count = POSES * all[which].slots * all[which].components;
-  q->got[which] = q->used;
-  for (size_t i = 0; i < count; ++i) {
-    reals_set(&q->room, q->used + i, NAN);
-  }
-  return take(q, count);
-}
-
-static double number(const question *q, size_t i)
-{
-  return q->precision == ABUT_FLOAT64 ? ((const double *)q->room.data)[i]
-                                      : (double)((const float *)q->room.data)[i];
-}
+  abut_batch batch;
+  const void *got[OUTPUTS];
+} trial;
 
 /* ---- the question ---- */
 
-static abut_status make_body(abut_context c, int which, abut_body *out)
+/* Cotangents of an output: the same for each pose, by the place among its numbers. */
+static void *put_cotangents(trial *t, size_t components)
 {
-  const abut_polyhedron polyhedron = {planes, sizeof planes / (6 * sizeof *planes), ABUT_ADD};
-  const abut_pointcloud pointcloud = {cloud, sizeof cloud / (7 * sizeof *cloud), ABUT_ADD};
-  abut_body_def def = abut_default_body_def();
-  def.vertices = which ? vertices_2 : vertices_1;
-  def.vertex_count = sizeof vertices_1 / (3 * sizeof *vertices_1);
-  def.face_sizes = face_sizes;
-  def.face_indices = face_indices;
-  def.face_count = sizeof face_sizes / sizeof *face_sizes;
-  if (which) {
-    def.superquadrics = superquadrics_2;
-    def.superquadric_count = sizeof superquadrics_2 / sizeof *superquadrics_2;
-    def.pointclouds = &pointcloud;
-    def.pointcloud_count = 1;
-  } else {
-    def.superquadrics = superquadrics_1;
-    def.superquadric_count = sizeof superquadrics_1 / sizeof *superquadrics_1;
-    def.polyhedra = &polyhedron;
-    def.polyhedron_count = 1;
+  double row[CONTACTS * 3];
+  const size_t count = CONTACTS * components;
+  for (size_t i = 0; i < count; ++i) {
+    row[i] = (double)((int)(i * 7 % 11) - 5) / 4.0;
   }
-  return abut_create_body(c, &def, out);
+  return question_put(&t->q, row, POSES * count, count);
 }
 
-static abut_status prepare(question *q, context *c, size_t place)
+static void *put_poses(trial *t, const double *from)
 {
-  abut_smoothing smoothing = abut_default_smoothing();
-  set_smoothing(&smoothing);
-  q->precision = c->def.precision;
-  TRY(reals_create(&q->room, ROOM, context_real_bytes(c)));
-  TRY(context_lend(c, place, &q->one));
-  memset(q->one->members[0].tested, true, sizeof q->one->members[0].tested); /* it is asked now */
-  const abut_context handle_ = {q->one->self.index, q->one->self.generation};
+  return question_put(&t->q, from, POSES * POSE_REALS, POSES * POSE_REALS);
+}
+
+static void *ask_for(trial *t, const answer *all, size_t which)
+{
+  void *room = question_ask(&t->q, POSES * all[which].slots * all[which].components);
+  t->got[which] = room;
+  return room;
+}
+
+static abut_status prepare(trial *t, context *one)
+{
+  const abut_smoothing smoothing = self_test_smoothing();
+  *t = (trial){.batch = abut_default_batch()};
+  TRY(question_open(&t->q, one, ROOM));
   for (int i = 0; i < 2; ++i) {
-    TRY(make_body(handle_, i, &q->bodies[i]));
+    TRY(self_test_body(question_context(&t->q), i, &t->bodies[i]));
   }
-  return abut_create_pair(q->bodies[0], q->bodies[1], &smoothing, &q->pair);
+  t->batch.count = POSES;
+  t->batch.pose1 = put_poses(t, pose_1);
+  t->batch.pose2 = put_poses(t, pose_2);
+  return abut_create_pair(t->bodies[0], t->bodies[1], &smoothing, &t->pair);
 }
 
-static abut_status contacts(question *q, abut_batch *batch)
+static abut_status contacts(trial *t, const answer *all)
 {
-  batch->p = ask(q, answers[0], 0);
-  batch->d = ask(q, answers[0], 1);
-  batch->n = ask(q, answers[0], 2);
-  batch->activity = ask(q, answers[0], 3);
-  return abut_contacts(q->pair, batch);
+  t->batch.p = ask_for(t, all, 0);
+  t->batch.d = ask_for(t, all, 1);
+  t->batch.n = ask_for(t, all, 2);
+  t->batch.activity = ask_for(t, all, 3);
+  return abut_contacts(t->pair, &t->batch);
 }
 
-static abut_status vjp(question *q, abut_batch *batch)
+static abut_status vjp(trial *t, const answer *all)
 {
-  const answer *all = answers[PROGRAM_OF(PROGRAM_PLAIN, true)];
-  const abut_cotangents bars = {.p = put_cotangents(q, 3), .d = put_cotangents(q, 1),
-                                .n = put_cotangents(q, 3), .activity = put_cotangents(q, 1)};
-  const abut_gradients gradients = {ask(q, all, 0), ask(q, all, 1)};
-  return abut_vjp(q->pair, ABUT_SAME_PAIR, batch, &bars, &gradients);
+  const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
+                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1)};
+  const abut_gradients gradients = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  return abut_vjp(t->pair, ABUT_SAME_PAIR, &t->batch, &bars, &gradients);
 }
 
-static abut_pose_tangents put_tangents(question *q)
+static abut_pose_tangents put_tangents(trial *t)
 {
-  void *const first = put(q, tangent_1, POSES * POSE_REALS);
-  return (abut_pose_tangents){first, put(q, tangent_2, POSES * POSE_REALS)};
+  void *const first = put_poses(t, tangent_1);
+  return (abut_pose_tangents){first, put_poses(t, tangent_2)};
 }
 
-static abut_status jvp(question *q, abut_batch *batch)
+static abut_status jvp(trial *t, const answer *all)
 {
-  const answer *all = answers[PROGRAM_OF(PROGRAM_DUAL, false)];
-  const abut_pose_tangents along = put_tangents(q);
-  const abut_tangents tangents = {ask(q, all, 0), ask(q, all, 1), ask(q, all, 2), ask(q, all, 3)};
-  return abut_jvp(q->pair, ABUT_SAME_PAIR, batch, &along, &tangents);
+  const abut_pose_tangents along = put_tangents(t);
+  const abut_tangents tangents = {ask_for(t, all, 0), ask_for(t, all, 1), ask_for(t, all, 2),
+                                  ask_for(t, all, 3)};
+  return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
-static abut_status hessian(question *q, abut_batch *batch)
+/* A row of 2 POSE_REALS numbers, from `first` on, times the tangent of a pose. */
+static double row_along(const trial *t, const void *rows, size_t first, size_t pose)
 {
-  const answer *all = answers[PROGRAM_OF(PROGRAM_DUAL, true)];
-  const abut_pose_tangents along = put_tangents(q);
-  const abut_gradients products = {ask(q, all, 0), ask(q, all, 1)};
-  return abut_hessian_product(q->pair, batch, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL, &products);
+  const double *const along[2] = {tangent_1, tangent_2};
+  double sum = 0.0;
+  for (size_t k = 0; k < 2 * POSE_REALS; ++k) {
+    sum += question_number(&t->q, rows, first + k) *
+           along[k / POSE_REALS][pose * POSE_REALS + k % POSE_REALS];
+  }
+  return sum;
+}
+
+/* Whole ones times the tangent are products, too. */
+static abut_status whole_hessian(trial *t)
+{
+  void *rows = question_ask(&t->q, POSES * 4 * POSE_REALS * POSE_REALS);
+  double along[2][POSES * POSE_REALS];
+  TRY(abut_hessian(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, ABUT_BOTH_BODIES, NULL, rows));
+  for (size_t i = 0; i < 2 * POSES * POSE_REALS; ++i) {
+    const size_t pose = i / (2 * POSE_REALS), row = i % (2 * POSE_REALS);
+    along[row / POSE_REALS][pose * POSE_REALS + row % POSE_REALS] =
+      row_along(t, rows, i * 2 * POSE_REALS, pose);
+  }
+  t->got[2] = put_poses(t, along[0]);
+  t->got[3] = put_poses(t, along[1]);
+  return ABUT_SUCCESS;
+}
+
+static abut_status hessian(trial *t, const answer *all)
+{
+  const abut_pose_tangents along = put_tangents(t);
+  const abut_gradients products = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  TRY(abut_hessian_product(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL,
+                           &products));
+  return whole_hessian(t);
+}
+
+/* Where an output of a contact lies among a Jacobian block's rows. */
+static const size_t block_rows[OUTPUTS] = {0, 3, 4, 7};
+
+/* A block times a tangent is what the JVP gives. */
+static double block_along(const trial *t, const void *blocks, size_t entry, size_t row)
+{
+  return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, entry / CONTACTS);
+}
+
+/* Every contact has a block, for none is less active than 0. */
+static abut_status jacobian(trial *t, const answer *all)
+{
+  abut_compact list = {.threshold = 0.0, .capacity = POSES * CONTACTS};
+  void *blocks = question_ask(&t->q, POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS);
+  double along[POSES * CONTACTS * 3];
+  t->batch.compact = &list;
+  TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
+  for (size_t which = 0; which < OUTPUTS; ++which) {
+    const size_t components = all[which].components, count = POSES * CONTACTS * components;
+    for (size_t i = 0; i < count; ++i) {
+      along[i] = block_along(t, blocks, i / components, block_rows[which] + i % components);
+    }
+    t->got[which] = question_put(&t->q, along, count, count);
+  }
+  return ABUT_SUCCESS;
 }
 
 /* ---- the answers ---- */
 
-static double largest(const answer *a)
+static abut_status compare(const trial *t, const answer *all)
 {
-  double most = 0.0;
-  for (size_t i = 0; i < POSES * a->slots * a->components; ++i) {
-    most = fmax(most, fabs(a->expected[i]));
-  }
-  return most;
-}
-
-static abut_status compare(const question *q, const answer *a, size_t begin)
-{
-  const double tolerance = a->tolerances[q->precision] * (a->relative ? largest(a) : 1.0);
-  const size_t row = a->slots * a->components;
-  for (size_t i = 0; i < POSES * row; ++i) {
-    const double got = number(q, begin + i);
-    if (!(fabs(got - a->expected[i]) <= tolerance)) { /* nor is it NaN */
-      return fail(ABUT_ERROR_SELF_TEST,
-                  "device %s answers wrongly: %s, pose %zu, slot %zu, number %zu, is %.9g where "
-                  "%.9g is right",
-                  device_info(q->one->members[0].device)->name, a->name, i / row,
-                  i % row / a->components, i % a->components, got, a->expected[i]);
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status ask_all(question *q, int program)
-{
-  static abut_status (*const calls[PROGRAM_COUNT])(question *, abut_batch *) = {contacts, vjp, jvp,
-                                                                                hessian};
-  abut_batch batch = abut_default_batch();
-  batch.count = POSES;
-  batch.pose1 = put(q, pose_1, POSES * POSE_REALS);
-  batch.pose2 = put(q, pose_2, POSES * POSE_REALS);
-  TRY(calls[program](q, &batch));
-  if (batch.rejected) {
+  if (t->batch.rejected) {
     return fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it refuses %zu of %d good poses",
-                device_info(q->one->members[0].device)->name, batch.rejected, POSES);
+                device_info(t->q.one->members[0].device)->name, t->batch.rejected, POSES);
   }
-  for (size_t i = 0; i < OUTPUTS && answers[program][i].name; ++i) {
-    TRY(compare(q, &answers[program][i], q->got[i]));
+  for (size_t i = 0; i < OUTPUTS && all[i].name; ++i) {
+    TRY(question_compare(&t->q, &all[i], t->got[i], POSES, POSES));
   }
   return ABUT_SUCCESS;
 }
 
-/* A device that fails on the way says so by its own words. */
-static abut_status explain(const question *q, abut_status status)
+static abut_status ask(context *one, abut_status (*call)(trial *, const answer *),
+                       const answer *all)
 {
-  const member *m = q->one ? &q->one->members[0] : NULL;
-  return m && m->status != ABUT_SUCCESS
-           ? fail(m->status, "device %s cannot answer the self-test: %s",
-                  device_info(m->device)->name, m->text)
-           : status;
-}
-
-abut_status test_member(context *c, size_t place, program_id program, bool reverse)
-{
-  const int which = PROGRAM_OF(program, reverse);
-  member *m = &c->members[place];
-  if (m->tested[which]) {
-    return ABUT_SUCCESS;
-  }
-  question q = {0};
-  abut_counters *counters = device_counters(m->device), before = *counters;
-  abut_status status = prepare(&q, c, place);
+  trial t;
+  abut_status status = prepare(&t, one);
   if (status == ABUT_SUCCESS) {
-    status = ask_all(&q, which);
+    status = call(&t, all);
   }
-  status = explain(&q, status);
-  context_take_back(q.one);
-  free(q.room.data);
-  before.builds = counters->builds;
-  before.resident = counters->resident;
-  *counters = before;
-  m->tested[which] = status == ABUT_SUCCESS;
+  if (status == ABUT_SUCCESS) {
+    status = compare(&t, all);
+  }
+  question_close(&t.q);
   return status;
 }
+
+static abut_status ask_contacts(context *one)
+{
+  return ask(one, contacts, answers[PROGRAM_KIND(PROGRAM_PLAIN, false)]);
+}
+
+static abut_status ask_vjp(context *one)
+{
+  return ask(one, vjp, answers[PROGRAM_KIND(PROGRAM_PLAIN, true)]);
+}
+
+static abut_status ask_jvp(context *one)
+{
+  return ask(one, jvp, answers[PROGRAM_KIND(PROGRAM_DUAL, false)]);
+}
+
+static abut_status ask_hessian(context *one)
+{
+  return ask(one, hessian, answers[PROGRAM_KIND(PROGRAM_DUAL, true)]);
+}
+
+static abut_status ask_jacobian(context *one)
+{
+  return ask(one, jacobian, answers[PROGRAM_KIND(PROGRAM_DUAL6, false)]);
+}
+
+const module_questions manifold_questions = {{
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_contacts,
+  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_vjp,
+  [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_jvp,
+  [PROGRAM_KIND(PROGRAM_DUAL, true)] = ask_hessian,
+  [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_jacobian,
+}};

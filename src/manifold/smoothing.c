@@ -2,15 +2,14 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/reals.h"
 #include "body/body.h"
 #include <math.h>
 #include <string.h>
 
-#define COOKIE 0xab070003u
+typedef double real; /* of the list's struct, which is not used here */
+#include "geometry/coefficients.h"
 
-#define LN2_DOUBLE 0.69314718055994530942
-#define LOG2E_DOUBLE 1.44269504088896340736
+#define COOKIE 0xab070004u
 
 abut_smoothing abut_default_smoothing(void)
 {
@@ -54,11 +53,27 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->length = 0.06 * size;
   out->union_ = out->plane = 0.004 * size;
   out->penetration = out->neighbour = 0.005 * size;
-  out->sort = 0.001 * size;
   out->distance = 1e-10 * size * size;
+  /* True elements and what meets near their bodies: gradients along a path keep to what values do
+   * (bench/paths.py). */
+  out->select = ABUT_SELECT_GATE;
+  out->sort = 0.005 * size;
+  /* Witness points of long edges lie off by 0.02 of their length. */
+  out->near = 5.0 * out->penetration;
+  out->reach = 8.0 * out->penetration;
   out->edges[0] = edges_to_keep(&info1);
   out->edges[1] = edges_to_keep(&info2);
   return ABUT_SUCCESS;
+}
+
+/* near and reach: below `penetration` they would take from contacts that just touch. */
+static abut_status check_off_or_least(const char *name, double value, double least)
+{
+  if (value == 0.0 || (value >= least && value <= SMOOTHING_MOST)) {
+    return ABUT_SUCCESS;
+  }
+  return fail(ABUT_ERROR_ARGUMENT, "smoothing: %s is %g, neither 0 nor in [penetration = %g, %g]",
+              name, value, least, SMOOTHING_MOST);
 }
 
 abut_status check_smoothing(const abut_smoothing *s)
@@ -91,6 +106,12 @@ abut_status check_smoothing(const abut_smoothing *s)
                   positive[i].value, positive[i].least, SMOOTHING_MOST);
     }
   }
+  TRY(check_off_or_least("near", s->near, s->penetration));
+  TRY(check_off_or_least("reach", s->reach, s->penetration));
+  if (!(s->floor >= 0.0 && s->floor <= FLOOR_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: floor is %g, not in [0, %g]", s->floor,
+                FLOOR_MOST);
+  }
   if (s->trace > TRACE_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: trace is %u, not in [0, %d]", s->trace,
                 TRACE_MOST);
@@ -101,29 +122,23 @@ abut_status check_smoothing(const abut_smoothing *s)
   return ABUT_SUCCESS;
 }
 
+abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out)
+{
+#define COEFFICIENT_VALUE(name, value) value,
+  const double values[] = {COEFFICIENTS(COEFFICIENT_VALUE)};
+#undef COEFFICIENT_VALUE
+  const size_t count = sizeof values / sizeof values[0];
+  TRY(reals_create(out, count + more, size));
+  for (size_t i = 0; i < count; ++i) {
+    reals_set(out, i, values[i]);
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out)
 {
-  const double values[] = { /* in the order of cl/geometry/coefficients.h */
-    1.0 / s->length,
-    s->union_ * LN2_DOUBLE, LOG2E_DOUBLE / s->union_,
-    s->plane * LN2_DOUBLE, LOG2E_DOUBLE / s->plane,
-    s->normal,
-    s->penetration, 1.0 / s->penetration,
-    LOG2E_DOUBLE / s->neighbour,
-    1.0 / s->clash, 1.0 / s->sign,
-    1.0 / s->sort, LOG2E_DOUBLE / s->sort,
-    s->clip, 1.0 / s->clip,
-    LOG2E_DOUBLE / s->minimum,
-    1.0 / s->compare,
-    s->ridge, s->distance,
-    s->inside ? 1.0 : 0.0,
-  };
-  const size_t count = sizeof values / sizeof values[0];
   reals r;
-  TRY(reals_create(&r, count, device_real_bytes(d)));
-  for (size_t i = 0; i < count; ++i) {
-    reals_set(&r, i, values[i]);
-  }
+  TRY(coefficients_of(s, device_real_bytes(d), 0, &r));
   const abut_status status = buffer_upload(d, r.count * r.size, r.data, out);
   free(r.data);
   return status;

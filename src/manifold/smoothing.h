@@ -2,13 +2,16 @@
 #ifndef ABUT_MANIFOLD_SMOOTHING_H
 #define ABUT_MANIFOLD_SMOOTHING_H
 
+#include "base/reals.h"
 #include "device/context.h"
 #include <abut/manifold.h>
 
 /* Refuses what is out of range, naming the coefficient. */
 abut_status check_smoothing(const abut_smoothing *s);
 
-/* Uploads the coefficients (cl/geometry/coefficients.h). */
+/* The coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for `more`
+ * behind them. */
+abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out);
 abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out);
 
 #endif

@@ -33,7 +33,7 @@ static abut_status list_create(list *l, size_t room, size_t size)
 static abut_status fill_list(list *l, size_t *room, const scene *s, abut_batch *batch,
                              double threshold)
 {
-  const size_t size = device_real_bytes(s->device);
+  const size_t size = context_real_bytes(s->pair->context);
   const abut_pair handle_ = {s->pair->self.index, s->pair->self.generation};
   abut_compact compact = {.threshold = threshold, .capacity = *room};
   list_free(l);
@@ -52,7 +52,8 @@ static abut_status find_contacts(list *l, const scene *s, abut_pose_kind kind,
                                  const double *pose1, const double *pose2, double threshold)
 {
   abut_status status = ABUT_SUCCESS;
-  const size_t size = device_real_bytes(s->device), width = kind == ABUT_POSE_TWIST ? 6 : 7;
+  const size_t size = context_real_bytes(s->pair->context);
+  const size_t width = kind == ABUT_POSE_TWIST ? 6 : 7;
   reals poses[2] = {{0}, {0}};
   for (int i = 0; i < 2; ++i) {
     TRY_DONE(reals_create(&poses[i], width, size));

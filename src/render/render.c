@@ -69,15 +69,13 @@ typedef struct drawing {
   uint8_t *rgb;
 } drawing;
 
-static abut_status draw_on(context *owner, size_t where, void *user)
+static abut_status draw(const drawing *d)
 {
-  const drawing *d = user;
   abut_status status = ABUT_SUCCESS;
   scene s = {0};
   tracer t = {0};
   canvas c = {0};
-  (void)owner;
-  TRY_DONE(scene_create(&s, d->pair, where, d->kind, d->pose1, d->pose2));
+  TRY_DONE(scene_create(&s, d->pair, d->kind, d->pose1, d->pose2));
   TRY_DONE(frame_bodies(&s, d->view));
   TRY_DONE(tracer_create(&t, &s));
   TRY_DONE(canvas_create(&c, d->view));
@@ -104,6 +102,6 @@ abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *po
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
   }
   TRY(check_view(view));
-  drawing d = {pair_get(handle_), kind, pose1, pose2, view, rgb};
-  return d.pair ? context_on_any(d.pair->context, draw_on, &d) : ABUT_ERROR_HANDLE;
+  const drawing d = {pair_get(handle_), kind, pose1, pose2, view, rgb};
+  return d.pair ? draw(&d) : ABUT_ERROR_HANDLE;
 }

@@ -2,119 +2,85 @@
 
 #include "base/error.h"
 #include "base/reals.h"
+#include "family/family.h"
 #include "geometry/layout.h"
+#include "render/rays.h"
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BOX_SLACK 0.01    /* of the diagonal, around a body */
-#define LOOSE_SLACK 0.15  /* the same around one with polyhedra, whose planes bound no box */
+#define LOOSE_SLACK 0.15  /* the same around one with primitives of loose families */
 
-/* A body's packed primitives. */
-typedef struct packed {
-  const int *head;
-  const void *shape;
-  size_t real_bytes;
-} packed;
-
-static double number(const packed *p, size_t i)
+/* The box of the vertices and of all added primitives. Returns whether it may be too tight. */
+static bool cover_added(const body *b, box *around)
 {
-  return p->real_bytes == sizeof(double) ? ((const double *)p->shape)[i]
-                                         : (double)((const float *)p->shape)[i];
-}
-
-static v3 vector(const packed *p, size_t i)
-{
-  return (v3){number(p, i), number(p, i + 1), number(p, i + 2)};
-}
-
-static void cover(actor *a, v3 point)
-{
-  a->lower = v3_min(a->lower, point);
-  a->upper = v3_max(a->upper, point);
-}
-
-/* The box around a superquadric into the actor's. */
-static void add_superquadric(actor *a, const packed *p, size_t at)
-{
-  rigid f;
-  for (size_t i = 0; i < 9; ++i) {
-    f.m[i] = number(p, at + i);
+  bool loose = false;
+  box_cover(around, b->info.lower);
+  box_cover(around, b->info.upper);
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    const packed p = packed_of(b->head, &b->shape, ABUT_ADD, i);
+    families[i]->cover(&p, around);
+    loose = loose || (p.count && families[i]->loose);
   }
-  f.t = vector(p, at + SUPERQUADRIC_POSITION);
-  const double half[3] = {1.0 / number(p, at + SUPERQUADRIC_AXES_INV),
-                          1.0 / number(p, at + SUPERQUADRIC_AXES_INV + 1),
-                          1.0 / number(p, at + SUPERQUADRIC_AXES_INV + 2)};
-  for (int i = 0; i < 8; ++i) {
-    const v3 corner = {i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1],
-                       i & 4 ? half[2] : -half[2]};
-    cover(a, rigid_apply(&f, corner));
-  }
+  return loose;
 }
 
-/* The added clouds' points, into the box and as the places near which the surface lies. */
-static abut_status add_clouds(actor *a, const packed *p)
+/* Fills in `out` unless it is NULL; 0 where any added primitive has no spots. */
+static size_t find_spots(const body *b, spot *out)
 {
-  const int *head = p->head;
-  const int *range =
-    head + HEAD_RANGES + 2 * (head[HEAD_POLYHEDRA] + head[HEAD_POLYHEDRA + 1]);
-  size_t points = 0;
-  for (int i = 0; i < head[HEAD_POINTCLOUDS]; ++i) {
-    points += (size_t)range[2 * i + 1];
-  }
-  const bool alone = points && !head[HEAD_SUPERQUADRICS] && !head[HEAD_POLYHEDRA];
-  void *memory = NULL;
-  TRY(allocate(&memory, points, sizeof(v3)));
-  a->cloud = memory;
-  TRY(allocate(&memory, points, sizeof(double)));
-  a->reach = memory;
-  size_t n = 0;
-  for (int i = 0; i < head[HEAD_POINTCLOUDS]; ++i) {
-    for (int k = 0; k < range[2 * i + 1]; ++k, ++n) {
-      const size_t at =
-        (size_t)head[HEAD_POINT_BASE] + (size_t)(range[2 * i] + 1 + k) * POINT_STRIDE;
-      a->cloud[n] = vector(p, at);
-      a->reach[n] = 1.0 / sqrt(fmax(number(p, at + 6), 1e-300));
-      cover(a, a->cloud[n]);
+  size_t count = 0;
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    const packed p = packed_of(b->head, &b->shape, ABUT_ADD, i);
+    if (p.count && !families[i]->spots) {
+      return 0;
     }
+    count += p.count ? families[i]->spots(&p, out ? out + count : NULL) : 0;
   }
-  a->cloud_count = alone ? points : 0;
+  return count;
+}
+
+/* The places near which the surface lies, where all of it is known to lie near some. */
+static abut_status keep_spots(actor *a, const body *b)
+{
+  const size_t count = find_spots(b, NULL);
+  void *memory = NULL;
+  TRY(allocate(&memory, count, sizeof(v3)));
+  a->cloud = memory;
+  TRY(allocate(&memory, count, sizeof(double)));
+  a->reach = memory;
+  TRY(allocate(&memory, count, sizeof(spot)));
+  spot *spots = memory;
+  a->cloud_count = find_spots(b, spots);
+  for (size_t i = 0; i < count; ++i) {
+    a->cloud[i] = (v3){spots[i].at[0], spots[i].at[1], spots[i].at[2]};
+    a->reach[i] = spots[i].reach;
+    a->reach_mean += a->reach[i] / (double)count;
+  }
+  free(spots);
   return ABUT_SUCCESS;
 }
 
-static void finish_box(actor *a, const int *head, double union_tau)
+static void set_box(actor *a, const box *around, bool loose)
 {
-  const int added = head[HEAD_SUPERQUADRICS] + head[HEAD_POLYHEDRA] + head[HEAD_POINTCLOUDS];
-  const v3 span = v3_sub(a->upper, a->lower);
+  const double *low = around->lower, *high = around->upper;
+  const v3 lower = {low[0], low[1], low[2]}, upper = {high[0], high[1], high[2]};
+  const v3 span = v3_sub(upper, lower);
   const double size = fmax(sqrt(v3_dot(span, span)), 1e-9);
-  a->margin = union_tau * log(fmax(added, 1.0));
-  const double slack =
-    size * (head[HEAD_POLYHEDRA] ? LOOSE_SLACK : BOX_SLACK) + fmin(a->margin, size);
+  const double slack = size * (loose ? LOOSE_SLACK : BOX_SLACK) + fmin(a->margin, size);
   const v3 by = {slack, slack, slack};
-  a->lower = v3_sub(a->lower, by);
-  a->upper = v3_add(a->upper, by);
+  a->lower = v3_sub(lower, by);
+  a->upper = v3_add(upper, by);
   a->diagonal = size + 2.0 * slack;
-  a->reach_mean = 0.0;
-  for (size_t i = 0; i < a->cloud_count; ++i) {
-    a->reach_mean += a->reach[i] / (double)a->cloud_count;
-  }
 }
 
 static abut_status create_actor(actor *a, const body *b, double union_tau)
 {
-  const packed p = {b->head, b->shape.data, b->shape.size};
-  a->lower = (v3){HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  a->upper = (v3){-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  const size_t squares = (size_t)p.head[HEAD_SUPERQUADRICS];
-  const double *low = b->info.lower, *high = b->info.upper;
-  cover(a, (v3){low[0], low[1], low[2]});
-  cover(a, (v3){high[0], high[1], high[2]});
-  for (size_t i = 0; i < squares; ++i) {
-    add_superquadric(a, &p, (size_t)p.head[HEAD_SUPERQUADRIC_BASE] + i * SUPERQUADRIC_STRIDE);
-  }
-  TRY(add_clouds(a, &p));
-  finish_box(a, p.head, union_tau);
-  return ABUT_SUCCESS;
+  box around = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+  const bool loose = cover_added(b, &around);
+  a->margin = union_tau * log(fmax(b->head[HEAD_ADDED], 1.0));
+  set_box(a, &around, loose);
+  return keep_spots(a, b);
 }
 
 /* Saturates beyond float's range, so that a finite pose stays one in either precision. */
@@ -124,71 +90,56 @@ static double in_range(double x, size_t size)
                                               : x;
 }
 
+static abut_status refuse(int status)
+{
+  return fail(ABUT_ERROR_ARGUMENT, status == ABUT_POSE_NOT_FINITE
+                                     ? "the pose to draw is not finite"
+                                     : "the pose to draw has a quaternion of length 0");
+}
+
 /* Both poses through the kernel that contacts use, in the context's precision. */
-static abut_status read_frames(scene *s, int width, const double *const poses[2])
+static abut_status read_frames(scene *s, size_t width, const double *const poses[2])
 {
   abut_status status = ABUT_SUCCESS;
-  device *d = s->device;
-  const size_t size = device_real_bytes(d);
-  buffer *in[2] = {NULL, NULL}, *out = NULL, *code = NULL;
+  const size_t size = context_real_bytes(s->pair->context);
   reals r[2] = {{0}, {0}}, frames = {0};
+  int bad = 0;
   for (int i = 0; i < 2; ++i) {
-    TRY_DONE(reals_create(&r[i], (size_t)width, size));
-    for (int k = 0; k < width; ++k) {
-      reals_set(&r[i], (size_t)k, in_range(poses[i][k], size));
+    TRY_DONE(reals_create(&r[i], width, size));
+    for (size_t k = 0; k < width; ++k) {
+      reals_set(&r[i], k, in_range(poses[i][k], size));
     }
-    TRY_DONE(buffer_upload(d, r[i].count * size, r[i].data, &in[i]));
   }
   TRY_DONE(reals_create(&frames, FRAME_STRIDE, size));
-  TRY_DONE(buffer_create(d, FRAME_STRIDE * size, &out));
-  TRY_DONE(buffer_create(d, sizeof(int), &code));
-  TRY_DONE(LAUNCH(d, KERNEL_POSES, 1, 1, ARG_BUFFER(in[0]), ARG_BUFFER(in[1]),
-                  ARG_BUFFER(NULL), ARG_BUFFER(NULL), ARG_INT(width),
-                  ARG_INT(1), ARG_BUFFER(out), ARG_BUFFER(code)));
-  int bad = 0;
-  TRY_DONE(buffer_read(out, 0, FRAME_STRIDE * size, frames.data));
-  TRY_DONE(buffer_read(code, 0, sizeof bad, &bad));
-  if (bad) {
-    status = fail(ABUT_ERROR_ARGUMENT, bad == ABUT_POSE_NOT_FINITE
-                                         ? "the pose to draw is not finite"
-                                         : "the pose to draw has a quaternion of length 0");
-    goto done;
-  }
-  const packed p = {NULL, frames.data, size};
+  TRY_DONE(frames_of_poses(s->pair->context, width, r[0].data, r[1].data, frames.data, &bad));
+  TRY_DONE(bad ? refuse(bad) : ABUT_SUCCESS);
+  const packed p = {.shape = frames.data, .real_bytes = size};
   for (size_t i = 0; i < 2; ++i) {
     const size_t at = i ? FRAME_WORLD_2 : FRAME_WORLD_1;
     for (size_t k = 0; k < 9; ++k) {
-      s->actors[i].frame.m[k] = number(&p, at + k);
+      s->actors[i].frame.m[k] = packed_number(&p, at + k);
     }
-    s->actors[i].frame.t = vector(&p, at + 9);
+    s->actors[i].frame.t = (v3){packed_number(&p, at + 9), packed_number(&p, at + 10),
+                                packed_number(&p, at + 11)};
   }
 done:
-  for (int i = 0; i < 2; ++i) {
-    buffer_destroy(in[i]);
-    free(r[i].data);
-  }
-  buffer_destroy(out);
-  buffer_destroy(code);
+  free(r[0].data);
+  free(r[1].data);
   free(frames.data);
   return status;
 }
 
-abut_status scene_create(scene *s, pair *p, size_t place, abut_pose_kind kind,
-                         const double *pose1, const double *pose2)
+abut_status scene_create(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
+                         const double *pose2)
 {
   memset(s, 0, sizeof *s);
-  resident_pair *on = NULL;
-  TRY(pair_on(p, place, &on));
   s->pair = p;
-  s->on = on;
-  s->device = p->context->members[place].device;
-  device_select(s->device, 0);
   for (int i = 0; i < 2; ++i) {
     body *b = body_get(p->bodies[i]);
     if (!b) {
       return ABUT_ERROR_HANDLE;
     }
-    TRY(body_on(b, place, &s->actors[i].body));
+    s->actors[i].of = b;
     TRY(create_actor(&s->actors[i], b, p->smoothing.union_));
   }
   const double *const poses[2] = {pose1, pose2};

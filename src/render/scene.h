@@ -7,7 +7,7 @@
 
 /* One body in the picture. */
 typedef struct actor {
-  const resident_body *body;
+  body *of;
   rigid frame;
   v3 lower, upper;  /* what its field may fill, in its frame */
   double diagonal;  /* of that box */
@@ -27,18 +27,16 @@ typedef struct camera {
 } camera;
 
 typedef struct scene {
-  device *device;
   pair *pair;
-  const resident_pair *on; /* the device */
   actor actors[2];
   camera camera;
   double size;  /* radius of what is framed [m] */
 } scene;
 
-/* Fills a scene on a member of the pair's context, but for its camera. A pose that is not finite is
- * refused. scene_free is the caller's in either case. */
-abut_status scene_create(scene *s, pair *p, size_t place, abut_pose_kind kind,
-                         const double *pose1, const double *pose2);
+/* Fills a scene, but for its camera. A pose that is not finite is refused. scene_free is the
+ * caller's in either case. */
+abut_status scene_create(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
+                         const double *pose2);
 void scene_free(scene *s);
 
 /* Unit direction of the ray through a place in the picture. */

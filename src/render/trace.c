@@ -1,10 +1,10 @@
 #include "render/trace.h"
 
 #include "base/error.h"
+#include "render/rays.h"
 #include <string.h>
 
 #define CHUNK ((size_t)1 << 16)
-#define RAY_PLANES 7
 #define MARCH_STEPS 320
 #define CREEP_LEAST 1e-3  /* of the body's diagonal: two pixels of a usual picture */
 #define CREEP_MOST 1e-2
@@ -108,71 +108,49 @@ abut_status tracer_create(tracer *t, const scene *s)
 {
   memset(t, 0, sizeof *t);
   t->scene = s;
-  const size_t size = device_real_bytes(s->device);
+  const size_t size = context_real_bytes(s->pair->context);
   void *memory = NULL;
-  TRY(reals_create(&t->staging, CHUNK * RAY_PLANES, size));
+  TRY(reals_create(&t->asked, CHUNK * RAY_REALS, size));
+  TRY(reals_create(&t->answered, CHUNK * FIELD_REALS, size));
   TRY(allocate(&memory, CHUNK, sizeof(size_t)));
   t->order = memory;
-  TRY(buffer_create(s->device, CHUNK * RAY_PLANES * size, &t->rays));
-  TRY(buffer_create(s->device, CHUNK * 4 * size, &t->out));
   TRY(bound_clouds(t, 0));
   return bound_clouds(t, 1);
 }
 
 void tracer_free(tracer *t)
 {
-  buffer_destroy(t->rays);
-  buffer_destroy(t->out);
-  free(t->staging.data);
+  free(t->asked.data);
+  free(t->answered.data);
   free(t->order);
   free(t->bounds[0]);
   free(t->bounds[1]);
 }
 
-static double staged(const tracer *t, size_t i)
+static double answer(const tracer *t, size_t i)
 {
-  return t->staging.size == sizeof(double) ? ((const double *)t->staging.data)[i]
-                                           : (double)((const float *)t->staging.data)[i];
+  return t->answered.size == sizeof(double) ? ((const double *)t->answered.data)[i]
+                                            : (double)((const float *)t->answered.data)[i];
 }
 
-/* Element i of three planes from `plane` on. */
-static void stage(tracer *t, size_t stride, size_t plane, size_t i, v3 v)
+/* Three numbers of what is asked, from number i on. */
+static void put(tracer *t, size_t i, v3 v)
 {
-  reals_set(&t->staging, plane * stride + i, v.x);
-  reals_set(&t->staging, (plane + 1) * stride + i, v.y);
-  reals_set(&t->staging, (plane + 2) * stride + i, v.z);
+  reals_set(&t->asked, i, v.x);
+  reals_set(&t->asked, i + 1, v.y);
+  reals_set(&t->asked, i + 2, v.z);
 }
 
-/* Repeats the last of `count` elements until the planes' ends, and uploads them. */
-static abut_status upload_planes(tracer *t, size_t count, size_t stride, size_t planes)
-{
-  for (size_t p = 0; p < planes; ++p) {
-    for (size_t i = count; i < stride; ++i) {
-      reals_set(&t->staging, p * stride + i, staged(t, p * stride + count - 1));
-    }
-  }
-  return buffer_write(t->rays, 0, planes * stride * t->staging.size, t->staging.data);
-}
-
-static size_t blocks(const tracer *t, size_t stride)
-{
-  return stride / device_lanes(t->scene->device);
-}
-
-static abut_status launch_march(tracer *t, const actor *a, size_t stride)
+static abut_status march(tracer *t, const actor *a, size_t count)
 {
   const double size = a->diagonal;
-  double creep = fmin(fmax(a->margin / 3.0, CREEP_LEAST * size), CREEP_MOST * size);
+  ray_steps steps = {.creep = fmin(fmax(a->margin / 3.0, CREEP_LEAST * size), CREEP_MOST * size),
+                     .longest = STEP_MOST * size, .tolerance = TOLERANCE * size,
+                     .most = MARCH_STEPS};
   if (a->cloud_count) {
-    creep = fmin(CLOUD_CREEP * a->reach_mean, CREEP_MOST * size);
+    steps.creep = fmin(CLOUD_CREEP * a->reach_mean, CREEP_MOST * size);
   }
-  device *d = t->scene->device;
-  TRY(LAUNCH(d, KERNEL_MARCH, blocks(t, stride), 1, ARG_BUFFER(t->rays), ARG_INT(stride),
-             ARG_BUFFER(a->body->head), ARG_BUFFER(a->body->shape),
-             ARG_BUFFER(t->scene->on->coefficients), ARG_REAL(a->margin), ARG_REAL(creep),
-             ARG_REAL(STEP_MOST * size), ARG_REAL(TOLERANCE * size), ARG_INT(MARCH_STEPS),
-             ARG_BUFFER(t->out)));
-  return buffer_read(t->out, 0, stride * t->staging.size, t->staging.data);
+  return march_rays(t->scene, a, &steps, count, t->asked.data, t->answered.data);
 }
 
 /* Meets one actor: nearer hits replace what the samples hold. */
@@ -180,7 +158,6 @@ static abut_status meet(tracer *t, int which, const place *places, size_t count,
 {
   const scene *s = t->scene;
   const actor *a = &s->actors[which];
-  const uint32_t lanes = device_lanes(s->device);
   size_t rays = 0;
   for (size_t i = 0; i < count; ++i) {
     const stretch on = clip(t, which, places[i], camera_ray(&s->camera, places[i].x, places[i].y));
@@ -191,40 +168,26 @@ static abut_status meet(tracer *t, int which, const place *places, size_t count,
   if (!rays) {
     return ABUT_SUCCESS;
   }
-  const size_t stride = padded(rays, lanes);
   for (size_t k = 0; k < rays; ++k) {
     const place at = places[t->order[k]];
     const v3 ray = camera_ray(&s->camera, at.x, at.y);
     const stretch on = clip(t, which, at, ray);
-    stage(t, stride, 0, k, rigid_apply_back(&a->frame, v3_along(s->camera.eye, ray, on.near)));
-    stage(t, stride, 3, k, rigid_rotate_back(&a->frame, ray));
-    reals_set(&t->staging, 6 * stride + k, on.far - on.near);
+    put(t, k * RAY_REALS, rigid_apply_back(&a->frame, v3_along(s->camera.eye, ray, on.near)));
+    put(t, k * RAY_REALS + 3, rigid_rotate_back(&a->frame, ray));
+    reals_set(&t->asked, k * RAY_REALS + 6, on.far - on.near);
   }
-  TRY(upload_planes(t, rays, stride, RAY_PLANES));
-  TRY(launch_march(t, a, stride));
+  TRY(march(t, a, rays));
   for (size_t k = 0; k < rays; ++k) {
     sample *to = &samples[t->order[k]];
     const place at = places[t->order[k]];
     const stretch on = clip(t, which, at, camera_ray(&s->camera, at.x, at.y));
-    const double entry = staged(t, k), depth = on.near + entry;
+    const double entry = answer(t, k), depth = on.near + entry;
     if (entry >= 0.0 && depth < (double)to->depth) {
       to->depth = (float)depth;
       to->body = which;
     }
   }
   return ABUT_SUCCESS;
-}
-
-/* Launches a field kernel of actor `of` at what was staged as points of its frame. */
-static abut_status launch_field(tracer *t, int of, bool normals, size_t count, size_t stride)
-{
-  const resident_body *b = t->scene->actors[of].body;
-  TRY(upload_planes(t, count, stride, 3));
-  TRY(LAUNCH(t->scene->device, normals ? KERNEL_FIELD : KERNEL_FIELD_DISTANCE, blocks(t, stride), 1,
-             ARG_BUFFER(t->rays), ARG_INT(0), ARG_INT(0), ARG_INT(stride), ARG_BUFFER(t->rays),
-             ARG_INT(-1), ARG_BUFFER(b->head), ARG_BUFFER(b->shape),
-             ARG_BUFFER(t->scene->on->coefficients), ARG_BUFFER(t->out)));
-  return buffer_read(t->out, 0, (normals ? 4 : 1) * stride * t->staging.size, t->staging.data);
 }
 
 static v3 point_of(const scene *s, place at, float depth)
@@ -245,15 +208,15 @@ static abut_status find_normals(tracer *t, int which, const place *places, size_
   if (!hits) {
     return ABUT_SUCCESS;
   }
-  const size_t stride = padded(hits, device_lanes(t->scene->device));
   for (size_t k = 0; k < hits; ++k) {
     const size_t i = t->order[k];
-    stage(t, stride, 0, k,
-          rigid_apply_back(frame, point_of(t->scene, places[i], samples[i].depth)));
+    put(t, 3 * k, rigid_apply_back(frame, point_of(t->scene, places[i], samples[i].depth)));
   }
-  TRY(launch_field(t, which, true, hits, stride));
+  TRY(field_at_points(t->scene, &t->scene->actors[which], true, hits, t->asked.data,
+                      t->answered.data));
   for (size_t k = 0; k < hits; ++k) {
-    const v3 n = {staged(t, stride + k), staged(t, 2 * stride + k), staged(t, 3 * stride + k)};
+    const size_t at = k * FIELD_REALS;
+    const v3 n = {answer(t, at + 1), answer(t, at + 2), answer(t, at + 3)};
     const v3 world = v3_unit(rigid_rotate(frame, n));
     float *to = samples[t->order[k]].normal;
     to[0] = (float)world.x;
@@ -280,17 +243,16 @@ static abut_status darken(tracer *t, int of, double height, double weight, const
   if (!hits) {
     return ABUT_SUCCESS;
   }
-  const size_t stride = padded(hits, device_lanes(s->device));
   for (size_t k = 0; k < hits; ++k) {
     const size_t i = t->order[k];
     const float *n = samples[i].normal;
     const v3 above = v3_along(point_of(s, places[i], samples[i].depth),
                               (v3){(double)n[0], (double)n[1], (double)n[2]}, height);
-    stage(t, stride, 0, k, rigid_apply_back(&s->actors[of].frame, above));
+    put(t, 3 * k, rigid_apply_back(&s->actors[of].frame, above));
   }
-  TRY(launch_field(t, of, false, hits, stride));
+  TRY(field_at_points(s, &s->actors[of], false, hits, t->asked.data, t->answered.data));
   for (size_t k = 0; k < hits; ++k) {
-    const double free_height = fmin(fmax(staged(t, k) / height, 0.0), 1.0);
+    const double free_height = fmin(fmax(answer(t, k) / height, 0.0), 1.0);
     samples[t->order[k]].open *= (float)(1.0 - weight * (1.0 - free_height));
   }
   return ABUT_SUCCESS;

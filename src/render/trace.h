@@ -1,4 +1,4 @@
-/* What rays through the picture meet: both fields, on the device. */
+/* What rays through the picture meet: both fields. */
 #ifndef ABUT_RENDER_TRACE_H
 #define ABUT_RENDER_TRACE_H
 
@@ -18,11 +18,11 @@ typedef struct sample {
   int body;        /* 0 or 1, -1 for nothing */
 } sample;
 
-/* Device memory and ray bounds for one picture. */
+/* Room for what is asked of devices, and ray bounds, for one picture. */
 typedef struct tracer {
   const scene *scene;
-  reals staging;
-  buffer *rays, *out;
+  reals asked;      /* (chunk, RAY_REALS) */
+  reals answered;   /* (chunk, FIELD_REALS) */
   size_t *order;    /* (chunk) which sample a ray is of */
   float *bounds[2]; /* (height, width, 2) nearest and farthest of a cloud body's points, or NULL */
 } tracer;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
@@ -21,11 +22,14 @@ typedef struct hand {
   size_t slots; /* that it uses of its device's */
   size_t oldest, count;
   bool bare;    /* a chunk found no memory: since then one at a time */
+  size_t bare_for; /* the last such chunk's group: what it let go of others have taken since */
   double begun[DEVICE_SLOTS], submitted[DEVICE_SLOTS];
   double ended;       /* the last chunk's kernels */
-  double started;     /* the first chunk */
+  double reported;    /* when the last chunk was done */
+  size_t group;       /* that chunk's; of it: */
+  double started;     /* when its first chunk began */
   size_t elements;    /* done since */
-  double rate_before; /* measured by jobs before this one */
+  double rate_before; /* measured before */
   bool working;
   pthread_t thread;
   bool threaded;
@@ -36,32 +40,32 @@ typedef struct sharing {
   job *job;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  size_t next, done, flying;
+  size_t next, group; /* the first element that nobody has taken, and its group */
+  size_t done, flying;
   size_t told; /* how much was done when the caller was told last */
-  chunk returned[RETURNED_MOST];
   size_t returned_count;
   abut_status status; /* of the whole job */
-  char text[ERROR_TEXT_BYTES];
   bool unfit[MEMBERS]; /* members for which one element is too large */
-  char unfit_text[ERROR_TEXT_BYTES];
-  hand hands[MEMBERS];
   size_t hand_count, working;
+  hand hands[MEMBERS];           /* from here on all is long, and begins without content */
+  char text[ERROR_TEXT_BYTES], unfit_text[ERROR_TEXT_BYTES];
+  chunk returned[RETURNED_MOST];
 } sharing;
 
 /* ---- how much ---- */
 
-static double rate_of(const sharing *s, const hand *h)
+static double rate_of(const sharing *s, const hand *h, size_t group)
 {
-  return s->job->rates[h->worker.member];
+  return s->job->groups[group].rates[h->worker.member];
 }
 
 /* Of how many working devices the throughput is known, and the sum of it. */
-static size_t count_known(const sharing *s, double *sum)
+static size_t count_known(const sharing *s, size_t group, double *sum)
 {
   size_t known = 0;
   *sum = 0.0;
   for (size_t i = 0; i < s->hand_count; ++i) {
-    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i]) : 0.0;
+    const double rate = s->hands[i].working ? rate_of(s, &s->hands[i], group) : 0.0;
     *sum += rate;
     known += rate > 0.0;
   }
@@ -69,12 +73,10 @@ static size_t count_known(const sharing *s, double *sum)
 }
 
 /* A device's part of all throughput; those not measured yet count as the mean of the others. */
-static double part_of(const sharing *s, const hand *h, double sum, size_t known)
+static double part_of(const sharing *s, double rate, double sum, size_t known)
 {
-  if (rate_of(s, h) <= 0.0) {
-    return 1.0 / (double)s->working;
-  }
-  return rate_of(s, h) / (sum / (double)known * (double)s->working);
+  return rate <= 0.0 ? 1.0 / (double)s->working
+                     : rate / (sum / (double)known * (double)s->working);
 }
 
 /* Half of the device's part of what is left; towards the end its part, of next to nothing all. */
@@ -84,18 +86,26 @@ static double guided_size(double rate, double fair)
   return fair > 2.0 * least ? 0.5 * fair : fair > 0.5 * least ? fmin(fair, least) : least;
 }
 
-/* Alone, equal chunks as large as memory lets them be; with others, by throughput. */
-static size_t wanted_size(const sharing *s, const hand *h, size_t left)
+static size_t most_of(const hand *h, size_t group)
 {
-  const size_t most = h->worker.most;
+  const size_t bound = h->worker.job->bound, most = h->worker.most[group];
+  return bound && bound < most ? bound : most;
+}
+
+/* Of a piece of `left` elements. Alone, equal chunks as large as memory lets them be; with others,
+ * by throughput, where `all` is what they have to do yet, counted in such elements. */
+static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t left, double all)
+{
+  const size_t most = most_of(h, group);
   if (s->working == 1) {
     const size_t chunks = (left + most - 1) / most;
     return (left + chunks - 1) / chunks;
   }
   double sum;
-  const size_t known = count_known(s, &sum);
-  const double rate = rate_of(s, h);
-  size_t size = 1 + (size_t)guided_size(rate, part_of(s, h, sum, known) * (double)left);
+  const size_t known = count_known(s, group, &sum);
+  const double rate = rate_of(s, h, group);
+  const double guided = guided_size(rate, part_of(s, rate, sum, known) * all);
+  size_t size = guided < (double)left ? 1 + (size_t)guided : left;
   const size_t probe = device_info(h->worker.device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
   if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
@@ -114,18 +124,36 @@ static size_t whole_multiple(const sharing *s, size_t size, size_t left, size_t 
   return size < left ? size : left;
 }
 
+static size_t size_of_next(const sharing *s, const hand *h, size_t group, size_t left, double all)
+{
+  return whole_multiple(s, wanted_size(s, h, group, left, all), left, most_of(h, group));
+}
+
 static bool take_returned(sharing *s, const hand *h, chunk *out)
 {
   if (!s->returned_count) {
     return false;
   }
   chunk *last = &s->returned[s->returned_count - 1];
-  const size_t size = whole_multiple(s, wanted_size(s, h, last->count), last->count,
-                                     h->worker.most);
-  *out = (chunk){last->first, size};
+  const size_t size = size_of_next(s, h, last->group, last->count, (double)last->count);
+  *out = (chunk){last->first, size, last->group};
   last->first += size;
   last->count -= size;
   s->returned_count -= last->count == 0;
+  return true;
+}
+
+static bool take_next(sharing *s, const hand *h, chunk *out)
+{
+  if (s->next == s->job->total) {
+    return false;
+  }
+  s->group += s->next == s->job->groups[s->group].end;
+  const job_group *g = &s->job->groups[s->group];
+  const size_t left = g->end - s->next;
+  const double all = (double)left + g->behind / g->each;
+  *out = (chunk){s->next, size_of_next(s, h, s->group, left, all), s->group};
+  s->next += out->count;
   return true;
 }
 
@@ -136,16 +164,10 @@ static bool take(hand *h, bool wait, chunk *out)
   bool found = false;
   pthread_mutex_lock(&s->lock);
   for (;;) {
-    const size_t left = s->job->total - s->next;
     if (s->status != ABUT_SUCCESS) {
       break;
     }
-    found = take_returned(s, h, out);
-    if (!found && left) {
-      *out = (chunk){s->next, whole_multiple(s, wanted_size(s, h, left), left, h->worker.most)};
-      s->next += out->count;
-      found = true;
-    }
+    found = take_returned(s, h, out) || take_next(s, h, out);
     if (found || !wait || !s->flying) {
       break;
     }
@@ -179,15 +201,21 @@ static abut_status begin(hand *h, size_t slot)
   return device_submit(w->device);
 }
 
-/* Throughput is that of the whole job so far: when a chunk's end is noticed is for the system to
- * say, and two may be noticed at once. */
+/* Throughput is that of all chunks of a group so far: when a chunk's end is noticed is for the
+ * system to say, and two may be noticed at once. */
 static void report(hand *h, size_t slot, double finished)
 {
   sharing *s = h->sharing;
   const chunk c = h->held[slot];
   member *m = &s->job->context->members[h->worker.member];
-  double *rate = &s->job->rates[h->worker.member];
-  h->started = h->elements ? h->started : h->begun[slot];
+  double *rate = &s->job->groups[c.group].rates[h->worker.member];
+  if (!h->elements || h->group != c.group) {
+    h->group = c.group;
+    h->started = fmax(h->begun[slot], h->reported); /* what came before was of others */
+    h->rate_before = *rate;
+    h->elements = 0;
+  }
+  h->reported = finished;
   h->elements += c.count;
   const double memory = h->rate_before > 0.0 ? MEMORY_SECONDS : 0.0;
   const double seconds = memory + fmax(finished - h->started, 1e-9);
@@ -284,8 +312,8 @@ static abut_status finish_oldest(hand *h)
   return h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing);
 }
 
-/* Gives back what was taken last; how much that was. */
-static size_t return_newest(hand *h)
+/* Gives back what was taken last. */
+static void return_newest(hand *h)
 {
   sharing *s = h->sharing;
   pthread_mutex_lock(&s->lock);
@@ -294,39 +322,51 @@ static size_t return_newest(hand *h)
   s->flying -= c.count;
   pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  return c.count;
+}
+
+/* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
+static void shrink(worker *w, size_t group, size_t most)
+{
+  const double part = (double)most / (double)w->most[group];
+  for (size_t i = 0; i < w->job->group_count; ++i) {
+    const size_t fewer = (size_t)(part * (double)w->most[i]);
+    w->most[i] = i == group ? most : fewer ? fewer : 1;
+  }
 }
 
 /* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
- * at a time: no larger where others were under way, else half as large. One element for which all
- * of that was not enough costs the device. */
+ * at a time: no larger where others were under way, else half as large. So few elements that all of
+ * that was not enough, with nothing there of other groups, cost the device. */
 static abut_status make_do(hand *h, abut_status status)
 {
   worker *w = &h->worker;
   const bool others = h->count > 1;
-  const size_t count = return_newest(h);
-  if (!is_memory_error(status) || (h->bare && count == 1)) {
+  const chunk newest = h->held[(h->oldest + h->count - 1) % h->slots];
+  const size_t count = newest.count;
+  const size_t least = w->job->least > 1 ? w->job->least : 1;
+  const bool tried = h->bare && h->bare_for == newest.group;
+  if (!is_memory_error(status) || (tried && count / 2 < least)) {
     return status;
   }
-  while (h->count) {
+  while (h->count > 1) {
     TRY(finish_oldest(h));
   }
   device_drain(w->device); /* kernels of the chunk may run already */
+  return_newest(h);
   for (size_t i = 0; i < h->slots; ++i) {
     w->job->steps.let_go(w, i);
   }
   h->bare = true;
+  h->bare_for = newest.group;
   h->slots = 1;
   h->oldest = 0;
-  w->most = others || count == 1 ? count : count / 2;
+  shrink(w, newest.group, others || count / 2 < least ? count : count / 2);
   return ABUT_SUCCESS;
 }
 
 static abut_status work(hand *h)
 {
-  const size_t bound = h->worker.job->bound;
   TRY(h->worker.job->steps.open(&h->worker));
-  h->worker.most = bound && bound < h->worker.most ? bound : h->worker.most;
   for (;;) {
     const size_t slot = (h->oldest + h->count) % h->slots;
     if (h->count < h->slots && take(h, h->count == 0, &h->held[slot])) {
@@ -345,6 +385,9 @@ static void *work_on(void *user)
 {
   hand *h = user;
   const abut_status status = work(h);
+  if (status != ABUT_SUCCESS && h->worker.in_place) {
+    device_drain(h->worker.device);
+  }
   give_back(h, status);
   if (status != ABUT_SUCCESS) {
     device_drain(h->worker.device);
@@ -390,8 +433,7 @@ static void start(sharing *s)
       hand *h = &s->hands[s->hand_count++];
       device *d = c->members[i].device;
       *h = (hand){.sharing = s, .slots = device_slots(d), .working = true};
-      h->worker = (worker){.job = s->job, .member = i, .device = d, .most = 1};
-      h->rate_before = rate_of(s, h);
+      h->worker = (worker){.job = s->job, .member = i, .device = d};
     }
   }
   s->working = s->hand_count;
@@ -449,12 +491,46 @@ static void run_round(sharing *s)
   }
 }
 
+/* The time of an element, one over a device's mean throughput; 0 where none is known. */
+static double time_of_each(const job_group *g)
+{
+  double sum = 0.0, known = 0.0;
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    sum += g->rates[i];
+    known += g->rates[i] > 0.0;
+  }
+  return known > 0.0 ? known / sum : 0.0;
+}
+
+/* How much of the work lies in each group, and behind it. Groups that nobody has measured count as
+ * the mean of the others. */
+static void weigh_groups(const job *j)
+{
+  double sum = 0.0, known = 0.0, behind = 0.0;
+  for (size_t i = 0; i < j->group_count; ++i) {
+    job_group *g = &j->groups[i];
+    g->each = time_of_each(g);
+    sum += g->each;
+    known += g->each > 0.0;
+  }
+  for (size_t i = j->group_count; i-- > 0;) {
+    job_group *g = &j->groups[i];
+    g->each = g->each > 0.0 ? g->each : known > 0.0 ? sum / known : 1.0;
+    g->behind = behind;
+    behind += g->each * (double)(g->end - (i ? j->groups[i - 1].end : 0));
+  }
+}
+
 abut_status schedule(job *j)
 {
   if (!j->total) {
     return ABUT_SUCCESS;
   }
-  sharing s = {.job = j};
+  sharing s;
+  weigh_groups(j);
+  memset(&s, 0, offsetof(sharing, hands));
+  s.job = j;
+  s.text[0] = s.unfit_text[0] = '\0';
   pthread_mutex_init(&s.lock, NULL);
   pthread_cond_init(&s.changed, NULL);
   while (s.status == ABUT_SUCCESS && s.done < j->total) {

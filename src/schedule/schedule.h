@@ -10,10 +10,21 @@
 
 #include "device/context.h"
 
-/* Elements first .. first + count - 1 of a batch. */
+/* Elements first .. first + count - 1 of a batch, all of one group. */
 typedef struct chunk {
   size_t first, count;
+  size_t group;
 } chunk;
+
+/* Elements of a batch that are alike and lie side by side: a chunk never has those of two. Groups
+ * may differ in what an element takes, of memory and of time. */
+typedef struct job_group {
+  size_t end;    /* behind its last element */
+  double *rates; /* of the context's members, elements a second, by this job and those before that
+                    had this group; 0: not yet. The caller keeps them. */
+  double each;   /* what an element takes beside those of other groups; by the schedule */
+  double behind; /* what all later groups take; by the schedule */
+} job_group;
 
 typedef struct job job;
 
@@ -23,7 +34,8 @@ typedef struct worker {
   size_t member;
   device *device;
   void *user;          /* the job's own; by `open` */
-  size_t most;         /* elements of a chunk that fit the device's memory; by `open` */
+  size_t *most;        /* elements of a chunk that fit the device's memory, by group; by `open` */
+  bool in_place;       /* kernels write where other devices will, who wait for their end; by it */
   double computed;     /* when kernels that `collect` itself had launched ended, by now(); by it */
 } worker;
 
@@ -46,8 +58,9 @@ struct job {
   size_t total;
   size_t bound;     /* most elements of a chunk that anyone may take; 0: no bound */
   size_t multiple;  /* chunks but the last are of multiples of so many elements; 0: of any */
-  double *rates;    /* of the context's members, elements a second, by this job and those before
-                       that were the same; 0: not yet. The caller keeps them. */
+  size_t least;     /* a device without the memory for so many elements fails; 0: for one */
+  job_group *groups; /* of the whole batch, in order, none of them empty */
+  size_t group_count;
   bool (*progress)(size_t done, size_t total, void *user); /* on the calling thread; or NULL */
   void *progress_user;
 };

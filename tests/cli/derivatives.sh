@@ -147,6 +147,40 @@ for kind in 'jvp_ jvp_d' 'h_ h1'; do
   fi
 done
 
+# The whole Hessian: with tangent2 = 0.5 the products are half the sum of its last six columns; one
+# body's is a block of both bodies'.
+# shellcheck disable=SC2086 # several words
+for bodies in both 1 2; do
+  run 0 gradient $pair $on --reduce activity --full-hessian $bodies -o whole_$bodies.npz -q \
+    --precision $wide
+done
+"$arrays" show whole_both.npz > stdout
+says stdout "hessian $type 3 12 12"
+"$arrays" show whole_1.npz > stdout
+for line in "hessian $type 3 6 6" "g1 $type 3 6" "g2 $type 3 6" "value $type 3"; do
+  says stdout "$line"
+done
+"$arrays" show whole_both.npz hessian > both
+for body in 1 2; do
+  same whole_both.npz g$body h_one.npz g$body $limit
+  "$arrays" show h_second.npz h$body > product
+  "$arrays" show whole_$body.npz hessian > one
+  if awk -v limit=$limit -v first=$((6 * body - 6)) '
+      FILENAME == "both" { h[n++] = $1; next }
+      FILENAME == "product" { pose = int(k / 6); row = first + k++ % 6; sum = 0
+        for (i = 6; i < 12; i++) sum += h[(12 * pose + row) * 12 + i] / 2; other = $1 }
+      FILENAME == "one" { pose = int(m / 36); row = first + int(m / 6) % 6
+        sum = h[(12 * pose + row) * 12 + first + m++ % 6]; other = $1 }
+      { e = sum - other; worst = e * e > worst ? e * e : worst
+        big = other * other > big ? other * other : big }
+      END { exit !(worst <= limit * limit * big && big > 0 && k == 18 && m == 108) }' \
+      both product one; then
+    pass
+  else
+    fail "the whole Hessian is not what --hessian and the one of body $body say"
+  fi
+done
+
 # --soft changes derivatives, and no values.
 sed 's/"penetration": 1e-3/"penetration": 5e-2/' sharp.json > soft.json
 # shellcheck disable=SC2086 # several words
@@ -288,6 +322,14 @@ fi
     gradient $pair -o no.npz --cotangents d_bar.npz --hessian one.npz
   usage '--hessian and --soft exclude each other' \
     gradient $pair -o no.npz --mean-distance --hessian one.npz --soft soft.json
+  usage '--full-hessian: there is no `3`; possible: both, 1, 2' \
+    gradient $pair -o no.npz --mean-distance --full-hessian 3
+  usage '--full-hessian is of a reduction, not of --cotangents' \
+    gradient $pair -o no.npz --cotangents d_bar.npz --full-hessian 1
+  usage '--full-hessian excludes --hessian and --soft' \
+    gradient $pair -o no.npz --mean-distance --full-hessian 1 --soft soft.json
+  usage '--full-hessian excludes --hessian and --soft' \
+    gradient $pair -o no.npz --mean-distance --full-hessian 1 --hessian one.npz
   usage 'gradient needs two bodies, A and B' gradient cube.obj --poses poses.csv --mean-distance
   usage 'gradient needs --poses P' gradient cube.obj slab.obj --mean-distance -o no.npz
   usage 'gradient needs -o OUT.npz' gradient $pair --mean-distance

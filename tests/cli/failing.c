@@ -1,7 +1,7 @@
 /* Loaded before OpenCL (LD_PRELOAD): launches of kernels over at least ABUT_TEST_LARGE work-items
  * fail, ABUT_TEST_FAILURES times; the self-test's are smaller. Of what is built, the
- * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. ABUT_TEST_NAME is every device's name.
- * ABUT_TEST_SILENT: devices do not say how many compute units they have. */
+ * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. ABUT_TEST_NAME is every device's
+ * name. ABUT_TEST_SILENT: devices do not say how many compute units they have. */
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <dlfcn.h>

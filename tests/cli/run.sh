@@ -32,6 +32,86 @@ has stdout '"name": "host"'
 has stdout '"default": true'
 json_is_valid stdout
 
+# ---- pairs ----
+
+pairs_header=$header,pair
+{
+  echo '# the second pair has fewer contacts'
+  echo 'cube.body.json, slab.body.json'
+  echo
+  echo "$PWD/slab.obj,point.obj # from anywhere"
+} > pairs.csv
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' > point.obj
+{
+  echo $pairs_header
+  echo 0,0,0,0,0,0,0,0,0.4,0,0,0,1
+  echo 0,0,0,0,0,0,0,0,0.98,0,0,0,0
+  echo 0,0,0,0,0,0,0,0,1.5,0,0,0,1
+  echo 1,2,3,0,0,0,1,2,3.98,0,0,0,0
+} > mixed.csv
+{ echo $header; sed -n '3p;5p' mixed.csv | sed 's/,0$//'; } > first.csv
+{ echo $header; sed -n '2p;4p' mixed.csv | sed 's/,1$//'; } > second.csv
+run 0 contacts --pairs pairs.csv --poses mixed.csv -o mixed.npz --device "$device" --smoothing sharp.json
+has stdout '^4 poses of 2 pairs, up to [0-9]+ contacts a pose, [0-9]+ active in all'
+run 0 contacts cube.body.json slab.body.json --poses first.csv -o first.npz --device "$device" \
+  --smoothing sharp.json -q
+run 0 contacts slab.obj point.obj --poses second.csv -o second.npz --device "$device" \
+  --smoothing sharp.json -q
+array mixed.npz pair '{ wrong += $1 != NR % 2 } END { exit wrong || NR != 4 }'
+"$arrays" show first.npz layout | head -n 1 > first
+"$arrays" show second.npz layout | head -n 1 > second
+"$arrays" show mixed.npz count > shown
+cat second first second first > wanted
+if cmp -s shown wanted; then pass; else fail "the counts are $(tr '\n' ' ' < shown)"; fi
+"$arrays" show mixed.npz layout | sed -n '1p;10p' > shown
+cat first second > wanted
+if cmp -s shown wanted; then pass; else fail "the layouts are $(tr '\n' ' ' < shown)"; fi
+wide_rows=$(cat first)
+narrow_rows=$(cat second)
+if [ "$wide_rows" -gt "$narrow_rows" ]; then pass; else fail 'both pairs are as wide'; fi
+for name in d activity; do
+  "$arrays" show mixed.npz $name > all
+  "$arrays" show first.npz $name > first
+  "$arrays" show second.npz $name > second
+  { sed -n "$((wide_rows + 1)),$((2 * wide_rows))p" all
+    sed -n "$((3 * wide_rows + 1)),$((4 * wide_rows))p" all; } > shown
+  if cmp -s shown first; then pass; else fail "$name of the first pair differs"; fi
+  { sed -n "1,${narrow_rows}p" all
+    sed -n "$((2 * wide_rows + 1)),$((2 * wide_rows + narrow_rows))p" all; } > shown
+  if cmp -s shown second; then pass; else fail "$name of the second pair differs"; fi
+  sed -n "$((narrow_rows + 1)),${wide_rows}p" all | sort -u > shown
+  if [ "$(cat shown)" = 0 ]; then pass; else fail "behind $name of the second pair is no 0"; fi
+done
+run 0 contacts --pairs pairs.csv --poses mixed.csv -o listed.npz --device "$device" --compact 0.1
+has stderr '^abut: no --smoothing; fitted to the bodies. size, pair by pair$'
+array listed.npz compact_pose '$1 < last { wrong = 1 } { last = $1 } END { exit wrong || !NR }'
+"$arrays" show listed.npz smoothing > stdout
+json_is_valid stdout
+run 0 contacts cube.body.json slab.body.json --poses mixed.csv -o warned.npz --device "$device" -q
+has stderr '^abut: warning: the poses name pairs'
+usage '`cube.obj` is one word too many' contacts cube.obj --pairs pairs.csv --poses mixed.csv -o no.npz
+usage 'gradient has no option --pairs' gradient --pairs pairs.csv --poses mixed.csv -o no.npz
+mixed='--poses mixed.csv -o no.npz -q'
+wrong 'poses.csv: does not tell the pair of each pose, as an array or a last column `pair`' \
+  contacts --pairs pairs.csv --poses poses.csv -o no.npz -q
+echo cube.obj,slab.obj > one.csv
+wrong 'mixed.csv: pose 0 is of pair 1, counted from 0; one.csv names 1' contacts --pairs one.csv $mixed
+wrong 'none.txt: No such file or directory' contacts --pairs none.txt $mixed
+printf '\ncube.obj,slab.obj,cube.obj\n' > three.csv
+wrong 'three.csv:2: 3 files, not the two of a pair' contacts --pairs three.csv $mixed
+printf 'cube.obj,slab.obj\ncube.obj,missing.obj\n' > missing.csv
+wrong 'missing.csv:2: missing.obj: No such file or directory' contacts --pairs missing.csv $mixed
+printf 'cube.obj,slab.obj\ncube.obj,poses.csv\n' > strange.csv
+run 2 contacts --pairs strange.csv $mixed --device "$device"
+has stderr '^abut: strange\.csv:2: poses\.csv: '
+wrong 'pairs.csv: is an input of this command too' contacts --pairs pairs.csv --poses mixed.csv \
+  -o pairs.csv
+cp slab.obj slab.npz
+printf 'slab.npz,slab.obj\n' > itself.csv
+wrong 'slab.npz: is an input of this command too' contacts --pairs itself.csv --poses mixed.csv \
+  -o slab.npz
+absent no.npz
+
 # ---- contacts ----
 
 run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device"
@@ -223,10 +303,15 @@ else
   pass
 fi
 # shellcheck disable=SC2086 # two words
-run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian --device "$device" -q
+run 0 bench $bodies --batch 2,3 --what vjp,forward,mean-gradient,jvp,hessian,list,list-vjp,jacobian,full-hessian --device "$device" -q
 has stdout 'poses/s x forward$'
-for what in vjp mean-gradient jvp hessian; do has stdout "^full +$what +2 +304 .* [0-9]+\.[0-9][0-9]\$"; done
+for what in vjp mean-gradient jvp hessian list list-vjp jacobian full-hessian; do has stdout "^full +$what +2 +304 .* [0-9]+\.[0-9][0-9]\$"; done
 has stdout '^full +forward +3 +304 .* 1\.00$'
+# shellcheck disable=SC2086 # two words
+run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
+has stdout '^full +list +2 +304 '
+usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
+usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what jvp --device "$device" -q
 has stdout '^full +jvp +2 +304 .* -$'
@@ -280,7 +365,7 @@ usage 'bench needs two bodies, A and B, or neither' bench cube.obj
   usage '--zoom: 0 is not in 0.001 to 1000' render $pair -o no.png --zoom 0
   usage '--azimuth: `north` is not a number' render $pair -o no.png --azimuth north
 }
-usage '--what: there is no `jacobian`; possible: forward, mean-gradient, vjp, jvp, hessian' bench --what jacobian
+usage '--what: there is no `jacobi`; possible: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian' bench --what jacobi
 usage '--variant: there is no `ful`; possible: full, vertices-only, one-sided' bench --variant ful
 usage '--precision: there is no `f16`; possible: f32, f64' bench --precision f32,f16
 usage '--batch: `` is not a whole number' bench --batch 1,,2

@@ -87,6 +87,16 @@ has own.json '"name": "elsewhere"'
 has own.json '"scratch_bytes": 65536'
 if [ "$(grep -c '"name"' own.json)" -eq 2 ]; then pass; else fail 'not two entries'; fi
 
+# Settings of one module lie beside those of all, without lanes.
+run 0 tune --module manifold --seconds 1 --device "$device"
+has stdout '^own\.json: manifold, with '
+has own.json '"module": "manifold"'
+for key in name lanes; do
+  expected=$([ $key = name ] && echo 3 || echo 2)
+  if [ "$(grep -c "\"$key\"" own.json)" -eq "$expected" ]; then pass; else fail "$key"; fi
+done
+run 0 devices
+
 # A setting that cannot run is no obstacle: 1024 work-items are more than some devices take.
 cat > large.json << END
 {"devices": [{"name": $name "platform": $platform "precision": "f32", "lanes": 1,
@@ -116,6 +126,7 @@ usage 'tune needs two bodies, A and B, or neither' tune cube.obj
 usage '`more` is one word too many' tune cube.obj slab.obj more
 usage 'tune has no option --lanes' tune --lanes 4
 usage 'tune has no option --json' tune --json
+usage '--module witness: manifold is all that is measured' tune --module witness
 usage '--seconds: `soon` is not a number' tune --seconds soon
 usage '--seconds: 0 is not in 1 to 86400' tune --seconds 0
 usage '--precision: `f16` is neither f32 nor f64' tune --precision f16

@@ -53,13 +53,14 @@ static coefficients smooth;
 #define DEFINE_ADJOINTS(NUMBER, F, POSE, MUL, ADD)                                                \
   static void F(operator_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                \
   {                                                                                               \
-    NUMBER slope[4];                                                                              \
+    NUMBER slope[5];                                                                              \
     F(sigmoid_and_slope)(x[0], slope);                                                            \
     F(soft_sign_and_slope)(x[0], slope + 1);                                                      \
     F(soft_clip_and_slope)(x[0], smooth.clip, smooth.clip_inv, slope + 2);                        \
     F(within_and_slope)(x[0], smooth.compare_inv, slope + 3);                                     \
+    F(above_floor_and_slope)(x[0], 0.3, 1.0 / 0.3, slope + 4);                                    \
     x_bar[0] = MUL(y[0], slope[0]);                                                               \
-    for (int i = 1; i < 4; ++i) {                                                                 \
+    for (int i = 1; i < 5; ++i) {                                                                 \
       x_bar[0] = ADD(x_bar[0], MUL(y[i], slope[i]));                                              \
     }                                                                                             \
   }                                                                                               \
@@ -98,7 +99,7 @@ static coefficients smooth;
     const F(edge_contact) bar = {y[0], y[1], y[2], VEC(y + 3), VEC(y + 6), y[9], y[10]};          \
     const F(edge_pair_bar) r = F(edge_pair_adjoint)(e1, e2, x[12], m1, m2, x[13], x[14], x[15],   \
                                                     x[16], &smooth, &bar, pair_active);           \
-    memcpy(x_bar, &r, sizeof r);                                                                  \
+    memcpy(x_bar, &r, 17 * sizeof *x_bar); /* its arguments' */                                    \
   }                                                                                               \
   static void F(face_adjoint)(const NUMBER *x, const NUMBER *y, NUMBER *x_bar)                    \
   {                                                                                               \
@@ -124,6 +125,7 @@ static void operators(const dual *x, dual *y)
   y[1] = soft_sign_d(x[0]);
   y[2] = soft_clip_d(x[0], smooth.clip, smooth.clip_inv);
   y[3] = within_d(x[0], smooth.compare_inv);
+  y[4] = above_floor_d(x[0], 0.3, 1.0 / 0.3);
 }
 
 static void unit_map(const dual *x, dual *y)
@@ -191,7 +193,7 @@ static void face(const dual *x, dual *y)
 
 enum { OPERATORS, UNIT, TWIST, QUATERNION, WITNESS, PAIR, FACE, MAPS };
 static const map maps[MAPS] = {
-  {"smooth operators", 1, 4, operators, operator_adjoint_r, operator_adjoint_d},
+  {"smooth operators", 1, 5, operators, operator_adjoint_r, operator_adjoint_d},
   {"unit", 3, 3, unit_map, unit_map_adjoint_r, unit_map_adjoint_d},
   {"exp_se3", 6, 6, twist, twist_adjoint_r, twist_adjoint_d},
   {"quaternion_frame", 7, 6, quaternion, quaternion_map_adjoint_r, quaternion_map_adjoint_d},
@@ -486,7 +488,7 @@ static void test_faces(bool second)
   }
 }
 
-static void set_smoothing(double temperature, double ridge, bool inside)
+static void set_smoothing(double temperature, double ridge, bool inside, bool near, bool reach)
 {
   smooth = (coefficients){
     .length_inv = 1.0 / 0.8, .normal = 1e-12,
@@ -495,13 +497,15 @@ static void set_smoothing(double temperature, double ridge, bool inside)
     .clip = temperature, .clip_inv = 1.0 / temperature,
     .minimum_log2e = LOG2E / temperature, .compare_inv = 1.0 / temperature,
     .ridge = ridge, .distance = 1e-10, .inside = inside ? 1.0 : 0.0,
+    .near_steps = near ? 2.0 : 0.0, .reach_steps = reach ? 3.0 : 0.0,
   };
 }
 
 static void test_slopes(void)
 {
-  const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30};
-  for (int i = 0; i < 10; ++i) {
+  const double where[] = {0.0, 1.0, 0.5, -0.0, 1e-12, 1.0 - 1e-12, -40.0, 40.0, 1e30, -1e30,
+                          0.3, 0.6};
+  for (int i = 0; i < 12; ++i) {
     char name[32];
     snprintf(name, sizeof name, "at %g", where[i]);
     test_adjoint(OPERATORS, name, where + i, 1);
@@ -511,7 +515,7 @@ static void test_slopes(void)
 
 int main(void)
 {
-  set_smoothing(0.1, 0.01, true);
+  set_smoothing(0.1, 0.01, true, true, true);
   test_at_random(OPERATORS, 1.0, 1e-3);
   test_slopes();
   test_at_random(UNIT, 1.0, 1e-3);
@@ -521,13 +525,20 @@ int main(void)
   test_quaternions();
   for (int hard = 0; hard < 2; ++hard) {
     printf("-- clip, compare, minimum %s\n", hard ? "1e-3, ridge 1e-6" : "0.1, ridge 0.01");
-    set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard);
+    set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard, false, false);
     const double step = hard ? 1e-5 : 2e-4; /* of what bends within 1e-3 */
     test_at_random(WITNESS, 1.0, step);
     test_edges(!hard);
     test_at_random(PAIR, 0.3, 2e-4);
     test_pairs();
     test_inactive_pairs();
+    for (int kind = 1; kind < 4; ++kind) {
+      printf("-- near %s, reach %s\n", kind & 1 ? "on" : "off", kind & 2 ? "on" : "off");
+      set_smoothing(hard ? 1e-3 : 0.1, hard ? 1e-6 : 0.01, !hard, kind & 1, kind & 2);
+      test_at_random(PAIR, 0.3, 2e-4);
+      test_pairs();
+      test_inactive_pairs();
+    }
     test_at_random(FACE, 1.0, step);
     test_faces(!hard);
   }

@@ -73,12 +73,14 @@ static void test_second_batch(const fixture *f)
   outputs o;
   abut_device_info info;
   CHECK_OK(abut_context_device(f->context, &info));
-  check(counters_of(f).builds == (info.type == ABUT_DEVICE_HOST ? 0 : 1), "%llu programs are built",
+  check(counters_of(f).builds == 0, "a new context has built %llu programs",
         (unsigned long long)counters_of(f).builds);
   if (!make_pair(f, &s, &pair, &o)) {
     return;
   }
   const abut_counters before = counters_of(f);
+  check(before.builds == (info.type == ABUT_DEVICE_HOST ? 0 : 1), "%llu programs are built",
+        (unsigned long long)before.builds);
   double twist[6 * POSES] = {0};
   CHECK_OK(run_poses(pair, ABUT_POSE_TWIST, twist, twist, &o));
   const abut_counters after = counters_of(f);
@@ -92,6 +94,27 @@ static void test_second_batch(const fixture *f)
   CHECK_OK(abut_destroy_pair(pair));
   check(counters_of(f).resident < before.resident, "a destroyed pair leaves its memory");
   outputs_free(&o);
+}
+
+/* Memory for chunks is the device's: pairs share it. */
+static void test_many_pairs(const fixture *f)
+{
+  enum { PAIRS = 12 };
+  const abut_smoothing s = wide_smoothing();
+  abut_pair pairs[PAIRS];
+  for (int i = 0; i < PAIRS; ++i) {
+    outputs o;
+    const abut_counters before = counters_of(f);
+    if (!make_pair(f, &s, &pairs[i], &o)) { /* and runs it */
+      return;
+    }
+    const uint64_t taken = counters_of(f).resident - before.resident;
+    check(i == 0 || taken < 4096, "pair %d takes %llu bytes", i, (unsigned long long)taken);
+    outputs_free(&o);
+  }
+  for (int i = 0; i < PAIRS; ++i) {
+    CHECK_OK(abut_destroy_pair(pairs[i]));
+  }
 }
 
 /* ---- wants ---- */
@@ -498,6 +521,7 @@ int main(int argc, char **argv)
   }
   if (make_fixture(context, precision, &f)) {
     test_second_batch(&f);
+    test_many_pairs(&f);
     test_wants(&f);
     test_variants(&f);
     test_compact(&f);

@@ -37,6 +37,9 @@ static abut_smoothing any_smoothing(uint64_t *seed)
     s.edges[i] = one_of(seed, 6);
     s.vertices[i] = one_of(seed, 6);
   }
+  s.near = one_of(seed, 2) ? between(seed, 1.0, 4.0) * s.penetration : 0.0;
+  s.reach = one_of(seed, 2) ? between(seed, 1.0, 10.0) * s.penetration : 0.0;
+  s.floor = one_of(seed, 2) ? between(seed, 1e-4, 0.2) : 0.0;
   return s;
 }
 
@@ -81,9 +84,37 @@ static double disagreement(const slopes *s, size_t pose, unsigned given)
   return fabs(difference) / (size > 0.0 ? size : 1.0);
 }
 
+/* How far roundings of a pose's numbers move <J' c, t>, as a part of the sum's absolute terms: the
+ * most of some. Moves the poses. A device that contracts sums of products rounds the values of its
+ * two programs, plain and dual, differently: where second derivatives are large VJP and JVP differ
+ * by what their own roundings are worth. */
+static double shake(slopes *s, size_t pose, unsigned given, uint64_t *seed)
+{
+  const double unit = s->precision == ABUT_FLOAT64 ? 2.2204460492503131e-16 : 1.1920929e-7;
+  double first = 0.0, most = 0.0;
+  for (int turn = 0; turn < 5; ++turn) {
+    double sum = 0.0, size = 0.0;
+    if (!CHECK_OK(slopes_vjp(s, given))) {
+      return 0.0;
+    }
+    for (int i = 0; i < 2; ++i) {
+      double moved[7];
+      sum += slopes_dot(s, s->gradient[i], s->along[i], pose * s->width, s->width, &size);
+      for (size_t k = 0; k < s->width; ++k) {
+        const double x = slopes_at(s, s->pose[i], pose * s->width + k);
+        moved[k] = x + (one_of(seed, 2) ? 2.0 : -2.0) * unit * fmax(fabs(x), 0.25);
+      }
+      slopes_put(s, i, pose, moved);
+    }
+    first = turn ? first : sum;
+    most = fmax(most, fabs(sum - first) / (size > 0.0 ? size : 1.0));
+  }
+  return most;
+}
+
 typedef struct agreement {
   double worst;
-  size_t poses, unusual;
+  size_t poses, unusual, shaken;
 } agreement;
 
 static void one_pair(abut_context context, abut_precision precision, int index, double usual,
@@ -106,6 +137,10 @@ static void one_pair(abut_context context, abut_precision precision, int index, 
     for (size_t i = 0; ran && i < EACH; ++i) {
       const double off = disagreement(&s, i, given);
       ++a->poses;
+      if (off > usual && off <= 4.0 * shake(&s, i, given, &seed)) {
+        ++a->shaken;
+        continue;
+      }
       a->unusual += !(off <= usual);
       if (!(off <= a->worst)) {
         a->worst = off;
@@ -119,7 +154,8 @@ static void one_pair(abut_context context, abut_precision precision, int index, 
   CHECK_OK(abut_destroy_body(bodies[1]));
 }
 
-/* 1e-12 at most in float64, 1e-13 for 99 of 100 poses; in float32 as many of its roundings. */
+/* 1e-12 at most in float64, 1e-13 for 99 of 100 poses; in float32 as many of its roundings. But for
+ * poses, of 20 one at most, where roundings of the poses themselves do as much. */
 static void test_agreement(abut_context context, abut_precision precision)
 {
   static const double most[2] = {1e-12 * 536870912.0, 1e-12};
@@ -128,8 +164,10 @@ static void test_agreement(abut_context context, abut_precision precision)
   for (int i = 0; i < PAIRS; ++i) {
     one_pair(context, precision, i, usual[precision], &a);
   }
-  printf("VJP and JVP: worst %.2e, %zu of %zu above %.0e\n", a.worst, a.unusual, a.poses,
-         usual[precision]);
+  printf("VJP and JVP: worst %.2e, %zu of %zu above %.0e, %zu where roundings weigh\n", a.worst,
+         a.unusual, a.poses, usual[precision], a.shaken);
+  check(20 * a.shaken <= a.poses, "roundings of %zu poses weigh more than %g", a.shaken,
+        usual[precision]);
   check(a.poses == PAIRS * EACH, "%zu poses", a.poses);
   check(a.worst <= most[precision], "VJP and JVP disagree by %g", a.worst);
   check(100 * a.unusual <= a.poses, "VJP and JVP disagree by more than %g at %zu poses",
@@ -181,6 +219,9 @@ static bool make_scene(abut_context context, int index, scene *out)
   s.select = index % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   s.trace = (uint32_t)index / 2;
   s.inside = index % 3 == 1;
+  s.near = index > 2 ? 0.2 : 0.0;
+  s.reach = index > 1 ? 0.3 : 0.0;
+  s.floor = index % 2 ? 0.02 : 0.0;
   s.edges[0] = index < 4 ? 4 : 0;
   s.edges[1] = s.vertices[0] = 3;
   s.vertices[1] = index < 4 ? 4 : 0;

@@ -26,7 +26,27 @@ static void check_rows(const slopes *s, void *const rows[2], const char *of, con
   }
 }
 
-/* VJP and JVP of everything, gradient and Hessian of one reduction. */
+/* Blocks of all contacts that are active at all, and the whole Hessian. */
+static void check_blocks(const slopes *s, abut_reduction reduction, const char *what)
+{
+  abut_batch batch = slopes_batch(s);
+  abut_compact list = {.threshold = 1e-30, .grows = true};
+  const size_t columns = 2 * s->width;
+  void *hessian = calloc(s->count * columns * columns, real_size(s->precision));
+  if (CHECK_OK(abut_hessian(s->pair, &batch, reduction, ABUT_BOTH_BODIES, NULL, hessian))) {
+    check_numbers(s, hessian, columns * columns, "the whole Hessian", what);
+  }
+  batch.compact = &list;
+  if (CHECK_OK(abut_jacobian(s->pair, ABUT_SAME_PAIR, &batch, NULL))) {
+    slopes rows = *s;
+    rows.count = list.count;
+    check_numbers(&rows, list.blocks, 8 * columns, "the Jacobian, by entries,", what);
+  }
+  abut_free_compact(&list);
+  free(hessian);
+}
+
+/* VJP and JVP of everything, Jacobian, gradient and Hessian of one reduction. */
 static void check_all(slopes *s, int reduction, const char *what)
 {
   static const char *const names[4] = {"p", "d", "n", "activity"};
@@ -48,6 +68,9 @@ static void check_all(slopes *s, int reduction, const char *what)
   if (CHECK_OK(slopes_hessian(s, (abut_reduction)reduction))) {
     check_rows(s, s->gradient, of, what);
     check_rows(s, s->product, of, what);
+  }
+  if (reduction == 0) { /* it takes longer than all else */
+    check_blocks(s, (abut_reduction)reduction, what);
   }
   for (size_t i = 0; i < s->count; ++i) {
     check(s->status[i] == ABUT_POSE_OK, "%s: pose %zu is refused", what, i);
@@ -115,6 +138,9 @@ static void test_pair(const abut_body bodies[AWKWARD], int first, int second, in
   }
   smoothing.trace = (uint32_t)((k + way) % 3);
   smoothing.inside = (k + way) % 5 == 0;
+  smoothing.near = (k + way) % 2 ? 0.02 : 0.0;
+  smoothing.reach = (k + way) % 3 ? 0.05 : 0.0;
+  smoothing.floor = (k + way) % 4 > 1 ? 0.01 : 0.0;
   abut_pair pair;
   slopes s;
   char what[64];

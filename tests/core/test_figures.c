@@ -233,6 +233,85 @@ static void test_turned_boxes(abut_context context, abut_precision precision)
   outputs_free(&o);
 }
 
+/* ---- the fitted smoothing ---- */
+
+static abut_smoothing fitted_smoothing(abut_context context, const double half1[3],
+                                       const double half2[3])
+{
+  abut_smoothing s = {0};
+  abut_body bodies[2];
+  if (make_box(context, half1, &bodies[0]) && make_box(context, half2, &bodies[1])) {
+    CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s));
+    CHECK_OK(abut_destroy_body(bodies[0]));
+    CHECK_OK(abut_destroy_body(bodies[1]));
+  }
+  return s;
+}
+
+/* What edge-edge contacts of two boxes make under the smoothing fitted to them. */
+typedef struct edge_share {
+  double most, most_off; /* the largest activity; without near and reach */
+  double least;          /* kept of any activity of 0.05 and more */
+} edge_share;
+
+static edge_share share_of_edges(abut_context context, abut_precision precision,
+                                 const double half1[3], const double half2[3],
+                                 const double pose2[7])
+{
+  abut_smoothing on = fitted_smoothing(context, half1, half2), off = on;
+  abut_layout l;
+  outputs with = {0}, without = {0};
+  edge_share r = {0.0, 0.0, 1.0};
+  off.near = off.reach = 0.0;
+  if (run_boxes(context, precision, half1, half2, &on, upright, pose2, &l, &with) &&
+      run_boxes(context, precision, half1, half2, &off, upright, pose2, &l, &without)) {
+    for (size_t i = l.edge_offset[0]; i < l.contacts; ++i) {
+      const double a = out_at(&with, OUT_ACTIVITY, i), b = out_at(&without, OUT_ACTIVITY, i);
+      r.most = fmax(r.most, a);
+      r.most_off = fmax(r.most_off, b);
+      r.least = b < 0.05 ? r.least : fmin(r.least, a / b);
+    }
+  }
+  outputs_free(&with);
+  outputs_free(&without);
+  return r;
+}
+
+/* Edges that cross keep their contacts: bars one across the other, which have no others, in the
+ * middle and off it, and the turned boxes of figure 5. */
+static void test_fitted_edges(abut_context context, abut_precision precision)
+{
+  const double bar[3] = {0.5, 0.05, 0.05}, across[3] = {0.05, 0.5, 0.05}, half[3] = {0.5, 0.5, 0.5};
+  for (int i = 0; i < 6; ++i) {
+    const double off = 0.15 * (i / 2), deep = 0.02 * (i % 2);
+    const double on[7] = {0.02 + off, 0.03 + 0.5 * off, 0.1 - deep, 1, 0, 0, 0};
+    const edge_share s = share_of_edges(context, precision, bar, across, on);
+    printf("crossing bars, %g off, %g deep: %.3f of %.3f\n", off, deep, s.most, s.most_off);
+    check(s.most > 0.15 && s.most > 0.75 * s.most_off, "crossing bars, %g off, %g deep: %g of %g",
+          off, deep, s.most, s.most_off);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const double deep = 0.01 + 0.04 * i, above[7] = {0, 0, 1.0 - deep, cos(0.3), 0, 0, sin(0.3)};
+    const edge_share s = share_of_edges(context, precision, half, half, above);
+    printf("fitted to turned boxes, %g deep: %.3f of %.3f, at least %.2f of any\n", deep, s.most,
+           s.most_off, s.least);
+    check(s.most > 0.8 * s.most_off && s.least > 0.8, "turned boxes, %g deep: %g of %g, %g of any",
+          deep, s.most, s.most_off, s.least);
+  }
+}
+
+/* A small box 0.01 deep in the middle of a large one's face: the large one's edges are the nearest
+ * to its own all the same, half a box away. */
+static void test_far_edges(abut_context context, abut_precision precision)
+{
+  const double large[3] = {1, 1, 0.2}, small[3] = {0.1, 0.1, 0.1};
+  const double on[7] = {0.03, -0.02, 0.29, 1, 0, 0, 0};
+  const edge_share s = share_of_edges(context, precision, large, small, on);
+  printf("far edges: activity %.2e, without near and reach %.3f\n", s.most, s.most_off);
+  check(s.most < 1e-6, "an edge that the small box is far from has an activity of %g", s.most);
+  check(s.most_off > 0.2, "without near and reach it has %g", s.most_off);
+}
+
 /* ---- SoftSort on tied scores ---- */
 
 /* Four edges of a cube's bottom face are equally deep. SoftSort averages them into one edge through
@@ -290,6 +369,8 @@ int main(int argc, char **argv)
   }
   test_turning_edge(context, precision, argc > 2 ? argv[2] : NULL);
   test_turned_boxes(context, precision);
+  test_fitted_edges(context, precision);
+  test_far_edges(context, precision);
   test_tied_edges(context, precision);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();

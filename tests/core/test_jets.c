@@ -79,7 +79,7 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.pointcloud_count = cloud_count;
   body b = {.name = name, .c = coefficients_of(sharpness)};
   size_t count;
-  CHECK_OK(pack_primitives(&def, NULL, sizeof(real), &b.head, &count, &b.shape));
+  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
   return b;
 }
 
@@ -97,7 +97,7 @@ static void jet_at(const body *b, const real x[3], real out[ENTRIES])
 {
   const vec3_r at = {x[0], x[1], x[2]};
   jet_r j;
-  body_jet_r(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, &j);
+  body_jet_r(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, REAL_BIG, &j);
   const real first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
                         j.gradient.x, j.gradient.y, j.gradient.z};
   memcpy(out, first, sizeof first);
@@ -161,7 +161,7 @@ static void compare_wants(const body *b, const real x[3], const real all[ENTRIES
   const real bare = body_field_r(b->head, b->shape.data, &b->c, at, 0, &n);
   const real phi = body_field_r(b->head, b->shape.data, &b->c, at, 1, &n);
   const real normal[] = {n.x, n.y, n.z};
-  body_jet_r(b->head, b->shape.data, &b->c, at, JET_GRADIENT, &some);
+  body_jet_r(b->head, b->shape.data, &b->c, at, JET_GRADIENT, REAL_BIG, &some);
   const real gradient[] = {some.gradient.x, some.gradient.y, some.gradient.z};
   check(all[PHI] == phi && bare == phi && some.phi == phi, "%s: distances %g %g %g", b->name,
         (double)all[PHI], (double)phi, (double)bare);
@@ -309,7 +309,7 @@ static void test_finite_body(const abut_superquadric *solid, const abut_pointclo
   body b = {.name = "extremes", .c = coefficients_of(sharpness)};
   b.c.normal = (real)normal;
   size_t count;
-  CHECK_OK(pack_primitives(&def, NULL, sizeof(real), &b.head, &count, &b.shape));
+  CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
   for (int i = 0; i < STEPS * STEPS * STEPS; ++i) {
     const double at[3] = {steps[i % STEPS], steps[i / STEPS % STEPS], steps[i / (STEPS * STEPS)]};
     const real x[3] = {(real)at[0], (real)at[1], (real)at[2]};
@@ -359,7 +359,7 @@ static void dual_jet_at(const body *b, const double x[3], dual out[ENTRIES])
   vec3_d at;
   jet_d j;
   seed_tangents(x, &at);
-  body_jet_d(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, &j);
+  body_jet_d(b->head, b->shape.data, &b->c, at, JET_JACOBIAN, REAL_BIG, &j);
   const dual first[] = {j.phi, j.normal.x, j.normal.y, j.normal.z,
                         j.gradient.x, j.gradient.y, j.gradient.z};
   memcpy(out, first, sizeof first);

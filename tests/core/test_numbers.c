@@ -16,29 +16,16 @@ static size_t work_item[2];
 #define get_global_id(i) work_item[i]
 #define get_group_id(i) work_item[i]
 #define get_local_id(i) 0
-#include "kernels/suite.cl"
+#include "kernels/manifold/suite.cl"
 #include "num/dual.h"
 
 #include "geometry/dual.h"
 
-/* As src/manifold/smoothing.c does. */
 static coefficients coefficients_of(const abut_smoothing *s)
 {
-  return (coefficients){
-    .length_inv = 1.0 / s->length,
-    .union_ln2 = s->union_ * LN2, .union_log2e = LOG2E / s->union_,
-    .plane_ln2 = s->plane * LN2, .plane_log2e = LOG2E / s->plane,
-    .normal = s->normal,
-    .penetration = s->penetration, .penetration_inv = 1.0 / s->penetration,
-    .neighbour_log2e = LOG2E / s->neighbour,
-    .clash_inv = 1.0 / s->clash, .sign_inv = 1.0 / s->sign,
-    .sort_inv = 1.0 / s->sort, .sort_log2e = LOG2E / s->sort,
-    .clip = s->clip, .clip_inv = 1.0 / s->clip,
-    .minimum_log2e = LOG2E / s->minimum,
-    .compare_inv = 1.0 / s->compare,
-    .ridge = s->ridge, .distance = s->distance,
-    .inside = s->inside ? 1.0 : 0.0,
-  };
+#define COEFFICIENT_MEMBER(name, value) .name = value,
+  return (coefficients){COEFFICIENTS(COEFFICIENT_MEMBER)};
+#undef COEFFICIENT_MEMBER
 }
 
 /* ---- maps: the same text on plain numbers and on duals ---- */
@@ -121,6 +108,7 @@ static reals field_shape;
     y[1] = F(soft_sign)(x[0]);                                                                    \
     y[2] = F(soft_clip)(x[0], smooth.clip, smooth.clip_inv);                                      \
     y[3] = F(within)(x[0], smooth.compare_inv);                                                   \
+    y[4] = F(above_floor)(x[0], 0.3, 1.0 / 0.3);                                                  \
   }
 #define F_PLAIN(name) name##_r
 #define F_DUAL(name) name##_d
@@ -135,7 +123,7 @@ static const map maps[MAPS] = {
   {"edge_witness", 12, 7, witness_map_r, witness_map_d},
   {"edge_pair", 17, 11, pair_map_r, pair_map_d},
   {"face_witness", 12, 3, face_map_r, face_map_d},
-  {"smooth operators", 1, 4, operator_map_r, operator_map_d},
+  {"smooth operators", 1, 5, operator_map_r, operator_map_d},
 };
 
 /* How a map's derivatives fared over all points so far. */
@@ -258,7 +246,7 @@ static void set_field(const abut_body_def *def)
   free(field_shape.data);
   field_head = NULL;
   field_shape.data = NULL;
-  CHECK_OK(pack_primitives(def, NULL, sizeof(double), &field_head, &count, &field_shape));
+  CHECK_OK(pack_primitives(def, sizeof(double), &field_head, &count, &field_shape));
 }
 
 static void test_fields(void)
@@ -377,6 +365,14 @@ static void test_operators(void)
          tanh_off, clip_off, within_off);
   check(sigmoid_off < 1e-13 && tanh_off < 1e-15 && clip_off < 1e-15 && within_off < 1e-13,
         "smooth operators and their closed forms");
+  double floor_off = 0;
+  for (int i = 0; i <= 1000; ++i) {
+    const long double a = i / 1000.0L, s = fminl(fmaxl(a / 0.3L - 1.0L, 0.0L), 1.0L);
+    floor_off = fmax(floor_off, (double)fabsl(above_floor_r((double)a, 0.3, 1.0 / 0.3) -
+                                              a * s * s * s * (10 - 15 * s + 6 * s * s)));
+  }
+  check(floor_off < 1e-14 && above_floor_r(0.3, 0.3, 1.0 / 0.3) == 0.0 &&
+          above_floor_r(0.61, 0.3, 1.0 / 0.3) == 0.61, "the floor is off by %g", floor_off);
   const double extremes[] = {0.0, 5e-324, 1e-300, 1.0, 745.0, 1e4, 1e300, DBL_MAX};
   for (int i = 0; i < 16; ++i) {
     const double x = i % 2 ? -extremes[i / 2] : extremes[i / 2];
@@ -425,18 +421,21 @@ static void test_softsort(const abut_npz *npz)
   }
   double worst = 0.0, top[KEPT + 1], out[6 * KEPT], source[6 * COUNT], sums[KEPT];
   int index[KEPT + 1];
+  pair_head head = {.c = smooth};
+  head.n.elements[EDGES_OF(0)] = (pair_elements){.count = COUNT, .padded = COUNT, .kept = KEPT,
+                                                 .slots = KEPT, .plane = KEPT, .selected = 1};
   for (size_t i = 0; i < scores->shape[0]; ++i) {
     const double *s = (const double *)scores->data + i * COUNT;
     const double *want = (const double *)weights->data + i * KEPT * COUNT;
     work_item[0] = work_item[1] = 0;
-    top_scores(s, COUNT, COUNT, KEPT, index, top);
+    top_scores(s, &head, EDGES_OF(0), index, top);
     for (size_t first = 0; first < COUNT; first += 5) {
       memset(source, 0, sizeof source);
       for (size_t k = 0; k < 5; ++k) {
         source[k * COUNT + first + k] = 1.0;
       }
       for (work_item[0] = 0; work_item[0] < KEPT; ++work_item[0]) {
-        softsort_edges(s, top, KEPT, source, COUNT, &smooth, out, KEPT, sums);
+        softsort_edges(s, top, source, &head, 0, out, sums);
       }
       for (size_t k = 0; k < 5 * KEPT; ++k) {
         const size_t column = k / KEPT, row = k % KEPT;
@@ -454,6 +453,8 @@ int main(int argc, char **argv)
   smoothing.union_ = smoothing.plane = 0.05;
   smoothing.penetration = smoothing.neighbour = 0.1;
   smoothing.inside = true;
+  smoothing.near = 0.2;
+  smoothing.reach = 0.3;
   smooth = coefficients_of(&smoothing);
   test_fields();
   test_field_seams();

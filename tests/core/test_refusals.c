@@ -161,6 +161,28 @@ static void test_smoothing(abut_context context)
               "a bad coefficient");
     }
   }
+  /* Off is 0; near and reach are else at least `penetration`, floor at most a half. */
+  const struct {
+    double *value;
+    const char *name;
+    double good[3], bad[4];
+  } off[] = {{&s.near, "near", {0.0, 0.01, 1e9}, {0.0099, -1.0, 1.1e9, NAN}},
+             {&s.reach, "reach", {0.0, 0.01, 1e9}, {0.0099, -1.0, INFINITY, NAN}},
+             {&s.floor, "floor", {0.0, 1e-300, 0.5}, {-1e-3, 0.51, INFINITY, NAN}}};
+  for (size_t i = 0; i < sizeof off / sizeof off[0]; ++i) {
+    for (size_t k = 0; k < 4; ++k) {
+      s = abut_default_smoothing();
+      *off[i].value = off[i].bad[k];
+      refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, off[i].name,
+              "a bad coefficient that may be 0");
+    }
+    for (size_t k = 0; k < 3; ++k) {
+      *off[i].value = off[i].good[k];
+      if (CHECK_OK(abut_create_pair(box, box, &s, &pair))) {
+        CHECK_OK(abut_destroy_pair(pair));
+      }
+    }
+  }
   s = abut_default_smoothing();
   s.trace = 65;
   refuses(abut_create_pair(box, box, &s, &pair), ABUT_ERROR_ARGUMENT, "trace", "65 tracing steps");

@@ -14,7 +14,7 @@
 typedef struct world {
   abut_context context;
   abut_body bodies[2];
-  abut_pair pair;
+  abut_pair pair, other; /* of the bodies, and of them the other way round */
 } world;
 
 /* Which devices: PoCL alone, or two parts of it where it has two cores. */
@@ -66,10 +66,12 @@ typedef struct task {
   abut_status (*run)(const world *w, answer *out);
   size_t elements;
   long stride; /* every so many faults are swept */
+  long launches; /* as many there are at least */
 } task;
 
 extern const task tasks[];
-enum { TASKS = 8 };
+enum { TASKS = 14 };
+const task *task_named(const char *name);
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

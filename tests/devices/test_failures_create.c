@@ -179,7 +179,7 @@ int main(void)
     sweep_opening(&t, SHIM_CALLS, true);
     sweep_opening(&t, SHIM_ALLOCATIONS, false);
   }
-  for (int i = 1; i <= 2; ++i) { /* one builds a program of adjoints, one of duals */
+  for (int i = 0; i <= 2; ++i) { /* one builds contacts, one adjoints, one duals */
     start_trial(&t, &tasks[i], 2);
     t.kind = SHIM_CALLS;
     for (t.n = t.last = 1; try_first_call(&t) || t.n <= t.most; t.n = ++t.last) {

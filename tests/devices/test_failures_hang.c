@@ -148,9 +148,8 @@ int main(void)
     return 77;
   }
   for (size_t i = 0; i < TASKS; ++i) {
-    const bool shared = tasks[i].elements > 0;
     for (uint32_t devices = 1; devices <= 2; ++devices) {
-      if (!try_task(&tasks[i], devices, shared ? 20 : 1)) {
+      if (!try_task(&tasks[i], devices, tasks[i].launches)) {
         return 77;
       }
     }

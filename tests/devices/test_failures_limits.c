@@ -13,7 +13,6 @@
 #define CODE CL_INVALID_COMMAND_QUEUE
 #define FOR_GOOD 1000000000
 
-enum { CONTACTS = 0, GRADIENT = 1, JVP = 2, JACOBIAN = 3 }; /* of `tasks` */
 
 static answer expected, got;
 
@@ -74,7 +73,7 @@ static abut_status one_pose(const world *w)
 static void test_one_too_small(void)
 {
   world w;
-  const task *of = &tasks[CONTACTS];
+  const task *of = task_named("contacts");
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
@@ -102,7 +101,7 @@ static void test_one_too_small(void)
 static void test_all_too_small(void)
 {
   world w;
-  const task *of = &tasks[CONTACTS];
+  const task *of = task_named("contacts");
   if (!start(of, 2, ABUT_FALLBACK_HOST, &w)) {
     return;
   }
@@ -130,7 +129,7 @@ static void test_all_too_small(void)
 static void test_too_small_and_failed(void)
 {
   world w;
-  const task *of = &tasks[CONTACTS];
+  const task *of = task_named("contacts");
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
@@ -146,11 +145,22 @@ static void test_too_small_and_failed(void)
 
 /* ---- too little memory for a chunk ---- */
 
+/* The next call asks for memory again. */
+static void forget_memory(const world *w)
+{
+  context *c = context_get(w->context);
+  for (size_t i = 0; i < c->count; ++i) {
+    banks_free(c->members[i].banks);
+    c->members[i].banks = NULL;
+  }
+}
+
 /* The most bytes that a task takes, beside what is there without it. */
 static size_t bytes_of_task(world *w, const task *of, uint32_t chunk)
 {
   context_get(w->context)->def.chunk = chunk;
   CHECK_OK(create_bodies(w));
+  forget_memory(w);
   shim_most_memory();
   CHECK_OK(of->run(w, &got));
   const size_t most = shim_most_memory();
@@ -181,6 +191,7 @@ static size_t run_within(world *w, const task *of, size_t bytes, cl_int code, co
   for (size_t i = 0; i < c->count; ++i) {
     c->members[i].status = ABUT_SUCCESS;
   }
+  forget_memory(w);
   return failed;
 }
 
@@ -209,6 +220,27 @@ static bool test_memory(const task *of)
   return true;
 }
 
+/* Of several pairs one's buffers make room for another's, where there is none for both. */
+static void test_memory_of_pairs(void)
+{
+  world w;
+  const task *of = task_named("mixed");
+  if (!start(of, 1, ABUT_FALLBACK_HOST, &w)) {
+    return;
+  }
+  const size_t one = bytes_of_task(&w, of, 1), two = bytes_of_task(&w, of, 2);
+  const size_t pose = (two - one) / 2, rest = one - 2 * pose;
+  check(!run_within(&w, of, rest + CHUNK * pose, CL_OUT_OF_RESOURCES, "one slot"),
+        "pairs in turn: one slot");
+  check(!run_within(&w, of, rest + 5 * pose, CL_OUT_OF_RESOURCES, "five poses"),
+        "pairs in turn: five poses");
+  check(!run_within(&w, of, rest + pose - 1, CL_MEM_OBJECT_ALLOCATION_FAILURE, "one at a time"),
+        "pairs in turn: not both at once");
+  check(run_within(&w, of, rest + pose / 4, CL_MEM_OBJECT_ALLOCATION_FAILURE, "none") == 1,
+        "pairs in turn: less than a pose");
+  CHECK_OK(abut_destroy_context(w.context));
+}
+
 /* ---- shares ---- */
 
 /* Throughput of another pair says nothing of this one: no device takes all of its poses. */
@@ -217,7 +249,7 @@ static void test_rates_of_a_pair(void)
   world w;
   static abut_span spans[16 * POSES];
   size_t count = 0;
-  const task *of = &tasks[CONTACTS];
+  const task *of = task_named("contacts");
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
@@ -251,7 +283,8 @@ static void test_rates_of_a_pair(void)
   CHECK_OK(abut_destroy_context(w.context));
 }
 
-/* A device takes little as long as another one's throughput is not known, which may be much more. */
+/* A device takes little as long as another one's throughput is not known, which may be much more.
+ * */
 static void test_wary_chunks(void)
 {
   const double rate = 500.0;
@@ -259,7 +292,7 @@ static void test_wary_chunks(void)
   static abut_span spans[16 * POSES];
   size_t count = 0;
   double measured = INFINITY; /* when the first chunk of either was */
-  const task *of = &tasks[CONTACTS];
+  const task *of = task_named("contacts");
   if (!start(of, 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
@@ -295,7 +328,7 @@ static void test_wary_chunks(void)
 static void test_last_failure(void)
 {
   world w;
-  if (!start(&tasks[CONTACTS], 2, ABUT_FALLBACK_NONE, &w)) {
+  if (!start(task_named("contacts"), 2, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
   context *c = context_get(w.context);
@@ -304,7 +337,7 @@ static void test_last_failure(void)
   context_fail(c, 1, CL_INVALID_VALUE);
   fail(CODE, "the second failure");
   context_fail(c, 0, CODE);
-  const abut_status status = tasks[CONTACTS].run(&w, &got);
+  const abut_status status = task_named("contacts")->run(&w, &got);
   check(status == CODE && strstr(abut_last_error(), "the second failure"),
         "two failed devices give %d: %s", status, abut_last_error());
   CHECK_OK(abut_destroy_context(w.context));
@@ -318,12 +351,12 @@ static void test_late_kernels(void)
   abut_span spans[16];
   size_t count = 0;
   double computed = 0.0, read = 0.0;
-  if (!start(&tasks[JACOBIAN], 1, ABUT_FALLBACK_NONE, &w)) {
+  if (!start(task_named("jacobian"), 1, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
   CHECK_OK(create_bodies(&w));
   CHECK_OK(abut_start_timeline(w.context));
-  CHECK_OK(tasks[JACOBIAN].run(&w, &got));
+  CHECK_OK(task_named("jacobian")->run(&w, &got));
   CHECK_OK(abut_get_timeline(w.context, spans, 16, &count));
   for (size_t i = 0; i < count && i < 16; ++i) {
     computed = spans[i].phase == ABUT_PHASE_COMPUTE ? spans[i].end : computed;
@@ -343,11 +376,11 @@ int main(void)
     puts("not run: there is no OpenCL");
     return 77;
   }
-  for (int i = CONTACTS; i <= JVP; ++i) {
-    if (!test_memory(&tasks[i])) {
-      return 77;
-    }
+  if (!test_memory(task_named("contacts")) || !test_memory(task_named("gradient")) ||
+      !test_memory(task_named("jvp"))) {
+    return 77;
   }
+  test_memory_of_pairs();
   test_one_too_small();
   test_all_too_small();
   test_too_small_and_failed();

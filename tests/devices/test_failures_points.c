@@ -45,16 +45,29 @@ static abut_device_report first_report(const world *w)
 
 /* ---- in place ---- */
 
-/* A device that was made to fail is whole. */
+/* The next call asks for memory again. */
+static void forget_memory(abut_context of)
+{
+  context *c = context_get(of);
+  for (size_t i = 0; i < c->count; ++i) {
+    banks_free(c->members[i].banks);
+    c->members[i].banks = NULL;
+  }
+}
+
+/* Devices that were made to fail are whole. */
 static void heal(const world *w)
 {
   context *c = context_get(w->context);
-  c->members[0].status = ABUT_SUCCESS;
-  device_close(c->members[1].device); /* the host path, which stood in */
-  memset(&c->members[1], 0, sizeof c->members[1]);
+  for (size_t i = 0; i < c->count; ++i) {
+    c->members[i].status = ABUT_SUCCESS;
+  }
+  forget_memory(w->context);
+  member_close(&c->members[c->count]); /* the host path, which stood in */
 }
 
-/* Whether the fault came: the n-th call fails, and the host path does it all again. */
+/* Whether the fault came: the n-th call fails, and another device, or the host path, does what is
+ * left. */
 static bool project_in_place(const world *w, long n, bool adjoint)
 {
   const abut_smoothing smoothing = abut_default_smoothing();
@@ -131,6 +144,7 @@ static void try_memory(const world *w, query run, size_t bytes, cl_int code, boo
   memset(expected, 0, sizeof expected);
   memset(got, 0, sizeof got);
   CHECK_OK(run(w->context, expected));
+  forget_memory(w->context);
   shim_limit_memory(bytes, code);
   CHECK_OK(run(w->context, got));
   check(shim_limit_memory(0, code) > 0, "nothing was refused");
@@ -177,6 +191,7 @@ static void test_bounds(const setting *s)
     return;
   }
   CHECK_OK(edges_along(of, expected));
+  forget_memory(of);
   shim_limit_memory(BYTES, CL_MEM_OBJECT_ALLOCATION_FAILURE);
   CHECK_OK(edges_along(of, got));
   check(shim_limit_memory(0, 0) == 0, "more than %d bytes were asked for", BYTES);
@@ -205,5 +220,8 @@ int main(void)
   test_in_place(&s);
   test_memory(&s);
   test_bounds(&s);
+  if (find_setting(2, &s)) {
+    test_in_place(&s);
+  }
   return check_finish();
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 389, CALLS = 11, JVP = 2 };
+enum { MOST = 389, CALLS = 12, JVP = 2 };
 
 static abut_precision precision;
 
@@ -125,6 +125,7 @@ static references count_references(const references *wanted)
 typedef struct world {
   abut_context context;
   abut_pair pair;
+  abut_pair pairs[3]; /* it, a narrower one and a wider one */
 } world;
 
 static abut_context_def def_of(bool mine, uint32_t chunk)
@@ -152,7 +153,15 @@ static bool world_open(bool mine, uint32_t chunk, world *w)
   }
   smoothing.edges[0] = smoothing.edges[1] = 3;
   smoothing.vertices[1] = 4;
-  return CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair));
+  if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &smoothing, &w->pair))) {
+    return false;
+  }
+  w->pairs[0] = w->pair;
+  smoothing.vertices[1] = 2;
+  smoothing.edges[1] = 4;
+  bool well = CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[2]));
+  smoothing.edge_edge = false;
+  return well && CHECK_OK(abut_create_pair(bodies[1], bodies[0], &smoothing, &w->pairs[1]));
 }
 
 /* ---- arrays ---- */
@@ -169,6 +178,8 @@ typedef struct arrays {
   uint8_t status[MOST];
   double reduced[MOST];
   abut_memory memory;
+  const abut_pair *pairs; /* three, in turn; or NULL */
+  uint32_t pair[MOST];
 } arrays;
 
 static size_t width_of(int array, size_t contacts)
@@ -238,6 +249,9 @@ static abut_batch batch_of(arrays *a)
   b.pose1 = a->at[POSE];
   b.pose2 = a->at[POSE + 1];
   b.status = a->status;
+  b.pairs = a->pairs;
+  b.pair_count = a->pairs ? 3 : 0;
+  b.pair = a->pairs ? a->pair : NULL;
   return b;
 }
 
@@ -276,7 +290,11 @@ static abut_status call(abut_pair pair, arrays *a, int which)
   if (which < 7) {
     return abut_gradient(pair, ABUT_SAME_PAIR, &b, (abut_reduction)(which - 3), &gradients);
   }
-  return abut_hessian_product(pair, &b, (abut_reduction)(which - 7), &along, &gradients, &products);
+  if (which < 11) {
+    return abut_hessian_product(pair, &b, (abut_reduction)(which - 7), &along, &gradients,
+                                &products);
+  }
+  return abut_hessian(pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &gradients, at[OUT]);
 }
 
 static void compare(const arrays *host, const arrays *device, int which, const char *what)
@@ -326,17 +344,30 @@ static void compare_jacobians(const world *on_host, const world *on_device, arra
   free(blocks[1]);
 }
 
-static void test_calls(uint32_t chunk, size_t count)
+static void mix(arrays *a, const world *w)
+{
+  a->pairs = w->pairs;
+  for (size_t i = 0; i < a->count; ++i) {
+    a->pair[i] = (uint32_t)(i * i % 7 % 3);
+  }
+}
+
+static void test_calls(uint32_t chunk, size_t count, bool mixed)
 {
   char what[64];
   static arrays host, device;
   world on_host, on_device;
   abut_layout layout;
-  snprintf(what, sizeof what, "chunks of %u, %zu poses", chunk, count);
+  snprintf(what, sizeof what, "chunks of %u, %zu poses%s", chunk, count, mixed ? ", mixed" : "");
   if (world_open(false, 0, &on_host) && world_open(true, chunk, &on_device) &&
-      CHECK_OK(abut_get_layout(on_host.pair, &layout))) {
+      CHECK_OK(abut_get_layout(on_host.pairs[mixed ? 2 : 0], &layout))) {
     host_arrays(&host, count, layout.contacts);
     device_arrays(&device, &host);
+    if (mixed) {
+      mix(&host, &on_host);
+      mix(&device, &on_device);
+      on_host.pair = on_device.pair = ABUT_BATCH_PAIRS;
+    }
     for (int i = 0; i < CALLS; ++i) {
       clear_outputs(&host, &device);
       CHECK_OK(call(on_host.pair, &host, i));
@@ -610,10 +641,12 @@ int main(int argc, char **argv)
   const references before = count_references(NULL);
   test_no_host_access();
   for (size_t i = 0; i < (some ? 1 : sizeof chunks / sizeof *chunks); ++i) {
-    test_calls(chunks[i], chunks[i] == 1 ? 67 : MOST);
+    test_calls(chunks[i], chunks[i] == 1 ? 67 : MOST, false);
   }
+  test_calls(16, MOST, true);
   if (!some) {
-    test_calls(0, 1);
+    test_calls(0, 61, true);
+    test_calls(0, 1, false);
     test_bytes(0);
   }
   test_bytes(7);

@@ -447,6 +447,47 @@ static size_t run_library(abut_precision precision, const char *folder, outputs 
   return compiled - before;
 }
 
+/* Witness points in a context of their own; returns how many programs were compiled. */
+static size_t run_witness(abut_precision precision)
+{
+  static const double numbers[12] = {0, 0, 0, 1, 0, 0, 0, 1, 1, 0, -1, 1};
+  const size_t before = compiled;
+  const abut_smoothing smoothing = abut_default_smoothing();
+  abut_context context;
+  uint32_t index = 0;
+  abut_context_def def = abut_default_context_def();
+  double points[2][3];
+  if (!CHECK_OK(abut_find_device(getenv("ABUT_TEST_DEVICE"), &index))) {
+    return 0;
+  }
+  def.device = index;
+  def.precision = precision;
+  char *edges = to_reals(numbers, 12, precision);
+  if (CHECK_OK(abut_create_context(&def, &context))) {
+    CHECK_OK(abut_witness_edges(context, &smoothing, 1, edges, edges + 6 * real_size(precision),
+                                points[0], points[1], NULL));
+    CHECK_OK(abut_destroy_context(context));
+  }
+  free(edges);
+  return compiled - before;
+}
+
+/* Of a process that asks for nothing else, one small program is kept, beside which that of contacts
+ * lies then. */
+static void test_witness_alone(abut_precision precision)
+{
+  char path[512], again[512];
+  while (count_files(scratch, path)) {
+    remove(path);
+  }
+  check(run_witness(precision) == 1, "witness points do not compile one program");
+  check(count_files(scratch, path) == 1, "witness points are not one file");
+  const unsigned long long identity = file_identity(path);
+  check(run_witness(precision) == 0, "the second context compiles");
+  check(count_files(scratch, again) == 1 && file_identity(again) == identity,
+        "what was loaded is written again");
+}
+
 static void test_library(abut_precision precision, const char *kernels)
 {
   char path[512], again[512];
@@ -508,6 +549,7 @@ int main(int argc, char **argv)
     }
     test_off(&d);
     driver_close(&d);
+    test_witness_alone(precision);
     test_library(precision, argc > 2 ? argv[2] : NULL);
   }
   remove_folder(scratch);

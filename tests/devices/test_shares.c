@@ -67,6 +67,7 @@ static bool find_variants(const char *device, variant v[VARIANTS])
 /* A pair of bodies of all primitives that keeps some elements of each kind. */
 typedef struct world {
   abut_context context;
+  abut_body body;
   abut_pair pair;
 } world;
 
@@ -87,6 +88,7 @@ static bool world_open(const variant *v, uint32_t chunk, abut_select select, wor
       !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &smoothing))) {
     return false;
   }
+  out->body = bodies[0];
   smoothing.select = select;
   smoothing.edges[0] = 4;
   smoothing.edges[1] = 3;
@@ -251,6 +253,57 @@ static void compare_derivatives(const world *alone, const world *shared, size_t 
   slopes_free(&b);
 }
 
+/* ---- queries ---- */
+
+enum { QUERIES = 20011, QUERY_ARRAYS = 9 };
+
+/* Witness points and a field; points are projected in place. */
+static void run_queries(const world *w, char *const in[2], char *out[QUERY_ARRAYS])
+{
+  const abut_smoothing smoothing = abut_default_smoothing();
+  const size_t row = 3 * QUERIES * real_size(precision);
+  for (int i = 3; i < 6; ++i) { /* the third of these also begins where its triangles do */
+    memcpy(out[i], in[i == 5], i == 5 ? 3 * row : row);
+  }
+  CHECK_OK(abut_witness_edges(w->context, &smoothing, QUERIES, in[0], in[1], out[0], out[1],
+                              out[2]));
+  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, out[3], in[1], out[3], NULL, NULL));
+  CHECK_OK(abut_witness_faces_jvp(w->context, &smoothing, QUERIES, out[4], in[1], out[4], NULL,
+                                  out[4], NULL, NULL));
+  CHECK_OK(abut_witness_faces(w->context, &smoothing, QUERIES, in[0], out[5], out[5], NULL, NULL));
+  CHECK_OK(abut_witness_edges_vjp(w->context, &smoothing, QUERIES, in[0], in[1], in[0] + row, NULL,
+                                  NULL, out[6], NULL));
+  CHECK_OK(abut_evaluate_body(w->body, 1e-2, 1e-2, QUERIES, in[0], out[7], out[8]));
+}
+
+static void compare_queries(const world *alone, const world *shared, const char *what)
+{
+  const size_t real = real_size(precision), bytes = 9 * QUERIES * real;
+  char *out[2][QUERY_ARRAYS], *in[2];
+  uint64_t seed = 9;
+  double *numbers = malloc(9 * QUERIES * sizeof *numbers);
+  for (int i = 0; i < 2; ++i) {
+    for (size_t k = 0; k < 9 * QUERIES; ++k) {
+      numbers[k] = random_uniform(&seed) - 0.5;
+    }
+    in[i] = to_reals(numbers, 9 * QUERIES, precision);
+  }
+  for (int i = 0; i < QUERY_ARRAYS; ++i) {
+    out[0][i] = calloc(bytes, 1);
+    out[1][i] = calloc(bytes, 1);
+  }
+  run_queries(alone, in, out[0]);
+  run_queries(shared, in, out[1]);
+  for (int i = 0; i < QUERY_ARRAYS; ++i) {
+    check(!memcmp(out[0][i], out[1][i], bytes), "%s: array %d of queries differs", what, i);
+    free(out[0][i]);
+    free(out[1][i]);
+  }
+  free(in[0]);
+  free(in[1]);
+  free(numbers);
+}
+
 static void compare(const variant *whole, const variant *v, uint32_t chunk, abut_select select)
 {
   static const size_t counts[] = {1, 2, 31, 127, MOST}, few[] = {1, 2, 31, 127};
@@ -270,6 +323,10 @@ static void compare(const variant *whole, const variant *v, uint32_t chunk, abut
                chunk, few[i]);
       compare_derivatives(&alone, &shared, few[i], what);
     }
+  }
+  if (chunk != 1) {
+    snprintf(what, sizeof what, "%s, chunks of %u", v->name, chunk);
+    compare_queries(&alone, &shared, what);
   }
   world_close(&alone);
   world_close(&shared);

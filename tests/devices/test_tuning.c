@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "support/check.h"
 
+#include "device/kernels.h"
 #include "device/tuning_file.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -28,37 +29,47 @@ static abut_device_info device(const char *name, const char *architecture, const
 
 /* In no order that helps. */
 static const tuning_row rows[] = {
-  {"default", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB},
-  {"type", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 1, 1, MIB},
-  {"name", "H200", NULL, NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB},
-  {"vendor", NULL, NULL, "NVIDIA", NULL, ANY_TYPE, {1, 1}, 1, 1, MIB},
-  {"platform", NULL, NULL, NULL, "PoCL", ANY_TYPE, {1, 1}, 1, 1, MIB},
-  {"architecture", NULL, "sm_90", NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB},
-  {"vendor again", NULL, NULL, "NVIDIA", NULL, ANY_TYPE, {1, 1}, 1, 1, MIB},
+  {"default", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"type", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 1, 1, MIB, NULL},
+  {"name", "H200", NULL, NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"vendor", NULL, NULL, "NVIDIA", NULL, ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"platform", NULL, NULL, NULL, "PoCL", ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"architecture", NULL, "sm_90", NULL, NULL, ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"vendor again", NULL, NULL, "NVIDIA", NULL, ANY_TYPE, {1, 1}, 1, 1, MIB, NULL},
+  {"witness", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 2, 2, MIB, "witness"},
+  {"witness of NVIDIA", NULL, NULL, "NVIDIA", NULL, ANY_TYPE, {1, 1}, 2, 2, MIB, "witness"},
 };
+
+static void module_picks(const abut_device_info *d, const char *module, const char *label)
+{
+  const tuning_row *row = tuning_pick(rows, sizeof rows / sizeof *rows, d, module);
+  check(row && strcmp(row->label, label) == 0, "\"%s\" (%s) takes the row %s, not %s", d->name,
+        d->architecture, row ? row->label : "none", label);
+}
 
 static void picks(const abut_device_info *d, const char *label)
 {
-  const tuning_row *row = tuning_pick(rows, sizeof rows / sizeof *rows, d);
-  check(row && strcmp(row->label, label) == 0, "\"%s\" (%s) takes the row %s, not %s", d->name,
-        d->architecture, row ? row->label : "none", label);
+  module_picks(d, NULL, label);
+  module_picks(d, "manifold", label); /* of which no row is */
 }
 
 static void test_order(void)
 {
   abut_device_info d = device("NVIDIA H200", "sm_90", "NVIDIA", "CUDA", ABUT_DEVICE_GPU);
   picks(&d, "name");
+  module_picks(&d, "witness", "witness of NVIDIA");
   d = device("NVIDIA H100", "sm_90", "NVIDIA Corporation", "PoCL", ABUT_DEVICE_GPU);
   picks(&d, "architecture");
   d = device("NVIDIA L4", "sm_9", "NVIDIA Corporation", "CUDA", ABUT_DEVICE_GPU);
   picks(&d, "vendor"); /* and not its equal behind it; no part of an architecture counts */
   d = device("gfx90a", "gfx90a", "AMD", "AMD", ABUT_DEVICE_GPU);
   picks(&d, "type");
+  module_picks(&d, "witness", "witness");
   d = device("EPYC", "", "AMD", "PoCL", ABUT_DEVICE_CPU);
   picks(&d, "platform");
   d = device("", "", "", "", ABUT_DEVICE_OTHER);
   picks(&d, "default");
-  check(!tuning_pick(rows + 2, 1, &d), "a row of another name fits");
+  check(!tuning_pick(rows + 2, 1, &d, NULL), "a row of another name fits");
 }
 
 static void test_own_rows(void)
@@ -76,7 +87,7 @@ static void test_own_rows(void)
     {device("a", "", "", "b", ABUT_DEVICE_OTHER), "a device"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const tuning_row *row = tuning_row_of(&cases[i].info);
+    const tuning_row *row = tuning_row_of(&cases[i].info, NULL);
     check(strcmp(row->label, cases[i].label) == 0, "%s takes the row of %s", cases[i].label,
           row->label);
     for (int p = 0; p < 2; ++p) {
@@ -93,6 +104,8 @@ static void test_own_rows(void)
 
 #define ENTRY "\"name\": \"d\", \"platform\": \"p\", \"precision\": \"f32\""
 #define VALUES "\"lanes\": 8, \"group\": 2, \"items\": 3, \"scratch_bytes\": 65536"
+#define REST "\"group\": 2, \"items\": 3, \"scratch_bytes\": 65536"
+#define OF_FIELD ENTRY ", \"module\": \"field\""
 #define FILE_OF(entries) "{\"devices\": [\n" entries "]}"
 
 static const struct {
@@ -129,6 +142,12 @@ static const struct {
    "f:2: ", "group: not a whole number"},
   {FILE_OF("{" ENTRY ", " VALUES "},\n{" ENTRY ", " VALUES "}"), "f:3: ", "devices[0] once more"},
   {FILE_OF("{" ENTRY ", " VALUES ",\n\"lanes\": 4}"), "f:", "uplicate"},
+  {FILE_OF("{" ENTRY ",\n\"module\": \"fields\", " REST "}"), "f:3: ", "no module"},
+  {FILE_OF("{" ENTRY ", \"module\": 1, " REST "}"), "f:2: ", "module: not a string"},
+  {FILE_OF("{" ENTRY ", \"module\": \"field\",\n" VALUES "}"), "f:3: ",
+   "lanes: not a setting of one module"},
+  {FILE_OF("{" OF_FIELD ", " REST "},\n{" OF_FIELD ", " REST "}"), "f:3: ",
+   "devices[0] once more"},
 };
 
 static void test_malformed(void)
@@ -170,36 +189,64 @@ static void test_finding(void)
     return;
   }
   abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
-  const tuning_row *row = tuning_row_of(&d);
-  const tuning narrow = tuning_find(&f, &d, ABUT_FLOAT32, &row), want = {8, 2, 3, 65536};
+  const tuning_row *row = tuning_row_of(&d, NULL);
+  const tuning narrow = tuning_find(&f, &d, ABUT_FLOAT32, NULL, &row), want = {8, 2, 3, 65536};
   check(equal(&narrow, &want) && !row, "the file's float32 entry is not taken");
-  const tuning wide = tuning_find(&f, &d, ABUT_FLOAT64, NULL);
+  const tuning wide = tuning_find(&f, &d, ABUT_FLOAT64, NULL, NULL);
   check(wide.lanes == 4 && wide.scratch_bytes == MIB * MIB, "the float64 entry is not taken");
   const abut_device_info others[] = {device("d ", "", "", "p", ABUT_DEVICE_GPU),
                                      device("d", "", "", "P", ABUT_DEVICE_GPU),
                                      device("", "", "", "p", ABUT_DEVICE_GPU)};
   for (int i = 0; i < 3; ++i) {
-    const tuning t = tuning_find(&f, &others[i], ABUT_FLOAT32, &row);
-    const tuning table = tuning_of_row(tuning_row_of(&others[i]), ABUT_FLOAT32);
-    check(row == tuning_row_of(&others[i]) && equal(&t, &table),
+    const tuning t = tuning_find(&f, &others[i], ABUT_FLOAT32, NULL, &row);
+    const tuning table = tuning_of_row(tuning_row_of(&others[i], NULL), ABUT_FLOAT32);
+    check(row == tuning_row_of(&others[i], NULL) && equal(&t, &table),
           "the entry of another device is taken by \"%s\" of \"%s\"", others[i].name,
           others[i].platform);
   }
   d.type = ABUT_DEVICE_HOST;
-  const tuning host = tuning_find(&f, &d, ABUT_FLOAT32, NULL);
+  const tuning host = tuning_find(&f, &d, ABUT_FLOAT32, NULL, NULL);
   check(host.lanes == 1 && host.group == 1 && host.items == 1 && host.scratch_bytes == 65536,
         "the host path takes lanes from a file");
   tuning_file_free(&f);
 }
 
+/* A module's entry stands above the one for all, which gives the lanes; where there is none, it is
+ * the one for all that holds. */
+static void test_modules(void)
+{
+  const char *text = FILE_OF("{" ENTRY ", " VALUES "},\n{" ENTRY ", \"module\": \"witness\","
+                             "\"group\": 4, \"items\": 5, \"scratch_bytes\": 1048576},\n"
+                             "{\"name\": \"e\", \"platform\": \"p\", \"precision\": \"f32\","
+                             "\"module\": \"witness\", " REST "}");
+  tuning_file f;
+  const tuning_row *row = NULL;
+  if (!CHECK_OK(tuning_file_parse("f", text, strlen(text), &f))) {
+    return;
+  }
+  abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_GPU);
+  const tuning own = tuning_find(&f, &d, ABUT_FLOAT32, "witness", &row), want = {8, 4, 5, MIB};
+  check(equal(&own, &want) && !row, "a module's entry is not taken");
+  const tuning all = {8, 2, 3, 65536}, got = tuning_find(&f, &d, ABUT_FLOAT32, "render", NULL);
+  check(equal(&got, &all), "another module does not take the entry for all");
+  const abut_device_info e = device("e", "", "", "p", ABUT_DEVICE_GPU);
+  const tuning_row *table = tuning_row_of(&e, NULL);
+  const tuning alone = tuning_find(&f, &e, ABUT_FLOAT32, "witness", NULL);
+  check(alone.lanes == table->lanes[0] && alone.group == 2 && alone.items == 3,
+        "a module's entry alone gives %u lanes, groups of %u", alone.lanes, alone.group);
+  const tuning none = tuning_find(&f, &e, ABUT_FLOAT32, NULL, &row);
+  check(row == table && none.group == table->group, "a module's entry holds for all");
+  tuning_file_free(&f);
+}
+
 static void holds_entry(const char *path, const abut_device_info *d, abut_precision precision,
-                        const tuning *want, size_t count)
+                        const char *module, const tuning *want, size_t count)
 {
   tuning_file f;
   if (!CHECK_OK(tuning_file_read(path, &f))) {
     return;
   }
-  const tuning_entry *e = tuning_file_find(&f, d, precision);
+  const tuning_entry *e = tuning_file_find(&f, d, precision, module);
   check(e && equal(&e->values, want), "%s: the entry of \"%s\" is wrong", path, d->name);
   check(f.count == count, "%s: %zu entries, not %zu", path, f.count, count);
   tuning_file_free(&f);
@@ -213,15 +260,21 @@ static void test_merging(void)
   const abut_device_info b = device("b\xff\t", "", "", "p", ABUT_DEVICE_CPU);
   snprintf(a.driver, sizeof a.driver, "3.1");
   unlink(path);
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, &some));
-  CHECK_OK(tuning_file_put(path, &b, ABUT_FLOAT32, &other));
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT64, &third));
-  holds_entry(path, &a, ABUT_FLOAT32, &some, 3);
-  holds_entry(path, &b, ABUT_FLOAT32, &other, 3);
-  holds_entry(path, &a, ABUT_FLOAT64, &third, 3);
-  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, &third));
-  holds_entry(path, &a, ABUT_FLOAT32, &third, 3);
-  holds_entry(path, &b, ABUT_FLOAT32, &other, 3);
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &some));
+  CHECK_OK(tuning_file_put(path, &b, ABUT_FLOAT32, NULL, &other));
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT64, NULL, &third));
+  holds_entry(path, &a, ABUT_FLOAT32, NULL, &some, 3);
+  holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
+  holds_entry(path, &a, ABUT_FLOAT64, NULL, &third, 3);
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, NULL, &third));
+  holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 3);
+  holds_entry(path, &b, ABUT_FLOAT32, NULL, &other, 3);
+  const tuning module = {1, 2, 7, 3 * MIB}; /* a module's lanes are not kept */
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
+  holds_entry(path, &a, ABUT_FLOAT32, NULL, &third, 4);
+  holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
+  CHECK_OK(tuning_file_put(path, &a, ABUT_FLOAT32, "field", &module));
+  holds_entry(path, &a, ABUT_FLOAT32, "field", &module, 4);
 }
 
 static void put_text(const char *path, const char *text)
@@ -247,7 +300,7 @@ static void test_failed_writing(void)
   const char *path = "kept.json", *good = "{\"devices\": []}", *bad = "{\"devices\": [\n1]}";
   const abut_device_info d = device("d", "", "", "p", ABUT_DEVICE_CPU);
   put_text(path, bad);
-  check(tuning_file_put(path, &d, ABUT_FLOAT32, &some) == ABUT_ERROR_FORMAT &&
+  check(tuning_file_put(path, &d, ABUT_FLOAT32, NULL, &some) == ABUT_ERROR_FORMAT &&
         strstr(abut_last_error(), "kept.json:2: "), "a malformed file: %s", abut_last_error());
   check(text_is(path, bad), "a malformed file was replaced");
   put_text(path, good);
@@ -257,11 +310,11 @@ static void test_failed_writing(void)
   little.rlim_cur = 16;
   signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &little);
-  const abut_status status = tuning_file_put(path, &d, ABUT_FLOAT32, &some);
+  const abut_status status = tuning_file_put(path, &d, ABUT_FLOAT32, NULL, &some);
   setrlimit(RLIMIT_FSIZE, &before);
   check(status == ABUT_ERROR_WRITE, "a full disk: %s", abut_status_name(status));
   check(text_is(path, good), "the old file is gone");
-  check(tuning_file_put("no/such/folder.json", &d, ABUT_FLOAT32, &some) == ABUT_ERROR_WRITE,
+  check(tuning_file_put("no/such/folder.json", &d, ABUT_FLOAT32, NULL, &some) == ABUT_ERROR_WRITE,
         "a folder that is not there");
   tuning_file f;
   check(tuning_file_read(".", &f) == ABUT_ERROR_READ, "a folder in the file's place");
@@ -312,18 +365,22 @@ static void test_wanted(void)
 {
   set("ABUT_TUNING", "");
   const abut_device_info cpu = device("c", "", "", "p", ABUT_DEVICE_CPU);
-  const tuning_row *row = tuning_row_of(&cpu);
-  tuning t;
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, &t));
+  const tuning_row *row = tuning_row_of(&cpu, NULL);
+  tuning t[MODULE_COUNT];
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t));
   const tuning table = tuning_of_row(row, ABUT_FLOAT64);
-  check(equal(&t, &table), "without wishes, the table does not hold");
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &some, &t));
-  check(equal(&t, &some), "the caller's wishes do not stand above the table");
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, &t));
-  check(t.lanes == 1 && t.group == 64 && t.items == 64, "one lane, groups of %u and %u", t.group,
-        t.items);
-  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, &t));
-  check(t.lanes == 1 && t.group == 2, "one lane, a group of %u instead of 2", t.group);
+  for (int i = 0; i < MODULE_COUNT; ++i) {
+    check(equal(&t[i], &table), "without wishes, the table does not hold");
+  }
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &some, t));
+  for (int i = 0; i < MODULE_COUNT; ++i) {
+    check(equal(&t[i], &some), "the caller's wishes do not stand above the table");
+  }
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 0, 0, 0}, t));
+  check(t->lanes == 1 && t->group == 64 && t->items == 64, "one lane, groups of %u and %u",
+        t->group, t->items);
+  CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){1, 2, 0, 0}, t));
+  check(t->lanes == 1 && t->group == 2, "one lane, a group of %u instead of 2", t->group);
 }
 
 /* ---- from outside ---- */
@@ -348,10 +405,10 @@ static void test_api(uint32_t index)
   abut_tuning before, got;
   unlink(path);
   set("ABUT_TUNING", path);
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, &before));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &before));
   check(strncmp(before.source, "table: ", 7) == 0, "without a file: %s", before.source);
-  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, &wish));
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, &got));
+  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, NULL, &wish));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got));
   check(strcmp(got.source, "file api.json") == 0, "with a file: %s", got.source);
   size_t count = 0;
   abut_device_info infos[64];
@@ -361,15 +418,24 @@ static void test_api(uint32_t index)
         got.items == (host ? 1 : 3) && got.scratch_bytes == 3 * MIB, "lanes %u, group %u, items %u",
         got.lanes, got.group, got.items);
   check(infos[index].lanes[0] == got.lanes, "the list says %u lanes", infos[index].lanes[0]);
-  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT64, &got));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT64, NULL, &got));
   check(strcmp(got.source, before.source) == 0, "the other precision: %s", got.source);
+  opens(index, ABUT_SUCCESS);
+  const abut_tuning own = {16, 4, 5, 2 * MIB, ""};
+  CHECK_OK(abut_save_tuning(path, index, ABUT_FLOAT32, "witness", &own));
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "witness", &got));
+  check(got.lanes == (host ? 1 : 4) && got.items == (host ? 1 : 5) && got.scratch_bytes == 2 * MIB,
+        "witness: lanes %u, items %u", got.lanes, got.items);
+  CHECK_OK(abut_device_tuning(index, ABUT_FLOAT32, "render", &got));
+  check(got.items == (host ? 1 : 3) && got.scratch_bytes == 3 * MIB, "render: items %u", got.items);
   opens(index, ABUT_SUCCESS);
 
   put_text(path, "{\"devices\": [\n1]}");
   opens(index, ABUT_ERROR_FORMAT);
   check(strstr(abut_last_error(), "api.json:2: devices[0]: not an object"), "a context says: %s",
         abut_last_error());
-  check(abut_device_tuning(index, ABUT_FLOAT32, &got) == ABUT_ERROR_FORMAT, "abut_device_tuning");
+  check(abut_device_tuning(index, ABUT_FLOAT32, NULL, &got) == ABUT_ERROR_FORMAT,
+        "abut_device_tuning");
   CHECK_OK(abut_list_devices(infos, 64, &count));
   check(infos[index].lanes[0] == before.lanes, "the list with a bad file: %u lanes",
         infos[index].lanes[0]);
@@ -384,16 +450,20 @@ static void test_refusals(uint32_t index)
                              {4, 2, 3, 0, ""}};
   static const char *const names[] = {"lanes", "group", "items", "scratch_bytes"};
   for (int i = 0; i < 4; ++i) {
-    check(abut_save_tuning("refused.json", index, ABUT_FLOAT32, &bad[i]) == ABUT_ERROR_ARGUMENT &&
+    check(abut_save_tuning("refused.json", index, ABUT_FLOAT32, NULL, &bad[i]) ==
+            ABUT_ERROR_ARGUMENT &&
           strstr(abut_last_error(), names[i]), "%s: %s", names[i], abut_last_error());
   }
   check(access("refused.json", F_OK) != 0, "refused settings are written");
-  check(abut_save_tuning(NULL, index, ABUT_FLOAT32, &t) == ABUT_ERROR_ARGUMENT, "no path");
-  check(abut_save_tuning("r.json", index, ABUT_FLOAT32, NULL) == ABUT_ERROR_ARGUMENT, "none");
-  check(abut_save_tuning("r.json", 1000, ABUT_FLOAT32, &t) == ABUT_ERROR_DEVICE, "no device");
-  check(abut_device_tuning(1000, ABUT_FLOAT32, &t) == ABUT_ERROR_DEVICE, "no device");
-  check(abut_device_tuning(index, (abut_precision)2, &t) == ABUT_ERROR_ARGUMENT, "a precision");
-  check(abut_device_tuning(index, ABUT_FLOAT32, NULL) == ABUT_ERROR_ARGUMENT, "no place");
+  check(abut_save_tuning(NULL, index, ABUT_FLOAT32, NULL, &t) == ABUT_ERROR_ARGUMENT, "no path");
+  check(abut_save_tuning("r.json", index, ABUT_FLOAT32, NULL, NULL) == ABUT_ERROR_ARGUMENT, "none");
+  check(abut_save_tuning("r.json", 1000, ABUT_FLOAT32, NULL, &t) == ABUT_ERROR_DEVICE, "no device");
+  check(abut_device_tuning(1000, ABUT_FLOAT32, NULL, &t) == ABUT_ERROR_DEVICE, "no device");
+  check(abut_device_tuning(index, (abut_precision)2, NULL, &t) == ABUT_ERROR_ARGUMENT,
+        "a precision");
+  check(abut_device_tuning(index, ABUT_FLOAT32, NULL, NULL) == ABUT_ERROR_ARGUMENT, "no place");
+  check(abut_save_tuning("r.json", index, ABUT_FLOAT32, "no", &t) == ABUT_ERROR_ARGUMENT, "no");
+  check(abut_device_tuning(index, ABUT_FLOAT32, "", &t) == ABUT_ERROR_ARGUMENT, "no module");
   check(abut_tuning_path(NULL) == ABUT_ERROR_ARGUMENT, "no place for a path");
 }
 
@@ -409,6 +479,7 @@ int main(void)
   test_own_rows();
   test_malformed();
   test_finding();
+  test_modules();
   test_merging();
   test_failed_writing();
   test_wanted();

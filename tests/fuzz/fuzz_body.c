@@ -15,19 +15,32 @@ static void check_superquadric(const abut_superquadric *s)
   }
 }
 
+static void check_finite(const double *x, size_t count)
+{
+  PROMISE(count > 0);
+  for (size_t i = 0; i < count; i++) {
+    PROMISE(isfinite(x[i]));
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
   body_file b;
   if (body_file_parse("folder/fuzz", (const char *)bytes, count, &b) != ABUT_SUCCESS) {
-    PROMISE(!b.mesh_path && !b.superquadrics && !b.numbers);
+    PROMISE(!b.mesh_path && !b.def.superquadrics && !b.memory.at);
     return 0;
   }
-  PROMISE(b.mesh_path && b.superquadric_count + b.polyhedron_count + b.pointcloud_count > 0);
-  for (size_t i = 0; i < b.superquadric_count; i++) {
-    check_superquadric(&b.superquadrics[i]);
+  const abut_body_def *def = &b.def;
+  PROMISE(b.mesh_path);
+  PROMISE(def->superquadric_count + def->polyhedron_count + def->pointcloud_count > 0);
+  for (size_t i = 0; i < def->superquadric_count; i++) {
+    check_superquadric(&def->superquadrics[i]);
   }
-  for (size_t i = 0; i < b.number_count; i++) {
-    PROMISE(isfinite(b.numbers[i]));
+  for (size_t i = 0; i < def->polyhedron_count; i++) {
+    check_finite(def->polyhedra[i].planes, 6 * def->polyhedra[i].count);
+  }
+  for (size_t i = 0; i < def->pointcloud_count; i++) {
+    check_finite(def->pointclouds[i].points, 7 * def->pointclouds[i].count);
   }
   body_file_free(&b);
   return 0;

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     PROMISE(memchr(e->name, 0, sizeof e->name) && memchr(e->platform, 0, sizeof e->platform));
     strcpy(info.name, e->name);
     strcpy(info.platform, e->platform);
-    const tuning_entry *found = tuning_file_find(&f, &info, e->precision);
+    const char *module = *e->module ? e->module : NULL;
+    const tuning_entry *found = tuning_file_find(&f, &info, e->precision, module);
     PROMISE(found == e || !found); /* a name that is not ASCII is no device's */
   }
   tuning_file_free(&f);

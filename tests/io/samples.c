@@ -153,17 +153,30 @@ static const char tuning[] =
   " {\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f64\", \"lanes\": 4,\n"
   "  \"group\": 64, \"items\": 256, \"scratch_bytes\": 65536}]}\n";
 
+/* near and reach as long as any penetration may be, which they must not be below. */
 static const char smoothing[] =
   "{\"length\": 1.0, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12,\n"
   " \"penetration\": 0.01, \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01,\n"
   " \"clip\": 0.1, \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10,\n"
   " \"trace\": 2, \"inside\": false, \"select\": \"gate\", \"edge_edge\": true,\n"
-  " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295]}\n";
+  " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295],\n"
+  " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001}\n";
 
 static const char csv[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
   " 1e-3 , nan,inf,-inf,-1,+1,0,.5,5.,0,0,0\n";
+
+static const char csv_of_pairs[] =
+  "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2, pair\n"
+  "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3,4294967295\n"
+  "1,0,0,0,0,0,1,2,3,0.1,0.2,0.3, 0 \n";
+
+static const char pairs[] =
+  "# bodies, by twos\n"
+  "cube.obj, a folder/slab.body.json # the second\n"
+  "\n"
+  "\t/tmp/cube.obj ,cube.obj\r\n";
 
 /* Arrays in memory exist only as files. */
 static void npz(buffer *b, int quaternions)
@@ -177,9 +190,10 @@ static void npz(buffer *b, int quaternions)
     {"note", ABUT_ARRAY_TEXT, 1, {7}, "gr\303\274\303\237e"},
     {"bytes", ABUT_ARRAY_UINT8, 1, {3}, "abc"},
     {"words", ABUT_ARRAY_UINT32, 3, {1, 2, 1}, numbers},
+    {"pair", quaternions ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_UINT32, 1, {2}, numbers},
   };
   char bytes[4096];
-  if (file < 0 || close(file) != 0 || abut_write_npz(path, arrays, 5) != ABUT_SUCCESS) {
+  if (file < 0 || close(file) != 0 || abut_write_npz(path, arrays, 6) != ABUT_SUCCESS) {
     abort();
   }
   FILE *stream = fopen(path, "rb");
@@ -228,8 +242,13 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     npz(&b[1], 1);
     count = 2;
     break;
+  case SAMPLE_PAIRS:
+    buffer_text(&b[0], "%s", pairs);
+    break;
   default:
     buffer_text(&b[0], "%s", csv);
+    buffer_text(&b[1], "%s", csv_of_pairs);
+    count = 2;
     break;
   }
   for (size_t i = 0; i < count; i++) {

@@ -14,6 +14,7 @@ typedef enum sample_kind {
   SAMPLE_NPZ,
   SAMPLE_CSV,
   SAMPLE_TUNING,
+  SAMPLE_PAIRS,
   SAMPLE_KINDS
 } sample_kind;
 

@@ -3,6 +3,7 @@
 #include "io/body_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
+#include "io/pairs.h"
 #include "io/poses.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
@@ -46,6 +47,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
 {
   body_file b;
   abut_smoothing s;
+  abut_pair_files f;
   tuning_file t;
   abut_npz n;
   abut_poses p;
@@ -60,6 +62,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_TUNING:
     status = tuning_file_parse("t", bytes, count, &t);
     tuning_file_free(&t);
+    return status;
+  case SAMPLE_PAIRS:
+    status = pairs_parse("t", bytes, count, &f);
+    abut_free_pairs(&f);
     return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);
@@ -96,6 +102,7 @@ static size_t loss_allowed(sample_kind kind, size_t number)
   switch (kind) {
   case SAMPLE_OBJ:
   case SAMPLE_CSV:
+  case SAMPLE_PAIRS:
     return SIZE_MAX;
   case SAMPLE_STL:
     return number == 0 ? strlen(" tetra\n") : 0;

@@ -19,16 +19,17 @@ static void good_body(void **state)
                    ABUT_SUCCESS);
   assert_string_equal(b.name, "part");
   assert_string_equal(b.mesh_path, "some/where/part.obj");
-  assert_int_equal(b.superquadric_count, 1);
-  assert_true(b.superquadrics[0].axes[2] == 0.2 && b.superquadrics[0].exponents[1] == 2);
-  assert_true(b.superquadrics[0].position[1] == -1 && b.superquadrics[0].quaternion[0] == 1);
-  assert_int_equal(b.superquadrics[0].operation, ABUT_SUBTRACT);
-  assert_int_equal(b.polyhedron_count, 1);
-  assert_int_equal(b.polyhedra[0].count, 2);
-  assert_true(b.polyhedra[0].planes[8] == -1);
-  assert_int_equal(b.polyhedra[0].operation, ABUT_ADD); /* unless given */
-  assert_int_equal(b.pointcloud_count, 1);
-  assert_true(b.pointclouds[0].count == 1 && b.pointclouds[0].points[6] == 0.1);
+  assert_int_equal(b.def.superquadric_count, 1);
+  assert_true(b.def.superquadrics[0].axes[2] == 0.2 && b.def.superquadrics[0].exponents[1] == 2);
+  assert_true(b.def.superquadrics[0].position[1] == -1);
+  assert_true(b.def.superquadrics[0].quaternion[0] == 1);
+  assert_int_equal(b.def.superquadrics[0].operation, ABUT_SUBTRACT);
+  assert_int_equal(b.def.polyhedron_count, 1);
+  assert_int_equal(b.def.polyhedra[0].count, 2);
+  assert_true(b.def.polyhedra[0].planes[8] == -1);
+  assert_int_equal(b.def.polyhedra[0].operation, ABUT_ADD); /* unless given */
+  assert_int_equal(b.def.pointcloud_count, 1);
+  assert_true(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
   body_file_free(&b);
   free(s[0].bytes);
 }
@@ -134,7 +135,7 @@ static void wrong_body(void **state)
     const char *text = wrong_bodies[i].text;
     expect_failure(body_file_parse("b", text, strlen(text), &b), ABUT_ERROR_FORMAT,
                    wrong_bodies[i].start, wrong_bodies[i].part);
-    assert_true(!b.mesh_path && !b.superquadrics && !b.numbers);
+    assert_true(!b.mesh_path && !b.def.superquadrics && !b.memory.at);
   }
   body_file b;
   const char *path = in_folder("none.body.json");
@@ -181,6 +182,7 @@ static void good_smoothing(void **state)
   assert_true(m.select == ABUT_SELECT_GATE && m.edge_edge && m.two_sided);
   assert_true(m.edges[0] == 18 && m.edges[1] == 0);
   assert_true(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
+  assert_true(m.near == 1e9 && m.reach == 1e9 && m.floor == 0.001);
 }
 
 static void check_round_trip(const abut_smoothing *m)
@@ -212,6 +214,10 @@ static void round_trip(void **state)
   m.inside = true;
   m.edge_edge = m.two_sided = false;
   m.trace = 64;
+  m.near = m.reach = m.floor = 0.0;
+  check_round_trip(&m);
+  m.reach = nextafter(m.penetration, 1);
+  m.floor = 0.5;
   check_round_trip(&m);
   setlocale(LC_ALL, "de_DE.utf8"); /* where there is one */
   check_round_trip(&m);
@@ -228,6 +234,9 @@ static void format_refuses(void **state)
   m.clash = NAN;
   expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "clash is not finite");
   assert_null(text);
+  m = read_sample();
+  m.reach = INFINITY;
+  expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "reach is not finite");
 }
 
 /* The sample with the value of one key replaced; an empty one drops the key. */
@@ -278,6 +287,23 @@ static void each_key_is_needed(void **state)
   }
 }
 
+/* Files from before these were there say nothing of them: off. */
+static void absent_is_off(void **state)
+{
+  (void)state;
+  static const char *const keys[] = {"near", "reach", "floor"};
+  for (size_t i = 0; i < 3; i++) {
+    abut_smoothing m = read_sample();
+    char *text = with(keys[i], "");
+    assert_int_equal(smoothing_parse("s", text, strlen(text), &m), ABUT_SUCCESS);
+    const double got[] = {m.near, m.reach, m.floor};
+    for (size_t k = 0; k < 3; k++) {
+      assert_true((got[k] == 0.0) == (k == i));
+    }
+    free(text);
+  }
+}
+
 static const struct {
   const char *key, *value, *start, *part;
 } wrong_values[] = {
@@ -294,6 +320,12 @@ static const struct {
   {"edges", "[1]", "s:5: ", "edges: 1 elements, not 2"},
   {"edges", "[1,\n-1]", "s:6: ", "edges[1]: not a whole"},
   {"vertices", "[1, 4294967296]", "s:5: ", "vertices[1]: not a whole number from 0 to 4294967295"},
+  {"near", "0.009", "s:6: ", "near: 0.009 is neither 0 nor within 0.01 to 1e+09"},
+  {"near", "-0.02", "s:6: ", "near: -0.02 is neither"},
+  {"reach", "1e10", "s:6: ", "reach: 1e+10 is neither 0 nor within 0.01 to 1e+09"},
+  {"reach", "\"deep\"", "s:6: ", "reach: not a number"},
+  {"floor", "0.51", "s:6: ", "floor: 0.51 is neither 0 nor within 0 to 0.5"},
+  {"floor", "-0.1", "s:6: ", "floor: -0.1 is neither"},
   {"vertices", "[0, 0],\n\"extra\": 1", "s:6: ", "extra: no such key is known"},
   {"vertices", "[0, 0], \"sort\": 1", "s:5: ", "duplicate"},
 };
@@ -346,6 +378,7 @@ int main(void)
     cmocka_unit_test(good_smoothing), cmocka_unit_test(round_trip),
     cmocka_unit_test(format_refuses), cmocka_unit_test(each_key_is_needed),
     cmocka_unit_test(wrong_smoothing), cmocka_unit_test(ranges),
+    cmocka_unit_test(absent_is_off),
   };
   return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -5,6 +5,7 @@
 #include "io/body_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
+#include "io/pairs.h"
 #include "io/poses.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
@@ -50,6 +51,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   abut_smoothing s;
   abut_npz n;
   abut_poses p;
+  abut_pair_files f;
   tuning_file t;
   switch (kind) {
   case SAMPLE_BODY:
@@ -61,6 +63,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_TUNING:
     status = tuning_file_parse("t", bytes, count, &t);
     tuning_file_free(&t);
+    return status;
+  case SAMPLE_PAIRS:
+    status = pairs_parse("t", bytes, count, &f);
+    abut_free_pairs(&f);
     return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);

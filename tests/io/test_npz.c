@@ -358,6 +358,7 @@ static void wrong_poses(void **state)
   }
 }
 
+#define PAIR_HEAD "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2,pair\n"
 #define HEAD "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
 
 static void csv_poses(void **state)
@@ -371,8 +372,13 @@ static void csv_poses(void **state)
   assert_int_equal(p.kind, ABUT_POSE_TWIST);
   assert_true(p.pose2[0] == 1 && p.pose2[5] == 0.3 && p.pose1[6] == 1e-3);
   assert_true(isnan(p.pose1[7]) && p.pose1[8] == INFINITY && p.pose1[9] == -INFINITY);
+  assert_true(!p.pair);
   abut_free_poses(&p);
   free(s[0].bytes);
+  assert_int_equal(abut_load_poses(write_text("p.csv", s[1].bytes), &p), ABUT_SUCCESS);
+  assert_true(p.count == 2 && p.pair[0] == UINT32_MAX && p.pair[1] == 0 && p.pose1[6] == 1);
+  abut_free_poses(&p);
+  free(s[1].bytes);
   assert_int_equal(abut_load_poses(write_text("p.csv", "\xEF\xBB\xBF" HEAD "\n\n"), &p),
                    ABUT_SUCCESS);
   assert_int_equal(p.count, 0);
@@ -389,6 +395,11 @@ static void csv_poses(void **state)
     {HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n0,0,0,0,0,,0,0,0,0,0,0\n", ":3: ", "column 6: ''"},
     {HEAD "0,0,0,0,0,0,0,0,0,0,0,1 2\n", ":2: ", "column 12: '1 2'"},
     {HEAD "0,0x1,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: '0x1'"},
+    {"x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2,part\n", ":1: ", "13 columns"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "12 columns, not the 13 of s1 and s2 and pair"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,-1\n", ":2: ", "pair: '-1'"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,0.5\n", ":2: ", "pair: '0.5'"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,4294967296\n", ":2: ", "no index"},
     {HEAD "0,nano,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: 'nano'"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -396,11 +407,84 @@ static void csv_poses(void **state)
     char start[512];
     snprintf(start, sizeof start, "%s%s", path, wrong[i].at);
     expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, start, wrong[i].part);
-    assert_true(!p.pose1 && !p.pose2);
+    assert_true(!p.pose1 && !p.pose2 && !p.pair);
   }
   const char *path = write_text("p.txt", HEAD);
   expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, ".npz or .csv");
   expect_failure(abut_load_poses(NULL, &p), ABUT_ERROR_ARGUMENT, "", "NULL");
+}
+
+/* Archives of poses with such an array of pairs. */
+static void npz_pairs(void **state)
+{
+  (void)state;
+  static const double numbers[14];
+  static const uint32_t words[2] = {7, 0};
+  static const struct {
+    abut_array array;
+    const char *part;
+  } cases[] = {
+    {{"pair", ABUT_ARRAY_UINT32, 1, {2}, words}, NULL},
+    {{"pair", ABUT_ARRAY_UINT8, 1, {2}, words}, NULL},
+    {{"pair", ABUT_ARRAY_UINT32, 1, {1}, words}, "'pair': not of shape (N,) of the 2 poses"},
+    {{"pair", ABUT_ARRAY_UINT32, 2, {2, 1}, words}, "'pair': not of shape"},
+    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8 or uint32"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    abut_poses p;
+    const char *path = in_folder("p.npz");
+    const abut_array arrays[] = {{"pose1", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
+                                 {"pose2", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
+                                 cases[i].array};
+    assert_int_equal(abut_write_npz(path, arrays, 3), ABUT_SUCCESS);
+    if (cases[i].part) {
+      expect_failure(abut_load_poses(path, &p), ABUT_ERROR_FORMAT, path, cases[i].part);
+      assert_true(!p.pose1 && !p.pair);
+    } else {
+      assert_int_equal(abut_load_poses(path, &p), ABUT_SUCCESS);
+      assert_true(p.pair[0] == 7 && p.pair[1] == 0);
+      abut_free_poses(&p);
+    }
+  }
+}
+
+static void pair_lists(void **state)
+{
+  (void)state;
+  sample s[SAMPLE_LIMIT];
+  abut_pair_files f;
+  samples_make(SAMPLE_PAIRS, s);
+  const char *path = write_text("pairs.csv", s[0].bytes);
+  free(s[0].bytes);
+  assert_int_equal(abut_load_pairs(path, &f), ABUT_SUCCESS);
+  assert_int_equal(f.count, 2);
+  assert_true(f.lines[0] == 2 && f.lines[1] == 4);
+  assert_string_equal(f.bodies[0], in_folder("cube.obj"));
+  assert_string_equal(f.bodies[1], in_folder("a folder/slab.body.json"));
+  assert_string_equal(f.bodies[2], "/tmp/cube.obj");
+  assert_string_equal(f.bodies[3], in_folder("cube.obj"));
+  abut_free_pairs(&f);
+  static const struct {
+    const char *text, *at, *part;
+  } wrong[] = {
+    {"", ": ", "no pair"},
+    {" # a,b\n\n", ": ", "no pair"},
+    {"a,b\nc\n", ":2: ", "1 file, not the two"},
+    {"a,b,c\n", ":1: ", "3 files, not the two"},
+    {"a,b\n\n\n,c\n", ":4: ", "body 1 has no name"},
+    {"a, # b\n", ":1: ", "body 2 has no name"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char start[512];
+    path = write_text("pairs.csv", wrong[i].text);
+    snprintf(start, sizeof start, "%s%s", path, wrong[i].at);
+    expect_failure(abut_load_pairs(path, &f), ABUT_ERROR_FORMAT, start, wrong[i].part);
+    assert_true(!f.count && !f.bodies && !f.lines);
+  }
+  path = write_file("pairs.csv", "a\0b,c\n", 6);
+  expect_failure(abut_load_pairs(path, &f), ABUT_ERROR_FORMAT, path, "'a?b' holds a control");
+  expect_failure(abut_load_pairs(in_folder("none.csv"), &f), ABUT_ERROR_READ, "", "none.csv");
+  expect_failure(abut_load_pairs(NULL, &f), ABUT_ERROR_ARGUMENT, "", "NULL");
 }
 
 int main(void)
@@ -411,6 +495,7 @@ int main(void)
     cmocka_unit_test(wrong_headers),    cmocka_unit_test(wrong_members),
     cmocka_unit_test(damaged_members),  cmocka_unit_test(good_poses),
     cmocka_unit_test(wrong_poses),      cmocka_unit_test(csv_poses),
+    cmocka_unit_test(npz_pairs),        cmocka_unit_test(pair_lists),
   };
   return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -128,8 +128,8 @@ static void check_body(const char *path, size_t primitives, size_t vertices)
   if (body_file_read(path, &b) != ABUT_SUCCESS || mesh_read(b.mesh_path, &m) != ABUT_SUCCESS) {
     fail_msg("%s", abut_last_error());
   }
-  assert_true(b.superquadric_count + b.polyhedron_count + b.pointcloud_count > 0);
-  assert_true(!primitives || b.superquadric_count == primitives);
+  assert_true(b.def.superquadric_count + b.def.polyhedron_count + b.def.pointcloud_count > 0);
+  assert_true(!primitives || b.def.superquadric_count == primitives);
   assert_true(!vertices || m.vertex_count == vertices);
   mesh_free(&m);
   body_file_free(&b);
@@ -151,12 +151,13 @@ static void golden_files(void **state)
 {
   (void)state;
   static const char *const cases[] = {"airplane-drill", "armadillo-pair",   "box-on-box",
-                                      "composed",       "figure-gate",      "figure-one-sided",
+                                      "composed",       "figure-active",    "figure-floor",
+                                      "figure-gate",    "figure-gate-floor", "figure-one-sided",
                                       "figure-softsort", "figure-vertices-only"};
   if (!shared) {
     skip();
   }
-  for (size_t i = 0; i < 8; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char folder[64];
     abut_smoothing s;
     abut_poses p;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Builds the kernel suite with a vendor's own compiler, without its hardware:
+"""Builds the kernels with a vendor's own compiler, without its hardware:
 
   build_kernels.py VENDOR PRECISION CL_DIR [TARGET ...]
 
 VENDOR is nvidia, amd or intel; without targets, all of it. Prints registers, spills, private memory
-and occupancy of every kernel of the four programs. It fails where a compiler refuses a program or
+and occupancy of every kernel of every program. It fails where a compiler refuses a program or
 leaves out a kernel, and where a kernel spills, or keeps in private memory, more than
 known_spills.json says (compared only where the compiler is of the version that was recorded). Exit
 status 77, with the name of what is absent, where a tool is missing.

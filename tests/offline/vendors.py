@@ -1,5 +1,5 @@
 """The vendors' own compilers, as they run without their hardware: what each makes of one program of
-the kernel suite, as figures of every kernel.
+a module of kernels, as figures of every kernel.
 
 NVIDIA: clang to PTX, then ptxas for each target (clang's PTX is the same text for sm_70 and sm_86).
 AMD: clang to GCN, CDNA and RDNA assembly. Intel: ocloc. A tool or library that is absent raises
@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools"))
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(PROJECT / "tools"))
 import embed_kernels  # noqa: E402
 
 # All figures are of one work-item. `spilled`: bytes that the kernel's instructions spill (NVIDIA,
@@ -24,7 +25,7 @@ import embed_kernels  # noqa: E402
 # with that space; `occupancy`: how many of a vendor's units of work can be resident (NVIDIA, AMD)
 # or a unit's lanes (Intel), and `most` its limit.
 Figures = collections.namedtuple("Figures", "registers spilled memory occupancy most")
-Program = collections.namedtuple("Program", "tangents adjoint")
+Program = collections.namedtuple("Program", "module tangents adjoint")
 
 TARGETS = {
     "nvidia": ["sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90"],
@@ -32,7 +33,6 @@ TARGETS = {
     "intel": ["tgllp", "dg2", "xe_hp_sdv"],
 }
 NO_FLOAT64 = ["tgllp", "dg2"]
-PROGRAMS = [Program(tangents, adjoint) for tangents in (0, 1) for adjoint in (0, 1)]
 GROUP = 64  # work-items of a work-group on GPUs, src/device/tuning.c
 
 
@@ -45,14 +45,29 @@ class Refused(Exception):
 
 
 def name_of(program):
-    numbers = "duals" if program.tangents else "plain"
-    return numbers + (" adjoint" if program.adjoint else " forward")
+    numbers = {0: "plain", 1: "duals", 6: "duals of 6"}[program.tangents]
+    return f"{program.module} {numbers} {'adjoint' if program.adjoint else 'forward'}"
+
+
+def suite_of(root, program):
+    return embed_kernels.suite_of(root, program.module)
 
 
 def kernels_of(root, program):
-    source = "\n".join(embed_kernels.flatten(root / "kernels" / "suite.cl", root))
-    return [name for name, _, _, plain_only, adjoint in embed_kernels.kernels_of(source)
-            if adjoint == bool(program.adjoint) and not (plain_only and program.tangents)]
+    source = embed_kernels.source_of(root, program.module)
+    return [k.name for k in embed_kernels.kernels_of(program.module, source)
+            if k.adjoint == bool(program.adjoint) and not (k.plain_only and program.tangents)]
+
+
+def programs_of(root):
+    """Those of every module that have a kernel."""
+    modules = sorted(path.parent.name for path in (root / "kernels").glob("*/suite.cl"))
+    every = [Program(module, tangents, adjoint) for module in modules
+             for tangents, adjoint in ((0, 0), (0, 1), (1, 0), (1, 1), (6, 0))]
+    return [program for program in every if kernels_of(root, program)]
+
+
+PROGRAMS = programs_of(PROJECT / "cl")
 
 
 def tool(*names):
@@ -93,7 +108,7 @@ def clang(root, precision, program, triple, cpu, library, out):
                      "-Wno-unused-command-line-argument", "-Xclang", "-mlink-bitcode-file",
                      "-Xclang", path, "-D__OPENCL_VERSION__=120",
                      *defines(root, precision, program, True), "-S", "-o", out,
-                     root / "kernels" / "suite.cl")
+                     suite_of(root, program))
     if code:
         raise Refused(text)
 
@@ -251,7 +266,7 @@ def intel(precision, program, root, targets):
             wide = target not in NO_FLOAT64
             options = " ".join(["-cl-std=CL1.2", *defines(root, precision, program, wide)])
             for name in (target, {"dg2": "acm-g10"}.get(target, target)):
-                code, text = run(ocloc, "compile", "-file", root / "kernels" / "suite.cl",
+                code, text = run(ocloc, "compile", "-file", suite_of(root, program),
                                  "-device", name, "-options", options, "-internal_options",
                                  "-cl-intel-allow-zebin", "-out_dir", folder, "-output", "k",
                                  "-output_no_suffix")

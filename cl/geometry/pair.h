@@ -1,0 +1,39 @@
+// What is constant for a pair on a device, as kernels read it: sizes that follow from both meshes,
+// from the smoothing and from the device's lanes. Only ints, so that host and device agree on the
+// layout.
+#ifndef GEOMETRY_PAIR_H
+#define GEOMETRY_PAIR_H
+
+// Vertices or edges of one body.
+typedef struct pair_elements {
+  int count, padded; // of the mesh; rounded up to whole blocks of lanes
+  int kept, slots;   // that have contacts; likewise rounded up
+  int plane;         // numbers of a plane of the kept ones: slots, or padded where all are kept
+  int selected;      // a selection ranks all and keeps some
+  int weighted;      // by gates, which weigh them
+  int contact;       // the first of their contacts: of edges, of their points on this body
+} pair_elements;
+
+// Which elements: those of body `side`, 0 or 1.
+#define VERTICES_OF(side) (side)
+#define EDGES_OF(side) (2 + (side))
+#define ELEMENT_KINDS 4
+
+typedef struct pair_sizes {
+  int contacts;
+  int pairs, pair_slots;       // of kept edges; rounded up to whole blocks of lanes
+  int near_plane, near_stride; // where only active contacts are computed: numbers of a plane of
+                               // pairs, and of all that a pose has of them
+  int gated;                   // selections are by gates
+  int listed;                  // LISTED_*: what contacts can be of
+  int balls[2], ball_slots[2]; // around each body's sorted vertices; whole blocks of lanes
+  pair_elements elements[ELEMENT_KINDS];
+} pair_sizes;
+
+// Reals beside the smoothing's, see near.cl: which part of its length an edge's points are from one
+// of its ends at most; how far beyond the nearest block of each body's vertices a selection looks.
+#define PAIR_EDGE_PART 0
+#define PAIR_SCORED 1
+#define PAIR_REALS 3
+
+#endif

@@ -1,0 +1,27 @@
+// points: three planes of `padded` numbers, in the body's own frame. Global size: blocks of lanes.
+
+// Planes phi, normal.
+KERNEL void query_field(GLOBAL const real *points, int padded, GLOBAL const int *head,
+                        GLOBAL const real *shape, GLOBAL const coefficients *c,
+                        GLOBAL real *out)
+{
+  const int block = (int)get_global_id(0);
+  if (block * LANES >= padded) {
+    return;
+  }
+  const vec x = field_point(points, 0, POINT_PLANES * padded, padded, points, -1, block, 0);
+  put_field(head, shape, c, x, out, padded, block, 0);
+}
+
+// The plane phi.
+KERNEL void query_distance(GLOBAL const real *points, int padded, GLOBAL const int *head,
+                           GLOBAL const real *shape, GLOBAL const coefficients *c,
+                        GLOBAL real *out)
+{
+  const int block = (int)get_global_id(0);
+  if (block * LANES >= padded) {
+    return;
+  }
+  const vec x = field_point(points, 0, POINT_PLANES * padded, padded, points, -1, block, 0);
+  put_distance(head, shape, c, x, out, padded, block, 0);
+}

@@ -1,0 +1,167 @@
+// Values alone: per-pose reductions and the compact list, from the distances and activities of a
+// chunk; rows of a caller's arrays. Plain numbers only.
+
+// One work-group a pose. vertex_slots: how many slots, from the first, are vertex contacts.
+KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
+                   GLOBAL const real *frames, GLOBAL real *out)
+{
+  LOCAL_ARRAY(real, part, WG);
+  GLOBAL const coefficients *c = &pair->c;
+  const int contacts = pair->n.contacts, vertex_slots = pair->n.elements[EDGES_OF(0)].contact;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const real *row_d = ROW(d, pose, contacts);
+  GLOBAL const real *row_a = ROW(activity, pose, contacts);
+  real sum_d = R(0.0), sum_a = R(0.0), energy = R(0.0), least = REAL_BIG;
+  for (int i = item; i < contacts; i += WG) {
+    const real depth = real_max(-row_d[i], R(0.0));
+    sum_d += row_d[i];
+    sum_a += row_a[i];
+    energy += row_a[i] * depth * depth;
+    least = i < vertex_slots ? real_min(least, row_d[i]) : least;
+  }
+  least = group_least(part, least, item);
+  real soft = R(0.0);
+  for (int i = item; i < vertex_slots; i += WG) {
+    const lane e = lane_exp2(lane_lit((least - row_d[i]) * c->penetration_inv * LOG2E));
+    real t[LANES];
+    lane_store(e, t);
+    soft += t[0];
+  }
+  sum_d = group_total(part, sum_d, item);
+  sum_a = group_total(part, sum_a, item);
+  energy = group_total(part, energy, item);
+  soft = group_total(part, soft, item);
+  if (item == 0) {
+    const real poison = ROW(frames, pose, FRAME_STRIDE)[FRAME_POISON];
+    GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
+    real t[LANES];
+    lane_store(lane_log2(lane_lit(soft)), t);
+    row[0] = sum_d / (real)contacts + poison;
+    row[1] = sum_a + poison;
+    row[2] = energy + poison;
+    row[3] = least + poison;
+    row[4] = least - c->penetration * LN2 * t[0] + poison;
+  }
+}
+
+// Contacts of at least `threshold` in one pose. One work-group a pose; each work-item takes a run
+// of slots.
+KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pair, real threshold,
+                         GLOBAL int *counts)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int contacts = pair->n.contacts;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const real *row = ROW(activity, pose, contacts);
+  int found = 0;
+  for (int i = item; i < contacts; i += WG) {
+    found += row[i] >= threshold;
+  }
+  part[item] = found;
+  BARRIER;
+  if (item == 0) {
+    for (int i = 1; i < WG; ++i) {
+      found += part[i];
+    }
+    counts[pose] = found;
+  }
+}
+
+// Exclusive sums of the counts of a chunk; offsets[count] is the total. One work-item.
+KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
+{
+  if (get_global_id(0) > 0) {
+    return;
+  }
+  int sum = 0;
+  for (int i = 0; i < count; ++i) {
+    offsets[i] = sum;
+    sum += counts[i];
+  }
+  offsets[count] = sum;
+}
+
+// Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes.
+// index1, index2: the ranked elements that selection kept, where there is one.
+KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
+                    GLOBAL const real *activity, GLOBAL const pair_head *pair, real threshold,
+                    int want, GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
+                    GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
+                    GLOBAL const int *offsets, int capacity, GLOBAL int *list,
+                    GLOBAL real *values)
+{
+  LOCAL_ARRAY(int, part, WG);
+  GLOBAL const pair_elements *of = pair->n.elements;
+  const int contacts = pair->n.contacts;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int run = (contacts + WG - 1) / WG;
+  const int first = MIN_INT(item * run, contacts);
+  const int end = MIN_INT(first + run, contacts);
+  GLOBAL const real *row = ROW(activity, pose, contacts);
+  int found = 0;
+  for (int i = first; i < end; ++i) {
+    found += row[i] >= threshold;
+  }
+  part[item] = found;
+  BARRIER;
+  int at = offsets[pose];
+  for (int i = 0; i < item; ++i) {
+    at += part[i];
+  }
+  for (int i = first; i < end && at < capacity; ++i) {
+    if (!(row[i] >= threshold)) {
+      continue;
+    }
+    int f1 = (int)NO_FEATURE, f2 = (int)NO_FEATURE;
+    if (i < of[VERTICES_OF(1)].contact) {
+      f1 = feature_at(vertex_index1, &of[VERTICES_OF(0)], pose, i);
+    } else if (i < of[EDGES_OF(0)].contact) {
+      f2 = feature_at(vertex_index2, &of[VERTICES_OF(1)], pose, i - of[VERTICES_OF(1)].contact);
+    } else {
+      const int side = i >= of[EDGES_OF(1)].contact, kept2 = of[EDGES_OF(1)].kept;
+      const int at_pair = i - of[EDGES_OF(side)].contact;
+      f1 = feature_at(edge_index1, &of[EDGES_OF(0)], pose, at_pair / kept2);
+      f2 = feature_at(edge_index2, &of[EDGES_OF(1)], pose, at_pair % kept2);
+    }
+    GLOBAL int *entry = list + (size_t)at * COMPACT_INTS;
+    entry[0] = pose;
+    entry[1] = i;
+    entry[2] = f1;
+    entry[3] = f2;
+    GLOBAL real *value = values + (size_t)at * COMPACT_REALS;
+    for (int j = 0; j < 3; ++j) {
+      value[j] = want & WANT_P ? ROW(p, pose, 3 * contacts)[3 * i + j] : R(0.0);
+      value[4 + j] = want & WANT_N ? ROW(n, pose, 3 * contacts)[3 * i + j] : R(0.0);
+    }
+    value[3] = want & WANT_D ? ROW(d, pose, contacts)[i] : R(0.0);
+    value[7] = row[i];
+    ++at;
+  }
+}
+
+// Rows of a caller's array that are `own` numbers wide on the device, from wherever they lie: those
+// of a chunk, whose places `rows` tells.
+KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width, int own,
+                      GLOBAL real *to)
+{
+  const int i = (int)get_global_id(0);
+  const size_t row = get_global_id(1);
+  if (i < own) {
+    to[row * (size_t)own + i] = from[(size_t)(unsigned)rows[row] * width + i];
+  }
+}
+
+// Back to where they belong, with zeros behind. Rows lie `pitch` numbers apart, from `begin` on.
+KERNEL void give_rows(GLOBAL const real *from, int begin, int pitch, int own,
+                      GLOBAL const int *rows, int width, GLOBAL real *to)
+{
+  const int i = (int)get_global_id(0);
+  const size_t row = get_global_id(1);
+  if (i < width) {
+    to[(size_t)(unsigned)rows[row] * width + i] =
+      i < own ? from[(size_t)begin + row * (size_t)pitch + i] : R(0.0);
+  }
+}

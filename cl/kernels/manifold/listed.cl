@@ -1,0 +1,590 @@
+// The contacts that near.cl has listed: their values, and the compact list made of them.
+
+// Lane i of a block takes entry first + i of a list.
+
+// Values of listed vertices of body `side`: VALUE_PLANES planes by place in the list. points:
+// planes in the vertices' own frame; field: distances by place, or with `given` none: they may lie
+// anywhere. head, shape: of the other body.
+KERNEL void listed_vertices(GLOBAL const real *points, GLOBAL const int *list,
+                            GLOBAL const real *field, int given, real reach,
+                            GLOBAL const real *frames, GLOBAL const int *head,
+                            GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                            int want, GLOBAL real *values)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int padded = pair->n.elements[VERTICES_OF(side)].padded;
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const int *listed = ROW(list, pose, padded + 1);
+  const int count = listed[0], stride = VALUE_PLANES * padded;
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL real *row = NUMS(values, pose, stride) + first;
+  num phi = n_lit(R(0.0));
+  vec v = FN(make)(phi, phi, phi);
+  if (!given) {
+    phi = gather_at(NUMS(field, pose, padded), padded, listed + 1, first, count);
+  }
+  if (given || want & (WANT_P | WANT_N)) {
+    v = gather3_at(points, 0, padded, listed + 1, first, count);
+  }
+  if (want & WANT_P) {
+    store3(row + VALUE_P * padded, stride, padded,
+           steady3(place(frame + FRAME_WORLD(side), v), REAL_BIG));
+  }
+  if (given || want & WANT_N) {
+    const vec x = FN(limit3)(place(frame + FRAME_ACROSS(side), v), R(2.0) * SEPARATION_LIMIT);
+    vec raw;
+    const num exact = field_within(head, shape, c, x, 1, reach, &raw);
+    phi = given ? steady(exact, COTANGENT_LIMIT) : phi;
+    const vec normal = steady3(raw, COTANGENT_LIMIT);
+    store3(row + VALUE_N * padded, stride, padded,
+           steady3(turn(frame + FRAME_WORLD(!side), normal), REAL_BIG));
+  }
+  store(row + VALUE_D * padded, stride, steady(phi, REAL_BIG));
+  num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+  if (c->floor > R(0.0)) {
+    a = FN(above_floor)(a, c->floor, c->floor_inv);
+  }
+  store(row + VALUE_ACTIVITY * padded, stride, steady(a, REAL_BIG));
+}
+
+// A body's own field at its points of listed pairs: planes phi, normal of `plane`, by place in the
+// list.
+KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
+                       GLOBAL const real *frames, GLOBAL const int *head,
+                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                       GLOBAL real *out)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int stride = pair->n.near_stride, plane = pair->n.near_plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  const int count = listed[0];
+  if (first >= count) {
+    return;
+  }
+  const vec x = listed_points(NUMS(pairs, pose, stride), &pair->n, side, side, listed + 1, first,
+                              count, frames, pose);
+  vec normal;
+  const num phi = field_within(head, shape, &pair->c, x, 1, REAL_BIG, &normal);
+  GLOBAL real *row = NUMS(out, pose, FIELD_PLANES * plane) + first;
+  store(row, FIELD_PLANES * plane, steady(phi, COTANGENT_LIMIT));
+  store3(row + plane, FIELD_PLANES * plane, plane, steady3(normal, COTANGENT_LIMIT));
+}
+
+// One side of a block of listed pairs: VALUE_PLANES planes of `plane`.
+static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, vec n, num a,
+                         int want)
+{
+  if (want & WANT_P) {
+    store3(row + VALUE_P * plane, stride, plane, steady3(p, REAL_BIG));
+  }
+  store(row + VALUE_D * plane, stride, steady(d, REAL_BIG));
+  if (want & WANT_N) {
+    store3(row + VALUE_N * plane, stride, plane, steady3(n, REAL_BIG));
+  }
+  store(row + VALUE_ACTIVITY * plane, stride, steady(a, REAL_BIG));
+}
+
+// Values of listed pairs: VALUE_PLANES planes of `near_plane` for body 1's points, then for body
+// 2's, by place in the list.
+KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
+                         GLOBAL const real *own1, GLOBAL const real *own2,
+                         GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,
+                         GLOBAL real *values)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int stride = pair->n.near_stride, plane = pair->n.near_plane;
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  const int count = listed[0], out_stride = 2 * VALUE_PLANES * plane;
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const int *at = listed + 1;
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL const real *row = NUMS(pairs, pose, stride);
+  GLOBAL const real *row1 = NUMS(own1, pose, FIELD_PLANES * plane) + first;
+  GLOBAL const real *row2 = NUMS(own2, pose, FIELD_PLANES * plane) + first;
+  const vec e1 = gather3_at(row + NEAR_E1 * plane, stride, plane, at, first, count);
+  const vec e2 = gather3_at(row + NEAR_E2 * plane, stride, plane, at, first, count);
+  const vec m1 = load3(row1 + plane, FIELD_PLANES * plane, plane);
+  const vec m2 = turn(frame + FRAME_2_TO_1, load3(row2 + plane, FIELD_PLANES * plane, plane));
+  const num factor1 = gather_at(row + NEAR_FACTORS * plane, stride, at, first, count);
+  const num factor2 = gather_at(row + (NEAR_FACTORS + 1) * plane, stride, at, first, count);
+  const num opposing1 = gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count);
+  const num opposing2 = gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count);
+  const num phi1 = load(row1, FIELD_PLANES * plane), phi2 = load(row2, FIELD_PLANES * plane);
+  const FN(edge_contact) r = FN(edge_pair)(e1, e2, n_lit(R(1.0)), m1, m2, phi1, phi2, opposing1,
+                                           opposing2, c);
+  num a1 = n_mul(r.a1, factor1), a2 = n_mul(r.a2, factor2);
+  if (c->floor > R(0.0)) {
+    a1 = FN(above_floor)(a1, c->floor, c->floor_inv);
+    a2 = FN(above_floor)(a2, c->floor, c->floor_inv);
+  }
+  GLOBAL real *to = NUMS(values, pose, out_stride) + first;
+  GLOBAL const real *world = frame + FRAME_WORLD_1;
+  store_values(to, out_stride, plane, place(world, e1), r.d1, turn(world, r.n1), a1, want);
+  store_values(to + VALUE_PLANES * plane, out_stride, plane, place(world, e2), r.d2,
+               turn(world, r.n2), a2, want);
+}
+
+// ---- the compact list ----
+
+// The listed vertices of a body in a pose: how many, and their values.
+typedef struct vertex_values {
+  GLOBAL const real *row;
+  int padded, count;
+} vertex_values;
+
+static vertex_values values_of(GLOBAL const int *list, GLOBAL const real *values,
+                               GLOBAL const pair_sizes *n, int side, int pose)
+{
+  vertex_values v;
+  v.padded = n->elements[VERTICES_OF(side)].padded;
+  v.row = NUMS(values, pose, VALUE_PLANES * v.padded);
+  v.count = n->listed & (LISTED_VERTICES_1 << side) ? ROW(list, pose, v.padded + 1)[0] : 0;
+  return v;
+}
+
+// How many entries of a run of `count` are active: what is listed by a bound may not be.
+static int count_from(GLOBAL const real *activity, int count, real threshold, int item)
+{
+  int found = 0;
+  for (int i = item; i < count; i += WG) {
+    found += activity[i] >= threshold;
+  }
+  return found;
+}
+
+#if WITH_FORWARD
+// Of one pose the contacts of at least `threshold`. One work-group a pose.
+KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1,
+                         GLOBAL const int *vertices2, GLOBAL const real *values2,
+                         GLOBAL const int *list, GLOBAL const real *values,
+                         GLOBAL const pair_head *pair, real threshold, GLOBAL int *counts)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int plane = pair->n.near_plane;
+  const vertex_values v1 = values_of(vertices1, values1, &pair->n, 0, pose);
+  const vertex_values v2 = values_of(vertices2, values2, &pair->n, 1, pose);
+  int found = count_from(v1.row + VALUE_ACTIVITY * v1.padded, v1.count, threshold, item);
+  found += count_from(v2.row + VALUE_ACTIVITY * v2.padded, v2.count, threshold, item);
+  if (pair->n.listed & LISTED_PAIRS) {
+    GLOBAL const real *row = NUMS(values, pose, 2 * VALUE_PLANES * plane) + VALUE_ACTIVITY * plane;
+    const int count = ROW(list, pose, plane + 1)[0];
+    found += count_from(row, count, threshold, item);
+    found += count_from(row + VALUE_PLANES * plane, count, threshold, item);
+  }
+  part[item] = found;
+  BARRIER;
+  if (item == 0) {
+    for (int i = 1; i < WG; ++i) {
+      found += part[i];
+    }
+    counts[pose] = found;
+  }
+}
+#endif
+
+// Where the entries of a pose go.
+typedef struct entry_writer {
+  GLOBAL int *list;
+  GLOBAL real *values;
+  int at, capacity, pose, want;
+} entry_writer;
+
+static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
+                        GLOBAL const real *from, int stride, int plane)
+{
+  if (w->at < w->capacity) {
+    GLOBAL int *entry = w->list + (size_t)w->at * COMPACT_INTS;
+    GLOBAL real *value = w->values + (size_t)w->at * PARTS * COMPACT_REALS;
+    entry[0] = w->pose;
+    entry[1] = slot;
+    entry[2] = feature1;
+    entry[3] = feature2;
+    for (int j = 0; j < COMPACT_REALS; ++j) {
+      const int wanted = j < VALUE_D ? WANT_P : j == VALUE_D ? WANT_D
+                         : j < VALUE_ACTIVITY ? WANT_N : WANT_ACTIVITY;
+      EACH_PART(part) {
+        value[part * COMPACT_REALS + j] =
+          w->want & wanted ? from[part * stride + j * plane] : R(0.0);
+      }
+    }
+  }
+  ++w->at;
+}
+
+static void write_vertices(entry_writer *w, GLOBAL const pair_sizes *n, int side,
+                           GLOBAL const int *at, GLOBAL const int *rank,
+                           GLOBAL const real *values, real threshold)
+{
+  GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
+  const int padded = e->padded, stride = VALUE_PLANES * padded, none = (int)NO_FEATURE;
+  const int count = n->listed & (LISTED_VERTICES_1 << side) ? e->count : 0;
+  GLOBAL const int *places = ROW(at, w->pose, padded);
+  GLOBAL const real *row = NUMS(values, w->pose, stride);
+  for (int i = 0; i < count; ++i) {
+    const int j = places[rank[i]];
+    if (j >= 0 && row[VALUE_ACTIVITY * padded + j] >= threshold) {
+      write_entry(w, e->contact + i, side ? none : i, side ? i : none, row + j, stride, padded);
+    }
+  }
+}
+
+// Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes. One
+// work-item a pose. at: where each sorted vertex is listed; rank: where a vertex is sorted; index:
+// the ranked edges that selection kept, where there is one.
+KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const int *rank1,
+                           GLOBAL const real *values1, GLOBAL const int *at2,
+                           GLOBAL const int *rank2, GLOBAL const real *values2,
+                           GLOBAL const int *list, GLOBAL const real *values,
+                           GLOBAL const int *index1, GLOBAL const int *index2,
+                           GLOBAL const pair_head *pair, real threshold, int want,
+                           GLOBAL const int *offsets, int capacity, int poses, GLOBAL int *out,
+                           GLOBAL real *out_values)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= poses || offsets[pose] == offsets[pose + 1]) {
+    return;
+  }
+  entry_writer w = {out, out_values, offsets[pose], capacity, pose, want};
+  write_vertices(&w, &pair->n, 0, at1, rank1, values1, threshold);
+  write_vertices(&w, &pair->n, 1, at2, rank2, values2, threshold);
+  if (!(pair->n.listed & LISTED_PAIRS)) {
+    return;
+  }
+  GLOBAL const pair_elements *of = pair->n.elements;
+  const int plane = pair->n.near_plane, stride = 2 * VALUE_PLANES * plane;
+  const int kept2 = of[EDGES_OF(1)].kept;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  for (int side = 0; side < 2; ++side) {
+    GLOBAL const real *row = NUMS(values, pose, stride) + side * VALUE_PLANES * plane;
+    for (int i = 0; i < listed[0]; ++i) {
+      const int at_pair = listed[1 + i];
+      if (row[VALUE_ACTIVITY * plane + i] >= threshold) {
+        write_entry(&w, of[EDGES_OF(side)].contact + at_pair,
+                    feature_at(index1, &of[EDGES_OF(0)], pose, at_pair / kept2),
+                    feature_at(index2, &of[EDGES_OF(1)], pose, at_pair % kept2), row + i, stride,
+                    plane);
+      }
+    }
+  }
+}
+
+// ---- lists of the caller's entries ----
+
+// The slots of a list, `step` integers apart from the `at`th on.
+typedef struct slot_list {
+  GLOBAL const int *slots;
+  int at, step;
+} slot_list;
+
+static int slot_at(const slot_list *l, int entry)
+{
+  return l->slots[l->at + (size_t)l->step * entry];
+}
+
+// Of a pose's entries from `begin` on those of the vertices of body `side`, to its list: returns
+// where they end.
+static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *rank,
+                    GLOBAL const pair_sizes *n, int side, GLOBAL int *list, int pose)
+{
+  GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
+  if (!(n->listed & (LISTED_VERTICES_1 << side))) {
+    return begin;
+  }
+  GLOBAL int *to = ROW(list, pose, e->padded + 1);
+  int i = begin;
+  for (; i < end && slot_at(l, i) < e->contact + e->kept; ++i) {
+    to[1 + i - begin] = rank[slot_at(l, i) - e->contact];
+  }
+  to[0] = i - begin;
+  return i;
+}
+
+// A list, sorted by pose, then by slot: offsets of each pose's entries, of which there are `most`,
+// and their slots (see slot_list).
+// Lists both bodies' vertices and the pairs that they name, in that order; segments: where a pose's
+// entries of body 1's vertices begin, of body 2's, of pairs by the point on 1, on 2, and where they
+// end; pair_entries: of each listed pair its entry by either point, or -1, in two planes.
+KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
+                           int most, GLOBAL const int *rank1, GLOBAL const int *rank2,
+                           GLOBAL const pair_head *pair, int count, GLOBAL int *vertices1,
+                           GLOBAL int *vertices2, GLOBAL int *list, GLOBAL int *pair_entries,
+                           GLOBAL int *segments, GLOBAL int *plan)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= count) {
+    return;
+  }
+  const slot_list l = {slots, at, step};
+  const int begin = MIN_INT(offsets[pose], most), end = MIN_INT(offsets[pose + 1], most);
+  const int plane = pair->n.near_plane;
+  const int edges1 = pair->n.elements[EDGES_OF(0)].contact;
+  const int edges2 = pair->n.elements[EDGES_OF(1)].contact;
+  GLOBAL int *segment = ROW(segments, pose, SEGMENT_INTS);
+  segment[0] = begin;
+  segment[1] = list_run(&l, begin, end, rank1, &pair->n, 0, vertices1, pose);
+  segment[2] = list_run(&l, segment[1], end, rank2, &pair->n, 1, vertices2, pose);
+  int i = segment[2], k = i, found = 0;
+  while (k < end && slot_at(&l, k) < edges2) {
+    ++k;
+  }
+  segment[3] = k;
+  segment[4] = end;
+  if (pair->n.listed & LISTED_PAIRS) {
+    GLOBAL int *to = ROW(list, pose, plane + 1);
+    GLOBAL int *by1 = ROW(pair_entries, pose, 2 * plane), *by2 = by1 + plane;
+    const int middle = k;
+    while (i < middle || k < end) { // both runs ascend
+      const int pair1 = i < middle ? slot_at(&l, i) - edges1 : plane;
+      const int pair2 = k < end ? slot_at(&l, k) - edges2 : plane;
+      const int next = MIN_INT(pair1, pair2);
+      to[1 + found] = next;
+      by1[found] = pair1 == next ? i++ : -1;
+      by2[found++] = pair2 == next ? k++ : -1;
+    }
+    to[0] = found;
+  }
+  ROW(plan, pose, PLAN_INTS)[PLAN_EDGES] = found > 0;
+}
+
+// Rows of the caller's entries (COMPACT_REALS) <-> planes by place in the lists. One work-group a
+// pose.
+static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int plane)
+{
+  for (int j = 0; j < VALUE_PLANES; ++j) {
+    to[j * plane] = entry < 0 ? R(0.0) : rows[(size_t)entry * COMPACT_REALS + j];
+  }
+}
+
+KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
+                           GLOBAL const int *list, GLOBAL const int *pair_entries,
+                           GLOBAL const pair_head *pair, GLOBAL real *values1,
+                           GLOBAL real *values2, GLOBAL real *pair_values)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int plane = pair->n.near_plane;
+  GLOBAL const int *segment = ROW(segments, pose, SEGMENT_INTS);
+  for (int side = 0; side < 2; ++side) {
+    const int padded = pair->n.elements[VERTICES_OF(side)].padded;
+    GLOBAL real *to = NUMS(side ? values2 : values1, pose, VALUE_PLANES * padded);
+    for (int i = segment[side] + item; i < segment[side + 1]; i += WG) {
+      spread_row(rows, i, to + i - segment[side], padded);
+    }
+  }
+  if (pair->n.listed & LISTED_PAIRS) {
+    const int count = ROW(list, pose, plane + 1)[0];
+    GLOBAL const int *entries = ROW(pair_entries, pose, 2 * plane);
+    GLOBAL real *to = NUMS(pair_values, pose, 2 * VALUE_PLANES * plane);
+    for (int i = item; i < count; i += WG) {
+      spread_row(rows, entries[i], to + i, plane);
+      spread_row(rows, entries[plane + i], to + VALUE_PLANES * plane + i, plane);
+    }
+  }
+}
+
+// The same with rows of the whole manifold, for pairs of which all is computed: cotangents, zero
+// but for the entries, and values with their derivatives. One work-group a pose.
+static void clear_row(GLOBAL real *row, int count, int item)
+{
+  for (int i = item; i < count; i += WG) {
+    row[i] = R(0.0);
+  }
+}
+
+KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
+                              GLOBAL const real *rows, GLOBAL const pair_head *pair, int have,
+                              GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
+                              GLOBAL real *activity)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int contacts = pair->n.contacts;
+  GLOBAL real *row_p = ROW(p, pose, 3 * contacts), *row_n = ROW(n, pose, 3 * contacts);
+  GLOBAL real *row_d = ROW(d, pose, contacts), *row_a = ROW(activity, pose, contacts);
+  clear_row(row_p, have & WANT_P ? 3 * contacts : 0, item);
+  clear_row(row_d, have & WANT_D ? contacts : 0, item);
+  clear_row(row_n, have & WANT_N ? 3 * contacts : 0, item);
+  clear_row(row_a, have & WANT_ACTIVITY ? contacts : 0, item);
+  BARRIER_GLOBAL;
+  for (int i = offsets[pose] + item; i < offsets[pose + 1]; i += WG) {
+    GLOBAL const real *from = rows + (size_t)i * COMPACT_REALS;
+    const int slot = slots[i];
+    for (int j = 0; j < 3; ++j) {
+      if (have & WANT_P) {
+        row_p[3 * slot + j] = from[VALUE_P + j];
+      }
+      if (have & WANT_N) {
+        row_n[3 * slot + j] = from[VALUE_N + j];
+      }
+    }
+    if (have & WANT_D) {
+      row_d[slot] = from[VALUE_D];
+    }
+    if (have & WANT_ACTIVITY) {
+      row_a[slot] = from[VALUE_ACTIVITY];
+    }
+  }
+}
+
+// Those of the entries from `begin` on for which `rows` has room.
+KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
+                           int most, int begin, int room, GLOBAL const real *p,
+                           GLOBAL const real *d, GLOBAL const real *n,
+                           GLOBAL const real *activity, GLOBAL const pair_head *pair, int want,
+                           GLOBAL real *rows)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int contacts = pair->n.contacts;
+  const slot_list l = {slots, at, step};
+  const int first = -MIN_INT(-offsets[pose], -begin);
+  const int end = MIN_INT(offsets[pose + 1], MIN_INT(begin + room, most));
+  for (int i = first + item; i < end; i += WG) {
+    const int slot = slot_at(&l, i);
+    EACH_PART(part) {
+      GLOBAL real *to = rows + ((size_t)(i - begin) * PARTS + (size_t)part) * COMPACT_REALS;
+      const int from3 = part * 3 * contacts + 3 * slot, from = part * contacts + slot;
+      for (int j = 0; j < 3; ++j) {
+        to[VALUE_P + j] = want & WANT_P ? NUMS(p, pose, 3 * contacts)[from3 + j] : R(0.0);
+        to[VALUE_N + j] = want & WANT_N ? NUMS(n, pose, 3 * contacts)[from3 + j] : R(0.0);
+      }
+      to[VALUE_D] = want & WANT_D ? NUMS(d, pose, contacts)[from] : R(0.0);
+      to[VALUE_ACTIVITY] = want & WANT_ACTIVITY ? NUMS(activity, pose, contacts)[from] : R(0.0);
+    }
+  }
+}
+
+// A row: the values, then each tangent's derivatives.
+static void gather_row(GLOBAL const real *from, int stride, int plane, int entry, int room,
+                       GLOBAL const real *frame, GLOBAL real *rows)
+{
+  if (entry < 0 || entry >= room) {
+    return;
+  }
+  GLOBAL real *to = rows + (size_t)entry * (PARTS * COMPACT_REALS);
+  EACH_PART(part) {
+    const real poison = frame[part * FRAME_STRIDE + FRAME_POISON];
+    for (int j = 0; j < VALUE_PLANES; ++j) {
+      to[part * COMPACT_REALS + j] = from[part * stride + j * plane] + poison;
+    }
+  }
+}
+
+KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *values1,
+                             GLOBAL const real *values2, GLOBAL const int *list,
+                             GLOBAL const int *pair_entries, GLOBAL const real *pair_values,
+                             GLOBAL const pair_head *pair, int begin, int room,
+                             GLOBAL const real *frames,
+                             GLOBAL real *rows)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int plane = pair->n.near_plane;
+  GLOBAL const int *segment = ROW(segments, pose, SEGMENT_INTS);
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  for (int side = 0; side < 2; ++side) {
+    const int padded = pair->n.elements[VERTICES_OF(side)].padded, stride = VALUE_PLANES * padded;
+    GLOBAL const real *from = NUMS(side ? values2 : values1, pose, stride);
+    for (int i = segment[side] + item; i < segment[side + 1]; i += WG) {
+      gather_row(from + i - segment[side], stride, padded, i - begin, room, frame, rows);
+    }
+  }
+  if (pair->n.listed & LISTED_PAIRS) {
+    const int count = ROW(list, pose, plane + 1)[0], stride = 2 * VALUE_PLANES * plane;
+    GLOBAL const int *entries = ROW(pair_entries, pose, 2 * plane);
+    GLOBAL const real *from = NUMS(pair_values, pose, stride);
+    for (int i = item; i < count; i += WG) {
+      gather_row(from + i, stride, plane, entries[i] - begin, room, frame, rows);
+      gather_row(from + VALUE_PLANES * plane + i, stride, plane, entries[plane + i] - begin, room,
+                 frame, rows);
+    }
+  }
+}
+
+// ---- sums over active contacts ----
+
+static void add_sums(GLOBAL const real *row, int plane, int count, int item, real sums[2])
+{
+  for (int i = item; i < count; i += WG) {
+    const real a = row[VALUE_ACTIVITY * plane + i];
+    const real depth = real_max(-row[VALUE_D * plane + i], R(0.0));
+    sums[0] += a;
+    sums[1] += a * depth * depth;
+  }
+}
+
+// Of each pose the sums of activity and of activity max(-d, 0)^2, in rows of REDUCED_REALS. One
+// work-group a pose.
+#if WITH_FORWARD
+KERNEL void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
+                        GLOBAL const int *vertices2, GLOBAL const real *values2,
+                        GLOBAL const int *list, GLOBAL const real *values,
+                        GLOBAL const pair_head *pair, GLOBAL const real *frames, GLOBAL real *out)
+{
+  LOCAL_ARRAY(real, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int plane = pair->n.near_plane;
+  const vertex_values v1 = values_of(vertices1, values1, &pair->n, 0, pose);
+  const vertex_values v2 = values_of(vertices2, values2, &pair->n, 1, pose);
+  real sums[2] = {R(0.0), R(0.0)};
+  add_sums(v1.row, v1.padded, v1.count, item, sums);
+  add_sums(v2.row, v2.padded, v2.count, item, sums);
+  if (pair->n.listed & LISTED_PAIRS) {
+    GLOBAL const real *row = NUMS(values, pose, 2 * VALUE_PLANES * plane);
+    const int count = ROW(list, pose, plane + 1)[0];
+    add_sums(row, plane, count, item, sums);
+    add_sums(row + VALUE_PLANES * plane, plane, count, item, sums);
+  }
+  const real activity = group_total(part, sums[0], item);
+  const real energy = group_total(part, sums[1], item);
+  if (item == 0) {
+    const real poison = NUMS(frames, pose, FRAME_STRIDE)[FRAME_POISON];
+    GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
+    row[REDUCED_ACTIVITY] = activity + poison;
+    row[REDUCED_ENERGY] = energy + poison;
+  }
+}
+#endif
+
+// Values of listed contacts -> in their place the cotangents of one of those sums: of the energy
+// -2 activity depth and depth^2, of the activity 1. `count` numbers of each plane.
+static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int energy, int item)
+{
+  const num zero = n_lit(R(0.0));
+  for (int first = item * LANES; first < count; first += WG * LANES) {
+    GLOBAL real *d = row + VALUE_D * plane + first, *a = row + VALUE_ACTIVITY * plane + first;
+    const num x = load(d, stride);
+    const num depth = n_select(n_value(x) < n_value(zero), n_neg(x), zero);
+    const num d_bar = n_scale(n_mul(load(a, stride), depth), R(-2.0));
+    store(d, stride, energy ? bounded(d_bar, COTANGENT_LIMIT) : zero);
+    store(a, stride, energy ? bounded(n_mul(depth, depth), COTANGENT_LIMIT) : n_lit(R(1.0)));
+  }
+}
+
+// of: body `of`'s vertices, or with 2 pairs, which have values of both sides.
+ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
+                                    int energy, GLOBAL real *values)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int sides = of < 2 ? 1 : 2;
+  const int plane = of < 2 ? pair->n.elements[VERTICES_OF(of)].padded : pair->n.near_plane;
+  const int stride = sides * VALUE_PLANES * plane;
+  GLOBAL real *row = NUMS(values, pose, stride);
+  for (int side = 0; side < sides; ++side) {
+    sum_bars(row + side * VALUE_PLANES * plane, stride, plane, ROW(list, pose, plane + 1)[0],
+             energy, item);
+  }
+}

@@ -1,0 +1,678 @@
+// Which contacts of a pose can be active at all. Bounds of distances decide about blocks of
+// vertices, before any field is evaluated there; what needs no field (witness points, the nearest
+// edge, gate weights) decides about edge pairs. What is left is listed, a list a pose, so that
+// lanes stay full: listed.cl computes it.
+//
+// A list: the number of its entries, then the entries in order.
+
+// ---- vertices ----
+
+// Lower bounds of the distance of the other body (head, shape) over the balls around the blocks of
+// vertices of body `side`. balls: VERTEX_BALL_PLANES planes. A pose that is not finite is far from
+// everything.
+KERNEL void near_bounds(GLOBAL const real *balls, GLOBAL const real *frames,
+                        GLOBAL const int *head, GLOBAL const real *shape,
+                        GLOBAL const pair_head *pair, int side, GLOBAL real *bounds)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int padded = pair->n.ball_slots[side], count = pair->n.balls[side];
+  if (first >= padded) {
+    return;
+  }
+  GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE);
+  const vec3_r centre = make_r(lane_load(balls + first), lane_load(balls + padded + first),
+                               lane_load(balls + 2 * padded + first));
+  const vec3_r x =
+    limit3_r(transform_r(row + FRAME_ACROSS(side), centre), R(2.0) * SEPARATION_LIMIT);
+  const lane bound = body_bound_r(head, shape, &pair->c, x, lane_load(balls + 3 * padded + first));
+  const ilane there = lane_iota() + (real)first < lane_lit((real)count);
+  const real poison = row[FRAME_POISON];
+  const ilane good = there & (lane_lit(poison) == lane_lit(R(0.0)));
+  lane_store(lane_select(good, bound, lane_lit(REAL_BIG)),
+             ROW(bounds, pose, padded) + first);
+}
+
+#if WITH_FORWARD // local memory is a kernel's alone
+// Whether an edge of a body may touch, asked of body 1, then of body 2 where none of body 1 may:
+// whether a bound of the distance at a vertex, less what its longest edge reaches (PAIR_EDGE_PART
+// of it), is not beyond `reach`. Blocks of vertices are passed over whose own bound, that of all
+// its vertices less the body's longest edge's reach, is beyond `block_reach`; inside a primitive's
+// hull there is none, and nothing is looked at. One work-group a pose.
+KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
+                       GLOBAL const real *bounds, real reach, real block_reach,
+                       GLOBAL const real *frames, GLOBAL const int *head,
+                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                       GLOBAL int *touch)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int padded = pair->n.elements[VERTICES_OF(side)].padded, balls = pair->n.balls[side];
+  GLOBAL const real *bound = ROW(bounds, pose, pair->n.ball_slots[side]);
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_ACROSS(side);
+  int may = side && touch[pose];
+  for (int i = item; !may && i < balls; i += WG) {
+    may = bound[i] == -REAL_BIG;
+  }
+  for (int first = item * LANES; !may && first < padded; first += WG * LANES) {
+    if (bound[first / BALL_VERTICES] <= block_reach) {
+      const vec3_r v = make_r(lane_load(points + first), lane_load(points + padded + first),
+                              lane_load(points + 2 * padded + first));
+      const vec3_r x = limit3_r(transform_r(frame, v), R(2.0) * SEPARATION_LIMIT);
+      const lane radius = lane_load(longest + first) * pair->reals[PAIR_EDGE_PART];
+      may = lane_least(body_bound_r(head, shape, &pair->c, x, radius)) <= reach;
+    }
+  }
+  part[item] = may;
+  BARRIER_GLOBAL;
+  if (item == 0) {
+    for (int i = 1; i < WG; ++i) {
+      may |= part[i];
+    }
+    touch[pose] = may;
+  }
+}
+#endif
+
+static real least_of(GLOBAL const real *row, int count)
+{
+  real least = REAL_BIG;
+  for (int i = 0; i < count; ++i) {
+    least = real_min(least, row[i]);
+  }
+  return least;
+}
+
+// How far distances of a body are to be exact where edges matter.
+static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair, int side,
+                        real reach, int pose)
+{
+  GLOBAL const real *row = ROW(bounds, pose, pair->n.ball_slots[side]);
+  const real nearest = real_max(least_of(row, pair->n.balls[side]), R(0.0));
+  return real_max(reach, nearest + pair->reals[PAIR_SCORED + side]);
+}
+
+// What is decided about a pose. touch: of near_touch, `reach` the distance at which an edge's point
+// is active. reaches: within which distances are to be exact, of each body. given: whether edges
+// matter is known already, for the caller has named what is asked for.
+KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
+                      GLOBAL const int *touch, real reach, int given, int count,
+                      GLOBAL const pair_head *pair, GLOBAL int *plan, GLOBAL real *reaches)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= count) {
+    return;
+  }
+  GLOBAL int *row = ROW(plan, pose, PLAN_INTS);
+  int touches = given && row[PLAN_EDGES];
+  if (pair->n.listed & LISTED_PAIRS && !given) {
+    touches = touch[pose];
+  }
+  row[PLAN_EDGES] = touches;
+  row[PLAN_MORE] = 0;
+  row[PLAN_MORE + 1] = 0;
+  GLOBAL real *to = ROW(reaches, pose, 2);
+  to[0] = touches ? exact_reach(bounds1, pair, 0, reach, pose) : reach;
+  to[1] = touches ? exact_reach(bounds2, pair, 1, reach, pose) : reach;
+}
+
+// Distances at the vertices of a body: exact below the pose's reach, above it a lower bound that is
+// not below the reach.
+KERNEL void near_field(GLOBAL const real *points, GLOBAL const real *bounds,
+                       GLOBAL const real *reaches, GLOBAL const real *frames,
+                       GLOBAL const int *head, GLOBAL const real *shape,
+                       GLOBAL const pair_head *pair, int side, GLOBAL real *out)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int padded = pair->n.elements[VERTICES_OF(side)].padded;
+  if (first >= padded) {
+    return;
+  }
+  const real bound = ROW(bounds, pose, pair->n.ball_slots[side])[first / BALL_VERTICES];
+  const real reach = ROW(reaches, pose, 2)[side];
+  GLOBAL real *to = NUMS(out, pose, padded) + first;
+  if (bound > reach) {
+    store(to, padded, n_lit(lane_lit(bound)));
+    return;
+  }
+  const vec x =
+    field_point(points, 0, 0, padded, frames, FRAME_ACROSS(side), first / LANES, pose);
+  store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
+}
+
+#if WITH_FORWARD
+// Lists the vertices, by their places among the sorted, whose distance is below `reach`; at: where
+// each place is in the list, or -1. One work-group a pose.
+KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const pair_head *pair,
+                          int side, GLOBAL int *list, GLOBAL int *at)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int padded = pair->n.elements[VERTICES_OF(side)].padded;
+  const int count = pair->n.elements[VERTICES_OF(side)].count;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const real *phi = NUMS(field, pose, padded);
+  GLOBAL int *places = ROW(at, pose, padded);
+  const int run = (count + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, count), end = MIN_INT(begin + run, count);
+  int found = 0;
+  for (int i = begin; i < end; ++i) {
+    found += phi[i] < reach;
+  }
+  part[item] = found;
+  BARRIER;
+  int next = 0;
+  for (int i = 0; i < item; ++i) {
+    next += part[i];
+  }
+  GLOBAL int *row = ROW(list, pose, padded + 1);
+  for (int i = begin; i < end; ++i) {
+    const int near = phi[i] < reach;
+    places[i] = near ? next : -1;
+    if (near) {
+      row[1 + next++] = i;
+    }
+  }
+  if (item == WG - 1) {
+    row[0] = next;
+  }
+}
+#endif
+
+// ---- selection of edges ----
+
+// A body's edges of a pose: distances at its vertices, exact below `reach`, bounds of their blocks,
+// and scores, of which those with an end that is not exact are bounds from above.
+typedef struct near_edges {
+  GLOBAL const real *phi;
+  GLOBAL real *bounds, *scores;
+  GLOBAL const int *ends; // two planes of places
+  int plane, field_padded, padded, count;
+  real reach;
+} near_edges;
+
+// Without `any` no block of scores is there, so that nothing is looked at.
+static near_edges near_edges_of(GLOBAL const pair_sizes *n, int side, int any,
+                                GLOBAL const real *phi, GLOBAL real *bounds, GLOBAL real *scores,
+                                GLOBAL const int *ends, real reach, int pose)
+{
+  near_edges e;
+  e.field_padded = n->elements[VERTICES_OF(side)].padded;
+  e.plane = n->elements[EDGES_OF(side)].padded;
+  e.padded = any ? e.plane : 0;
+  e.count = n->elements[EDGES_OF(side)].count;
+  e.phi = NUMS(phi, pose, e.field_padded);
+  e.bounds = ROW(bounds, pose, n->ball_slots[side]);
+  e.scores = NUMS(scores, pose, e.plane);
+  e.ends = ends;
+  e.reach = reach;
+  return e;
+}
+
+static void near_scores(const near_edges *e, int item)
+{
+  for (int first = item * LANES; first < e->padded; first += WG * LANES) {
+    score_edges(e->phi, e->field_padded, e->ends, e->padded, e->count, first, e->scores);
+  }
+}
+
+static int exact_end(const near_edges *e, int edge, int end)
+{
+  return e->phi[e->ends[end * e->plane + edge]] < e->reach;
+}
+
+static void ask_for_end(const near_edges *e, int edge, int end)
+{
+  const int place_of = e->ends[end * e->plane + edge];
+  if (e->phi[place_of] >= e->reach) {
+    e->bounds[place_of / BALL_VERTICES] = -REAL_BIG;
+  }
+}
+
+// Of a pose what a selection has ranked -> the ends and weights of the edges that it keeps. source:
+// the ends of all.
+static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
+                       GLOBAL const pair_head *pair, int side, GLOBAL real *ends,
+                       GLOBAL real *weights, int pose, int item)
+{
+  GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
+  for (int slot = item; slot < e->slots; slot += WG) {
+    gate_row(ROW(index, pose, e->kept + 1), NUMS(top, pose, e->kept + 1), slot, source,
+             ENDS_PLANES, e, &pair->c, NUMS(ends, pose, ENDS_PLANES * e->slots),
+             NUMS(weights, pose, e->slots));
+  }
+}
+
+#if WITH_FORWARD
+// The `kept` + 1 edges of the largest scores, and what `gate` gives for them. Every edge on the way
+// that is not exact asks for its ends' distances, by a bound of -REAL_BIG of their blocks; where
+// there was one, near_again follows, for which all is exact that can count: the bound of any other
+// edge is not above the score of the last one found here. Where too few are exact, all of the body
+// is asked for. One work-group a pose.
+KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
+                        GLOBAL const real *reaches, GLOBAL const int *ends,
+                        GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
+                        GLOBAL int *plan, GLOBAL int *index, GLOBAL real *top,
+                        GLOBAL real *kept_ends, GLOBAL real *weights)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL int *decided = ROW(plan, pose, PLAN_INTS);
+  const int any = decided[PLAN_EDGES]; // no return: see KERNEL
+  const near_edges e = near_edges_of(&pair->n, side, any, field, bounds, scores, ends,
+                                     ROW(reaches, pose, 2)[side], pose);
+  const int kept = pair->n.elements[EDGES_OF(side)].kept, balls = pair->n.balls[side];
+  TOP_SEARCH(search, e.scores, e.padded, e.count, item);
+  near_scores(&e, item);
+  BARRIER_GLOBAL;
+  top_begin(&search);
+  int k = 0, asked = 0;
+  for (int turn = 0; any && turn < 4 * (kept + 1) && k <= kept; ++turn) {
+    const ranked_score next = top_next(&search);
+    const int exact =
+      next.score <= SCORE_NONE || (exact_end(&e, next.index, 0) && exact_end(&e, next.index, 1));
+    if (item == 0 && exact) {
+      write_ranked(e.scores, e.padded, e.count, kept, k, next, ROW(index, pose, kept + 1),
+                   NUMS(top, pose, kept + 1));
+    } else if (item == 0) {
+      ask_for_end(&e, next.index, 0);
+      ask_for_end(&e, next.index, 1);
+    }
+    k += exact;
+    asked |= !exact;
+  }
+  BARRIER_GLOBAL;
+  if (any && !asked) {
+    keep_edges(index, top, source, pair, side, kept_ends, weights, pose, item);
+  }
+  for (int i = item; asked && k <= kept && i < balls; i += WG) {
+    e.bounds[i] = -REAL_BIG;
+  }
+  if (item == 0 && asked) {
+    decided[PLAN_MORE + side] = 1;
+  }
+}
+
+// Where near_select has asked for more: the distances of those blocks, and the selection. One
+// work-group a pose.
+KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
+                       GLOBAL real *bounds, GLOBAL const int *ends, GLOBAL const real *source,
+                       GLOBAL const int *plan, GLOBAL const real *frames, GLOBAL const int *head,
+                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                       GLOBAL int *index, GLOBAL real *top, GLOBAL real *kept_ends,
+                       GLOBAL real *weights)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int more = ROW(plan, pose, PLAN_INTS)[PLAN_MORE + side]; // no return: see KERNEL
+  const near_edges e =
+    near_edges_of(&pair->n, side, more, field, bounds, scores, ends, REAL_BIG, pose);
+  const int kept = pair->n.elements[EDGES_OF(side)].kept, field_padded = e.field_padded;
+  TOP_SEARCH(search, e.scores, e.padded, e.count, item);
+  GLOBAL real *phi = NUMS(field, pose, field_padded);
+  for (int first = item * LANES; more && first < field_padded; first += WG * LANES) {
+    if (e.bounds[first / BALL_VERTICES] == -REAL_BIG) {
+      const vec x = field_point(points, 0, 0, field_padded, frames, FRAME_ACROSS(side),
+                                first / LANES, pose);
+      vec normal;
+      store(phi + first, field_padded,
+            steady(field_within(head, shape, &pair->c, x, 0, REAL_BIG, &normal), COTANGENT_LIMIT));
+    }
+  }
+  BARRIER_GLOBAL;
+  near_scores(&e, item);
+  BARRIER_GLOBAL;
+  top_begin(&search);
+  for (int k = 0; more && k <= kept; ++k) {
+    const ranked_score next = top_next(&search);
+    if (item == 0) {
+      write_ranked(e.scores, e.padded, e.count, kept, k, next, ROW(index, pose, kept + 1),
+                   NUMS(top, pose, kept + 1));
+    }
+  }
+  BARRIER_GLOBAL;
+  if (more) {
+    keep_edges(index, top, source, pair, side, kept_ends, weights, pose, item);
+  }
+}
+#endif
+
+// ---- edge pairs ----
+
+// The kept edges of a pose: gate weights where `weighted`.
+typedef struct kept_edges {
+  GLOBAL const real *weights;
+  int kept, padded, weighted;
+} kept_edges;
+
+// Without `any` none.
+static kept_edges kept_edges_of(GLOBAL const pair_sizes *n, int side, int any,
+                                GLOBAL const real *weights, int pose)
+{
+  GLOBAL const pair_elements *of = &n->elements[EDGES_OF(side)];
+  kept_edges e;
+  e.weights = NUMS(weights, pose, of->slots);
+  e.kept = any ? of->kept : 0;
+  e.padded = of->slots;
+  e.weighted = of->weighted;
+  return e;
+}
+
+static num kept_weight(const kept_edges *e, int i)
+{
+  return e->weighted ? load_one(e->weights + i, e->padded) : n_lit(R(1.0));
+}
+
+// Those from `first` on, a multiple of LANES.
+static num kept_weights(const kept_edges *e, int first)
+{
+  return e->weighted ? load(e->weights + first, e->padded) : n_lit(R(1.0));
+}
+
+// A row of pairs, planes from `row` on: those of edge k of body 1 with all of body 2. Lanes past
+// its end hold what follows, or anything.
+static void row_factors(GLOBAL real *row, int stride, int plane, int k, const kept_edges *own,
+                        const kept_edges *others, GLOBAL const coefficients *c)
+{
+  GLOBAL const real *dbar = row + NEAR_DBAR * plane;
+  const int count = others->kept;
+  const lane end = lane_lit((real)count), none = lane_lit(R(0.0));
+  lane low = lane_lit(REAL_BIG);
+  for (int l = 0; l < count; l += LANES) {
+    const lane x = n_value(load(dbar + l, stride));
+    const ilane here = lane_iota() + (real)l < end;
+    const ilane counts = here & (n_value(kept_weights(others, l)) > none);
+    low = lane_select(counts & (x < low), x, low);
+  }
+  const num least = n_lit(lane_lit(lane_least(low)));
+  num sum = n_lit(R(0.0));
+  for (int l = 0; l < count; l += LANES) {
+    const num weight = kept_weights(others, l);
+    const ilane here = lane_iota() + (real)l < end, counts = here & (n_value(weight) > none);
+    const num e = n_exp2(n_scale(n_sub(least, load(dbar + l, stride)), c->neighbour_log2e));
+    const num term = n_select(counts, n_mul(weight, e), n_lit(R(0.0)));
+    sum = n_add(sum, term);
+    store_row(row + NEAR_FACTORS * plane, stride, NO_ORDER, 0, l, count, n_mul(weight, term));
+  }
+  sum = all_lanes(sum);
+  const num share = n_select(n_value(sum) > none, n_mul(kept_weight(own, k), n_rcp(sum)),
+                             n_lit(R(0.0)));
+  for (int l = 0; l < count; l += LANES) {
+    const num con = load(row + NEAR_CON * plane + l, stride);
+    const num e = load(row + NEAR_FACTORS * plane + l, stride);
+    store_row(row + NEAR_FACTORS * plane, stride, NO_ORDER, 0, l, count,
+              n_mul(n_mul(con, share), e));
+  }
+}
+
+// Columns from l on: those edges of body 2, each with all of body 1.
+static void column_factors(GLOBAL real *row, int stride, int plane, int l, const kept_edges *own,
+                           const kept_edges *others, GLOBAL const coefficients *c)
+{
+  GLOBAL const real *dbar = row + NEAR_DBAR * plane + l;
+  GLOBAL real *to = row + (NEAR_FACTORS + 1) * plane;
+  const int step = own->kept;
+  const lane none = lane_lit(R(0.0));
+  num least = n_lit(REAL_BIG), sum = n_lit(R(0.0));
+  for (int k = 0; k < others->kept; ++k) {
+    const num x = load(dbar + k * step, stride);
+    const ilane less = n_value(x) < n_value(least);
+    const ilane counts = less & (n_value(kept_weight(others, k)) > none);
+    least = n_select(counts, x, least);
+  }
+  for (int k = 0; k < others->kept; ++k) {
+    const num weight = kept_weight(others, k), x = load(dbar + k * step, stride);
+    const num e = n_exp2(n_scale(n_sub(least, x), c->neighbour_log2e));
+    const num term = n_select(n_value(weight) > none, n_mul(weight, e), n_lit(R(0.0)));
+    sum = n_add(sum, term);
+    store_row(to + k * step, stride, NO_ORDER, 0, l, step, n_mul(weight, term));
+  }
+  const num share = n_select(n_value(sum) > none, n_mul(kept_weights(own, l), n_rcp(sum)),
+                             n_lit(R(0.0)));
+  for (int k = 0; k < others->kept; ++k) {
+    const num con = load(row + NEAR_CON * plane + k * step + l, stride);
+    const num e = load(to + k * step + l, stride);
+    store_row(to + k * step, stride, NO_ORDER, 0, l, step, n_mul(n_mul(con, share), e));
+  }
+}
+
+// The ends of body 2's kept edges, a pose's row, in body 1's frame: ENDS_PLANES planes of `plane`.
+static void place_ends(GLOBAL const real *ends, GLOBAL const pair_elements *e,
+                       GLOBAL const real *frame, GLOBAL real *to, int to_stride, int item)
+{
+  const int stride = kept_stride(e, ENDS_PLANES), padded = e->plane, kept = e->kept;
+  for (int first = item * LANES; first < kept; first += WG * LANES) {
+    for (int end = 0; end < 2; ++end) {
+      const vec q = load3(ends + 3 * end * padded + first, stride, padded);
+      store3(to + 3 * end * padded + first, to_stride, padded,
+             steady3(place(frame, q), COTANGENT_LIMIT));
+    }
+  }
+}
+
+// Numbers of a block of pairs by edge: of the first `before` lanes those of edge k, of the others
+// those of the next.
+static num by_row(GLOBAL const real *p, int stride, int k, int next, ilane before)
+{
+  return n_select(before, load_one(p + k, stride), load_one(p + next, stride));
+}
+
+// The same where edges run on, from l to the last of `kept` and from 0 again: lanes past the end
+// read what lies around a plane, and are not taken.
+static num by_column(GLOBAL const real *p, int stride, int l, int kept, ilane before)
+{
+#if LANES == 1
+  (void)kept;
+  (void)before;
+  return load(p + l, stride);
+#else
+  return n_select(before, load(p + l, stride), load(p + l - kept, stride));
+#endif
+}
+
+// A block of pairs. ends1: a pose's row; placed: of place_ends. At most one row ends within a
+// block, or else each lane is gathered.
+static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
+                           GLOBAL const pair_sizes *n, int block)
+{
+  GLOBAL const pair_elements *edges1 = &n->elements[EDGES_OF(0)];
+  const int stride1 = kept_stride(edges1, ENDS_PLANES), padded1 = edges1->plane;
+  const int kept1 = edges1->kept, kept2 = n->elements[EDGES_OF(1)].kept;
+  const int placed_stride = n->near_stride, padded2 = n->elements[EDGES_OF(1)].plane;
+  edge_ends r;
+  const num zero = n_lit(R(0.0));
+  r.p0 = r.p1 = r.q0 = r.q1 = FN(make)(zero, zero, zero);
+  num *const to1[ENDS_PLANES] = {&r.p0.x, &r.p0.y, &r.p0.z, &r.p1.x, &r.p1.y, &r.p1.z};
+  num *const to2[ENDS_PLANES] = {&r.q0.x, &r.q0.y, &r.q0.z, &r.q1.x, &r.q1.y, &r.q1.z};
+  const int first = block * LANES, k = first / kept2, l = first % kept2;
+  if (kept2 >= LANES) {
+    const ilane before = lane_iota() < lane_lit((real)(kept2 - l));
+    const int next = MIN_INT(k + 1, kept1 - 1);
+    for (int j = 0; j < ENDS_PLANES; ++j) {
+      *to1[j] = by_row(ends1 + j * padded1, stride1, k, next, before);
+      *to2[j] = by_column(placed + j * padded2, placed_stride, l, kept2, before);
+    }
+    return r;
+  }
+#if LANES > 1
+  int at1[LANES], at2[LANES];
+  for (int i = 0; i < LANES; ++i) {
+    const int pair = MIN_INT(first + i, kept1 * kept2 - 1);
+    at1[i] = pair / kept2;
+    at2[i] = pair % kept2;
+  }
+  for (int j = 0; j < ENDS_PLANES; ++j) {
+    EACH_PART(part) {
+      real p[LANES], q[LANES];
+      for (int i = 0; i < LANES; ++i) {
+        p[i] = part && !stride1 ? R(0.0) : ends1[part * stride1 + j * padded1 + at1[i]];
+        q[i] = placed[part * placed_stride + j * padded2 + at2[i]];
+      }
+      *to1[j] = n_with_part(*to1[j], part, lane_load(p));
+      *to2[j] = n_with_part(*to2[j], part, lane_load(q));
+    }
+  }
+#endif
+  return r;
+}
+
+// Writes a pose's pairs of which at least one of two planes reaches `cutoff` to its list; from:
+// the pairs to look at, in order, or all where it is none.
+static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
+                       GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
+                       GLOBAL int *list)
+{
+  const int run = (pairs + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, pairs), end = MIN_INT(begin + run, pairs);
+  int next = 0;
+#if WG > 1
+  int found = 0;
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    found += plane1[id] >= cutoff || plane2[id] >= cutoff;
+  }
+  part[item] = found;
+  BARRIER;
+  for (int i = 0; i < item; ++i) {
+    next += part[i];
+  }
+#else
+  (void)part;
+#endif
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    if (plane1[id] >= cutoff || plane2[id] >= cutoff) {
+      list[1 + next++] = id;
+    }
+  }
+  if (item == WG - 1) {
+    list[0] = next;
+  }
+}
+
+#if WITH_FORWARD
+// Everything of edge pairs that needs no field: witness points, and the factors con, the nearest
+// edge's softmax and both gate weights of both activities. Lists the pairs whose factor reaches
+// `cutoff`. One work-group a pose. pairs: rows of `near_stride` numbers, NEAR_PLANES planes of
+// `near_plane`, then body 2's ends; a plane holds LANES numbers more than there are pairs.
+KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
+                       GLOBAL const real *weights1, GLOBAL const real *weights2,
+                       GLOBAL const real *frames, GLOBAL const pair_head *pair,
+                       GLOBAL const int *plan, real cutoff, GLOBAL real *pairs, GLOBAL int *list)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const coefficients *c = &pair->c;
+  const int any = ROW(plan, pose, PLAN_INTS)[PLAN_EDGES]; // no return: see KERNEL
+  const int count = any ? pair->n.pairs : 0;
+  const int stride = pair->n.near_stride, plane = pair->n.near_plane;
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
+  GLOBAL real *row = NUMS(pairs, pose, stride);
+  GLOBAL real *placed = row + NEAR_PLANES * plane;
+  if (any) {
+    place_ends(kept_row(ends2, &pair->n, 1, pose), &pair->n.elements[EDGES_OF(1)], frame, placed,
+               stride, item);
+  }
+  BARRIER_GLOBAL;
+  for (int block = item; block * LANES < count; block += WG) {
+    const edge_ends at = near_ends(kept_row(ends1, &pair->n, 0, pose), placed, &pair->n, block);
+    vec e1, e2;
+    num con;
+    FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
+    const vec gap = FN(sub3)(e1, e2);
+    const num gap2 = FN(dot3)(gap, gap);
+    GLOBAL real *here = row + block * LANES;
+    store3(here, stride, plane, steady3(e1, COTANGENT_LIMIT));
+    store3(here + 3 * plane, stride, plane, steady3(e2, COTANGENT_LIMIT));
+    store(here + NEAR_DBAR * plane, stride,
+          steady(n_mul(gap2, n_rcp(n_sqrt(n_shift(gap2, c->distance)))), COTANGENT_LIMIT));
+    store(here + NEAR_CON * plane, stride, steady(con, COTANGENT_LIMIT));
+  }
+  BARRIER_GLOBAL;
+  const kept_edges edges1 = kept_edges_of(&pair->n, 0, any, weights1, pose);
+  const kept_edges edges2 = kept_edges_of(&pair->n, 1, any, weights2, pose);
+  for (int k = item; k < edges1.kept; k += WG) {
+    row_factors(row + k * edges2.kept, stride, plane, k, &edges1, &edges2, c);
+  }
+  for (int l = item * LANES; l < edges2.kept; l += WG * LANES) {
+    column_factors(row, stride, plane, l, &edges2, &edges1, c);
+  }
+  BARRIER_GLOBAL;
+  list_pairs(row + NEAR_FACTORS * plane, row + (NEAR_FACTORS + 1) * plane, count, 0, cutoff, part,
+             item, ROW(list, pose, plane + 1));
+}
+#endif
+
+// A body's points of a block of listed pairs, in the frame of body `in`, whose field is asked for.
+static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int side, int in,
+                         GLOBAL const int *at, int first, int count, GLOBAL const real *frames,
+                         int pose)
+{
+  const vec e = gather3_at(row + (side ? NEAR_E2 : NEAR_E1) * n->near_plane, n->near_stride,
+                           n->near_plane, at, first, count);
+  const vec x = in ? place(NUMS(frames, pose, FRAME_STRIDE) + FRAME_1_TO_2, e) : e;
+  return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
+}
+
+// The opposing body's (head, shape) distance at the points of body `side` of listed pairs, below
+// `reach`: a plane of `pairs`, by pair.
+KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
+                          GLOBAL const real *frames, GLOBAL const int *head,
+                          GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  const int stride = pair->n.near_stride, plane = pair->n.near_plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  const int count = listed[0];
+  if (first >= count) {
+    return;
+  }
+  GLOBAL real *row = NUMS(pairs, pose, stride);
+  const vec x =
+    listed_points(row, &pair->n, side, !side, listed + 1, first, count, frames, pose);
+  const num phi = distance_within(head, shape, &pair->c, x, reach);
+  store_row(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1, 1, first, count,
+            steady(phi, COTANGENT_LIMIT));
+}
+
+#if WITH_FORWARD
+// Of listed pairs those whose activity can reach `cutoff` once the opposing distances are known:
+// all but the normals' clash, which only lessens it. One work-group a pose.
+KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
+                        GLOBAL const pair_head *pair, GLOBAL int *out)
+{
+  LOCAL_ARRAY(int, part, WG);
+  GLOBAL const coefficients *c = &pair->c;
+  const int stride = pair->n.near_stride, plane = pair->n.near_plane;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  GLOBAL real *row = NUMS(pairs, pose, stride);
+  const int count = listed[0];
+  GLOBAL real *bound1 = row + NEAR_BOUNDS * plane, *bound2 = bound1 + plane;
+  for (int first = item * LANES; first < count; first += WG * LANES) {
+    lane bounds[2], inside[2], close[2];
+    for (int side = 0; side < 2; ++side) {
+      const lane phi = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
+                                         first, count));
+      bounds[side] = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
+                                       first, count));
+      inside[side] = sigmoid_r(phi * -c->penetration_inv);
+      close[side] = sigmoid_r(lane_lit(c->near_steps) - phi * c->penetration_inv);
+    }
+    for (int side = 0; side < 2; ++side) {
+      lane bound = bounds[side] * inside[side];
+      if (c->near_steps > R(0.0)) {
+        bound = bound * close[!side];
+      }
+      store_part(side ? bound2 : bound1, listed + 1, 1, first, count, 1, bound);
+    }
+  }
+  BARRIER_GLOBAL;
+  list_pairs(bound1, bound2, count, listed + 1, cutoff, part, item, ROW(out, pose, plane + 1));
+}
+#endif

@@ -1,0 +1,203 @@
+// Poses of a chunk -> frames and statuses; wrenches of a chunk -> gradients. One work-item a pose,
+// on wide numbers.
+//
+// width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or
+// has no quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
+
+#define POSE_NOT_FINITE 1
+#define POSE_NO_QUATERNION 2
+
+static int pose_status(GLOBAL const real *pose, int width)
+{
+  int finite = 1, hollow = 1;
+  for (int i = 0; i < width; ++i) {
+    finite = finite && real_isfinite(pose[i]);
+    hollow = hollow && (i < 3 || pose[i] == R(0.0));
+  }
+  return !finite ? POSE_NOT_FINITE : width == 7 && hollow ? POSE_NO_QUATERNION : 0;
+}
+
+// A pose's parameters, with their tangents where numbers are duals; the identity where it is bad.
+static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int width, int good,
+                      num x[7])
+{
+  for (int i = 0; i < 7; ++i) {
+    x[i] = n_lit(width == 7 && i == 3 ? R(1.0) : R(0.0));
+  }
+  for (int i = 0; i < width && good; ++i) {
+    EACH_PART(part) {
+      x[i] = n_with_part(x[i], part, part ? tangent[(part - 1) * width + i] : pose[i]);
+    }
+  }
+}
+
+// Whether both poses' tangents are numbers: a derivative along NaN is none.
+static int tangents_finite(GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width)
+{
+  int finite = 1;
+  for (int i = 0; i < TANGENTS * width; ++i) {
+    finite = finite && real_isfinite(tangent1[i]) && real_isfinite(tangent2[i]);
+  }
+  (void)tangent1;
+  (void)tangent2;
+  return finite;
+}
+
+static void write_number(GLOBAL real *to, int stride, num x)
+{
+  EACH_PART(i) {
+    to[i * stride] = (real)n_get_part(x, i);
+  }
+}
+
+// A derivative beyond the bodies' greatest separation stops there, as the separation does.
+static void write_moving(GLOBAL real *to, num x)
+{
+  to[0] = (real)n_value(x);
+  for (int i = 1; i < PARTS; ++i) {
+    const n_part move = n_get_part(x, i);
+    const n_part most = SEPARATION_LIMIT;
+    to[i * FRAME_STRIDE] = (real)(move > most ? most : move < -most ? -most : move);
+  }
+}
+
+static void write_frame(GLOBAL real *to, const FN(frame) *f)
+{
+  for (int k = 0; k < 9; ++k) {
+    write_moving(to + k, f->m[k]);
+  }
+  write_moving(to + 9, f->t.x);
+  write_moving(to + 10, f->t.y);
+  write_moving(to + 11, f->t.z);
+}
+
+// tangent1, tangent2: (count, TANGENTS, width), read where numbers are duals.
+KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
+                  GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width, int count,
+                  GLOBAL real *frames, GLOBAL int *status)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= count) {
+    return;
+  }
+  GLOBAL const real *from1 = ROW(pose1, pose, width);
+  GLOBAL const real *from2 = ROW(pose2, pose, width);
+  const int bad1 = pose_status(from1, width), bad2 = pose_status(from2, width);
+  const int bad = bad1 && bad2 ? MIN_INT(bad1, bad2) : bad1 + bad2;
+  num x[7];
+  read_pose(from1, ROW(tangent1, pose, TANGENTS * width), width, !bad, x);
+  const FN(frame) f1 = FN(pose_frame)(x, width);
+  read_pose(from2, ROW(tangent2, pose, TANGENTS * width), width, !bad, x);
+  const FN(frame) f2 = FN(pose_frame)(x, width);
+  const FN(frame) to2 = FN(relative_frame)(&f2, &f1);
+  const FN(frame) to1 = FN(relative_frame)(&f1, &f2);
+  GLOBAL real *row = NUMS(frames, pose, FRAME_STRIDE);
+  write_frame(row + FRAME_WORLD_1, &f1);
+  write_frame(row + FRAME_WORLD_2, &f2);
+  write_frame(row + FRAME_1_TO_2, &to2);
+  write_frame(row + FRAME_2_TO_1, &to1);
+  const int steered = tangents_finite(ROW(tangent1, pose, TANGENTS * width),
+                                      ROW(tangent2, pose, TANGENTS * width), width);
+  EACH_PART(i) {
+    row[i * FRAME_STRIDE + FRAME_POISON] = bad || (i && !steered) ? REAL_NAN : R(0.0);
+  }
+  status[pose] = bad;
+}
+
+static num read_number(GLOBAL const real *from, int stride)
+{
+  num x = n_lit(R(0.0));
+  EACH_PART(i) {
+    x = n_with_part(x, i, from[i * stride]);
+  }
+  return x;
+}
+
+static vec read3(GLOBAL const real *from, int stride)
+{
+  return FN(make)(read_number(from, stride), read_number(from + 1, stride),
+                  read_number(from + 2, stride));
+}
+
+// Finite in `real` whatever the pose, or the poison of a bad one.
+static real gradient_part(wide x, int good)
+{
+  const wide most = REAL_MOST;
+  return good ? (real)(x > most ? most : x < -most ? -most : x) : REAL_NAN;
+}
+
+static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real *poison)
+{
+  EACH_PART(i) {
+    to[i * stride] = gradient_part(n_get_part(x, i), poison[i * FRAME_STRIDE] == R(0.0));
+  }
+}
+
+// A pose's parameters' gradient from the wrench of moving the body in its own frame.
+static void pose_gradient(const num x[7], int width, vec force, vec moment,
+                          GLOBAL const real *poison, GLOBAL real *gradient)
+{
+  num out[7];
+  FN(pose_adjoint)(x, width, force, moment, out);
+  for (int i = 0; i < width; ++i) {
+    write_gradient(gradient + i, width, out[i], poison);
+  }
+}
+
+// The transpose of a frame's rotation times v.
+static vec turn_frame_back(GLOBAL const real *frame, vec v)
+{
+  const vec r0 = read3(frame, FRAME_STRIDE), r1 = read3(frame + 3, FRAME_STRIDE);
+  const vec r2 = read3(frame + 6, FRAME_STRIDE);
+  return FN(mad3)(r0, v.x, FN(mad3)(r1, v.y, FN(scale3)(r2, v.z)));
+}
+
+// All blocks of a pose, in order: relative force and moment, then carried ones.
+static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, vec sum[4])
+{
+  const int stride = wrench_blocks * WRENCH_REALS;
+  const num zero = n_lit(R(0.0));
+  for (int i = 0; i < 4; ++i) {
+    sum[i] = FN(make)(zero, zero, zero);
+  }
+  for (int block = 0; block < wrench_blocks; ++block, from += WRENCH_REALS) {
+    for (int i = 0; i < 4; ++i) {
+      sum[i] = FN(add3)(sum[i], read3(from + 3 * i, stride));
+    }
+  }
+#if !REAL_DOUBLE && !WIDE
+  for (int i = 0; i < 4; ++i) { // times the farthest separation still in range
+    sum[i] = FN(limit3)(sum[i], R(1e20));
+  }
+#endif
+}
+
+// The wrenches of all blocks of a pose, in order: relative W of body 2 against body 1 and carried Z
+// of both, in body 1's frame. Body 1 moved in its own frame feels Z - W; body 2, in its own, W
+// about its origin. gradient1, gradient2: rows of `width` numbers.
+ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
+                                  GLOBAL const real *tangent1, GLOBAL const real *tangent2,
+                                  int width, int count, GLOBAL const real *frames,
+                                  GLOBAL const real *wrenches, int wrench_blocks,
+                                  GLOBAL const int *status, GLOBAL real *gradient1,
+                                  GLOBAL real *gradient2)
+{
+  const int pose = (int)get_global_id(0);
+  if (pose >= count) {
+    return;
+  }
+  vec sum[4];
+  sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, sum);
+  GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
+  const vec t = read3(row + 9, FRAME_STRIDE);
+  const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
+  const int good = !status[pose];
+  GLOBAL const real *poison = NUMS(frames, pose, FRAME_STRIDE) + FRAME_POISON;
+  num x[7];
+  read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);
+  pose_gradient(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), poison,
+                NUMS(gradient1, pose, width));
+  read_pose(ROW(pose2, pose, width), ROW(tangent2, pose, TANGENTS * width), width, good, x);
+  pose_gradient(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), poison,
+                NUMS(gradient2, pose, width));
+}

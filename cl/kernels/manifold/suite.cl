@@ -1,0 +1,35 @@
+// Contacts of two bodies: forward, reverse, and what is made of them. What each file may know is
+// what stands above it.
+#include "kernels/begin.h"
+#include "geometry/wide.h"
+
+#define NUM_DUAL (TANGENTS > 0)
+#include "num/num_on.h"
+#include "kernels/access.h"
+#include "kernels/field.h"
+#include "kernels/manifold/pair.h"
+#include "kernels/manifold/field.cl"
+#include "kernels/manifold/vertex.cl"
+#include "kernels/manifold/select.cl"
+#include "kernels/manifold/edge.cl"
+#include "kernels/manifold/reduce.cl"
+#include "kernels/manifold/near.cl"
+#include "kernels/manifold/listed.cl"
+#include "kernels/manifold/listed_adjoint.cl"
+#include "num/num_off.h"
+
+#define NUM_WIDE
+#include "num/num_on.h"
+#include "kernels/manifold/poses.cl"
+#include "kernels/manifold/motions.cl"
+#include "num/num_off.h"
+#undef NUM_WIDE
+#undef NUM_DUAL
+
+#if !TANGENTS
+#if WITH_FORWARD
+#include "kernels/manifold/compact.cl"
+#include "kernels/manifold/state.cl"
+#include "kernels/manifold/steps.cl"
+#endif
+#endif

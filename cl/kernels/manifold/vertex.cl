@@ -1,0 +1,194 @@
+// Vertex-SDF contacts: kept vertices and the opposing field there -> rows of the manifold.
+//
+// points: the kept vertices' planes in their own frame; order: the slot of each, where all are
+// kept; field_stride: numbers of `field` a pose, planes phi and, where normals are wanted, normal;
+// weights: of gates. side: the vertices' body.
+KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
+                            GLOBAL const real *field, int field_stride,
+                            GLOBAL const real *weights, GLOBAL const real *frames,
+                            GLOBAL const pair_head *pair, int side, int want, GLOBAL real *p,
+                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  const int first = block * LANES;
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const pair_elements *e = &pair->n.elements[VERTICES_OF(side)];
+  const int count = e->kept, padded = e->plane, ordered = !e->selected;
+  const int slot = e->contact, contacts = pair->n.contacts;
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
+  const num phi = load(at, field_stride);
+  if (want & WANT_P) {
+    const int stride = kept_stride(e, POINT_PLANES);
+    const vec v = load3(NUMS(points, pose, stride) + first, stride, padded);
+    store_row3(NUMS(p, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
+               poisoned3(frame, place(frame + FRAME_WORLD(side), v)));
+  }
+  if (want & WANT_D) {
+    store_row(NUMS(d, pose, contacts) + slot, contacts, order, ordered, first, count,
+              poisoned(frame, phi));
+  }
+  if (want & WANT_N) {
+    const vec w = turn(frame + FRAME_WORLD(!side), load3(at + padded, field_stride, padded));
+    store_row3(NUMS(n, pose, 3 * contacts) + 3 * slot, 3 * contacts, order, ordered, first, count,
+               poisoned3(frame, w));
+  }
+  if (want & WANT_ACTIVITY) {
+    num a = FN(sigmoid)(n_scale(phi, -c->penetration_inv));
+    if (e->weighted) {
+      a = n_mul(a, load(NUMS(weights, pose, padded) + first, padded));
+    }
+    if (c->floor > R(0.0)) {
+      a = FN(above_floor)(a, c->floor, c->floor_inv);
+    }
+    store_row(NUMS(activity, pose, contacts) + slot, contacts, order, ordered, first, count,
+              poisoned(frame, a));
+  }
+}
+
+// What cotangents do to a pose, shared by all kernels that lead from vertices back to it. All is
+// in body 1's frame but `n`, a normal of the opposing field in that body's own.
+static void twist_normal(GLOBAL const real *frame, int side, vec n, vec pull, wrench *relative,
+                         wrench *carried)
+{
+  const vec normal = side ? n : turn_back(frame + FRAME_1_TO_2, n);
+  twist_direction(carried, normal, pull);
+  if (!side) {
+    twist_direction(relative, normal, pull);
+  }
+}
+
+// own: a vertex in its own frame; bar: what the opposing field gives it, in that body's frame;
+// push: where `pushed`, the cotangent of its place in the world. Returns the vertex's cotangent.
+static vec push_vertex(GLOBAL const real *frame, int side, vec own, vec bar, int pushed, vec push,
+                       wrench *relative, wrench *carried)
+{
+  const vec x = side ? place(frame + FRAME_2_TO_1, own) : own;
+  bar = side ? bar : turn_back(frame + FRAME_1_TO_2, bar);
+  if (!side) {
+    push_at(relative, x, FN(neg3)(bar));
+  }
+  if (pushed) {
+    push_at(carried, x, push);
+    bar = FN(add3)(bar, push);
+  }
+  if (side) {
+    push_at(relative, x, bar);
+  }
+  return bar;
+}
+
+// A block of vertices and where their contacts' cotangents lie in rows of the manifold.
+typedef struct vertex_rows {
+  GLOBAL const int *order;
+  int ordered, pose, first, count, slot, contacts;
+} vertex_rows;
+
+// shared: one row for all poses.
+static num vertex_bar(const vertex_rows *v, GLOBAL const real *bars, int shared)
+{
+  const int stride = shared ? 0 : v->contacts;
+  return cotangent(NUMS(bars, v->pose, stride) + v->slot, stride, v->order, v->ordered, v->first,
+                   v->count);
+}
+
+// Of a vector in the world, in body 1's frame.
+static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL const real *frame)
+{
+  const int stride = 3 * v->contacts;
+  const vec world = cotangent3(NUMS(bars, v->pose, stride) + 3 * v->slot, stride, v->order,
+                               v->ordered, v->first, v->count);
+  return turn_back(frame + FRAME_WORLD_1, world);
+}
+
+// Adds what an activity's cotangent gives to that of phi. weight: of a gate, whose cotangent goes
+// to *weight_bar, where `weighted`; else 1.
+static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num weight,
+                            num *weight_bar, GLOBAL const coefficients *c)
+{
+  num slope; // of the activity, which falls as phi grows
+  const num a = FN(sigmoid_and_slope)(n_scale(phi, -c->penetration_inv), &slope);
+  if (c->floor > R(0.0)) {
+    num floor_slope;
+    FN(above_floor_and_slope)(n_mul(a, weight), c->floor, c->floor_inv, &floor_slope);
+    bar = n_mul(bar, floor_slope);
+  }
+  if (weighted) {
+    *weight_bar = n_mul(bar, a);
+    bar = n_mul(bar, weight);
+  }
+  return n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
+}
+
+// Adjoint of vertex_contacts and of the field under it, by hand: the field's derivatives are there
+// (field_jet where n has cotangents, else field_gradient, whose gradient lies at plane
+// `gradient_plane`).
+//
+// kept: of the vertices that a selection keeps, else of all of the body. have: WANT_* bits of the
+// cotangents that there are, p_bar .. activity_bar, rows of the manifold; of d and of the activity,
+// where shared, one row for all poses. scores_bar: planes, cotangents of phi at the points from a
+// selection, used where `scored`. side: 0 for body 1's vertices, 1 for body 2's. Writes each
+// block's wrenches; where `kept`, points_bar (3 planes, in the points' own frame) and, with gates,
+// weights_bar.
+ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
+                                   GLOBAL const real *field, int field_stride, int gradient_plane,
+                                   GLOBAL const real *weights, GLOBAL const real *scores_bar,
+                                   int scored, GLOBAL const real *frames,
+                                   GLOBAL const pair_head *pair, int side, int kept, int have,
+                                   GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared,
+                                   GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
+                                   int a_shared, GLOBAL real *points_bar, GLOBAL real *weights_bar,
+                                   GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+{
+  const int block = (int)get_global_id(0), pose = (int)get_global_id(1), first = block * LANES;
+  GLOBAL const pair_elements *e = &pair->n.elements[VERTICES_OF(side)];
+  const int padded = kept ? e->slots : e->padded, weighted = kept && e->weighted;
+  const int point_stride = kept ? POINT_PLANES * padded : 0;
+  if (first >= padded) {
+    return;
+  }
+  const vertex_rows rows = {order, !kept, pose, first, kept ? e->kept : e->count, e->contact,
+                            pair->n.contacts};
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
+  num phi_bar = n_lit(R(0.0));
+  if (scored) {
+    phi_bar = load(NUMS(scores_bar, pose, padded) + first, padded);
+  }
+  if (have & WANT_D) {
+    phi_bar = n_add(phi_bar, vertex_bar(&rows, d_bar, d_shared));
+  }
+  if (have & WANT_ACTIVITY) {
+    num weight = n_lit(R(1.0)), weight_bar = weight;
+    if (weighted) {
+      weight = load(NUMS(weights, pose, padded) + first, padded);
+    }
+    phi_bar = add_activity_bar(phi_bar, load(at, field_stride),
+                               vertex_bar(&rows, activity_bar, a_shared), weighted, weight,
+                               &weight_bar, &pair->c);
+    if (weighted) {
+      store(NUMS(weights_bar, pose, padded) + first, padded, weight_bar);
+    }
+  }
+  // The point's cotangent in the field's frame, then everything in body 1's frame.
+  vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
+  wrench relative = no_wrench(), carried = relative;
+  if (have & WANT_N) {
+    const vec pull = vertex_bar3(&rows, n_bar, frame);
+    bar = FN(add3)(bar, pull_normal(at, padded, side ? pull : turn(frame + FRAME_1_TO_2, pull)));
+    twist_normal(frame, side, load3(at + JET_PLANE_NORMAL * padded, field_stride, padded), pull,
+                 &relative, &carried);
+  }
+  const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
+  const vec push = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : bar;
+  bar = push_vertex(frame, side, own, bar, have & WANT_P, push, &relative, &carried);
+  if (kept) {
+    store3(NUMS(points_bar, pose, POINT_PLANES * padded) + first, POINT_PLANES * padded, padded,
+           side ? turn(frame + FRAME_1_TO_2, bar) : bar);
+  }
+  store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);
+}

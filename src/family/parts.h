@@ -1,0 +1,41 @@
+/* What the families' files share. */
+#ifndef ABUT_FAMILY_PARTS_H
+#define ABUT_FAMILY_PARTS_H
+
+#include "family/family.h"
+
+/* ---- definitions ---- */
+
+/* Whether all |x| are at most a limit; false where one is not a number. */
+bool all_within(const double *x, size_t count, double limit);
+
+/* Whether x is finite and not 0. */
+bool has_length(const double *x, size_t count);
+
+/* ---- packing ---- */
+
+/* n / |n| without overflow; |n| > 0. */
+void normalise(const double n[3], double out[3]);
+
+/* The range of a primitive whose numbers begin here: `count` planes or points. */
+void packer_range(packer *p, size_t count);
+
+/* ---- files ---- */
+
+#define CHECK_KEYS(file, at, keys) json_check_keys(file, at, keys, sizeof(keys) / sizeof *(keys))
+
+abut_status check_range(const json_file *f, const json_at *array, size_t first, size_t count,
+                        double low, double high);
+
+abut_status check_not_zero(const json_file *f, const json_at *at, const double *numbers,
+                           size_t count, const char *what);
+
+/* A member that must be there, `count` numbers. *at reaches it. */
+abut_status read_vector(const json_file *f, const json_at *parent, const char *key, size_t count,
+                        double *out, json_at *at);
+
+/* One row or more of `width` numbers; *rows are of `memory`. */
+abut_status read_rows(const json_file *f, const json_at *at, size_t width, arena *memory,
+                      const double **rows, size_t *count);
+
+#endif

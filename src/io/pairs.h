@@ -1,0 +1,10 @@
+/* Lists of pairs from bytes. */
+#ifndef ABUT_IO_PAIRS_H
+#define ABUT_IO_PAIRS_H
+
+#include <abut/files.h>
+
+/* name: of the list, beside which its files lie. *out is empty on failure. */
+abut_status pairs_parse(const char *name, const char *bytes, size_t count, abut_pair_files *out);
+
+#endif

@@ -1,0 +1,382 @@
+/* Active contacts alone: the kernels of cl/kernels/near.cl and listed.cl. A bound decides what can
+ * reach the cutoff, the greater of the smoothing's floor and the list's threshold; only that is
+ * computed. Equal to the full computation but for rounding. */
+#include "manifold/active.h"
+
+#include "base/error.h"
+#include "geometry/layout.h"
+#include "manifold/pair_head.h"
+#include <math.h>
+
+/* Bounds are made with rounding, of numbers that are rounded. */
+#define CUTOFF_SLACK (1.0 - 1e-4)
+/* A witness point leaves its edge by no more than this part of it, times `compare`: the largest of
+ * x / (1 + exp(x)) is 0.2785. */
+#define OVERSHOOT 0.28
+
+double active_cutoff(const pair *p, double threshold)
+{
+  return CUTOFF_SLACK * fmax(p->smoothing.floor, threshold);
+}
+
+/* SoftSort needs every score, tracing moves points without a bound, and kept vertices are ranked by
+ * exact distances: there everything is computed. */
+bool can_skip_inactive(const run *r, double cutoff)
+{
+  const pair *p = r->pair;
+  const bool edges = p->layout.edges[0] && p->layout.edges[1];
+  const bool selects = p->selected_edges[0] || p->selected_edges[1];
+  return cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
+         !(edges && (p->smoothing.trace || (selects && !gated(r))));
+}
+
+/* The distance at which [phi <= 0] falls to the cutoff. */
+static double vertex_reach(const run *r)
+{
+  return r->pair->smoothing.penetration * log(1.0 / r->wanted.cutoff - 1.0);
+}
+
+/* The same for what bounds decide, which say nothing of how deep a point lies. */
+static double bound_reach(const run *r)
+{
+  return fmax(vertex_reach(r), 0.0);
+}
+
+/* The opposing distance beyond which an edge's point is not active, nor any other edge near it. */
+static double point_reach(const run *r)
+{
+  return bound_reach(r) + r->pair->smoothing.near;
+}
+
+double edge_part(const abut_smoothing *s)
+{
+  return fmax(0.5, OVERSHOOT * s->compare);
+}
+
+/* A selection ranks the body's edges. */
+static bool selects(const run *r, int side)
+{
+  return edges_run(r) && r->pair->selected_edges[side];
+}
+
+#define SCORED_EDGES 3.5 /* mean lengths */
+double scored_reach(const resident_body *b)
+{
+  return SCORED_EDGES * b->mean_edge;
+}
+
+bool lists_vertices(const run *r, int side)
+{
+  return r->pair->layout.vertices[side] != 0;
+}
+
+static bool needs_field(const run *r, int side)
+{
+  return lists_vertices(r, side) || selects(r, side);
+}
+
+/* ---- sizes ---- */
+
+size_t near_plane(const run *r)
+{
+  return (size_t)r->on->sizes.near_plane;
+}
+
+void active_sizes(const run *r, sizes *s)
+{
+  const size_t plane = near_plane(r);
+  s->integer[SCRATCH_PLAN] = PLAN_INTS;
+  s->real[SCRATCH_REACHES] = 2;
+  s->real[SCRATCH_REDUCED] = r->wanted.reduced ? REDUCED_REALS : 0;
+  s->integer[SCRATCH_COUNTS] = 1;
+  s->integer[SCRATCH_OFFSETS] = 2; /* one more than poses, for any chunk */
+  for (int side = 0; side < 2; ++side) {
+    const resident_body *b = r->bodies[side];
+    s->real[SCRATCH_BALL_BOUNDS_1 + side] = b->ball_padded;
+    if (needs_field(r, side)) {
+      s->number[SCRATCH_FIELD_1 + side] = b->vertex_padded;
+    }
+    if (lists_vertices(r, side)) {
+      s->integer[SCRATCH_VERTEX_LIST_1 + side] = b->vertex_padded + 1;
+      s->integer[SCRATCH_LISTED_AT_1 + side] = b->vertex_padded;
+      s->number[SCRATCH_VERTEX_VALUES_1 + side] = VALUE_PLANES * b->vertex_padded;
+    }
+  }
+  if (edges_run(r)) {
+    s->integer[SCRATCH_TOUCH] = 1;
+    s->number[SCRATCH_NEAR_PAIRS] = near_stride_of(&r->on->sizes, device_lanes(r->device));
+    s->integer[SCRATCH_NEAR_LIST] = s->integer[SCRATCH_PAIR_LIST] = plane + 1;
+    s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] = FIELD_PLANES * plane;
+    s->number[SCRATCH_PAIR_VALUES] = 2 * VALUE_PLANES * plane;
+  }
+  if (r->wanted.listed) {
+    s->integer[SCRATCH_SEGMENTS] = SEGMENT_INTS;
+    s->integer[SCRATCH_PAIR_ENTRIES] = edges_run(r) ? 2 * plane : 0;
+  }
+  if (r->wanted.cotangents) {
+    active_reverse_sizes(r, s);
+  }
+}
+
+/* ---- vertices ---- */
+
+static abut_status bounds(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_NEAR_BOUNDS, lane_blocks(r, b->ball_padded), poses,
+                    ARG_BUFFER(b->vertex_balls), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                    BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)));
+}
+
+static abut_status touch(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
+  const double farthest = edge_part(&r->pair->smoothing) * b->longest_edge;
+  return LAUNCH_RUN(r, KERNEL_NEAR_TOUCH, poses, 1, ARG_BUFFER(b->sorted_planes),
+                    ARG_BUFFER(b->longest_edges), BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)),
+                    ARG_REAL(bound_reach(r)), ARG_REAL(bound_reach(r) + farthest),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                    HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_TOUCH));
+}
+
+/* given: what is asked for is the caller's list, which has been read. */
+static abut_status plan(const run *r, size_t poses, bool given)
+{
+  TRY(bounds(r, poses, 0));
+  TRY(bounds(r, poses, 1));
+  for (int side = 0; side < 2; ++side) {
+    TRY(edges_run(r) && !given ? touch(r, poses, side) : ABUT_SUCCESS);
+  }
+  return LAUNCH_RUN(r, KERNEL_NEAR_PLAN, poses, 1, BUFFER(r, SCRATCH_BALL_BOUNDS_1),
+                    BUFFER(r, SCRATCH_BALL_BOUNDS_2), BUFFER(r, SCRATCH_TOUCH),
+                    ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses), HEAD(r), BUFFER(r, SCRATCH_PLAN),
+                    BUFFER(r, SCRATCH_REACHES));
+}
+
+static abut_status near_field(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_NEAR_FIELD, lane_blocks(r, b->vertex_padded), poses,
+                    ARG_BUFFER(b->sorted_planes), BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)),
+                    BUFFER(r, SCRATCH_REACHES), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)));
+}
+
+static abut_status list_vertices(const run *r, size_t poses, int side)
+{
+  return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, poses, 1, BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
+                    ARG_REAL(vertex_reach(r)), HEAD(r), ARG_INT(side),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_LISTED_AT_1, side)));
+}
+
+static abut_status vertex_values(const run *r, size_t poses, int side, bool given)
+{
+  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES, lane_blocks(r, b->vertex_padded), poses,
+                    ARG_BUFFER(b->sorted_planes), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)), ARG_INT(given),
+                    ARG_REAL(given ? HUGE_VAL : vertex_reach(r)), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                    ARG_INT(r->wanted.arrays), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)));
+}
+
+/* ---- edges ---- */
+
+static abut_status select_near(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
+  TRY(LAUNCH_RUN(r, KERNEL_NEAR_SELECT, poses, 1, BUFFER(r, SCRATCH_SCORES),
+                 BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
+                 BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)), BUFFER(r, SCRATCH_REACHES),
+                 ARG_BUFFER(b->edge_index), ARG_BUFFER(b->edge_ends), HEAD(r), ARG_INT(side),
+                 BUFFER(r, SCRATCH_PLAN), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+                 BUFFER(r, OF_SIDE(SCRATCH_EDGE_TOP_1, side)),
+                 BUFFER(r, OF_SIDE(SCRATCH_ENDS_1, side)),
+                 BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side))));
+  return LAUNCH_RUN(r, KERNEL_NEAR_AGAIN, poses, 1, ARG_BUFFER(b->sorted_planes),
+                    BUFFER(r, SCRATCH_SCORES), BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)), ARG_BUFFER(b->edge_index),
+                    ARG_BUFFER(b->edge_ends), BUFFER(r, SCRATCH_PLAN), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
+                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_TOP_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_ENDS_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)));
+}
+
+static abut_status list_near_pairs(const run *r, size_t poses)
+{
+  return LAUNCH_RUN(r, KERNEL_NEAR_PAIRS, poses, 1, ARG_BUFFER(edge_ends(r, 0)),
+                    ARG_BUFFER(edge_ends(r, 1)), BUFFER(r, SCRATCH_EDGE_WEIGHTS_1),
+                    BUFFER(r, SCRATCH_EDGE_WEIGHTS_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
+                    BUFFER(r, SCRATCH_PLAN), ARG_REAL(r->wanted.cutoff),
+                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_NEAR_LIST));
+}
+
+/* The opposing body's distance at the points of body `side` of the pairs in `list`. */
+static abut_status opposing(const run *r, size_t poses, int side, scratch_id list, double reach)
+{
+  const resident_body *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_NEAR_OPPOSING, lane_blocks(r, near_plane(r)), poses,
+                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, list), ARG_REAL(reach),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                    HEAD(r), ARG_INT(side));
+}
+
+static abut_status own(const run *r, size_t poses, int side)
+{
+  const resident_body *b = r->bodies[side];
+  return LAUNCH_RUN(r, KERNEL_LISTED_OWN, lane_blocks(r, near_plane(r)), poses,
+                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(b->head), ARG_BUFFER(b->shape), HEAD(r),
+                    ARG_INT(side), BUFFER(r, OF_SIDE(SCRATCH_OWN_1, side)));
+}
+
+/* Kept edges, and everything of their pairs that needs no field. */
+static abut_status near_pairs(const run *r, size_t poses)
+{
+  for (int side = 0; side < 2; ++side) {
+    TRY(selects(r, side) ? select_near(r, poses, side) : ABUT_SUCCESS);
+  }
+  return list_near_pairs(r, poses);
+}
+
+static abut_status list_active_pairs(const run *r, size_t poses)
+{
+  TRY(near_pairs(r, poses));
+  TRY(opposing(r, poses, 0, SCRATCH_NEAR_LIST, point_reach(r)));
+  TRY(opposing(r, poses, 1, SCRATCH_NEAR_LIST, point_reach(r)));
+  return LAUNCH_RUN(r, KERNEL_NEAR_ACTIVE, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
+                    BUFFER(r, SCRATCH_NEAR_LIST), ARG_REAL(r->wanted.cutoff), HEAD(r),
+                    BUFFER(r, SCRATCH_PAIR_LIST));
+}
+
+static abut_status pair_values(const run *r, size_t poses)
+{
+  TRY(own(r, poses, 0));
+  TRY(own(r, poses, 1));
+  return LAUNCH_RUN(r, KERNEL_LISTED_PAIRS, lane_blocks(r, near_plane(r)), poses,
+                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
+                    BUFFER(r, SCRATCH_OWN_1), BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_FRAMES),
+                    HEAD(r), ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_PAIR_VALUES));
+}
+
+/* ---- what is active ---- */
+
+abut_status run_active(const run *r, size_t poses)
+{
+  TRY(run_frames(r, poses));
+  TRY(plan(r, poses, false));
+  for (int side = 0; side < 2; ++side) {
+    TRY(needs_field(r, side) ? near_field(r, poses, side) : ABUT_SUCCESS);
+  }
+  if (edges_run(r)) {
+    TRY(list_active_pairs(r, poses));
+    TRY(pair_values(r, poses));
+  }
+  for (int side = 0; side < 2; ++side) {
+    if (lists_vertices(r, side)) {
+      TRY(list_vertices(r, poses, side));
+      TRY(vertex_values(r, poses, side, false));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Both bodies' listed vertices and the listed pairs with their values, as counts and sums read
+ * them. */
+#define LISTED_VALUES(r)                                                                          \
+  BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_VALUES_1),                           \
+    BUFFER(r, SCRATCH_VERTEX_LIST_2), BUFFER(r, SCRATCH_VERTEX_VALUES_2),                         \
+    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_PAIR_VALUES), HEAD(r)
+
+abut_status run_active_sums(const run *r, size_t poses)
+{
+  return LAUNCH_RUN(r, KERNEL_LISTED_SUMS, poses, 1, LISTED_VALUES(r),
+                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED));
+}
+
+abut_status run_active_counts(const run *r, size_t poses, double threshold)
+{
+  TRY(LAUNCH_RUN(r, KERNEL_LISTED_COUNT, poses, 1, LISTED_VALUES(r),
+                 ARG_REAL(threshold), BUFFER(r, SCRATCH_COUNTS)));
+  return LAUNCH_RUN(r, KERNEL_OFFSETS, 1, 1, BUFFER(r, SCRATCH_COUNTS), ARG_INT(poses),
+                    BUFFER(r, SCRATCH_OFFSETS));
+}
+
+abut_status run_entries(const run *r, size_t poses, double threshold, size_t capacity)
+{
+  const resident_body *const *b = r->bodies;
+  const size_t real = device_real_bytes(r->device);
+  bank *all = r->memory->bank;
+  TRY(bank_prepare(all, r->device, SCRATCH_LIST, capacity * COMPACT_INTS * sizeof(int)));
+  TRY(bank_prepare(all, r->device, SCRATCH_VALUES, capacity * COMPACT_REALS * real));
+  return LAUNCH_RUN(r, KERNEL_LISTED_ENTRIES, poses, 1, BUFFER(r, SCRATCH_LISTED_AT_1),
+                    ARG_BUFFER(b[0]->rank), BUFFER(r, SCRATCH_VERTEX_VALUES_1),
+                    BUFFER(r, SCRATCH_LISTED_AT_2), ARG_BUFFER(b[1]->rank),
+                    BUFFER(r, SCRATCH_VERTEX_VALUES_2), BUFFER(r, SCRATCH_PAIR_LIST),
+                    BUFFER(r, SCRATCH_PAIR_VALUES), BUFFER(r, SCRATCH_EDGE_INDEX_1),
+                    BUFFER(r, SCRATCH_EDGE_INDEX_2), HEAD(r), ARG_REAL(threshold),
+                    ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_OFFSETS), ARG_INT(capacity),
+                    ARG_INT(poses), BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
+}
+
+/* ---- what the caller has listed ---- */
+
+static abut_status read_list(const run *r, size_t poses, const entry_list *list)
+{
+  const resident_body *const *b = r->bodies;
+  return LAUNCH_RUN(r, KERNEL_ENTRIES_LISTED, poses, 1, ENTRY_LIST(list), ARG_BUFFER(b[0]->rank),
+                    ARG_BUFFER(b[1]->rank), HEAD(r), ARG_INT(poses),
+                    BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_LIST_2),
+                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_PAIR_ENTRIES),
+                    BUFFER(r, SCRATCH_SEGMENTS), BUFFER(r, SCRATCH_PLAN));
+}
+
+abut_status run_listed(const run *r, size_t poses, const entry_list *list)
+{
+  TRY(run_frames(r, poses));
+  TRY(read_list(r, poses, list));
+  if (!edges_run(r)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(plan(r, poses, true));
+  for (int side = 0; side < 2; ++side) {
+    TRY(selects(r, side) ? near_field(r, poses, side) : ABUT_SUCCESS);
+  }
+  return near_pairs(r, poses);
+}
+
+abut_status run_listed_values(const run *r, size_t poses)
+{
+  if (edges_run(r)) {
+    TRY(opposing(r, poses, 0, SCRATCH_PAIR_LIST, HUGE_VAL));
+    TRY(opposing(r, poses, 1, SCRATCH_PAIR_LIST, HUGE_VAL));
+    TRY(pair_values(r, poses));
+  }
+  for (int side = 0; side < 2; ++side) {
+    TRY(lists_vertices(r, side) ? vertex_values(r, poses, side, true) : ABUT_SUCCESS);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status run_listed_rows(const run *r, size_t poses, size_t first, size_t room)
+{
+  return LAUNCH_RUN(r, KERNEL_ENTRIES_GATHERED, poses, 1, BUFFER(r, SCRATCH_SEGMENTS),
+                    BUFFER(r, SCRATCH_VERTEX_VALUES_1), BUFFER(r, SCRATCH_VERTEX_VALUES_2),
+                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_PAIR_ENTRIES),
+                    BUFFER(r, SCRATCH_PAIR_VALUES), HEAD(r), ARG_INT(first), ARG_INT(room),
+                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_ROWS));
+}
+
+abut_status run_picked_rows(const run *r, size_t poses, const entry_list *list, size_t first,
+                            size_t room)
+{
+  return LAUNCH_RUN(r, KERNEL_ENTRIES_PICKED, poses, 1, ENTRY_LIST(list), ARG_INT(first),
+                    ARG_INT(room), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
+                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), HEAD(r),
+                    ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_ROWS));
+}

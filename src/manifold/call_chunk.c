@@ -1,0 +1,307 @@
+/* A call over a batch of poses as an operation of the engine: what is done with a chunk, and with a
+ * device before and after. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "geometry/layout.h"
+#include "manifold/active.h"
+#include "manifold/call.h"
+#include "modules/modules.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Contacts of a chunk are counted in int. */
+#define CHUNK_CONTACTS ((size_t)1 << 30)
+#define CHUNK_POSES 65535 /* work-groups along a second dimension that every driver takes */
+
+/* ---- a chunk ---- */
+
+static abut_status make_room(call_on *on, size_t poses)
+{
+  if (poses <= on->room) {
+    return ABUT_SUCCESS;
+  }
+  free(on->status);
+  free(on->values);
+  on->status = NULL;
+  on->values = NULL;
+  on->room = 0;
+  void *memory = NULL;
+  TRY(allocate(&memory, poses, sizeof(int)));
+  on->status = memory;
+  TRY(allocate(&memory, poses, REDUCED_REALS * sizeof(double)));
+  on->values = memory;
+  on->room = poses;
+  return ABUT_SUCCESS;
+}
+
+static abut_status upload_chunk(batch_on *b, size_t slot, chunk c)
+{
+  call_on *on = b->user;
+  TRY(make_room(on, c.count));
+  return on->call->upload ? on->call->upload(on, slot, c) : ABUT_SUCCESS;
+}
+
+/* Reductions whose arrays are a state's stay on the device. */
+static abut_status part_reductions(const call_on *on, const run *r, size_t count)
+{
+  void *to[REDUCED_REALS];
+  list_reductions(&on->call->batch->reductions, to);
+  for (size_t k = 0; on->call->base.state && k < REDUCED_REALS; ++k) {
+    if (to[k]) {
+      TRY(LAUNCH_RUN(r, KERNEL_STATE_COLUMN, count, 1, BUFFER(r, SCRATCH_REDUCED),
+                     ARG_INT(REDUCED_REALS), ARG_INT(k), ARG_INT(count),
+                     BUFFER(r, (scratch_id)(SCRATCH_COLUMNS + k))));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* What can be active, and what is asked for of it. */
+static abut_status launch_active(const call_on *on, const run *r, size_t poses)
+{
+  TRY(r->wanted.listed ? ABUT_SUCCESS : run_active(r, poses));
+  if (r->wanted.reduced) {
+    TRY(run_active_sums(r, poses));
+    TRY(part_reductions(on, r, poses));
+  }
+  return r->wanted.compact ? run_active_counts(r, poses, on->call->batch->compact->threshold)
+                           : ABUT_SUCCESS;
+}
+
+/* The forward pass, with its reductions and compact list. */
+static abut_status launch_values(const call_on *on, const run *r, size_t poses)
+{
+  const abut_compact *list = on->call->batch->compact;
+  if (!r->wanted.motions) { /* else all that is asked for is the call's own */
+    TRY(run_forward(r, poses));
+  }
+  if (r->wanted.reduced) {
+    TRY(run_reductions(r, poses));
+    TRY(part_reductions(on, r, poses));
+  }
+  if (!r->wanted.compact) {
+    return ABUT_SUCCESS;
+  }
+  const size_t most = poses * r->pair->layout.contacts;
+  const bool fits = !list->grows && list->capacity < most;
+  return run_compact(r, poses, list->threshold, fits ? list->capacity : most);
+}
+
+static abut_status launch_chunk(batch_on *b, size_t slot, chunk c)
+{
+  call_on *on = b->user;
+  const run *values = values_on(on, slot);
+  TRY(values->wanted.cutoff > 0.0 ? launch_active(on, values, c.count)
+                                  : launch_values(on, values, c.count));
+  return on->call->launch ? on->call->launch(on, slot, c) : ABUT_SUCCESS;
+}
+
+/* A loop on a state does not wait for statuses that nobody asks for. */
+static abut_status fetch_status(call_on *on, const run *r, chunk c)
+{
+  if (on->call->base.state && !on->call->batch->status) {
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_read(run_buffer(r, SCRATCH_STATUS), 0, c.count * sizeof(int), on->status));
+  uint8_t *to = on->call->batch->status;
+  on->rejected = 0;
+  for (size_t i = 0; i < c.count; ++i) {
+    on->rejected += on->status[i] != ABUT_POSE_OK;
+    if (to) {
+      to[batch_row(&on->call->base, c.first + i)] = (uint8_t)on->status[i];
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status fetch_reductions(const call_on *on, const run *r, chunk c)
+{
+  const size_t size = on->call->real_bytes;
+  void *to[REDUCED_REALS];
+  if (!r->wanted.reduced || on->call->base.state) {
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_read(run_buffer(r, SCRATCH_REDUCED), 0, c.count * REDUCED_REALS * size, on->values));
+  list_reductions(&on->call->batch->reductions, to);
+  const char *from = (const char *)on->values;
+  for (size_t k = 0; k < REDUCED_REALS; ++k) {
+    for (size_t i = 0; to[k] && i < c.count; ++i) {
+      memcpy(bytes_behind(to[k], batch_row(&on->call->base, c.first + i) * size),
+             from + (i * REDUCED_REALS + k) * size, size);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status fetch_compact(call_on *on, const run *r, chunk c)
+{
+  const compact_list *list = &on->call->list;
+  int found = 0;
+  if (!list->out) {
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_read(run_buffer(r, SCRATCH_OFFSETS), c.count * sizeof(int), sizeof found, &found));
+  piece_free(on->piece);
+  TRY(piece_create(list, c.first, c.count, (size_t)found, &on->piece));
+  const size_t entries = on->piece->entries;
+  if (!entries) {
+    return ABUT_SUCCESS; /* nor room for them */
+  }
+  if (r->wanted.cutoff > 0.0) { /* only now it is known how many there are */
+    TRY(run_entries(r, c.count, list->out->threshold, entries));
+  }
+  TRY(buffer_read(run_buffer(r, SCRATCH_LIST), 0, entries * COMPACT_INTS * sizeof(int),
+                  on->piece->ints));
+  return buffer_read(run_buffer(r, SCRATCH_VALUES), 0, entries * COMPACT_REALS * list->real_bytes,
+                     on->piece->reals);
+}
+
+static abut_status collect_chunk(batch_on *b, size_t slot, chunk c)
+{
+  call_on *on = b->user;
+  const run *values = values_on(on, slot);
+  TRY(fetch_status(on, values, c));
+  TRY(fetch_reductions(on, values, c));
+  TRY(fetch_compact(on, values, c));
+  return on->call->collect ? on->call->collect(on, slot, c) : ABUT_SUCCESS;
+}
+
+static void add_chunk(batch_on *b, chunk c)
+{
+  call_on *on = b->user;
+  call *all = (call *)b->call; /* its base comes first */
+  (void)c;
+  all->batch->rejected += on->rejected;
+  if (all->list.out) {
+    compact_list_add(&all->list, on->piece);
+    on->piece = NULL;
+  }
+}
+
+/* ---- a device ---- */
+
+/* Kernels count the blocks of a pose in int. */
+static abut_status check_parts(const run *r)
+{
+  const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
+  for (int side = 0; side < 2 && r->wanted.cotangents && !gated(r); ++side) {
+    const resident_body *b = r->bodies[side];
+    const size_t vertices = r->pair->selected_vertices[side] ? r->pair->layout.vertices[side] : 0;
+    const size_t edges = r->pair->selected_edges[side] ? r->pair->layout.edges[side] : 0;
+    if (vertices * (b->vertex_padded / lanes) > most || edges * (b->edge_padded / lanes) > most) {
+      return fail(ABUT_ERROR_TOO_LARGE, "SoftSort's derivatives of %zu vertices and %zu edges kept "
+                  "of body %d are too many: keep fewer", vertices, edges, side + 1);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* What a run of this pair skips. Of blocks and lists' derivatives, every contact that is in no
+ * list. */
+static void choose_cutoff(run *r, const call *c)
+{
+  if (r->wanted.blocks || r->wanted.listed) {
+    const bool active = !r->wanted.blocks || c->batch->compact->threshold > 0.0;
+    r->wanted.listed = active && can_skip_inactive(r, ANY_CUTOFF);
+    r->wanted.cutoff = r->wanted.listed ? ANY_CUTOFF : 0.0;
+  } else {
+    r->wanted.cutoff = call_cutoff(r, c->batch);
+  }
+}
+
+/* A run in a slot of a device, for a chunk of a group. */
+static abut_status place_run(run *r, const call *c, int which, batch_on *b, size_t slot,
+                             size_t group)
+{
+  *r = c->runs[which];
+  r->pair = c->lists[which] ? pair_get(c->lists[which][c->order.pairs[group]]) : r->pair;
+  r->device = b->device;
+  r->memory = &b->memory[slot][which];
+  if (!r->pair) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(pair_on(r->pair, b->place, &r->on));
+  for (int i = 0; i < 2; ++i) {
+    body *of = body_get(r->pair->bodies[i]);
+    if (!of) {
+      return ABUT_ERROR_HANDLE;
+    }
+    TRY(body_on(of, b->place, &r->bodies[i]));
+  }
+  choose_cutoff(r, c);
+  TRY(check_parts(r));
+  return check_scratch(r);
+}
+
+/* Each program that the call needs has answered a known question before. */
+static abut_status test_programs(const batch_call *b, size_t place)
+{
+  const call *c = (const call *)b;
+  for (int i = 0; i < c->run_count; ++i) {
+    const run *r = &c->runs[i];
+    TRY(test_member(b->context, place, MODULE_MANIFOLD, r->program, false));
+    if (r->wanted.cotangents) {
+      TRY(test_member(b->context, place, MODULE_MANIFOLD, r->program, true));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status place(batch_on *b)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(call_on)));
+  call_on *on = memory;
+  b->user = on;
+  on->call = (const call *)b->call;
+  on->batch = b;
+  return ABUT_SUCCESS;
+}
+
+/* The pair's runs in the slot. */
+static abut_status enter(batch_on *b, size_t slot, size_t group)
+{
+  call_on *on = b->user;
+  for (int i = 0; i < on->call->run_count; ++i) {
+    TRY(place_run(&on->runs[slot][i], on->call, i, b, slot, group));
+    scratch_bytes(&on->runs[slot][i], b->bytes[i]);
+  }
+  const size_t contacts = on->runs[slot][0].pair->layout.contacts;
+  const size_t most = CHUNK_CONTACTS / (contacts + 1);
+  b->most = most < CHUNK_POSES ? most : CHUNK_POSES;
+  b->units[slot] = contacts;
+  return ABUT_SUCCESS;
+}
+
+static void leave(batch_on *b)
+{
+  call_on *on = b->user;
+  if (on) {
+    free(on->status);
+    free(on->values);
+    piece_free(on->piece);
+    free(on);
+  }
+}
+
+void call_empty(call *c)
+{
+  c->batch->rejected = 0;
+  compact_list_free(&c->list);
+  c->list.poses = 0;
+  if (c->list.out) {
+    c->list.out->count = 0;
+  }
+}
+
+static void again(batch_call *b)
+{
+  call_empty((call *)b); /* its base comes first */
+}
+
+const operation poses_operation = {
+  .module = MODULE_MANIFOLD, .test = test_programs, .place = place, .enter = enter,
+  .upload = upload_chunk, .launch = launch_chunk, .collect = collect_chunk, .add = add_chunk,
+  .leave = leave, .again = again,
+};

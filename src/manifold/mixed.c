@@ -1,0 +1,124 @@
+#include "manifold/mixed.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include <stdlib.h>
+
+bool is_mixed(const abut_batch *b)
+{
+  return b->pairs || b->pair;
+}
+
+/* ---- checks ---- */
+
+static abut_status check_pair(const abut_batch *b, size_t i, const context *owner)
+{
+  const pair *p = pair_get(b->pairs[i]);
+  if (!p) {
+    return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is none, or destroyed", i);
+  }
+  if (!body_get(p->bodies[0]) || !body_get(p->bodies[1])) {
+    return fail(ABUT_ERROR_HANDLE, "a body of pair %zu of the batch's list is destroyed", i);
+  }
+  return p->context == owner ? ABUT_SUCCESS
+                             : fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another "
+                                    "context than pair 0", i);
+}
+
+static abut_status check_entries(const abut_batch *b)
+{
+  for (size_t i = 0; i < b->count; ++i) {
+    if (b->pair[i] >= b->pair_count) {
+      return fail(ABUT_ERROR_ARGUMENT, "entry %zu is of pair %u; the batch's list has %zu", i,
+                  b->pair[i], b->pair_count);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status mixed_check(const abut_batch *b, size_t *most)
+{
+  if (!b->pairs || !b->pair_count || (b->count && !b->pair)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs needs a list of them, and an index "
+                "for each entry");
+  }
+  if (b->count > UINT32_MAX) {
+    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs counts poses in 32 bits; split it");
+  }
+  const pair *first = pair_get(b->pairs[0]);
+  *most = 0;
+  for (size_t i = 0; i < b->pair_count; ++i) {
+    TRY(check_pair(b, i, first ? first->context : NULL));
+    const size_t contacts = pair_get(b->pairs[i])->layout.contacts;
+    *most = contacts > *most ? contacts : *most;
+  }
+  return check_entries(b);
+}
+
+/* ---- the order ---- */
+
+/* ends: of the entries of each pair of the list, in order. */
+static void name_groups(const abut_batch *b, const size_t *ends, mixed *m)
+{
+  for (size_t i = 0; i < b->pair_count; ++i) {
+    if (ends[i] > (i ? ends[i - 1] : 0)) {
+      m->groups[m->group_count] = (job_group){.end = ends[i]};
+      m->pairs[m->group_count++] = (uint32_t)i;
+    }
+  }
+}
+
+static void sort_entries(const abut_batch *b, size_t *ends, mixed *m)
+{
+  for (size_t i = 0; i < b->count; ++i) {
+    ++ends[b->pair[i]];
+  }
+  for (size_t i = 1; i < b->pair_count; ++i) {
+    ends[i] += ends[i - 1];
+  }
+  name_groups(b, ends, m);
+  for (size_t i = b->count; i-- > 0;) { /* from the last one, so that equals keep their order */
+    m->rows[--ends[b->pair[i]]] = (uint32_t)i;
+  }
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+abut_status mixed_create(const abut_batch *b, mixed *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *ends = NULL, *rows = NULL, *groups = NULL, *pairs = NULL;
+  const size_t most = lesser(b->pair_count, b->count);
+  *out = (mixed){NULL, NULL, NULL, 0};
+  TRY_DONE(allocate(&ends, b->pair_count, sizeof(size_t)));
+  TRY_DONE(allocate(&rows, b->count, sizeof *out->rows));
+  TRY_DONE(allocate(&groups, most, sizeof *out->groups));
+  TRY_DONE(allocate(&pairs, most, sizeof *out->pairs));
+  *out = (mixed){rows, groups, pairs, 0};
+  sort_entries(b, ends, out);
+done:
+  free(ends);
+  if (status != ABUT_SUCCESS) {
+    free(rows);
+    free(groups);
+  }
+  return status;
+}
+
+void mixed_free(mixed *m)
+{
+  free(m->rows);
+  free(m->groups);
+  free(m->pairs);
+  *m = (mixed){NULL, NULL, NULL, 0};
+}
+
+void mixed_count(const abut_batch *b)
+{
+  for (size_t i = 0; b->contacts && i < b->count; ++i) {
+    b->contacts[i] = (uint32_t)pair_get(b->pairs[b->pair[i]])->layout.contacts;
+  }
+}

@@ -1,0 +1,29 @@
+/* A batch whose entries are of several pairs: in which order they are computed. */
+#ifndef ABUT_MANIFOLD_MIXED_H
+#define ABUT_MANIFOLD_MIXED_H
+
+#include "manifold/pair.h"
+#include "schedule/schedule.h"
+
+/* Entries pair by pair, those of one in the caller's order. */
+typedef struct mixed {
+  uint32_t *rows;    /* (N) the entry that is computed at each place */
+  job_group *groups; /* of pairs that have entries; without rates */
+  uint32_t *pairs;   /* of each group, in the batch's list */
+  size_t group_count;
+} mixed;
+
+/* Whether a batch has pairs of its own. */
+bool is_mixed(const abut_batch *b);
+
+/* Refuses lists that cannot be computed. *most: the largest number of contacts among the pairs. */
+abut_status mixed_check(const abut_batch *b, size_t *most);
+
+/* Of a batch that has been checked. */
+abut_status mixed_create(const abut_batch *b, mixed *out);
+void mixed_free(mixed *m);
+
+/* Each entry's own number of contacts, where the batch asks for it. */
+void mixed_count(const abut_batch *b);
+
+#endif

@@ -1,0 +1,38 @@
+#include "manifold/outputs.h"
+
+#include "geometry/layout.h"
+#include <abut/derivatives.h>
+#include <stddef.h>
+#include <string.h>
+
+#define OUTPUT(member, id, components_, column_) \
+  {.names = {#member, #member, "the cotangent of " #member, "the tangent of " #member}, \
+   .offsets = {offsetof(abut_batch, member), offsetof(abut_compact, member), \
+               offsetof(abut_cotangents, member), offsetof(abut_tangents, member)}, \
+   .want = WANT_##id, .components = (components_), .column = (column_), \
+   .values = SCRATCH_##id, .bars = SCRATCH_##id##_BAR}
+
+const contact_output contact_outputs[OUTPUTS] = {OUTPUT(p, P, 3, 0), OUTPUT(d, D, 1, 3),
+                                                 OUTPUT(n, N, 3, 4),
+                                                 OUTPUT(activity, ACTIVITY, 1, 7)};
+
+void *output_array(const contact_output *o, output_struct kind, const void *of)
+{
+  void *array = NULL;
+  memcpy(&array, (const char *)of + o->offsets[kind], sizeof array);
+  return array;
+}
+
+void output_set(const contact_output *o, output_struct kind, void *of, void *array)
+{
+  memcpy((char *)of + o->offsets[kind], &array, sizeof array);
+}
+
+int outputs_given(output_struct kind, const void *of)
+{
+  int given = 0;
+  for (size_t i = 0; of && i < OUTPUTS; ++i) {
+    given |= output_array(&contact_outputs[i], kind, of) ? contact_outputs[i].want : 0;
+  }
+  return given;
+}

@@ -1,0 +1,53 @@
+/* What self-tests share: arrays in the context's precision, and answers against what is known. */
+#ifndef ABUT_MODULES_QUESTION_H
+#define ABUT_MODULES_QUESTION_H
+
+#include "base/reals.h"
+#include "device/context.h"
+
+/* Everything is taken from one array. */
+typedef struct question {
+  context *one; /* of the device alone */
+  reals room;
+  size_t used;
+} question;
+
+/* What must come back: rows, of poses or queries, of some slots with some components. */
+typedef struct answer {
+  const char *name;
+  const double *expected;
+  size_t slots, components;
+  double tolerances[2]; /* by precision */
+  bool relative;        /* these are parts of the largest number expected */
+} answer;
+
+/* The table of docs/spec.md, section 9, in float32 its line for 99 % of the entries. PoCL, Intel's
+ * CPU runtime and the host path keep to a twentieth of that, in float64 to a two hundredth. */
+#define OF_P {3e-5, 1e-9}, false
+#define OF_D {2e-4, 1e-9}, false
+#define OF_N {1e-3, 1e-8}, false
+#define OF_ACTIVITY {3e-5, 1e-9}, false
+#define OF_SLOPES {2e-3, 1e-7}, true
+
+abut_status question_open(question *q, context *one, size_t numbers);
+
+/* Leaves the numbers where kernels that have not ended in time may still use them. */
+void question_close(question *q);
+
+abut_context question_context(const question *q);
+
+/* The next `count` numbers, from an array whose first `period` are repeated. */
+void *question_put(question *q, const double *from, size_t count, size_t period);
+
+/* Room for an answer, which a device that does nothing leaves without numbers. */
+void *question_ask(question *q, size_t count);
+
+/* What lies at a place that question_put or question_ask has given. */
+double question_number(const question *q, const void *array, size_t i);
+
+/* Fails where `rows` rows of an answer are not as expected, where they are repeated after
+ * `period` rows. */
+abut_status question_compare(const question *q, const answer *a, const void *got, size_t rows,
+                             size_t period);
+
+#endif
