@@ -237,7 +237,7 @@ static void open_device(bench *b)
   good("context", code);
   b->queue = clCreateCommandQueue(b->context, device, 0, &code);
   good("queue", code);
-  const char *sources[2] = {kernel_source, weights_source};
+  const char *sources[2] = {kernel_sources[MODULE_MANIFOLD], weights_source};
   cl_program program = clCreateProgramWithSource(b->context, 2, sources, NULL, &code);
   good("program", code);
   char options[256];

@@ -4,7 +4,7 @@
 Makes a copy of cl/ whose field counts the superquadrics that it evaluates (culling leaves out the rest):
 in place of the normal, so that distances still select the same edges, or of a distance by itself. It
 runs bench/evaluations on PoCL with it, and multiplies by the operations of one evaluation, counted off
-cl/geometry/superquadric.inl and compose.inl by hand (a multiply-add is two; integer operations, loads and
+cl/geometry/superquadric.inl and blend.inl by hand (a multiply-add is two; integer operations, loads and
 selects are not counted):
   bounds    38: move and map 18, two squares 12, two roots and a quotient 3, two ends 4, comparison 1
   distance 228: move and rotate 18, scale and square 9, three log2 at 21, two soft maxima at 43,
@@ -31,21 +31,24 @@ def patched(text, *pairs):
 
 def counting_kernels(source, into, own):
     shutil.copytree(source, into)
-    compose = into / "geometry" / "compose.inl"
-    compose.write_text(patched(
-        compose.read_text(), ("  num least, sum;", "  num least, sum, evaluated;"),
+    blend = into / "geometry" / "blend.inl"
+    blend.write_text(patched(
+        blend.read_text(), ("  num least, sum;", "  num least, sum, evaluated;"),
         ("  b.sum = n_lit(R(0.0));", "  b.sum = n_lit(R(0.0));\n  b.evaluated = b.sum;"),
         ("  b->sum = n_mad(b->sum, keep, take);",
-         "  b->sum = n_mad(b->sum, keep, take);\n  b->evaluated = n_shift(b->evaluated, R(1.0));"),
-        ("  out->phi = m.phi;",
+         "  b->sum = n_mad(b->sum, keep, take);\n  b->evaluated = n_shift(b->evaluated, R(1.0));")))
+    compose = into / "geometry" / "compose.inl"
+    compose.write_text(patched(
+        compose.read_text(),
+        ("  out->phi = n_select(n_value(plus.sum) > lane_lit(R(0.0)), m.phi, n_lit(REAL_BIG));",
          "  const num evaluated = subtracted ? n_add(plus.evaluated, b.evaluated) : plus.evaluated;\n"
          "  out->phi = all & JET_NORMAL ? m.phi : evaluated;"),
         ("    out->normal = FN(unit)(m.raw, c->normal);",
          "    out->normal = FN(make)(evaluated, n_lit(R(0.0)), n_lit(R(0.0)));")))
-    vertex = into / "kernels" / "vertex.cl"
+    vertex = into / "kernels" / "manifold" / "vertex.cl"
     vertex.write_text(patched(vertex.read_text(), (
         "poisoned(frame, phi)", "poisoned(frame, load(at + padded, field_stride))")))
-    edge = into / "kernels" / "edge.cl"
+    edge = into / "kernels" / "manifold" / "edge.cl"
     values = ("in.m1.x", "n_sqrt(FN(dot3)(in.m2, in.m2))") if own else ("in.opposing1", "in.opposing2")
     edge.write_text(patched(edge.read_text(), ("poisoned(frame, r.d1)", f"poisoned(frame, {values[0]})"),
                             ("poisoned(frame, r.d2)", f"poisoned(frame, {values[1]})")))

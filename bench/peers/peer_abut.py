@@ -29,9 +29,11 @@ def witness(request):
 
 def contacts(request):
     command = [pathlib.Path(request["build"], "src", "cli", "abut"), "bench", *request["bodies"],
-               "--smoothing", request["smoothing"], "--poses", request["poses"], "--device",
-               request["device"], "--batch", request["size"], "--variant", request.get("variant", "full"),
-               "--what", request.get("whats", "forward"), "--json", "--quiet"]
+               "--poses", request["poses"], "--device", request["device"], "--batch", request["size"],
+               "--variant", request.get("variant", "full"), "--json", "--quiet",
+               "--what", request.get("whats") or request.get("call", "forward")]
+    if request["smoothing"]:  # else fitted
+        command += ["--smoothing", request["smoothing"]]
     rows = json.loads(run(command))
     if "whats" in request:
         return {"rows": rows}

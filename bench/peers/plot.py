@@ -81,6 +81,8 @@ def manifold(results, plots):
             style, colour = "s--", next(greys)
         elif name.startswith("MJX"):
             style, colour = "^-", next(others)
+        elif name.startswith("abut,"):
+            style = "o:" if name.endswith("one core") else "o--"
         label = name + (f" (first call {first[name]:.0f} s)" if first[name] >= 1 else "")
         draw_line(ax, found, ends.get(name), label, style, colour, 2 if name == "abut" else 1.3)
     ax.set_title(f"contacts of two bodies: {about['bodies']}", fontsize=10)
