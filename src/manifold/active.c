@@ -1,6 +1,6 @@
-/* Active contacts alone: the kernels of cl/kernels/near.cl and listed.cl. A bound decides what can
- * reach the cutoff, the greater of the smoothing's floor and the list's threshold; only that is
- * computed. Equal to the full computation but for rounding. */
+/* Active contacts alone: the kernels of near.cl and listed.cl in cl/kernels/manifold. A bound
+ * decides what can reach the cutoff, the greater of the smoothing's floor and the list's threshold;
+ * only that is computed. Equal to the full computation but for rounding. */
 #include "manifold/active.h"
 
 #include "base/error.h"
@@ -150,8 +150,8 @@ static abut_status plan(const run *r, size_t poses, bool given)
   }
   return LAUNCH_RUN(r, KERNEL_NEAR_PLAN, poses, 1, BUFFER(r, SCRATCH_BALL_BOUNDS_1),
                     BUFFER(r, SCRATCH_BALL_BOUNDS_2), BUFFER(r, SCRATCH_TOUCH),
-                    ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses), HEAD(r), BUFFER(r, SCRATCH_PLAN),
-                    BUFFER(r, SCRATCH_REACHES));
+                    ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses),
+                    HEAD(r), BUFFER(r, SCRATCH_PLAN), BUFFER(r, SCRATCH_REACHES));
 }
 
 static abut_status near_field(const run *r, size_t poses, int side)

@@ -191,6 +191,65 @@ static void compare_random(abut_context context)
   }
 }
 
+/* A box as a thin superquadric, whose values inside say little of depth. */
+static bool make_thin(abut_context context, const double half[3], abut_body *out)
+{
+  double vertices[24];
+  abut_body_def def;
+  cube_def(half, vertices, &def);
+  const abut_superquadric solid = {{half[0], half[1], half[2]}, {0.1, 0.1}, {0, 0, 0},
+                                   {1, 0, 0, 0}, ABUT_ADD};
+  def.superquadrics = &solid;
+  def.superquadric_count = 1;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
+/* Every pose holds a grain within the plate or close to it. */
+static void put_grains(double thickness, double *pose1, double *pose2)
+{
+  uint64_t seed = 77;
+  for (size_t i = 0; i < POSES; ++i) {
+    const double inside[3] = {0.45 * (2.0 * random_uniform(&seed) - 1.0),
+                              0.35 * (2.0 * random_uniform(&seed) - 1.0),
+                              1.5 * thickness * (2.0 * random_uniform(&seed) - 1.0)};
+    random_pose(&seed, 0.5, pose1 + 7 * i);
+    random_pose(&seed, 0.0, pose2 + 7 * i);
+    apply(pose1 + 7 * i, inside, false, pose2 + 7 * i);
+  }
+}
+
+/* Thresholds above one half ask for depth, of which bounds know nothing: in a plate's middle a
+ * superquadric's depth, along the ray from its centre, is many times that below the face. */
+static void try_deep_thresholds(abut_context context)
+{
+  static const double thresholds[] = {0.5, 0.6, 0.8, 0.95}, thicknesses[] = {0.2, 0.02, 0.003};
+  static const double grain[3] = {0.01, 0.01, 0.01};
+  static double pose1[7 * POSES], pose2[7 * POSES];
+  for (size_t i = 0; i < 3; ++i) {
+    abut_body bodies[2];
+    abut_smoothing s;
+    abut_pair pair;
+    const double plate[3] = {0.5, 0.4, thicknesses[i]};
+    put_grains(thicknesses[i], pose1, pose2);
+    if (!make_thin(context, plate, &bodies[0]) || !make_thin(context, grain, &bodies[1]) ||
+        !CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], &s))) {
+      return;
+    }
+    s.penetration = 2.0 * grain[0];
+    if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+      return;
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      char what[64];
+      snprintf(what, sizeof what, "thickness %g, threshold %g", thicknesses[i], thresholds[k]);
+      compare_lists(pair, thresholds[k], pose1, pose2, what);
+    }
+    CHECK_OK(abut_destroy_pair(pair));
+    CHECK_OK(abut_destroy_body(bodies[0]));
+    CHECK_OK(abut_destroy_body(bodies[1]));
+  }
+}
+
 /* The first list of a context, and nothing can be in it. */
 static void try_nothing(abut_context context)
 {
@@ -234,6 +293,7 @@ int main(int argc, char **argv)
   compare_golden(context, argv[2], "box-on-box");
   compare_golden(context, argv[2], "composed");
   compare_random(context);
+  try_deep_thresholds(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

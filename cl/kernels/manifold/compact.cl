@@ -1,7 +1,7 @@
 // Values alone: per-pose reductions and the compact list, from the distances and activities of a
 // chunk; rows of a caller's arrays. Plain numbers only.
 
-// One work-group a pose. vertex_slots: how many slots, from the first, are vertex contacts.
+// One work-group a pose.
 KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
                    GLOBAL const real *frames, GLOBAL real *out)
 {
