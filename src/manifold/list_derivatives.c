@@ -12,9 +12,14 @@
 
 typedef struct list_call {
   const abut_compact *list;
-  const abut_cotangents *cotangents; /* or NULL */
-  const abut_tangents *tangents;     /* or NULL */
+  const abut_cotangents *cotangents; /* of a VJP; NULL where the list is empty */
+  const abut_tangents *tangents;     /* of a JVP, else NULL */
 } list_call;
+
+static bool is_vjp(const list_call *l)
+{
+  return !l->tangents;
+}
 
 /* The entries of a pose. */
 typedef struct entry_range {
@@ -133,7 +138,7 @@ static abut_status put_rows(const call_on *on, const run *r, chunk c, size_t ent
   const size_t size = device_real_bytes(r->device);
   reals rows;
   TRY(reals_create(&rows, (entries + 1) * COMPACT_REALS, size));
-  for (size_t i = 0; i < OUTPUTS; ++i) {
+  for (size_t i = 0; l->cotangents && i < OUTPUTS; ++i) {
     const contact_output *o = &contact_outputs[i];
     copy_rows(on, c, o, rows.data, output_array(o, OUTPUT_COTANGENTS, l->cotangents), size, false);
   }
@@ -148,7 +153,7 @@ static abut_status list_upload(call_on *on, size_t slot, chunk c)
   const run *r = derivatives_on(on, slot);
   const size_t entries = count_entries(on, c);
   TRY(put_places(on, r, c, entries));
-  if (l->cotangents) {
+  if (is_vjp(l)) {
     return put_rows(on, r, c, entries);
   }
   const size_t number = number_parts(r->program) * device_real_bytes(r->device);
@@ -176,7 +181,7 @@ static abut_status list_launch(call_on *on, size_t slot, chunk c)
   const entry_list list = {run_buffer(r, SCRATCH_OFFSETS), run_buffer(r, SCRATCH_SLOTS), 0, 1,
                            count_entries(on, c)};
   TRY(listed ? run_listed(r, c.count, &list) : ABUT_SUCCESS);
-  if (l->cotangents) {
+  if (is_vjp(l)) {
     TRY(listed ? run_row_bars(r, c.count) : scatter_bars(r, c.count));
     return listed ? run_active_reverse(r, c.count) : run_reverse(r, c.count);
   }
@@ -193,7 +198,7 @@ static abut_status list_collect(call_on *on, size_t slot, chunk c)
 {
   const list_call *l = on->call->user;
   const run *r = derivatives_on(on, slot);
-  const size_t entries = l->tangents ? count_entries(on, c) : 0;
+  const size_t entries = is_vjp(l) ? 0 : count_entries(on, c);
   const size_t size = device_real_bytes(r->device), row = COMPACT_REALS * size;
   void *rows = NULL;
   if (!entries) {
@@ -222,6 +227,9 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
     return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take a batch of poses alone, without "
                 "outputs");
   }
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take no second smoothing");
+  }
   TRY(check_list(l->list, batch, r));
   r->program = program;
   r->wanted.listed = true; /* where the entry's pair can */
@@ -237,7 +245,7 @@ abut_status abut_list_vjp(abut_pair handle_, abut_batch *batch, const abut_compa
 {
   call c;
   list_call l = {.list = list, .cotangents = cotangents};
-  const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
+  const int given = cotangents ? outputs_given(OUTPUT_COTANGENTS, cotangents) : 0;
   if (!list || !gradients || (!given && list->count)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_list_vjp needs a list, cotangents of its entries, and "
                 "gradients");

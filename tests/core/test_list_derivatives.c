@@ -360,6 +360,52 @@ static void try_two_pairs(const abut_body bodies[2])
   CHECK_OK(abut_destroy_pair(pairs[1]));
 }
 
+/* Nothing touches: a list of no entry gives gradients of 0, with cotangents or without. */
+static void try_empty(abut_context context)
+{
+  const double half[3] = {0.5, 0.5, 0.5};
+  abut_body box;
+  abut_smoothing s;
+  abut_pair pairs[2];
+  abut_batch batch = abut_default_batch();
+  const abut_cotangents bars = {NULL, NULL, NULL, NULL};
+  const abut_compact list = {.count = 0};
+  void *poses = zeros(6 * POSES), *gradient[2] = {zeros(6 * POSES), zeros(6 * POSES)};
+  if (!make_box(context, half, &box) || !CHECK_OK(abut_fit_smoothing(box, box, &s)) ||
+      !CHECK_OK(abut_create_pair(box, box, &s, &pairs[0]))) {
+    return;
+  }
+  s.select = ABUT_SELECT_SOFTSORT;
+  CHECK_OK(abut_create_pair(box, box, &s, &pairs[1]));
+  const abut_gradients gradients = {gradient[0], gradient[1]};
+  batch.count = POSES;
+  batch.pose1 = batch.pose2 = poses;
+  for (int i = 0; i < 4; ++i) {
+    size_t wrong = 0;
+    for (size_t k = 0; k < 6 * POSES; ++k) {
+      real_put(gradient[0], precision, k, 7.0);
+      real_put(gradient[1], precision, k, 7.0);
+    }
+    CHECK_OK(abut_list_vjp(pairs[i / 2], &batch, &list, i % 2 ? &bars : NULL, &gradients));
+    for (size_t k = 0; k < 6 * POSES; ++k) {
+      wrong += real_at(gradient[0], precision, k) != 0.0 || real_at(gradient[1], precision, k) != 0.0;
+    }
+    check(!wrong, "pair %d: %zu numbers of an empty list's gradients are not 0", i / 2, wrong);
+  }
+  batch.derivatives = batch.pairs = pairs;
+  batch.pair_count = 2;
+  batch.pair = calloc(POSES, sizeof(uint32_t));
+  check(abut_list_vjp(ABUT_BATCH_PAIRS, &batch, &list, &bars, &gradients) == ABUT_ERROR_ARGUMENT &&
+          strstr(abut_last_error(), "second smoothing"), "says: %s", abut_last_error());
+  free((void *)(uintptr_t)batch.pair);
+  free(poses);
+  free(gradient[0]);
+  free(gradient[1]);
+  CHECK_OK(abut_destroy_pair(pairs[0]));
+  CHECK_OK(abut_destroy_pair(pairs[1]));
+  CHECK_OK(abut_destroy_body(box));
+}
+
 /* All of them, or two. */
 static void try_ways(const abut_body bodies[2], const char *name, bool all)
 {
@@ -394,6 +440,7 @@ int main(int argc, char **argv)
   if (argc < 3 || !test_context(precision, &context)) {
     return 77;
   }
+  try_empty(context);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
     abut_body bodies[2];
     char path[4096];
