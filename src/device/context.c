@@ -305,11 +305,19 @@ abut_status context_stand_in(context *c)
   return device_open(&options, &m->device);
 }
 
+/* What a device keeps for chunks makes room for what is asked of it now. */
 static abut_status run_on(context *c, size_t i, member_function run, void *user)
 {
-  const abut_status status = run(c, i, user);
+  member *m = &c->members[i];
+  abut_status status = run(c, i, user);
+  if (is_memory_error(status) && m->banks) {
+    device_drain(m->device);
+    banks_free(m->banks);
+    m->banks = NULL;
+    status = run(c, i, user);
+  }
   if (status != ABUT_SUCCESS) {
-    device_drain(c->members[i].device);
+    device_drain(m->device);
   }
   return status;
 }

@@ -230,13 +230,16 @@ static void report(hand *h, size_t slot, double finished)
   pthread_mutex_unlock(&s->lock);
 }
 
-static abut_status finish(hand *h, size_t slot)
+/* computed: its kernels have ended, so that an error is one of what comes behind them. */
+static abut_status finish(hand *h, size_t slot, bool *computed)
 {
   worker *w = &h->worker;
   const chunk c = h->held[slot];
   double ended = 0.0;
+  *computed = false;
   device_select(w->device, slot);
   TRY(device_wait(w->device, &ended));
+  *computed = true;
   const double submitted = h->submitted[slot];
   const double began = h->ended > submitted ? h->ended : submitted;
   double start = now();
@@ -265,6 +268,19 @@ static void fail_job(sharing *s, abut_status status)
   }
 }
 
+/* Gives back what was taken and is not done, under the lock. */
+static void return_held(hand *h)
+{
+  sharing *s = h->sharing;
+  for (; h->count; --h->count) {
+    const chunk c = h->held[h->oldest];
+    s->returned[s->returned_count++] = c;
+    s->flying -= c.count;
+    h->oldest = (h->oldest + 1) % h->slots;
+  }
+  pthread_cond_broadcast(&s->changed);
+}
+
 static void give_back(hand *h, abut_status status)
 {
   sharing *s = h->sharing;
@@ -278,15 +294,9 @@ static void give_back(hand *h, abut_status status)
   } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
     fail_job(s, status);
   }
-  for (; h->count; --h->count) {
-    const chunk c = h->held[h->oldest];
-    s->returned[s->returned_count++] = c;
-    s->flying -= c.count;
-    h->oldest = (h->oldest + 1) % DEVICE_SLOTS;
-  }
   h->working = false;
   --s->working;
-  pthread_cond_broadcast(&s->changed);
+  return_held(h);
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -304,24 +314,12 @@ static abut_status tell_caller(sharing *s)
            : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, j->total);
 }
 
-static abut_status finish_oldest(hand *h)
+static abut_status finish_oldest(hand *h, bool *computed)
 {
-  TRY(finish(h, h->oldest));
+  TRY(finish(h, h->oldest, computed));
   h->oldest = (h->oldest + 1) % h->slots;
   --h->count;
   return h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing);
-}
-
-/* Gives back what was taken last. */
-static void return_newest(hand *h)
-{
-  sharing *s = h->sharing;
-  pthread_mutex_lock(&s->lock);
-  const chunk c = h->held[(h->oldest + --h->count) % h->slots];
-  s->returned[s->returned_count++] = c;
-  s->flying -= c.count;
-  pthread_cond_broadcast(&s->changed);
-  pthread_mutex_unlock(&s->lock);
 }
 
 /* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
@@ -334,33 +332,71 @@ static void shrink(worker *w, size_t group, size_t most)
   }
 }
 
-/* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
- * at a time: no larger where others were under way, else half as large. So few elements that all of
- * that was not enough, with nothing there of other groups, cost the device. */
-static abut_status make_do(hand *h, abut_status status)
+static size_t least_of(const hand *h)
 {
+  const size_t least = h->worker.job->least;
+  return least > 1 ? least : 1;
+}
+
+/* Whether a chunk that found no memory may yet find it. So few elements that nothing else on the
+ * device was not enough, with nothing there of other groups, cost the device. */
+static bool can_make_do(const hand *h, abut_status status, chunk c)
+{
+  const bool tried = h->bare && h->bare_for == c.group;
+  return is_memory_error(status) && !(tried && c.count / 2 < least_of(h));
+}
+
+/* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
+ * at a time: no larger where others were under way, else half as large. */
+static void make_do(hand *h, chunk c, bool others)
+{
+  sharing *s = h->sharing;
   worker *w = &h->worker;
-  const bool others = h->count > 1;
-  const chunk newest = h->held[(h->oldest + h->count - 1) % h->slots];
-  const size_t count = newest.count;
-  const size_t least = w->job->least > 1 ? w->job->least : 1;
-  const bool tried = h->bare && h->bare_for == newest.group;
-  if (!is_memory_error(status) || (tried && count / 2 < least)) {
-    return status;
-  }
-  while (h->count > 1) {
-    TRY(finish_oldest(h));
-  }
-  device_drain(w->device); /* kernels of the chunk may run already */
-  return_newest(h);
+  device_drain(w->device); /* kernels of chunks may run already */
+  pthread_mutex_lock(&s->lock);
+  return_held(h);
+  pthread_mutex_unlock(&s->lock);
   for (size_t i = 0; i < h->slots; ++i) {
     w->job->steps.let_go(w, i);
   }
   h->bare = true;
-  h->bare_for = newest.group;
+  h->bare_for = c.group;
   h->slots = 1;
   h->oldest = 0;
-  shrink(w, newest.group, others || count / 2 < least ? count : count / 2);
+  shrink(w, c.group, others || c.count / 2 < least_of(h) ? c.count : c.count / 2);
+}
+
+/* What comes behind the kernels may need memory too, as a list's entries do. */
+static abut_status end_oldest(hand *h)
+{
+  bool computed = false;
+  const chunk c = h->held[h->oldest];
+  const bool others = h->count > 1;
+  const abut_status status = finish_oldest(h, &computed);
+  if (status == ABUT_SUCCESS || !computed || !can_make_do(h, status, c)) {
+    return status;
+  }
+  make_do(h, c, others);
+  return ABUT_SUCCESS;
+}
+
+static abut_status begin_chunk(hand *h, size_t slot)
+{
+  const chunk c = h->held[slot];
+  const bool others = h->count++ > 0;
+  const abut_status status = begin(h, slot);
+  if (status == ABUT_SUCCESS || !can_make_do(h, status, c)) {
+    return status;
+  }
+  while (h->count > 1) {
+    bool computed = false;
+    const abut_status before = finish_oldest(h, &computed);
+    if (computed && is_memory_error(before)) {
+      break;
+    }
+    TRY(before);
+  }
+  make_do(h, c, others);
   return ABUT_SUCCESS;
 }
 
@@ -370,11 +406,9 @@ static abut_status work(hand *h)
   for (;;) {
     const size_t slot = (h->oldest + h->count) % h->slots;
     if (h->count < h->slots && take(h, h->count == 0, &h->held[slot])) {
-      ++h->count;
-      const abut_status status = begin(h, slot);
-      TRY(status == ABUT_SUCCESS ? status : make_do(h, status));
+      TRY(begin_chunk(h, slot));
     } else if (h->count) {
-      TRY(finish_oldest(h));
+      TRY(end_oldest(h));
     } else {
       return ABUT_SUCCESS;
     }

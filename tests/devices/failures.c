@@ -593,13 +593,15 @@ static abut_status run_lists_of(abut_pair pair, answer *out)
     status = end_batch(out, &batch, abut_contacts(pair, &batch));
   }
   batch.compact = NULL;
-  const size_t failures = out->failures;
+  size_t failures = out->failures;
   if (status == ABUT_SUCCESS) {
     status = abut_gradient(pair, ABUT_SAME_PAIR, &batch, ABUT_REDUCE_ACTIVITY, &of_sum);
+    failures += batch.failures;
   }
   batch.reductions.activity = NULL;
   if (status == ABUT_SUCCESS) {
     status = abut_list_vjp(pair, &batch, &entries, &cotangents, &of_entries);
+    failures += batch.failures;
   }
   if (status == ABUT_SUCCESS) {
     status = abut_list_jvp(pair, &batch, &entries, &tangents, &wanted);

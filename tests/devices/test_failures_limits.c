@@ -241,6 +241,25 @@ static void test_memory_of_pairs(void)
   CHECK_OK(abut_destroy_context(w.context));
 }
 
+/* How many entries a list has is known once the kernels have run: room for these may be what is
+ * not there. */
+static void test_memory_of_lists(void)
+{
+  enum { STEPS = 12 };
+  world w;
+  const task *of = task_named("lists");
+  if (!start(of, 1, ABUT_FALLBACK_HOST, &w)) {
+    return;
+  }
+  const size_t least = bytes_of_task(&w, of, 1), most = bytes_of_task(&w, of, CHUNK);
+  for (size_t i = 0; i <= STEPS; ++i) {
+    const size_t bytes = least + (most - least) * i / STEPS;
+    check(!run_within(&w, of, bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE, "part"),
+          "lists: %zu bytes of %zu to %zu cost the device", bytes, least, most);
+  }
+  CHECK_OK(abut_destroy_context(w.context));
+}
+
 /* ---- shares ---- */
 
 /* Throughput of another pair says nothing of this one: no device takes all of its poses. */
@@ -381,6 +400,7 @@ int main(void)
     return 77;
   }
   test_memory_of_pairs();
+  test_memory_of_lists();
   test_one_too_small();
   test_all_too_small();
   test_too_small_and_failed();
