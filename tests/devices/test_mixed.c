@@ -108,11 +108,17 @@ static void fill_inputs(set *s)
 
 /* ---- calls ---- */
 
-enum { CONTACTS, VJP, JVP, REDUCTIONS, HESSIANS = REDUCTIONS + 4, JACOBIAN = HESSIANS + 4, CALLS };
+enum { CONTACTS, VJP, JVP, REDUCTIONS, HESSIANS = REDUCTIONS + 4, JACOBIAN = HESSIANS + 4, ACTIVE,
+       CALLS };
 
 /* Outputs of contacts, each in its bit, that go with a call. */
 static const unsigned beside[CALLS] = {[CONTACTS] = 0x1ff, [JVP] = 0xf, [REDUCTIONS] = 0x1f0,
                                        [REDUCTIONS + 2] = 0x4, [HESSIANS + 2] = 0x10};
+
+static bool gives_list(int call)
+{
+  return call == CONTACTS || call == JACOBIAN || call == JVP || call == ACTIVE;
+}
 
 static void attach(set *s, unsigned given, abut_batch *b)
 {
@@ -140,9 +146,9 @@ static abut_status run(set *s, abut_pair pair, abut_pair second, abut_batch b, i
   b.pose2 = a[POSE + 1];
   b.status = s->status;
   b.contacts = s->own;
-  b.compact = call == CONTACTS || call == JACOBIAN || call == JVP ? &s->list : NULL;
+  b.compact = gives_list(call) ? &s->list : NULL;
   attach(s, beside[call], &b);
-  if (call == CONTACTS) {
+  if (call == CONTACTS || call == ACTIVE) {
     status = abut_contacts(pair, &b);
   } else if (call == VJP) {
     status = abut_vjp(pair, second, &b, &bars, &gradient);
@@ -192,7 +198,8 @@ static bool make_pair(world *w, abut_body a, abut_body b, int i)
   s.select = i % 2 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   s.edges[0] = i == 3 ? 0 : (uint32_t)(2 + i);
   s.edges[1] = 3;
-  s.vertices[0] = i == 2 ? 0 : 4;
+  s.vertices[0] = i == 0 ? 4 : 0;
+  s.floor = i % 2 ? 1e-3 : 0.0; /* of these what cannot be active is not computed */
   s.edge_edge = i != 1;
   s.two_sided = i != 3;
   s.trace = i == 2 ? 1 : 0;
@@ -335,7 +342,7 @@ static void compare_call(const world *alone, const set *all, const uint32_t *pai
                          int call, const char *what)
 {
   size_t rows[MOST], rejected = 0, entries = 0;
-  const bool listed = call == CONTACTS || call == JACOBIAN || call == JVP;
+  const bool listed = gives_list(call);
   for (uint32_t k = 0; k < USED; ++k) {
     set one;
     take_entries(all, pair, k, alone, &one, rows);
@@ -367,7 +374,7 @@ static void compare(const world *alone, const world *w, size_t count, bool sorte
   b.derivatives = soft ? w->soft : NULL;
   for (int call = 0; call < CALLS; ++call) {
     set all;
-    if (soft && call >= HESSIANS && call < JACOBIAN) {
+    if (soft && ((call >= HESSIANS && call < JACOBIAN) || call == ACTIVE)) {
       continue;
     }
     set_create(&all, count, w->widest, capacity);
