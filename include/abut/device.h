@@ -132,8 +132,8 @@ typedef struct abut_context_def {
                                    default */
   uint32_t chunk;               /* most poses or queries in one chunk; 0 for no bound but memory */
   abut_fallback fallback;       /* no effect with a queue of the caller's: ABUT_FALLBACK_NONE */
-  double timeout;               /* a device that takes longer for one chunk, or for one of a
-                                   Jacobian's 12 (14) columns, has failed [s]; 0 takes 300 s */
+  double timeout;               /* a device that takes longer for one chunk, or for a part of
+                                   the blocks of a Jacobian, has failed [s]; 0 takes 300 s */
   const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
   uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
                                    power of two up to 1024; 0 takes the measured table's */
@@ -182,7 +182,7 @@ ABUT_API abut_status abut_context_precision(abut_context context, abut_precision
 
 /* What a device did with a chunk of a batch. Two chunks may be under way on a device; the kernels
  * of one count from when those of the chunk before it had ended, so that computes do not overlap.
- * A Jacobian's count until those of its last column have ended, the list between them too.
+ * A list's count until its entries are there, a Jacobian's until its last blocks are.
  * Where a chunk ends before an earlier one of its device, its compute has begin == end. */
 typedef enum abut_phase {
   ABUT_PHASE_UPLOAD = 0,
