@@ -190,7 +190,7 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
   pass->scored[side] = true;
   return LAUNCH_RUN(r, KERNEL_EDGE_SCORES_ADJOINT, b->vertex_padded, pass->poses,
                     BUFFER(r, SCRATCH_SCORES_BAR), ARG_BUFFER(b->edge_starts),
-                    ARG_BUFFER(b->edges_at), HEAD(r), ARG_INT(side), ARG_INT(0),
+                    ARG_BUFFER(b->edges_at), HEAD(r), ARG_INT(side),
                     BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)));
 }
 

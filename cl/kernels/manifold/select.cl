@@ -508,7 +508,7 @@ ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL 
 // `incident`.
 ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *starts,
                                         GLOBAL const int *incident, GLOBAL const pair_head *pair,
-                                        int side, int there, GLOBAL real *field_bar)
+                                        int side, GLOBAL real *field_bar)
 {
   const int i = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -525,6 +525,6 @@ ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL co
     for (int j = i < count ? starts[i] : 0; i < count && j < starts[i + 1]; ++j) {
       sum += from[part * edge_padded + incident[j]];
     }
-    to[part * padded] = R(-0.5) * sum + (there ? to[part * padded] : R(0.0));
+    to[part * padded] = R(-0.5) * sum;
   }
 }
