@@ -8,6 +8,8 @@ Writes below SRC (the library's, unless named)
   manifold/self_test_answers.inl  three poses of them (apart, touching, deep), contacts, a
                                   vector-Jacobian product, a Jacobian-vector product and a
                                   Hessian-vector product of the mean distance
+  manifold/self_test_lists.inl    active contacts of the same poses where a gate selects, products
+                                  of derivatives of these alone
   manifold/self_test_points.inl   witness points of edges and faces, with derivatives; both fields
   render/self_test_answers.inl    where rays enter the first body, and its field
 
@@ -17,6 +19,7 @@ a multiple of a power of two, so that float32 takes it as it is. Needs jax and n
 """
 import pathlib
 import sys
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +37,9 @@ SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, p
                       neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
                       minimum=0.125, compare=0.125, ridge=0.015625, distance=2.0**-20, trace=1,
                       inside=True)
+# Of which what cannot be active is not computed: docs/lists.md.
+LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, near=0.25, reach=0.5, floor=2.0**-10)
+LIST_THRESHOLD = 7 / 2048
 FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 
 # Hexahedra whose edges differ, so that no two scores tie.
@@ -146,6 +152,30 @@ def answers():
     return {name: np.concatenate(rows) for name, rows in results.items()}
 
 
+def list_answers():
+    """Dense arrays with zeros where a contact is not active; derivatives of those that are."""
+    shapes = shape(0), shape(1)
+    contacts = jax.jit(lambda s1, s2: manifold(s1, s2, *shapes, LIST_SMOOTHING, *EDGES_KEPT, 0, 0))
+    results, poses, slots = {}, [], []
+    for number, pose in enumerate(zip(*POSES, *TANGENTS)):
+        at, along = pose[:2], pose[2:]
+        values, back = jax.vjp(contacts, *at)
+        ratio = np.asarray(values["activity"]) / LIST_THRESHOLD
+        assert np.all(np.abs(ratio - 1) > 0.01), "an activity is too close to the threshold"
+        active = ratio > 1
+        alone = lambda x: jnp.where(active.reshape(-1, *[1] * (x.ndim - 1)), x, 0.0)
+        found = {name: alone(values[name]) for name in OUTPUTS}
+        bars = {name: alone(bar) for name, bar in cotangents(values).items()}
+        found.update(zip(("vjp_1", "vjp_2"), back(bars)))
+        forward = jax.jvp(contacts, at, along)[1]
+        found.update({"jvp_" + name: alone(forward[name]) for name in OUTPUTS})
+        poses += [number] * int(active.sum())
+        slots += list(np.flatnonzero(active))
+        for name, value in found.items():
+            results.setdefault(name, []).append(np.ravel(value))
+    return poses, slots, {name: np.concatenate(rows) for name, rows in results.items()}
+
+
 def witness_answers():
     """Arrays (queries, numbers): witness points and their derivatives."""
     edges = jax.vmap(lambda p, q: ee_witness(p.reshape(2, 3), q.reshape(2, 3), SMOOTHING))
@@ -249,6 +279,20 @@ def manifold_text():
                               for name, value in found.items()])
 
 
+def lists_text():
+    poses, slots, found = list_answers()
+    fields = "".join(f"  s->{name} = {getattr(LIST_SMOOTHING, name):.17g};\n"
+                     for name in ("trace", "near", "reach", "floor"))
+    parts = [MADE + f"#define SELF_TEST_LISTED {found['d'].size // len(POSES[0])}\n"
+             f"#define SELF_TEST_THRESHOLD {LIST_THRESHOLD:.17g}\n",
+             "static void set_list_smoothing(abut_smoothing *s)\n{\n  s->select = ABUT_SELECT_GATE;\n"
+             f"{fields}  s->vertices[0] = s->vertices[1] = 0;\n}}\n",
+             c_array("list_poses", poses, "{}", "uint32_t"),
+             c_array("list_slots", slots, "{}", "uint32_t")]
+    return "\n".join(parts + [c_array("list_" + name, value, "{:.12g}")
+                              for name, value in found.items()])
+
+
 def points_text():
     parts = [MADE + f"#define SELF_TEST_QUERIES {len(POINTS)}\n"]
     for i in range(2):
@@ -284,6 +328,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src"
     for name, made in (("manifold/self_test_bodies.inl", bodies_text),
                        ("manifold/self_test_answers.inl", manifold_text),
+                       ("manifold/self_test_lists.inl", lists_text),
                        ("manifold/self_test_points.inl", points_text),
                        ("render/self_test_answers.inl", render_text)):
         (folder / name).write_text(made())

@@ -3,11 +3,15 @@
 #include "modules/modules.h"
 #include "modules/question.h"
 #include <abut/derivatives.h>
+#include <string.h>
 
 #include "manifold/self_test_answers.inl"
+#include "manifold/self_test_lists.inl"
 
 #define POSES SELF_TEST_POSES
 #define CONTACTS SELF_TEST_CONTACTS
+#define LISTED SELF_TEST_LISTED /* contacts of the pair whose active ones are listed */
+#define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
 #define BLOCK_ROWS 8 /* of a Jacobian: p, d, n, activity */
 #define OUTPUTS 4
@@ -34,9 +38,28 @@ static const answer answers[PROGRAM_KINDS][OUTPUTS] = {
    {"the Jacobian of activity along a tangent", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
 };
 
+/* The same of entries of a list, in their places among all; zeros elsewhere. */
+static const answer list_answers[PROGRAM_KINDS][OUTPUTS] = {
+  {{"p of active contacts", list_p, LISTED, 3, OF_P},
+   {"d of active contacts", list_d, LISTED, 1, OF_D},
+   {"n of active contacts", list_n, LISTED, 3, OF_N},
+   {"active contacts", list_activity, LISTED, 1, OF_ACTIVITY}},
+  {{"the VJP of a list by pose1", list_vjp_1, 1, POSE_REALS, OF_SLOPES},
+   {"the VJP of a list by pose2", list_vjp_2, 1, POSE_REALS, OF_SLOPES}},
+  {{"the JVP of a list's p", list_jvp_p, LISTED, 3, OF_SLOPES},
+   {"the JVP of a list's d", list_jvp_d, LISTED, 1, OF_SLOPES},
+   {"the JVP of a list's n", list_jvp_n, LISTED, 3, OF_SLOPES},
+   {"the JVP of a list's activity", list_jvp_activity, LISTED, 1, OF_SLOPES}},
+  {{NULL, NULL, 0, 0, OF_SLOPES}},
+  {{"the Jacobian of a list's p along a tangent", list_jvp_p, LISTED, 3, OF_SLOPES},
+   {"the Jacobian of a list's d along a tangent", list_jvp_d, LISTED, 1, OF_SLOPES},
+   {"the Jacobian of a list's n along a tangent", list_jvp_n, LISTED, 3, OF_SLOPES},
+   {"the Jacobian of a list's activity along a tangent", list_jvp_activity, LISTED, 1, OF_SLOPES}},
+};
+
 #define ROOM                                                                    \
   (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS +                \
-   3 * POSES * CONTACTS * BLOCK_ROWS + POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS)
+   3 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
 typedef struct trial {
   question q;
@@ -44,9 +67,15 @@ typedef struct trial {
   abut_pair pair;
   abut_batch batch;
   const void *got[OUTPUTS];
+  uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* of a list that a device makes */
 } trial;
 
 /* ---- the question ---- */
+
+static double cotangent(size_t i)
+{
+  return (double)((int)(i * 7 % 11) - 5) / 4.0;
+}
 
 /* Cotangents of an output: the same for each pose, by the place among its numbers. */
 static void *put_cotangents(trial *t, size_t components)
@@ -54,7 +83,7 @@ static void *put_cotangents(trial *t, size_t components)
   double row[CONTACTS * 3];
   const size_t count = CONTACTS * components;
   for (size_t i = 0; i < count; ++i) {
-    row[i] = (double)((int)(i * 7 % 11) - 5) / 4.0;
+    row[i] = cotangent(i);
   }
   return question_put(&t->q, row, POSES * count, count);
 }
@@ -71,10 +100,14 @@ static void *ask_for(trial *t, const answer *all, size_t which)
   return room;
 }
 
-static abut_status prepare(trial *t, context *one)
+static abut_status prepare(trial *t, context *one, bool lists)
 {
-  const abut_smoothing smoothing = self_test_smoothing();
-  *t = (trial){.batch = abut_default_batch()};
+  abut_smoothing smoothing = self_test_smoothing();
+  if (lists) {
+    set_list_smoothing(&smoothing);
+  }
+  memset(t, 0, sizeof *t);
+  t->batch = abut_default_batch();
   TRY(question_open(&t->q, one, ROOM));
   for (int i = 0; i < 2; ++i) {
     TRY(self_test_body(question_context(&t->q), i, &t->bodies[i]));
@@ -157,9 +190,10 @@ static abut_status hessian(trial *t, const answer *all)
 static const size_t block_rows[OUTPUTS] = {0, 3, 4, 7};
 
 /* A block times a tangent is what the JVP gives. */
-static double block_along(const trial *t, const void *blocks, size_t entry, size_t row)
+static double block_along(const trial *t, const void *blocks, size_t entry, size_t row,
+                          size_t pose)
 {
-  return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, entry / CONTACTS);
+  return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, pose);
 }
 
 /* Every contact has a block, for none is less active than 0. */
@@ -173,9 +207,125 @@ static abut_status jacobian(trial *t, const answer *all)
   for (size_t which = 0; which < OUTPUTS; ++which) {
     const size_t components = all[which].components, count = POSES * CONTACTS * components;
     for (size_t i = 0; i < count; ++i) {
-      along[i] = block_along(t, blocks, i / components, block_rows[which] + i % components);
+      const size_t entry = i / components;
+      along[i] = block_along(t, blocks, entry, block_rows[which] + i % components,
+                             entry / CONTACTS);
     }
     t->got[which] = question_put(&t->q, along, count, count);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- the question of active contacts ---- */
+
+/* A list for active contacts, as the device will find them. */
+static abut_compact empty_list(trial *t)
+{
+  return (abut_compact){.threshold = SELF_TEST_THRESHOLD, .capacity = POSES * LISTED,
+                        .pose = t->pose, .slot = t->slot};
+}
+
+/* The list as it is known. */
+static abut_compact known_list(void)
+{
+  return (abut_compact){.count = ENTRIES, .pose = (uint32_t *)(uintptr_t)list_poses,
+                        .slot = (uint32_t *)(uintptr_t)list_slots};
+}
+
+/* Numbers of a list's entries, `components` each, by their places among all. What a device that
+ * answers wrongly lists beyond all is not looked at. */
+static void *put_dense(trial *t, const abut_compact *list, const double *numbers,
+                       size_t components)
+{
+  double dense[POSES * LISTED * 3] = {0.0};
+  for (size_t i = 0; i < list->count; ++i) {
+    const size_t at = list->pose[i] * LISTED + list->slot[i];
+    for (size_t k = 0; list->pose[i] < POSES && list->slot[i] < LISTED && k < components; ++k) {
+      dense[at * components + k] = numbers[i * components + k];
+    }
+  }
+  return question_put(&t->q, dense, POSES * LISTED * components, POSES * LISTED * components);
+}
+
+/* The same of an array that the device has filled. */
+static void *put_entries(trial *t, const abut_compact *list, const void *array, size_t components)
+{
+  double numbers[POSES * LISTED * 3];
+  for (size_t i = 0; i < list->count * components; ++i) {
+    numbers[i] = question_number(&t->q, array, i);
+  }
+  return put_dense(t, list, numbers, components);
+}
+
+static void *ask_for_entries(trial *t, size_t components)
+{
+  return question_ask(&t->q, POSES * LISTED * components);
+}
+
+static abut_status list_contacts(trial *t, const answer *all)
+{
+  abut_compact list = empty_list(t);
+  void *const arrays[OUTPUTS] = {list.p = ask_for_entries(t, 3), list.d = ask_for_entries(t, 1),
+                                 list.n = ask_for_entries(t, 3),
+                                 list.activity = ask_for_entries(t, 1)};
+  t->batch.compact = &list;
+  TRY(abut_contacts(t->pair, &t->batch));
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    t->got[i] = put_entries(t, &list, arrays[i], all[i].components);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* As those of all contacts, of the entries' places. */
+static void *put_entry_cotangents(trial *t, size_t components)
+{
+  double rows[ENTRIES * 3];
+  for (size_t i = 0; i < ENTRIES * components; ++i) {
+    rows[i] = cotangent(list_slots[i / components] * components + i % components);
+  }
+  return question_put(&t->q, rows, ENTRIES * components, ENTRIES * components);
+}
+
+static abut_status list_vjp(trial *t, const answer *all)
+{
+  const abut_compact list = known_list();
+  const abut_cotangents bars = {
+    .p = put_entry_cotangents(t, 3), .d = put_entry_cotangents(t, 1),
+    .n = put_entry_cotangents(t, 3), .activity = put_entry_cotangents(t, 1)};
+  const abut_gradients gradients = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  return abut_list_vjp(t->pair, &t->batch, &list, &bars, &gradients);
+}
+
+static abut_status list_jvp(trial *t, const answer *all)
+{
+  const abut_compact list = known_list();
+  const abut_pose_tangents along = put_tangents(t);
+  void *const arrays[OUTPUTS] = {ask_for_entries(t, 3), ask_for_entries(t, 1),
+                                 ask_for_entries(t, 3), ask_for_entries(t, 1)};
+  const abut_tangents tangents = {arrays[0], arrays[1], arrays[2], arrays[3]};
+  TRY(abut_list_jvp(t->pair, &t->batch, &list, &along, &tangents));
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    t->got[i] = put_entries(t, &list, arrays[i], all[i].components);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status list_jacobian(trial *t, const answer *all)
+{
+  abut_compact list = empty_list(t);
+  void *blocks = question_ask(&t->q, POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS);
+  double along[POSES * LISTED * 3];
+  t->batch.compact = &list;
+  TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
+  for (size_t which = 0; which < OUTPUTS; ++which) {
+    const size_t components = all[which].components;
+    for (size_t i = 0; i < list.count * components; ++i) {
+      const size_t entry = i / components, pose = t->pose[entry];
+      along[i] = pose < POSES ? block_along(t, blocks, entry, block_rows[which] + i % components,
+                                            pose)
+                              : 0.0;
+    }
+    t->got[which] = put_dense(t, &list, along, components);
   }
   return ABUT_SUCCESS;
 }
@@ -194,13 +344,18 @@ static abut_status compare(const trial *t, const answer *all)
   return ABUT_SUCCESS;
 }
 
-static abut_status ask(context *one, abut_status (*call)(trial *, const answer *),
-                       const answer *all)
+typedef abut_status question_call(trial *, const answer *);
+
+static abut_status ask_one(context *one, question_call *call, const answer *all, bool lists)
 {
   trial t;
-  abut_status status = prepare(&t, one);
+  abut_status status = prepare(&t, one, lists);
   if (status == ABUT_SUCCESS) {
     status = call(&t, all);
+  }
+  if (status == ABUT_ERROR_OVERFLOW) {
+    status = fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it lists more contacts than "
+                  "there are", device_info(one->members[0].device)->name);
   }
   if (status == ABUT_SUCCESS) {
     status = compare(&t, all);
@@ -209,29 +364,36 @@ static abut_status ask(context *one, abut_status (*call)(trial *, const answer *
   return status;
 }
 
+/* A call of all contacts, then one of a list's. */
+static abut_status ask(context *one, int kind, question_call *call, question_call *of_list)
+{
+  TRY(ask_one(one, call, answers[kind], false));
+  return of_list ? ask_one(one, of_list, list_answers[kind], true) : ABUT_SUCCESS;
+}
+
 static abut_status ask_contacts(context *one)
 {
-  return ask(one, contacts, answers[PROGRAM_KIND(PROGRAM_PLAIN, false)]);
+  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts, list_contacts);
 }
 
 static abut_status ask_vjp(context *one)
 {
-  return ask(one, vjp, answers[PROGRAM_KIND(PROGRAM_PLAIN, true)]);
+  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp, list_vjp);
 }
 
 static abut_status ask_jvp(context *one)
 {
-  return ask(one, jvp, answers[PROGRAM_KIND(PROGRAM_DUAL, false)]);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp, list_jvp);
 }
 
 static abut_status ask_hessian(context *one)
 {
-  return ask(one, hessian, answers[PROGRAM_KIND(PROGRAM_DUAL, true)]);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian, NULL);
 }
 
 static abut_status ask_jacobian(context *one)
 {
-  return ask(one, jacobian, answers[PROGRAM_KIND(PROGRAM_DUAL6, false)]);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian, list_jacobian);
 }
 
 const module_questions manifold_questions = {{

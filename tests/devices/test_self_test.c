@@ -195,6 +195,25 @@ static abut_status picture(abut_batch *b)
   return abut_render(s.pair, ABUT_POSE_TWIST, here, there, &view, (uint8_t *)s.real[0]);
 }
 
+/* The known answers of lists are asked for where contacts' are. */
+static abut_status list(abut_batch *b)
+{
+  abut_compact l = {.threshold = 0.25, .capacity = REALS, .d = s.real[0], .activity = s.real[1]};
+  b->compact = &l;
+  return abut_contacts(s.pair, b);
+}
+
+static abut_status list_vjp(abut_batch *b)
+{
+  static const uint32_t pose[] = {0, 1}, slot[] = {1, 2};
+  static const float bar[] = {1, 2};
+  const abut_compact l = {.count = 2, .pose = (uint32_t *)(uintptr_t)pose,
+                          .slot = (uint32_t *)(uintptr_t)slot};
+  const abut_cotangents bars = {.d = bar};
+  const abut_gradients gradients = {s.real[0], s.real[1]};
+  return abut_list_vjp(s.pair, b, &l, &bars, &gradients);
+}
+
 static bool says(const char *text, const char *part)
 {
   return check(strstr(text, part) != NULL, "\"%s\" does not say %s", text, part);
@@ -208,8 +227,9 @@ static const struct {
 } calls[] = {
   {"contacts", "wrongly: p,", contacts}, {"gradient", "VJP", gradient}, {"jvp", "JVP", jvp},
   {"hessian", "Hessian", hessian}, {"witness", "edges of body 2", witness},
-  {"field", "distance to body", field}, {"picture", "where rays enter", picture}};
-enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE };
+  {"field", "distance to body", field}, {"picture", "where rays enter", picture},
+  {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp}};
+enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -242,12 +262,14 @@ static void taken_over(const char *suite, int which, bool with_host)
   }
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  const bool wrong_fields = which == CONTACTS || which == FIELD; /* those of contacts, too */
+  /* those of contacts, too */
+  const bool wrong_fields = which == CONTACTS || which == FIELD || which == LIST;
   if (make_pair() && (wrong_fields || contacts_are_right())) {
     memset(s.real, 0, sizeof s.real);
     b = batch();
     CHECK_OK(calls[which].call(&b));
-    check(which >= WITNESS || b.failures == 1, "%s: %zu failures", calls[which].name, b.failures);
+    const bool counts = which < WITNESS || which > PICTURE;
+    check(!counts || b.failures == 1, "%s: %zu failures", calls[which].name, b.failures);
     check(!memcmp(expected, s.real, sizeof expected), "%s: not the host's", calls[which].name);
     CHECK_OK(abut_context_devices(s.context, reports, 3, &count));
     check(count == 2 && reports[0].status == ABUT_ERROR_SELF_TEST &&
@@ -366,6 +388,14 @@ int main(int argc, char **argv)
   if (write_suite("slopes", "superquadric.inl", "R(2.0) * s[SUPERQUADRIC_E1_INV]",
                   "R(1.97) * s[SUPERQUADRIC_E1_INV]", dual)) {
     taken_over(dual, JVP, false);
+  }
+  if (write_suite("listed", "listed.cl", "FN(edge_pair)(e1, e2, n_lit(R(1.0))",
+                  "FN(edge_pair)(e1, e2, n_lit(R(0.99))", dual)) {
+    taken_over(dual, LIST, false);
+  }
+  if (write_suite("listed_back", "listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
+                  "phi_bar = n_neg(bar_of(&in, VALUE_D));", dual)) {
+    taken_over(dual, LIST_VJP, true);
   }
   if (write_suite("points", "witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
     taken_over(points, WITNESS, false);
