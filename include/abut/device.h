@@ -156,7 +156,7 @@ ABUT_API abut_context_def abut_default_context_def(void);
  * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
-/* Frees a context with every body and pair made in it. */
+/* Frees a context with every body, pair and state made in it. */
 ABUT_API abut_status abut_destroy_context(abut_context context);
 
 /* The first device of a context. */

@@ -134,6 +134,17 @@ static abut_status fetch_reductions(const call_on *on, const run *r, chunk c)
   return ABUT_SUCCESS;
 }
 
+/* A chunk's entries, once it is known how many there are. Timelines count their kernels as such. */
+static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entries)
+{
+  TRY(run_entries(r, c.count, on->call->list.out->threshold, entries));
+  if (!on->call->base.context->timed) {
+    return ABUT_SUCCESS;
+  }
+  TRY(device_submit(r->device));
+  return device_wait(r->device, &on->batch->computed);
+}
+
 static abut_status fetch_compact(call_on *on, const run *r, chunk c)
 {
   const compact_list *list = &on->call->list;
@@ -148,9 +159,7 @@ static abut_status fetch_compact(call_on *on, const run *r, chunk c)
   if (!entries) {
     return ABUT_SUCCESS; /* nor room for them */
   }
-  if (r->wanted.cutoff > 0.0) { /* only now it is known how many there are */
-    TRY(run_entries(r, c.count, list->out->threshold, entries));
-  }
+  TRY(r->wanted.cutoff > 0.0 ? make_entries(on, r, c, entries) : ABUT_SUCCESS);
   TRY(buffer_read(run_buffer(r, SCRATCH_LIST), 0, entries * COMPACT_INTS * sizeof(int),
                   on->piece->ints));
   return buffer_read(run_buffer(r, SCRATCH_VALUES), 0, entries * COMPACT_REALS * list->real_bytes,

@@ -364,28 +364,51 @@ static void test_last_failure(void)
 
 /* ---- a timeline of kernels that are launched late ---- */
 
-static void test_late_kernels(void)
+static void check_late(const world *w, const char *what)
 {
-  world w;
   abut_span spans[16];
   size_t count = 0;
   double computed = 0.0, read = 0.0;
+  CHECK_OK(abut_get_timeline(w->context, spans, 16, &count));
+  for (size_t i = 0; i < count && i < 16; ++i) {
+    computed = spans[i].phase == ABUT_PHASE_COMPUTE ? spans[i].end : computed;
+    read = spans[i].phase == ABUT_PHASE_DOWNLOAD ? spans[i].begin : read;
+  }
+  const double launched = shim_launched() - context_get(w->context)->timeline_begin;
+  check(count == 3, "%s: a chunk has %zu spans", what, count);
+  check(computed >= launched && read >= computed,
+        "%s: kernels end at %g s and are read at %g s; the last was launched at %g s", what,
+        computed, read, launched);
+}
+
+/* Those of a list's entries, and of a Jacobian's blocks. */
+static void test_late_kernels(void)
+{
+  static const double poses[2][7] = {{0, 0, 0, 1, 0, 0, 0}, {0.3, 0.2, 0, 1, 0, 0, 0}};
+  world w;
+  double d[256];
+  abut_smoothing smoothing;
+  abut_pair gated;
+  abut_compact list = {.threshold = 0.02, .capacity = 256, .d = d};
+  abut_batch batch = abut_default_batch();
   if (!start(task_named("jacobian"), 1, ABUT_FALLBACK_NONE, &w)) {
     return;
   }
   CHECK_OK(create_bodies(&w));
   CHECK_OK(abut_start_timeline(w.context));
   CHECK_OK(task_named("jacobian")->run(&w, &got));
-  CHECK_OK(abut_get_timeline(w.context, spans, 16, &count));
-  for (size_t i = 0; i < count && i < 16; ++i) {
-    computed = spans[i].phase == ABUT_PHASE_COMPUTE ? spans[i].end : computed;
-    read = spans[i].phase == ABUT_PHASE_DOWNLOAD ? spans[i].begin : read;
-  }
-  const double launched = shim_launched() - context_get(w.context)->timeline_begin;
-  check(count == 3, "a chunk has %zu spans", count);
-  check(computed >= launched && read >= computed,
-        "kernels end at %g s and are read at %g s; the last was launched at %g s", computed, read,
-        launched);
+  check_late(&w, "Jacobian");
+  CHECK_OK(abut_fit_smoothing(w.bodies[0], w.bodies[1], &smoothing));
+  CHECK_OK(abut_create_pair(w.bodies[0], w.bodies[1], &smoothing, &gated));
+  batch.count = 1;
+  batch.poses = ABUT_POSE_QUATERNION;
+  batch.pose1 = poses[0];
+  batch.pose2 = poses[1];
+  batch.compact = &list;
+  CHECK_OK(abut_start_timeline(w.context));
+  CHECK_OK(abut_contacts(gated, &batch));
+  check(list.count > 0, "nothing is listed");
+  check_late(&w, "list");
   CHECK_OK(abut_destroy_context(w.context));
 }
 
