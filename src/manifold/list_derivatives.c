@@ -40,7 +40,7 @@ static size_t first_of_pose(const abut_compact *l, size_t pose)
   return low;
 }
 
-/* Of a chunk's i-th pose, which is another one of the caller's where the batch has several pairs. */
+/* Of a chunk's i-th pose, which is another one of the caller's in a batch of several pairs. */
 static entry_range entries_of(const call_on *on, chunk c, size_t i)
 {
   const abut_compact *l = ((const list_call *)on->call->user)->list;

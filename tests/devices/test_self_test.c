@@ -368,8 +368,8 @@ int main(int argc, char **argv)
     no_fallback(forward, CONTACTS);
   }
   /* the sign of distances' cotangents, which are of the adjoint alone */
-  if (write_suite("reverse", "vertex.cl", "n_add(phi_bar, vertex_bar(", "n_sub(phi_bar, vertex_bar(",
-                  reverse)) {
+  if (write_suite("reverse", "vertex.cl", "n_add(phi_bar, vertex_bar(",
+                  "n_sub(phi_bar, vertex_bar(", reverse)) {
     taken_over(reverse, GRADIENT, true);
     taken_over(reverse, HESSIAN, false);
     no_fallback(reverse, GRADIENT);
