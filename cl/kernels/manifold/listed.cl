@@ -557,34 +557,3 @@ KERNEL void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
   }
 }
 #endif
-
-// Values of listed contacts -> in their place the cotangents of one of those sums: of the energy
-// -2 activity depth and depth^2, of the activity 1. `count` numbers of each plane.
-static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int energy, int item)
-{
-  const num zero = n_lit(R(0.0));
-  for (int first = item * LANES; first < count; first += WG * LANES) {
-    GLOBAL real *d = row + VALUE_D * plane + first, *a = row + VALUE_ACTIVITY * plane + first;
-    const num x = load(d, stride);
-    const num depth = n_select(n_value(x) < n_value(zero), n_neg(x), zero);
-    const num d_bar = n_scale(n_mul(load(a, stride), depth), R(-2.0));
-    store(d, stride, energy ? bounded(d_bar, COTANGENT_LIMIT) : zero);
-    store(a, stride, energy ? bounded(n_mul(depth, depth), COTANGENT_LIMIT) : n_lit(R(1.0)));
-  }
-}
-
-// of: body `of`'s vertices, or with 2 pairs, which have values of both sides.
-ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
-                                    int energy, GLOBAL real *values)
-{
-  const int pose = (int)get_group_id(0);
-  const int item = (int)get_local_id(0);
-  const int sides = of < 2 ? 1 : 2;
-  const int plane = of < 2 ? pair->n.elements[VERTICES_OF(of)].padded : pair->n.near_plane;
-  const int stride = sides * VALUE_PLANES * plane;
-  GLOBAL real *row = NUMS(values, pose, stride);
-  for (int side = 0; side < sides; ++side) {
-    sum_bars(row + side * VALUE_PLANES * plane, stride, plane, ROW(list, pose, plane + 1)[0],
-             energy, item);
-  }
-}

@@ -15,7 +15,6 @@
 #include "kernels/manifold/reduce.cl"
 #include "kernels/manifold/near.cl"
 #include "kernels/manifold/listed.cl"
-#include "kernels/manifold/listed_adjoint.cl"
 #include "num/num_off.h"
 
 #define NUM_WIDE
@@ -27,6 +26,11 @@
 #undef NUM_DUAL
 
 #if !TANGENTS
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "kernels/manifold/listed_adjoint.cl"
+#include "num/num_off.h"
+#undef NUM_DUAL
 #if WITH_FORWARD
 #include "kernels/manifold/compact.cl"
 #include "kernels/manifold/state.cl"
