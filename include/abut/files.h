@@ -17,6 +17,10 @@ extern "C" {
  * cloud_from_mesh. */
 ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
 
+/* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found
+ * from that file's folder, else `path`. It is not opened. Free it with abut_free. */
+ABUT_API abut_status abut_find_mesh(const char *path, char **mesh_path);
+
 /* Reads smoothing.json. Every key must be there, and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 

@@ -248,7 +248,7 @@ exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */
 exit_code check_not_input(const options *o, const char *path);
 /* The same for an input that no option names. */
-exit_code check_other_file(const char *output, const char *input);
+exit_code check_not_body(const char *output, const char *body);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);

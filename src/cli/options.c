@@ -418,7 +418,8 @@ exit_code need_operands(const options *o, int count, const char *names)
     return usage_error(o->command, "%s needs %s", o->command->name, names);
   }
   if (o->operand_count > count) {
-    return usage_error(o->command, "`%s` is one word too many", o->operands[count]);
+    return usage_error(o->command, "`%s` is one word too many%s", o->operands[count],
+                       o->value[OPTION_PAIRS] ? ": with --pairs, the list names the bodies" : "");
   }
   return EXIT_GOOD;
 }

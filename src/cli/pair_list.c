@@ -16,7 +16,7 @@ static exit_code check_line(const pair_list *l, const options *o, size_t i)
       return report(EXIT_INPUT, "%s:%zu: %s: %s", l->path, l->files.lines[i], path,
                     strerror(errno));
     }
-    CLI_TRY(check_other_file(o->value[OPTION_OUTPUT], path));
+    CLI_TRY(check_not_body(o->value[OPTION_OUTPUT], path));
   }
   return EXIT_GOOD;
 }

@@ -76,6 +76,19 @@ static bool same_file(const char *a, const char *b)
          of_a.st_ino == of_b.st_ino;
 }
 
+exit_code check_not_body(const char *output, const char *body)
+{
+  char *mesh = NULL;
+  const bool here = same_file(output, body);
+  const bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
+  abut_free(mesh); /* what is wrong with a body is said where it is read */
+  if (here) {
+    return report(EXIT_INPUT, "%s: is an input of this command too", output);
+  }
+  return named ? report(EXIT_INPUT, "%s: is the mesh of %s, an input of this command", output, body)
+               : EXIT_GOOD;
+}
+
 exit_code check_not_input(const options *o, const char *output)
 {
   bool input = false;
@@ -83,16 +96,9 @@ exit_code check_not_input(const options *o, const char *output)
     input = input || same_file(output, o->value[file_options[i]]);
   }
   for (int i = 0; i < o->operand_count; ++i) {
-    input = input || same_file(output, o->operands[i]);
+    CLI_TRY(check_not_body(output, o->operands[i]));
   }
   return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
-}
-
-exit_code check_other_file(const char *output, const char *input)
-{
-  return same_file(output, input)
-           ? report(EXIT_INPUT, "%s: is an input of this command too", output)
-           : EXIT_GOOD;
 }
 
 exit_code check_output(const char *path)

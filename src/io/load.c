@@ -7,6 +7,7 @@
 #include <abut/files.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void set_mesh(abut_body_def *def, const mesh *m)
 {
@@ -83,6 +84,20 @@ abut_status abut_load_body(abut_context context, const char *path, abut_body *bo
   *body = (abut_body){0};
   return has_extension(path, ".json") ? load_json(context, path, body)
                                       : load_mesh(context, path, body);
+}
+
+abut_status abut_find_mesh(const char *path, char **mesh_path)
+{
+  body_file file = {0};
+  if (!path || !mesh_path) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or mesh_path is NULL");
+  }
+  *mesh_path = NULL;
+  const bool named = has_extension(path, ".json");
+  TRY(named ? body_file_read(path, &file) : ABUT_SUCCESS);
+  *mesh_path = strdup(named ? file.mesh_path : path);
+  body_file_free(&file);
+  return *mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
 }
 
 abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)

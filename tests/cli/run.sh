@@ -89,7 +89,7 @@ array listed.npz compact_pose '$1 < last { wrong = 1 } { last = $1 } END { exit 
 json_is_valid stdout
 run 0 contacts cube.body.json slab.body.json --poses mixed.csv -o warned.npz --device "$device" -q
 has stderr '^abut: warning: the poses name pairs'
-usage '`cube.obj` is one word too many' contacts cube.obj --pairs pairs.csv --poses mixed.csv -o no.npz
+usage '`cube.obj` is one word too many: with --pairs, the list names the bodies' contacts cube.obj --pairs pairs.csv --poses mixed.csv -o no.npz
 usage 'gradient has no option --pairs' gradient --pairs pairs.csv --poses mixed.csv -o no.npz
 mixed='--poses mixed.csv -o no.npz -q'
 wrong 'poses.csv: does not tell the pair of each pose, as an array or a last column `pair`' \
@@ -436,6 +436,14 @@ echo before > kept.npz
 (ulimit -f 0 && "$abut" -q contacts cube.body.json slab.body.json --poses poses.csv \
   -o kept.npz --device host) 2> /dev/null
 if [ "$(cat kept.npz)" = before ]; then pass; else fail 'a failed write touched the old file'; fi
+# The mesh that a body file names is an input, too.
+cp cube.obj before.obj
+wrong 'cube.obj: is the mesh of cube.body.json, an input of this command' contacts \
+  cube.body.json slab.obj --poses poses.csv -o cube.obj --device "$device"
+printf 'cube.body.json,slab.obj\n' > named.csv
+wrong 'cube.obj: is the mesh of cube.body.json, an input of this command' contacts \
+  --pairs named.csv --poses mixed.csv -o cube.obj --device "$device"
+if cmp -s cube.obj before.obj; then pass; else fail 'an output replaced the mesh of an input'; fi
 # An output that is an input, also by another name.
 cp poses.csv input.csv
 ln -s input.csv linked.csv
