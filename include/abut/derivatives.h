@@ -76,8 +76,9 @@ ABUT_API abut_status abut_jvp(abut_pair pair, abut_pair derivatives, abut_batch 
  *             abut_contacts leaves a compact list; of contacts of any activity
  * cotangents  real (list->count, 3) or (list->count), in host memory; NULL for zero
  * tangents    likewise; NULL where it is not wanted
- * The batch gives the poses alone: it has no outputs, no compact list and no second smoothing. A
- * pose without entries gets a gradient of 0. Gradients must not lie over cotangents.
+ * The batch gives the poses, and may take their statuses: it has no other outputs, no compact list
+ * and no second smoothing. A finite pose without entries gets a gradient of 0. Gradients must not
+ * lie over cotangents.
  *
  * Cost: where nothing is selected by SoftSort, no vertices are selected and no tracing steps are
  * taken, what the entries depend on; else as much as abut_vjp and abut_jvp. The derivatives are

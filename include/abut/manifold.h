@@ -106,7 +106,8 @@ typedef enum abut_pose_status {
   ABUT_POSE_NO_QUATERNION = 2  /* a quaternion of length 0 */
 } abut_pose_status;
 
-/* Contacts whose activity is at least `threshold`, sorted by pose, then by slot.
+/* Contacts whose activity is at least `threshold`, sorted by pose, then by slot. Activities lie in
+ * [0, 1]: at 0 or below every slot is listed, above 1 none; NaN is ABUT_ERROR_ARGUMENT.
  *
  * An array of NULL is not written. `count` is set to the number of contacts found; where it exceeds
  * `capacity`, the call returns ABUT_ERROR_OVERFLOW, the first `capacity` entries are right,
@@ -115,7 +116,8 @@ typedef enum abut_pose_status {
  * With `grows` the arrays are the library's, in host memory whatever the batch's is: a call makes
  * all of them as long as `count` says once it is known, sets `capacity` to that, and nothing is
  * computed twice. The list begins as zeros but for `threshold` and `grows`. It may be used for call
- * after call, each of which replaces its arrays; a call that fails on the way leaves none.
+ * after call, each of which replaces its arrays; a call that fails leaves none, unless it refuses
+ * its arguments before. Where `grows` is to be switched off, free the list first.
  * abut_free_compact frees them.
  */
 typedef struct abut_compact {
@@ -134,8 +136,8 @@ typedef struct abut_compact {
   uint32_t cookie;    /* set by the library while arrays are its own */
 } abut_compact;
 
-/* Frees the arrays that calls have made for a list that grows, and empties it; arrays of the
- * caller's it leaves alone. NULL is allowed. */
+/* Frees the arrays that calls have made for a list that grows, and empties it; `threshold`, `grows`
+ * and arrays of the caller's it leaves alone. NULL is allowed. */
 ABUT_API void abut_free_compact(abut_compact *list);
 
 #define ABUT_NO_FEATURE UINT32_MAX

@@ -107,7 +107,8 @@ ABUT_API abut_status abut_restore_state(abut_state state);
  *
  * Each is one kernel over all rows; all arrays are of one state, and may be the same. */
 
-/* y <- a x + b y, rounded once after b y; where b is 0, y is not read. x is as wide as y. */
+/* y <- a x + b y, rounded once after b y; where b is 0, y is not read. x is as wide as y; a and b
+ * are finite. */
 ABUT_API abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x, double a);
 
 /* y <- x z, number by number. x is as wide as y; z is, too, or has one number a row. */

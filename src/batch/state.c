@@ -218,16 +218,23 @@ static void destroy_owned(owned *self)
 
 static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
 {
-  if (!widths || !arrays || arrays > ABUT_STATE_ARRAYS_MOST) {
+  if (!arrays || arrays > ABUT_STATE_ARRAYS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "a state has 1 to %d arrays, not %zu", ABUT_STATE_ARRAYS_MOST,
-                widths ? arrays : 0);
+                arrays);
+  }
+  if (!widths) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu arrays of a state are counted; their widths are not given",
+                arrays);
   }
   s->array_count = arrays;
   for (size_t i = 0; i < arrays; ++i) {
     const size_t most = SIZE_MAX / 2 / s->real_bytes / (s->count + 1);
-    if (!widths[i] || widths[i] > most) {
-      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state cannot have %zu reals a row, of %zu",
-                  i, widths[i], s->count);
+    if (!widths[i]) {
+      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state cannot have 0 reals a row", i);
+    }
+    if (widths[i] > most) {
+      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state is larger than any memory: %zu rows of "
+                  "%zu reals", i, s->count, widths[i]);
     }
     s->widths[i] = widths[i];
   }

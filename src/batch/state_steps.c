@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "batch/batch.h"
 #include <limits.h>
+#include <math.h>
 
 enum { OPERANDS = 4 };
 
@@ -81,6 +82,9 @@ static void add(step_call *s, size_t place_, const char *name, abut_state_array 
 abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x, double a)
 {
   step_call s;
+  if (!isfinite(a) || !isfinite(b)) {
+    return fail(ABUT_ERROR_ARGUMENT, "arrays of a state cannot be combined with %g and %g", b, a);
+  }
   TRY(start(&s, KERNEL_STATE_COMBINE, y));
   s.a = a;
   s.b = b;

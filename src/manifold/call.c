@@ -180,6 +180,10 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
 {
   const size_t count = c->lists[0] ? c->batch->pair_count : 1;
   for (size_t i = count; i-- > 0;) { /* the first one stays */
+    if (c->lists[0] && !pair_get(pairs[i])) {
+      return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list for derivatives is none, or "
+                  "destroyed", i);
+    }
     TRY(run_of(&c->runs[1], pairs[i], program, c->batch));
     TRY(check_second(c->runs[1].pair, c->lists[0] ? pair_get(c->lists[0][i]) : c->runs[0].pair));
   }

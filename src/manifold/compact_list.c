@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "manifold/outputs.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 
 abut_status compact_list_check(const abut_compact *l)
 {
+  if (l && isnan(l->threshold)) {
+    return fail(ABUT_ERROR_ARGUMENT, "the threshold of a list is not a number");
+  }
   const bool given = l && (l->pose || l->slot || l->feature || l->blocks ||
                            outputs_given(OUTPUT_LIST, l));
   return l && l->grows && given && l->cookie != COOKIE

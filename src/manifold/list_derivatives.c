@@ -69,11 +69,14 @@ static abut_status check_list(const abut_compact *l, const abut_batch *b, const 
     return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list need its poses and slots");
   }
   for (size_t i = 0; i < l->count; ++i) {
-    const size_t contacts = l->pose[i] < b->count ? contacts_of(b, r, l->pose[i]) : 0;
+    if (l->pose[i] >= b->count) {
+      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is of pose %u, of %zu poses", i,
+                  (unsigned)l->pose[i], b->count);
+    }
+    const size_t contacts = contacts_of(b, r, l->pose[i]);
     if (l->slot[i] >= contacts) {
-      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is contact %u of pose %u, of %zu "
-                  "contacts and %zu poses", i, (unsigned)l->slot[i], (unsigned)l->pose[i],
-                  contacts, b->count);
+      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is contact %u of pose %u, which has "
+                  "%zu contacts", i, (unsigned)l->slot[i], (unsigned)l->pose[i], contacts);
     }
     if (i && (l->pose[i] < l->pose[i - 1] ||
               (l->pose[i] == l->pose[i - 1] && l->slot[i] <= l->slot[i - 1]))) {

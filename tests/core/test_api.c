@@ -362,6 +362,10 @@ static void test_overflow(const fixture *f)
   CHECK_OK(abut_contacts(pair, &batch));
   check(!memcmp(some.d, all.compact.d, some.capacity * f->real), "d of the list alone differs");
   free(some.d);
+  count_only.threshold = NAN;
+  batch.compact = &count_only;
+  check(abut_contacts(pair, &batch) == ABUT_ERROR_ARGUMENT &&
+          strstr(abut_last_error(), "not a number"), "a threshold of NaN: %s", abut_last_error());
   outputs_free(&all);
 }
 

@@ -561,7 +561,7 @@ static void test_refusals(void)
   }
   refused(abut_create_state(w.context, ROWS, widths, 0, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
   refused(abut_create_state(w.context, ROWS, widths, 65, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
-  refused(abut_create_state(w.context, ROWS, NULL, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
+  refused(abut_create_state(w.context, ROWS, NULL, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "not given");
   refused(abut_create_state(w.context, ROWS, zero, 2, NULL, &s), ABUT_ERROR_ARGUMENT, "array 1");
   refused(abut_create_state(w.context, ROWS, vast, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "array 0");
   refused(abut_create_state(w.context, ROWS, widths, 3, none, &s), ABUT_ERROR_ARGUMENT, "no dev");
@@ -585,7 +585,11 @@ static void test_refusals(void)
   refused(abut_contacts(second.pair, &b), ABUT_ERROR_ARGUMENT, "another context");
   CHECK_OK(abut_create_state(w.context, 0, widths, 3, NULL, &s));
   CHECK_OK(abut_combine_state(array_of(s, 0), 1.0, array_of(s, 1), 1.0));
+  refused(abut_combine_state(array_of(s, 0), 1.0, array_of(s, 1), NAN), ABUT_ERROR_ARGUMENT,
+          "cannot be combined");
   CHECK_OK(abut_save_state(s));
+  refused(abut_create_state(w.context, SIZE_MAX / 8, widths, 1, NULL, &s), ABUT_ERROR_ARGUMENT,
+          "larger than any memory");
   free_world(&w);
   free_world(&second);
 }
