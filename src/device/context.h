@@ -13,6 +13,14 @@ typedef struct owned {
   void (*destroy)(struct owned *self);
 } owned;
 
+/* What a program is asked about before its first use: questions are asked one by one, when a call
+ * first needs what they are about, for a driver may compile a kernel only when it first runs. */
+typedef enum question_part {
+  QUESTION_MAIN,
+  QUESTION_ACTIVE, /* active contacts alone */
+  QUESTION_PARTS
+} question_part;
+
 /* A device of a context. */
 typedef struct member {
   device *device;          /* NULL: the host path, as long as it need not stand in */
@@ -21,7 +29,7 @@ typedef struct member {
   size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
-  bool tested[PROGRAM_COUNT]; /* programs that have answered their self-test, by PROGRAM_OF */
+  bool tested[QUESTION_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
 } member;
 
 /* The chosen devices, and the place of the host path that may stand in for them. */

@@ -49,7 +49,8 @@ void query_output(query_call *q, const char *name, size_t id, size_t width, void
 abut_status query_test(const batch_call *c, size_t place)
 {
   const query_call *q = (const query_call *)c;
-  return test_member(c->context, place, c->operation->module, q->program, q->adjoint);
+  return test_member(c->context, place, c->operation->module, q->program, q->adjoint,
+                     QUESTION_MAIN);
 }
 
 abut_status query_place(batch_on *on)

@@ -364,42 +364,73 @@ static abut_status ask_one(context *one, question_call *call, const answer *all,
   return status;
 }
 
-/* A call of all contacts, then one of a list's. */
-static abut_status ask(context *one, int kind, question_call *call, question_call *of_list)
+static abut_status ask(context *one, int kind, question_call *call)
 {
-  TRY(ask_one(one, call, answers[kind], false));
-  return of_list ? ask_one(one, of_list, list_answers[kind], true) : ABUT_SUCCESS;
+  return ask_one(one, call, answers[kind], false);
+}
+
+static abut_status ask_active(context *one, int kind, question_call *call)
+{
+  return ask_one(one, call, list_answers[kind], true);
 }
 
 static abut_status ask_contacts(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts, list_contacts);
+  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts);
 }
 
 static abut_status ask_vjp(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp, list_vjp);
+  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp);
 }
 
 static abut_status ask_jvp(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp, list_jvp);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp);
 }
 
 static abut_status ask_hessian(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian, NULL);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian);
 }
 
 static abut_status ask_jacobian(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian, list_jacobian);
+  return ask(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian);
+}
+
+static abut_status ask_list(context *one)
+{
+  return ask_active(one, PROGRAM_KIND(PROGRAM_PLAIN, false), list_contacts);
+}
+
+static abut_status ask_list_vjp(context *one)
+{
+  return ask_active(one, PROGRAM_KIND(PROGRAM_PLAIN, true), list_vjp);
+}
+
+static abut_status ask_list_jvp(context *one)
+{
+  return ask_active(one, PROGRAM_KIND(PROGRAM_DUAL, false), list_jvp);
+}
+
+static abut_status ask_list_jacobian(context *one)
+{
+  return ask_active(one, PROGRAM_KIND(PROGRAM_DUAL6, false), list_jacobian);
 }
 
 const module_questions manifold_questions = {{
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_contacts,
-  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_vjp,
-  [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_jvp,
-  [PROGRAM_KIND(PROGRAM_DUAL, true)] = ask_hessian,
-  [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_jacobian,
+  [QUESTION_MAIN] = {
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_contacts,
+    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_vjp,
+    [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_jvp,
+    [PROGRAM_KIND(PROGRAM_DUAL, true)] = ask_hessian,
+    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_jacobian,
+  },
+  [QUESTION_ACTIVE] = {
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_list,
+    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_list_vjp,
+    [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_list_jvp,
+    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_list_jacobian,
+  },
 }};

@@ -138,11 +138,11 @@ static abut_status ask_dual(context *one)
   return with_question(one, dual_faces);
 }
 
-const module_questions witness_questions = {{
+const module_questions witness_questions = {{[QUESTION_MAIN] = {
   [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_forward,
   [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_reverse,
   [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_dual,
-}};
+}}};
 
 /* ---- fields ---- */
 
@@ -177,4 +177,6 @@ static abut_status ask_fields(context *one)
   return with_question(one, fields);
 }
 
-const module_questions field_questions = {{[PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_fields}};
+const module_questions field_questions = {{[QUESTION_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_fields,
+}}};

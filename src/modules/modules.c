@@ -31,15 +31,15 @@ static abut_status ask(context *c, size_t place, module_question question)
 }
 
 abut_status test_member(context *c, size_t place, module_id module, program_id numbers,
-                        bool adjoint)
+                        bool adjoint, question_part part)
 {
   member *m = &c->members[place];
-  bool *tested = &m->tested[PROGRAM_OF(module, numbers, adjoint)];
+  bool *tested = &m->tested[part][PROGRAM_OF(module, numbers, adjoint)];
   if (*tested) {
     return ABUT_SUCCESS;
   }
   const module_questions *all = questions[module];
-  const module_question question = all ? all->ask[PROGRAM_KIND(numbers, adjoint)] : NULL;
+  const module_question question = all ? all->ask[part][PROGRAM_KIND(numbers, adjoint)] : NULL;
   if (!question) {
     return fail(ABUT_ERROR_SELF_TEST, "program %d of module %s has no self-test",
                 PROGRAM_KIND(numbers, adjoint), module_name(module));

@@ -12,17 +12,17 @@ typedef abut_status (*module_question)(context *one);
 /* By PROGRAM_KIND; NULL for a program that the module has no use for. A new module adds its own to
  * the table in modules.c. */
 typedef struct module_questions {
-  module_question ask[PROGRAM_KINDS];
+  module_question ask[QUESTION_PARTS][PROGRAM_KINDS];
 } module_questions;
 
 extern const module_questions manifold_questions, witness_questions, field_questions,
   render_questions;
 
-/* Has a member answer, once for each program, what the module asks; a program that no question is
- * for is refused. Fails with ABUT_ERROR_SELF_TEST where the answer is wrong; with the device's own
- * error where it cannot answer. Leaves nothing on the device, and of its counters only the builds.
- * For the member's thread. */
+/* Has a member answer, once for each program and part, what the module asks; a program that no
+ * question is for is refused. Fails with ABUT_ERROR_SELF_TEST where the answer is wrong; with the
+ * device's own error where it cannot answer. Leaves nothing on the device, and of its counters only
+ * the builds. For the member's thread. */
 abut_status test_member(context *c, size_t place, module_id module, program_id numbers,
-                        bool adjoint);
+                        bool adjoint, question_part part);
 
 #endif

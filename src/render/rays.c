@@ -20,7 +20,8 @@ typedef struct picture_call {
 
 static abut_status test(const batch_call *c, size_t where)
 {
-  return test_member(c->context, where, c->operation->module, PROGRAM_PLAIN, false);
+  return test_member(c->context, where, c->operation->module, PROGRAM_PLAIN, false,
+                     QUESTION_MAIN);
 }
 
 static launch_argument at(const batch_on *on, size_t slot, size_t id)

@@ -119,4 +119,6 @@ done:
   return status;
 }
 
-const module_questions render_questions = {{[PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_picture}};
+const module_questions render_questions = {{[QUESTION_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_picture,
+}}};

@@ -381,15 +381,16 @@ static void test_questions(abut_precision precision)
   context *c = context_get(f.context);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     const module_id module = (module_id)i;
-    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false));
+    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false, QUESTION_MAIN));
     check(module_named(module_name(module)) == module, "%s is another module", module_name(module));
-    check(c->members[0].tested[PROGRAM_OF(module, PROGRAM_PLAIN, false)], "%s is asked once more",
+    const int program = PROGRAM_OF(module, PROGRAM_PLAIN, false);
+    check(c->members[0].tested[QUESTION_MAIN][program], "%s is asked once more",
           module_name(module));
   }
   builds(&f, MODULE_COUNT, "the questions of all modules");
   for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i) {
     const abut_status status = test_member(c, 0, programs[i].module, programs[i].numbers,
-                                           programs[i].adjoint);
+                                           programs[i].adjoint, QUESTION_MAIN);
     check(status == (programs[i].asked ? ABUT_SUCCESS : ABUT_ERROR_SELF_TEST),
           "program %zu gives %d: %s", i, status, abut_last_error());
   }

@@ -262,8 +262,7 @@ static void taken_over(const char *suite, int which, bool with_host)
   }
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  /* those of contacts, too */
-  const bool wrong_fields = which == CONTACTS || which == FIELD || which == LIST;
+  const bool wrong_fields = which == CONTACTS || which == FIELD; /* those of contacts, too */
   if (make_pair() && (wrong_fields || contacts_are_right())) {
     memset(s.real, 0, sizeof s.real);
     b = batch();
