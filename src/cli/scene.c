@@ -79,12 +79,14 @@ static bool same_file(const char *a, const char *b)
 exit_code check_not_body(const char *output, const char *body)
 {
   char *mesh = NULL;
-  const bool here = same_file(output, body);
-  const bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
-  abut_free(mesh); /* what is wrong with a body is said where it is read */
-  if (here) {
+  if (!output || access(output, F_OK) != 0) {
+    return EXIT_GOOD; /* nothing is written over, and the body need not be read for it */
+  }
+  if (same_file(output, body)) {
     return report(EXIT_INPUT, "%s: is an input of this command too", output);
   }
+  const bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
+  abut_free(mesh); /* what is wrong with a body is said where it is read */
   return named ? report(EXIT_INPUT, "%s: is the mesh of %s, an input of this command", output, body)
                : EXIT_GOOD;
 }
