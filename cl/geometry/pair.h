@@ -31,7 +31,7 @@ typedef struct pair_sizes {
 } pair_sizes;
 
 // Reals beside the smoothing's, see near.cl: which part of its length an edge's points are from one
-// of its ends at most; how far beyond the nearest block of each body's vertices a selection looks.
+// of its ends at most; how far beyond the nearest blocks of each body's vertices a selection looks.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_REALS 3

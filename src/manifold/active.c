@@ -59,10 +59,12 @@ static bool selects(const run *r, int side)
   return edges_run(r) && r->pair->selected_edges[side];
 }
 
-#define SCORED_EDGES 3.5 /* mean lengths */
-double scored_reach(const resident_body *b)
+/* Measured for 18 edges of a body; what is selected covers a surface, so that its breadth goes by
+ * the root of their number. */
+#define SCORED_EDGES 2.0 /* mean lengths */
+double scored_reach(const resident_body *b, size_t selected)
 {
-  return SCORED_EDGES * b->mean_edge;
+  return SCORED_EDGES * sqrt((double)selected / 18.0) * b->mean_edge;
 }
 
 bool lists_vertices(const run *r, int side)
@@ -167,8 +169,8 @@ static abut_status near_field(const run *r, size_t poses, int side)
 static abut_status list_vertices(const run *r, size_t poses, int side)
 {
   return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, poses, 1, BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
-                    ARG_REAL(vertex_reach(r)), HEAD(r), ARG_INT(side),
-                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
+                    ARG_REAL(vertex_reach(r)), ARG_BUFFER(r->bodies[side]->order), HEAD(r),
+                    ARG_INT(side), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
                     BUFFER(r, OF_SIDE(SCRATCH_LISTED_AT_1, side)));
 }
 
@@ -309,14 +311,12 @@ abut_status run_active_counts(const run *r, size_t poses, double threshold)
 
 abut_status run_entries(const run *r, size_t poses, double threshold, size_t capacity)
 {
-  const resident_body *const *b = r->bodies;
   const size_t real = device_real_bytes(r->device);
   bank *all = r->memory->bank;
   TRY(bank_prepare(all, r->device, SCRATCH_LIST, capacity * COMPACT_INTS * sizeof(int)));
   TRY(bank_prepare(all, r->device, SCRATCH_VALUES, capacity * COMPACT_REALS * real));
   return LAUNCH_RUN(r, KERNEL_LISTED_ENTRIES, poses, 1, BUFFER(r, SCRATCH_LISTED_AT_1),
-                    ARG_BUFFER(b[0]->rank), BUFFER(r, SCRATCH_VERTEX_VALUES_1),
-                    BUFFER(r, SCRATCH_LISTED_AT_2), ARG_BUFFER(b[1]->rank),
+                    BUFFER(r, SCRATCH_VERTEX_VALUES_1), BUFFER(r, SCRATCH_LISTED_AT_2),
                     BUFFER(r, SCRATCH_VERTEX_VALUES_2), BUFFER(r, SCRATCH_PAIR_LIST),
                     BUFFER(r, SCRATCH_PAIR_VALUES), BUFFER(r, SCRATCH_EDGE_INDEX_1),
                     BUFFER(r, SCRATCH_EDGE_INDEX_2), HEAD(r), ARG_REAL(threshold),

@@ -18,7 +18,7 @@ bool can_skip_inactive(const run *r, double cutoff);
  * A selection needs exact distances beyond what touches, of the nearest edges: so far it looks at
  * first, and where that is not enough, it asks for more. */
 double edge_part(const abut_smoothing *s);
-double scored_reach(const resident_body *b);
+double scored_reach(const resident_body *b, size_t selected);
 
 /* What run_active and run_listed need beside the poses and the selected edges. */
 void active_sizes(const run *r, sizes *s);

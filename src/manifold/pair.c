@@ -107,7 +107,9 @@ static abut_status make_head(const pair *p, size_t place, resident_pair *r)
       return ABUT_ERROR_HANDLE;
     }
     TRY(body_on(of, place, &bodies[i]));
-    numbers[PAIR_SCORED + i] = p->selected_edges[i] ? scored_reach(bodies[i]) : 0.0;
+    if (p->selected_edges[i]) {
+      numbers[PAIR_SCORED + i] = scored_reach(bodies[i], p->layout.edges[i]);
+    }
   }
   r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
   return upload_head(d, &p->smoothing, numbers, &r->sizes, &r->head);

@@ -223,8 +223,7 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
 }
 
 static void write_vertices(entry_writer *w, GLOBAL const pair_sizes *n, int side,
-                           GLOBAL const int *at, GLOBAL const int *rank,
-                           GLOBAL const real *values, real threshold)
+                           GLOBAL const int *at, GLOBAL const real *values, real threshold)
 {
   GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
   const int padded = e->padded, stride = VALUE_PLANES * padded, none = (int)NO_FEATURE;
@@ -232,7 +231,7 @@ static void write_vertices(entry_writer *w, GLOBAL const pair_sizes *n, int side
   GLOBAL const int *places = ROW(at, w->pose, padded);
   GLOBAL const real *row = NUMS(values, w->pose, stride);
   for (int i = 0; i < count; ++i) {
-    const int j = places[rank[i]];
+    const int j = places[i];
     if (j >= 0 && row[VALUE_ACTIVITY * padded + j] >= threshold) {
       write_entry(w, e->contact + i, side ? none : i, side ? i : none, row + j, stride, padded);
     }
@@ -240,11 +239,10 @@ static void write_vertices(entry_writer *w, GLOBAL const pair_sizes *n, int side
 }
 
 // Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes. One
-// work-item a pose. at: where each sorted vertex is listed; rank: where a vertex is sorted; index:
-// the ranked edges that selection kept, where there is one.
-KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const int *rank1,
-                           GLOBAL const real *values1, GLOBAL const int *at2,
-                           GLOBAL const int *rank2, GLOBAL const real *values2,
+// work-item a pose. at: where each vertex is listed, or -1; index: the ranked edges that selection
+// kept, where there is one.
+KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
+                           GLOBAL const int *at2, GLOBAL const real *values2,
                            GLOBAL const int *list, GLOBAL const real *values,
                            GLOBAL const int *index1, GLOBAL const int *index2,
                            GLOBAL const pair_head *pair, real threshold, int want,
@@ -256,8 +254,8 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const int *rank1,
     return;
   }
   entry_writer w = {out, out_values, offsets[pose], capacity, pose, want};
-  write_vertices(&w, &pair->n, 0, at1, rank1, values1, threshold);
-  write_vertices(&w, &pair->n, 1, at2, rank2, values2, threshold);
+  write_vertices(&w, &pair->n, 0, at1, values1, threshold);
+  write_vertices(&w, &pair->n, 1, at2, values2, threshold);
   if (!(pair->n.listed & LISTED_PAIRS)) {
     return;
   }

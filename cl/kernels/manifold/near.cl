@@ -5,6 +5,8 @@
 //
 // A list: the number of its entries, then the entries in order.
 
+#define SCORED_BLOCKS 4 // of vertices that a selection of edges is sure to look at: measured
+
 // ---- vertices ----
 
 // Lower bounds of the distance of the other body (head, shape) over the balls around the blocks of
@@ -75,22 +77,25 @@ KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
 }
 #endif
 
-static real least_of(GLOBAL const real *row, int count)
-{
-  real least = REAL_BIG;
-  for (int i = 0; i < count; ++i) {
-    least = real_min(least, row[i]);
-  }
-  return least;
-}
-
-// How far distances of a body are to be exact where edges matter.
+// How far distances of a body are to be exact where edges matter: PAIR_SCORED beyond where the
+// nearest SCORED_BLOCKS blocks of vertices begin, inside at 0. All of a body that has fewer.
 static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair, int side,
                         real reach, int pose)
 {
   GLOBAL const real *row = ROW(bounds, pose, pair->n.ball_slots[side]);
-  const real nearest = real_max(least_of(row, pair->n.balls[side]), R(0.0));
-  return real_max(reach, nearest + pair->reals[PAIR_SCORED + side]);
+  real nearest[SCORED_BLOCKS];
+  for (int j = 0; j < SCORED_BLOCKS; ++j) {
+    nearest[j] = REAL_BIG;
+  }
+  for (int i = 0; i < pair->n.balls[side]; ++i) {
+    real x = real_max(row[i], R(0.0));
+    for (int j = 0; j < SCORED_BLOCKS; ++j) {
+      const real less = real_min(nearest[j], x);
+      x = real_max(nearest[j], x);
+      nearest[j] = less;
+    }
+  }
+  return real_max(reach, nearest[SCORED_BLOCKS - 1] + pair->reals[PAIR_SCORED + side]);
 }
 
 // What is decided about a pose. touch: of near_touch, `reach` the distance at which an edge's point
@@ -142,11 +147,18 @@ KERNEL void near_field(GLOBAL const real *points, GLOBAL const real *bounds,
   store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
 }
 
+// The lanes of the block from `first` on whose distance is below `reach`, as bits.
+static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real reach)
+{
+  const ilane there = lane_iota() + (real)first < lane_lit((real)count);
+  return (unsigned int)lane_bits(there & (lane_load(phi + first) < lane_lit(reach)));
+}
+
 #if WITH_FORWARD
 // Lists the vertices, by their places among the sorted, whose distance is below `reach`; at: where
-// each place is in the list, or -1. One work-group a pose.
-KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const pair_head *pair,
-                          int side, GLOBAL int *list, GLOBAL int *at)
+// each vertex of the mesh is in the list, or -1. One work-group a pose.
+KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const int *order,
+                          GLOBAL const pair_head *pair, int side, GLOBAL int *list, GLOBAL int *at)
 {
   LOCAL_ARRAY(int, part, WG);
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
@@ -154,25 +166,35 @@ KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const pai
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   GLOBAL const real *phi = NUMS(field, pose, padded);
-  GLOBAL int *places = ROW(at, pose, padded);
-  const int run = (count + WG - 1) / WG;
-  const int begin = MIN_INT(item * run, count), end = MIN_INT(begin + run, count);
+  GLOBAL int *places = ROW(at, pose, padded), *row = ROW(list, pose, padded + 1);
+  const int blocks = padded / LANES, run = (blocks + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, blocks) * LANES;
+  const int end = MIN_INT((item + 1) * run, blocks) * LANES;
+  int next = 0;
+#if WG > 1
   int found = 0;
-  for (int i = begin; i < end; ++i) {
-    found += phi[i] < reach;
+  for (int first = begin; first < end; first += LANES) {
+    found += (int)popcount(near_bits(phi, first, count, reach));
   }
   part[item] = found;
-  BARRIER;
-  int next = 0;
+#else
+  (void)part;
+#endif
+  for (int i = item; i < count; i += WG) {
+    places[i] = -1;
+  }
+  BARRIER_GLOBAL;
+#if WG > 1
   for (int i = 0; i < item; ++i) {
     next += part[i];
   }
-  GLOBAL int *row = ROW(list, pose, padded + 1);
-  for (int i = begin; i < end; ++i) {
-    const int near = phi[i] < reach;
-    places[i] = near ? next : -1;
-    if (near) {
-      row[1 + next++] = i;
+#endif
+  for (int first = begin; first < end; first += LANES) {
+    unsigned int bits = near_bits(phi, first, count, reach);
+    for (; bits; bits &= bits - 1) {
+      const int place_of = first + lowest_bit(bits);
+      places[order[place_of]] = next;
+      row[1 + next++] = place_of;
     }
   }
   if (item == WG - 1) {
