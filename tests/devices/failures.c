@@ -627,30 +627,22 @@ static abut_status run_lists(const world *w, answer *out)
   return status;
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* slower, and the same calls */
-#define GRADIENT_STRIDE 2
-#define JACOBIAN_STRIDE 5
-#else
-#define GRADIENT_STRIDE 1
-#define JACOBIAN_STRIDE 1
-#endif
-
 /* Two devices with a pose each make twice the calls of a Jacobian; pictures take long. */
 const task tasks[TASKS] = {
-  {"contacts", run_contacts, POSES, 1, 20},
-  {"gradient", run_gradient, POSES, GRADIENT_STRIDE, 20},
-  {"jvp", run_jvp, POSES, 1, 20},
-  {"jacobian", run_jacobian, 1, JACOBIAN_STRIDE, 20},
-  {"jacobians", run_jacobians, BLOCK_POSES, 29, 20},
-  {"hessian", run_hessian, POSES, 7, 20},
-  {"growing", run_growing, BLOCK_POSES, 3, 20},
-  {"field", run_field, QUERIES, 1, 3},
-  {"witness", run_witness, QUERIES, 1, 3},
-  {"render", run_render, 0, 7, 1},
-  {"mixed", run_mixed, POSES, 1, 20},
-  {"state", run_state, 0, 1, 3},
-  {"descent", run_descent, 0, 61, 20},
-  {"lists", run_lists, 0, 11, 20},
+  {"contacts", run_contacts, POSES, 1, 1, 20},
+  {"gradient", run_gradient, POSES, 1, 2, 20},
+  {"jvp", run_jvp, POSES, 1, 1, 20},
+  {"jacobian", run_jacobian, 1, 1, 5, 20},
+  {"jacobians", run_jacobians, BLOCK_POSES, 29, 1, 20},
+  {"hessian", run_hessian, POSES, 7, 4, 20},
+  {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
+  {"field", run_field, QUERIES, 1, 1, 3},
+  {"witness", run_witness, QUERIES, 1, 1, 3},
+  {"render", run_render, 0, 7, 1, 1},
+  {"mixed", run_mixed, POSES, 1, 2, 20},
+  {"state", run_state, 0, 1, 1, 3},
+  {"descent", run_descent, 0, 61, 1, 20},
+  {"lists", run_lists, 0, 11, 2, 20},
 };
 
 const task *task_named(const char *name)

@@ -30,6 +30,14 @@ typedef struct setting {
 /* ABUT_TEST_ALL=1: sweeps leave nothing out, and programs are built in every trial. */
 bool test_all(void);
 
+/* Of the calls that a sweep takes, every so many under a sanitizer, which is slower and sees the
+ * same calls; 1 without one. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED(step) (test_all() ? 1 : (step))
+#else
+#define SANITIZED(step) 1
+#endif
+
 /* False, after a line that says so, where there is no PoCL. */
 bool find_setting(uint32_t count, setting *out);
 
@@ -65,7 +73,8 @@ typedef struct task {
   const char *name;
   abut_status (*run)(const world *w, answer *out);
   size_t elements;
-  long stride; /* every so many faults are swept */
+  long stride;    /* every so many faults are swept */
+  long sanitized; /* of these, under a sanitizer */
   long launches; /* as many there are at least */
 } task;
 

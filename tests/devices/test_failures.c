@@ -1,8 +1,8 @@
 /* A device that fails in the middle loses no pose: the N-th OpenCL call fails for every N, once and
  * for good, then the N-th allocation. Of clSetKernelArg, which the library treats alike wherever it
  * is called, every seventh is taken; of all calls for pictures too, every 29th for Jacobians of two
- * poses at once, every 61st for descents, and under a sanitizer every second for gradients and
- * every fifth for Jacobians of one pose. ABUT_TEST_ALL=1 takes them all. */
+ * poses at once, every 61st for descents and so on (failures.c), fewer under a sanitizer.
+ * ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 
 #include "device/context.h"
@@ -28,7 +28,8 @@ typedef struct trial {
 
 static long stride_of(const trial *t)
 {
-  return test_all() ? 1 : (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * t->task->stride;
+  const long step = (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * t->task->stride;
+  return test_all() ? 1 : step * SANITIZED(t->task->sanitized);
 }
 
 static const char *what(const trial *t)
