@@ -2,7 +2,7 @@
  * memory, whole chunks of which kernels address in place, or not. No other device can do the work:
  * a call fails with the device's error, or it is right to the bit. Either way nothing of it is left
  * but what is the caller's, whose queue works on. Every N-th call, every seventh clSetKernelArg and
- * every N-th allocation fails, under a sanitizer every second of these; ABUT_TEST_ALL=1 as in
+ * every N-th allocation fails, under a sanitizer every second allocation; ABUT_TEST_ALL=1 as in
  * test_failures.c and test_failures_create.c. */
 #include "failures.h"
 
@@ -254,7 +254,9 @@ static bool try_fault(trial *t)
 
 static void sweep(trial *t, shim_kind faults, bool for_good)
 {
-  const long step = faults == SHIM_ARGUMENTS && !test_all() ? ARGUMENT_STRIDE : SANITIZED(2);
+  const long step = faults == SHIM_ALLOCATIONS ? SANITIZED(2)
+                    : faults == SHIM_ARGUMENTS && !test_all() ? ARGUMENT_STRIDE
+                                                              : 1; /* see judge_ways */
   t->faults = faults;
   t->n = 1;
   t->last = for_good ? FOR_GOOD : 1;

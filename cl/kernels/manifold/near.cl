@@ -78,11 +78,13 @@ KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
 #endif
 
 // How far distances of a body are to be exact where edges matter: PAIR_SCORED beyond where the
-// nearest SCORED_BLOCKS blocks of vertices begin, inside at 0. All of a body that has fewer.
+// nearest SCORED_BLOCKS blocks of vertices begin, inside at 0. All of a body that has fewer. Where
+// every edge is kept, none is ranked, and PAIR_SCORED is 0: `reach`.
 static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair, int side,
                         real reach, int pose)
 {
   GLOBAL const real *row = ROW(bounds, pose, pair->n.ball_slots[side]);
+  const real scored = pair->reals[PAIR_SCORED + side];
   real nearest[SCORED_BLOCKS];
   for (int j = 0; j < SCORED_BLOCKS; ++j) {
     nearest[j] = REAL_BIG;
@@ -95,7 +97,7 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
       nearest[j] = less;
     }
   }
-  return real_max(reach, nearest[SCORED_BLOCKS - 1] + pair->reals[PAIR_SCORED + side]);
+  return scored > R(0.0) ? real_max(reach, nearest[SCORED_BLOCKS - 1] + scored) : reach;
 }
 
 // What is decided about a pose. touch: of near_touch, `reach` the distance at which an edge's point
