@@ -75,7 +75,7 @@ typedef struct task {
   size_t elements;
   long stride;    /* every so many faults are swept */
   long sanitized; /* of these, under a sanitizer */
-  long launches; /* as many there are at least */
+  long launches;  /* as many there are at least */
 } task;
 
 extern const task tasks[];

@@ -85,6 +85,9 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
 {
   GLOBAL const real *row = ROW(bounds, pose, pair->n.ball_slots[side]);
   const real scored = pair->reals[PAIR_SCORED + side];
+  if (scored <= R(0.0)) {
+    return reach;
+  }
   real nearest[SCORED_BLOCKS];
   for (int j = 0; j < SCORED_BLOCKS; ++j) {
     nearest[j] = REAL_BIG;
@@ -97,7 +100,7 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
       nearest[j] = less;
     }
   }
-  return scored > R(0.0) ? real_max(reach, nearest[SCORED_BLOCKS - 1] + scored) : reach;
+  return real_max(reach, nearest[SCORED_BLOCKS - 1] + scored);
 }
 
 // What is decided about a pose. touch: of near_touch, `reach` the distance at which an edge's point
