@@ -1,0 +1,47 @@
+/* Rigid motions in double: exp and log of SE(3), products, and how their numbers' gradients and
+ * the wrench of a body belong together. */
+#ifndef ABUT_POSE_RIGID_H
+#define ABUT_POSE_RIGID_H
+
+#include <abut/manifold.h>
+
+/* x -> R(q) x + t, q = (w, x, y, z) of length 1. */
+typedef struct rigid {
+  double t[3], q[4];
+} rigid;
+
+/* With t = |omega|: a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3;
+ * e = (1 - (t/2) cot(t/2)) / t^2; and slopes 2 db/d(t^2), 2 dc/d(t^2).
+ * J(omega) v = v + b omega x v + c omega x (omega x v), and its inverse
+ * v - 1/2 omega x v + e omega x (omega x v). */
+typedef struct turn_coefficients {
+  double a, b, c, e, b_slope, c_slope;
+} turn_coefficients;
+
+/* A pose by its numbers, with what derivatives by these need. */
+typedef struct chart {
+  abut_pose_kind kind;
+  double numbers[7];
+  rigid x;             /* NaN where the numbers are none of a pose */
+  turn_coefficients k; /* of a twist */
+} chart;
+
+chart chart_at(abut_pose_kind kind, const double *numbers);
+
+void rigid_log(const rigid *x, double twist[6]);
+rigid rigid_product(const rigid *left, const rigid *right);
+rigid rigid_inverse(const rigid *x);
+
+/* R v, and R' v. An output may be its input. */
+void rigid_turn(const rigid *x, const double v[3], double out[3]);
+void rigid_turn_back(const rigid *x, const double v[3], double out[3]);
+
+/* A pose's numbers, the way back. */
+void rigid_numbers(const rigid *x, abut_pose_kind kind, double *numbers);
+
+/* A wrench (force, moment) in the body's own frame is the derivative along X exp(xi); from the
+ * gradient by the numbers, and back. */
+void chart_wrench(const chart *c, const double *gradient, double wrench[6]);
+void chart_gradient(const chart *c, const double wrench[6], double *gradient);
+
+#endif
