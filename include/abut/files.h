@@ -2,7 +2,7 @@
  *
  * Everything wrong in a file gives ABUT_ERROR_FORMAT and the text "FILE:LINE: what is wrong"
  * (binary files: "FILE: ..."); a file that cannot be read ABUT_ERROR_READ. An output file appears
- * whole or not at all.
+ * whole or not at all; a character device or a pipe is written in place.
  */
 #ifndef ABUT_FILES_H
 #define ABUT_FILES_H
@@ -89,6 +89,11 @@ ABUT_API void abut_free_npz(abut_npz *npz);
 /* Writes an RGB picture, 8 bits a channel, rows from the top. */
 ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height,
                                     const uint8_t *rgb);
+
+/* Removes what abut's writers in this process have begun and not finished: for the handler of a
+ * signal that ends the process, of which each may call it at any time. Where the file system can
+ * write files without a name, as most of Linux do, there is nothing to remove, whatever ends it. */
+ABUT_API void abut_remove_unfinished(void);
 
 ABUT_API void abut_free(void *memory);
 

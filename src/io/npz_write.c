@@ -4,6 +4,7 @@
 #include "io/npz.h"
 #include "io/text.h"
 #include "io/whole_file.h"
+#include "io/zip_sink.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,16 +108,28 @@ static abut_status add_member(const char *path, zip_t *archive, const abut_array
   return ABUT_SUCCESS;
 }
 
-/* libzip removes its own half-written file where closing fails. */
-static abut_status write_archive(const char *path, const char *temporary,
-                                 const abut_array *arrays, size_t count, member *members)
+static abut_status open_archive(const char *path, zip_sink *sink, int file, zip_t **out)
 {
-  int code;
-  zip_t *archive = zip_open(temporary, ZIP_CREATE | ZIP_TRUNCATE, &code);
+  zip_error_t error;
   abut_status status = ABUT_SUCCESS;
-  if (!archive) {
-    return fail_at(ABUT_ERROR_WRITE, path, 0, "error %d of libzip", code);
+  zip_error_init(&error);
+  zip_source_t *source = zip_sink_create(sink, file, &error);
+  *out = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : NULL;
+  if (!*out) {
+    zip_source_free(source);
+    status = fail_at(ABUT_ERROR_WRITE, path, 0, "%s", zip_error_strerror(&error));
   }
+  zip_error_fini(&error);
+  return status;
+}
+
+static abut_status write_archive(const char *path, int file, const abut_array *arrays, size_t count,
+                                 member *members)
+{
+  zip_sink sink;
+  zip_t *archive;
+  abut_status status = ABUT_SUCCESS;
+  TRY(open_archive(path, &sink, file, &archive));
   for (size_t i = 0; i < count; i++) {
     TRY_DONE(add_member(path, archive, &arrays[i], &members[i]));
   }
@@ -132,7 +145,7 @@ done:
   return status;
 }
 
-/* An archive of nothing: libzip writes none, but removes the file. */
+/* An archive of nothing, which libzip does not write. */
 static abut_status write_empty(const char *path)
 {
   static const char end[22] = "PK\5\6";
@@ -150,7 +163,7 @@ abut_status abut_write_npz(const char *path, const abut_array *arrays, size_t co
   TRY(allocate(&members, count, sizeof(member)));
   abut_status status = whole_file_begin(path, &f);
   if (status == ABUT_SUCCESS) {
-    status = whole_file_end(&f, write_archive(path, f.temporary, arrays, count, members));
+    status = whole_file_end(&f, write_archive(path, f.file, arrays, count, members));
   }
   for (size_t i = 0; i < count; i++) {
     free(((member *)members)[i].header);

@@ -8,18 +8,23 @@
 /* All bytes of a file, with a zero behind them. Free *bytes. */
 abut_status whole_file_read(const char *path, char **bytes, size_t *count);
 
-/* A file in the making: it is written under `temporary`, in the same folder, and then takes the
- * name `target` in one step. A symbolic link is followed, also to a file that is not there yet.
- * Anything but a regular file is refused, so that no device is replaced. */
+/* A file in the making. It has no name until it is whole, where the file system can do that, else
+ * one of its own in the same folder, which abut_remove_unfinished removes; then it takes the name
+ * `target` in one step. A symbolic link is followed, also to a file that is not there yet. Character
+ * devices and pipes are written in place; anything else that is no regular file is refused. */
 typedef struct whole_file {
-  char *target, *temporary;
+  char *target;
+  char *temporary; /* its name in the meantime; NULL while it has none */
+  int place;       /* of that name, see unfinished.h */
+  int file;        /* to be written to; may be sought in */
+  int in_place;    /* the device or pipe; -1 for a regular file */
 } whole_file;
 
-/* Makes the temporary file, empty. */
+/* Opens the file, empty. */
 abut_status whole_file_begin(const char *path, whole_file *f);
 
-/* With so_far a success, moves the synced temporary file into place; else, or where that fails,
- * removes it. Returns so_far or the failure. Frees *f either way. */
+/* With so_far a success, syncs the file and moves it into place; else, or where that fails, removes
+ * it. Returns so_far or the failure. Frees *f either way. */
 abut_status whole_file_end(whole_file *f, abut_status so_far);
 
 abut_status whole_file_write(const char *path, const void *bytes, size_t count);

@@ -1,14 +1,74 @@
-#define _XOPEN_SOURCE 700
+/* Every test runs twice: with files that have no name until they are whole, where the file system of
+ * the test's folder has them, and without. */
+#define _GNU_SOURCE
 #include "io/whole_file.h"
 #include "support.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* The linker sends the library's own calls here. */
+int __real_open(const char *path, int flags, ...);
+int __real_fsync(int file);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_fsync(int file);
+
+static bool refuse_unnamed;
+static void (*when_written)(void); /* all bytes are there, but the file is not in place */
+
+static int open_unless_unnamed(const char *path, int flags, mode_t mode)
+{
+  if (refuse_unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return __real_open(path, flags, mode);
+}
+
+static bool creates(int flags)
+{
+  return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+#define MODE(flags, mode)                                  \
+  do {                                                     \
+    va_list arguments;                                     \
+    va_start(arguments, flags);                            \
+    mode = creates(flags) ? va_arg(arguments, mode_t) : 0; \
+    va_end(arguments);                                     \
+  } while (0)
+
+int __wrap_open(const char *path, int flags, ...)
+{
+  mode_t mode;
+  MODE(flags, mode);
+  return open_unless_unnamed(path, flags, mode);
+}
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+  mode_t mode;
+  MODE(flags, mode);
+  return open_unless_unnamed(path, flags, mode);
+}
+
+int __wrap_fsync(int file)
+{
+  if (when_written) {
+    when_written();
+  }
+  return __real_fsync(file);
+}
 
 enum { MANY = 100000 };
 static uint8_t noise[MANY];
@@ -153,13 +213,151 @@ static void refused_targets(void **state)
 {
   (void)state;
   for (int i = 0; i < WRITERS; i++) {
-    struct stat info;
-    expect_failure(writers[i]("/dev/full"), ABUT_ERROR_WRITE, "/dev/full: ", "not a regular file");
-    assert_int_equal(stat("/dev/full", &info), 0);
-    assert_true(S_ISCHR(info.st_mode));
     expect_failure(writers[i](in_folder(".")), ABUT_ERROR_WRITE, "/", "not a regular file");
     expect_failure(writers[i](in_folder("no/such")), ABUT_ERROR_WRITE, "/", "No such file");
     expect_failure(writers[i](""), ABUT_ERROR_WRITE, "", "path is empty");
+  }
+}
+
+/* Devices stay what they are. */
+static void devices(void **state)
+{
+  (void)state;
+  static const char *const paths[] = {"/dev/null", "/dev/full"};
+  for (int i = 0; i < WRITERS; i++) {
+    assert_int_equal(writers[i](paths[0]), ABUT_SUCCESS);
+    expect_failure(writers[i](paths[1]), ABUT_ERROR_WRITE, "/dev/full: ", "No space left");
+    for (int k = 0; k < 2; k++) {
+      struct stat info;
+      assert_int_equal(stat(paths[k], &info), 0);
+      assert_true(S_ISCHR(info.st_mode));
+    }
+  }
+}
+
+/* A reader at the other end gets the same bytes as a file. */
+static void pipes(void **state)
+{
+  (void)state;
+  const char *pipe = in_folder("pipe"), *copy = in_folder("copy"), *file = in_folder("file");
+  assert_int_equal(mkfifo(pipe, 0600), 0);
+  for (int i = 0; i < WRITERS; i++) {
+    char command[1024];
+    size_t counts[2];
+    int status;
+    snprintf(command, sizeof command, "cat '%s' > '%s'", pipe, copy);
+    const pid_t reader = fork();
+    if (reader == 0) {
+      execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+      _exit(127);
+    }
+    assert_int_equal(writers[i](pipe), ABUT_SUCCESS);
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_int_equal(status, 0);
+    assert_int_equal(writers[i](file), ABUT_SUCCESS);
+    char *through = slurp(copy, &counts[0]), *straight = slurp(file, &counts[1]);
+    assert_int_equal(counts[0], counts[1]);
+    assert_memory_equal(through, straight, counts[0]);
+    free(through);
+    free(straight);
+    unlink(copy);
+    unlink(file);
+  }
+  unlink(pipe);
+}
+
+/* ---- a process that ends while it writes ---- */
+
+static bool has_unnamed(void)
+{
+  const int file = __real_open(in_folder("."), O_TMPFILE | O_WRONLY, 0600);
+  if (file >= 0) {
+    close(file);
+  }
+  return file >= 0 && !refuse_unnamed;
+}
+
+static void kill_oneself(void)
+{
+  raise(SIGKILL);
+}
+
+static void remove_and_end(void)
+{
+  abut_remove_unfinished();
+  _exit(7);
+}
+
+/* Of a child that writes until then; in `old` a file that is to be replaced. */
+static int status_of_child(int writer, void (*then)(void), const char *old)
+{
+  int status;
+  const pid_t child = fork();
+  if (child == 0) {
+    when_written = then;
+    writers[writer](old);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void killed(void **state)
+{
+  (void)state;
+  if (!has_unnamed()) {
+    skip();
+  }
+  const char *old = write_text("old", "old");
+  const size_t entries = folder_entries();
+  for (int i = 0; i < WRITERS; i++) {
+    const int status = status_of_child(i, kill_oneself, i ? old : in_folder("fresh"));
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(folder_entries(), entries);
+  }
+  expect_content(old, "old");
+  unlink(old);
+}
+
+static void removed(void **state)
+{
+  (void)state;
+  const char *old = write_text("old", "old");
+  const size_t entries = folder_entries();
+  for (int i = 0; i < WRITERS; i++) {
+    const int status = status_of_child(i, remove_and_end, i ? old : in_folder("fresh"));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    assert_int_equal(folder_entries(), entries);
+  }
+  expect_content(old, "old");
+  /* What is finished is nobody's to remove. */
+  assert_int_equal(write_plain(old), ABUT_SUCCESS);
+  abut_remove_unfinished();
+  assert_int_equal(folder_entries(), entries);
+  unlink(old);
+}
+
+/* A name is there meanwhile only where it must be. */
+static size_t entries_meanwhile;
+
+static void count_entries(void)
+{
+  entries_meanwhile = entries_meanwhile ? entries_meanwhile : folder_entries();
+}
+
+static void names_meanwhile(void **state)
+{
+  (void)state;
+  const size_t entries = folder_entries();
+  for (int i = 0; i < WRITERS; i++) {
+    const char *path = in_folder("fresh");
+    entries_meanwhile = 0;
+    when_written = count_entries;
+    const abut_status status = writers[i](path);
+    when_written = NULL;
+    assert_int_equal(status, ABUT_SUCCESS);
+    assert_int_equal(entries_meanwhile, entries + (has_unnamed() ? 0 : 1));
+    unlink(path);
   }
 }
 
@@ -291,7 +489,11 @@ int main(void)
     cmocka_unit_test(refused_targets), cmocka_unit_test(read_only),
     cmocka_unit_test(wrong_arrays),  cmocka_unit_test(empty_archive),
     cmocka_unit_test(same_bytes),    cmocka_unit_test(pictures),
-    cmocka_unit_test(reading),
+    cmocka_unit_test(reading),       cmocka_unit_test(devices),
+    cmocka_unit_test(pipes),         cmocka_unit_test(killed),
+    cmocka_unit_test(removed),       cmocka_unit_test(names_meanwhile),
   };
-  return cmocka_run_group_tests(tests, prepare, folder_remove);
+  const int failed = cmocka_run_group_tests(tests, prepare, folder_remove);
+  refuse_unnamed = true;
+  return failed + cmocka_run_group_tests(tests, prepare, folder_remove);
 }
