@@ -58,6 +58,7 @@ typedef enum option_id {
   OPTION_QUIET,
   OPTION_REDUCE,
   OPTION_SECONDS,
+  OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
   OPTION_SOFT,
   OPTION_STEP,
@@ -207,8 +208,11 @@ exit_code scene_open(scene *s, const options *o, abut_precision precision);
 exit_code scene_load(scene *s, const options *o);
 /* The bodies of the operands. */
 exit_code scene_bodies(scene *s, const options *o);
-/* --smoothing, or values that follow the bodies, printed on request unless --quiet. */
-exit_code scene_smoothing(scene *s, const options *o, bool print);
+/* --smoothing, or values that follow the bodies; with `tell`, says so unless --quiet, and prints
+ * them with --show-smoothing. */
+exit_code scene_smoothing(scene *s, const options *o, bool tell);
+/* Says that coefficients were fitted, and where to see them, or shows them; `how` ends the line. */
+void tell_fitted(const options *o, const char *how, const char *text);
 /* The pair of --soft, if it was given. */
 exit_code scene_soft(scene *s, const options *o);
 /* The devices that did what was computed, by name: of batches those that had a share, else the
@@ -243,6 +247,12 @@ double real_at(const void *reals, abut_precision precision, size_t i);
 /* Missing files, and folders that cannot take the output, are found before anything is built. */
 exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
+/* The same of -o, which must also end as what the command writes does, unless it is a device. */
+exit_code check_own_output(const options *o);
+/* Whether a command sums up on stdout: not with --quiet, nor where its output goes there. */
+bool sums_up(const options *o);
+/* Says that a batch holds no poses. */
+void warn_empty(const options *o, const abut_poses *poses);
 /* The inputs of a command: its operands, and the files that options name. */
 exit_code check_inputs(const options *o);
 /* Refuses an output that is one of those inputs. */

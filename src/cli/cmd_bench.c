@@ -116,7 +116,8 @@ static exit_code load(bench *b, scene *s, bool first)
     CLI_TRY(create_figure(s->context, 0, &s->bodies[0]));
     CLI_TRY(create_figure(s->context, 1, &s->bodies[1]));
   }
-  CLI_TRY(scene_smoothing(s, o, first && o->operand_count));
+  CLI_TRY(scene_smoothing(s, o, first && (o->operand_count ||
+                                                o->value[OPTION_SHOW_SMOOTHING])));
   return first && !o->value[OPTION_POSES] ? random_poses(s->bodies, b->apart, &b->poses)
                                           : EXIT_GOOD;
 }

@@ -76,7 +76,7 @@ static exit_code run(contacts_store *c, scene *s, const options *o, const abut_p
   warn_rejected(&c->batch, c->is_compact ? "They have no contacts in the list."
                                          : "Their rows are NaN.");
   CLI_TRY(store_write(c, s, o));
-  if (!o->value[OPTION_QUIET]) {
+  if (sums_up(o)) {
     summarise(c, s, seconds);
   }
   return EXIT_GOOD;
@@ -95,7 +95,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
-  CLI_TRY(check_output(o->value[OPTION_OUTPUT]));
+  CLI_TRY(check_own_output(o));
   return list ? pair_list_read(&c->pairs, o) : EXIT_GOOD;
 }
 
@@ -106,6 +106,7 @@ static exit_code compute_and_write(contacts_store *c, const options *o, bool jac
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(c, o));
   CLI_TRY_DONE(report_status(abut_load_poses(o->value[OPTION_POSES], &poses)));
+  warn_empty(o, &poses);
   if (c->pairs.path) {
     CLI_TRY_DONE(pair_list_check(&c->pairs, o, &poses));
   }

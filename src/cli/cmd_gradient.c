@@ -206,7 +206,7 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(compute(g));
   warn_rejected(&g->job.batch, "Their rows are NaN.");
   CLI_TRY(write(g));
-  if (!o->value[OPTION_QUIET]) {
+  if (sums_up(o)) {
     summarise(g);
   }
   return EXIT_GOOD;

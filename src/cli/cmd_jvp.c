@@ -58,7 +58,7 @@ static exit_code run(jvp *v, const options *o)
                               &v->tangents)));
   warn_rejected(&j->batch, "Their rows are NaN.");
   CLI_TRY(write(v));
-  if (!o->value[OPTION_QUIET]) {
+  if (sums_up(o)) {
     printf("%zu poses, %zu contacts a pose, derivatives along tangents", j->poses.count,
            j->scene.layout.contacts);
     job_print_end(j);

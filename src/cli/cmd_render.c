@@ -55,7 +55,7 @@ static exit_code draw(const scene *s, const options *o, const abut_poses *poses,
   CLI_TRY_DONE(report_status(status));
   CLI_TRY_DONE(report_status(abut_write_png(o->value[OPTION_OUTPUT], view->width, view->height,
                                             rgb)));
-  if (!o->value[OPTION_QUIET]) {
+  if (sums_up(o)) {
     printf("pose %zu of %zu, %u x %u pixels, %.3g s on %s\n", index, poses->count, view->width,
            view->height, seconds, scene_workers(s).text);
   }
@@ -72,7 +72,7 @@ static exit_code check_usage(const options *o, abut_view *view, size_t *index)
   CLI_TRY(read_view(o, view, index));
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
-  return check_output(o->value[OPTION_OUTPUT]);
+  return check_own_output(o);
 }
 
 exit_code cmd_render(const options *o)

@@ -31,7 +31,7 @@ static exit_code find_output(const options *o, char **path)
 {
   const char *given = o->value[OPTION_OUTPUT];
   if (given) {
-    CLI_TRY(check_output(given));
+    CLI_TRY(check_own_output(o));
     CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
     *path = strdup(given);
     return *path ? EXIT_GOOD : report(EXIT_RUN, "no memory");

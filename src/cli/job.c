@@ -16,7 +16,7 @@ exit_code job_check(const options *o)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));
-  return check_output(o->value[OPTION_OUTPUT]);
+  return check_own_output(o);
 }
 
 exit_code job_open(job *j, const options *o, abut_precision precision)
@@ -24,6 +24,9 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
   j->o = o;
   j->batch = abut_default_batch();
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &j->poses)));
+  if (o->command->bit != COMMAND_GRADCHECK) { /* which takes that for an error */
+    warn_empty(o, &j->poses);
+  }
   j->width = pose_width(j->poses.kind);
   CLI_TRY(scene_open(&j->scene, o, precision));
   CLI_TRY(scene_load(&j->scene, o));

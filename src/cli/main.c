@@ -114,9 +114,29 @@ static exit_code flush_stdout(exit_code code)
   return code;
 }
 
+/* What is half written goes, and then the signal ends the process as it does by default. */
+static void end_by_signal(int number)
+{
+  abut_remove_unfinished();
+  raise(number);
+}
+
+static void catch_ends(void)
+{
+  static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
+    struct sigaction before;
+    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup's */
+      sigaction(ends[i], &(struct sigaction){.sa_handler = end_by_signal,
+                                             .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
+    }
+  }
+}
+
 int main(int argc, char **argv)
 {
   options o;
+  catch_ends();
   signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
   exit_code code = read_options(argc, argv, &o);
   if (code == EXIT_GOOD) {

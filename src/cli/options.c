@@ -70,6 +70,8 @@ static const struct {
                      "write what is found for this module of kernels alone: manifold (for all)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
+  [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
+                             "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,

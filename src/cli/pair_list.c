@@ -106,13 +106,25 @@ static exit_code fit(pair_list *l, size_t i, const abut_body *bodies, abut_smoot
   return code;
 }
 
+/* What was fitted is a list, what was given one for all. */
+static exit_code tell(pair_list *l, const scene *s, const options *o)
+{
+  char *given = NULL;
+  if (l->smoothing) {
+    CLI_TRY(append(&l->smoothing, "]\n", ""));
+  } else {
+    CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &given)));
+  }
+  tell_fitted(o, ", pair by pair", given ? given : l->smoothing);
+  abut_free(given);
+  return EXIT_GOOD;
+}
+
 static exit_code create_pairs(pair_list *l, scene *s, const options *o, const abut_body *bodies)
 {
   const bool fitted = !o->value[OPTION_SMOOTHING];
   if (!fitted) {
     CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SMOOTHING], &s->smoothing)));
-  } else if (!o->value[OPTION_QUIET]) {
-    fputs("abut: no --smoothing; fitted to the bodies' size, pair by pair\n", stderr);
   }
   for (size_t i = 0; i < l->files.count; ++i) {
     abut_smoothing smoothing = s->smoothing;
@@ -126,7 +138,7 @@ static exit_code create_pairs(pair_list *l, scene *s, const options *o, const ab
       s->layout = l->layouts[i];
     }
   }
-  return fitted ? append(&l->smoothing, "]\n", "") : EXIT_GOOD;
+  return tell(l, s, o);
 }
 
 exit_code pair_list_open(pair_list *l, scene *s, const options *o)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,11 +104,17 @@ exit_code check_not_input(const options *o, const char *output)
   return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
 }
 
+/* What is written where it is, instead of being replaced. */
+static bool is_in_place(const struct stat *info)
+{
+  return S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode);
+}
+
 exit_code check_output(const char *path)
 {
   struct stat info;
   if (stat(path, &info) == 0) {
-    if (!S_ISREG(info.st_mode)) {
+    if (!S_ISREG(info.st_mode) && !is_in_place(&info)) {
       return report(EXIT_RUN, "%s: exists and is not a regular file", path);
     }
     return access(path, W_OK) == 0 ? EXIT_GOOD : report(EXIT_RUN, "%s: %s", path, strerror(errno));
@@ -128,7 +135,43 @@ exit_code check_output(const char *path)
   return code;
 }
 
+/* Standard output has no ending of its own, whatever file it is. */
+static bool is_device(const char *path)
+{
+  struct stat info;
+  return strncmp(path, "/dev/", 5) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
+}
+
+exit_code check_own_output(const options *o)
+{
+  const char *path = o->value[OPTION_OUTPUT];
+  const char *ending = o->command->bit == COMMAND_RENDER ? ".png"
+                       : o->command->bit == COMMAND_TUNE ? ".json" : ".npz";
+  const size_t length = strlen(path), tail = strlen(ending);
+  CLI_TRY(check_output(path));
+  const bool free_ = is_device(path) && o->command->bit != COMMAND_TUNE; /* which reads it first */
+  return free_ || (length > tail && strcasecmp(path + length - tail, ending) == 0)
+           ? EXIT_GOOD
+           : usage_error(o->command, "-o %s: %s writes files that end with %s", path,
+                         o->command->name, ending);
+}
+
+bool sums_up(const options *o)
+{
+  struct stat output, standard;
+  return !o->value[OPTION_QUIET] &&
+         !(stat(o->value[OPTION_OUTPUT], &output) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+           output.st_dev == standard.st_dev && output.st_ino == standard.st_ino);
+}
+
 /* ---- poses ---- */
+
+void warn_empty(const options *o, const abut_poses *poses)
+{
+  if (!poses->count) {
+    warn("%s: holds no poses; what is written holds none either", o->value[OPTION_POSES]);
+  }
+}
 
 static float to_float(double x)
 {
@@ -356,23 +399,31 @@ exit_code scene_open(scene *s, const options *o, abut_precision precision)
   return name_devices(s);
 }
 
-static exit_code print_fitted(const abut_smoothing *smoothing)
+void tell_fitted(const options *o, const char *how, const char *text)
+{
+  const bool show = o->value[OPTION_SHOW_SMOOTHING];
+  if (!o->value[OPTION_SMOOTHING] && !o->value[OPTION_QUIET]) {
+    fprintf(stderr, "abut: no --smoothing; fitted to the bodies' size%s%s\n", how,
+            show ? ":" : " (--show-smoothing prints it)");
+  }
+  fputs(show ? text : "", stderr);
+}
+
+static exit_code tell_smoothing(const scene *s, const options *o)
 {
   char *text = NULL;
-  CLI_TRY(report_status(abut_format_smoothing(smoothing, &text)));
-  fprintf(stderr, "abut: no --smoothing; fitted to the bodies' size:\n%s", text);
+  CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &text)));
+  tell_fitted(o, "", text);
   abut_free(text);
   return EXIT_GOOD;
 }
 
-exit_code scene_smoothing(scene *s, const options *o, bool print)
+exit_code scene_smoothing(scene *s, const options *o, bool tell)
 {
   const char *path = o->value[OPTION_SMOOTHING];
-  if (path) {
-    return report_status(abut_load_smoothing(path, &s->smoothing));
-  }
-  CLI_TRY(report_status(abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing)));
-  return print && !o->value[OPTION_QUIET] ? print_fitted(&s->smoothing) : EXIT_GOOD;
+  CLI_TRY(report_status(path ? abut_load_smoothing(path, &s->smoothing)
+                             : abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing)));
+  return tell ? tell_smoothing(s, o) : EXIT_GOOD;
 }
 
 exit_code scene_bodies(scene *s, const options *o)

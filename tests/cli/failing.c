@@ -1,11 +1,19 @@
 /* Loaded before OpenCL (LD_PRELOAD): launches of kernels over at least ABUT_TEST_LARGE work-items
  * fail, ABUT_TEST_FAILURES times; the self-test's are smaller. Of what is built, the
  * ABUT_TEST_BUILD-th does not build, from 1, for ten reasons. ABUT_TEST_NAME is every device's
- * name. ABUT_TEST_SILENT: devices do not say how many compute units they have. */
+ * name. ABUT_TEST_SILENT: devices do not say how many compute units they have.
+ *
+ * And of files: ABUT_TEST_SIGNAL is sent to oneself where an output is written, but not yet in
+ * place; with ABUT_TEST_NAMED no file is without a name. */
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,4 +91,31 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     memcpy(out, log_text, sizeof log_text);
   }
   return CL_SUCCESS;
+}
+
+int fsync(int file)
+{
+  int (*real)(int);
+  if (number("ABUT_TEST_SIGNAL")) {
+    raise((int)number("ABUT_TEST_SIGNAL"));
+  }
+  *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+  return real(file);
+}
+
+/* The mode stands behind the flags where a file may be made. */
+int open(const char *path, int flags, ...)
+{
+  int (*real)(const char *, int, ...);
+  const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = unnamed || (flags & O_CREAT) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  if (unnamed && getenv("ABUT_TEST_NAMED")) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  *(void **)&real = dlsym(RTLD_NEXT, "open");
+  return real(path, flags, mode);
 }

@@ -83,7 +83,11 @@ for name in d activity; do
   if [ "$(cat shown)" = 0 ]; then pass; else fail "behind $name of the second pair is no 0"; fi
 done
 run 0 contacts --pairs pairs.csv --poses mixed.csv -o listed.npz --device "$device" --compact 0.1
-has stderr '^abut: no --smoothing; fitted to the bodies. size, pair by pair$'
+has stderr '^abut: no --smoothing; fitted to the bodies. size, pair by pair \(--show-smoothing prints it\)$'
+run 0 contacts --pairs pairs.csv --poses mixed.csv -o listed.npz --device "$device" --compact 0.1 \
+  --show-smoothing -q
+"$arrays" show listed.npz smoothing > stored.json
+if cmp -s stderr stored.json; then pass; else fail 'the list of smoothing shown is not the stored one'; fi
 array listed.npz compact_pose '$1 < last { wrong = 1 } { last = $1 } END { exit wrong || !NR }'
 "$arrays" show listed.npz smoothing > stdout
 json_is_valid stdout
@@ -116,12 +120,19 @@ absent no.npz
 
 run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device"
 has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least vertex distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$'
+says stderr "abut: no --smoothing; fitted to the bodies' size (--show-smoothing prints it)"
+if [ "$(grep -c . stderr)" -eq 1 ]; then pass; else fail 'more than a line without being asked'; fi
+there out.npz
+"$arrays" show out.npz smoothing > stored.json
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device" \
+  --show-smoothing
 says stderr "abut: no --smoothing; fitted to the bodies' size:"
 has stderr '^ "penetration": 0\.0'
-there out.npz
 grep -v '^abut:' stderr > printed.json
-"$arrays" show out.npz smoothing > stored.json
 if cmp -s printed.json stored.json; then pass; else fail "printed smoothing is not the stored one"; fi
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device" \
+  --show-smoothing --smoothing stored.json -q
+if cmp -s stderr stored.json; then pass; else fail "the smoothing given is not the one shown"; fi
 run 0 contacts cube.body.json slab.body.json --poses poses.csv -o again.npz --device "$device" \
   --smoothing stored.json
 empty stderr 'contacts --smoothing'
@@ -200,6 +211,7 @@ for extra in '--chunk 1' '--chunk 2' '--lanes 1'; do
 done
 
 run 0 contacts cube.body.json slab.body.json --poses none.csv -o none.npz --device "$device" -q
+says stderr 'abut: warning: none.csv: holds no poses; what is written holds none either'
 "$arrays" show none.npz > stdout
 says stdout 'd float32 0 304'
 says stdout 'status uint8 0'
@@ -440,9 +452,11 @@ if [ "$(cat kept.npz)" = before ]; then pass; else fail 'a failed write touched 
 cp cube.obj before.obj
 wrong 'cube.obj: is the mesh of cube.body.json, an input of this command' contacts \
   cube.body.json slab.obj --poses poses.csv -o cube.obj --device "$device"
-printf 'cube.body.json,slab.obj\n' > named.csv
-wrong 'cube.obj: is the mesh of cube.body.json, an input of this command' contacts \
-  --pairs named.csv --poses mixed.csv -o cube.obj --device "$device"
+sed 's/cube\.obj/cube.npz/' cube.body.json > named.body.json
+cp cube.obj cube.npz
+printf 'named.body.json,slab.obj\n' > named.csv
+wrong 'cube.npz: is the mesh of named.body.json, an input of this command' contacts \
+  --pairs named.csv --poses mixed.csv -o cube.npz --device "$device"
 if cmp -s cube.obj before.obj; then pass; else fail 'an output replaced the mesh of an input'; fi
 # An output that is an input, also by another name.
 cp poses.csv input.csv
@@ -452,7 +466,78 @@ for name in input.csv ./input.csv linked.csv; do
     -o $name --device "$device"
   if cmp -s input.csv poses.csv; then pass; else fail "-o $name touched the input"; fi
 done
+# What a command writes ends as it should, which is found before anything else is done.
+# shellcheck disable=SC2086 # several words
+{
+  usage '-o out.npy: contacts writes files that end with .npz' contacts $pair -o out.npy
+  usage '-o out: jvp writes files that end with .npz' jvp $pair --tangents poses.csv -o out
+  usage '-o .npz: gradient writes files that end with .npz' gradient $pair --mean-distance -o .npz
+  usage '-o out.npz: render writes files that end with .png' render $pair -o out.npz
+  usage '-o out.png: jacobian writes files that end with .npz' jacobian $pair -o out.png
+  usage '-o out.npz: tune writes files that end with .json' tune -o out.npz
+  usage '-o /dev/null: tune writes files that end with .json' tune -o /dev/null
+}
+absent out.npy
+absent out
+# Devices and pipes are written in place, and nothing else goes to standard output then.
+# shellcheck disable=SC2086 # several words
+{
+  run 0 contacts $pair -o /dev/null --device host
+  has stdout '^3 poses, '
+  run 0 render $pair -o /dev/null --width 64 --height 48 --device host
+  if [ -c /dev/null ]; then pass; else fail '/dev/null is no device any more'; fi
+  run 0 contacts $pair -o piped.npz --device host
+  mkfifo pipe
+  for output in pipe /dev/stdout; do
+    rm -f copy.npz
+    case $output in
+      pipe) cat pipe > copy.npz & "$abut" contacts $pair -o pipe -q --device host ;;
+      *) "$abut" contacts $pair -o /dev/stdout --device host 2> stderr | cat > copy.npz ;;
+    esac
+    wait
+    if cmp -s piped.npz copy.npz; then pass; else fail "through $output come other bytes"; fi
+  done
+  "$abut" contacts $pair -o /dev/stdout -q --device host > straight.npz
+  if cmp -s piped.npz straight.npz; then pass; else fail 'standard output gets other bytes'; fi
+}
+
+# ---- signals ----
+
+# While an output is written, with files that have no name meanwhile and with others.
+if [ -n "$failing" ]; then
+  mkdir ended
+  for named in '' yes; do
+    for number in 1 2 15; do
+      for command in contacts 'render --width 64 --height 48'; do
+        case $command in contacts) ending=npz ;; *) ending=png ;; esac
+        echo before > ended/old.$ending
+        for name in new old; do
+          # shellcheck disable=SC2086 # several words
+          ABUT_TEST_SIGNAL=$number ${named:+env ABUT_TEST_NAMED=1} env LD_PRELOAD="$failing" \
+            "$abut" $command $pair -q --device host -o ended/$name.$ending > stdout 2> stderr
+          status=$?
+          if [ $status -eq $((128 + number)) ]; then pass; else fail "signal $number ends with $status"; fi
+        done
+        absent ended/new.$ending
+        if [ "$(cat ended/old.$ending)" = before ]; then pass; else fail "signal $number: another old.$ending"; fi
+        no_leftovers ended
+      done
+    done
+  done
+  if [ "$(find ended -type f | grep -c .)" -eq 2 ]; then pass; else fail "ended holds $(ls -A ended)"; fi
+  # What ignores a signal goes on ignoring it.
+  # shellcheck disable=SC2086 # several words
+  (trap '' HUP && ABUT_TEST_SIGNAL=1 LD_PRELOAD="$failing" "$abut" contacts $pair -q --device host \
+    -o ended/kept.npz) > stdout 2> stderr
+  there ended/kept.npz
+fi
+
 if [ -c /dev/full ]; then
+  "$abut" contacts cube.body.json slab.body.json --poses poses.csv -o /dev/full --device host -q \
+    > stdout 2> stderr
+  status=$?
+  if [ $status -eq 1 ]; then pass; else fail "status $status with a full device"; fi
+  has stderr '^abut: /dev/full: .*No space left'
   "$abut" devices > /dev/full 2> stderr
   status=$?
   if [ $status -eq 1 ]; then pass; else fail "status $status with a full standard output"; fi
