@@ -34,11 +34,12 @@ typedef struct abut_poses {
   double *pose1, *pose2; /* (count, 6) or (count, 7) */
   uint32_t *pair;        /* (count) which of a list of pairs each pose is of; NULL where the file
                             does not tell */
+  size_t *lines;         /* (count) where a .csv has each pose, from 1; NULL of an .npz */
 } abut_poses;
 
-/* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7); and pair, uint8 or uint32 of
- * shape (N,), if it is there) or .csv (12 columns with a header, and a 13th that it calls pair).
- * Numbers that are not finite are kept: they are the pose's own fault. */
+/* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7), reals or integers; and pair,
+ * integers from 0 to 2^32 - 1 of shape (N,), if it is there) or .csv (12 columns with a header, and
+ * a 13th that it calls pair). Numbers that are not finite are kept: they are the pose's own fault. */
 ABUT_API abut_status abut_load_poses(const char *path, abut_poses *poses);
 ABUT_API void abut_free_poses(abut_poses *poses);
 
@@ -60,7 +61,9 @@ typedef enum abut_array_type {
   ABUT_ARRAY_FLOAT64 = 1,
   ABUT_ARRAY_UINT8 = 2,
   ABUT_ARRAY_UINT32 = 3,
-  ABUT_ARRAY_TEXT = 4 /* one string; data is char, shape[0] its length in bytes, dimensions 1 */
+  ABUT_ARRAY_TEXT = 4, /* one string; data is char, shape[0] its length in bytes, dimensions 1 */
+  ABUT_ARRAY_INT32 = 5,
+  ABUT_ARRAY_INT64 = 6
 } abut_array_type;
 
 typedef struct abut_array {
@@ -81,8 +84,8 @@ typedef struct abut_npz {
   size_t count;
 } abut_npz;
 
-/* Reads the arrays of an .npz that have one of the five types above, C order, little endian.
- * Errors name the member. */
+/* Reads the arrays of an .npz that have one of the types above, little endian. Those in Fortran
+ * order are turned into C order. Errors name the member. */
 ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
 ABUT_API void abut_free_npz(abut_npz *npz);
 

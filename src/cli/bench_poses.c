@@ -83,7 +83,7 @@ exit_code random_poses(const abut_body bodies[2], double apart, abut_poses *out)
   uint64_t state = SEED;
   exit_code code = EXIT_GOOD;
   *out = (abut_poses){POSES, ABUT_POSE_QUATERNION, calloc(POSES, 7 * sizeof(double)),
-                      calloc(POSES, 7 * sizeof(double)), NULL};
+                      calloc(POSES, 7 * sizeof(double)), NULL, NULL};
   if (!out->pose1 || !out->pose2) {
     code = report(EXIT_RUN, "no memory for %d poses", POSES);
     goto done;

@@ -122,6 +122,25 @@ static abut_status read_text_type(npy_where where, word descr, npy *out)
   return ABUT_SUCCESS;
 }
 
+static abut_status fail_type(npy_where where, word descr)
+{
+  static const char *const names[][2] = {
+    {"|b1", " (bool)"},   {"|i1", " (int8)"},    {"<i2", " (int16)"},     {"<u2", " (uint16)"},
+    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"}, {"<c16", " (complex128)"}};
+  const char *name = "";
+  if (descr.length && descr.start[0] == '>') {
+    return npy_fail(where, "dtype '%s' is big endian", word_shown(descr).text);
+  }
+  if (descr.length > 1 && descr.start[1] == 'O') {
+    return npy_fail(where, "dtype '%s' is of Python objects", word_shown(descr).text);
+  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    name = word_is(descr, names[i][0]) ? names[i][1] : name;
+  }
+  return npy_fail(where, "dtype '%s'%s is none of float32, float64, uint8, uint32, int32, int64 "
+                  "and text", word_shown(descr).text, name);
+}
+
 static abut_status read_type(npy_where where, dict *d, npy *out)
 {
   static const struct {
@@ -130,7 +149,8 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     size_t bytes;
   } types[] = {{"<f4", ABUT_ARRAY_FLOAT32, 4}, {"<f8", ABUT_ARRAY_FLOAT64, 8},
                {"|u1", ABUT_ARRAY_UINT8, 1},   {"<u1", ABUT_ARRAY_UINT8, 1},
-               {"<u4", ABUT_ARRAY_UINT32, 4}};
+               {"<u4", ABUT_ARRAY_UINT32, 4},  {"<i4", ABUT_ARRAY_INT32, 4},
+               {"<i8", ABUT_ARRAY_INT64, 8}};
   word descr;
   if (!take_string(d, &descr)) {
     return npy_fail(where, "a structured dtype");
@@ -145,19 +165,13 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
   if (descr.length > 2 && descr.start[0] == '<' && descr.start[1] == 'U') {
     return read_text_type(where, descr, out);
   }
-  const char *cause = descr.length && descr.start[0] == '>' ? "big endian"
-                      : descr.length > 1 && descr.start[1] == 'O'
-                        ? "of Python objects"
-                        : "none of float32, float64, uint8, uint32 and text";
-  return npy_fail(where, "dtype '%s' is %s", word_shown(descr).text, cause);
+  return fail_type(where, descr);
 }
 
-static abut_status read_order(npy_where where, dict *d)
+static abut_status read_order(npy_where where, dict *d, npy *out)
 {
-  if (take(d, "True")) {
-    return npy_fail(where, "stored in Fortran order, C order is expected");
-  }
-  return take(d, "False") ? ABUT_SUCCESS : npy_fail(where, "fortran_order is no truth value");
+  out->fortran = take(d, "True");
+  return out->fortran || take(d, "False") ? ABUT_SUCCESS : npy_fail(where, "fortran_order is no truth value");
 }
 
 enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
@@ -176,7 +190,7 @@ static abut_status read_entry(npy_where where, dict *d, npy *out, unsigned *seen
   }
   *seen |= entry;
   return entry == DESCR ? read_type(where, d, out)
-         : entry == ORDER ? read_order(where, d) : read_shape(where, d, out);
+         : entry == ORDER ? read_order(where, d, out) : read_shape(where, d, out);
 }
 
 static abut_status check_size(npy_where where, npy *out)
@@ -216,9 +230,56 @@ abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out
   return check_size(where, out);
 }
 
+const char *npy_type_name(abut_array_type type)
+{
+  static const char *const names[] = {"float32", "float64", "uint8", "uint32", "text", "int32",
+                                      "int64"};
+  return names[type];
+}
+
+double npy_real(const abut_array *array, size_t i)
+{
+  switch (array->type) {
+  case ABUT_ARRAY_FLOAT32:
+    return (double)((const float *)array->data)[i];
+  case ABUT_ARRAY_UINT8:
+    return ((const uint8_t *)array->data)[i];
+  case ABUT_ARRAY_UINT32:
+    return ((const uint32_t *)array->data)[i];
+  case ABUT_ARRAY_INT32:
+    return ((const int32_t *)array->data)[i];
+  case ABUT_ARRAY_INT64:
+    return (double)((const int64_t *)array->data)[i];
+  default:
+    return ((const double *)array->data)[i];
+  }
+}
+
+/* Goes through the elements in C order, and with them through `from` by strides. */
+void npy_transpose(const npy *header, const void *from, void *to)
+{
+  size_t at[NPY_DIMENSIONS] = {0}, strides[NPY_DIMENSIONS] = {0}, stride = header->item_bytes;
+  const char *next = from;
+  for (uint32_t i = 0; i < header->dimensions; i++) {
+    strides[i] = stride;
+    stride *= header->shape[i];
+  }
+  for (size_t done = 0; done < header->data_bytes; done += header->item_bytes) {
+    memcpy((char *)to + done, next, header->item_bytes);
+    for (uint32_t i = header->dimensions; i-- > 0;) {
+      next += strides[i];
+      if (++at[i] < header->shape[i]) {
+        break;
+      }
+      next -= strides[i] * at[i];
+      at[i] = 0;
+    }
+  }
+}
+
 abut_status npy_format(const abut_array *array, size_t code_points, char **bytes, size_t *count)
 {
-  static const char *const descr[] = {"<f4", "<f8", "|u1", "<u4"};
+  static const char *const descr[] = {"<f4", "<f8", "|u1", "<u4", NULL, "<i4", "<i8"};
   char type[32], shape[NPY_DIMENSIONS * 24] = "";
   void *memory;
   *bytes = NULL;

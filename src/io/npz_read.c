@@ -90,6 +90,20 @@ static abut_status read_header(npy_where where, zip_file_t *member, npy *header,
   return status;
 }
 
+/* Into C order. */
+static abut_status sort_data(const npy *header, void **data)
+{
+  void *sorted;
+  if (!header->fortran || header->dimensions < 2) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&sorted, header->data_bytes, 1));
+  npy_transpose(header, *data, sorted);
+  free(*data);
+  *data = sorted;
+  return ABUT_SUCCESS;
+}
+
 /* Takes the data over; a text becomes UTF-8. */
 static abut_status store(npy_where where, const npy *header, void *data, abut_array *out)
 {
@@ -119,6 +133,9 @@ static abut_status read_data(npy_where where, zip_file_t *member, const npy *hea
   abut_status status = read_exactly(where, member, data, header->data_bytes);
   if (status == ABUT_SUCCESS && zip_fread(member, &beyond, 1) != 0) {
     status = npy_fail(where, "damaged: the checksum differs"); /* checked at the end only */
+  }
+  if (status == ABUT_SUCCESS) {
+    status = sort_data(header, &data);
   }
   if (status != ABUT_SUCCESS) {
     free(data);

@@ -13,12 +13,12 @@
 
 static abut_status check_array(const abut_array *a, size_t *bytes)
 {
-  static const size_t sizes[] = {4, 8, 1, 4, 1};
+  static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
   size_t count;
   if (!a->name || !*a->name || strchr(a->name, '/')) {
     return fail(ABUT_ERROR_ARGUMENT, "an array's name is missing, empty or has a '/'");
   }
-  if ((unsigned)a->type > ABUT_ARRAY_TEXT || a->dimensions > NPY_DIMENSIONS
+  if ((unsigned)a->type > ABUT_ARRAY_INT64 || a->dimensions > NPY_DIMENSIONS
       || (a->type == ABUT_ARRAY_TEXT && a->dimensions != 1)) {
     return fail(ABUT_ERROR_ARGUMENT, "array '%s': type or dimensions are out of range", a->name);
   }

@@ -14,7 +14,7 @@
 /* What the rows are read into. */
 typedef struct rows {
   abut_poses *out;
-  size_t rooms[3];
+  size_t rooms[4];
   size_t columns; /* of each row, as the header has them */
 } rows;
 
@@ -68,15 +68,18 @@ static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t 
   return ABUT_SUCCESS;
 }
 
-static abut_status add_row(rows *r, const double *row, uint32_t pair)
+static abut_status add_row(rows *r, const double *row, uint32_t pair, size_t line)
 {
   abut_poses *p = r->out;
-  void *pose1 = p->pose1, *pose2 = p->pose2, *pairs = p->pair;
+  void *pose1 = p->pose1, *pose2 = p->pose2, *pairs = p->pair, *lines = p->lines;
   abut_status status = grow(&pose1, &r->rooms[0], p->count + 1, 6 * sizeof(double));
   p->pose1 = pose1;
   TRY(status);
   status = grow(&pose2, &r->rooms[1], p->count + 1, 6 * sizeof(double));
   p->pose2 = pose2;
+  TRY(status);
+  status = grow(&lines, &r->rooms[3], p->count + 1, sizeof *p->lines);
+  p->lines = lines;
   TRY(status);
   if (r->columns > COLUMNS) {
     status = grow(&pairs, &r->rooms[2], p->count + 1, sizeof pair);
@@ -86,7 +89,7 @@ static abut_status add_row(rows *r, const double *row, uint32_t pair)
   }
   memcpy(p->pose1 + 6 * p->count, row, 6 * sizeof(double));
   memcpy(p->pose2 + 6 * p->count, row + 6, 6 * sizeof(double));
-  p->count++;
+  p->lines[p->count++] = line;
   return ABUT_SUCCESS;
 }
 
@@ -103,7 +106,7 @@ static abut_status read_rows(scan *t, abut_poses *out)
     double row[COLUMNS];
     uint32_t pair = 0;
     TRY(read_row(t, &r, row, &pair));
-    TRY(add_row(&r, row, pair));
+    TRY(add_row(&r, row, pair, t->line));
     text_next_line(t);
   }
   return ABUT_SUCCESS;
@@ -153,9 +156,8 @@ static abut_status find_pair(const char *name, zip_t *archive, abut_pose_kind *k
 static abut_status convert(const char *name, const abut_array *a, size_t width, double **out)
 {
   npy_where where = {name, a->name};
-  if (a->type != ABUT_ARRAY_FLOAT32 && a->type != ABUT_ARRAY_FLOAT64) {
-    static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
-    return npy_fail(where, "dtype %s, not float32 or float64", types[a->type]);
+  if (a->type == ABUT_ARRAY_TEXT) {
+    return npy_fail(where, "a text, not numbers");
   }
   if (a->dimensions != 2 || a->shape[1] != width) {
     return npy_fail(where, "not of shape (N, %zu)", width);
@@ -165,21 +167,41 @@ static abut_status convert(const char *name, const abut_array *a, size_t width, 
   TRY(allocate(&numbers, count, sizeof **out));
   *out = numbers;
   for (size_t i = 0; i < count; i++) {
-    (*out)[i] = a->type == ABUT_ARRAY_FLOAT64 ? ((const double *)a->data)[i]
-                                              : (double)((const float *)a->data)[i];
+    (*out)[i] = npy_real(a, i);
   }
   return ABUT_SUCCESS;
 }
 
+static int64_t index_at(const abut_array *a, size_t i)
+{
+  switch (a->type) {
+  case ABUT_ARRAY_UINT8:
+    return ((const uint8_t *)a->data)[i];
+  case ABUT_ARRAY_UINT32:
+    return ((const uint32_t *)a->data)[i];
+  case ABUT_ARRAY_INT32:
+    return ((const int32_t *)a->data)[i];
+  default:
+    return ((const int64_t *)a->data)[i];
+  }
+}
+
 static abut_status check_indices(npy_where where, const abut_array *a, size_t poses)
 {
-  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
-  if (a->type != ABUT_ARRAY_UINT8 && a->type != ABUT_ARRAY_UINT32) {
-    return npy_fail(where, "dtype %s, not uint8 or uint32", types[a->type]);
+  if (a->type <= ABUT_ARRAY_FLOAT64 || a->type == ABUT_ARRAY_TEXT) {
+    return npy_fail(where, "dtype %s, not uint8, uint32, int32 or int64", npy_type_name(a->type));
   }
-  return a->dimensions == 1 && a->shape[0] == poses
-           ? ABUT_SUCCESS
-           : npy_fail(where, "not of shape (N,) of the %zu poses", poses);
+  if (a->dimensions != 1 || a->shape[0] != poses) {
+    return npy_fail(where, "not of shape (N,) of the %zu poses", poses);
+  }
+  for (size_t i = 0; i < poses; i++) {
+    const int64_t index = index_at(a, i);
+    if (index < 0 || index > UINT32_MAX) {
+      return npy_fail(where, "row %zu, counted from 0: %lld is no index of a pair", i,
+                      (long long)index);
+    }
+  }
+  return ABUT_SUCCESS;
 }
 
 static abut_status convert_indices(const abut_array *a, size_t count, uint32_t **out)
@@ -188,8 +210,7 @@ static abut_status convert_indices(const abut_array *a, size_t count, uint32_t *
   TRY(allocate(&indices, count, sizeof **out));
   *out = indices;
   for (size_t i = 0; i < count; i++) {
-    (*out)[i] = a->type == ABUT_ARRAY_UINT8 ? ((const uint8_t *)a->data)[i]
-                                            : ((const uint32_t *)a->data)[i];
+    (*out)[i] = (uint32_t)index_at(a, i);
   }
   return ABUT_SUCCESS;
 }
@@ -270,6 +291,7 @@ void abut_free_poses(abut_poses *poses)
     free(poses->pose1);
     free(poses->pose2);
     free(poses->pair);
+    free(poses->lines);
     *poses = (abut_poses){0};
   }
 }

@@ -3,8 +3,8 @@
  *   arrays show FILE NAME     its numbers, one a line, or its text
  *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation
  *   arrays turned FILE        the same with body 2 askew
- *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or, of the
- *                             value `bytes`, uint8; SHAPE is like 2x6
+ *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, int64 of a value
+ *                             like w3, or, of the value `text`, a text; SHAPE is like 2x6
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
  *                             number of OTHER's array; exits with 0 up to LIMIT times that */
 #include <abut/files.h>
@@ -24,6 +24,9 @@ static void print_number(const abut_array *a, size_t i)
       break;
     case ABUT_ARRAY_UINT8:
       printf("%u\n", (unsigned)((const uint8_t *)a->data)[i]);
+      break;
+    case ABUT_ARRAY_INT64:
+      printf("%lld\n", (long long)((const int64_t *)a->data)[i]);
       break;
     default:
       printf("%u\n", ((const uint32_t *)a->data)[i]);
@@ -48,7 +51,8 @@ static void print_array(const abut_array *a)
 
 static void print_shape(const abut_array *a)
 {
-  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text"};
+  static const char *const types[] = {"float32", "float64", "uint8", "uint32", "text", "int32",
+                                      "int64"};
   printf("%s %s", a->name, types[a->type]);
   for (uint32_t i = 0; a->type != ABUT_ARRAY_TEXT && i < a->dimensions; ++i) {
     printf(" %zu", a->shape[i]);
@@ -105,7 +109,7 @@ static size_t count_of(const abut_array *a)
 }
 
 /* NAME=SHAPE:VALUE, cut in place. The numbers are to be freed. */
-static double *fill_one(char *text, abut_array *a)
+static void *fill_one(char *text, abut_array *a)
 {
   char *shape = strchr(text, '='), *value = strchr(text, ':');
   if (!shape || !value) {
@@ -120,19 +124,23 @@ static double *fill_one(char *text, abut_array *a)
     }
   }
   const size_t count = count_of(a);
-  double *numbers = calloc(count + 1, sizeof *numbers);
-  for (size_t i = 0; numbers && i < count; ++i) {
-    numbers[i] = strtod(value, NULL);
+  a->data = calloc(count + 1, sizeof(double));
+  a->type = strcmp(value, "text") == 0 ? ABUT_ARRAY_TEXT
+            : *value == 'w'            ? ABUT_ARRAY_INT64 : ABUT_ARRAY_FLOAT64;
+  for (size_t i = 0; a->data && i < count; ++i) {
+    if (a->type == ABUT_ARRAY_INT64) {
+      ((int64_t *)(uintptr_t)a->data)[i] = strtoll(value + 1, NULL, 10);
+    } else if (a->type == ABUT_ARRAY_FLOAT64) {
+      ((double *)(uintptr_t)a->data)[i] = strtod(value, NULL);
+    }
   }
-  a->type = strcmp(value, "bytes") == 0 ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_FLOAT64;
-  a->data = numbers;
-  return numbers;
+  return (void *)(uintptr_t)a->data;
 }
 
 static int fill(const char *path, int count, char **texts)
 {
   abut_array arrays[FILL_MOST];
-  double *numbers[FILL_MOST] = {NULL};
+  void *numbers[FILL_MOST] = {NULL};
   bool good = count <= FILL_MOST;
   for (int i = 0; good && i < count; ++i) {
     numbers[i] = fill_one(texts[i], &arrays[i]);

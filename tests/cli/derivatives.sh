@@ -100,6 +100,11 @@ array q.npz g2 'NR == 4 { bad = $1 * $1 > 1e-12 } END { exit bad != 0 }'
   run 0 gradient $pair $on --cotangents d_bar.npz -o sum.npz -q --precision $wide
   run 0 gradient $pair $on --mean-distance -o mean.npz -q --precision $wide
 }
+# Whole numbers, as NumPy makes of ones without a point, are reals, too.
+"$arrays" fill whole.npz d_bar=3x304:w1
+# shellcheck disable=SC2086 # several words
+run 0 gradient $pair $on --cotangents whole.npz -o whole_sum.npz -q --precision $wide
+for g in g1 g2; do same whole_sum.npz $g sum.npz $g 0; done
 "$arrays" show sum.npz > stdout
 if grep -q '^value' stdout; then fail 'cotangents have no value'; else pass; fi
 "$arrays" show sum.npz g2 > first
@@ -131,6 +136,13 @@ says stdout "jvp_activity $type 3 304"
 says stdout 'status uint8 3'
 "$arrays" show h_one.npz > stdout
 for line in "g1 $type 3 6" "h1 $type 3 6" "h2 $type 3 6" "value $type 3"; do says stdout "$line"; done
+"$arrays" fill ones.npz tangent1=6:1
+"$arrays" fill whole.npz tangent1=6:w1
+# shellcheck disable=SC2086 # several words
+for name in ones whole; do
+  run 0 jvp $pair $on --tangents $name.npz -o jvp_$name.npz -q --precision $wide
+done
+for output in p d n activity; do same jvp_whole.npz jvp_$output jvp_ones.npz jvp_$output 0; done
 for output in p d n activity; do same jvp_each.npz jvp_$output jvp_one.npz jvp_$output 0; done
 for body in 1 2; do same h_each.npz h$body h_one.npz h$body 0; done
 # Linear in the tangents.
@@ -255,6 +267,7 @@ says stdout 'jacobian float32 12160 8 12'
 {
   none='cube.body.json slab.body.json --poses none.csv'
   run 0 gradient $none $on --mean-distance -o none.npz -q
+  says stderr 'abut: warning: none.csv: holds no poses; what is written holds none either'
   "$arrays" show none.npz > stdout
   says stdout 'g1 float32 0 6'
   run 0 jvp $none $on --tangents one.npz -o none.npz -q
@@ -373,7 +386,7 @@ refused "array 'n_bar': shape (912,), not (3, 304, 3): 3 poses of 304 contacts" 
 refused "array 'activity_bar': number 0, counted from 0, is nan" --cotangents activity_bar=3x304:nan
 refused "array 'd_bar': number 0, counted from 0, is inf" --cotangents d_bar=3x304:inf
 refused "array 'd_bar': 1e+300 is beyond float32; --precision f64 takes it" --cotangents d_bar=3x304:1e300
-refused "array 'd_bar': dtype uint8, not float32 or float64" --cotangents d_bar=3x304:bytes
+refused "array 'd_bar': a text, not numbers" --cotangents d_bar=9:text
 for option in --tangents --hessian; do
   refused 'holds neither tangent1, tangent2 nor tangent' "$option" s1=6:1 s2=6:1
   refused 'holds both tangent and tangent1 or tangent2' "$option" tangent=2x6:1 tangent2=6:1
@@ -381,7 +394,7 @@ for option in --tangents --hessian; do
   refused "array 'tangent2': shape (4, 6), neither (3, 6) nor (6,)" "$option" tangent1=6:1 tangent2=4x6:1
   refused "array 'tangent': shape (3, 6), not (2, 6)" "$option" tangent=3x6:1
   refused "array 'tangent1': number 0, counted from 0, is nan" "$option" tangent1=6:nan
-  refused "array 'tangent2': dtype uint8, not float32 or float64" "$option" tangent2=6:bytes
+  refused "array 'tangent2': a text, not numbers" "$option" tangent2=6:text
 done
 absent no.npz
 "$arrays" fill more.npz d_bar=3x304:1 dbar=3x304:1

@@ -99,7 +99,15 @@ mixed='--poses mixed.csv -o no.npz -q'
 wrong 'poses.csv: does not tell the pair of each pose, as an array or a last column `pair`' \
   contacts --pairs pairs.csv --poses poses.csv -o no.npz -q
 echo cube.obj,slab.obj > one.csv
-wrong 'mixed.csv: pose 0 is of pair 1, counted from 0; one.csv names 1' contacts --pairs one.csv $mixed
+wrong 'mixed.csv:2: pair 1, counted from 0; one.csv names 1' contacts --pairs one.csv $mixed
+"$arrays" fill mixed.npz s1=2x6:0 s2=2x6:w1 pair=2:w1
+wrong "mixed.npz: array 'pair', row 0: pair 1, both counted from 0; one.csv names 1" contacts \
+  --pairs one.csv --poses mixed.npz -o no.npz -q
+run 0 contacts --pairs pairs.csv --poses mixed.npz -o whole.npz --device "$device" -q
+array whole.npz pair '{ wrong += $1 != 1 } END { exit wrong || NR != 2 }'
+"$arrays" fill mixed.npz s1=2x6:0 s2=2x6:w1 pair=2:w-1
+wrong "mixed.npz: array 'pair': row 0, counted from 0: -1 is no index of a pair" contacts \
+  --pairs one.csv --poses mixed.npz -o no.npz -q
 wrong 'none.txt: No such file or directory' contacts --pairs none.txt $mixed
 printf '\ncube.obj,slab.obj,cube.obj\n' > three.csv
 wrong 'three.csv:2: 3 files, not the two of a pair' contacts --pairs three.csv $mixed

@@ -10,7 +10,7 @@ static volatile unsigned sink;
 /* Touches every byte that an array claims. */
 static unsigned sum(const abut_array *a)
 {
-  static const size_t sizes[] = {4, 8, 1, 4, 1};
+  static const size_t sizes[] = {4, 8, 1, 4, 1, 4, 8};
   size_t bytes = sizes[a->type];
   unsigned total = 0;
   for (uint32_t i = 0; i < a->dimensions; i++) {

@@ -2,10 +2,12 @@
 
 #include <abut/files.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zip.h>
 
 void buffer_put(buffer *b, const void *bytes, size_t count)
 {
@@ -205,6 +207,57 @@ static void npz(buffer *b, int quaternions)
   unlink(path);
 }
 
+static void add_npy(zip_t *archive, const char *name, const char *dict, const void *data,
+                    size_t count)
+{
+  buffer b = {0};
+  const char length[2] = {(char)strlen(dict), 0};
+  buffer_put(&b, "\x93NUMPY\x01\x00", 8);
+  buffer_put(&b, length, 2);
+  buffer_put(&b, dict, strlen(dict));
+  buffer_put(&b, data, count);
+  zip_source_t *source = zip_source_buffer(archive, b.bytes, b.count, 1);
+  const zip_int64_t index = source ? zip_file_add(archive, name, source, 0) : -1;
+  if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0) {
+    abort();
+  }
+}
+
+/* What the library reads and does not write: an order, and whole numbers of poses. */
+static void npz_of_others(buffer *b)
+{
+  static const int64_t whole[12] = {1, 2, 3, 4, 5, 6, -7};
+  static const int32_t narrow[12] = {1, -2};
+  static const int64_t pair[2] = {4294967295, 0};
+  zip_error_t error;
+  zip_stat_t info;
+  zip_source_t *all = zip_source_buffer_create(NULL, 0, 0, &error);
+  zip_t *archive = all ? zip_open_from_source(all, ZIP_TRUNCATE, &error) : NULL;
+  if (!archive) {
+    abort();
+  }
+  zip_source_keep(all);
+  add_npy(archive, "s1.npy", "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 6), }", whole,
+          sizeof whole);
+  add_npy(archive, "s2.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 6), }", narrow,
+          sizeof narrow);
+  add_npy(archive, "pair.npy", "{'descr': '<i8', 'fortran_order': True, 'shape': (2,), }", pair,
+          sizeof pair);
+  add_npy(archive, "cube.npy", "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3, 2), }",
+          narrow, sizeof narrow);
+  if (zip_close(archive) != 0 || zip_source_stat(all, &info) != 0 || zip_source_open(all) != 0) {
+    abort();
+  }
+  char bytes[4096];
+  const zip_int64_t got = zip_source_read(all, bytes, sizeof bytes);
+  if (got < 0 || (zip_uint64_t)got != info.size) {
+    abort();
+  }
+  buffer_put(b, bytes, (size_t)got);
+  zip_source_close(all);
+  zip_source_free(all);
+}
+
 size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
 {
   buffer b[SAMPLE_LIMIT] = {{0}};
@@ -240,7 +293,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
   case SAMPLE_NPZ:
     npz(&b[0], 0);
     npz(&b[1], 1);
-    count = 2;
+    npz_of_others(&b[2]);
+    count = 3;
     break;
   case SAMPLE_PAIRS:
     buffer_text(&b[0], "%s", pairs);

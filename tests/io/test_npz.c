@@ -56,16 +56,19 @@ static void round_trip(void **state)
   static const float f[6] = {1, -2.5f, 3e-30f, NAN, INFINITY, 0};
   static const double d[2] = {0.1, -1e300};
   static const uint32_t u[4] = {0, 1, UINT32_MAX, 7};
+  static const int32_t w[2] = {INT32_MIN, 5};
+  static const int64_t l[2] = {INT64_MIN, INT64_MAX};
   static const char utf8[] = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
   const abut_array arrays[] = {
     {"f", ABUT_ARRAY_FLOAT32, 3, {1, 2, 3}, f},    {"d", ABUT_ARRAY_FLOAT64, 1, {2}, d},
     {"b", ABUT_ARRAY_UINT8, 2, {2, 3}, "abcdef"},  {"u", ABUT_ARRAY_UINT32, 4, {1, 1, 4, 1}, u},
     {"none", ABUT_ARRAY_FLOAT32, 2, {0, 3}, NULL}, {"scalar", ABUT_ARRAY_FLOAT64, 0, {0}, d},
     {"text", ABUT_ARRAY_TEXT, 1, {sizeof utf8 - 1}, utf8},
-    {"empty", ABUT_ARRAY_TEXT, 1, {0}, NULL},
+    {"empty", ABUT_ARRAY_TEXT, 1, {0}, NULL},      {"i", ABUT_ARRAY_INT32, 1, {2}, w},
+    {"l", ABUT_ARRAY_INT64, 2, {2, 1}, l},
   };
   size_t count = sizeof arrays / sizeof *arrays;
-  static const size_t bytes[] = {24, 16, 6, 16, 0, 8, sizeof utf8 - 1, 0};
+  static const size_t bytes[] = {24, 16, 6, 16, 0, 8, sizeof utf8 - 1, 0, 8, 16};
   const char *path = in_folder("all.npz");
   abut_npz npz;
   assert_int_equal(abut_write_npz(path, arrays, count), ABUT_SUCCESS);
@@ -175,21 +178,45 @@ static void accepted_headers(void **state)
 #define DICT(descr, order, shape) \
   "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"
 
+/* Counted off by hand: element (i, j, k) is 100 i + 10 j + k, and i runs fastest. */
+static void fortran_order(void **state)
+{
+  (void)state;
+  static const float cube[12] = {0,  100, 10,  110, 20,  120, 1, 101, 11, 111, 21, 121};
+  static const float sorted[12] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
+  abut_npz npz;
+  const char *path = one(DICT("'<f4'", "True", "(2, 3, 2)"), cube, sizeof cube);
+  assert_int_equal(abut_read_npz(path, &npz), ABUT_SUCCESS);
+  assert_int_equal(npz.arrays[0].dimensions, 3);
+  assert_true(npz.arrays[0].shape[0] == 2 && npz.arrays[0].shape[1] == 3);
+  assert_memory_equal(npz.arrays[0].data, sorted, sizeof sorted);
+  abut_free_npz(&npz);
+  path = one(DICT("'<f4'", "True", "(12,)"), cube, sizeof cube);
+  assert_int_equal(abut_read_npz(path, &npz), ABUT_SUCCESS);
+  assert_memory_equal(npz.arrays[0].data, cube, sizeof cube);
+  abut_free_npz(&npz);
+  path = one(DICT("'<f4'", "True", "(3, 0, 2)"), cube, 0);
+  assert_int_equal(abut_read_npz(path, &npz), ABUT_SUCCESS);
+  abut_free_npz(&npz);
+}
+
 static void wrong_headers(void **state)
 {
   (void)state;
   static const struct {
     const char *dict, *part;
   } cases[] = {
-    {DICT("'<f8'", "True", "(2,)"), "Fortran order"},
     {DICT("'>f8'", "False", "(2,)"), "'>f8' is big endian"},
     {DICT("'|O'", "False", "(2,)"), "Python objects"},
-    {DICT("'<f2'", "False", "(2,)"), "'<f2' is none of"},
-    {DICT("'<i8'", "False", "(2,)"), "'<i8' is none of"},
-    {DICT("'|b1'", "False", "(16,)"), "'|b1' is none of"},
+    {DICT("'<f2'", "False", "(2,)"), "'<f2' (float16) is none of"},
+    {DICT("'<u8'", "False", "(2,)"), "'<u8' (uint64) is none of"},
+    {DICT("'>i8'", "False", "(2,)"), "'>i8' is big endian"},
+    {DICT("'<i2'", "False", "(8,)"), "'<i2' (int16) is none of"},
+    {DICT("'|b1'", "False", "(16,)"), "'|b1' (bool) is none of"},
     {DICT("'|S16'", "False", "()"), "'|S16' is none of"},
     {DICT("[('a', '<f8')]", "False", "(2,)"), "structured"},
     {DICT("'<f8'", "false", "(2,)"), "no truth value"},
+    {DICT("'<f8'", "True", "(3, 3)"), "16 bytes of data, but its shape needs 72"},
     {DICT("'<f8'", "False", "(3,)"), "16 bytes of data, but its shape needs 24"},
     {DICT("'<f8'", "False", "(1,)"), "16 bytes of data, but its shape needs 8"},
     {DICT("'<f8'", "False", "(-2,)"), "whole numbers"},
@@ -312,7 +339,7 @@ static void good_poses(void **state)
   (void)state;
   sample s[SAMPLE_LIMIT];
   size_t count = samples_make(SAMPLE_NPZ, s);
-  assert_int_equal(count, 2);
+  assert_int_equal(count, 3);
   for (size_t i = 0; i < 2; i++) {
     abut_poses p;
     assert_int_equal(abut_load_poses(write_file("p.npz", s[i].bytes, s[i].count), &p),
@@ -325,8 +352,15 @@ static void good_poses(void **state)
     free(s[i].bytes);
   }
   abut_poses p;
-  const char *path = poses_file("s1.npy", DICT("'<f4'", "False", "(0, 6)"), "s2.npy",
-                                DICT("'<f8'", "False", "(0, 6)"));
+  const char *path = write_file("p.npz", s[2].bytes, s[2].count);
+  assert_int_equal(abut_load_poses(path, &p), ABUT_SUCCESS);
+  assert_true(p.pose1[0] == 1 && p.pose1[1] == 3 && p.pose1[6] == 2 && p.pose1[3] == -7);
+  assert_true(p.pose2[0] == 1 && p.pose2[1] == -2);
+  assert_true(p.pair[0] == UINT32_MAX && p.pair[1] == 0 && !p.lines);
+  abut_free_poses(&p);
+  free(s[2].bytes);
+  path = poses_file("s1.npy", DICT("'<f4'", "False", "(0, 6)"), "s2.npy",
+                    DICT("'<f8'", "False", "(0, 6)"));
   assert_int_equal(abut_load_poses(path, &p), ABUT_SUCCESS);
   assert_int_equal(p.count, 0);
   abut_free_poses(&p);
@@ -342,8 +376,7 @@ static void wrong_poses(void **state)
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(1, 6)"), "2 poses of body 1, but 1"},
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': not of shape (N, 6)"},
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': not of shape (N, 6)"},
-    {"s1.npy", good, "s2.npy", DICT("'<u4'", "False", "(2, 6)"), "'s2': dtype uint32"},
-    {"s1.npy", DICT("'<i8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<i8'"},
+    {"s1.npy", DICT("'<u8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<u8' (uint64)"},
     {"s1.npy", good, "pose2.npy", good, "both s1, s2 and pose1, pose2"},
     {"s1.npy", good, "x.npy", good, "array 's2' is missing"},
     {"pose2.npy", good, "x.npy", good, "array 'pose1' is missing"},
@@ -376,6 +409,7 @@ static void csv_poses(void **state)
   abut_free_poses(&p);
   free(s[0].bytes);
   assert_int_equal(abut_load_poses(write_text("p.csv", s[1].bytes), &p), ABUT_SUCCESS);
+  assert_true(p.lines[0] == 2 && p.lines[1] == 3);
   assert_true(p.count == 2 && p.pair[0] == UINT32_MAX && p.pair[1] == 0 && p.pose1[6] == 1);
   abut_free_poses(&p);
   free(s[1].bytes);
@@ -420,6 +454,7 @@ static void npz_pairs(void **state)
   (void)state;
   static const double numbers[14];
   static const uint32_t words[2] = {7, 0};
+  static const int64_t longs[5] = {7, 0, -1, (int64_t)UINT32_MAX + 1, 0};
   static const struct {
     abut_array array;
     const char *part;
@@ -428,7 +463,12 @@ static void npz_pairs(void **state)
     {{"pair", ABUT_ARRAY_UINT8, 1, {2}, words}, NULL},
     {{"pair", ABUT_ARRAY_UINT32, 1, {1}, words}, "'pair': not of shape (N,) of the 2 poses"},
     {{"pair", ABUT_ARRAY_UINT32, 2, {2, 1}, words}, "'pair': not of shape"},
-    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8 or uint32"},
+    {{"pair", ABUT_ARRAY_INT32, 1, {2}, words}, NULL},
+    {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs}, NULL},
+    {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 1}, "'pair': row 1, counted from 0: -1 is no index"},
+    {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 3}, "'pair': row 0, counted from 0: 4294967296 is"},
+    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8, uint32, int32"},
+    {{"pair", ABUT_ARRAY_TEXT, 1, {2}, "ab"}, "'pair': dtype text, not uint8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     abut_poses p;
@@ -496,6 +536,7 @@ int main(void)
     cmocka_unit_test(damaged_members),  cmocka_unit_test(good_poses),
     cmocka_unit_test(wrong_poses),      cmocka_unit_test(csv_poses),
     cmocka_unit_test(npz_pairs),        cmocka_unit_test(pair_lists),
+    cmocka_unit_test(fortran_order),
   };
   return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -389,7 +389,7 @@ static void wrong_arrays(void **state)
     {{"", ABUT_ARRAY_UINT8, 1, {2}, "ab"}, "name"},
     {{"a/b", ABUT_ARRAY_UINT8, 1, {2}, "ab"}, "name"},
     {{"a", ABUT_ARRAY_UINT8, 1, {2}, "ab"}, "two arrays are named 'a'"},
-    {{"b", (abut_array_type)5, 1, {2}, "ab"}, "out of range"},
+    {{"b", (abut_array_type)7, 1, {2}, "ab"}, "out of range"},
     {{"b", ABUT_ARRAY_UINT8, 5, {1}, "ab"}, "out of range"},
     {{"b", ABUT_ARRAY_TEXT, 0, {1}, "ab"}, "out of range"},
     {{"b", ABUT_ARRAY_UINT8, 1, {2}, NULL}, "data is NULL"},
