@@ -31,6 +31,8 @@ extern const char *const bench_names[BENCH_WHATS];
 typedef struct bench_result {
   double median, least; /* [s] a call */
   double ratio;         /* to forward of the same round, median; 0 where that was not timed */
+  double entries;       /* a pose, of what lists active contacts; below 0 of all else */
+  double threshold;     /* of these, their least activity */
 } bench_result;
 
 /* The caller's arrays of calls with `poses.count` poses. */

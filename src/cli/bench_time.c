@@ -218,7 +218,12 @@ void bench_memory_close(bench_memory *m)
 
 /* ---- timing ---- */
 
-/* The contacts whose VJP is timed. */
+static bool lists(size_t what)
+{
+  return what == BENCH_LIST || what == BENCH_LIST_VJP || what == BENCH_JACOBIAN;
+}
+
+/* The contacts that are listed, of which a VJP may be timed. */
 static exit_code list_once(const scene *s, bench_memory *m)
 {
   abut_batch batch = m->poses;
@@ -296,7 +301,7 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
   bool derivatives = false, entries = false;
   for (size_t i = 0; i < count; ++i) {
     derivatives = derivatives || whats[i] != BENCH_FORWARD;
-    entries = entries || whats[i] == BENCH_LIST_VJP;
+    entries = entries || lists(whats[i]);
   }
   exit_code code = bench_memory_open(&m, s, poses, batch, derivatives);
   if (code == EXIT_GOOD && entries) {
@@ -304,6 +309,10 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
   }
   if (code == EXIT_GOOD) {
     code = repeat(s, &m, whats, count, out);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    out[i].entries = lists(whats[i]) ? (double)m.listed / (double)batch : -1.0;
+    out[i].threshold = list_threshold(s);
   }
   bench_memory_close(&m);
   return code;

@@ -167,13 +167,20 @@ typedef struct progress {
   double start;   /* [s] */
   double last;    /* when the line was written */
   const char *what;
+  size_t contacts; /* a pose; 0 where that does not matter */
+  double bytes;    /* that will be written; 0: few */
+  double measured; /* since when steps are measured; those before it prepared, too */
+  size_t before;   /* how many there were */
+  bool foreseen;
 } progress;
 
 progress progress_begin(const options *o, const char *what);
 /* Says what is being done, of steps that cannot tell how far they are; silent in the first second
  * after progress_begin, then shown by an alarm. */
 __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char *format, ...);
-/* abut_progress; user is a progress. Silent in the first second. */
+/* Warns once where steps that are done at a speed that is known by now take more than a minute. */
+void progress_foresee(progress *p, size_t done, size_t total);
+/* abut_progress; user is a progress. Silent in the first second but for the above. */
 bool progress_step(size_t done, size_t total, void *user);
 void progress_end(progress *p);
 
@@ -259,6 +266,11 @@ exit_code check_inputs(const options *o);
 exit_code check_not_input(const options *o, const char *path);
 /* The same for an input that no option names. */
 exit_code check_not_body(const char *output, const char *body);
+
+/* Of p, d, n and activity of all contacts. */
+double dense_bytes(const scene *s, size_t poses);
+/* Says before it is computed that a call has very many contacts a pose, or gigabytes to write. */
+void warn_large(const scene *s, size_t poses, double bytes);
 
 /* a * b * c in bytes, false where that is beyond SIZE_MAX. */
 bool multiply(size_t a, size_t b, size_t c, size_t *out);

@@ -50,6 +50,10 @@ static exit_code add_json(const bench *b, const scene *s, size_t variant, size_t
   if (r.ratio > 0.0) {
     good = good && json_object_set_new(entry, "ratio_to_forward", json_real(r.ratio)) == 0;
   }
+  if (r.entries >= 0.0) {
+    good = good && json_object_set_new(entry, "entries_per_pose", json_real(r.entries)) == 0 &&
+           json_object_set_new(entry, "threshold", json_real(r.threshold)) == 0;
+  }
   return json_array_append_new(b->list, entry) == 0 && good
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
@@ -73,12 +77,15 @@ static void print_result(const scene *s, size_t variant, size_t what, size_t bat
   printf("%-14s %-13s %8zu %9zu %12.3e %12.3e %13.1f %9s\n", variants[variant],
          bench_names[what], batch, s->layout.contacts, r.median, r.least,
          (double)batch / r.median, ratio);
+  if (r.entries >= 0.0) {
+    printf("%29s%.4g entries a pose, of activity %g or more\n", "", r.entries, r.threshold);
+  }
   fflush(stdout);
 }
 
 static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t batch)
 {
-  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0}};
+  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0, 0.0, 0.0}};
   progress p = progress_begin(b->o, "");
   progress_say(&p, "%s, %zu poses of %zu contacts", variants[variant], batch, s->layout.contacts);
   const exit_code code = time_calls(s, &b->poses, batch, b->plan.what, b->plan.whats, results);

@@ -13,6 +13,7 @@ static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *po
   if (c->pairs.path) {
     CLI_TRY(store_pairs(c, poses));
   }
+  warn_large(s, poses->count, c->is_compact ? 0.0 : dense_bytes(s, poses->count));
   CLI_TRY(pose_arrays_open(&c->poses, &c->batch, s, poses));
   CLI_TRY(store_reductions(c, s));
   if (c->is_compact) {
@@ -25,6 +26,8 @@ static exit_code prepare(contacts_store *c, const scene *s, const abut_poses *po
 static exit_code compute(contacts_store *c, const scene *s, const options *o, double *seconds)
 {
   progress p = progress_begin(o, c->columns ? "Jacobians, poses" : "contacts, poses");
+  p.contacts = s->layout.contacts;
+  p.bytes = c->is_compact ? 0.0 : dense_bytes(s, c->batch.count);
   c->batch.progress = progress_step;
   c->batch.user = &p;
   const double start = now();

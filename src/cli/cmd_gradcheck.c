@@ -86,24 +86,23 @@ static void print_row(const gradcheck *g, const char *name, const char *against,
          judge(t, limit) == VERDICT_PARTS ? where : "");
 }
 
-/* Where nothing parts: EXIT_GOOD. */
-static exit_code print_table(const gradcheck *g)
+/* Rows that are complete, as soon as they are. */
+static void print_rows(gradcheck *g, int first, int end)
 {
-  size_t bad = 0;
-  printf("%-26s %-23s %8s %8s %9s %10s %9s\n", "derivative", "against", "worst", "limit", "entries",
-         "not smooth", "2nd order");
   for (size_t i = 0; i < GROUPS; ++i) {
-    const int end = i + 1 < GROUPS ? groups[i + 1].first : CHECKS;
-    for (int k = groups[i].first; k < end; ++k) {
+    const int stop = i + 1 < GROUPS ? groups[i + 1].first : CHECKS;
+    for (int k = groups[i].first; k < stop; ++k) {
+      if (k < first || k >= end) {
+        continue;
+      }
       char name[48];
       snprintf(name, sizeof name, "%s%s%s", groups[i].name, groups[i].of ? " " : "",
                groups[i].of ? groups[i].of[k - groups[i].first] : "");
       print_row(g, name, groups[i].against, &g->tallies[k], groups[i].limit);
-      bad += judge(&g->tallies[k], groups[i].limit) != VERDICT_OK;
+      g->bad += judge(&g->tallies[k], groups[i].limit) != VERDICT_OK;
     }
   }
   fflush(stdout);
-  return bad ? report(EXIT_RUN, "%zu of %d derivatives are not confirmed", bad, CHECKS) : EXIT_GOOD;
 }
 
 static void print_title(const gradcheck *g)
@@ -115,6 +114,9 @@ static void print_title(const gradcheck *g)
          "quotients do not settle\n", g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "
          "pose\n\n");
+  printf("%-26s %-23s %8s %8s %9s %10s %9s\n", "derivative", "against", "worst", "limit", "entries",
+         "not smooth", "2nd order");
+  fflush(stdout);
 }
 
 static exit_code run(gradcheck *g, const options *o)
@@ -124,9 +126,10 @@ static exit_code run(gradcheck *g, const options *o)
   CLI_TRY(job_open(g->job, o, ABUT_FLOAT64));
   CLI_TRY(choose_step(g));
   CLI_TRY(choose_poses(g));
-  CLI_TRY(gradcheck_run(g));
   print_title(g);
-  return print_table(g);
+  CLI_TRY(gradcheck_run(g, print_rows));
+  return g->bad ? report(EXIT_RUN, "%zu of %d derivatives are not confirmed", g->bad, CHECKS)
+                : EXIT_GOOD;
 }
 
 exit_code cmd_gradcheck(const options *o)

@@ -26,9 +26,12 @@ typedef struct gradcheck {
   size_t pose_count;
   uint64_t random;    /* state */
   tally tallies[CHECKS];
+  size_t bad;         /* derivatives that are not confirmed, of those that are done */
 } gradcheck;
 
-/* Fills the tallies. */
-exit_code gradcheck_run(gradcheck *g);
+/* Fills the tallies, a stage after the other, each over all poses; `done` is told the tallies that
+ * are complete with it, from `first` on and before `end`. */
+typedef void (*gradcheck_done)(gradcheck *g, int first, int end);
+exit_code gradcheck_run(gradcheck *g, gradcheck_done done);
 
 #endif

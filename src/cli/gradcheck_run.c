@@ -3,6 +3,7 @@
 #include "random.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +27,17 @@ typedef struct evaluation {
   double *gradient[REDUCTION_COUNT][2];
 } evaluation;
 
+/* What is compared at once. */
+typedef struct stage {
+  enum { EXACT, VALUES, HESSIAN } kind;
+  abut_reduction reduction; /* of a Hessian */
+  const char *name;         /* while it runs */
+} stage;
+
 /* What is differentiated, and its derivatives, at the poses of one block. */
 typedef struct block {
   gradcheck *g;
+  const stage *stage;
   const size_t *poses;
   size_t count, contacts, width; /* of the block, a pose, a pose's parameters */
   size_t column;                 /* the parameter in progress, of both bodies' 2 * width */
@@ -157,9 +166,8 @@ static abut_batch batch_of(const block *b, const evaluation *e)
   return batch;
 }
 
-static exit_code evaluate(const block *b, evaluation *e)
+static exit_code evaluate_values(const block *b, evaluation *e)
 {
-  const abut_pair pair = b->g->job->scene.pair;
   abut_batch batch = batch_of(b, e);
   batch.p = e->output[0];
   batch.d = e->output[1];
@@ -168,13 +176,14 @@ static exit_code evaluate(const block *b, evaluation *e)
   for (int k = 0; k < REDUCTION_COUNT; ++k) {
     want_reduction(&batch, (abut_reduction)k, e->value[k]);
   }
-  CLI_TRY(report_status(abut_contacts(pair, &batch)));
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
-    const abut_gradients to = {e->gradient[k][0], e->gradient[k][1]};
-    batch = batch_of(b, e);
-    CLI_TRY(report_status(abut_gradient(pair, ABUT_SAME_PAIR, &batch, (abut_reduction)k, &to)));
-  }
-  return EXIT_GOOD;
+  return report_status(abut_contacts(b->g->job->scene.pair, &batch));
+}
+
+static exit_code evaluate_gradient(const block *b, evaluation *e, abut_reduction k)
+{
+  const abut_gradients to = {e->gradient[k][0], e->gradient[k][1]};
+  abut_batch batch = batch_of(b, e);
+  return report_status(abut_gradient(b->g->job->scene.pair, ABUT_SAME_PAIR, &batch, k, &to));
 }
 
 /* One output's cotangents at a time, so that none hides another's error. */
@@ -285,18 +294,15 @@ static size_t compare_gradients(const block *b)
   return left;
 }
 
-static size_t compare_hessians(const block *b)
+static size_t compare_hessian(const block *b, abut_reduction k)
 {
   size_t left = 0;
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
-    for (size_t pose = 0; pose < b->count; ++pose) {
-      const double *h[2] = {b->product[k][0] + pose * b->width,
-                            b->product[k][1] + pose * b->width};
-      const double scale = fmax(largest(h[0], b->width), largest(h[1], b->width));
-      for (size_t i = 0; i < 2; ++i) {
-        left += compare(b, CHECK_HESSIAN + k, pose, i * b->width, b->middle.gradient[k][i],
-                        b->moved.gradient[k][i], b->width, h[i], scale);
-      }
+  for (size_t pose = 0; pose < b->count; ++pose) {
+    const double *h[2] = {b->product[k][0] + pose * b->width, b->product[k][1] + pose * b->width};
+    const double scale = fmax(largest(h[0], b->width), largest(h[1], b->width));
+    for (size_t i = 0; i < 2; ++i) {
+      left += compare(b, CHECK_HESSIAN + (int)k, pose, i * b->width, b->middle.gradient[k][i],
+                      b->moved.gradient[k][i], b->width, h[i], scale);
     }
   }
   return left;
@@ -396,21 +402,18 @@ static exit_code differentiate(block *b)
   const abut_pair pair = b->g->job->scene.pair;
   const abut_pose_tangents along = {b->tangent[0], b->tangent[1]};
   const abut_tangents to = {b->output[0], b->output[1], b->output[2], b->output[3]};
+  const abut_reduction k = b->stage->reduction;
+  const abut_gradients products = {b->product[k][0], b->product[k][1]};
   abut_batch batch = batch_of(b, &b->middle);
   set_tangents(b);
-  CLI_TRY(report_status(abut_jvp(pair, ABUT_SAME_PAIR, &batch, &along, &to)));
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
-    const abut_gradients products = {b->product[k][0], b->product[k][1]};
-    batch = batch_of(b, &b->middle);
-    CLI_TRY(report_status(abut_hessian_product(pair, &batch, (abut_reduction)k, &along, NULL,
-                                               &products)));
-  }
-  return EXIT_GOOD;
+  return report_status(b->stage->kind == HESSIAN
+                         ? abut_hessian_product(pair, &batch, k, &along, NULL, &products)
+                         : abut_jvp(pair, ABUT_SAME_PAIR, &batch, &along, &to));
 }
 
-static void tally_column(const block *b)
+static void tally_column(const block *b, int first, int end)
 {
-  for (int check = 0; check < CHECK_JACOBIAN; ++check) {
+  for (int check = first; check < end; ++check) {
     const size_t size = entry_count(b, check);
     for (size_t i = 0; i < b->count * size; ++i) {
       tally_entry(&b->g->tallies[check], &b->entries[check][i], place_of(b, i / size));
@@ -418,19 +421,35 @@ static void tally_column(const block *b)
   }
 }
 
-static exit_code check_column(block *b)
+/* The derivatives against quotients, with steps that are shorter and shorter. */
+static exit_code compare_quotients(block *b)
 {
+  const abut_reduction k = b->stage->reduction;
+  const bool hessian = b->stage->kind == HESSIAN;
   size_t left = 1;
-  CLI_TRY(differentiate(b));
   carve_entries(b, b->entry_memory);
   b->shrink = 1.0;
   for (int round = 0; round < ROUNDS && left; ++round) {
     move(b);
-    CLI_TRY(evaluate(b, &b->moved));
-    left = compare_outputs(b) + compare_gradients(b) + compare_hessians(b);
+    CLI_TRY(hessian ? evaluate_gradient(b, &b->moved, k) : evaluate_values(b, &b->moved));
+    left = hessian ? compare_hessian(b, k) : compare_outputs(b) + compare_gradients(b);
     b->shrink /= SHORTER;
   }
-  tally_column(b);
+  if (hessian) {
+    tally_column(b, CHECK_HESSIAN + (int)k, CHECK_HESSIAN + (int)k + 1);
+  } else {
+    tally_column(b, CHECK_JVP, CHECK_VJP);
+    tally_column(b, CHECK_GRADIENT, CHECK_HESSIAN);
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code check_column(block *b)
+{
+  CLI_TRY(differentiate(b));
+  if (b->stage->kind != EXACT) {
+    return compare_quotients(b);
+  }
   multiply_cotangents(b);
   compare_jacobian(b);
   return EXIT_GOOD;
@@ -447,36 +466,86 @@ static void take_poses(block *b)
   }
 }
 
+/* What the columns are compared with, at the poses themselves. */
+static exit_code prepare(block *b)
+{
+  if (b->stage->kind == EXACT) {
+    CLI_TRY(pull_back(b));
+    return take_jacobian(b);
+  }
+  if (b->stage->kind == HESSIAN) {
+    return evaluate_gradient(b, &b->middle, b->stage->reduction);
+  }
+  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+    CLI_TRY(evaluate_gradient(b, &b->middle, (abut_reduction)k));
+  }
+  return evaluate_values(b, &b->middle);
+}
+
 static exit_code check_block(block *b, size_t first, progress *p)
 {
+  const size_t columns = 2 * b->width;
   double *at = b->memory;
   carve_block(b, &at);
   b->poses = b->g->poses + first;
   take_poses(b);
-  CLI_TRY(evaluate(b, &b->middle));
-  CLI_TRY(pull_back(b));
-  CLI_TRY(take_jacobian(b));
-  for (b->column = 0; b->column < 2 * b->width; ++b->column) {
-    progress_say(p, "checking poses: %zu of %zu, parameter %zu of %zu", first, b->g->pose_count,
-                 b->column, 2 * b->width);
+  CLI_TRY(prepare(b));
+  for (b->column = 0; b->column < columns; ++b->column) {
+    if (b->column) { /* the first one compiles, too */
+      progress_foresee(p, first * columns + b->column * b->count, b->g->pose_count * columns);
+    }
+    progress_say(p, "%s: %zu of %zu poses, parameter %zu of %zu", b->stage->name, first,
+                 b->g->pose_count, b->column, columns);
     CLI_TRY(check_column(b));
   }
-  compare_pulled_back(b);
+  if (b->stage->kind == EXACT) {
+    compare_pulled_back(b);
+  }
   return EXIT_GOOD;
 }
 
-exit_code gradcheck_run(gradcheck *g)
+static exit_code run_stage(block *b, const stage *of, size_t most)
+{
+  gradcheck *g = b->g;
+  progress p = progress_begin(g->job->o, of->name);
+  p.contacts = b->contacts;
+  exit_code code = EXIT_GOOD;
+  b->stage = of;
+  for (size_t first = 0; code == EXIT_GOOD && first < g->pose_count; first += most) {
+    const size_t left = g->pose_count - first;
+    set_count(b, left < most ? left : most);
+    code = check_block(b, first, &p);
+  }
+  progress_end(&p);
+  return code;
+}
+
+static exit_code run_stages(block *b, gradcheck_done done)
+{
+  static const stage exact = {EXACT, ABUT_REDUCE_MEAN_DISTANCE, "vjp and Jacobian blocks"},
+                     values = {VALUES, ABUT_REDUCE_MEAN_DISTANCE, "jvp and gradients"};
+  const size_t most = b->count;
+  CLI_TRY(run_stage(b, &exact, most));
+  done(b->g, CHECK_VJP, CHECK_GRADIENT);
+  done(b->g, CHECK_JACOBIAN, CHECKS);
+  CLI_TRY(run_stage(b, &values, most));
+  done(b->g, CHECK_JVP, CHECK_VJP);
+  done(b->g, CHECK_GRADIENT, CHECK_HESSIAN);
+  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+    char name[64];
+    snprintf(name, sizeof name, "Hessian of %s", reduction_names[k]);
+    const stage hessian = {HESSIAN, (abut_reduction)k, name};
+    CLI_TRY(run_stage(b, &hessian, most));
+    done(b->g, CHECK_HESSIAN + k, CHECK_HESSIAN + k + 1);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code gradcheck_run(gradcheck *g, gradcheck_done done)
 {
   block b;
   exit_code code = take_memory(&b, g);
-  progress p = progress_begin(g->job->o, "");
-  const size_t most = b.count;
-  for (size_t first = 0; code == EXIT_GOOD && first < g->pose_count; first += most) {
-    const size_t left = g->pose_count - first;
-    set_count(&b, left < most ? left : most);
-    code = check_block(&b, first, &p);
-  }
-  progress_end(&p);
+  code = code == EXIT_GOOD ? run_stages(&b, done) : code;
   free(b.memory);
   free(b.entry_memory);
   return code;

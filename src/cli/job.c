@@ -19,6 +19,12 @@ exit_code job_check(const options *o)
   return check_own_output(o);
 }
 
+/* Other commands of this kind write a few numbers a pose. */
+static double bytes_of(const job *j)
+{
+  return j->o->command->bit == COMMAND_JVP ? dense_bytes(&j->scene, j->poses.count) : 0.0;
+}
+
 exit_code job_open(job *j, const options *o, abut_precision precision)
 {
   j->o = o;
@@ -31,6 +37,7 @@ exit_code job_open(job *j, const options *o, abut_precision precision)
   CLI_TRY(scene_open(&j->scene, o, precision));
   CLI_TRY(scene_load(&j->scene, o));
   CLI_TRY(scene_soft(&j->scene, o));
+  warn_large(&j->scene, j->poses.count, bytes_of(j));
   CLI_TRY(timeline_start(&j->scene, o));
   return pose_arrays_open(&j->arrays, &j->batch, &j->scene, &j->poses);
 }
@@ -53,6 +60,8 @@ void job_close(job *j)
 void job_begin(job *j, const char *what)
 {
   j->progress = progress_begin(j->o, what);
+  j->progress.contacts = j->scene.layout.contacts;
+  j->progress.bytes = bytes_of(j);
   j->batch.progress = progress_step;
   j->batch.user = &j->progress;
   j->start = now();

@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 /* From when on, and how often, progress is shown [s]. */
 #define PROGRESS_AFTER 1
 #define PROGRESS_EVERY 0.2
+/* How long steps are measured, and what is long enough to be said [s]. */
+#define MEASURED 1.0
+#define LONG 60.0
 
 exit_code usage_error(const command *c, const char *format, ...)
 {
@@ -96,7 +100,8 @@ static void show_line(int signal_)
 progress progress_begin(const options *o, const char *what)
 {
   const double start = now();
-  return (progress){!o->value[OPTION_QUIET] && isatty(STDERR_FILENO), start, start, what};
+  return (progress){.enabled = !o->value[OPTION_QUIET] && isatty(STDERR_FILENO), .start = start,
+                    .last = start, .what = what};
 }
 
 void progress_say(progress *p, const char *format, ...)
@@ -118,10 +123,38 @@ void progress_say(progress *p, const char *format, ...)
   }
 }
 
+/* The first report ends what was compiled or read on the way, and is no measure. */
+void progress_foresee(progress *p, size_t done, size_t total)
+{
+  const double time = now();
+  if (p->measured <= 0.0) {
+    p->measured = time;
+    p->before = done;
+  }
+  if (p->foreseen || done <= p->before || time - p->measured < MEASURED) {
+    return;
+  }
+  p->foreseen = true;
+  const double left = (time - p->measured) * (double)(total - done) / (double)(done - p->before);
+  if (left > LONG) {
+    char contacts[48] = "", size[48] = "";
+    if (p->contacts) {
+      snprintf(contacts, sizeof contacts, ", %zu contacts a pose", p->contacts);
+    }
+    if (p->bytes > 0.0) {
+      snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * p->bytes);
+    }
+    progress_end(p);
+    warn("%s: about %.0f minutes to go, %zu of %zu done%s%s", p->what, ceil(left / 60.0), done,
+         total, contacts, size);
+  }
+}
+
 bool progress_step(size_t done, size_t total, void *user)
 {
   progress *p = user;
   const double time = now();
+  progress_foresee(p, done, total);
   if (p->enabled && time - p->start > PROGRESS_AFTER && time - p->last > PROGRESS_EVERY) {
     p->last = time;
     progress_say(p, "%s: %zu of %zu, %.0f %%", p->what, done, total,

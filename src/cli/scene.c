@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #define LOG_LINES 4 /* of a compiler's */
+/* What is worth a word before it begins: contacts a pose, and bytes to write. */
+#define LARGE_CONTACTS ((size_t)1 << 24)
+#define LARGE_BYTES 4e9
 
 bool multiply(size_t a, size_t b, size_t c, size_t *out)
 {
@@ -32,6 +35,24 @@ double real_at(const void *reals, abut_precision precision, size_t i)
 {
   return precision == ABUT_FLOAT64 ? ((const double *)reals)[i]
                                    : (double)((const float *)reals)[i];
+}
+
+double dense_bytes(const scene *s, size_t poses)
+{
+  return (double)poses * (double)s->layout.contacts * 8.0 * (double)real_bytes(s->precision);
+}
+
+void warn_large(const scene *s, size_t poses, double bytes)
+{
+  char size[48] = "";
+  if (s->layout.contacts < LARGE_CONTACTS && bytes < LARGE_BYTES) {
+    return;
+  }
+  if (bytes > 0.0) {
+    snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * bytes);
+  }
+  warn("%zu poses of %zu contacts each, with all pairs of %zu and %zu edges%s", poses,
+       s->layout.contacts, s->layout.edges[0], s->layout.edges[1], size);
 }
 
 size_t pose_width(abut_pose_kind kind)

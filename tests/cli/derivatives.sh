@@ -304,6 +304,11 @@ if [ $wide = f64 ]; then
     has stdout "^$name +.* ok *\$"
   done
   if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 are right'; fi
+  # Rows come as they are done: who has read the first ones is gone when the last are written.
+  { "$abut" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
+      2> stderr; echo $? > ended; } | head -n 6 > stdout
+  has stdout '^vjp of p '
+  if [ "$(cat ended)" -ne 0 ]; then pass; else fail 'all rows are written at once'; fi
   "$arrays" turned turned.npz
   # Poses as quaternions, one of them none; a step by hand.
   sed 's/: 1e-[34]/: 1e-2/' sharp.json > blunt.json

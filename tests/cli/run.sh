@@ -276,6 +276,28 @@ run 0 contacts cube.body.json slab.body.json --poses forty.csv -o all.npz --comp
 "$arrays" show all.npz > stdout
 says stdout 'compact_d float32 12160'
 
+# ---- large calls ----
+
+# Said before there is no memory for them, which a limit sees to; a sanitizer needs more itself.
+if [ -n "$failing" ]; then
+  { echo $header; awk 'BEGIN { for (i = 0; i < 500000; i++) print "0,0,0,0,0,0,0,0,1,0,0,0" }'; } \
+    > many.csv
+  (ulimit -v 3000000 && "$abut" contacts cube.body.json slab.body.json --poses many.csv -o no.npz \
+    --device host -q --smoothing sharp.json) > stdout 2> stderr
+  says stderr 'abut: warning: 500000 poses of 304 contacts each, with all pairs of 12 and 12 edges, 4.86 GB to write'
+  rm many.csv
+  # A ring of many edges, all of which are kept.
+  awk 'BEGIN { n = 1500; for (i = 0; i < n; i++) { a = i * 6.283185307 / n
+      print "v", cos(a), sin(a), 0; print "v", cos(a), sin(a), 1 }
+    for (i = 0; i < n; i++) { k = (i + 1) % n
+      print "f", 2 * i + 1, 2 * k + 1, 2 * k + 2, 2 * i + 2 } }' > ring.obj
+  sed 's/cube\.obj/ring.obj/' cube.body.json > ring.body.json
+  (ulimit -v 500000 && "$abut" contacts ring.body.json ring.body.json --poses poses.csv -o no.npz \
+    --device host -q --smoothing sharp.json) > stdout 2> stderr
+  says stderr 'abut: warning: 3 poses of 40506000 contacts each, with all pairs of 4500 and 4500 edges, 3.89 GB to write'
+  absent no.npz
+fi
+
 # ---- render ----
 
 run 0 render cube.body.json slab.body.json --poses poses.csv -o out.png --width 64 --height 48 \
@@ -330,6 +352,20 @@ has stdout '^full +forward +3 +304 .* 1\.00$'
 # shellcheck disable=SC2086 # two words
 run 0 bench $bodies --batch 2 --what list --apart 0.5 --device "$device" -q
 has stdout '^full +list +2 +304 '
+has stdout '^ +[0-9.]+ entries a pose, of activity 0\.001 or more$'
+# shellcheck disable=SC2086 # two words
+run 0 bench $bodies --batch 3 --what list,forward --device "$device" -q --json --poses poses.csv \
+  --smoothing sharp.json
+json_is_valid stdout
+if [ "$(grep -c '"entries_per_pose": ' stdout)" -eq 1 ]; then pass; else fail 'not one number of entries'; fi
+has stdout '"threshold": 0\.001'
+listed=$(sed -n 's/.*"entries_per_pose": \([0-9.]*\).*/\1/p' stdout)
+run 0 contacts cube.body.json slab.body.json --poses poses.csv -o entries.npz --compact 0.001 \
+  --device "$device" --smoothing sharp.json -q
+"$arrays" show entries.npz compact_d | awk -v listed="$listed" \
+  'END { e = NR - 3 * listed; exit !(NR > 0 && e * e < 1e-6) }'
+status=$?
+if [ $status -eq 0 ]; then pass; else fail "bench lists $listed a pose"; fi
 usage '--apart: 2000 is not in -1000 to 1000' bench --apart 2000
 usage '--apart makes poses: give it without --poses' bench --apart 0 --poses poses.csv
 # shellcheck disable=SC2086 # two words
