@@ -4,7 +4,7 @@ _abut()
 {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
   local options='--help --quiet --version' pair='--device --poses --smoothing --timeout'
-  local kernels='--lanes --chunk' arrays='--output --precision --timeline'
+  local kernels='--lanes --chunk --show-smoothing' arrays='--output --precision --timeline'
   local i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -51,7 +51,7 @@ _abut()
     gradcheck) options+=" $pair $kernels --all --step" ;;
     render)
       options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
-      options+=' --no-contacts --threshold'
+      options+=' --no-contacts --show-smoothing --threshold'
       ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json" ;;

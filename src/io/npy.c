@@ -126,7 +126,8 @@ static abut_status fail_type(npy_where where, word descr)
 {
   static const char *const names[][2] = {
     {"|b1", " (bool)"},   {"|i1", " (int8)"},    {"<i2", " (int16)"},     {"<u2", " (uint16)"},
-    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"}, {"<c16", " (complex128)"}};
+    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"},
+    {"<c16", " (complex128)"}};
   const char *name = "";
   if (descr.length && descr.start[0] == '>') {
     return npy_fail(where, "dtype '%s' is big endian", word_shown(descr).text);
@@ -171,7 +172,8 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
 static abut_status read_order(npy_where where, dict *d, npy *out)
 {
   out->fortran = take(d, "True");
-  return out->fortran || take(d, "False") ? ABUT_SUCCESS : npy_fail(where, "fortran_order is no truth value");
+  return out->fortran || take(d, "False")
+           ? ABUT_SUCCESS : npy_fail(where, "fortran_order is no truth value");
 }
 
 enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };

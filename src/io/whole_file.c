@@ -161,7 +161,7 @@ static bool link_name(whole_file *f)
   return unnamed_file_link(f->file, f->temporary) == 0;
 }
 
-/* The first free name, made or given. It is noted before it is there, lest a signal come between. */
+/* The first free name, made or given. It is noted before it is there: a signal may come between. */
 static abut_status take_name(whole_file *f, bool (*take)(whole_file *))
 {
   TRY(f->temporary ? ABUT_SUCCESS : make_room(f));

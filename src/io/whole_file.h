@@ -10,8 +10,9 @@ abut_status whole_file_read(const char *path, char **bytes, size_t *count);
 
 /* A file in the making. It has no name until it is whole, where the file system can do that, else
  * one of its own in the same folder, which abut_remove_unfinished removes; then it takes the name
- * `target` in one step. A symbolic link is followed, also to a file that is not there yet. Character
- * devices and pipes are written in place; anything else that is no regular file is refused. */
+ * `target` in one step. A symbolic link is followed, also to a file that is not there yet.
+ * Character devices and pipes are written in place; anything else that is no regular file is
+ * refused. */
 typedef struct whole_file {
   char *target;
   char *temporary; /* its name in the meantime; NULL while it has none */

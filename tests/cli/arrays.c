@@ -3,8 +3,8 @@
  *   arrays show FILE NAME     its numbers, one a line, or its text
  *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation
  *   arrays turned FILE        the same with body 2 askew
- *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, int64 of a value
- *                             like w3, or, of the value `text`, a text; SHAPE is like 2x6
+ *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, int64 of a
+ *                             value like w3, or, of the value `text`, a text; SHAPE is like 2x6
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
  *                             number of OTHER's array; exits with 0 up to LIMIT times that */
 #include <abut/files.h>

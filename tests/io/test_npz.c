@@ -465,9 +465,9 @@ static void npz_pairs(void **state)
     {{"pair", ABUT_ARRAY_UINT32, 2, {2, 1}, words}, "'pair': not of shape"},
     {{"pair", ABUT_ARRAY_INT32, 1, {2}, words}, NULL},
     {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs}, NULL},
-    {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 1}, "'pair': row 1, counted from 0: -1 is no index"},
+    {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 1}, "'pair': row 1, counted from 0: -1 is no"},
     {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 3}, "'pair': row 0, counted from 0: 4294967296 is"},
-    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8, uint32, int32"},
+    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8"},
     {{"pair", ABUT_ARRAY_TEXT, 1, {2}, "ab"}, "'pair': dtype text, not uint8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
