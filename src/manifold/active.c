@@ -321,7 +321,7 @@ abut_status run_entries(const run *r, size_t poses, double threshold, size_t cap
                     BUFFER(r, SCRATCH_PAIR_VALUES), BUFFER(r, SCRATCH_EDGE_INDEX_1),
                     BUFFER(r, SCRATCH_EDGE_INDEX_2), HEAD(r), ARG_REAL(threshold),
                     ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_OFFSETS), ARG_INT(capacity),
-                    ARG_INT(poses), BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
+                    BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
 }
 
 /* ---- what the caller has listed ---- */

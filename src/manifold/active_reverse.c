@@ -116,7 +116,7 @@ abut_status run_active_reverse(const run *r, size_t poses)
   }
   return LAUNCH_RUN(r, KERNEL_POSES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_POSE_1),
                     BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
-                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), ARG_INT(poses),
+                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width),
                     BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES), ARG_INT(blocks(r)),
                     BUFFER(r, SCRATCH_STATUS), BUFFER(r, SCRATCH_GRADIENT_1),
                     BUFFER(r, SCRATCH_GRADIENT_2));

@@ -260,7 +260,7 @@ static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
     TRY(run_wrenches(&r, c.count));
     TRY(LAUNCH_RUN(&r, KERNEL_WRENCH_SLOPES, c.count, 1, BUFFER(&r, SCRATCH_FRAMES),
                    BUFFER(&r, SCRATCH_WRENCHES), ARG_INT(wrench_blocks(&r)), ARG_INT(r.motion),
-                   ARG_INT(c.count), BUFFER(&r, SCRATCH_SLOPES)));
+                   BUFFER(&r, SCRATCH_SLOPES)));
   }
   return LAUNCH_RUN(&r, KERNEL_POSES_HESSIAN, h->columns, c.count, BUFFER(&r, SCRATCH_POSE_1),
                     BUFFER(&r, SCRATCH_POSE_2), ARG_INT(r.pose_width), ARG_INT(h->first),

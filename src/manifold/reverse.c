@@ -141,7 +141,7 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
   const size_t blocks = lane_blocks(r, (size_t)e->padded);
   if (gated(r)) {
     TRY(LAUNCH_RUN(r, KERNEL_GATE_ADJOINT, pass->poses, 1, BUFFER(r, s->top), HEAD(r),
-                   ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR), ARG_INT(pass->poses),
+                   ARG_INT(s->of), BUFFER(r, SCRATCH_WEIGHTS_BAR),
                    BUFFER(r, SCRATCH_RANKED_BAR)));
   } else {
     TRY(LAUNCH_RUN(r, s->softsort, blocks, pass->poses, BUFFER(r, SCRATCH_SCORES),
@@ -297,7 +297,7 @@ abut_status run_reverse(const run *r, size_t poses)
   TRY(run_wrenches(r, poses));
   return LAUNCH_RUN(r, KERNEL_POSES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_POSE_1),
                     BUFFER(r, SCRATCH_POSE_2), BUFFER(r, SCRATCH_TANGENT_1),
-                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width), ARG_INT(poses),
+                    BUFFER(r, SCRATCH_TANGENT_2), ARG_INT(r->pose_width),
                     BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_WRENCHES),
                     ARG_INT(wrench_blocks(r)), BUFFER(r, SCRATCH_STATUS),
                     BUFFER(r, SCRATCH_GRADIENT_1), BUFFER(r, SCRATCH_GRADIENT_2));

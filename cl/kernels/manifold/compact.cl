@@ -69,18 +69,35 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
   }
 }
 
-// Exclusive sums of the counts of a chunk; offsets[count] is the total. One work-item.
+// Exclusive sums of the counts of a chunk; offsets[count] is the total. One work-group alone, each
+// of whose items takes a run of counts.
 KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 {
-  if (get_global_id(0) > 0) {
-    return;
-  }
+  LOCAL_ARRAY(int, part, WG);
+  const int item = (int)get_group_id(0) * WG + (int)get_local_id(0);
+  const int run = (count + WG - 1) / WG;
+  const int first = MIN_INT(item * run, count), end = MIN_INT(first + run, count);
   int sum = 0;
-  for (int i = 0; i < count; ++i) {
+#if WG > 1
+  for (int i = first; i < end; ++i) {
+    sum += counts[i];
+  }
+  part[item] = sum;
+  BARRIER;
+  sum = 0;
+  for (int i = 0; i < item; ++i) {
+    sum += part[i];
+  }
+#else
+  (void)part;
+#endif
+  for (int i = first; i < end; ++i) {
     offsets[i] = sum;
     sum += counts[i];
   }
-  offsets[count] = sum;
+  if (item == WG - 1) {
+    offsets[count] = sum;
+  }
 }
 
 // Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes.

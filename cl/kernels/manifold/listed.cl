@@ -222,60 +222,133 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
   ++w->at;
 }
 
-static void write_vertices(entry_writer *w, GLOBAL const pair_sizes *n, int side,
-                           GLOBAL const int *at, GLOBAL const real *values, real threshold)
+// What is listed one after the other: vertices of a body by their places, or pairs by theirs.
+typedef struct listed_row {
+  GLOBAL const real *values; // planes of `plane`
+  GLOBAL const int *places;  // of vertices: where each is listed, or -1; of pairs: which each is
+  int plane, stride, count;
+} listed_row;
+
+static listed_row listed_vertices_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
+                                     GLOBAL const int *at, GLOBAL const real *values)
 {
   GLOBAL const pair_elements *e = &n->elements[VERTICES_OF(side)];
-  const int padded = e->padded, stride = VALUE_PLANES * padded, none = (int)NO_FEATURE;
-  const int count = n->listed & (LISTED_VERTICES_1 << side) ? e->count : 0;
-  GLOBAL const int *places = ROW(at, w->pose, padded);
-  GLOBAL const real *row = NUMS(values, w->pose, stride);
-  for (int i = 0; i < count; ++i) {
-    const int j = places[i];
-    if (j >= 0 && row[VALUE_ACTIVITY * padded + j] >= threshold) {
-      write_entry(w, e->contact + i, side ? none : i, side ? i : none, row + j, stride, padded);
-    }
-  }
+  listed_row r;
+  r.plane = e->padded;
+  r.stride = VALUE_PLANES * r.plane;
+  r.values = NUMS(values, pose, r.stride);
+  r.places = ROW(at, pose, r.plane);
+  r.count = any && n->listed & (LISTED_VERTICES_1 << side) ? e->count : 0;
+  return r;
 }
 
+static listed_row listed_pairs_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
+                                  GLOBAL const int *list, GLOBAL const real *values)
+{
+  listed_row r;
+  r.plane = n->near_plane;
+  r.stride = 2 * VALUE_PLANES * r.plane;
+  r.values = NUMS(values, pose, r.stride) + side * VALUE_PLANES * r.plane;
+  r.places = ROW(list, pose, r.plane + 1) + 1;
+  r.count = any && n->listed & LISTED_PAIRS ? r.places[-1] : 0;
+  return r;
+}
+
+// A work-item's run of what is listed, and where in the list its first entry goes; `at` is moved
+// behind those of the group.
+typedef struct listed_run {
+  int begin, end, at;
+} listed_run;
+
+static int is_active(const listed_row *r, int vertices, int i, real threshold)
+{
+  const int j = vertices ? r->places[i] : i;
+  return j >= 0 && r->values[VALUE_ACTIVITY * r->plane + j] >= threshold;
+}
+
+static listed_run run_of(const listed_row *r, int vertices, real threshold, int item,
+                         LOCAL int *part, int *at)
+{
+  const int length = (r->count + WG - 1) / WG;
+  listed_run run;
+  run.begin = MIN_INT(item * length, r->count);
+  run.end = MIN_INT(run.begin + length, r->count);
+  run.at = *at;
+#if WG > 1
+  int found = 0;
+  for (int i = run.begin; i < run.end; ++i) {
+    found += is_active(r, vertices, i, threshold);
+  }
+  part[item] = found;
+  BARRIER;
+  for (int i = 0; i < WG; ++i) {
+    run.at += i < item ? part[i] : 0;
+    *at += part[i];
+  }
+  BARRIER;
+#else
+  (void)vertices;
+  (void)threshold;
+  (void)part;
+#endif
+  return run;
+}
+
+#if WITH_FORWARD // local memory is a kernel's alone
 // Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes. One
-// work-item a pose. at: where each vertex is listed, or -1; index: the ranked edges that selection
+// work-group a pose. at: where each vertex is listed, or -1; index: the ranked edges that selection
 // kept, where there is one.
 KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
                            GLOBAL const int *at2, GLOBAL const real *values2,
                            GLOBAL const int *list, GLOBAL const real *values,
                            GLOBAL const int *index1, GLOBAL const int *index2,
                            GLOBAL const pair_head *pair, real threshold, int want,
-                           GLOBAL const int *offsets, int capacity, int poses, GLOBAL int *out,
+                           GLOBAL const int *offsets, int capacity, GLOBAL int *out,
                            GLOBAL real *out_values)
 {
-  const int pose = (int)get_global_id(0);
-  if (pose >= poses || offsets[pose] == offsets[pose + 1]) {
-    return;
-  }
-  entry_writer w = {out, out_values, offsets[pose], capacity, pose, want};
-  write_vertices(&w, &pair->n, 0, at1, values1, threshold);
-  write_vertices(&w, &pair->n, 1, at2, values2, threshold);
-  if (!(pair->n.listed & LISTED_PAIRS)) {
-    return;
-  }
-  GLOBAL const pair_elements *of = pair->n.elements;
-  const int plane = pair->n.near_plane, stride = 2 * VALUE_PLANES * plane;
-  const int kept2 = of[EDGES_OF(1)].kept;
-  GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const pair_sizes *n = &pair->n;
+  GLOBAL const pair_elements *of = n->elements;
+  const int any = offsets[pose] < offsets[pose + 1]; // no return: see KERNEL
+  const int none = (int)NO_FEATURE, kept2 = of[EDGES_OF(1)].kept;
+  entry_writer w = {out, out_values, 0, capacity, pose, want};
+  int at = offsets[pose];
   for (int side = 0; side < 2; ++side) {
-    GLOBAL const real *row = NUMS(values, pose, stride) + side * VALUE_PLANES * plane;
-    for (int i = 0; i < listed[0]; ++i) {
-      const int at_pair = listed[1 + i];
-      if (row[VALUE_ACTIVITY * plane + i] >= threshold) {
-        write_entry(&w, of[EDGES_OF(side)].contact + at_pair,
-                    feature_at(index1, &of[EDGES_OF(0)], pose, at_pair / kept2),
-                    feature_at(index2, &of[EDGES_OF(1)], pose, at_pair % kept2), row + i, stride,
-                    plane);
+    const listed_row r = listed_vertices_of(n, side, any, pose, side ? at2 : at1,
+                                            side ? values2 : values1);
+    const listed_run run = run_of(&r, 1, threshold, item, part, &at);
+    w.at = run.at;
+    for (int i = run.begin; i < run.end; ++i) {
+      if (is_active(&r, 1, i, threshold)) {
+        write_entry(&w, of[VERTICES_OF(side)].contact + i, side ? none : i, side ? i : none,
+                    r.values + r.places[i], r.stride, r.plane);
       }
     }
+#if WG == 1
+    at = w.at;
+#endif
+  }
+  for (int side = 0; side < 2; ++side) {
+    const listed_row r = listed_pairs_of(n, side, any, pose, list, values);
+    const listed_run run = run_of(&r, 0, threshold, item, part, &at);
+    w.at = run.at;
+    for (int i = run.begin; i < run.end; ++i) {
+      const int at_pair = r.places[i];
+      if (is_active(&r, 0, i, threshold)) {
+        write_entry(&w, of[EDGES_OF(side)].contact + at_pair,
+                    feature_at(index1, &of[EDGES_OF(0)], pose, at_pair / kept2),
+                    feature_at(index2, &of[EDGES_OF(1)], pose, at_pair % kept2), r.values + i,
+                    r.stride, r.plane);
+      }
+    }
+#if WG == 1
+    at = w.at;
+#endif
   }
 }
+#endif
 
 // ---- lists of the caller's entries ----
 

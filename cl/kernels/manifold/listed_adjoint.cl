@@ -513,6 +513,7 @@ ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const re
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
 
+#if WITH_ADJOINT // local memory is a kernel's alone
 // Adjoint of a body's gated selection: cotangents of the weights -> of the ranked scores -> of the
 // distances at the ends of the kept edges and of the one behind them, the other body's field (head,
 // shape).
@@ -524,6 +525,7 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
                                         GLOBAL real *ranked_bar, GLOBAL real *wrenches,
                                         int wrench_stride, int wrench_block)
 {
+  LOCAL_ARRAY(real, sums, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
@@ -534,10 +536,8 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
   GLOBAL const int *found = ROW(index, pose, kept + 1);
   GLOBAL real *ranked = NUMS(ranked_bar, pose, kept + 1);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  if (item == 0 && any) {
-    gate_row_adjoint(NUMS(top, pose, kept + 1), e, &pair->c, NUMS(weights_bar, pose, e->slots),
-                     ranked);
-  }
+  gate_row_adjoint(NUMS(top, pose, kept + 1), e, &pair->c, NUMS(weights_bar, pose, e->slots),
+                   ranked, sums, item, any);
   BARRIER_GLOBAL;
   const int ends = any ? 2 * (kept + 1) : 0;
   for (int first = item * LANES; first < ends; first += WG * LANES) {
@@ -569,6 +569,7 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
+#endif
 
 // Values of listed contacts -> in their place the cotangents of a sum over them: of the energy
 // -2 activity depth and depth^2, of the activity 1. `count` numbers of each plane.

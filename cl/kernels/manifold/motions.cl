@@ -124,22 +124,26 @@ static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
   }
 }
 
+#if WITH_ADJOINT // local memory is a kernel's alone
 // The wrenches of all blocks of a pose, and on duals their derivatives along a motion: rows of
-// SLOPES_REALS.
+// SLOPES_REALS. One work-group a pose.
 ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *wrenches,
-                                  int wrench_blocks, int motion, int count, GLOBAL real *slopes)
+                                  int wrench_blocks, int motion, GLOBAL real *slopes)
 {
-  const int pose = (int)get_global_id(0);
-  if (pose >= count) {
+  LOCAL_ARRAY(wide, part, WRENCH_REALS * WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  vec sum[4];
+  sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, part, item, sum);
+  if (item) {
     return;
   }
-  vec sum[4];
-  sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, sum);
   const vec t = read3(NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1 + 9, FRAME_STRIDE);
   GLOBAL real *row = ROW(slopes, pose, SLOPES_REALS);
   write_slopes(row, motion, SLOPES_FORCE, sum[0]);
   write_slopes(row, motion, SLOPES_MOMENT, FN(sub3)(sum[1], FN(cross3)(t, sum[0])));
 }
+#endif
 
 // A pose's numbers, moving along number `along`, if that is one of them.
 static void read_moving(GLOBAL const real *pose, int width, int bad, int along, num x[7])

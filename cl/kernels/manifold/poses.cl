@@ -1,5 +1,5 @@
-// Poses of a chunk -> frames and statuses; wrenches of a chunk -> gradients. One work-item a pose,
-// on wide numbers.
+// Poses of a chunk -> frames and statuses, one work-item a pose; wrenches of a chunk -> gradients,
+// one work-group a pose. On wide numbers.
 //
 // width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or
 // has no quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
@@ -152,18 +152,39 @@ static vec turn_frame_back(GLOBAL const real *frame, vec v)
   return FN(mad3)(r0, v.x, FN(mad3)(r1, v.y, FN(scale3)(r2, v.z)));
 }
 
-// All blocks of a pose, in order: relative force and moment, then carried ones.
-static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, vec sum[4])
+GROUP_HALVES(group_halves_wide, wide)
+
+// All blocks of a pose: relative force and moment, then carried ones. Each work-item adds up every
+// WG-th block in order, then the group these sums. part: (WRENCH_REALS, WG).
+static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide *part, int item,
+                         vec sum[4])
 {
   const int stride = wrench_blocks * WRENCH_REALS;
-  const num zero = n_lit(R(0.0));
-  for (int i = 0; i < 4; ++i) {
-    sum[i] = FN(make)(zero, zero, zero);
+  num all[WRENCH_REALS];
+  for (int i = 0; i < WRENCH_REALS; ++i) {
+    all[i] = n_lit(R(0.0));
   }
-  for (int block = 0; block < wrench_blocks; ++block, from += WRENCH_REALS) {
-    for (int i = 0; i < 4; ++i) {
-      sum[i] = FN(add3)(sum[i], read3(from + 3 * i, stride));
+  for (int block = item; block < wrench_blocks; block += WG) {
+    for (int i = 0; i < WRENCH_REALS; ++i) {
+      all[i] = n_add(all[i], read_number(from + block * WRENCH_REALS + i, stride));
     }
+  }
+#if WG > 1
+  EACH_PART(k) {
+    for (int i = 0; i < WRENCH_REALS; ++i) {
+      part[i * WG + item] = n_get_part(all[i], k);
+    }
+    group_halves_wide(part, WRENCH_REALS, item);
+    for (int i = 0; i < WRENCH_REALS; ++i) {
+      all[i] = n_with_part(all[i], k, part[i * WG]);
+    }
+    BARRIER;
+  }
+#else
+  (void)part;
+#endif
+  for (int i = 0; i < 4; ++i) {
+    sum[i] = FN(make)(all[3 * i], all[3 * i + 1], all[3 * i + 2]);
   }
 #if !REAL_DOUBLE && !WIDE
   for (int i = 0; i < 4; ++i) { // times the farthest separation still in range
@@ -172,22 +193,25 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, vec sum[4])
 #endif
 }
 
-// The wrenches of all blocks of a pose, in order: relative W of body 2 against body 1 and carried Z
+#if WITH_ADJOINT // local memory is a kernel's alone
+// The wrenches of all blocks of a pose: relative W of body 2 against body 1 and carried Z
 // of both, in body 1's frame. Body 1 moved in its own frame feels Z - W; body 2, in its own, W
 // about its origin. gradient1, gradient2: rows of `width` numbers.
 ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
                                   GLOBAL const real *tangent1, GLOBAL const real *tangent2,
-                                  int width, int count, GLOBAL const real *frames,
+                                  int width, GLOBAL const real *frames,
                                   GLOBAL const real *wrenches, int wrench_blocks,
                                   GLOBAL const int *status, GLOBAL real *gradient1,
                                   GLOBAL real *gradient2)
 {
-  const int pose = (int)get_global_id(0);
-  if (pose >= count) {
+  LOCAL_ARRAY(wide, part, WRENCH_REALS * WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  vec sum[4];
+  sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, part, item, sum);
+  if (item) {
     return;
   }
-  vec sum[4];
-  sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, sum);
   GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
   const vec t = read3(row + 9, FRAME_STRIDE);
   const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
@@ -201,3 +225,4 @@ ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *p
   pose_gradient(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), poison,
                 NUMS(gradient2, pose, width));
 }
+#endif

@@ -1,46 +1,4 @@
-// Sums over a work-group, and the cotangents of distances and activities that a reduction of the
-// manifold starts from.
-
-// Sum over a work-group, by halving: the same order in every run.
-static real group_total(LOCAL real *part, real x, int item)
-{
-  part[item] = x;
-  BARRIER;
-  for (int step = WG / 2; step > 0; step /= 2) {
-    if (item < step) {
-      part[item] += part[item + step];
-    }
-    BARRIER;
-  }
-  const real sum = part[0];
-  BARRIER;
-  return sum;
-}
-
-static real group_least(LOCAL real *part, real x, int item)
-{
-  part[item] = x;
-  BARRIER;
-  for (int step = WG / 2; step > 0; step /= 2) {
-    if (item < step) {
-      part[item] = real_min(part[item], part[item + step]);
-    }
-    BARRIER;
-  }
-  const real least = part[0];
-  BARRIER;
-  return least;
-}
-
-// The same for a number, on all lanes.
-static num group_sum(LOCAL real *part, num x, int item)
-{
-  num r = x;
-  EACH_PART(i) {
-    r = n_with_part(r, i, lane_lit(group_total(part, lane_sum(n_get_part(x, i)), item)));
-  }
-  return r;
-}
+// The cotangents of distances and activities that a reduction of the manifold starts from.
 
 // Of the energy, sum of activity max(-d, 0)^2: cotangents -2 activity depth and depth^2.
 ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
@@ -82,14 +40,15 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const p
   }
   const real least = group_least(part, lane_least(low), item);
   const num zero = n_lit(R(0.0));
-  num sum = zero;
+  num sum[1] = {zero};
   for (int i = item * LANES; i < slots; i += WG * LANES) {
     const num x = gather(row, contacts, i, slots - 1, 1);
     const num e = n_exp2(n_scale(n_sub(n_lit(least), x), rate));
     const ilane there = lane_iota() + (real)i < lane_lit((real)slots);
-    sum = n_add(sum, n_select(there, e, zero));
+    sum[0] = n_add(sum[0], n_select(there, e, zero));
   }
-  const num sum_inv = n_rcp(group_sum(part, sum, item));
+  group_sums(part, sum, 1, item);
+  const num sum_inv = n_rcp(sum[0]);
   for (int i = item * LANES; i < contacts; i += WG * LANES) {
     const num x = gather(row, contacts, i, slots - 1, 1);
     const num e = n_exp2(n_scale(n_sub(n_lit(least), x), rate));

@@ -218,49 +218,51 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
 
 // Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and
 // the weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
-// sums: one over the sum of each row's exponentials, for the adjoint.
+// sums: one over the sum of each row's exponentials, for the adjoint. One work-group a row; part:
+// (SORT_SUMS, WG).
+#define SORT_SUMS (1 + ENDS_PLANES)
+
 static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
                          GLOBAL const real *source, const int columns,
                          GLOBAL const pair_elements *e, GLOBAL const coefficients *c,
-                         GLOBAL real *out, GLOBAL real *sums)
+                         GLOBAL real *out, GLOBAL real *sums, LOCAL real *part_sums, int k)
 {
-  const int k = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
+  const int item = (int)get_local_id(0);
   const int kept = e->kept, padded = e->padded, out_padded = e->slots;
-  if (k >= kept) {
-    return;
-  }
   const num ranked = load_one(NUMS(top, pose, kept + 1) + k, kept + 1);
   GLOBAL const real *s = NUMS(scores, pose, padded);
   const num zero = n_lit(R(0.0));
-  num sum = zero;
-  num mix[6] = {zero, zero, zero, zero, zero, zero};
+  const int run = 32 * LANES * WG;
+  num sum[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero}; // of weights, then of columns
   // In two levels, so that a thousand terms add up with the rounding of some sixty.
-  for (int begin = 0; begin < padded; begin += 32 * LANES) {
-    num part_sum = zero;
-    num part[6] = {zero, zero, zero, zero, zero, zero};
-    for (int i = begin; i < MIN_INT(begin + 32 * LANES, padded); i += LANES) {
+  for (int begin = item * LANES; begin < padded; begin += run) {
+    num part[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero};
+    for (int i = begin; i < MIN_INT(begin + run, padded); i += LANES * WG) {
       const num gap = n_sub(ranked, load(s + i, padded));
       const lane x = lane_abs(n_value(gap)) * -c->sort_log2e;
       if (!lane_any(x > lane_lit(WEIGHT_CUTOFF))) {
         continue;
       }
       const num w = sort_weight(gap, x, c);
-      part_sum = n_add(part_sum, w);
+      part[0] = n_add(part[0], w);
       for (int j = 0; j < columns; ++j) {
-        part[j] = n_tmad(w, lane_load(source + j * padded + i), part[j]);
+        part[1 + j] = n_tmad(w, lane_load(source + j * padded + i), part[1 + j]);
       }
     }
-    sum = n_add(sum, part_sum);
-    for (int j = 0; j < columns; ++j) {
-      mix[j] = n_add(mix[j], part[j]);
+    for (int j = 0; j <= columns; ++j) {
+      sum[j] = n_add(sum[j], part[j]);
     }
   }
-  const num sum_inv = n_rcp(all_lanes(sum));
-  const int end = k == kept - 1 ? out_padded : k + 1; // the last row fills the padding
-  store_first(NUMS(sums, pose, out_padded) + k, out_padded, sum_inv);
+  group_sums(part_sums, sum, columns + 1, item);
+  const num sum_inv = n_rcp(sum[0]);
+  // The last row fills the padding.
+  const int end = item ? k : k == kept - 1 ? out_padded : k + 1;
+  if (item == 0) {
+    store_first(NUMS(sums, pose, out_padded) + k, out_padded, sum_inv);
+  }
   for (int j = 0; j < columns; ++j) {
-    const num mean = steady(n_mul(all_lanes(mix[j]), sum_inv), COTANGENT_LIMIT);
+    const num mean = steady(n_mul(sum[1 + j], sum_inv), COTANGENT_LIMIT);
     GLOBAL real *row = NUMS(out, pose, columns * out_padded) + j * out_padded;
     for (int i = k; i < end; ++i) {
       store_first(row + i, columns * out_padded, mean);
@@ -268,21 +270,25 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
   }
 }
 
+#if WITH_FORWARD
 KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
                               GLOBAL const real *vertices, GLOBAL const pair_head *pair, int side,
                               GLOBAL real *out, GLOBAL real *sums)
 {
+  LOCAL_ARRAY(real, part, SORT_SUMS * WG);
   softsort_row(scores, top, vertices, POINT_PLANES, &pair->n.elements[VERTICES_OF(side)], &pair->c,
-               out, sums);
+               out, sums, part, (int)get_group_id(0));
 }
 
 KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
                            GLOBAL const real *ends, GLOBAL const pair_head *pair, int side,
                            GLOBAL real *out, GLOBAL real *sums)
 {
+  LOCAL_ARRAY(real, part, SORT_SUMS * WG);
   softsort_row(scores, top, ends, ENDS_PLANES, &pair->n.elements[EDGES_OF(side)], &pair->c, out,
-               sums);
+               sums, part, (int)get_group_id(0));
 }
+#endif
 
 // Adjoint of softsort_*, by hand: from the cotangents of the means (`columns` planes of
 // `out_padded`) those of the scores. A block of elements walks the rows. With W_i a row's weights,
@@ -358,22 +364,30 @@ ADJOINT_KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL con
                    mean, sums, bars, scores_bar, parts);
 }
 
-// Cotangents of the ranked scores s_(k), from the parts of softsort_adjoint.
+#if WITH_ADJOINT
+// Cotangents of the ranked scores s_(k), from the parts of softsort_adjoint. One work-group each.
 ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_head *pair, int of,
                                    GLOBAL real *ranked_bar)
 {
-  const int k = (int)get_global_id(0);
+  LOCAL_ARRAY(real, part, WG);
+  const int k = (int)get_group_id(0);
   const int pose = (int)get_global_id(1);
+  const int item = (int)get_local_id(0);
   const int kept = pair->n.elements[of].kept, blocks = pair->n.elements[of].padded / LANES;
-  if (k > kept) {
-    return;
+  GLOBAL const real *row = NUMS(parts, pose, kept * blocks) + k * blocks;
+  GLOBAL real *to = NUMS(ranked_bar, pose, kept + 1) + k;
+  EACH_PART(i) {
+    real sum = R(0.0);
+    for (int block = item; k < kept && block < blocks; block += WG) {
+      sum += row[i * kept * blocks + block];
+    }
+    sum = group_total(part, sum, item);
+    if (item == 0) {
+      to[i * (kept + 1)] = sum;
+    }
   }
-  num sum = n_lit(R(0.0));
-  for (int i = 0; k < kept && i < blocks; ++i) {
-    sum = n_add(sum, load_one(NUMS(parts, pose, kept * blocks) + k * blocks + i, kept * blocks));
-  }
-  store_first(NUMS(ranked_bar, pose, kept + 1) + k, kept + 1, sum);
 }
+#endif
 
 // Gate: x = (s_(k) - s_(K+1)) / sort, at most 1e3, which is all where every element is kept.
 static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k,
@@ -423,14 +437,15 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
 }
 
 // Its adjoint: cotangents of s_(1) .. s_(K+1) from those of the weights. The elements themselves
-// are true ones, which do not move. A pose's rows.
+// are true ones, which do not move. A pose's rows, by all work-items of a group; where not `any`
+// nothing is written.
 static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements *e,
                              GLOBAL const coefficients *c, GLOBAL const real *bar,
-                             GLOBAL real *to)
+                             GLOBAL real *to, LOCAL real *part, int item, int any)
 {
   const int kept = e->kept, out_padded = e->slots;
   num sum = n_lit(R(0.0));
-  for (int k = 0; k < kept; ++k) {
+  for (int k = item; any && k < kept; k += WG) {
     const num x = gate_gap(top, e, k, c);
     const num fall = n_exp2(n_scale(n_mul(x, x), -LOG2E));
     const ilane capped = n_value(x) >= lane_lit(R(1e3));
@@ -440,20 +455,26 @@ static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements 
     store_first(to + k, kept + 1, ranked);
     sum = n_add(sum, ranked);
   }
-  store_first(to + kept, kept + 1, n_neg(sum));
-}
-
-ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head *pair, int of,
-                                 GLOBAL const real *weights_bar, int poses,
-                                 GLOBAL real *ranked_bar)
-{
-  const int pose = (int)get_global_id(0);
-  GLOBAL const pair_elements *e = &pair->n.elements[of];
-  if (pose < poses) {
-    gate_row_adjoint(NUMS(top, pose, e->kept + 1), e, &pair->c,
-                     NUMS(weights_bar, pose, e->slots), NUMS(ranked_bar, pose, e->kept + 1));
+  EACH_PART(i) {
+    const real total = group_total(part, lane_first(n_get_part(sum, i)), item);
+    if (item == 0 && any) {
+      to[i * (kept + 1) + kept] = -total;
+    }
   }
 }
+
+#if WITH_ADJOINT
+// One work-group a pose.
+ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head *pair, int of,
+                                 GLOBAL const real *weights_bar, GLOBAL real *ranked_bar)
+{
+  LOCAL_ARRAY(real, part, WG);
+  const int pose = (int)get_group_id(0);
+  GLOBAL const pair_elements *e = &pair->n.elements[of];
+  gate_row_adjoint(NUMS(top, pose, e->kept + 1), e, &pair->c, NUMS(weights_bar, pose, e->slots),
+                   NUMS(ranked_bar, pose, e->kept + 1), part, (int)get_local_id(0), 1);
+}
+#endif
 
 // Adds the cotangents of the ranked scores to those of the scores, which gates have none of.
 ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_bar,

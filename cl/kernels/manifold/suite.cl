@@ -8,6 +8,7 @@
 #include "kernels/access.h"
 #include "kernels/field.h"
 #include "kernels/manifold/pair.h"
+#include "kernels/manifold/group.cl"
 #include "kernels/manifold/field.cl"
 #include "kernels/manifold/vertex.cl"
 #include "kernels/manifold/select.cl"

@@ -1,0 +1,68 @@
+// What the work-items of a group have found, put together. All items of a group call these.
+
+// Adds up `count` sums at once by halves, in the same order in every run: part[i * WG + item] of
+// each, whose sum lies at part[i * WG] then. Items wait for each other (BARRIER) before `part` is
+// written again.
+#define GROUP_HALVES(name, type)                           \
+  static void name(LOCAL type *part, int count, int item)  \
+  {                                                        \
+    BARRIER;                                               \
+    for (int step = WG / 2; step > 0; step /= 2) {         \
+      for (int i = 0; item < step && i < count; ++i) {     \
+        part[i * WG + item] += part[i * WG + item + step]; \
+      }                                                    \
+      BARRIER;                                             \
+    }                                                      \
+  }
+
+GROUP_HALVES(group_halves, real)
+
+// Sum over a work-group.
+static real group_total(LOCAL real *part, real x, int item)
+{
+  part[item] = x;
+  group_halves(part, 1, item);
+  const real sum = part[0];
+  BARRIER;
+  return sum;
+}
+
+// The least of a work-group.
+static real group_least(LOCAL real *part, real x, int item)
+{
+  part[item] = x;
+  BARRIER;
+  for (int step = WG / 2; step > 0; step /= 2) {
+    if (item < step) {
+      part[item] = real_min(part[item], part[item + step]);
+    }
+    BARRIER;
+  }
+  const real least = part[0];
+  BARRIER;
+  return least;
+}
+
+// Sums over the lanes and the work-items of a group, on all of these: of `count` numbers at once.
+// part: (count, WG).
+static void group_sums(LOCAL real *part, num *x, const int count, int item)
+{
+#if WG > 1
+  PART_DO(i, {
+    for (int j = 0; j < count; ++j) {
+      part[j * WG + item] = lane_sum(n_get_part(x[j], i));
+    }
+    group_halves(part, count, item);
+    for (int j = 0; j < count; ++j) {
+      x[j] = n_with_part(x[j], i, lane_lit(part[j * WG]));
+    }
+    BARRIER;
+  })
+#else
+  for (int j = 0; j < count; ++j) {
+    x[j] = all_lanes(x[j]);
+  }
+  (void)part;
+  (void)item;
+#endif
+}
