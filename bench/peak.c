@@ -1,6 +1,6 @@
 /* The most float32 multiply-adds that this machine's cores do, with the widest vectors the compiler
- * has: what fractions of peak in the README refer to. Prints GFLOP/s of one thread and of `threads`
- * together.
+ * has: what fractions of peak in docs/benchmarks/speed.md refer to. Prints GFLOP/s of one thread
+ * and of `threads` together.
  *
  *   peak [THREADS]
  */

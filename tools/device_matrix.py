@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the golden answers on every device that is there and writes the README's device matrix.
+"""Runs the golden answers on every device that is there and writes the device matrix of a page.
 
-  python3 tools/device_matrix.py BUILD [--write README.md] [--device WORDS ...] [--case FOLDER ...]
-                                 [--limit SECONDS]
+  python3 tools/device_matrix.py BUILD [--write docs/benchmarks/devices.md] [--device WORDS ...]
+                                 [--case FOLDER ...] [--limit SECONDS]
 
 BUILD is a Meson build folder. Devices come from `abut devices --json`, so what the OpenCL loader
 finds under the present environment is what runs (RUSTICL_ENABLE, OCL_ICD_VENDORS). Runs under

@@ -3,10 +3,10 @@
 
   python3 tools/offline_compilers.py [--target NAME ...] [--write]
 
-Prints the README's table of registers, spills and occupancy. --write puts it into the README and
-the spills into tests/offline/known_spills.json, beyond which the tests fail; rows of targets that
-are not asked for, or whose compiler is absent, are kept. ptxas of CUDA 13 no longer knows sm_70:
-ABUT_PTXAS names an older one beside it.
+Prints the table of registers, spills and occupancy of docs/benchmarks/compilers.md. --write puts it
+there and the spills into tests/offline/known_spills.json, beyond which the tests fail; rows of
+targets that are not asked for, or whose compiler is absent, are kept. ptxas of CUDA 13 no longer
+knows sm_70: ABUT_PTXAS names an older one beside it.
 """
 import argparse
 import concurrent.futures
@@ -16,6 +16,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "benchmarks" / "compilers.md"
 sys.path.insert(0, str(ROOT / "tests" / "offline"))
 import known  # noqa: E402
 import vendors  # noqa: E402
@@ -108,10 +109,9 @@ def read_rows(text):
 
 
 def write(table, results):
-    path = ROOT / "README.md"
-    text = path.read_text()
+    text = PAGE.read_text()
     head, rest = text.split(BEGIN)
-    path.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}")
+    PAGE.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}")
     recorded = known.load()
     for vendor, target in ((v, t) for v, targets in vendors.TARGETS.items() for t in targets):
         entry = recorded.pop(target, None)
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     results = build_all(options.target)
-    rows = read_rows((ROOT / "README.md").read_text())
+    rows = read_rows(PAGE.read_text())
     for vendor, targets in vendors.TARGETS.items():
         rows.update({t: row_of(vendor, t, results[t]) for t in targets if t in results})
     order = [t for targets in vendors.TARGETS.values() for t in targets]

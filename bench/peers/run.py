@@ -2,7 +2,7 @@
 """abut beside its peers: witness points, manifolds, and abut's own variants against batch size.
 
   python3 bench/peers/run.py --build build [--environment DIR] [--limit SECONDS] [--only FIGURES]
-                             [--write README.md]
+                             [--write docs/benchmarks/peers.md]
 
 Makes an environment with the peers from PyPI (a temporary one, unless --environment names a folder:
 one that exists is used as it is, another is made and kept), lets abut and each peer answer in turn,
@@ -305,7 +305,7 @@ def main():
     parser.add_argument("--smoothing", type=pathlib.Path)
     parser.add_argument("--poses", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--write", type=pathlib.Path, help="a README whose tables are renewed")
+    parser.add_argument("--write", type=pathlib.Path, help="the page whose tables are renewed")
     parser.add_argument("--plots", type=pathlib.Path, default=ROOT / "docs")
     options = parser.parse_args()
     if not set(options.only.split(",")) <= {"witness", "manifold", "variants"}:

@@ -1,4 +1,4 @@
-"""The README's tables of peers, from bench/results/peers-*.csv: python table.py README RESULTS"""
+"""The tables of docs/benchmarks/peers.md, from bench/results/peers-*.csv: python table.py PAGE RESULTS"""
 import csv
 import pathlib
 import sys
@@ -68,15 +68,15 @@ def circumstances(about):
     return text + "."
 
 
-def write(readme, results):
-    text = readme.read_text()
+def write(page, results):
+    text = page.read_text()
     lines = []
     for make in (witness, manifold):
         if (results / f"peers-{make.__name__}.csv").exists():
             about, found = make(results)
             lines += [*found, "", circumstances(about), ""]
     head, rest = text.split(BEGIN)
-    readme.write_text(head + "\n".join([BEGIN, *lines[:-1], END]) + rest.split(END)[1])
+    page.write_text(head + "\n".join([BEGIN, *lines[:-1], END]) + rest.split(END)[1])
 
 
 if __name__ == "__main__":

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""The README against the tree: readme.py ROOT. Its C example is examples/first.c, and what it links exists."""
+"""C in the documents against the tree: readme.py ROOT. docs/c.md has examples/first.c, whole, and what
+README.md shows in C are lines of it, in its order."""
 import pathlib
 import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-text = (root / "README.md").read_text()
-checks = {"examples/first.c stands in the README": (root / "examples/first.c").read_text() in text}
-for target in re.findall(r"\]\(([^)#:]+)\)", text):
-    checks[f"{target} exists"] = (root / target).exists()
-for name in re.findall(r"`((?:src|cl|include|tests|tools|bench|docs|examples|assets)/[\w./-]+)`", text):
-    checks[f"{name} exists"] = (root / name).exists()
+first = (root / "examples/first.c").read_text()
+blocks = {page: re.findall(r"```c\n(.*?)```", (root / page).read_text(), re.S)
+          for page in ("README.md", "docs/c.md")}
+checks = {"examples/first.c stands in docs/c.md": first in blocks["docs/c.md"],
+          "README.md shows some C": any(block.strip() for block in blocks["README.md"])}
+for block in blocks["README.md"]:
+    lines = iter(first.splitlines())
+    for line in block.splitlines():
+        checks[f"README.md's line of C is the next in examples/first.c: {line}"] = line in lines
 failed = [name for name, holds in checks.items() if not holds]
 for name in failed:
     print(f"FAILED: {name}")

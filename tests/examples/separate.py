@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the README's commands around examples/separate.c: separate.py ROOT BUILD
+"""Runs the commands of docs/descent.md around examples/separate.c: separate.py ROOT BUILD
 
 They run as they stand there, in a folder that links to the tree. What comes out is judged without
 the library: a body is the union of its superquadrics, and a point is inside one where its implicit
@@ -89,17 +89,17 @@ def swallowed(body, poses, k):
 
 
 def run_commands(root, build, folder):
-    """The shell lines of the README that name the example's files."""
+    """The shell lines of the page that name the example's files."""
     for name, target in (("assets", root / "assets"), ("examples", root / "examples"),
                          ("build", build)):
         (folder / name).symlink_to(target)
-    blocks = re.findall(r"```sh\n(.*?)```", (root / "README.md").read_text(), re.S)
+    blocks = re.findall(r"```sh\n(.*?)```", (root / "docs/descent.md").read_text(), re.S)
     blocks = [block for block in blocks if "examples/separate" in block]
-    check("the README has the example's commands", len(blocks) == 1)
+    check("docs/descent.md has the example's commands", len(blocks) == 1)
     done = subprocess.run(["sh", "-e"], input=blocks[0], text=True, cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     print(done.stdout)
-    check(f"the README's commands run: {done.stderr}", done.returncode == 0)
+    check(f"the page's commands run: {done.stderr}", done.returncode == 0)
     check("says that all are apart", f"{STARTS} of {STARTS} apart" in done.stdout)
     return done.returncode == 0
 

@@ -75,7 +75,7 @@ class Peers(unittest.TestCase):
         self.assertGreaterEqual(float(read[2]["seconds"]), 0.003)
 
 
-    def test_a_readme_gets_times_ratios_and_limits(self):
+    def test_a_page_gets_times_ratios_and_limits(self):
         folder = pathlib.Path(self.folder.name)
         series = [run.Series("abut", "abut", {"what": "contacts"}, [1, 64]),
                   run.Series("made-up", "MJX", {"what": "contacts"}, [1, 64])]
@@ -83,9 +83,9 @@ class Peers(unittest.TestCase):
         rows += [{"peer": "MJX", "what": "contacts", "size": 64, "result": "timed out after 8 s"}]
         about = dict.fromkeys(("processor", "driver", "commit", "date", "versions"), "?") | {"load before": "0.5"}
         run.write_csv(folder / "peers-manifold.csv", about, rows)
-        (folder / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
-        table.write(folder / "README.md", folder)
-        lines = (folder / "README.md").read_text().splitlines()
+        (folder / "peers.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+        table.write(folder / "peers.md", folder)
+        lines = (folder / "peers.md").read_text().splitlines()
         self.assertEqual((lines[0], lines[-1], "old" in lines), ("before", "after", False))
         self.assertRegex(lines[4], r"^\| abut \| yes \| [0-9.]+ \|")
         self.assertRegex(lines[5], r"^\| MJX \| yes \| [0-9.]+ \([0-9.]+ x\) \| timed out after 8 s \|")
