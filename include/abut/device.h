@@ -21,8 +21,9 @@
  * inputs have not changed. Until the process ends, such arrays must then stay, and should not be
  * used for anything else.
  *
- * Threads: different contexts may be used from different threads at once; one context, with its
- * bodies and pairs, by one thread at a time.
+ * Threads: devices may be listed, and different contexts opened, used and closed, from different
+ * threads at once, from a process's first call on; drivers are asked for devices and opened by one
+ * thread at a time. One context, with its bodies and pairs, is for one thread at a time.
  */
 #ifndef ABUT_DEVICE_H
 #define ABUT_DEVICE_H

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include <pthread.h>
+#include "device/driver_lock.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +73,7 @@ typedef struct divided {
   cl_device_id parts[PARTS_MOST];
 } divided;
 
-static divided *all_divided; /* under divided_lock */
-static pthread_mutex_t divided_lock = PTHREAD_MUTEX_INITIALIZER;
+static divided *all_divided; /* under the driver's lock */
 
 static abut_status divide(const found_device *found, uint32_t units, divided **out)
 {
@@ -110,9 +109,9 @@ abut_status take_part(found_device *found, const abut_device_choice *choice)
 {
   divided *d = NULL;
   TRY(check_parts(found, choice));
-  pthread_mutex_lock(&divided_lock);
+  driver_lock();
   const abut_status status = find_divided(found, choice->units, &d);
-  pthread_mutex_unlock(&divided_lock);
+  driver_unlock();
   TRY(status);
   if (choice->part >= d->count) {
     return fail(ABUT_ERROR_DEVICE, "device %u (%s) was divided into %u parts, not %u",

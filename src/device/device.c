@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/choices.h"
+#include "device/driver_lock.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,9 @@ static abut_status open_opencl(device *d, const device_options *options)
     cl.group[i] = d->settings[i].group;
     cl.items[i] = d->settings[i].items;
   }
+  driver_lock();
   const abut_status status = opencl_open(&cl, &d->cl);
+  driver_unlock();
   if (status != ABUT_SUCCESS) {
     char text[ERROR_TEXT_BYTES];
     keep_error_text(text);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "device/driver_lock.h"
 #include "device/tuning_file.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,8 +165,8 @@ static size_t discover_all(found_device *out, size_t capacity)
 /* The host path's, when devices were listed last. */
 static _Atomic uint32_t host_index = UINT32_MAX;
 
-/* All devices in an array of the caller's to free. */
-static abut_status discover_array(found_device **out, size_t *count)
+/* All devices in an array of the caller's to free, without their lanes. */
+static abut_status discover_locked(found_device **out, size_t *count)
 {
   *count = discover_all(NULL, 0);
   void *memory;
@@ -179,6 +180,15 @@ static abut_status discover_array(found_device **out, size_t *count)
                 again);
   }
   host_index = (*out)[*count - 1].info.index;
+  return ABUT_SUCCESS;
+}
+
+static abut_status discover_array(found_device **out, size_t *count)
+{
+  driver_lock();
+  const abut_status status = discover_locked(out, count);
+  driver_unlock();
+  TRY(status);
   find_lanes(*out, *count);
   return ABUT_SUCCESS;
 }

@@ -1,0 +1,14 @@
+/* One thread at a time asks a driver which devices there are, and opens them.
+ *
+ * OpenCL promises that any thread may call it, but PoCL 3.1 starts at the first question: a second
+ * thread that asks meanwhile is told of devices which are not described yet, and ends the process.
+ * Held for calls of OpenCL alone, one after the other: none waits for kernels, and none takes it
+ * twice.
+ */
+#ifndef ABUT_DEVICE_DRIVER_LOCK_H
+#define ABUT_DEVICE_DRIVER_LOCK_H
+
+void driver_lock(void);
+void driver_unlock(void);
+
+#endif
