@@ -73,11 +73,17 @@ typedef struct abut_device_info {
  */
 ABUT_API abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count);
 
+/* abut_context_def.device where none is named: the default of abut_find_device, and where that one
+ * fails the devices behind it, one after the other. */
+#define ABUT_DEVICE_DEFAULT UINT32_MAX
+
 /* Finds a device by the words that a user types.
  *
  * text      an index ("0"), a type ("cpu", "gpu", "host"), or part of the name or of the platform's
  *           name, case ignored ("pocl" means PoCL). NULL or "" means the default: a GPU, else PoCL,
- *           else another CPU device, else the host path.
+ *           else another CPU device, else another device, else the host path. Whether it works
+ *           is not asked, and by its index it is named: a context that is to pass over what
+ *           fails takes ABUT_DEVICE_DEFAULT instead.
  * Errors: ABUT_ERROR_DEVICE where nothing fits.
  */
 ABUT_API abut_status abut_find_device(const char *text, uint32_t *index);
@@ -112,14 +118,15 @@ typedef struct abut_context {
 
 /* What happens when every device of a context has failed, or is too small for a batch. */
 typedef enum abut_fallback {
-  ABUT_FALLBACK_HOST = 0, /* the host path finishes the batch: slow, and right */
+  ABUT_FALLBACK_HOST = 0, /* the host path finishes the batch: slow, and right. With
+                             ABUT_DEVICE_DEFAULT, all other devices are tried before it. */
   ABUT_FALLBACK_NONE = 1  /* the call fails: with ABUT_ERROR_TOO_LARGE where a
                                 device was too small, else with the error of the one that failed
                                 last */
 } abut_fallback;
 
 typedef struct abut_context_def {
-  uint32_t device;              /* index from abut_list_devices */
+  uint32_t device;              /* index from abut_list_devices, or ABUT_DEVICE_DEFAULT */
   const abut_device_choice *devices; /* (device_count) instead of `device`, several, none of them
                                    twice but the host path, each of which is a thread; or NULL. A
                                    device and parts of it may be there: they compete. Read by
@@ -142,7 +149,7 @@ typedef struct abut_context_def {
   uint32_t cookie;              /* set by abut_default_context_def */
 } abut_context_def;
 
-/* The default device, float32, everything else by measurement. */
+/* ABUT_DEVICE_DEFAULT, float32, everything else by measurement. Asks no driver. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
 /* Opens devices. Kernels are built by the call that first needs them, a program for each of their
@@ -151,6 +158,11 @@ ABUT_API abut_context_def abut_default_context_def(void);
  * known. One that does not build a program, or answers wrongly (ABUT_ERROR_SELF_TEST), or not in
  * time, has failed in that call. Where it was the last one, abut_last_error() holds the compiler's
  * log.
+ * With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, or cannot be opened, is
+ * passed over for the next one in the order of preference that can; each is opened when it is
+ * needed. abut_context_devices tells which one failed and why, and which one works: after the
+ * first call at the earliest, since opening builds nothing. Where no OpenCL driver is there, the
+ * host path is the default: abut_context_device tells.
  * Errors: ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
  * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
  * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
@@ -160,7 +172,7 @@ ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_conte
 /* Frees a context with every body, pair and state made in it. */
 ABUT_API abut_status abut_destroy_context(abut_context context);
 
-/* The first device of a context. */
+/* The first device of a context, also where it has failed. */
 ABUT_API abut_status abut_context_device(abut_context context, abut_device_info *info);
 
 /* How a device of a context is doing. */
@@ -172,7 +184,8 @@ typedef struct abut_device_report {
   uint64_t elements;   /* poses, queries, points in them */
 } abut_device_report;
 
-/* Reports on every device of a context, and on the host path, last, once it has stood in.
+/* Reports on every device of a context, and behind them on those that stand in for them, the host
+ * path last, once they do: each took over where those before it had failed or were too small.
  *
  * reports   room for `capacity` entries, or NULL to ask for the count alone
  * count     set to the number of devices there are, which may exceed `capacity`

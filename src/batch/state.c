@@ -55,7 +55,7 @@ static abut_status add_ranges(state *s, size_t first, size_t end, size_t place)
   return ABUT_SUCCESS;
 }
 
-/* The host path, which has no part of its own, stands in for all. */
+/* What has no part of its own stands in for all. */
 static double part_of(const state *s, size_t place)
 {
   return place < s->context->count ? s->parts[place] : 1.0;

@@ -195,6 +195,7 @@ const char *device_type_name(abut_device_type type);
 typedef struct scene {
   abut_context context;
   bool open;
+  bool named;              /* by --device: else the library passes over what fails */
   abut_device_info device; /* the first one */
   char devices[512];       /* all that were chosen, by name */
   abut_precision precision;
@@ -207,9 +208,12 @@ typedef struct scene {
   const char *smoothing_text;    /* what is stored as such; NULL: `smoothing` */
 } scene;
 
+/* What is missing where the host path is all there is. */
+#define OPENCL_DRIVER "an OpenCL driver such as PoCL (Debian's package pocl-opencl-icd)"
 /* The devices of every --device, or the default one. choices: room for ABUT_DEVICES_MOST. */
 exit_code find_devices(const options *o, abut_device_choice *choices, size_t *count);
-/* Opens every --device at a precision with --lanes and --chunk. Close it after a failure, too. */
+/* Opens every --device, or what the library prefers, at a precision with --lanes and --chunk. Close
+ * it after a failure, too. */
 exit_code scene_open(scene *s, const options *o, abut_precision precision);
 /* The next two, and the pair. */
 exit_code scene_load(scene *s, const options *o);

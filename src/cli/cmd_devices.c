@@ -80,6 +80,14 @@ static void print_unusable(const listed *list, size_t count)
   }
 }
 
+/* Of the host path alone, which is slow. */
+static void print_missing(size_t count)
+{
+  if (count == 1) {
+    printf("No OpenCL device is there: %s makes the processor one.\n", OPENCL_DRIVER);
+  }
+}
+
 static exit_code print_table(const listed *list, size_t count, uint32_t preferred)
 {
   row *rows = calloc(count + 1, sizeof *rows);
@@ -105,6 +113,7 @@ static exit_code print_table(const listed *list, size_t count, uint32_t preferre
   printf("Without --device: %u. lanes: of float32, float64.\n", preferred);
   print_file(list, count);
   print_unusable(list, count);
+  print_missing(count);
   free(rows);
   return EXIT_GOOD;
 }

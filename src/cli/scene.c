@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOG_LINES 4 /* of a compiler's */
+#define LOG_LINES 4 /* of a compiler's, where the device was named */
 /* What is worth a word before it begins: contacts a pose, and bytes to write. */
 #define LARGE_CONTACTS ((size_t)1 << 24)
 #define LARGE_BYTES 4e9
@@ -293,11 +293,13 @@ static exit_code open_context(scene *s, const options *o, abut_precision precisi
   CLI_TRY(option_whole(o, OPTION_LANES, 1, 16, &lanes));
   CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
   CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &def.timeout));
-  CLI_TRY(find_devices(o, choices, &count));
+  if (o->device_count) { /* else the library passes over what fails */
+    CLI_TRY(find_devices(o, choices, &count));
+  }
   if (o->command->bit == COMMAND_BENCH) { /* else the host's speed would bear a device's name */
     def.fallback = ABUT_FALLBACK_NONE;
   }
-  def.devices = choices;
+  def.devices = count ? choices : NULL;
   def.device_count = (uint32_t)count;
   def.precision = precision;
   def.lanes = (uint32_t)lanes;
@@ -381,6 +383,22 @@ workers_text scene_workers(const scene *s)
   return workers;
 }
 
+/* Of a device that nobody named: in one line, with the first one of a compiler's log. Most texts
+ * name the device. */
+static void warn_passed_over(const abut_device_report *r, const char *others, bool several)
+{
+  const char *rest = r->text + strcspn(r->text, "\n");
+  const char *log = rest + strspn(rest, "\n");
+  const int length = (int)(rest - r->text), log_length = (int)strcspn(log, "\n");
+  const bool names = strncmp(r->text, "device ", 7) == 0;
+  warn("%s%s%s%.*s%s%.*s%s%s%s", names ? "" : "device ", names ? "" : r->info.name,
+       names ? "" : " failed: ", length, r->text, log_length ? ": " : "", log_length, log,
+       *others ? "; " : "", others,
+       !*others  ? ""
+       : several ? " compute instead"
+                 : " computes instead");
+}
+
 /* The first line is the warning's; of a compiler's log behind it some follow. */
 static void warn_failure(const abut_device_report *r, const char *others, bool several)
 {
@@ -406,8 +424,17 @@ static void warn_failures(const scene *s)
   const size_t named = join_names(reports, count, does_the_rest, others, sizeof others);
   for (size_t i = 0; i < count; ++i) {
     if (reports[i].status != ABUT_SUCCESS) {
-      warn_failure(&reports[i], others, named > 1);
+      (s->named ? warn_failure : warn_passed_over)(&reports[i], others, named > 1);
     }
+  }
+}
+
+/* Only where nobody asked for the host path. */
+static void warn_no_driver(const scene *s)
+{
+  if (!s->named && s->device.type == ABUT_DEVICE_HOST) {
+    warn("no OpenCL device is there, so that the host path computes, which is slow: install %s",
+         OPENCL_DRIVER);
   }
 }
 
@@ -417,7 +444,10 @@ exit_code scene_open(scene *s, const options *o, abut_precision precision)
   s->precision = precision;
   CLI_TRY(open_context(s, o, precision));
   s->open = true;
-  return name_devices(s);
+  s->named = o->device_count > 0;
+  CLI_TRY(name_devices(s));
+  warn_no_driver(s);
+  return EXIT_GOOD;
 }
 
 void tell_fitted(const options *o, const char *how, const char *text)

@@ -14,9 +14,7 @@
 abut_context_def abut_default_context_def(void)
 {
   abut_context_def def = {0};
-  if (abut_find_device(NULL, &def.device) != ABUT_SUCCESS) {
-    def.device = 0;
-  }
+  def.device = ABUT_DEVICE_DEFAULT;
   def.precision = ABUT_FLOAT32;
   def.cookie = COOKIE;
   return def;
@@ -88,30 +86,90 @@ static abut_status check_def(const abut_context_def *def)
   return check_devices(def);
 }
 
-static abut_status open_member(context *c, size_t i, const abut_context_def *def)
+static abut_status open_member(context *c, size_t place, const abut_device_choice *choice)
 {
-  const abut_device_choice whole = {def->device, 0, 0};
-  const device_options options = {.choice = def->devices ? def->devices[i] : whole,
-                                  .queue = def->opencl_queue,
-                                  .precision = def->precision,
-                                  .lanes = def->lanes,
-                                  .group = def->group,
-                                  .items = def->items,
-                                  .kernel_directory = def->kernel_directory,
+  const device_options options = {.choice = *choice,
+                                  .queue = c->def.opencl_queue,
+                                  .precision = c->def.precision,
+                                  .lanes = c->def.lanes,
+                                  .group = c->def.group,
+                                  .items = c->def.items,
+                                  .kernel_directory = c->kernel_directory,
                                   .timeout = c->def.timeout};
-  return device_open(&options, &c->members[i].device);
+  return device_open(&options, &c->members[place].device);
+}
+
+static abut_status keep_directory(context *c, const char *directory)
+{
+  void *memory = NULL;
+  if (directory) {
+    TRY(allocate(&memory, strlen(directory) + 1, 1));
+    c->kernel_directory = strcpy(memory, directory);
+  }
+  return ABUT_SUCCESS;
 }
 
 /* What the caller's definition points at need not last. */
-static void keep_def(context *c, const abut_context_def *def)
+static abut_status keep_def(context *c, const abut_context_def *def)
 {
   c->def = *def;
   c->def.kernel_directory = NULL;
   c->def.devices = NULL;
   c->def.timeout = def->timeout > 0.0 ? def->timeout : TIMEOUT;
+  c->by_preference = def->device == ABUT_DEVICE_DEFAULT && !def->devices && !def->opencl_queue;
   if (def->opencl_queue) { /* the caller's memory is out of the host path's reach */
     c->def.fallback = ABUT_FALLBACK_NONE;
   }
+  return keep_directory(c, def->kernel_directory);
+}
+
+static abut_status open_chosen(context *c, const abut_context_def *def)
+{
+  const abut_device_choice whole = {def->device, 0, 0};
+  for (size_t i = 0; i < c->count; ++i) {
+    TRY(open_member(c, i, def->devices ? &def->devices[i] : &whole));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- devices in the order of preference ---- */
+
+static bool is_member(const abut_device_info *info, const void *user)
+{
+  const context *c = user;
+  bool is = false;
+  for (size_t i = 0; i < MEMBERS && c->members[i].device; ++i) {
+    is = is || device_info(c->members[i].device)->index == info->index;
+  }
+  return is;
+}
+
+static abut_status open_found(context *c, size_t place, const found_device *found)
+{
+  const abut_device_choice choice = {found->info.index, 0, 0};
+  return open_member(c, place, &choice);
+}
+
+/* What could not be opened has failed, as what fails later. */
+static abut_status fail_found(context *c, size_t place, const found_device *found,
+                              abut_status status)
+{
+  TRY(device_describe(found, &c->members[place].device));
+  context_fail(c, place, status);
+  return ABUT_SUCCESS;
+}
+
+/* The first one. What is wrong with the definition or with the user's file is an error. */
+static abut_status open_preferred(context *c)
+{
+  found_device found;
+  TRY(discover_preferred(is_member, c, &found));
+  const abut_status status = open_found(c, 0, &found);
+  if (!is_device_error(status) || !context_can_stand_in(c)) {
+    return status;
+  }
+  TRY(fail_found(c, 0, &found, status));
+  return context_stand_in(c);
 }
 
 abut_status context_open(const abut_context_def *def, context **out)
@@ -123,11 +181,9 @@ abut_status context_open(const abut_context_def *def, context **out)
   context *c = memory;
   abut_status status = ABUT_SUCCESS;
   pthread_mutex_init(&c->lock, NULL);
-  keep_def(c, def);
   c->count = def->devices ? def->device_count : 1;
-  for (size_t i = 0; i < c->count; ++i) {
-    TRY_DONE(open_member(c, i, def));
-  }
+  TRY_DONE(keep_def(c, def));
+  TRY_DONE(c->by_preference ? open_preferred(c) : open_chosen(c, def));
   TRY_DONE(pool_add(&context_pool, c, &c->self));
   *out = c;
   c = NULL;
@@ -189,6 +245,7 @@ void context_close(context *c)
     member_close(&c->members[i]);
   }
   pthread_mutex_destroy(&c->lock);
+  free(c->kernel_directory);
   free(c->spans);
   free(c);
 }
@@ -295,14 +352,54 @@ static abut_status none_left(const context *c)
               device_info(m->device)->name, m->text);
 }
 
+/* Members, chosen or standing in, and so the next place. */
+static size_t count_members(const context *c)
+{
+  size_t i = c->count;
+  while (i < MEMBERS && c->members[i].device) {
+    ++i;
+  }
+  return i;
+}
+
+bool context_can_stand_in(const context *c)
+{
+  const size_t next = count_members(c);
+  const bool host_stands_in =
+    next > c->count && device_info(c->members[next - 1].device)->type == ABUT_DEVICE_HOST;
+  return c->def.fallback == ABUT_FALLBACK_HOST && !host_stands_in;
+}
+
+/* The next device in the order of preference, as long as one can be opened. The last place is the
+ * host path's. */
+static abut_status add_preferred(context *c, bool *added)
+{
+  found_device found;
+  *added = false;
+  for (size_t place = count_members(c); c->by_preference && !*added; ++place) {
+    if (place + 1 == MEMBERS || discover_preferred(is_member, c, &found) != ABUT_SUCCESS ||
+        !found.platform) {
+      break;
+    }
+    const abut_status status = open_found(c, place, &found);
+    *added = status == ABUT_SUCCESS;
+    TRY(*added ? ABUT_SUCCESS : fail_found(c, place, &found, status));
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status context_stand_in(context *c)
 {
-  member *m = &c->members[c->count];
-  if (c->def.fallback == ABUT_FALLBACK_NONE || m->device) {
+  bool added = false;
+  if (!context_can_stand_in(c)) {
     return none_left(c);
   }
+  TRY(add_preferred(c, &added));
+  if (added) {
+    return ABUT_SUCCESS;
+  }
   const device_options options = {.host = true, .precision = c->def.precision};
-  return device_open(&options, &m->device);
+  return device_open(&options, &c->members[count_members(c)].device);
 }
 
 /* What a device keeps for chunks makes room for what is asked of it now. */
@@ -363,7 +460,7 @@ abut_status abut_context_devices(abut_context handle_, abut_device_report *repor
   if (!c) {
     return ABUT_ERROR_HANDLE;
   }
-  *count = c->count + (c->members[c->count].device ? 1 : 0);
+  *count = count_members(c);
   for (size_t i = 0; i < *count && i < capacity; ++i) {
     const member *m = &c->members[i];
     reports[i] = (abut_device_report){.info = *device_info(m->device), .status = m->status,

@@ -23,7 +23,7 @@ typedef enum question_part {
 
 /* A device of a context. */
 typedef struct member {
-  device *device;          /* NULL: the host path, as long as it need not stand in */
+  device *device;          /* NULL: nothing has this place yet */
   banks *banks;            /* what calls reuse there; NULL: nothing yet */
   abut_status status;      /* ABUT_SUCCESS, or why it failed */
   size_t failure;          /* which of the context's that was, from 1 */
@@ -32,7 +32,8 @@ typedef struct member {
   bool tested[QUESTION_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
 } member;
 
-/* The chosen devices, and the place of the host path that may stand in for them. */
+/* The chosen devices, and places for what may stand in for them: the host path, last; before it,
+ * where no device was chosen, those behind the first one in the order of preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
 #define QUERY_KINDS 6 /* of queries that need no body, each of which takes its own time */
@@ -40,7 +41,10 @@ typedef struct member {
 typedef struct context {
   member members[MEMBERS];
   double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see job.rates */
-  size_t count; /* of chosen devices; members[count] is the host path */
+  size_t count; /* of chosen devices; behind them are those that stand in: one takes part only
+                   where none before it does */
+  bool by_preference;     /* no device was chosen */
+  char *kernel_directory; /* for those that are opened later */
   size_t failures;
   abut_context_def def;
   owned *newest;
@@ -89,7 +93,9 @@ bool is_memory_error(abut_status status);
 /* Marks a member as failed, with the last error text. */
 void context_fail(context *c, size_t place, abut_status status);
 
-/* Makes the host path a working member where the definition allows it. */
+/* Makes the next device in the order of preference a working member, where none was chosen, or else
+ * the host path, where the definition allows it. */
+bool context_can_stand_in(const context *c);
 abut_status context_stand_in(context *c);
 
 /* Does something on every working member; fails where none is left. */

@@ -93,6 +93,16 @@ done:
   return status;
 }
 
+abut_status device_describe(const found_device *found, device **out)
+{
+  void *memory = NULL;
+  *out = NULL;
+  TRY(allocate(&memory, 1, sizeof(device)));
+  *out = memory;
+  (*out)->found = *found;
+  return ABUT_SUCCESS;
+}
+
 void device_close(device *d)
 {
   if (!d) {

@@ -15,6 +15,7 @@
 
 typedef struct device device;
 typedef struct buffer buffer;
+typedef struct found_device found_device;
 
 typedef struct device_options {
   abut_device_choice choice;
@@ -29,6 +30,9 @@ typedef struct device_options {
 
 /* Opens a device; nothing is built yet. On failure *out is NULL. */
 abut_status device_open(const device_options *options, device **out);
+
+/* A device that could not be opened, for its device_info: nothing can be done on it. */
+abut_status device_describe(const found_device *found, device **out);
 void device_close(device *d);
 
 /* Slots that overlap; the one that copies and launches go to. */

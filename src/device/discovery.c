@@ -310,6 +310,22 @@ static int preference(const abut_device_info *info)
   }
 }
 
+abut_status discover_preferred(discovery_test taken, const void *user, found_device *out)
+{
+  found_device *all = NULL;
+  size_t count = 0;
+  TRY(discover_array(&all, &count));
+  const found_device *best = &all[count - 1];
+  for (size_t i = 0; i + 1 < count; ++i) {
+    if (preference(&all[i].info) > preference(&best->info) && !taken(&all[i].info, user)) {
+      best = &all[i];
+    }
+  }
+  *out = *best;
+  free(all);
+  return ABUT_SUCCESS;
+}
+
 abut_status abut_find_device(const char *text, uint32_t *index)
 {
   if (!index) {

@@ -15,6 +15,11 @@ typedef struct found_device {
 /* The device at an index of abut_list_devices. */
 abut_status discover(uint32_t index, found_device *out);
 
+/* The first one in the order of preference (abut_find_device) of which `taken` does not hold; where
+ * it holds of all others, the host path. Whether it answers all questions shows when it opens. */
+typedef bool (*discovery_test)(const abut_device_info *info, const void *user);
+abut_status discover_preferred(discovery_test taken, const void *user, found_device *out);
+
 /* The host path, whatever becomes of OpenCL and of the user's file: neither is asked. */
 void discover_host(found_device *out);
 

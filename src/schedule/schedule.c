@@ -432,7 +432,7 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
-/* Whether a member may take part. The host path does so only where no other is left. */
+/* Whether a member may take part. What stands in does so only where none before it is left. */
 static bool is_fit(const sharing *s, size_t i)
 {
   return context_works(s->job->context, i) && !s->unfit[i];
@@ -447,13 +447,13 @@ static bool any_fit(const sharing *s)
   return i < MEMBERS;
 }
 
-/* The host path for a job that no other member does. */
+/* One more member for a job that no other does. */
 static abut_status stand_in(const sharing *s)
 {
   context *c = s->job->context;
-  const bool can = c->def.fallback == ABUT_FALLBACK_HOST && !c->members[c->count].device;
-  return can || !s->unfit_text[0] ? context_stand_in(c)
-                                  : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
+  return context_can_stand_in(c) || !s->unfit_text[0]
+           ? context_stand_in(c)
+           : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
 }
 
 /* No more hands than elements. */
