@@ -59,12 +59,8 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
   for (int i = item; i < contacts; i += WG) {
     found += row[i] >= threshold;
   }
-  part[item] = found;
-  BARRIER;
+  group_before(part, found, item, &found);
   if (item == 0) {
-    for (int i = 1; i < WG; ++i) {
-      found += part[i];
-    }
     counts[pose] = found;
   }
 }
@@ -77,26 +73,17 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
   const int item = (int)get_group_id(0) * WG + (int)get_local_id(0);
   const int run = (count + WG - 1) / WG;
   const int first = MIN_INT(item * run, count), end = MIN_INT(first + run, count);
-  int sum = 0;
-#if WG > 1
+  int sum = 0, all = 0;
   for (int i = first; i < end; ++i) {
     sum += counts[i];
   }
-  part[item] = sum;
-  BARRIER;
-  sum = 0;
-  for (int i = 0; i < item; ++i) {
-    sum += part[i];
-  }
-#else
-  (void)part;
-#endif
+  sum = group_before(part, sum, item, &all);
   for (int i = first; i < end; ++i) {
     offsets[i] = sum;
     sum += counts[i];
   }
-  if (item == WG - 1) {
-    offsets[count] = sum;
+  if (item == 0) {
+    offsets[count] = all;
   }
 }
 
@@ -122,12 +109,7 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
   for (int i = first; i < end; ++i) {
     found += row[i] >= threshold;
   }
-  part[item] = found;
-  BARRIER;
-  int at = offsets[pose];
-  for (int i = 0; i < item; ++i) {
-    at += part[i];
-  }
+  int at = offsets[pose] + group_before(part, found, item, &found);
   for (int i = first; i < end && at < capacity; ++i) {
     if (!(row[i] >= threshold)) {
       continue;

@@ -27,6 +27,29 @@ static real group_total(LOCAL real *part, real x, int item)
   return sum;
 }
 
+// How many the items before this one have found, where each has found `count`; `all`: of all. Not
+// by halves, each waited for: PoCL 3.1 ends the process when it compiles that.
+static int group_before(LOCAL int *part, int count, int item, int *all)
+{
+#if WG > 1
+  int before = 0, sum = 0;
+  part[item] = count;
+  BARRIER;
+  for (int i = 0; i < WG; ++i) {
+    before += i < item ? part[i] : 0;
+    sum += part[i];
+  }
+  BARRIER;
+  *all = sum;
+  return before;
+#else
+  *all = count;
+  (void)part;
+  (void)item;
+  return 0;
+#endif
+}
+
 // The least of a work-group.
 static real group_least(LOCAL real *part, real x, int item)
 {

@@ -182,12 +182,8 @@ KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1
     found += count_from(row, count, threshold, item);
     found += count_from(row + VALUE_PLANES * plane, count, threshold, item);
   }
-  part[item] = found;
-  BARRIER;
+  group_before(part, found, item, &found);
   if (item == 0) {
-    for (int i = 1; i < WG; ++i) {
-      found += part[i];
-    }
     counts[pose] = found;
   }
 }
@@ -273,24 +269,12 @@ static listed_run run_of(const listed_row *r, int vertices, real threshold, int 
   listed_run run;
   run.begin = MIN_INT(item * length, r->count);
   run.end = MIN_INT(run.begin + length, r->count);
-  run.at = *at;
-#if WG > 1
-  int found = 0;
+  int found = 0, all = 0;
   for (int i = run.begin; i < run.end; ++i) {
     found += is_active(r, vertices, i, threshold);
   }
-  part[item] = found;
-  BARRIER;
-  for (int i = 0; i < WG; ++i) {
-    run.at += i < item ? part[i] : 0;
-    *at += part[i];
-  }
-  BARRIER;
-#else
-  (void)vertices;
-  (void)threshold;
-  (void)part;
-#endif
+  run.at = *at + group_before(part, found, item, &all);
+  *at += all;
   return run;
 }
 
@@ -326,9 +310,6 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
                     r.values + r.places[i], r.stride, r.plane);
       }
     }
-#if WG == 1
-    at = w.at;
-#endif
   }
   for (int side = 0; side < 2; ++side) {
     const listed_row r = listed_pairs_of(n, side, any, pose, list, values);
@@ -343,9 +324,6 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
                     r.stride, r.plane);
       }
     }
-#if WG == 1
-    at = w.at;
-#endif
   }
 }
 #endif

@@ -175,25 +175,17 @@ KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const int
   const int blocks = padded / LANES, run = (blocks + WG - 1) / WG;
   const int begin = MIN_INT(item * run, blocks) * LANES;
   const int end = MIN_INT((item + 1) * run, blocks) * LANES;
-  int next = 0;
-#if WG > 1
   int found = 0;
+#if WG > 1
   for (int first = begin; first < end; first += LANES) {
     found += (int)popcount(near_bits(phi, first, count, reach));
   }
-  part[item] = found;
-#else
-  (void)part;
 #endif
   for (int i = item; i < count; i += WG) {
     places[i] = -1;
   }
   BARRIER_GLOBAL;
-#if WG > 1
-  for (int i = 0; i < item; ++i) {
-    next += part[i];
-  }
-#endif
+  int next = group_before(part, found, item, &found);
   for (int first = begin; first < end; first += LANES) {
     unsigned int bits = near_bits(phi, first, count, reach);
     for (; bits; bits &= bits - 1) {
@@ -553,21 +545,14 @@ static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int
 {
   const int run = (pairs + WG - 1) / WG;
   const int begin = MIN_INT(item * run, pairs), end = MIN_INT(begin + run, pairs);
-  int next = 0;
-#if WG > 1
   int found = 0;
+#if WG > 1
   for (int i = begin; i < end; ++i) {
     const int id = from ? from[i] : i;
     found += plane1[id] >= cutoff || plane2[id] >= cutoff;
   }
-  part[item] = found;
-  BARRIER;
-  for (int i = 0; i < item; ++i) {
-    next += part[i];
-  }
-#else
-  (void)part;
 #endif
+  int next = group_before(part, found, item, &found);
   for (int i = begin; i < end; ++i) {
     const int id = from ? from[i] : i;
     if (plane1[id] >= cutoff || plane2[id] >= cutoff) {
