@@ -8,11 +8,10 @@
 
 static char folder[64];
 
-int folder_make(void **state)
+void folder_make(void)
 {
-  (void)state;
   snprintf(folder, sizeof folder, "/tmp/abut-test-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
+  REQUIRE(mkdtemp(folder));
 }
 
 const char *in_folder(const char *name)
@@ -48,20 +47,19 @@ size_t folder_entries(void)
   return each_entry(0);
 }
 
-int folder_remove(void **state)
+void folder_remove(void)
 {
-  (void)state;
   each_entry(1);
-  return rmdir(folder);
+  CHECK(!rmdir(folder));
 }
 
 const char *write_file(const char *name, const void *bytes, size_t count)
 {
   const char *path = in_folder(name);
   FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, count, file), count);
-  assert_int_equal(fclose(file), 0);
+  REQUIRE(file);
+  CHECK_EQUAL(fwrite(bytes, 1, count, file), count);
+  CHECK_EQUAL(fclose(file), 0);
   return path;
 }
 
@@ -73,15 +71,15 @@ const char *write_text(const char *name, const char *text)
 char *slurp(const char *path, size_t *count)
 {
   FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  REQUIRE(file);
+  CHECK_EQUAL(fseek(file, 0, SEEK_END), 0);
   long length = ftell(file);
-  assert_true(length >= 0);
+  CHECK(length >= 0);
   rewind(file);
   char *bytes = malloc((size_t)length + 1);
-  assert_non_null(bytes);
+  REQUIRE(bytes);
   *count = fread(bytes, 1, (size_t)length, file);
-  assert_int_equal(*count, length);
+  CHECK_EQUAL(*count, length);
   bytes[length] = 0;
   fclose(file);
   return bytes;
@@ -90,8 +88,7 @@ char *slurp(const char *path, size_t *count)
 void expect_failure(abut_status got, abut_status wanted, const char *start, const char *part)
 {
   const char *text = abut_last_error();
-  assert_int_equal(got, wanted);
-  if (strncmp(text, start, strlen(start)) != 0 || !strstr(text, part)) {
-    fail_msg("'%s' does not start with '%s' and hold '%s'", text, start, part);
-  }
+  CHECK_EQUAL(got, wanted);
+  check(strncmp(text, start, strlen(start)) == 0 && strstr(text, part),
+        "'%s' does not start with '%s' and hold '%s'", text, start, part);
 }

@@ -2,18 +2,14 @@
 #ifndef ABUT_TESTS_IO_SUPPORT_H
 #define ABUT_TESTS_IO_SUPPORT_H
 
-#include <stdarg.h>
+#include "support/check.h"
+
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 
-#include <abut/files.h>
-#include <cmocka.h>
-
-/* A folder of the test program's own; cmocka group setup and teardown.
- */
-int folder_make(void **state);
-int folder_remove(void **state);
+/* A folder of the test program's own. It stays where a test ends early. */
+void folder_make(void);
+void folder_remove(void);
 
 /* The path of a file in it. Valid until 8 further calls. */
 const char *in_folder(const char *name);

@@ -9,34 +9,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void good_body(void **state)
+static void good_body(void)
 {
-  (void)state;
   sample s[SAMPLE_LIMIT];
   body_file b;
   samples_make(SAMPLE_BODY, s);
-  assert_int_equal(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b),
-                   ABUT_SUCCESS);
-  assert_string_equal(b.name, "part");
-  assert_string_equal(b.mesh_path, "some/where/part.obj");
-  assert_int_equal(b.def.superquadric_count, 1);
-  assert_true(b.def.superquadrics[0].axes[2] == 0.2 && b.def.superquadrics[0].exponents[1] == 2);
-  assert_true(b.def.superquadrics[0].position[1] == -1);
-  assert_true(b.def.superquadrics[0].quaternion[0] == 1);
-  assert_int_equal(b.def.superquadrics[0].operation, ABUT_SUBTRACT);
-  assert_int_equal(b.def.polyhedron_count, 1);
-  assert_int_equal(b.def.polyhedra[0].count, 2);
-  assert_true(b.def.polyhedra[0].planes[8] == -1);
-  assert_int_equal(b.def.polyhedra[0].operation, ABUT_ADD); /* unless given */
-  assert_int_equal(b.def.pointcloud_count, 1);
-  assert_true(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
+  REQUIRE_OK(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b));
+  CHECK_TEXT(b.name, "part");
+  CHECK_TEXT(b.mesh_path, "some/where/part.obj");
+  require(CHECK_EQUAL(b.def.superquadric_count, 1));
+  CHECK(b.def.superquadrics[0].axes[2] == 0.2 && b.def.superquadrics[0].exponents[1] == 2);
+  CHECK(b.def.superquadrics[0].position[1] == -1);
+  CHECK(b.def.superquadrics[0].quaternion[0] == 1);
+  CHECK_EQUAL(b.def.superquadrics[0].operation, ABUT_SUBTRACT);
+  require(CHECK_EQUAL(b.def.polyhedron_count, 1));
+  require(CHECK_EQUAL(b.def.polyhedra[0].count, 2));
+  CHECK(b.def.polyhedra[0].planes[8] == -1);
+  CHECK_EQUAL(b.def.polyhedra[0].operation, ABUT_ADD); /* unless given */
+  require(CHECK_EQUAL(b.def.pointcloud_count, 1));
+  CHECK(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
   body_file_free(&b);
   free(s[0].bytes);
 }
 
-static void mesh_paths(void **state)
+static void mesh_paths(void)
 {
-  (void)state;
   static const char *const cases[][3] = {
     {"a.json", "m.obj", "m.obj"},
     {"/d/a.json", "../m.obj", "/d/../m.obj"},
@@ -48,9 +45,9 @@ static void mesh_paths(void **state)
     body_file b;
     snprintf(json, sizeof json,
              "{\"mesh\": \"%s\", \"polyhedra\": [{\"planes\": [[1,0,0,0,0,0]]}]}", cases[i][1]);
-    assert_int_equal(body_file_parse(cases[i][0], json, strlen(json), &b), ABUT_SUCCESS);
-    assert_string_equal(b.mesh_path, cases[i][2]);
-    assert_null(b.name);
+    REQUIRE_OK(body_file_parse(cases[i][0], json, strlen(json), &b));
+    CHECK_TEXT(b.mesh_path, cases[i][2]);
+    CHECK(!b.name);
     body_file_free(&b);
   }
 }
@@ -127,15 +124,14 @@ static const struct {
    "holds nothing"},
 };
 
-static void wrong_body(void **state)
+static void wrong_body(void)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof wrong_bodies / sizeof *wrong_bodies; i++) {
     body_file b;
     const char *text = wrong_bodies[i].text;
     expect_failure(body_file_parse("b", text, strlen(text), &b), ABUT_ERROR_FORMAT,
                    wrong_bodies[i].start, wrong_bodies[i].part);
-    assert_true(!b.mesh_path && !b.def.superquadrics && !b.memory.at);
+    CHECK(!b.mesh_path && !b.def.superquadrics && !b.memory.at);
   }
   body_file b;
   const char *path = in_folder("none.body.json");
@@ -145,9 +141,8 @@ static void wrong_body(void **state)
 }
 
 /* A deep nest is refused by the parser, not by the stack. */
-static void deep_nest(void **state)
+static void deep_nest(void)
 {
-  (void)state;
   enum { DEPTH = 100000 };
   buffer b = {0};
   body_file file;
@@ -166,23 +161,22 @@ static abut_smoothing read_sample(void)
   abut_smoothing m;
   memset(&m, 0, sizeof m);
   samples_make(SAMPLE_SMOOTHING, s);
-  assert_int_equal(smoothing_parse("s", s[0].bytes, s[0].count, &m), ABUT_SUCCESS);
+  REQUIRE_OK(smoothing_parse("s", s[0].bytes, s[0].count, &m));
   free(s[0].bytes);
   return m;
 }
 
-static void good_smoothing(void **state)
+static void good_smoothing(void)
 {
-  (void)state;
   abut_smoothing m = read_sample();
-  assert_true(m.length == 1 && m.union_ == 0.01 && m.plane == 0.01 && m.normal == 1e-12);
-  assert_true(m.penetration == 0.01 && m.neighbour == 0.01 && m.clash == 0.1 && m.sign == 0.1);
-  assert_true(m.sort == 0.01 && m.clip == 0.1 && m.minimum == 0.1 && m.compare == 0.1);
-  assert_true(m.ridge == 0.01 && m.distance == 1e-10 && m.trace == 2 && !m.inside);
-  assert_true(m.select == ABUT_SELECT_GATE && m.edge_edge && m.two_sided);
-  assert_true(m.edges[0] == 18 && m.edges[1] == 0);
-  assert_true(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
-  assert_true(m.near == 1e9 && m.reach == 1e9 && m.floor == 0.001);
+  CHECK(m.length == 1 && m.union_ == 0.01 && m.plane == 0.01 && m.normal == 1e-12);
+  CHECK(m.penetration == 0.01 && m.neighbour == 0.01 && m.clash == 0.1 && m.sign == 0.1);
+  CHECK(m.sort == 0.01 && m.clip == 0.1 && m.minimum == 0.1 && m.compare == 0.1);
+  CHECK(m.ridge == 0.01 && m.distance == 1e-10 && m.trace == 2 && !m.inside);
+  CHECK(m.select == ABUT_SELECT_GATE && m.edge_edge && m.two_sided);
+  CHECK(m.edges[0] == 18 && m.edges[1] == 0);
+  CHECK(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
+  CHECK(m.near == 1e9 && m.reach == 1e9 && m.floor == 0.001);
 }
 
 static void check_round_trip(const abut_smoothing *m)
@@ -190,17 +184,15 @@ static void check_round_trip(const abut_smoothing *m)
   abut_smoothing again;
   char *text;
   memset(&again, 0, sizeof again);
-  assert_int_equal(abut_format_smoothing(m, &text), ABUT_SUCCESS);
-  if (smoothing_parse("again", text, strlen(text), &again) != ABUT_SUCCESS) {
-    fail_msg("%s in %s", abut_last_error(), text);
-  }
-  assert_memory_equal(m, &again, sizeof again);
+  REQUIRE_OK(abut_format_smoothing(m, &text));
+  require(check(smoothing_parse("again", text, strlen(text), &again) == ABUT_SUCCESS, "%s in %s",
+                abut_last_error(), text));
+  CHECK(!memcmp(m, &again, sizeof again));
   abut_free(text);
 }
 
-static void round_trip(void **state)
+static void round_trip(void)
 {
-  (void)state;
   abut_smoothing m = read_sample();
   check_round_trip(&m);
   m.length = 0.024320165358262882;
@@ -224,16 +216,15 @@ static void round_trip(void **state)
   setlocale(LC_ALL, "C");
 }
 
-static void format_refuses(void **state)
+static void format_refuses(void)
 {
-  (void)state;
   abut_smoothing m = read_sample();
   char *text;
   expect_failure(abut_format_smoothing(NULL, &text), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_format_smoothing(&m, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
   m.clash = NAN;
   expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "clash is not finite");
-  assert_null(text);
+  CHECK(!text);
   m = read_sample();
   m.reach = INFINITY;
   expect_failure(abut_format_smoothing(&m, &text), ABUT_ERROR_ARGUMENT, "", "reach is not finite");
@@ -248,7 +239,7 @@ static char *with(const char *key, const char *value)
   samples_make(SAMPLE_SMOOTHING, s);
   snprintf(name, sizeof name, "\"%s\":", key);
   char *at = strstr(s[0].bytes, name);
-  assert_non_null(at);
+  REQUIRE(at);
   char *end = at + strlen(name);
   for (int depth = 0; depth > 0 || (*end != ',' && *end != '}'); end++) {
     depth += *end == '[';
@@ -267,9 +258,8 @@ static char *with(const char *key, const char *value)
   return b.bytes;
 }
 
-static void each_key_is_needed(void **state)
+static void each_key_is_needed(void)
 {
-  (void)state;
   static const char *const keys[] = {
     "length", "union",   "plane",   "normal", "penetration", "neighbour", "clash",
     "sign",   "sort",    "clip",    "minimum", "compare",    "ridge",     "distance",
@@ -288,17 +278,16 @@ static void each_key_is_needed(void **state)
 }
 
 /* Files from before these were there say nothing of them: off. */
-static void absent_is_off(void **state)
+static void absent_is_off(void)
 {
-  (void)state;
   static const char *const keys[] = {"near", "reach", "floor"};
   for (size_t i = 0; i < 3; i++) {
     abut_smoothing m = read_sample();
     char *text = with(keys[i], "");
-    assert_int_equal(smoothing_parse("s", text, strlen(text), &m), ABUT_SUCCESS);
+    REQUIRE_OK(smoothing_parse("s", text, strlen(text), &m));
     const double got[] = {m.near, m.reach, m.floor};
     for (size_t k = 0; k < 3; k++) {
-      assert_true((got[k] == 0.0) == (k == i));
+      CHECK((got[k] == 0.0) == (k == i));
     }
     free(text);
   }
@@ -330,9 +319,8 @@ static const struct {
   {"vertices", "[0, 0], \"sort\": 1", "s:5: ", "duplicate"},
 };
 
-static void wrong_smoothing(void **state)
+static void wrong_smoothing(void)
 {
-  (void)state;
   for (size_t i = 0; i < sizeof wrong_values / sizeof *wrong_values; i++) {
     abut_smoothing m;
     char *text = with(wrong_values[i].key, wrong_values[i].value);
@@ -343,9 +331,8 @@ static void wrong_smoothing(void **state)
 }
 
 /* Both ends of every range are in, and what is beyond is told. */
-static void ranges(void **state)
+static void ranges(void)
 {
-  (void)state;
   static const char *const lengths[] = {"length", "union", "plane", "penetration", "neighbour",
                                         "sort"};
   static const char *const others[] = {"normal",  "clash",   "sign",  "clip",
@@ -360,10 +347,10 @@ static void ranges(void **state)
       abut_status got = smoothing_parse("s", text, strlen(text), &m);
       snprintf(part, sizeof part, ": %s: ", key);
       if (k < 2) {
-        assert_int_equal(got, ABUT_SUCCESS);
+        CHECK_OK(got);
       } else {
         expect_failure(got, ABUT_ERROR_FORMAT, "s:", part);
-        assert_non_null(strstr(abut_last_error(), "is not within"));
+        CHECK(strstr(abut_last_error(), "is not within"));
       }
       free(text);
     }
@@ -372,13 +359,18 @@ static void ranges(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(good_body),      cmocka_unit_test(mesh_paths),
-    cmocka_unit_test(wrong_body),     cmocka_unit_test(deep_nest),
-    cmocka_unit_test(good_smoothing), cmocka_unit_test(round_trip),
-    cmocka_unit_test(format_refuses), cmocka_unit_test(each_key_is_needed),
-    cmocka_unit_test(wrong_smoothing), cmocka_unit_test(ranges),
-    cmocka_unit_test(absent_is_off),
-  };
-  return cmocka_run_group_tests(tests, folder_make, folder_remove);
+  folder_make();
+  good_body();
+  mesh_paths();
+  wrong_body();
+  deep_nest();
+  good_smoothing();
+  round_trip();
+  format_refuses();
+  each_key_is_needed();
+  wrong_smoothing();
+  ranges();
+  absent_is_off();
+  folder_remove();
+  return check_finish();
 }

@@ -8,21 +8,19 @@
 
 static abut_context context;
 
-static int start(void **state)
+static void start(void)
 {
   setenv("OCL_ICD_VENDORS", "/nonexistent", 1); /* the loader finds no driver then */
   abut_context_def def = abut_default_context_def();
-  if (abut_find_device("host", &def.device) != ABUT_SUCCESS
-      || abut_create_context(&def, &context) != ABUT_SUCCESS) {
-    return -1;
-  }
-  return folder_make(state);
+  REQUIRE_OK(abut_find_device("host", &def.device));
+  REQUIRE_OK(abut_create_context(&def, &context));
+  folder_make();
 }
 
-static int stop(void **state)
+static void stop(void)
 {
   abut_destroy_context(context);
-  return folder_remove(state);
+  folder_remove();
 }
 
 static const char tetrahedron[] =
@@ -32,31 +30,27 @@ static const char ball[] =
   "{\"mesh\": \"t.obj\",\n\"superquadrics\": [{\"axes\": [1, 1, 1], \"exponents\": [1, 1],\n"
   "\"position\": [0, 0, 0], \"quaternion\": [2, 0, 0, 0]}]}";
 
-static void good(void **state)
+static void good(void)
 {
-  (void)state;
   static const char *const names[] = {"t.obj", "b.body.json"};
   write_text("t.obj", tetrahedron);
   write_text("b.body.json", ball);
   for (size_t i = 0; i < 2; i++) {
     abut_body body;
     abut_body_info info;
-    if (abut_load_body(context, in_folder(names[i]), &body) != ABUT_SUCCESS) {
-      fail_msg("%s", abut_last_error());
-    }
-    assert_int_equal(abut_get_body_info(body, &info), ABUT_SUCCESS);
-    assert_int_equal(info.vertices, 4);
-    assert_int_equal(info.faces, 4);
-    assert_int_equal(info.edges, 6);
-    assert_int_equal(info.pointclouds, i == 0);
-    assert_int_equal(info.superquadrics, i == 1);
+    REQUIRE_OK(abut_load_body(context, in_folder(names[i]), &body));
+    REQUIRE_OK(abut_get_body_info(body, &info));
+    CHECK_EQUAL(info.vertices, 4);
+    CHECK_EQUAL(info.faces, 4);
+    CHECK_EQUAL(info.edges, 6);
+    CHECK_EQUAL(info.pointclouds, i == 0);
+    CHECK_EQUAL(info.superquadrics, i == 1);
     abut_destroy_body(body);
   }
 }
 
-static void wrong(void **state)
+static void wrong(void)
 {
-  (void)state;
   abut_body body;
   const char *path = write_text("points.obj", "v 0 0 0\nv 1 0 0\n");
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path, "holds no faces");
@@ -76,16 +70,15 @@ static void wrong(void **state)
   expect_failure(abut_load_body(context, NULL, &body), ABUT_ERROR_ARGUMENT, "", "NULL");
 }
 
-static void smoothing(void **state)
+static void smoothing(void)
 {
-  (void)state;
   abut_smoothing s = abut_default_smoothing(), again;
   char *text;
   s.sort = 0.1;
-  assert_int_equal(abut_format_smoothing(&s, &text), ABUT_SUCCESS);
-  assert_int_equal(abut_load_smoothing(write_text("s.json", text), &again), ABUT_SUCCESS);
+  REQUIRE_OK(abut_format_smoothing(&s, &text));
+  REQUIRE_OK(abut_load_smoothing(write_text("s.json", text), &again));
   abut_free(text);
-  assert_true(again.sort == 0.1 && again.length == s.length && again.cookie == s.cookie);
+  CHECK(again.sort == 0.1 && again.length == s.length && again.cookie == s.cookie);
   const char *path = write_text("s.json", "{\n\"length\": 0}");
   expect_failure(abut_load_smoothing(path, &again), ABUT_ERROR_FORMAT, path, "json:2: length: ");
   path = in_folder("none.json");
@@ -94,10 +87,10 @@ static void smoothing(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(good),
-    cmocka_unit_test(wrong),
-    cmocka_unit_test(smoothing),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
+  start();
+  good();
+  wrong();
+  smoothing();
+  stop();
+  return check_finish();
 }

@@ -87,9 +87,8 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   }
 }
 
-static void each_read(void **state)
+static void each_read(void)
 {
-  (void)state;
   for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
     sample s[SAMPLE_LIMIT];
     size_t count = samples_make((sample_kind)kind, s);
@@ -101,8 +100,7 @@ static void each_read(void **state)
         status = read_sample((sample_kind)kind, s[i].bytes, s[i].count);
         int met = until_failure < 0;
         until_failure = -1;
-        assert_true(status == ABUT_SUCCESS ? !met : met);
-        assert_true(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
+        REQUIRE(status == (met ? ABUT_ERROR_MEMORY : ABUT_SUCCESS));
       } while (status != ABUT_SUCCESS);
       free(s[i].bytes);
     }
@@ -124,9 +122,8 @@ static abut_status write_all(const char *npz, const char *png)
   return status == ABUT_SUCCESS ? abut_write_png(png, 10, 10, pixels) : status;
 }
 
-static void each_write(void **state)
+static void each_write(void)
 {
-  (void)state;
   long allowed = 0;
   abut_status status;
   do {
@@ -134,21 +131,21 @@ static void each_write(void **state)
     until_failure = allowed++;
     status = write_all(npz, png);
     until_failure = -1;
-    assert_true(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
+    REQUIRE(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
     size_t whole = (access(npz, F_OK) == 0) + (access(png, F_OK) == 0);
-    assert_int_equal(folder_entries(), whole); /* no temporary is left */
-    assert_true(status != ABUT_SUCCESS || whole == 2);
+    CHECK_EQUAL(folder_entries(), whole); /* no temporary is left */
+    CHECK(status != ABUT_SUCCESS || whole == 2);
     unlink(npz);
     unlink(png);
   } while (status != ABUT_SUCCESS);
-  assert_true(allowed > 8);
+  CHECK(allowed > 8);
 }
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_read),
-    cmocka_unit_test(each_write),
-  };
-  return cmocka_run_group_tests(tests, folder_make, folder_remove);
+  folder_make();
+  each_read();
+  each_write();
+  folder_remove();
+  return check_finish();
 }

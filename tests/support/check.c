@@ -29,6 +29,24 @@ bool check_ok(abut_status status, const char *call)
                abut_last_error());
 }
 
+bool check_equal(intmax_t got, intmax_t wanted, const char *file, int line, const char *text)
+{
+  return check(got == wanted, "%s:%d: %s is %jd, not %jd", file, line, text, got, wanted);
+}
+
+bool check_text(const char *got, const char *wanted, const char *file, int line, const char *text)
+{
+  return check(got && !strcmp(got, wanted), "%s:%d: %s is '%s', not '%s'", file, line, text,
+               got ? got : "NULL", wanted);
+}
+
+void require(bool holds)
+{
+  if (!holds) {
+    exit(check_finish());
+  }
+}
+
 int check_finish(void)
 {
   printf("%d passed, %d failed\n", passed, failed);

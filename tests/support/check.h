@@ -3,6 +3,7 @@
 #define ABUT_TESTS_CHECK_H
 
 #include <abut/abut.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Counts a check and prints its text where it fails. Returns whether it held. */
@@ -11,6 +12,21 @@ __attribute__((format(printf, 2, 3))) bool check(bool holds, const char *format,
 /* A call that must succeed; prints abut_last_error where it does not. */
 #define CHECK_OK(call) check_ok((call), #call)
 bool check_ok(abut_status status, const char *call);
+
+/* A check that is named by its place and its own text. */
+#define CHECK(condition) check((condition), "%s:%d: %s", __FILE__, __LINE__, #condition)
+
+/* The same of whole numbers and of texts; prints both where they differ. */
+#define CHECK_EQUAL(got, wanted) \
+  check_equal((intmax_t)(got), (intmax_t)(wanted), __FILE__, __LINE__, #got)
+#define CHECK_TEXT(got, wanted) check_text((got), (wanted), __FILE__, __LINE__, #got)
+bool check_equal(intmax_t got, intmax_t wanted, const char *file, int line, const char *text);
+bool check_text(const char *got, const char *wanted, const char *file, int line, const char *text);
+
+/* Checks that nothing can follow: where one fails the program ends. */
+#define REQUIRE(condition) require(CHECK(condition))
+#define REQUIRE_OK(call) require(CHECK_OK(call))
+void require(bool holds);
 
 /* Prints "N passed, N failed" alone on a line; the process's exit status. */
 int check_finish(void);
