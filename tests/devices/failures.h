@@ -52,6 +52,9 @@ void close_own(own_queue *q);
 
 abut_status create_context(const setting *s, world *out);
 
+/* Of its pair. */
+abut_smoothing smoothing_of_pair(void);
+
 /* The rest of a world; on failure destroy_bodies is still due. */
 abut_status create_bodies(world *w);
 void destroy_bodies(world *w);
@@ -67,6 +70,11 @@ typedef struct answer {
   size_t failures, rejected;
   char bytes[1 << 20];
 } answer;
+
+/* An answer without arrays; zeros for one more of them, of which a program ends where it is too
+ * large. */
+void start_answer(answer *a);
+void *room(answer *a, size_t count, size_t size, double tolerance);
 
 /* A call; `elements` of them are shared among devices, or 0 where one device does it all. */
 typedef struct task {
