@@ -7,11 +7,13 @@ VENDOR is nvidia, amd or intel; without targets, all of it. Prints registers, sp
 and occupancy of every kernel of every program. It fails where a compiler refuses a program or
 leaves out a kernel, and where a kernel spills, or keeps in private memory, more than
 known_spills.json says (compared only where the compiler is of the version that was recorded). Exit
-status 77, with the name of what is absent, where a tool is missing.
+status 77, with the name of what is absent, where a tool is missing. What was built before is not
+built again (kept.py).
 """
 import pathlib
 import sys
 
+import kept
 import known
 import vendors
 
@@ -47,7 +49,7 @@ def check_target(counts, vendor, precision, program, root, target, found, record
 
 def check_program(counts, vendor, precision, program, root, targets, recorded):
     try:
-        for target, found in vendors.build(vendor, precision, program, root, targets):
+        for target, found in kept.build(vendor, precision, program, root, targets):
             if found is None:
                 print(f"not run: {target} {precision} (no float64, or no compiler that knows it)")
             else:

@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
 """The tests of spills notice one: figures are read off what the compilers print (samples of it
 stand here), and what exceeds the known ones is told. Needs no compiler."""
+import os
+import pathlib
+import shutil
+import tempfile
+
+import kept
 import known
 import vendors
 
@@ -118,7 +124,49 @@ def check_file():
             check(set(entry.get(precision, names)) - names, set(), f"{target} {precision}")
 
 
+def check_kept():
+    """Figures are kept, not those of another text, and built again where their file is damaged."""
+    figures = {"field": vendors.Figures(255, 24, 40, 8, 64)}
+    program, built, real = vendors.PROGRAMS[0], [], (vendors.build, vendors.compiler)
+
+    def build(vendor, precision, program, root, targets):
+        built.extend(targets)
+        return [(target, None if target == "old" else figures) for target in targets]
+
+    def again(root, *targets):
+        built.clear()
+        return dict(kept.build("nvidia", "f32", program, root, targets))
+
+    with tempfile.TemporaryDirectory() as scratch:
+        root, other = vendors.PROJECT / "cl", pathlib.Path(scratch) / "cl"
+        shutil.copytree(root, other)
+        suite = other / "kernels" / program.module / "suite.cl"
+        suite.write_text(suite.read_text("utf-8") + "\n", "utf-8")
+        os.environ["ABUT_OFFLINE_CACHE"] = str(pathlib.Path(scratch) / "kept")
+        vendors.build, vendors.compiler = build, lambda vendor, target: f"{vendor} 1"
+        for what, targets, want in (("new", ["sm_80", "old"], ["sm_80", "old"]),
+                                    ("kept", ["sm_80", "old"], ["old"]),
+                                    ("one more", ["sm_80", "sm_90"], ["sm_90"])):
+            found = again(root, *targets)
+            check(built, want, what)
+            check(found, {t: None if t == "old" else figures for t in targets}, f"{what}: figures")
+        again(other, "sm_80")
+        check(built, ["sm_80"], "another text")
+        for path in (pathlib.Path(scratch) / "kept").iterdir():
+            path.write_text("{\"field\": [1", "utf-8")
+        check(again(root, "sm_80"), {"sm_80": figures}, "damaged: figures")
+        check(built, ["sm_80"], "damaged")
+        vendors.compiler = lambda vendor, target: f"{vendor} 2"
+        again(root, "sm_80")
+        check(built, ["sm_80"], "another compiler")
+        os.environ["ABUT_OFFLINE_CACHE"] = "off"
+        again(root, "sm_80")
+        check(built, ["sm_80"], "off")
+    vendors.build, vendors.compiler = real
+
+
 check_parsers()
+check_kept()
 check_warps()
 check_excesses()
 check_file()

@@ -98,8 +98,12 @@ def version(path):
 
 # ---- clang, for NVIDIA and AMD ----
 
+def libclc():
+    return os.environ.get("ABUT_CLC", "/usr/lib/clc")
+
+
 def clang(root, precision, program, triple, cpu, library, out):
-    path = pathlib.Path(os.environ.get("ABUT_CLC", "/usr/lib/clc")) / library
+    path = pathlib.Path(libclc()) / library
     if not path.exists():
         raise Absent(f"{path} (libclc) is not installed")
     # __OPENCL_VERSION__ is the OpenCL runtime's to define.
