@@ -237,7 +237,9 @@ bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
   static const double planes[] = {0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 1, 0, 0, 0.5, 0, 0};
   static const double points[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 0, 0, 1, 0.1};
   static const double narrow[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 1, 0, 0, 1e-6};
-  static const double small[] = {0, 0, 0, 1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3};
+  /* The last vertex is of no face: it makes the mesh larger, by which its cloud is sampled, else of
+   * thousands of points. */
+  static const double small[] = {0, 0, 0, 1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3, 8e-3, 0, 0};
   static const double half[] = {0.5, 0.5, 0.5};
   static const uint32_t small_sizes[] = {3, 3, 3, 3};
   static const uint32_t small_corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
@@ -252,7 +254,7 @@ bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])
   for (int i = 0; i < AWKWARD - 1; ++i) {
     abut_body_def def = abut_default_body_def();
     def.vertices = i == 7 ? small : twice;
-    def.vertex_count = i == 3 ? 1 : i == 7 ? 4 : 6;
+    def.vertex_count = i == 3 ? 1 : i == 7 ? 5 : 6;
     def.face_sizes = i == 7 ? small_sizes : sizes;
     def.face_indices = i == 7 ? small_corners : corners;
     def.face_count = i == 3 || i == 4 ? 0 : i == 7 ? 4 : 3;

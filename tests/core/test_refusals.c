@@ -354,56 +354,7 @@ static void check_finite(const outputs *o, const char *what)
   check(o->rejected == 0, "%s: %zu poses are refused", what, o->rejected);
 }
 
-/* Bodies that hurt: a vertex at a superquadric's centre, edges of no length and parallel ones,
- * one vertex, no faces, sharp and pointed exponents, the largest and the least axes, the
- * narrowest cloud points, a bare mesh of a millimetre. */
-enum { HARD = 8 };
-static bool make_hard_bodies(abut_context context, abut_body bodies[HARD])
-{
-  static const double twice[] = {0, 0,   0, 0.5, 0,   0, 0.5, 0,    0,
-                                 0, 0.5, 0, 0.5, 0.5, 0, 1e6, -1e6, 1e6};
-  static const uint32_t sizes[] = {3, 4, 3}, corners[] = {0, 1, 2, 0, 1, 4, 3, 1, 2, 5};
-  static const double planes[] = {0, 0, 1, 0, 0, 0.5, 0, 0, -1, 0, 0, -0.5, 1, 0, 0, 0.5, 0, 0};
-  static const double points[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 0, 0, 1, 0.1};
-  static const double narrow[] = {0, 0, 0, 0, 0, 1, 1e-6, 0.5, 0, 0, 1, 0, 0, 1e-6};
-  static const double small[] = {0, 0, 0, 1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3};
-  static const uint32_t small_sizes[] = {3, 3, 3, 3};
-  static const uint32_t small_corners[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-  const abut_superquadric sharp = {
-    {0.5, 0.5, 0.5}, {0.01, 0.01}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  const abut_superquadric pointed = {{0.5, 0.3, 0.5}, {2, 2}, {0, 0, 0}, {1, 1, 0, 0}, ABUT_ADD};
-  const abut_superquadric vast[2] = {
-    {{1e6, 1e-6, 1e6}, {0.1, 1.9}, {1e6, 0, -1e6}, {1, 0, 2, 0}, ABUT_ADD},
-    {{1e-6, 1e-6, 1e-6}, {1e-3, 2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_SUBTRACT}};
-  const abut_polyhedron slab = {planes, 3, ABUT_ADD};
-  const abut_pointcloud clouds[2] = {{points, 2, ABUT_ADD}, {narrow, 2, ABUT_ADD}};
-  for (int i = 0; i < HARD; ++i) {
-    abut_body_def def = abut_default_body_def();
-    def.vertices = twice;
-    def.vertex_count = i == 3 ? 1 : 6;
-    def.face_sizes = sizes;
-    def.face_indices = corners;
-    def.face_count = i == 3 || i == 4 ? 0 : 3;
-    def.superquadrics = i == 1 ? &pointed : i == 2 ? vast : &sharp;
-    def.superquadric_count = i == 2 ? 2 : i >= 4 ? 0 : 1;
-    def.polyhedra = &slab;
-    def.polyhedron_count = i == 4;
-    def.pointclouds = &clouds[i == 6];
-    def.pointcloud_count = i == 5 || i == 6;
-    if (i == 7) {
-      def.vertices = small;
-      def.vertex_count = 4;
-      def.face_sizes = small_sizes;
-      def.face_indices = small_corners;
-      def.face_count = 4;
-      def.cloud_from_mesh = true;
-    }
-    if (!CHECK_OK(abut_create_body(context, &def, &bodies[i]))) {
-      return false;
-    }
-  }
-  return true;
-}
+enum { HARD = AWKWARD - 1 };
 
 static void test_extremes(abut_context context, abut_precision precision)
 {
@@ -432,8 +383,8 @@ static void test_extremes(abut_context context, abut_precision precision)
     memcpy(pose1 + 6 * (2 * POSES + i), poses[i], sizeof poses[i]);
     memcpy(pose2 + 6 * (2 * POSES + i), poses[(i * 5 + 3) % POSES], sizeof poses[i]);
   }
-  abut_body bodies[HARD];
-  if (!make_hard_bodies(context, bodies)) {
+  abut_body bodies[AWKWARD];
+  if (!awkward_bodies(context, bodies)) {
     return;
   }
   for (int k = 0; k < 4 * HARD * HARD; ++k) {
