@@ -434,16 +434,16 @@ static abut_status run_lists(const world *w, answer *out)
 
 /* Two devices with a pose each make twice the calls of a Jacobian; pictures take long. */
 const task tasks[TASKS] = {
-  {"contacts", run_contacts, POSES, 1, 1, 20},
-  {"gradient", run_gradient, POSES, 1, 2, 20},
-  {"jvp", run_jvp, POSES, 1, 1, 20},
+  {"contacts", run_contacts, POSES, 1, 2, 20},
+  {"gradient", run_gradient, POSES, 1, 4, 20},
+  {"jvp", run_jvp, POSES, 1, 2, 20},
   {"jacobian", run_jacobian, 1, 1, 5, 20},
   {"jacobians", run_jacobians, BLOCK_POSES, 29, 1, 20},
-  {"hessian", run_hessian, POSES, 7, 4, 20},
+  {"hessian", run_hessian, POSES, 7, 8, 20},
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},
-  {"render", run_render, 0, 7, 1, 1},
+  {"render", run_render, 0, 7, 2, 1},
   {"mixed", run_mixed, POSES, 1, 2, 20},
   {"state", run_state, 0, 1, 1, 3},
   {"descent", run_descent, 0, 61, 1, 20},
