@@ -82,7 +82,7 @@ def kernels_of(module, source):
         adjoint, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
         check_meetings(name, body, meeting)
-        found.append(Kernel(module, name, kinds, "get_group_id" in body,
+        found.append(Kernel(module, name, kinds, bool(re.search("get_(group|local)_id", body)),
                             0 <= plain_from < match.start(), adjoint is not None))
     return found
 

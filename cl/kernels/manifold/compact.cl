@@ -70,7 +70,7 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
 KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 {
   LOCAL_ARRAY(int, part, WG);
-  const int item = (int)get_group_id(0) * WG + (int)get_local_id(0);
+  const int item = (int)get_local_id(0);
   const int run = (count + WG - 1) / WG;
   const int first = MIN_INT(item * run, count), end = MIN_INT(first + run, count);
   int sum = 0, all = 0;

@@ -1,5 +1,9 @@
 // What the work-items of a group have found, put together. All items of a group call these.
 
+// Of how many sums a group keeps its items' parts at once: in double and with the largest group, of
+// 1024, these fill 24 KiB of local memory, of which every device has 32.
+#define GROUP_AT_ONCE 3
+
 // Adds up `count` sums at once by halves, in the same order in every run: part[i * WG + item] of
 // each, whose sum lies at part[i * WG] then. Items wait for each other (BARRIER) before `part` is
 // written again.
@@ -66,21 +70,24 @@ static real group_least(LOCAL real *part, real x, int item)
   return least;
 }
 
-// Sums over the lanes and the work-items of a group, on all of these: of `count` numbers at once.
-// part: (count, WG).
+// Sums over the lanes and the work-items of a group, on all of these: of `count` numbers. part:
+// (min(count, GROUP_AT_ONCE), WG).
 static void group_sums(LOCAL real *part, num *x, const int count, int item)
 {
 #if WG > 1
-  PART_DO(i, {
-    for (int j = 0; j < count; ++j) {
-      part[j * WG + item] = lane_sum(n_get_part(x[j], i));
-    }
-    group_halves(part, count, item);
-    for (int j = 0; j < count; ++j) {
-      x[j] = n_with_part(x[j], i, lane_lit(part[j * WG]));
-    }
-    BARRIER;
-  })
+  for (int first = 0; first < count; first += GROUP_AT_ONCE) {
+    const int some = MIN_INT(count - first, GROUP_AT_ONCE);
+    PART_DO(i, {
+      for (int j = 0; j < some; ++j) {
+        part[j * WG + item] = lane_sum(n_get_part(x[first + j], i));
+      }
+      group_halves(part, some, item);
+      for (int j = 0; j < some; ++j) {
+        x[first + j] = n_with_part(x[first + j], i, lane_lit(part[j * WG]));
+      }
+      BARRIER;
+    })
+  }
 #else
   for (int j = 0; j < count; ++j) {
     x[j] = all_lanes(x[j]);

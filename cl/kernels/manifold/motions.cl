@@ -130,7 +130,7 @@ static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
 ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *wrenches,
                                   int wrench_blocks, int motion, GLOBAL real *slopes)
 {
-  LOCAL_ARRAY(wide, part, WRENCH_REALS * WG);
+  LOCAL_ARRAY(wide, part, GROUP_AT_ONCE * WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   vec sum[4];

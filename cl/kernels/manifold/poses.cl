@@ -155,7 +155,7 @@ static vec turn_frame_back(GLOBAL const real *frame, vec v)
 GROUP_HALVES(group_halves_wide, wide)
 
 // All blocks of a pose: relative force and moment, then carried ones. Each work-item adds up every
-// WG-th block in order, then the group these sums. part: (WRENCH_REALS, WG).
+// WG-th block in order, then the group these sums. part: (GROUP_AT_ONCE, WG).
 static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide *part, int item,
                          vec sum[4])
 {
@@ -170,15 +170,17 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
     }
   }
 #if WG > 1
-  EACH_PART(k) {
-    for (int i = 0; i < WRENCH_REALS; ++i) {
-      part[i * WG + item] = n_get_part(all[i], k);
+  for (int first = 0; first < WRENCH_REALS; first += GROUP_AT_ONCE) {
+    EACH_PART(k) {
+      for (int i = 0; i < GROUP_AT_ONCE; ++i) {
+        part[i * WG + item] = n_get_part(all[first + i], k);
+      }
+      group_halves_wide(part, GROUP_AT_ONCE, item);
+      for (int i = 0; i < GROUP_AT_ONCE; ++i) {
+        all[first + i] = n_with_part(all[first + i], k, part[i * WG]);
+      }
+      BARRIER;
     }
-    group_halves_wide(part, WRENCH_REALS, item);
-    for (int i = 0; i < WRENCH_REALS; ++i) {
-      all[i] = n_with_part(all[i], k, part[i * WG]);
-    }
-    BARRIER;
   }
 #else
   (void)part;
@@ -204,7 +206,7 @@ ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *p
                                   GLOBAL const int *status, GLOBAL real *gradient1,
                                   GLOBAL real *gradient2)
 {
-  LOCAL_ARRAY(wide, part, WRENCH_REALS * WG);
+  LOCAL_ARRAY(wide, part, GROUP_AT_ONCE * WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   vec sum[4];

@@ -219,7 +219,7 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
 // Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and
 // the weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
 // sums: one over the sum of each row's exponentials, for the adjoint. One work-group a row; part:
-// (SORT_SUMS, WG).
+// (GROUP_AT_ONCE, WG).
 #define SORT_SUMS (1 + ENDS_PLANES)
 
 static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
@@ -275,7 +275,7 @@ KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
                               GLOBAL const real *vertices, GLOBAL const pair_head *pair, int side,
                               GLOBAL real *out, GLOBAL real *sums)
 {
-  LOCAL_ARRAY(real, part, SORT_SUMS * WG);
+  LOCAL_ARRAY(real, part, GROUP_AT_ONCE * WG);
   softsort_row(scores, top, vertices, POINT_PLANES, &pair->n.elements[VERTICES_OF(side)], &pair->c,
                out, sums, part, (int)get_group_id(0));
 }
@@ -284,7 +284,7 @@ KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
                            GLOBAL const real *ends, GLOBAL const pair_head *pair, int side,
                            GLOBAL real *out, GLOBAL real *sums)
 {
-  LOCAL_ARRAY(real, part, SORT_SUMS * WG);
+  LOCAL_ARRAY(real, part, GROUP_AT_ONCE * WG);
   softsort_row(scores, top, ends, ENDS_PLANES, &pair->n.elements[EDGES_OF(side)], &pair->c, out,
                sums, part, (int)get_group_id(0));
 }
