@@ -137,6 +137,14 @@ abut_status abut_pose_invert(abut_precision precision, abut_pose_kind kind, size
   return ABUT_SUCCESS;
 }
 
+/* So that turning it does not overflow, far beyond where lengths and angles saturate. */
+static void limit_step(double xi[6])
+{
+  for (int i = 0; i < 6; ++i) {
+    xi[i] = isfinite(xi[i]) ? fmax(-1e200, fmin(xi[i], 1e200)) : xi[i];
+  }
+}
+
 abut_status abut_pose_step(abut_precision precision, abut_pose_kind kind, abut_frame frame,
                            size_t count, const void *poses, const void *steps, void *stepped)
 {
@@ -148,6 +156,7 @@ abut_status abut_pose_step(abut_precision precision, abut_pose_kind kind, abut_f
     double xi[6];
     get_row(precision, steps, 6 * i, 6, xi);
     if (frame == ABUT_FRAME_ALIGNED) { /* the same motion along the body's axes */
+      limit_step(xi);
       rigid_turn_back(&at.x, xi, xi);
       rigid_turn_back(&at.x, xi + 3, xi + 3);
     }

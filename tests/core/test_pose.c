@@ -404,6 +404,11 @@ static void test_not_finite(void)
   }
   const double most = precision == ABUT_FLOAT64 ? 1e308 : 3e38;
   const double large[6] = {most, -most, most, most, most, -most};
+  for (int frame = ABUT_FRAME_BODY; frame <= ABUT_FRAME_ALIGNED; ++frame) {
+    step(ABUT_POSE_QUATERNION, (abut_frame)frame, well, large, out);
+    check(isfinite(norm(out, 3)) && fabs(norm(out + 3, 4) - 1.0) < 4.0 * rounding,
+          "a long step in frame %d", frame);
+  }
   pose_exp(large, out);
   check(isfinite(norm(out + 3, 4)) && fabs(norm(out + 3, 4) - 1.0) < 4.0 * rounding &&
           isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]), "a long twist");
@@ -682,9 +687,6 @@ int main(int argc, char **argv)
   scene s;
   precision = precision_of(argc, argv);
   rounding = precision == ABUT_FLOAT64 ? 2.3e-16 : 1.2e-7;
-  if (!make_scene(&s)) {
-    return 77;
-  }
   test_closed_forms();
   test_round_trips();
   test_any_length();
@@ -694,6 +696,9 @@ int main(int argc, char **argv)
   test_full_turn();
   test_not_finite();
   test_refusals();
+  if (!make_scene(&s)) { /* said why */
+    return check_finish();
+  }
   test_contacts(&s);
   test_gradients(&s);
   test_jacobian(&s, ABUT_POSE_TWIST);
