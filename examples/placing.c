@@ -21,12 +21,7 @@ static abut_status open_context(abut_context *context)
 {
   abut_context_def def = abut_default_context_def();
   def.precision = ABUT_FLOAT64;
-  abut_status status = abut_create_context(&def, context);
-  if (status == ABUT_ERROR_PRECISION) {
-    status = abut_find_device("host", &def.device);
-    status = status ? status : abut_create_context(&def, context);
-  }
-  return status;
+  return abut_create_context(&def, context);
 }
 
 static abut_status find_centre(abut_body body, const abut_body_info *info, double centre[3])

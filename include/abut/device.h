@@ -158,8 +158,8 @@ ABUT_API abut_context_def abut_default_context_def(void);
  * known. One that does not build a program, or answers wrongly (ABUT_ERROR_SELF_TEST), or not in
  * time, has failed in that call. Where it was the last one, abut_last_error() holds the compiler's
  * log.
- * With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, or cannot be opened, is
- * passed over for the next one in the order of preference that can; each is opened when it is
+ * With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, cannot be opened or does not
+ * have the precision is passed over for the next one in the order of preference that can; each is opened when it is
  * needed. abut_context_devices tells which one failed and why, and which one works: after the
  * first call at the earliest, since opening builds nothing. Where no OpenCL driver is there, the
  * host path is the default: abut_context_device tells.

@@ -159,13 +159,19 @@ static abut_status fail_found(context *c, size_t place, const found_device *foun
   return ABUT_SUCCESS;
 }
 
-/* The first one. What is wrong with the definition or with the user's file is an error. */
+/* What is wrong with the definition, with memory or with the user's file is no device's fault. */
+static bool is_passed_over(abut_status status)
+{
+  return is_device_error(status) || status == ABUT_ERROR_PRECISION;
+}
+
+/* The first one. */
 static abut_status open_preferred(context *c)
 {
   found_device found;
   TRY(discover_preferred(is_member, c, &found));
   const abut_status status = open_found(c, 0, &found);
-  if (!is_device_error(status) || !context_can_stand_in(c)) {
+  if (!is_passed_over(status) || !context_can_stand_in(c)) {
     return status;
   }
   TRY(fail_found(c, 0, &found, status));
@@ -383,7 +389,9 @@ static abut_status add_preferred(context *c, bool *added)
     }
     const abut_status status = open_found(c, place, &found);
     *added = status == ABUT_SUCCESS;
-    TRY(*added ? ABUT_SUCCESS : fail_found(c, place, &found, status));
+    if (!*added) {
+      TRY(is_passed_over(status) ? fail_found(c, place, &found, status) : status);
+    }
   }
   return ABUT_SUCCESS;
 }

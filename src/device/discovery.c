@@ -295,7 +295,7 @@ static int match(const abut_device_info *info, const char *text)
   return pocl || contains(info->name, text) || contains(info->platform, text) ? 2 : 0;
 }
 
-/* A GPU, else PoCL, else another CPU device, else the host path. */
+/* A GPU, else PoCL, else another CPU device, else another device, else the host path. */
 static int preference(const abut_device_info *info)
 {
   switch (info->type) {

@@ -15,6 +15,7 @@ static const char build_log[] = "error: unknown target CPU 'newer'\nmore of it\n
 static struct {
   size_t broken;            /* devices that build nothing: so many of those that are asked first */
   size_t closed;            /* the same of those that open */
+  size_t narrow;            /* and of those that have no float64, of all that are described */
   cl_device_id asked[SEEN]; /* in order */
   size_t asked_count;
 } drivers;
@@ -38,6 +39,11 @@ cl_context __wrap_clCreateContext(const cl_context_properties *properties, cl_ui
                                   void(CL_CALLBACK *notify)(const char *, const void *, size_t,
                                                             void *),
                                   void *data, cl_int *code);
+
+cl_int __real_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *out,
+                              size_t *bytes);
+cl_int __wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *out,
+                              size_t *bytes);
 
 /* How many other devices were asked before this one. */
 static size_t place_of(cl_device_id device)
@@ -88,6 +94,16 @@ cl_context __wrap_clCreateContext(const cl_context_properties *properties, cl_ui
     return NULL;
   }
   return __real_clCreateContext(properties, count, devices, notify, data, code);
+}
+
+cl_int __wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *out,
+                              size_t *bytes)
+{
+  if (what == CL_DEVICE_DOUBLE_FP_CONFIG && drivers.narrow && place_of(device) < drivers.narrow) {
+    memset(out, 0, room);
+    return CL_SUCCESS;
+  }
+  return __real_clGetDeviceInfo(device, what, room, out, bytes);
 }
 
 static void set_drivers(size_t broken, size_t closed)
@@ -243,6 +259,27 @@ static void test_opens(size_t closed)
   CHECK_OK(abut_destroy_context(context));
 }
 
+/* In float64, which the first devices do not have. */
+static void test_precision(size_t narrow)
+{
+  abut_context_def def = abut_default_context_def();
+  abut_context context;
+  char what[64];
+  snprintf(what, sizeof what, "%zu of %zu have no float64", narrow, there);
+  set_drivers(0, 0);
+  drivers.narrow = narrow;
+  def.precision = ABUT_FLOAT64;
+  if (check_ok(abut_create_context(&def, &context), what)) {
+    read_reports(context);
+    for (size_t i = 0; i < narrow; ++i) {
+      check_failed(i, ABUT_ERROR_PRECISION, reports[i].info.name, what);
+    }
+    check_worked(narrow, 0, narrow == there, what);
+    CHECK_OK(abut_destroy_context(context));
+  }
+  set_drivers(0, 0);
+}
+
 /* For a device that was named the host path stands in, and no other. */
 static void test_named(void)
 {
@@ -351,7 +388,10 @@ static void test_state(size_t broken)
 int main(int argc, char **argv)
 {
   size_t count = 0;
-  if (!CHECK_OK(abut_list_devices(NULL, 0, &count)) || count < 3) {
+  if (!CHECK_OK(abut_list_devices(NULL, 0, &count))) {
+    return check_finish();
+  }
+  if (count < 3) {
     puts("not run: there are no two OpenCL devices");
     return 77;
   }
@@ -360,6 +400,7 @@ int main(int argc, char **argv)
     for (size_t n = 0; n <= there; ++n) {
       test_builds(n, NULL);
       test_opens(n);
+      test_precision(n);
     }
     if (argc > 1) {
       test_builds(1, argv[1]);
