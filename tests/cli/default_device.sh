@@ -37,6 +37,7 @@ fi
 
 icd=$(find /etc/OpenCL/vendors /usr/share/OpenCL/vendors -name 'pocl*.icd' 2> /dev/null | head -n 1)
 if [ -z "$failing" ] || [ -z "$icd" ]; then
+  echo 'not run: devices that fail; no pocl*.icd in the folders of vendors, or nothing to preload'
   finish
   exit
 fi

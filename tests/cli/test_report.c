@@ -1,5 +1,6 @@
 /* What is foreseen of long calls, on a clock that the test turns. */
 #include "cli.h"
+#include "support/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,6 @@ const size_t command_count = 1;
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
 
 static time_t seconds = 1000;
-static int failures;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
 {
@@ -34,8 +34,7 @@ static void expect(const char *what, const progress *of, const step *steps, size
   progress p = *of;
   FILE *file = tmpfile();
   const int before = dup(STDERR_FILENO);
-  if (!file || before < 0) {
-    failures++;
+  if (!check(file && before >= 0, "%s: no file", what)) {
     return;
   }
   dup2(fileno(file), STDERR_FILENO);
@@ -48,10 +47,7 @@ static void expect(const char *what, const progress *of, const step *steps, size
   rewind(file);
   got[fread(got, 1, sizeof got - 1, file)] = '\0';
   fclose(file);
-  if (strcmp(got, wanted) != 0) {
-    failures++;
-    printf("%s: '%s', not '%s'\n", what, got, wanted);
-  }
+  check(strcmp(got, wanted) == 0, "%s: '%s', not '%s'", what, got, wanted);
 }
 
 int main(void)
@@ -74,6 +70,5 @@ int main(void)
   p.bytes = 0.0;
   expect("long steps", &p, long_steps, 2,
          "abut: warning: contacts, poses: about 4990 minutes to go, 2 of 1000 done\n");
-  printf("%d failures\n", failures);
-  return failures != 0;
+  return check_finish();
 }

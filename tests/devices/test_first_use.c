@@ -138,9 +138,9 @@ int main(int argc, char **argv)
       puts("not run: there is no such device");
       return SKIPPED;
     }
-    check(!WIFSIGNALED(way), "process %d ended by signal %d", i, WTERMSIG(way));
-    check(!WIFEXITED(way) || WEXITSTATUS(way) == 0, "process %d ended with status %d", i,
-          WEXITSTATUS(way));
+    check(WIFEXITED(way) || WIFSIGNALED(way), "process %d was not run", i);
+    check(WIFEXITED(way) && WEXITSTATUS(way) == 0, "process %d ended by signal %d, status %d", i,
+          WIFSIGNALED(way) ? WTERMSIG(way) : 0, WIFEXITED(way) ? WEXITSTATUS(way) : 0);
   }
   return check_finish();
 }
