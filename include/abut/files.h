@@ -2,7 +2,8 @@
  *
  * Everything wrong in a file gives ABUT_ERROR_FORMAT and the text "FILE:LINE: what is wrong"
  * (binary files: "FILE: ..."); a file that cannot be read ABUT_ERROR_READ. An output file appears
- * whole or not at all; a character device or a pipe is written in place.
+ * whole or not at all; a character device or a pipe is written in place: opening a pipe waits for
+ * its reader, and one that goes early ends the process by SIGPIPE, unless that is ignored.
  */
 #ifndef ABUT_FILES_H
 #define ABUT_FILES_H

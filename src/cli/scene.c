@@ -160,7 +160,8 @@ exit_code check_output(const char *path)
 static bool is_device(const char *path)
 {
   struct stat info;
-  return strncmp(path, "/dev/", 5) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
+  return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 ||
+         strncmp(path, "/dev/fd/", 8) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
 }
 
 exit_code check_own_output(const options *o)
@@ -429,10 +430,12 @@ static void warn_failures(const scene *s)
   }
 }
 
-/* Only where nobody asked for the host path. */
+/* Only where nobody asked for the host path; once, of however many precisions. */
 static void warn_no_driver(const scene *s)
 {
-  if (!s->named && s->device.type == ABUT_DEVICE_HOST) {
+  static bool told;
+  if (!told && !s->named && s->device.type == ABUT_DEVICE_HOST) {
+    told = true;
     warn("no OpenCL device is there, so that the host path computes, which is slow: install %s",
          OPENCL_DRIVER);
   }

@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME_TRIES 1000
-#define NAME_ROOM 64 /* of a name behind its folder */
+#define NAME_ROOM 96 /* of a name behind its folder */
 #define COPY_BYTES 65536
 
 static abut_status fail_errno(abut_status status, const char *path)
@@ -145,8 +146,11 @@ static void next_name(whole_file *f)
   static atomic_uint counter;
   const char *slash = strrchr(f->target, '/');
   const int folder = slash ? (int)(slash - f->target) + 1 : 0;
-  snprintf(f->temporary, strlen(f->target) + NAME_ROOM, "%.*s.abut-%ld-%u.tmp", folder, f->target,
-           (long)getpid(), atomic_fetch_add(&counter, 1u));
+  struct timespec now = {0, 0}; /* processes of two machines may have one number */
+  clock_gettime(CLOCK_REALTIME, &now);
+  snprintf(f->temporary, strlen(f->target) + NAME_ROOM, "%.*s.abut-%ld-%u-%lx.tmp", folder,
+           f->target, (long)getpid(), atomic_fetch_add(&counter, 1u),
+           (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec);
 }
 
 /* open rather than mkstemp: the file gets the mode that the user's umask asks for. */
