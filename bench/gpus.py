@@ -97,9 +97,9 @@ def count(build, *inputs):
         out = pathlib.Path(folder)
         make(build, out)
         runs = [start(build, out, poses, inputs) for poses in POSES]
-        for poses, process in zip(POSES, runs):
-            if process.wait():
-                sys.exit(f"counting {poses} poses failed")
+        failed = [poses for poses, process in zip(POSES, runs) if process.wait()]
+        if failed:
+            sys.exit(f"counting {failed} poses failed")
         first, second = (read_counts(out / f"{poses}.csv") for poses in POSES)
     calls = {name: [per_pose(a, b) for a, b in zip(first[name], second[name])] for name in first}
     about = {"commit": commit(), "date": time.strftime("%Y-%m-%d"), "poses": POSES}
@@ -313,7 +313,7 @@ No GPU has run abut yet: nothing on this page was measured on one. `python3 benc
 interpreter of OpenCL (Oclgrind), with one lane a work-item and work-groups of {GROUP}, as they run on GPUs, and divides by what the
 vendors publish of an H200, an MI300X and an Arc A770. So the times are lower bounds: what a device cannot beat.
 
-The pair is of two armadillos (18 superquadrics, 307 vertices and 909 edges each, 18 kept; float32), deep in each other. Counted for
+The pair is of two armadillos (18 superquadrics, 305 vertices and 909 edges each, 18 kept; float32), deep in each other. Counted for
 batches of {POSES[0]} and {POSES[1]} poses, extrapolated to 1,024 and 65,536; commit {about["commit"]}, {about["date"]}.
 
 ## Whole calls
