@@ -135,13 +135,12 @@ ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *
   const int item = (int)get_local_id(0);
   vec sum[4];
   sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, part, item, sum);
-  if (item) {
-    return;
+  if (item == 0) {
+    const vec t = read3(NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1 + 9, FRAME_STRIDE);
+    GLOBAL real *row = ROW(slopes, pose, SLOPES_REALS);
+    write_slopes(row, motion, SLOPES_FORCE, sum[0]);
+    write_slopes(row, motion, SLOPES_MOMENT, FN(sub3)(sum[1], FN(cross3)(t, sum[0])));
   }
-  const vec t = read3(NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1 + 9, FRAME_STRIDE);
-  GLOBAL real *row = ROW(slopes, pose, SLOPES_REALS);
-  write_slopes(row, motion, SLOPES_FORCE, sum[0]);
-  write_slopes(row, motion, SLOPES_MOMENT, FN(sub3)(sum[1], FN(cross3)(t, sum[0])));
 }
 #endif
 

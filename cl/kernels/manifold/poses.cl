@@ -154,6 +154,23 @@ static vec turn_frame_back(GLOBAL const real *frame, vec v)
 
 GROUP_HALVES(group_halves_wide, wide)
 
+#if WG > 1
+// Sums of three numbers over a work-group.
+static void sum_three(LOCAL wide *part, num x[GROUP_AT_ONCE], int item)
+{
+  PART_DO(k, {
+    for (int i = 0; i < GROUP_AT_ONCE; ++i) {
+      part[i * WG + item] = n_get_part(x[i], k);
+    }
+    group_halves_wide(part, GROUP_AT_ONCE, item);
+    for (int i = 0; i < GROUP_AT_ONCE; ++i) {
+      x[i] = n_with_part(x[i], k, part[i * WG]);
+    }
+    BARRIER;
+  })
+}
+#endif
+
 // All blocks of a pose: relative force and moment, then carried ones. Each work-item adds up every
 // WG-th block in order, then the group these sums. part: (GROUP_AT_ONCE, WG).
 static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide *part, int item,
@@ -170,18 +187,10 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
     }
   }
 #if WG > 1
-  for (int first = 0; first < WRENCH_REALS; first += GROUP_AT_ONCE) {
-    EACH_PART(k) {
-      for (int i = 0; i < GROUP_AT_ONCE; ++i) {
-        part[i * WG + item] = n_get_part(all[first + i], k);
-      }
-      group_halves_wide(part, GROUP_AT_ONCE, item);
-      for (int i = 0; i < GROUP_AT_ONCE; ++i) {
-        all[first + i] = n_with_part(all[first + i], k, part[i * WG]);
-      }
-      BARRIER;
-    }
-  }
+  sum_three(part, all, item); // no loop: PoCL 3.1 does not compile it for groups of two
+  sum_three(part, all + 3, item);
+  sum_three(part, all + 6, item);
+  sum_three(part, all + 9, item);
 #else
   (void)part;
 #endif
@@ -211,20 +220,19 @@ ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *p
   const int item = (int)get_local_id(0);
   vec sum[4];
   sum_wrenches(NUMS(wrenches, pose, wrench_blocks * WRENCH_REALS), wrench_blocks, part, item, sum);
-  if (item) {
-    return;
+  if (item == 0) {
+    GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
+    const vec t = read3(row + 9, FRAME_STRIDE);
+    const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
+    const int good = !status[pose];
+    GLOBAL const real *poison = NUMS(frames, pose, FRAME_STRIDE) + FRAME_POISON;
+    num x[7];
+    read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);
+    pose_gradient(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), poison,
+                  NUMS(gradient1, pose, width));
+    read_pose(ROW(pose2, pose, width), ROW(tangent2, pose, TANGENTS * width), width, good, x);
+    pose_gradient(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), poison,
+                  NUMS(gradient2, pose, width));
   }
-  GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
-  const vec t = read3(row + 9, FRAME_STRIDE);
-  const vec about = FN(sub3)(sum[1], FN(cross3)(t, sum[0])); // about body 2's origin
-  const int good = !status[pose];
-  GLOBAL const real *poison = NUMS(frames, pose, FRAME_STRIDE) + FRAME_POISON;
-  num x[7];
-  read_pose(ROW(pose1, pose, width), ROW(tangent1, pose, TANGENTS * width), width, good, x);
-  pose_gradient(x, width, FN(sub3)(sum[2], sum[0]), FN(sub3)(sum[3], sum[1]), poison,
-                NUMS(gradient1, pose, width));
-  read_pose(ROW(pose2, pose, width), ROW(tangent2, pose, TANGENTS * width), width, good, x);
-  pose_gradient(x, width, turn_frame_back(row, sum[0]), turn_frame_back(row, about), poison,
-                NUMS(gradient2, pose, width));
 }
 #endif
