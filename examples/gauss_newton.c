@@ -207,6 +207,7 @@ int main(int arguments, char **argument)
   look l;
   bool placed = false;
   abut_compact list = {.threshold = ACTIVITY_LEAST, .grows = true};
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* lines as they come, into a pipe, too */
   if (arguments != 4) {
     fprintf(stderr, "usage: gauss_newton A B OUT\n");
     return 2;

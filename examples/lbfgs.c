@@ -174,6 +174,7 @@ int main(int arguments, char **argument)
   job j = {.evaluations = 0};
   double rest[6];
   bool placed = false;
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* lines as they come, into a pipe, too */
   if (arguments != 4) {
     fprintf(stderr, "usage: lbfgs A B OUT\n");
     return 2;
