@@ -44,6 +44,23 @@ void cube_def(const double half[3], double vertices[24], abut_body_def *def)
   def->face_count = 6;
 }
 
+abut_status make_cubes(abut_context context, abut_pair *pair)
+{
+  const double half[3] = {0.5, 0.5, 0.5};
+  const abut_superquadric box = {{0.5, 0.5, 0.5}, {0.2, 0.2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  double vertices[24];
+  abut_body bodies[2];
+  abut_smoothing s;
+  abut_body_def def;
+  cube_def(half, vertices, &def);
+  def.superquadrics = &box;
+  def.superquadric_count = 1;
+  abut_status status = abut_create_body(context, &def, &bodies[0]);
+  status = status ? status : abut_create_body(context, &def, &bodies[1]);
+  status = status ? status : abut_fit_smoothing(bodies[0], bodies[1], &s);
+  return status ? status : abut_create_pair(bodies[0], bodies[1], &s, pair);
+}
+
 bool make_box(abut_context context, const double half[3], abut_body *out)
 {
   double vertices[24];

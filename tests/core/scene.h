@@ -15,6 +15,9 @@ abut_precision precision_of(int argc, char **argv);
  * axis. */
 void cube_def(const double half[3], double vertices[24], abut_body_def *def);
 
+/* A pair of two cubes of 1 m, rounded a little, with fitted smoothing. */
+abut_status make_cubes(abut_context context, abut_pair *pair);
+
 /* A box: that mesh and one superquadric of the same half lengths with both exponents 0.1. */
 bool make_box(abut_context context, const double half[3], abut_body *out);
 

@@ -119,23 +119,6 @@ static const float pose1[6 * POSES];
 static const float pose2[6 * POSES] = {0, 0, 0.9f, 0, 0, 0, 0.1f, 0, 0.9f,
                                        0, 0, 0.3f, 0, 0.2f, 1.1f, 0.1f, 0, 0};
 
-static abut_status make_pair(abut_context context, abut_pair *pair)
-{
-  const double half[3] = {0.5, 0.5, 0.5};
-  const abut_superquadric box = {{0.5, 0.5, 0.5}, {0.2, 0.2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  double vertices[24];
-  abut_body bodies[2];
-  abut_smoothing s;
-  abut_body_def def;
-  cube_def(half, vertices, &def);
-  def.superquadrics = &box;
-  def.superquadric_count = 1;
-  abut_status status = abut_create_body(context, &def, &bodies[0]);
-  status = status ? status : abut_create_body(context, &def, &bodies[1]);
-  status = status ? status : abut_fit_smoothing(bodies[0], bodies[1], &s);
-  return status ? status : abut_create_pair(bodies[0], bodies[1], &s, pair);
-}
-
 static abut_status compute(abut_pair pair, float numbers[NUMBERS])
 {
   abut_batch batch = abut_default_batch();
@@ -157,7 +140,7 @@ static bool compute_expected(float numbers[NUMBERS])
       !CHECK_OK(abut_create_context(&def, &context))) {
     return false;
   }
-  const bool well = CHECK_OK(make_pair(context, &pair)) && CHECK_OK(compute(pair, numbers));
+  const bool well = CHECK_OK(make_cubes(context, &pair)) && CHECK_OK(compute(pair, numbers));
   CHECK_OK(abut_destroy_context(context));
   return well;
 }
@@ -204,7 +187,7 @@ static void compute_twice(abut_context context, const char *what)
 {
   float got[NUMBERS];
   abut_pair pair;
-  if (!CHECK_OK(make_pair(context, &pair))) {
+  if (!CHECK_OK(make_cubes(context, &pair))) {
     return;
   }
   for (int i = 0; i < 2; ++i) {
@@ -306,7 +289,7 @@ static void test_no_fallback(void)
   def.fallback = ABUT_FALLBACK_NONE;
   set_drivers(1, 0);
   if (CHECK_OK(abut_create_context(&def, &context))) {
-    check(make_pair(context, &pair) == ABUT_SUCCESS &&
+    check(make_cubes(context, &pair) == ABUT_SUCCESS &&
             compute(pair, got) == CL_BUILD_PROGRAM_FAILURE &&
             strstr(abut_last_error(), "unknown target CPU"),
           "no fallback: %s", abut_last_error());
@@ -330,7 +313,7 @@ static void test_one_after_the_other(void)
   if (!CHECK_OK(abut_create_context(&def, &context))) {
     return;
   }
-  CHECK_OK(make_pair(context, &pair));
+  CHECK_OK(make_cubes(context, &pair));
   CHECK_OK(compute(pair, got));
   drivers.broken = 2;
   abut_batch batch = abut_default_batch();
@@ -363,7 +346,7 @@ static void test_state(size_t broken)
   if (!CHECK_OK(abut_create_context(&def, &context))) {
     return;
   }
-  if (CHECK_OK(make_pair(context, &pair)) &&
+  if (CHECK_OK(make_cubes(context, &pair)) &&
       CHECK_OK(abut_create_state(context, POSES, widths, 3, NULL, &state))) {
     abut_state_array of1 = {state, 0}, of2 = {state, 1}, nearest = {state, 2};
     abut_batch batch = abut_default_batch();

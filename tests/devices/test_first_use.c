@@ -18,21 +18,9 @@ static pthread_barrier_t together;
 /* Two cubes of 1 m, the second one 0.9 m above the first. */
 static abut_status compute(abut_context context, float *nearest)
 {
-  const double half[3] = {0.5, 0.5, 0.5};
-  const abut_superquadric box = {{0.5, 0.5, 0.5}, {0.2, 0.2}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
   const float pose1[6] = {0}, pose2[6] = {0, 0, 0.9f};
-  double vertices[24];
-  abut_body bodies[2];
-  abut_smoothing s;
   abut_pair pair;
-  abut_body_def def;
-  cube_def(half, vertices, &def);
-  def.superquadrics = &box;
-  def.superquadric_count = 1;
-  abut_status status = abut_create_body(context, &def, &bodies[0]);
-  status = status ? status : abut_create_body(context, &def, &bodies[1]);
-  status = status ? status : abut_fit_smoothing(bodies[0], bodies[1], &s);
-  status = status ? status : abut_create_pair(bodies[0], bodies[1], &s, &pair);
+  abut_status status = make_cubes(context, &pair);
   if (status == ABUT_SUCCESS) {
     abut_batch batch = abut_default_batch();
     batch.count = 1;
