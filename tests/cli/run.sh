@@ -1,5 +1,11 @@
 #!/bin/sh
 # The command as a user meets it, but for derivatives: run.sh ABUT ARRAYS GOLDEN, see support.sh.
+
+# What a caller ignores, as nohup does, is ignored here too: the command would not end by it.
+if [ -z "${ABUT_TEST_SIGNALS:-}" ] && env --default-signal=HUP true 2>/dev/null; then
+  ABUT_TEST_SIGNALS=reset exec env --default-signal=HUP sh "$0" "$@"
+fi
+
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
