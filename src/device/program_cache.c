@@ -1,11 +1,12 @@
 #include "device/program_cache.h"
 
-#include "device/cache_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_BYTES 1024
+
+const cache_kind program_cache_kind = {NULL, ".program", 128, (uint64_t)256 << 20};
 
 /* ---- what a program depends on ---- */
 
@@ -126,7 +127,7 @@ static unsigned char *entry_of(cl_program program, size_t *bytes)
       devices != 1 ||
       clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
         CL_SUCCESS ||
-      !size || size > cache_default_limits.bytes) {
+      !size || size > program_cache_kind.bytes) {
     return NULL;
   }
   *bytes = COUNT_BYTES + size;
@@ -169,13 +170,13 @@ static cl_program program_of(const program_recipe *recipe, const unsigned char *
 
 cl_program program_cache_load(const program_recipe *recipe)
 {
-  char *folder = cache_folder_path();
+  char *folder = cache_folder_path(&program_cache_kind);
   cl_program program = NULL;
   if (folder) {
     const cache_key key = key_of(recipe);
     unsigned char *entry = NULL;
     size_t bytes = 0;
-    if (cache_folder_read(folder, &key, &entry, &bytes)) {
+    if (cache_folder_read(folder, &program_cache_kind, &key, &entry, &bytes)) {
       program = program_of(recipe, entry, bytes);
       free(entry);
     }
@@ -186,12 +187,12 @@ cl_program program_cache_load(const program_recipe *recipe)
 
 void program_cache_store(const program_recipe *recipe, cl_program built)
 {
-  char *folder = cache_folder_path();
+  char *folder = cache_folder_path(&program_cache_kind);
   size_t bytes = 0;
   unsigned char *entry = folder ? entry_of(built, &bytes) : NULL;
   if (entry) {
     const cache_key key = key_of(recipe);
-    cache_folder_write(folder, &cache_default_limits, &key, entry, bytes);
+    cache_folder_write(folder, &program_cache_kind, &key, entry, bytes);
   }
   free(entry);
   free(folder);

@@ -6,8 +6,11 @@
 #ifndef ABUT_DEVICE_PROGRAM_CACHE_H
 #define ABUT_DEVICE_PROGRAM_CACHE_H
 
+#include "base/cache_folder.h"
 #include <CL/cl.h>
 #include <stdbool.h>
+
+extern const cache_kind program_cache_kind;
 
 /* What a program is built from; the text includes no files. */
 typedef struct program_recipe {

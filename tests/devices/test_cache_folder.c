@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "cache_files.h"
 
-#include "device/cache_folder.h"
+#include "base/cache_folder.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +15,9 @@
 enum { CONTENT = 100 };
 
 static char scratch[64];
+
+static const cache_kind plain = {NULL, ".entry", 128, 1 << 28};
+static const cache_kind below = {"below", ".other", 1, 10000};
 
 static cache_key key_of(const char *text)
 {
@@ -31,12 +34,12 @@ static void fill(unsigned char *bytes, size_t count, unsigned number)
   }
 }
 
-static void put(const char *folder, const cache_limits *limits, const char *text, size_t count)
+static void put(const char *folder, const cache_kind *kind, const char *text, size_t count)
 {
   static unsigned char content[1 << 16];
   const cache_key key = key_of(text);
   fill(content, count, (unsigned)strlen(text));
-  cache_folder_write(folder, limits, &key, content, count);
+  cache_folder_write(folder, kind, &key, content, count);
 }
 
 static bool is_there(const char *folder, const char *text)
@@ -44,7 +47,7 @@ static bool is_there(const char *folder, const char *text)
   const cache_key key = key_of(text);
   unsigned char *content = NULL;
   size_t bytes = 0;
-  const bool there = cache_folder_read(folder, &key, &content, &bytes);
+  const bool there = cache_folder_read(folder, &plain, &key, &content, &bytes);
   free(content);
   return there;
 }
@@ -62,10 +65,15 @@ static void expect_path(const char *own, const char *base, const char *home, con
       unsetenv(names[i]);
     }
   }
-  char *found = cache_folder_path();
+  char *found = cache_folder_path(&plain), *other = cache_folder_path(&below);
+  char wanted[64];
   check(path ? found && !strcmp(found, path) : !found, "the folder is %s, not %s",
         found ? found : "none", path ? path : "none");
+  snprintf(wanted, sizeof wanted, "%s/below", path ? path : "");
+  check(path ? other && !strcmp(other, wanted) : !other, "the folder is %s, not %s",
+        other ? other : "none", path ? wanted : "none");
   free(found);
+  free(other);
 }
 
 static void test_places(void)
@@ -88,6 +96,13 @@ static void test_keys(void)
   cache_key_add(&other, "bc");
   check(memcmp(split.half, other.half, sizeof split.half) != 0,
         "texts that are split otherwise have one key");
+  cache_key bytes = cache_key_begin(), more = cache_key_begin();
+  cache_key_add_bytes(&bytes, "a\0b", 3);
+  cache_key_add_bytes(&bytes, "c", 1);
+  cache_key_add_bytes(&more, "a\0", 2);
+  cache_key_add_bytes(&more, "bc", 2);
+  check(memcmp(bytes.half, more.half, sizeof bytes.half) != 0,
+        "bytes that are split otherwise have one key");
   cache_key seen[256];
   char text[64] = "the text of a program, of which one letter is another";
   for (int i = 0; i < 256; ++i) {
@@ -108,7 +123,7 @@ static void expect(const char *folder, const cache_key *key, bool there, const c
   unsigned char *content = NULL, right[CONTENT];
   size_t bytes = 0;
   fill(right, CONTENT, 3);
-  const bool found = cache_folder_read(folder, key, &content, &bytes);
+  const bool found = cache_folder_read(folder, &plain, key, &content, &bytes);
   check(found == there, "%s: the entry is %s", what, found ? "read" : "not read");
   check(there ? bytes == CONTENT && content && !memcmp(content, right, CONTENT) : !content,
         "%s: the content is wrong", what);
@@ -119,7 +134,7 @@ static void store(const char *folder, const cache_key *key)
 {
   unsigned char content[CONTENT];
   fill(content, CONTENT, 3);
-  cache_folder_write(folder, &cache_default_limits, key, content, CONTENT);
+  cache_folder_write(folder, &plain, key, content, CONTENT);
 }
 
 /* Every length that is not the whole, every byte in two ways, and each time written anew. */
@@ -131,7 +146,7 @@ static void test_damage(void)
   expect(scratch, &key, false, "at first");
   store(scratch, &key);
   expect(scratch, &key, true, "written");
-  char *path = cache_folder_file(scratch, &key);
+  char *path = cache_folder_file(scratch, &plain, &key);
   if (!path || !file_take(path, &whole)) {
     return;
   }
@@ -160,7 +175,7 @@ static void test_damage(void)
 static void test_other_files(void)
 {
   const cache_key key = key_of("a"), other = key_of("b");
-  char *path = cache_folder_file(scratch, &key), *moved = cache_folder_file(scratch, &other);
+  char *path = cache_folder_file(scratch, &plain, &key), *moved = cache_folder_file(scratch, &plain, &other);
   store(scratch, &key);
   check(rename(path, moved) == 0, "a file cannot be renamed");
   expect(scratch, &other, false, "another key's entry");
@@ -192,7 +207,7 @@ static void test_no_place(void)
   mkdir(folder, 0755);
   store(folder, &key);
   chmod(folder, 0555);
-  char *path = cache_folder_file(folder, &key);
+  char *path = cache_folder_file(folder, &plain, &key);
   chmod(path, 0444);
   lower_rights();
   const cache_key second = key_of("second");
@@ -251,7 +266,7 @@ static void used_at(const char *path, long second)
 static void entry_used_at(const char *folder, const char *text, long second)
 {
   const cache_key key = key_of(text);
-  char *path = cache_folder_file(folder, &key);
+  char *path = cache_folder_file(folder, &plain, &key);
   used_at(path, second);
   free(path);
 }
@@ -260,7 +275,7 @@ static void test_size(void)
 {
   char folder[128], one[512], strange[160], left[160];
   snprintf(folder, sizeof folder, "%s/size", scratch);
-  const cache_limits three = {3, 10000}, bytes = {100, 3000};
+  const cache_kind three = {NULL, ".entry", 3, 10000}, bytes = {NULL, ".entry", 100, 3000};
   static const char *const names[] = {"a", "bb", "ccc"};
   for (int i = 0; i < 3; ++i) {
     put(folder, &three, names[i], 200);
@@ -294,13 +309,31 @@ static void test_shrink(void)
   snprintf(folder, sizeof folder, "%s/shrink", scratch);
   for (int i = 0; i < 30; ++i) {
     snprintf(name, sizeof name, "%d", i);
-    put(folder, &cache_default_limits, name, 10);
+    put(folder, &plain, name, 10);
   }
   check(count_files(folder, one) == 30, "there are not 30 entries");
-  const cache_limits five = {5, 1 << 20};
+  const cache_kind five = {NULL, ".entry", 5, 1 << 20};
   put(folder, &five, "new", 10);
   check(count_files(folder, one) == 5 && is_there(folder, "new"), "there are %zu entries, not 5",
         count_files(folder, one));
+}
+
+/* Kinds share the user's folder, and nothing else. */
+static void test_kinds(void)
+{
+  char folder[128], one[512];
+  snprintf(folder, sizeof folder, "%s/kinds/abut", scratch);
+  put(folder, &plain, "a", 10);
+  put(folder, &plain, "b", 10);
+  put(folder, &below, "a", 10);
+  check(count_files(folder, one) == 3, "one kind of entries removes another's");
+  snprintf(folder, sizeof folder, "%s/new/abut/below", scratch);
+  put(folder, &below, "a", 10);
+  put(folder, &below, "b", 10);
+  check(count_files(folder, one) == 1, "there are %zu entries, not 1", count_files(folder, one));
+  snprintf(folder, sizeof folder, "%s/none/new/abut/below", scratch);
+  put(folder, &below, "a", 10);
+  check(access(folder, F_OK) != 0, "a home is made");
 }
 
 /* ---- several at once ---- */
@@ -318,8 +351,8 @@ static bool write_and_read(void *data, int process)
     unsigned char *found = NULL;
     size_t bytes = 0;
     fill(content, LARGE, (unsigned)process);
-    cache_folder_write(data, &cache_default_limits, key, content, LARGE);
-    if (cache_folder_read(data, key, &found, &bytes)) {
+    cache_folder_write(data, &plain, key, content, LARGE);
+    if (cache_folder_read(data, &plain, key, &found, &bytes)) {
       ++seen;
       fill(right, LARGE, found[0]);
       if (!check(bytes == LARGE && !memcmp(found, right, LARGE), "an entry is mixed")) {
@@ -352,6 +385,7 @@ int main(void)
   test_full();
   test_size();
   test_shrink();
+  test_kinds();
   test_processes();
   remove_folder(scratch);
   return check_finish();

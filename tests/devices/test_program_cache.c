@@ -6,7 +6,6 @@
 #include "cache_files.h"
 #include "core/scene.h"
 
-#include "device/cache_folder.h"
 #include "device/discovery.h"
 #include "device/program_cache.h"
 #include <stdlib.h>
@@ -183,7 +182,7 @@ static void test_refused(const driver *d)
 static bool key_in(const char *path, const file_content *f, cache_key *key)
 {
   memcpy(key, f->bytes + sizeof(uint64_t), sizeof *key);
-  char *expected = cache_folder_file(scratch, key);
+  char *expected = cache_folder_file(scratch, &program_cache_kind, key);
   const bool same = expected && !strcmp(expected, path);
   free(expected);
   return check(same, "an entry's header does not hold its name");
@@ -204,7 +203,7 @@ static void test_nonsense(const driver *d)
   unsigned char nonsense[1000];
   memset(nonsense, 'x', sizeof nonsense);
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
-    cache_folder_write(scratch, &cache_default_limits, &key, nonsense, lengths[i]);
+    cache_folder_write(scratch, &program_cache_kind, &key, nonsense, lengths[i]);
     check(!loads(d, &r, 3), "%zu bytes of nonsense are a program", lengths[i]);
   }
   free(whole.bytes);

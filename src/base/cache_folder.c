@@ -1,4 +1,4 @@
-#include "device/cache_folder.h"
+#include "base/cache_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,13 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SUFFIX ".program"
-#define NAME_LENGTH (32 + sizeof SUFFIX - 1)
+#define DIGITS 32 /* of a key, in an entry's name */
+#define NAME_ROOM 64
 #define TEMPORARY ".writing-"
 #define ABANDONED 3600  /* s: no process writes one entry for as long */
 #define MOST_REMOVED 64 /* in one go, where a folder has grown by other means */
-
-const cache_limits cache_default_limits = {128, (uint64_t)256 << 20};
 
 /* ---- keys and checksums ---- */
 
@@ -48,11 +46,25 @@ void cache_key_add(cache_key *key, const char *text)
   key->bytes += count;
 }
 
+void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count)
+{
+  const uint64_t length = count;
+  mix(key->half, (const unsigned char *)&length, sizeof length);
+  mix(key->half, bytes, count);
+  key->bytes += sizeof length + count;
+}
+
+/* Eight bytes at a time: contents may be large. No step loses a difference of the one before. */
 static uint64_t checksum(const unsigned char *bytes, size_t count)
 {
-  uint64_t half[2] = {FNV_BASIS, 1};
-  mix(half, bytes, count);
-  return half[0] ^ half[1];
+  uint64_t sum = FNV_BASIS;
+  for (size_t i = 0; i < count; i += sizeof sum) {
+    uint64_t word = 0;
+    memcpy(&word, bytes + i, count - i < sizeof word ? count - i : sizeof word);
+    sum = (sum ^ word) * FNV_PRIME;
+    sum ^= sum >> 32;
+  }
+  return sum;
 }
 
 /* ---- places ---- */
@@ -67,7 +79,7 @@ static char *joined(const char *a, const char *b, const char *c)
   return out;
 }
 
-char *cache_folder_path(void)
+static char *users_folder(void)
 {
   const char *own = getenv("ABUT_CACHE_DIR");
   if (own) {
@@ -80,21 +92,33 @@ char *cache_folder_path(void)
   return home && *home ? joined(home, "/.cache", "/abut") : NULL;
 }
 
-char *cache_folder_file(const char *folder, const cache_key *key)
+char *cache_folder_path(const cache_kind *kind)
 {
-  char name[NAME_LENGTH + 1];
-  snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 SUFFIX, key->half[0], key->half[1]);
+  char *users = users_folder();
+  if (!users || !kind->folder) {
+    return users;
+  }
+  char *folder = joined(users, "/", kind->folder);
+  free(users);
+  return folder;
+}
+
+char *cache_folder_file(const char *folder, const cache_kind *kind, const cache_key *key)
+{
+  char name[NAME_ROOM];
+  snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 "%s", key->half[0], key->half[1],
+           kind->suffix);
   return joined(folder, "/", name);
 }
 
-/* No more than the last two: a home that is not there is not made. */
-static void make_folder(const char *folder)
+/* The last `levels` of a path. */
+static void make_folder(const char *folder, int levels)
 {
-  char *parent = joined(folder, "", "");
+  char *parent = levels > 1 ? joined(folder, "", "") : NULL;
   char *slash = parent ? strrchr(parent, '/') : NULL;
   if (slash && slash != parent) {
     *slash = '\0';
-    mkdir(parent, 0700);
+    make_folder(parent, levels - 1);
   }
   free(parent);
   mkdir(folder, 0700);
@@ -112,7 +136,7 @@ typedef struct header {
 
 _Static_assert(sizeof(header) == 6 * sizeof(uint64_t), "a header is written as it lies in memory");
 
-#define MAGIC 0x3130676f72706261u /* "abprog01": the number is the format's */
+#define MAGIC 0x3230676f72706261u /* "abprog02": the number is the format's */
 
 static bool read_all(int file, void *to, size_t bytes)
 {
@@ -142,13 +166,14 @@ static bool write_all(int file, const void *from, size_t bytes)
   return true;
 }
 
-static bool read_entry(int file, const cache_key *key, unsigned char **content, size_t *bytes)
+static bool read_entry(int file, const cache_kind *kind, const cache_key *key,
+                       unsigned char **content, size_t *bytes)
 {
   struct stat info;
   header h;
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || !read_all(file, &h, sizeof h) ||
       h.magic != MAGIC || memcmp(&h.key, key, sizeof *key) != 0 ||
-      h.bytes > cache_default_limits.bytes || (uint64_t)info.st_size != sizeof h + h.bytes) {
+      h.bytes > kind->bytes || (uint64_t)info.st_size != sizeof h + h.bytes) {
     return false;
   }
   *bytes = (size_t)h.bytes;
@@ -156,18 +181,18 @@ static bool read_entry(int file, const cache_key *key, unsigned char **content, 
   return *content && read_all(file, *content, *bytes) && checksum(*content, *bytes) == h.checksum;
 }
 
-bool cache_folder_read(const char *folder, const cache_key *key, unsigned char **content,
-                       size_t *bytes)
+bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_key *key,
+                       unsigned char **content, size_t *bytes)
 {
   *content = NULL;
-  char *path = cache_folder_file(folder, key);
+  char *path = cache_folder_file(folder, kind, key);
   /* O_NONBLOCK: a pipe of that name shall not hold anyone up. */
   const int file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   free(path);
   if (file < 0) {
     return false;
   }
-  const bool good = read_entry(file, key, content, bytes);
+  const bool good = read_entry(file, kind, key, content, bytes);
   if (good) {
     futimens(file, NULL); /* used now; it does not matter where that may not be written */
   } else {
@@ -180,21 +205,15 @@ bool cache_folder_read(const char *folder, const cache_key *key, unsigned char *
 
 /* ---- how much there is ---- */
 
-static bool ends_with(const char *text, size_t length, const char *end)
+static bool is_entry(const char *name, const char *suffix)
 {
-  return strcmp(text + length - strlen(end), end) == 0;
-}
-
-static bool is_entry(const char *name)
-{
-  return strlen(name) == NAME_LENGTH && ends_with(name, NAME_LENGTH, SUFFIX) &&
-         strspn(name, "0123456789abcdef") == 32;
+  return strspn(name, "0123456789abcdef") == DIGITS && strcmp(name + DIGITS, suffix) == 0;
 }
 
 typedef struct census {
   size_t entries;
   uint64_t bytes;
-  char oldest[NAME_LENGTH + 1]; /* empty: none that may go */
+  char oldest[NAME_ROOM]; /* empty: none that may go */
   struct timespec used;
 } census;
 
@@ -206,7 +225,7 @@ static bool earlier(const struct timespec *a, const struct timespec *b)
 static void count_entry(census *c, const char *name, const char *keep, const struct stat *info)
 {
   if (strcmp(name, keep) != 0 && (!*c->oldest || earlier(&info->st_mtim, &c->used))) {
-    memcpy(c->oldest, name, sizeof c->oldest);
+    memcpy(c->oldest, name, strlen(name) + 1); /* an entry's, which has room */
     c->used = info->st_mtim;
   }
   ++c->entries;
@@ -215,7 +234,7 @@ static void count_entry(census *c, const char *name, const char *keep, const str
 
 /* Counts entries, and removes what processes that were killed have left. The entry `keep` may not
  * go: times are too coarse to say that it is the newest. */
-static census take_census(DIR *folder, const char *keep)
+static census take_census(DIR *folder, const char *suffix, const char *keep)
 {
   census c = {0};
   const int at = dirfd(folder);
@@ -224,7 +243,7 @@ static census take_census(DIR *folder, const char *keep)
   for (const struct dirent *d = readdir(folder); d; d = readdir(folder)) {
     struct stat info;
     const bool left = strncmp(d->d_name, TEMPORARY, sizeof TEMPORARY - 1) == 0;
-    if ((!left && !is_entry(d->d_name)) ||
+    if ((!left && !is_entry(d->d_name, suffix)) ||
         fstatat(at, d->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) {
       continue;
     }
@@ -237,15 +256,15 @@ static census take_census(DIR *folder, const char *keep)
   return c;
 }
 
-static void trim(const char *path, const char *keep, const cache_limits *limits)
+static void trim(const char *path, const char *keep, const cache_kind *kind)
 {
   DIR *folder = opendir(path);
   if (!folder) {
     return;
   }
   for (int i = 0; i < MOST_REMOVED; ++i) {
-    const census c = take_census(folder, keep);
-    if ((c.entries <= limits->entries && c.bytes <= limits->bytes) || !*c.oldest ||
+    const census c = take_census(folder, kind->suffix, keep);
+    if ((c.entries <= kind->entries && c.bytes <= kind->bytes) || !*c.oldest ||
         unlinkat(dirfd(folder), c.oldest, 0) != 0) {
       break;
     }
@@ -255,14 +274,15 @@ static void trim(const char *path, const char *keep, const cache_limits *limits)
 
 /* ---- writing ---- */
 
-void cache_folder_write(const char *folder, const cache_limits *limits, const cache_key *key,
+/* A home that is not there is not made. */
+void cache_folder_write(const char *folder, const cache_kind *kind, const cache_key *key,
                         const unsigned char *content, size_t bytes)
 {
-  if (bytes > limits->bytes) {
+  if (bytes > kind->bytes) {
     return;
   }
-  make_folder(folder);
-  char *path = cache_folder_file(folder, key);
+  make_folder(folder, kind->folder ? 3 : 2);
+  char *path = cache_folder_file(folder, kind, key);
   char *writing = joined(folder, "/", TEMPORARY "XXXXXX");
   const int file = path && writing ? mkstemp(writing) : -1;
   if (file >= 0) {
@@ -272,7 +292,7 @@ void cache_folder_write(const char *folder, const cache_limits *limits, const ca
     if (!good || rename(writing, path) != 0) {
       unlink(writing);
     } else {
-      trim(folder, strrchr(path, '/') + 1, limits);
+      trim(folder, strrchr(path, '/') + 1, kind);
     }
   }
   free(path);
