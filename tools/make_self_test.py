@@ -27,7 +27,8 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from manifold_reference import Smoothing, ee_witness, manifold, sdf, vf_project  # noqa: E402
+from manifold_reference import (Smoothing, ee_witness, level_nodes, manifold, sdf,  # noqa: E402
+                                vf_project)  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
@@ -61,6 +62,20 @@ PLANES = ((1, 0.25, 0, 0.25, 0, 0), (-1, 0, 0.5, -0.25, 0, 0), (0, 1, -0.25, 0, 
 CLOUD = ((0.4375, 0, 0, 1, 0.125, 0, 0.25), (-0.375, 0, 0.0625, -1, 0, 0.25, 0.3125),
          (0, 0.5, 0, 0, 1, 0.125, 0.25), (0.0625, -0.5, 0, 0.125, -1, 0, 0.375),
          (0, 0.125, 0.375, 0.25, 0, 1, 0.3125), (0, 0, -0.4375, 0, 0.125, -1, 0.25))
+
+# A ball, nearly, with corrections in its middle: in steps of which both are whole numbers, so that a
+# byte holds each.
+GRID_SIDE, GRID_SPACING, GRID_ORIGIN = 12, 0.15625, (-0.84375, -0.875, -0.859375)
+GRID_STEP, GRID_CORRECTION_STEP, GRID_BLOCK = 2.0**-6, 2.0**-9, (1, 1, 1)
+
+
+def grid_steps():
+    x = np.array(GRID_ORIGIN)[:, None, None, None] + GRID_SPACING * np.mgrid[[slice(GRID_SIDE)] * 3]
+    place = np.mgrid[[slice(8)] * 3]
+    inner = np.all((place > 1) & (place < 7), axis=0)
+    corrections = np.where(inner, (7 * place[0] + 3 * place[1] + 5 * place[2]) % 11 - 5, 0)
+    return np.round((np.linalg.norm(x, axis=0) - 0.34375) / GRID_STEP).astype(int), corrections
+
 
 POSES = (np.array([[0, 0, 0, 0.125, -0.25, 0.5], [0.125, -0.25, 0.0625, 0.5, 0.25, -0.125],
                    [-0.25, 0.125, 0.25, -0.375, 0.25, 0.75]]),
@@ -120,6 +135,10 @@ def shape(body):
     if body == 0:
         planes = np.asarray(PLANES, float)
         out["cp"] = [{"n": real(units(planes[:, :3])), "p": real(planes[:, 3:]), "sign": 1.0}]
+        coefficients, corrections = grid_steps()
+        nodes = level_nodes(coefficients.shape, 1, [GRID_BLOCK], [GRID_CORRECTION_STEP * corrections])
+        out["grid"] = [{"coefficients": real(GRID_STEP * coefficients), "origin": real(GRID_ORIGIN),
+                        "spacing": real(GRID_SPACING), "levels": [real(nodes)], "sign": 1.0}]
     else:
         cloud = np.asarray(CLOUD, float)
         out["opc"] = [{"n": real(units(cloud[:, 3:6])), "p": real(cloud[:, :3]),
@@ -245,6 +264,17 @@ def c_superquadrics(body):
             + "};\n")
 
 
+def c_grid():
+    coefficients, corrections = grid_steps()
+    return (f"#define GRID_SIDE {GRID_SIDE}\n#define GRID_SPACING {GRID_SPACING:.17g}\n"
+            f"#define GRID_STEP {GRID_STEP:.17g}\n"
+            f"#define GRID_CORRECTION_STEP {GRID_CORRECTION_STEP:.17g}\n\n"
+            + c_array("grid_origin", GRID_ORIGIN) + "\n"
+            + c_array("grid_block", GRID_BLOCK, "{}", "int32_t") + "\n"
+            + c_array("grid_coefficients", coefficients, "{}", "int8_t") + "\n"
+            + c_array("grid_corrections", corrections, "{}", "int8_t"))
+
+
 def c_smoothing():
     lines = ["static void set_smoothing(abut_smoothing *s)\n{\n"]
     for name, value in vars(SMOOTHING).items():
@@ -265,7 +295,8 @@ def bodies_text():
              c_array("face_indices", [i for f in FACES for i in f], "{}", "uint32_t")]
     for body in range(2):
         parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body)]
-    return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_smoothing()])
+    return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_grid(),
+                             c_smoothing()])
 
 
 def manifold_text():
@@ -315,7 +346,7 @@ def render_text():
     towards = np.array([t for _, t in RAYS], float)
     points = (rows[:, :3] + 3 * towards) / 4
     distance, normal = field_answers(0, points)
-    added = sum(s[4] > 0 for s in SUPERQUADRICS[0]) + 1
+    added = sum(s[4] > 0 for s in SUPERQUADRICS[0]) + 2 # with the polyhedron and the grid
     parts = [MADE + f"#define SELF_TEST_RAYS {len(rows)}\n#define SELF_TEST_ADDED {added}.0\n",
              c_array("rays", rows), c_array("expected_entries", entries, "{:.12g}"),
              c_array("picture_points", points),

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from manifold_reference import Smoothing, manifold  # noqa: E402
+from manifold_reference import Smoothing, level_nodes, manifold  # noqa: E402
 
 OPERATION = {"add": 1.0, "subtract": -1.0}
 
@@ -50,6 +50,15 @@ def read_obj(path):
     return np.array(vertices), np.array(sorted(p for p in pairs if p[0] != p[1]))
 
 
+def load_grid(path, real):
+    with np.load(path) as archive:
+        file = dict(archive)
+    levels = [level_nodes(file["coefficients"].shape, i, file[f"blocks_{i}"], file[f"corrections_{i}"])
+              for i in range(1, 9) if f"blocks_{i}" in file]
+    return {**{key: real(file[key]) for key in ("coefficients", "origin", "spacing")},
+            "levels": [real(nodes) for nodes in levels]}
+
+
 def load_shape(path):
     body = json.loads(path.read_text())
     vertices, edges = read_obj(path.parent / body["mesh"])
@@ -68,7 +77,8 @@ def load_shape(path):
             {parts[0]: real(np.array(p[name])[:, :3]), parts[1]: real(np.array(p[name])[:, 3:6]),
              "sign": sign(p), **({"width": real(np.array(p[name])[:, 6])} if name == "points" else {})}
             for p in body.get(key, [])]
-    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds")
+    shape["grid"] = [{**load_grid(path.parent / p["file"], real), "sign": sign(p)} for p in body.get("grids", [])]
+    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds", "grids")
                             for p in body.get(key, []))
     return shape
 

@@ -14,12 +14,25 @@ typedef struct FN(symmetric) {
   num xx, yy, zz, xy, xz, yz;
 } FN(symmetric);
 
+typedef struct FN(mat3) {
+  vec x, y, z; // rows
+} FN(mat3);
+
+static FN(mat3) FN(rows_of)(FN(symmetric) a)
+{
+  FN(mat3) r;
+  r.x = FN(make)(a.xx, a.xy, a.xz);
+  r.y = FN(make)(a.xy, a.yy, a.yz);
+  r.z = FN(make)(a.xz, a.yz, a.zz);
+  return r;
+}
+
 // A primitive at a point. Left alone: what is not wanted.
 typedef struct FN(surface) {
   num phi;
-  vec g;              // unit(g) is the normal
-  vec gradient;       // of phi
-  FN(symmetric) bend; // the derivative of g over the length that unit(g) divides by
+  vec g;         // unit(g) is the normal
+  vec gradient;  // of phi
+  FN(mat3) bend; // the derivative of g over the length that unit(g) divides by
 } FN(surface);
 
 // 1 / sqrt(tau + g.g)
@@ -30,10 +43,6 @@ static num FN(unit_scale)(vec g, real tau)
 
 // A running soft minimum: distances relative to the least so far, gradients of distances to the
 // gradient of that one, the pivot, so that 1/union multiplies differences alone.
-typedef struct FN(mat3) {
-  vec x, y, z; // rows
-} FN(mat3);
-
 typedef struct FN(blend) {
   num least, sum;
   vec normal;    // sum w unit(g)
@@ -68,16 +77,16 @@ static void FN(blend_gradient)(FN(blend) *b, const FN(surface) *p, ilane leads, 
   b->pivot = FN(select3)(leads, p->gradient, b->pivot);
 }
 
-// d unit(g) = (H - u (H u)') / |g| with u = unit(g).
+// d unit(g) = (M - u u'M) / |g| with u = unit(g) and M the derivative of g, which need not be
+// symmetric.
 static void FN(blend_bend)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                            ilane leads, num e, num keep, num take)
 {
   const vec u = FN(unit)(p->g, c->normal);
-  const vec row_x = FN(scale3)(FN(make)(p->bend.xx, p->bend.xy, p->bend.xz), take);
-  const vec row_y = FN(scale3)(FN(make)(p->bend.xy, p->bend.yy, p->bend.yz), take);
-  const vec row_z = FN(scale3)(FN(make)(p->bend.xz, p->bend.yz, p->bend.zz), take);
-  const vec pull = FN(make)(n_neg(FN(dot3)(row_x, u)), n_neg(FN(dot3)(row_y, u)),
-                            n_neg(FN(dot3)(row_z, u)));
+  const vec row_x = FN(scale3)(p->bend.x, take);
+  const vec row_y = FN(scale3)(p->bend.y, take);
+  const vec row_z = FN(scale3)(p->bend.z, take);
+  const vec pull = FN(neg3)(FN(mad3)(row_x, u.x, FN(mad3)(row_y, u.y, FN(scale3)(row_z, u.z))));
   // As in blend_gradient: the normals that the pivot moves away from.
   const vec moved = FN(select3)(leads, b->normal, u);
   const num rate = n_scale(n_select(leads, e, n_neg(e)), c->union_log2e * LN2);

@@ -1,11 +1,10 @@
 // Lower bounds of a body's distance over balls, so that what cannot touch is never evaluated. Plain
 // lanes alone.
 //
-// Each family's NAME_bound gives the least of lower bounds of the Euclidean distances to its
-// primitives; where it is not positive it says nothing. A primitive's own distance is not less than
-// that outside: a superquadric's is measured along a ray to its surface. A soft union lies at most
-// union ln N below its least term, a subtraction only adds, and Euclidean distances fall by no more
-// than the radius over a ball.
+// Each family's NAME_bound gives the least of lower bounds of its primitives' distances over a ball;
+// -REAL_BIG where it knows none. Of most it is the Euclidean distance, below which a primitive's own
+// is not outside: a superquadric's is measured along a ray to its surface. A soft union lies at most
+// union ln N below its least term, and a subtraction only adds.
 
 #define BOUND_SLACK (R(64.0) * REAL_EPSILON) // of the numbers that a bound is made of
 
@@ -17,12 +16,12 @@ static lane FN(body_bound)(GLOBAL const int *head, GLOBAL const real *shape,
   GLOBAL const int *entry = head + HEAD_ENTRY(0, 0);
 #define BOUND_FAMILY(name)                                                                     \
   least = lane_min(least, FN(name##_bound)(entry[ENTRY_COUNT], head + entry[ENTRY_RANGES],     \
-                                           shape + entry[ENTRY_BASE], x));                     \
+                                           shape + entry[ENTRY_BASE], x, radius));             \
   entry += ENTRY_INTS;
   FAMILIES(BOUND_FAMILY)
 #undef BOUND_FAMILY
   const lane size = lane_abs(x.x) + lane_abs(x.y) + lane_abs(x.z);
   const lane below = lane_log2(lane_lit((real)head[HEAD_ADDED])) * c->union_ln2;
-  const lane bound = least - radius - below - (size + lane_abs(least)) * BOUND_SLACK;
-  return lane_select(least > lane_lit(R(0.0)), bound, lane_lit(-REAL_BIG));
+  const lane bound = least - below - (size + lane_abs(least) + radius) * BOUND_SLACK;
+  return lane_select(least > lane_lit(-REAL_BIG), bound, lane_lit(-REAL_BIG));
 }

@@ -6,7 +6,8 @@
 #define FAMILIES(FAMILY) \
   FAMILY(superquadrics)  \
   FAMILY(polyhedra)      \
-  FAMILY(pointclouds)
+  FAMILY(pointclouds)    \
+  FAMILY(grids)
 
 #define COUNT_FAMILY(name) +1
 #define FAMILY_COUNT (0 FAMILIES(COUNT_FAMILY))

@@ -1,6 +1,14 @@
 // The families' texts. Each has a function NAME_add, which adds one operation's primitives to a
 // blend, and on plain lanes NAME_march, which also bounds a ray's step, and NAME_bound, a lower
-// bound of distances.
+// bound of distances over balls.
+#if !NUM_DUAL
+// From a bound of the Euclidean distance, which falls by no more than the radius over a ball; none
+// where it is not positive.
+static lane FN(bound_over)(lane distance, lane radius)
+{
+  return lane_select(distance > lane_lit(R(0.0)), distance - radius, lane_lit(-REAL_BIG));
+}
+#endif
 #include "geometry/superquadric.inl"
 #if !NUM_DUAL
 #include "geometry/cull.inl"
@@ -8,3 +16,5 @@
 #include "geometry/superquadrics.inl"
 #include "geometry/polyhedron.inl"
 #include "geometry/pointcloud.inl"
+#include "geometry/grid.inl"
+#include "geometry/grids.inl"

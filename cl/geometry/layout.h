@@ -58,6 +58,38 @@
 #define CLOUD_FAR2 3
 #define CLOUD_WIDEST 4
 
+// A grid begins with a record of its own: origin (3), spacing and its inverse, sizes (3), sizes of
+// the map (3), the largest slope of the spline without its corrections where it is not negative
+// inside, and with them, how much they may take from a distance, how fast distances rise outwards at
+// least where points are clipped, the least and the largest distance there, and a reach. Its
+// coefficients follow; maps, for every 4 cells a side: the number of their block of level 1 or -1,
+// and the largest slope and the largest correction within GRID_NEAR of there; the blocks of all
+// levels. Coefficients and each map are padded to multiples of GRID_PADDING. A range counts the
+// levels.
+#define GRID_STRIDE 32
+#define GRID_SPACING 3
+#define GRID_SPACING_INV 4
+#define GRID_SIZES 5
+#define GRID_MAP 8
+#define GRID_SLOPE 11
+#define GRID_FINE_SLOPE 12
+#define GRID_CORRECTION 13
+#define GRID_OUTWARD 14
+#define GRID_RIM_LEAST 15
+#define GRID_RIM_MOST 16
+#define GRID_NEAR 17
+#define GRID_PADDING 16
+#define GRID_PADDED(count) (((count) + GRID_PADDING - 1) / GRID_PADDING * GRID_PADDING)
+#define GRID_MAPS 3
+#define GRID_MAP_CELLS 4 // a side of a block of level 1, in cells of the grid
+
+// A block: the numbers of the next level's blocks in its octants, z fastest, or -1; coefficients of
+// the nodes -1 to 9, its neighbours' among them.
+#define GRID_CELLS 8
+#define GRID_CHILDREN 8
+#define GRID_NODES 11
+#define GRID_BLOCK_STRIDE 1344
+
 // A pose pair: frames of 12 reals (rotation, translation), then what is added to every output of
 // the pose: 0, or NaN for a pose that has none.
 #define FRAME_WORLD_1 0  // body 1 -> world

@@ -63,7 +63,7 @@ typedef struct FN(cloud_means) {
 // The derivative of g. With u' = u - sum w u, it is A + A' + B - s I,
 //   A = sum w u' n',  B = sum w (phi_i - phi) u' u'',  s = sum w (phi_i - phi) / width_i^2
 static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook) *o, vec x,
-                           FN(cloud_means) m, FN(symmetric) *out)
+                           FN(cloud_means) m, FN(mat3) *out)
 {
   const num zero = n_lit(R(0.0));
   FN(symmetric) h = {zero, zero, zero, zero, zero, zero};
@@ -87,7 +87,7 @@ static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook
     h.xz = n_mad(b.x, u.z, n_smad(a.x, p[5], n_smad(a.z, p[3], h.xz)));
     h.yz = n_mad(b.y, u.z, n_smad(a.y, p[5], n_smad(a.z, p[4], h.yz)));
   }
-  *out = h;
+  *out = FN(rows_of)(h);
 }
 
 static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
@@ -158,11 +158,12 @@ static void FN(pointclouds_add)(FN(blend) *b, int count, GLOBAL const int *range
 #if !NUM_DUAL
 // A cloud's distance has no such bound: it may be negative anywhere.
 static lane FN(pointclouds_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *points,
-                                  vec x)
+                                  vec x, lane radius)
 {
   (void)ranges;
   (void)points;
   (void)x;
+  (void)radius;
   return lane_lit(count ? -REAL_BIG : REAL_BIG);
 }
 

@@ -28,7 +28,7 @@ static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
     h.xz = n_mad(wn.x, n.z, h.xz);
     h.yz = n_mad(wn.y, n.z, h.yz);
   }
-  out->bend = h;
+  out->bend = FN(rows_of)(h);
 }
 
 static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c,
@@ -80,7 +80,7 @@ static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
 #if !NUM_DUAL
 // A soft maximum is not less than its largest term.
 static lane FN(polyhedra_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *planes,
-                                vec x)
+                                vec x, lane radius)
 {
   lane least = lane_lit(REAL_BIG);
   for (int i = 0; i < count; ++i, ranges += RANGE_INTS) {
@@ -90,7 +90,7 @@ static lane FN(polyhedra_bound)(int count, GLOBAL const int *ranges, GLOBAL cons
     }
     least = lane_min(least, most);
   }
-  return least;
+  return FN(bound_over)(least, radius);
 }
 
 static void FN(polyhedra_march)(FN(marching) *m, int count, GLOBAL const int *ranges,

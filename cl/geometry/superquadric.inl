@@ -149,7 +149,7 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
   }
   if (want & JET_JACOBIAN) {
     const num scale = FN(unit_scale)(out->g, c->normal);
-    out->bend =
-      FN(rotate_symmetric)(s, FN(superquadric_bend)(s, &t, hw, q_inv, one_over, scale));
+    out->bend = FN(rows_of)(
+      FN(rotate_symmetric)(s, FN(superquadric_bend)(s, &t, hw, q_inv, one_over, scale)));
   }
 }

@@ -57,14 +57,14 @@ static lane FN(superquadric_bound)(GLOBAL const real *s, vec x)
 }
 
 static lane FN(superquadrics_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *first,
-                                    vec x)
+                                    vec x, lane radius)
 {
   lane least = lane_lit(REAL_BIG);
   (void)ranges;
   for (int i = 0; i < count; ++i, first += SUPERQUADRIC_STRIDE) {
     least = lane_min(least, FN(superquadric_bound)(first, x));
   }
-  return least;
+  return FN(bound_over)(least, radius);
 }
 
 #define MARCH_CULL_FROM 4 // fewer superquadrics are all evaluated

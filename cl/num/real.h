@@ -24,10 +24,12 @@
 #pragma OPENCL FP_CONTRACT ON
 #define GLOBAL __global
 #define LOCAL __local
+#define CONSTANT __constant
 #else
 #include <math.h>
 #define GLOBAL
 #define LOCAL
+#define CONSTANT static const
 #endif
 
 // A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is
@@ -123,6 +125,8 @@ typedef int ilane_scalar;
 #define lane_load(p) (*(p))
 #define lane_store(v, p) (*(p) = (v))
 #define lane_first(v) (v)
+#define LANE_TO_INT(x) ((ilane)(x))
+#define LANE_TO_REAL(x) ((real)(x))
 #endif
 #define lane_lit(x) ((lane)(x))
 
@@ -142,6 +146,7 @@ typedef int ilane_scalar;
 #define lane_max(a, b) fmax(a, b)
 #define lane_min(a, b) fmin(a, b)
 #define lane_abs(a) fabs(a)
+#define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
 #define lane_sin(a) sin(a)
 #define lane_cos(a) cos(a)
@@ -150,6 +155,7 @@ typedef int ilane_scalar;
 #define lane_max(a, b) fmax(a, b)
 #define lane_min(a, b) fmin(a, b)
 #define lane_abs(a) fabs(a)
+#define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
 #define lane_sin(a) sin(a)
 #define lane_cos(a) cos(a)
@@ -158,6 +164,7 @@ typedef int ilane_scalar;
 #define lane_max(a, b) fmaxf(a, b)
 #define lane_min(a, b) fminf(a, b)
 #define lane_abs(a) fabsf(a)
+#define lane_floor(a) floorf(a)
 #define lane_sqrt(a) sqrtf(a)
 #define lane_sin(a) sinf(a)
 #define lane_cos(a) cosf(a)
@@ -201,7 +208,6 @@ typedef int ilane_scalar;
 #if LANES == 1
 #define LANE_AS_INT(x) real_as_int(x)
 #define LANE_AS_REAL(x) real_as_real(x)
-#define LANE_TO_REAL(x) ((real)(x))
 #endif
 
 // Sums of pairs, of pairs of pairs and so on: a chain of operations half as long as Horner's.
@@ -327,6 +333,21 @@ static lane lane_log2(lane x)
 #endif
 
 // ---- across lanes ----
+// Each lane's own number of an array.
+static lane lane_gather(GLOBAL const real *p, ilane at)
+{
+#if LANES == 1
+  return p[at];
+#elif LANES == 4
+  return (lane)(p[at.s0], p[at.s1], p[at.s2], p[at.s3]);
+#elif LANES == 8
+  return (lane)(p[at.s0], p[at.s1], p[at.s2], p[at.s3], p[at.s4], p[at.s5], p[at.s6], p[at.s7]);
+#else
+  return (lane)(p[at.s0], p[at.s1], p[at.s2], p[at.s3], p[at.s4], p[at.s5], p[at.s6], p[at.s7],
+                p[at.s8], p[at.s9], p[at.sa], p[at.sb], p[at.sc], p[at.sd], p[at.se], p[at.sf]);
+#endif
+}
+
 static lane lane_iota(void)
 {
 #if LANES == 1

@@ -46,6 +46,31 @@ typedef struct abut_pointcloud {
   abut_operation operation;
 } abut_pointcloud;
 
+#define ABUT_GRID_BLOCK 8
+
+/* Finer cells over a part of a grid. Level l, from 1, has 2^l nodes for each of the grid's spacing;
+ * block (i, j, k) has the cells from 8 i to 8 i + 8 of that level along x, and so on, and the nodes
+ * 8 i to 8 i + 7. */
+typedef struct abut_grid_level {
+  const int32_t *blocks;       /* (block_count, 3), none twice; each lies in a block of the level
+                                  before */
+  const double *coefficients;  /* (block_count, 8, 8, 8) [m]; 0 at nodes less than two cells inside
+                                  the blocks, so that the field has no seams at their borders */
+  size_t block_count;
+} abut_grid_level;
+
+/* Cubic B-spline of a signed distance, with nodes at origin + spacing (i, j, k), and corrections on
+ * finer grids that are added to it (docs/spec.md, section 4). */
+typedef struct abut_grid {
+  const double *coefficients;  /* (size[0], size[1], size[2]) [m], > 0 in the outer four layers */
+  size_t size[3];              /* 6 to 1,024 each */
+  double origin[3];            /* [m] */
+  double spacing;              /* [m], at least 1e-9 */
+  const abut_grid_level *levels;
+  size_t level_count;          /* at most 8 */
+  abut_operation operation;
+} abut_grid;
+
 typedef struct abut_body_def {
   const double *vertices;       /* (vertex_count, 3) [m] */
   size_t vertex_count;
@@ -58,6 +83,10 @@ typedef struct abut_body_def {
   size_t polyhedron_count;
   const abut_pointcloud *pointclouds;
   size_t pointcloud_count;
+  const abut_grid *grids;
+  size_t grid_count;
+  const uint32_t *edges;        /* (edge_count, 2), edges beside those of faces */
+  size_t edge_count;
   bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
   uint32_t cookie;              /* set by abut_default_body_def */
 } abut_body_def;
@@ -66,7 +95,8 @@ ABUT_API abut_body_def abut_default_body_def(void);
 
 /* Makes a body and uploads it.
  *
- * Edges are the unique boundary pairs i < j of the faces as written, in lexicographic order.
+ * Edges are the unique boundary pairs i < j of the faces as written and of `edges`, in
+ * lexicographic order.
  *
  * With cloud_from_mesh an oriented point cloud is added: the vertices, area-weighted normals of the
  * faces around them, and as width the mean length of a vertex's edges. A face with a side longer
@@ -86,9 +116,11 @@ ABUT_API abut_status abut_destroy_body(abut_body body);
 typedef struct abut_body_info {
   size_t vertices, edges, faces;
   size_t superquadrics, polyhedra, planes, pointclouds, points;
-  size_t primitives;             /* superquadrics + polyhedra + pointclouds */
+  size_t grids, blocks;          /* blocks: of all levels of all grids */
+  size_t primitives;             /* superquadrics + polyhedra + pointclouds + grids */
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */
+  uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a bare mesh that was loaded */
 } abut_body_info;
 
 ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);

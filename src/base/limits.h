@@ -16,6 +16,14 @@
 /* Bodies [m]. */
 #define COORDINATE_MOST 1e6
 #define AXIS_LEAST 1e-6
+#define SCALE_LEAST 1e-9 /* of a mesh file's unit */
+#define SCALE_MOST 1e9
 #define WIDTH_LEAST 1e-6 /* of a cloud's point; at most COORDINATE_MOST */
+#define SPACING_LEAST 1e-9 /* of a grid's nodes; at most COORDINATE_MOST */
+#define GRID_SIDE_LEAST 6
+#define GRID_SIDE_MOST 1024
+#define GRID_NODES_MOST ((size_t)1 << 26)
+#define GRID_DISTANCE_MOST 4e6
+#define GRID_LEVELS_MOST 8
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/parts.h"
+#include "body/suspect.h"
 #include "family/family.h"
 #include "geometry/layout.h"
 #include <math.h>
@@ -419,6 +420,14 @@ abut_status abut_destroy_body(abut_body handle_)
   context_release(b->context, &b->base);
   destroy_owned(&b->base);
   return ABUT_SUCCESS;
+}
+
+void body_suspect(abut_body handle_, uint32_t suspicions)
+{
+  body *b = body_get(handle_);
+  if (b) {
+    b->info.suspicions = suspicions;
+  }
 }
 
 abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)

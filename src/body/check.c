@@ -20,7 +20,18 @@ static abut_status check_faces(const abut_body_def *def)
   return ABUT_SUCCESS;
 }
 
-static abut_status check_mesh(const abut_body_def *def)
+static abut_status check_edges(const abut_body_def *def)
+{
+  for (size_t i = 0; i < 2 * def->edge_count; ++i) {
+    if (def->edges[i] >= def->vertex_count) {
+      return fail(ABUT_ERROR_BODY, "edge %zu uses vertex %u of %zu", i / 2, def->edges[i],
+                  def->vertex_count);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status check_mesh(const abut_body_def *def)
 {
   if (!def->vertex_count || !def->vertices) {
     return fail(ABUT_ERROR_BODY, "the mesh has no vertices");
@@ -37,6 +48,12 @@ static abut_status check_mesh(const abut_body_def *def)
   if (def->face_count && (!def->face_sizes || !def->face_indices)) {
     return fail(ABUT_ERROR_ARGUMENT, "faces are counted but not given");
   }
+  if (def->edge_count > ELEMENT_LIMIT || (def->edge_count && !def->edges)) {
+    return def->edges ? fail(ABUT_ERROR_BODY, "the mesh has %zu edges beside those of faces; %zu "
+                             "are the most", def->edge_count, ELEMENT_LIMIT)
+                      : fail(ABUT_ERROR_ARGUMENT, "edges are counted but not given");
+  }
+  TRY(check_edges(def));
   return check_faces(def);
 }
 

@@ -4,6 +4,12 @@
 
 #define EDGES_MOST ((size_t)1 << 24) /* kernels rank them as reals */
 
+/* A pair of vertices, the lower one first. */
+static uint64_t pair_of(uint64_t a, uint64_t b)
+{
+  return a < b ? a << 32 | b : b << 32 | a;
+}
+
 static int compare_pairs(const void *a, const void *b)
 {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -21,7 +27,7 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   uint64_t *pairs = NULL;
-  TRY_DONE(allocate(&memory, corners, sizeof *pairs));
+  TRY_DONE(allocate(&memory, corners + def->edge_count, sizeof *pairs));
   pairs = memory;
   size_t used = 0;
   const uint32_t *corner = def->face_indices;
@@ -29,8 +35,13 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
     for (uint32_t k = 0; k < def->face_sizes[i]; ++k) {
       const uint64_t a = corner[k], b = corner[(k + 1) % def->face_sizes[i]];
       if (a != b) {
-        pairs[used++] = a < b ? a << 32 | b : b << 32 | a;
+        pairs[used++] = pair_of(a, b);
       }
+    }
+  }
+  for (size_t i = 0; i < def->edge_count; ++i) {
+    if (def->edges[2 * i] != def->edges[2 * i + 1]) {
+      pairs[used++] = pair_of(def->edges[2 * i], def->edges[2 * i + 1]);
     }
   }
   qsort(pairs, used, sizeof *pairs, compare_pairs);

@@ -57,7 +57,7 @@ static abut_status measure(const sorted *s, size_t *head_count, size_t *shape_co
   return ABUT_SUCCESS;
 }
 
-static void pack_sorted(const sorted *s, int *head, reals *shape)
+static abut_status pack_sorted(const sorted *s, int *head, reals *shape)
 {
   const void *const *ones = s->ones;
   packer p = {.shape = shape, .ranges = head + HEAD_RANGES};
@@ -69,11 +69,12 @@ static void pack_sorted(const sorted *s, int *head, reals *shape)
       entry[ENTRY_COUNT] = (int)count;
       entry[ENTRY_BASE] = (int)p.base;
       entry[ENTRY_RANGES] = (int)(p.ranges - head);
-      families[i]->pack(&p, ones, count);
+      TRY(families[i]->pack(&p, ones, count));
       head[operation ? HEAD_SUBTRACTED : HEAD_ADDED] += (int)count;
       ones += count;
     }
   }
+  return ABUT_SUCCESS;
 }
 
 abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
@@ -88,7 +89,7 @@ abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **he
   TRY_DONE(allocate(&memory, *head_count, sizeof(int)));
   *head = memory;
   TRY_DONE(reals_create(shape, numbers, real_size));
-  pack_sorted(&s, *head, shape);
+  TRY_DONE(pack_sorted(&s, *head, shape));
 done:
   free(s.ones);
   return status;

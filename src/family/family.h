@@ -54,7 +54,7 @@ typedef struct family {
   /* How many reals one operation's primitives take. */
   size_t (*room)(const void *const *ones, size_t count);
   /* Packs them as NAME_add of the kernels reads them. */
-  void (*pack)(packer *p, const void *const *ones, size_t count);
+  abut_status (*pack)(packer *p, const void *const *ones, size_t count);
   /* Counts a primitive in what abut_get_body_info tells, but for `primitives`. */
   void (*inform)(const void *one, abut_body_info *info);
   /* Widens a box by added primitives. */

@@ -107,11 +107,12 @@ static void pack_pointcloud(packer *p, const abut_pointcloud *c)
   }
 }
 
-static void pack(packer *p, const void *const *ones, size_t count)
+static abut_status pack(packer *p, const void *const *ones, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
     pack_pointcloud(p, ones[i]);
   }
+  return ABUT_SUCCESS;
 }
 
 /* ---- pictures ---- */

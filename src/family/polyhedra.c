@@ -71,11 +71,12 @@ static void pack_polyhedron(packer *p, const abut_polyhedron *c)
   }
 }
 
-static void pack(packer *p, const void *const *ones, size_t count)
+static abut_status pack(packer *p, const void *const *ones, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
     pack_polyhedron(p, ones[i]);
   }
+  return ABUT_SUCCESS;
 }
 
 /* Planes bound no box: a polyhedron is taken to lie near its body's vertices. */

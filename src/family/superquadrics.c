@@ -160,12 +160,13 @@ static void pack_balls(packer *p, const void *const *ones, size_t count)
   p->at += BALL_PLANES * padded;
 }
 
-static void pack(packer *p, const void *const *ones, size_t count)
+static abut_status pack(packer *p, const void *const *ones, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
     pack_superquadric(p, ones[i]);
   }
   pack_balls(p, ones, count);
+  return ABUT_SUCCESS;
 }
 
 /* ---- pictures ---- */

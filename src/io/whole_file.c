@@ -347,6 +347,11 @@ abut_status whole_file_end(whole_file *f, abut_status so_far)
   return status;
 }
 
+abut_status whole_file_put(const whole_file *f, const void *bytes, size_t count)
+{
+  return write_all(f->target, f->file, bytes, count);
+}
+
 abut_status whole_file_write(const char *path, const void *bytes, size_t count)
 {
   whole_file f;

@@ -24,6 +24,9 @@ typedef struct whole_file {
 /* Opens the file, empty. */
 abut_status whole_file_begin(const char *path, whole_file *f);
 
+/* Adds bytes to a file that was begun. */
+abut_status whole_file_put(const whole_file *f, const void *bytes, size_t count);
+
 /* With so_far a success, syncs the file and moves it into place; else, or where that fails, removes
  * it. Returns so_far or the failure. Frees *f either way. */
 abut_status whole_file_end(whole_file *f, abut_status so_far);

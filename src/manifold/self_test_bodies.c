@@ -11,11 +11,36 @@ abut_smoothing self_test_smoothing(void)
   return smoothing;
 }
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The first body's grid, with the arrays that it points to. */
+typedef struct made_grid {
+  double coefficients[COUNT(grid_coefficients)], corrections[COUNT(grid_corrections)];
+  abut_grid_level level;
+  abut_grid grid;
+} made_grid;
+
+static void make_grid(made_grid *m)
+{
+  for (size_t i = 0; i < COUNT(grid_coefficients); ++i) {
+    m->coefficients[i] = GRID_STEP * grid_coefficients[i];
+  }
+  for (size_t i = 0; i < COUNT(grid_corrections); ++i) {
+    m->corrections[i] = GRID_CORRECTION_STEP * grid_corrections[i];
+  }
+  m->level = (abut_grid_level){grid_block, m->corrections, 1};
+  m->grid = (abut_grid){.coefficients = m->coefficients,
+                        .size = {GRID_SIDE, GRID_SIDE, GRID_SIDE},
+                        .origin = {grid_origin[0], grid_origin[1], grid_origin[2]},
+                        .spacing = GRID_SPACING, .levels = &m->level, .level_count = 1};
+}
+
 abut_status self_test_body(abut_context c, int which, abut_body *out)
 {
   const abut_polyhedron polyhedron = {planes, sizeof planes / (6 * sizeof *planes), ABUT_ADD};
   const abut_pointcloud pointcloud = {cloud, sizeof cloud / (7 * sizeof *cloud), ABUT_ADD};
   abut_body_def def = abut_default_body_def();
+  made_grid made;
   def.vertices = which ? vertices_2 : vertices_1;
   def.vertex_count = sizeof vertices_1 / (3 * sizeof *vertices_1);
   def.face_sizes = face_sizes;
@@ -31,6 +56,9 @@ abut_status self_test_body(abut_context c, int which, abut_body *out)
     def.superquadric_count = sizeof superquadrics_1 / sizeof *superquadrics_1;
     def.polyhedra = &polyhedron;
     def.polyhedron_count = 1;
+    make_grid(&made);
+    def.grids = &made.grid;
+    def.grid_count = 1;
   }
   return abut_create_body(c, &def, out);
 }

@@ -49,6 +49,10 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   TRY(abut_get_body_info(body2, &info2));
   double size = fmax(info1.diagonal, info2.diagonal);
   size = size > 0.0 ? size : 1.0; /* two single points */
+  if (0.004 * size < SMOOTHING_LENGTH_LEAST) {
+    return fail(ABUT_ERROR_ARGUMENT, "bodies of %g m are too small to fit a smoothing to, which is "
+                "at least %g m: give them in a larger unit", size, SMOOTHING_LENGTH_LEAST);
+  }
   *out = abut_default_smoothing();
   out->length = 0.06 * size;
   out->union_ = out->plane = 0.004 * size;

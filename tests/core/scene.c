@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include "grids.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,23 @@ static size_t random_faces(uint64_t *seed, size_t vertices, size_t faces, uint32
   return at;
 }
 
+/* The body with a grid besides, in every third: added, or subtracted where `kind` is small. It
+ * draws numbers of its own, so that the caller's stay what they are. */
+static bool create_with_grid(abut_context context, abut_body_def *def, double kind, abut_body *out)
+{
+  grid_sample *sample = calloc(1, sizeof *sample);
+  uint64_t seed = 1 + (uint64_t)(1e9 * kind);
+  REQUIRE(sample != NULL);
+  if (kind > 0.2 && kind < 0.5) {
+    grid_sample_make(sample, &seed, 1 + (kind < 0.35), 0.7, kind < 0.3 ? ABUT_SUBTRACT : ABUT_ADD);
+    def->grids = &sample->grid;
+    def->grid_count = 1;
+  }
+  const bool made = CHECK_OK(abut_create_body(context, def, out));
+  free(sample);
+  return made;
+}
+
 bool any_body(abut_context context, uint64_t *seed, abut_body *out)
 {
   enum { VERTICES = 9, FACES = 4, KINDS = 3, EACH = 2, POINTS = 12 };
@@ -243,7 +261,7 @@ bool any_body(abut_context context, uint64_t *seed, abut_body *out)
     *counts[i] = (size_t)(random_uniform(seed) * (i == first ? 2.0 : 1.4)) + (i == first);
   }
   def.cloud_from_mesh = kind > 0.9;
-  return CHECK_OK(abut_create_body(context, &def, out));
+  return create_with_grid(context, &def, kind, out);
 }
 
 bool awkward_bodies(abut_context context, abut_body bodies[AWKWARD])

@@ -292,6 +292,8 @@ int main(int argc, char **argv)
   compare_golden(context, argv[2], "airplane-drill");
   compare_golden(context, argv[2], "box-on-box");
   compare_golden(context, argv[2], "composed");
+  compare_golden(context, argv[2], "grids");
+  compare_golden(context, argv[2], "grids-fine");
   compare_random(context);
   try_deep_thresholds(context);
   CHECK_OK(abut_destroy_context(context));

@@ -1,6 +1,7 @@
 /* The field's closed-form derivatives as C: gradients and Jacobians against duals of the field, and
  * their own derivatives against central differences. REAL_DOUBLE is the build's; in float only
  * that every number is finite, and that distance and normal are the field's. */
+#include "grids.h"
 #include "support/check.h"
 
 #include "body/parts.h"
@@ -52,6 +53,8 @@ static double planes[6 * PLANES], points[7 * POINTS];
 static const abut_polyhedron polyhedra[] = {{planes, 6, ABUT_ADD},
                                             {planes + 36, 4, ABUT_SUBTRACT}};
 static const abut_pointcloud clouds[] = {{points, 4, ABUT_ADD}, {points + 28, 4, ABUT_SUBTRACT}};
+static grid_sample samples[2]; /* one added, one subtracted */
+static abut_grid grids[2];
 
 static void fill_primitives(void)
 {
@@ -65,10 +68,16 @@ static void fill_primitives(void)
   for (int i = 0; i < 7 * POINTS; ++i) {
     points[i] = i % 7 == 6 ? 0.25 + 0.1 * random_uniform(&seed) : 0.4 * random_normal(&seed);
   }
+  for (size_t i = 0; i < 2; ++i) {
+    grid_sample_make(&samples[i], &seed, 2 - i, 1.0, i ? ABUT_SUBTRACT : ABUT_ADD);
+    samples[i].grid.origin[0] += 2.0 * samples[i].grid.spacing * (double)i;
+    grids[i] = samples[i].grid;
+  }
 }
 
 static body make_body(const char *name, double sharpness, const abut_superquadric *solid,
-                      size_t solid_count, size_t polyhedron_count, size_t cloud_count)
+                      size_t solid_count, size_t polyhedron_count, size_t cloud_count,
+                      size_t grid_count)
 {
   abut_body_def def = abut_default_body_def();
   def.superquadrics = solid;
@@ -77,6 +86,8 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.superquadric_count = solid_count;
   def.polyhedron_count = polyhedron_count;
   def.pointcloud_count = cloud_count;
+  def.grids = grids;
+  def.grid_count = grid_count;
   body b = {.name = name, .c = coefficients_of(sharpness)};
   size_t count;
   CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
@@ -235,21 +246,22 @@ static void test_bodies(void)
   const struct {
     const char *name;
     double sharpness;
-    size_t solids, polyhedra, clouds;
+    size_t solids, polyhedra, clouds, grids;
     double floor;
   } cases[] = {
-    {"a superquadric", 0.05, 1, 0, 0, LEAST},
-    {"superquadrics", 0.05, 4, 0, 0, 1e-3},
-    {"superquadrics, sharp", 1e-6, 4, 0, 0, 1e-3},
-    {"a polyhedron", 0.05, 0, 1, 0, LEAST},
-    {"a cloud", 0.05, 0, 0, 1, 1e-3},
-    {"mixed", 0.05, 4, 1, 1, 1e-3},
-    {"mixed, subtracted", 0.05, 5, 2, 2, 1e-3},
-    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 1e-3},
+    {"a superquadric", 0.05, 1, 0, 0, 0, LEAST},
+    {"superquadrics", 0.05, 4, 0, 0, 0, 1e-3},
+    {"superquadrics, sharp", 1e-6, 4, 0, 0, 0, 1e-3},
+    {"a polyhedron", 0.05, 0, 1, 0, 0, LEAST},
+    {"a cloud", 0.05, 0, 0, 1, 0, 1e-3},
+    {"a grid", 0.05, 0, 0, 0, 1, 1e-3},
+    {"mixed", 0.05, 4, 1, 1, 1, 1e-3},
+    {"mixed, subtracted", 0.05, 5, 2, 2, 2, 1e-3},
+    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 2, 1e-3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, cases[i].sharpness, solids, cases[i].solids,
-                       cases[i].polyhedra, cases[i].clouds);
+                       cases[i].polyhedra, cases[i].clouds, cases[i].grids);
     compare_body(&b, cases[i].floor);
     free_body(&b);
   }
@@ -267,7 +279,7 @@ static void test_exponents(void)
     const abut_superquadric s = {{0.3, 0.2, 0.5}, {exponents[i / 6], exponents[i % 6]}, {0, 0, 0},
                                  {1, 0, 0, 0}, ABUT_ADD};
     snprintf(name, sizeof name, "exponents %g, %g", exponents[i / 6], exponents[i % 6]);
-    body b = make_body(name, 0.05, &s, 1, 0, 0);
+    body b = make_body(name, 0.05, &s, 1, 0, 0, 0);
     worst w = {0};
     for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
       const real x[3] = {(real)places[k][0], (real)places[k][1], (real)places[k][2]};
@@ -282,7 +294,7 @@ static void test_exponents(void)
 static void test_sphere(void)
 {
   const abut_superquadric ball = {{0.5, 0.5, 0.5}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0);
+  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0, 0);
   const real x[3] = {R(0.6), R(-0.48), R(0.64)}; /* |x|^2 = 1 */
   real jet[ENTRIES], want[ENTRIES] = {R(0.5), x[0], x[1], x[2], x[0], x[1], x[2]};
   for (int i = 0; i < 9; ++i) {
@@ -349,6 +361,60 @@ static void test_finite(void)
     const abut_pointcloud cloud = {numbers, 3, ABUT_ADD};
     test_finite_body(NULL, &cloud, 0.01, normal[i % 3]);
   }
+}
+
+/* ---- grids ---- */
+
+/* Where clipping begins and ends, at borders of cells and blocks, in corners and far outside. */
+static void test_grid_places(void)
+{
+  static const double cells[] = {-30.0, -1.0, 0.0, 0.4, 1.0, 1.3, 2.0, 2.5, 4.0, 5.0, 6.3, 8.0};
+  enum { CELLS = sizeof cells / sizeof cells[0] };
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1);
+  worst w = {0};
+  for (int i = 0; i < CELLS * CELLS * CELLS; ++i) {
+    const double u[3] = {cells[i % CELLS], 11.0 - cells[i / CELLS % CELLS],
+                         cells[i / (CELLS * CELLS)]};
+    real x[3];
+    for (int k = 0; k < 3; ++k) {
+      x[k] = (real)(grids[0].origin[k] + grids[0].spacing * u[k]);
+    }
+    compare_dual(&b, x, "cells and corners", 1e-3, &w);
+  }
+  judge_dual(&b, "cells and corners", w);
+  free_body(&b);
+}
+
+/* Across borders nothing jumps, up to second derivatives. */
+static void test_grid_seams(void)
+{
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1);
+  uint64_t seed = 63;
+  double most[2] = {0.0, 0.0};
+  for (int i = 0; i < 2000; ++i) {
+    static const double borders[] = {0.0, 1.0, 2.0, 3.0, 4.0, 4.5, 6.0, 8.0, 9.0, 10.0, 11.0};
+    const int axis = i % 3;
+    real low[3], high[3], jets[2][ENTRIES];
+    for (int k = 0; k < 3; ++k) {
+      const double u = 12.0 * random_uniform(&seed);
+      low[k] = high[k] = (real)(grids[0].origin[k] + grids[0].spacing * u);
+    }
+    const double at = grids[0].origin[axis] + grids[0].spacing * borders[i % 11];
+    const double apart = 16.0 * (double)REAL_EPSILON;
+    low[axis] = (real)(at - apart);
+    high[axis] = (real)(at + apart);
+    jet_at(&b, low, jets[0]);
+    jet_at(&b, high, jets[1]);
+    for (int k = 0; k < ENTRIES; ++k) {
+      double *jump = &most[k >= JACOBIAN];
+      *jump = fmax(*jump, fabs((double)jets[0][k] - (double)jets[1][k]));
+    }
+  }
+  printf("across borders of cells a first derivative jumps by %.1e, a second one by %.1e\n",
+         most[0], most[1]);
+  check(most[0] < 1e4 * (double)REAL_EPSILON && most[1] < 1e6 * (double)REAL_EPSILON,
+        "jumps of %g and %g", most[0], most[1]);
+  free_body(&b);
 }
 
 /* ---- derivatives of jets ---- */
@@ -419,21 +485,35 @@ static void differentiate(const body *b, const double x[3], double step, tally *
   }
 }
 
+/* Well inside a cell of the finest level of both grids: their third derivatives jump at borders. */
+static void into_cell(double x[3])
+{
+  const double size = grids[0].spacing / 4.0;
+  for (int k = 0; k < 3; ++k) {
+    const double at = (x[k] - grids[0].origin[k]) / size;
+    x[k] = grids[0].origin[k] + size * (floor(at) + 0.25 + 0.5 * (at - floor(at)));
+  }
+}
+
 static void test_second_derivatives(void)
 {
   const struct {
     const char *name;
-    size_t solids, polyhedra, clouds;
-  } cases[] = {{"superquadrics", 4, 0, 0}, {"a polyhedron", 0, 1, 0}, {"a cloud", 0, 0, 1},
-               {"mixed, subtracted", 5, 2, 2}};
+    size_t solids, polyhedra, clouds, grids;
+  } cases[] = {{"superquadrics", 4, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0},
+               {"a cloud", 0, 0, 1, 0}, {"mixed, subtracted", 5, 2, 2, 0},
+               {"a grid", 0, 0, 0, 1}, {"grids, subtracted", 1, 0, 0, 2}};
   uint64_t seed = 62;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, 0.05, solids, cases[i].solids, cases[i].polyhedra,
-                       cases[i].clouds);
+                       cases[i].clouds, cases[i].grids);
     tally t = {0};
     for (int k = 0; k < 200; ++k) {
-      const double x[3] = {0.6 * random_normal(&seed), 0.6 * random_normal(&seed),
-                           0.6 * random_normal(&seed)};
+      double x[3] = {0.6 * random_normal(&seed), 0.6 * random_normal(&seed),
+                     0.6 * random_normal(&seed)};
+      if (cases[i].grids) {
+        into_cell(x);
+      }
       differentiate(&b, x, 2e-4, &t);
     }
     printf("%-26s values %.1e, second derivatives %.1e, %zu of %zu of second order (%zu in all)\n",
@@ -454,6 +534,8 @@ int main(void)
   test_exponents();
   test_sphere();
   test_finite();
+  test_grid_places();
+  test_grid_seams();
 #if REAL_DOUBLE
   test_second_derivatives();
 #endif

@@ -435,7 +435,7 @@ static void try_ways(const abut_body bodies[2], const char *name, bool all)
 
 int main(int argc, char **argv)
 {
-  static const char *const names[] = {"figure-gate", "box-on-box", "composed"};
+  static const char *const names[] = {"figure-gate", "box-on-box", "composed", "grids-fine"};
   precision = precision_of(argc, argv);
   abut_context context;
   if (argc < 3 || !test_context(precision, &context)) {

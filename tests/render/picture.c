@@ -139,6 +139,32 @@ bool make_cloud_ball(abut_context context, abut_body *out)
   return CHECK_OK(abut_create_body(context, &def, out));
 }
 
+#define GRID_NODES 27
+#define GRID_SPACING 0.125
+
+/* With a dent of a finer level, away from what is looked at. */
+bool make_grid_ball(abut_context context, abut_body *out)
+{
+  static double c[GRID_NODES * GRID_NODES * GRID_NODES], dent[512];
+  static const int32_t block[3] = {2, 2, 4};
+  const abut_grid_level level = {block, dent, 1};
+  const double low = -0.5 * GRID_SPACING * (GRID_NODES - 1);
+  for (int i = 0; i < GRID_NODES * GRID_NODES * GRID_NODES; ++i) {
+    const double x = low + GRID_SPACING * (i / (GRID_NODES * GRID_NODES));
+    const double y = low + GRID_SPACING * (i / GRID_NODES % GRID_NODES);
+    const double z = low + GRID_SPACING * (i % GRID_NODES);
+    c[i] = sqrt(x * x + y * y + z * z) - 1.0;
+  }
+  dent[4 * 64 + 4 * 8 + 4] = 0.01;
+  const abut_grid grid = {.coefficients = c, .size = {GRID_NODES, GRID_NODES, GRID_NODES},
+                          .origin = {low, low, low}, .spacing = GRID_SPACING, .levels = &level,
+                          .level_count = 1};
+  abut_body_def def = octahedron_def();
+  def.grids = &grid;
+  def.grid_count = 1;
+  return CHECK_OK(abut_create_body(context, &def, out));
+}
+
 bool make_pair(abut_body body1, abut_body body2, abut_pair *out)
 {
   abut_smoothing smoothing;

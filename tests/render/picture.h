@@ -36,6 +36,9 @@ bool make_ball(abut_context context, abut_body *out);
 bool make_drilled(abut_context context, abut_body *out);
 bool make_cloud_ball(abut_context context, abut_body *out);
 
+/* The same ball as a grid. */
+bool make_grid_ball(abut_context context, abut_body *out);
+
 /* A pair with the smoothing that fits. */
 bool make_pair(abut_body body1, abut_body body2, abut_pair *out);
 

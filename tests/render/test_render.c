@@ -144,6 +144,23 @@ static void test_cloud(abut_pair clouds)
   picture_free(&p);
 }
 
+/* A grid's ball is as round as a superquadric's, and is seen from near its rim, too. */
+static void test_grid(abut_pair grids)
+{
+  abut_view v = small_view();
+  for (int i = 0; i < 3; ++i) {
+    v.zoom = i == 2 ? 0.5 : 1.0;
+    v.azimuth = 0.7 * i;
+    v.elevation = 0.4 * i;
+    picture p = draw(grids, &v, here, here);
+    const disc d = fit_disc(&p);
+    check(hypot(d.x - 60.0, d.y - 50.0) < 0.8, "the grid's centre is at %.2f, %.2f", d.x, d.y);
+    check(fabs(d.radius - 45.0 * v.zoom) < 1.0 && d.stray < 1.3,
+          "a grid's ball has radius %.2f, +-%.2f", d.radius, d.stray);
+    picture_free(&p);
+  }
+}
+
 /* Contacts change pixels where they are, and the bar its corner; nothing else. */
 static void test_contacts(abut_pair balls)
 {
@@ -341,21 +358,24 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  abut_body ball, drilled, cloud;
-  abut_pair balls, drills, clouds;
+  abut_body ball, drilled, cloud, grid;
+  abut_pair balls, drills, clouds, grids;
   if (make_ball(context, &ball) && make_drilled(context, &drilled) &&
-      make_cloud_ball(context, &cloud) && make_pair(ball, ball, &balls) &&
+      make_cloud_ball(context, &cloud) && make_grid_ball(context, &grid) &&
+      make_pair(ball, ball, &balls) && make_pair(grid, grid, &grids) &&
       make_pair(drilled, drilled, &drills) && make_pair(cloud, cloud, &clouds)) {
     test_silhouette(balls);
     test_shading(balls);
     test_places(balls);
     test_hole(drills);
     test_cloud(clouds);
+    test_grid(grids);
     test_contacts(balls);
     test_same(drills);
     test_sizes(balls);
     test_far(balls);
     test_far(clouds);
+    test_far(grids);
     test_refused(balls);
     test_agreement(context, precision);
   }

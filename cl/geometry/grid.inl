@@ -1,0 +1,480 @@
+// Grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/spec.md,
+// section 4). C2, at a cost that does not grow with the grid.
+//
+// A point is clipped softly to the grid's cells but the outermost, u the clipped coordinates, in
+// cells. On level l, from 0, the spline's coordinates are 2^l u; of level 0 a lane has its cell's
+// 4 x 4 x 4 coefficients, of finer ones those of the block around it, if there is one. All levels
+// pass through one loop, so that the text of the sum is compiled once.
+//
+// Where clipping moved the point by d from where the spline is phi_c with the gradient g:
+//   phi = sqrt(max(phi_c^2 + 2 phi_c g.d + |d|^2, phi_c^2 / 4)),  raw normal (phi_c g + d) / phi
+
+// ---- clipping ----
+
+// Clipped coordinates, with what clipping does to the point.
+typedef struct FN(grid_place) {
+  vec u;        // in cells
+  vec moved;    // from the clipped point to the point [m]
+  vec keep;     // the derivative of u along each axis, 1 where the point is left alone
+  vec lose;     // 1 - keep
+  ilane out;    // whether clipping moved the point
+  int some_out;
+} FN(grid_place);
+
+// 0 up to -1, v from 1 on, twice continuously differentiable between; and its derivative. What is
+// no number stays none.
+static num FN(grid_ramp)(num v)
+{
+  const num up = n_shift(v, R(1.0));
+  const num curve =
+    n_scale(n_mul(n_mul(n_mul(up, up), up), n_shift(n_neg(v), R(3.0))), R(0.0625));
+  const num most = n_select(n_value(v) < lane_lit(R(1.0)), curve, v);
+  return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), most);
+}
+
+static num FN(grid_ramp_slope)(num v)
+{
+  const num up = n_shift(v, R(1.0));
+  const num curve = n_scale(n_mul(n_mul(up, up), n_shift(n_neg(v), R(2.0))), R(0.25));
+  const num most = n_select(n_value(v) < lane_lit(R(1.0)), curve, n_lit(R(1.0)));
+  return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), most);
+}
+
+// One coordinate, clipped to [1, size - 2]. From the nearer side, so that nothing cancels far away.
+static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose)
+{
+  const ilane low = n_value(u) < lane_lit(R(0.5) * (size - R(1.0)));
+  const num in = n_select(low, n_shift(u, R(-1.0)), n_shift(n_neg(u), size - R(2.0)));
+  const num out = n_neg(in);
+  const num kept = FN(grid_ramp)(in), over = FN(grid_ramp)(out);
+  *moved = n_select(low, n_neg(over), over);
+  *keep = FN(grid_ramp_slope)(in);
+  *lose = FN(grid_ramp_slope)(out);
+  return n_select(low, n_shift(kept, R(1.0)), n_shift(n_neg(kept), size - R(2.0)));
+}
+
+static FN(grid_place) FN(grid_place_at)(GLOBAL const real *s, vec x)
+{
+  const real scale = s[GRID_SPACING_INV], spacing = s[GRID_SPACING];
+  GLOBAL const real *size = s + GRID_SIZES;
+  FN(grid_place) p;
+  p.u.x = FN(grid_clip)(n_scale(n_shift(x.x, -s[0]), scale), size[0], &p.moved.x, &p.keep.x,
+                        &p.lose.x);
+  p.u.y = FN(grid_clip)(n_scale(n_shift(x.y, -s[1]), scale), size[1], &p.moved.y, &p.keep.y,
+                        &p.lose.y);
+  p.u.z = FN(grid_clip)(n_scale(n_shift(x.z, -s[2]), scale), size[2], &p.moved.z, &p.keep.z,
+                        &p.lose.z);
+  p.moved = FN(make)(n_scale(p.moved.x, spacing), n_scale(p.moved.y, spacing),
+                     n_scale(p.moved.z, spacing));
+  p.out = n_value(FN(dot3)(p.moved, p.moved)) > lane_lit(R(0.0));
+  p.some_out = lane_any(p.out);
+  return p;
+}
+
+// ---- the spline ----
+
+// A distance with its derivatives, of which those up to the order that is asked for hold.
+typedef struct FN(grid_jet) {
+  num phi;
+  vec g;
+  FN(symmetric) h;
+} FN(grid_jet);
+
+#if !NUM_DUAL
+// All sums are of plain lanes: a dual's tangents follow from the next derivatives, so that no sum
+// is made for each of them. Loops keep few numbers at a time: basis functions come from a table, by
+// the loop's variable, and nothing else is indexed by one (see num/dual.inl).
+
+// The third derivatives, which duals of second ones need.
+typedef struct grid_thirds {
+  lane xxx, xxy, xxz, xyy, xyz, xzz, yyy, yyz, yzz, zzz;
+} grid_thirds;
+
+typedef struct grid_sum {
+  FN(grid_jet) jet;
+  grid_thirds third;
+} grid_sum;
+
+// The four basis functions that are not 0 at t in [0, 1]: times 1, t, t^2, t^3.
+#define BASIS_ROW(a, b, c, d) a / R(6.0), b / R(6.0), c / R(6.0), d / R(6.0)
+CONSTANT real grid_pieces[16] = {
+  BASIS_ROW(R(1.0), R(-3.0), R(3.0), R(-1.0)),
+  BASIS_ROW(R(4.0), R(0.0), R(-6.0), R(3.0)),
+  BASIS_ROW(R(1.0), R(3.0), R(3.0), R(-3.0)),
+  BASIS_ROW(R(0.0), R(0.0), R(0.0), R(1.0)),
+};
+#undef BASIS_ROW
+
+// One of them, with its derivatives.
+typedef struct grid_basis {
+  lane value, slope, curve;
+  real third;
+} grid_basis;
+
+static grid_basis grid_basis_at(lane t, int i)
+{
+  const real c0 = grid_pieces[4 * i], c1 = grid_pieces[4 * i + 1];
+  const real c2 = grid_pieces[4 * i + 2], c3 = grid_pieces[4 * i + 3];
+  grid_basis w;
+  w.value = ((t * c3 + c2) * t + c1) * t + c0;
+  w.slope = (t * (R(3.0) * c3) + R(2.0) * c2) * t + c1;
+  w.curve = t * (R(6.0) * c3) + R(2.0) * c2;
+  w.third = R(6.0) * c3;
+  return w;
+}
+
+// All four along one axis.
+typedef struct grid_along {
+  grid_basis a, b, c, d;
+} grid_along;
+
+static grid_along grid_along_at(lane t)
+{
+  grid_along w;
+  w.a = grid_basis_at(t, 0);
+  w.b = grid_basis_at(t, 1);
+  w.c = grid_basis_at(t, 2);
+  w.d = grid_basis_at(t, 3);
+  return w;
+}
+
+// Sums along z, of one row of coefficients: derivatives by z.
+typedef struct grid_row {
+  lane value, slope, curve, third;
+} grid_row;
+
+static grid_row grid_row_at(GLOBAL const real *p, ilane at, const grid_along *z, int order)
+{
+  const lane a = lane_gather(p, at), b = lane_gather(p + 1, at);
+  const lane c = lane_gather(p + 2, at), d = lane_gather(p + 3, at);
+  grid_row r;
+  r.value = z->a.value * a + (z->b.value * b + (z->c.value * c + z->d.value * d));
+  r.slope = r.curve = r.third = lane_lit(R(0.0));
+  if (order > 0) {
+    r.slope = z->a.slope * a + (z->b.slope * b + (z->c.slope * c + z->d.slope * d));
+  }
+  if (order > 1) {
+    r.curve = z->a.curve * a + (z->b.curve * b + (z->c.curve * c + z->d.curve * d));
+  }
+  if (order > 2) {
+    r.third = (d - a) + R(3.0) * (b - c);
+  }
+  return r;
+}
+
+// Sums over one plane across x: derivatives by y and z.
+typedef struct grid_plane {
+  lane value, y, z, yy, yz, zz, yyy, yyz, yzz, zzz;
+} grid_plane;
+
+static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const grid_along *z,
+                         int order, grid_plane *s)
+{
+  const grid_row r = grid_row_at(p, at, z, order);
+  s->value = y.value * r.value + s->value;
+  if (order > 0) {
+    s->y = y.slope * r.value + s->y;
+    s->z = y.value * r.slope + s->z;
+  }
+  if (order > 1) {
+    s->yy = y.curve * r.value + s->yy;
+    s->yz = y.slope * r.slope + s->yz;
+    s->zz = y.value * r.curve + s->zz;
+  }
+  if (order > 2) {
+    s->yyy = y.third * r.value + s->yyy;
+    s->yyz = y.curve * r.slope + s->yyz;
+    s->yzz = y.slope * r.curve + s->yzz;
+    s->zzz = y.value * r.third + s->zzz;
+  }
+}
+
+// Along y, work-items with lanes take what is known of all planes; others make it again, for
+// registers.
+#if LANES > 1
+typedef grid_along grid_next;
+#define grid_next_at(t) grid_along_at(t)
+#else
+typedef lane grid_next;
+#define grid_next_at(t) (t)
+#endif
+
+static grid_plane grid_plane_at(GLOBAL const real *p, ilane at, int stride, const grid_next *y,
+                                const grid_along *z, int order)
+{
+  const lane zero = lane_lit(R(0.0));
+  grid_plane s;
+  s.value = s.y = s.z = s.yy = s.yz = s.zz = s.yyy = s.yyz = s.yzz = s.zzz = zero;
+#if LANES > 1
+  grid_add_row(p, at, y->a, z, order, &s);
+  grid_add_row(p + stride, at, y->b, z, order, &s);
+  grid_add_row(p + 2 * stride, at, y->c, z, order, &s);
+  grid_add_row(p + 3 * stride, at, y->d, z, order, &s);
+#else
+  for (int j = 0; j < 4; ++j, p += stride) {
+    grid_add_row(p, at, grid_basis_at(*y, j), z, order, &s);
+  }
+#endif
+  return s;
+}
+
+// Adds a plane with its basis function, in the grid's coordinates: `scale` times slower than the
+// level's. share: 0 for a lane that is not to have it, else 1.
+static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real scale, int order,
+                           grid_sum *sum)
+{
+  FN(grid_jet) *j = &sum->jet;
+  grid_thirds *t = &sum->third;
+  lane value = x.value * share, slope = x.slope * share, curve = x.curve * share;
+  j->phi = value * p->value + j->phi;
+  if (order > 0) {
+    value = value * scale;
+    slope = slope * scale;
+    j->g.x = slope * p->value + j->g.x;
+    j->g.y = value * p->y + j->g.y;
+    j->g.z = value * p->z + j->g.z;
+  }
+  if (order > 1) {
+    value = value * scale;
+    slope = slope * scale;
+    curve = curve * (scale * scale);
+    j->h.xx = curve * p->value + j->h.xx;
+    j->h.xy = slope * p->y + j->h.xy;
+    j->h.xz = slope * p->z + j->h.xz;
+    j->h.yy = value * p->yy + j->h.yy;
+    j->h.yz = value * p->yz + j->h.yz;
+    j->h.zz = value * p->zz + j->h.zz;
+  }
+  if (order > 2) {
+    value = value * scale;
+    slope = slope * scale;
+    curve = curve * scale;
+    t->xxx = share * (x.third * (scale * scale * scale)) * p->value + t->xxx;
+    t->xxy = curve * p->y + t->xxy;
+    t->xxz = curve * p->z + t->xxz;
+    t->xyy = slope * p->yy + t->xyy;
+    t->xyz = slope * p->yz + t->xyz;
+    t->xzz = slope * p->zz + t->xzz;
+    t->yyy = value * p->yyy + t->yyy;
+    t->yyz = value * p->yyz + t->yyz;
+    t->yzz = value * p->yzz + t->yzz;
+    t->zzz = value * p->zzz + t->zzz;
+  }
+}
+
+// Adds 64 coefficients, the first at `at`. w: the place in the cell.
+static void grid_add_cell(GLOBAL const real *p, ilane at, int stride_x, int stride_y, vec w,
+                          lane share, real scale, int order, grid_sum *sum)
+{
+  const grid_along z = grid_along_at(w.z);
+  const grid_next y = grid_next_at(w.y);
+  for (int i = 0; i < 4; ++i, p += stride_x) {
+    const grid_plane plane = grid_plane_at(p, at, stride_y, &y, &z, order);
+    grid_add_plane(&plane, grid_basis_at(w.x, i), share, scale, order, sum);
+  }
+}
+
+// The whole number below x, in [low, high], whatever x is.
+static lane grid_below(lane x, real low, real high)
+{
+  return lane_max(lane_min(lane_floor(x), lane_lit(high)), lane_lit(low));
+}
+
+// Where a lane's numbers begin: behind `first`, at (i, j, k) of an array whose sides are given.
+static ilane grid_at(ilane first, lane i, lane j, lane k, int side_y, int side_z)
+{
+  return first + (LANE_TO_INT(i) * side_y + LANE_TO_INT(j)) * side_z + LANE_TO_INT(k);
+}
+
+// The spline with the first `levels` levels of corrections, up to derivatives of an order of at
+// most 3, in cells. u: clipped.
+static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int order)
+{
+  const lane zero = lane_lit(R(0.0));
+  vec u = clipped;
+  int side_x = (int)s[GRID_SIZES], side_y = (int)s[GRID_SIZES + 1];
+  int side_z = (int)s[GRID_SIZES + 2];
+  int map_x = (int)s[GRID_MAP], map_y = (int)s[GRID_MAP + 1], map_z = (int)s[GRID_MAP + 2];
+  const int map = GRID_STRIDE + GRID_PADDED(side_x * side_y * side_z);
+  const int blocks = map + GRID_MAPS * GRID_PADDED(map_x * map_y * map_z);
+  // The first level's cells are 1 to size - 3, whose coefficients begin one node before.
+  ilane coefficients_at = (ilane)(GRID_STRIDE - (side_y + 1) * side_z - 1), links_at = (ilane)map;
+  real low = R(1.0);
+  int most_x = side_x - 3, most_y = side_y - 3, most_z = side_z - 3;
+  lane share = lane_lit(R(1.0));
+  real scale = R(1.0);
+  grid_sum sum;
+  sum.jet.phi = zero;
+  sum.jet.g = FN(make)(zero, zero, zero);
+  sum.jet.h.xx = sum.jet.h.yy = sum.jet.h.zz = sum.jet.h.xy = sum.jet.h.xz = sum.jet.h.yz = zero;
+  sum.third.xxx = sum.third.xxy = sum.third.xxz = sum.third.xyy = sum.third.xyz = zero;
+  sum.third.xzz = sum.third.yyy = sum.third.yyz = sum.third.yzz = sum.third.zzz = zero;
+  for (int level = 0;; ++level) {
+    const lane i = grid_below(u.x, low, (real)most_x);
+    const lane j = grid_below(u.y, low, (real)most_y);
+    const lane k = grid_below(u.z, low, (real)most_z);
+    grid_add_cell(s, grid_at(coefficients_at, i, j, k, side_y, side_z), side_y * side_z, side_z,
+                  FN(make)(u.x - i, u.y - j, u.z - k), share, scale, order, &sum);
+    if (level == levels) {
+      break;
+    }
+    const real quarter = R(1.0) / GRID_MAP_CELLS;
+    const lane bi = grid_below(u.x * quarter, R(0.0), (real)(map_x - 1));
+    const lane bj = grid_below(u.y * quarter, R(0.0), (real)(map_y - 1));
+    const lane bk = grid_below(u.z * quarter, R(0.0), (real)(map_z - 1));
+    const lane block = lane_gather(s, grid_at(links_at, bi, bj, bk, map_y, map_z));
+    const ilane there = (block >= zero) & (share > zero);
+    if (!lane_any(there)) {
+      break;
+    }
+    // A lane without a block reads the first one's numbers.
+    share = lane_select(there, lane_lit(R(1.0)), zero);
+    links_at = LANE_TO_INT(lane_max(block * share, zero)) * GRID_BLOCK_STRIDE + blocks;
+    coefficients_at = links_at + GRID_CHILDREN;
+    u = FN(make)((u.x - bi * (real)GRID_MAP_CELLS) * R(2.0),
+                 (u.y - bj * (real)GRID_MAP_CELLS) * R(2.0),
+                 (u.z - bk * (real)GRID_MAP_CELLS) * R(2.0));
+    side_x = side_y = side_z = GRID_NODES;
+    map_x = map_y = map_z = 2;
+    most_x = most_y = most_z = GRID_CELLS - 1;
+    low = R(0.0);
+    scale *= R(2.0);
+  }
+  return sum;
+}
+
+static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int order)
+{
+  return grid_spline(s, levels, u, order).jet;
+}
+#else
+
+// v and how it changes by the slopes x, y, z along a dual's tangents. du: of the value 0.
+static num FN(grid_moves)(lane v, vec du, lane x, lane y, lane z)
+{
+  return n_tmad(du.x, x, n_tmad(du.y, y, n_tmad(du.z, z, n_of(v))));
+}
+
+static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int order)
+{
+  const lane zero = lane_lit(R(0.0));
+  const vec3_r at = make_r(n_value(u.x), n_value(u.y), n_value(u.z));
+  const vec du = FN(make)(n_with_value(u.x, zero), n_with_value(u.y, zero),
+                          n_with_value(u.z, zero));
+  const grid_sum sum = grid_spline(s, levels, at, order + 1);
+  const vec3_r g = sum.jet.g;
+  const symmetric_r h = sum.jet.h;
+  const grid_thirds t = sum.third;
+  FN(grid_jet) j;
+  j.phi = FN(grid_moves)(sum.jet.phi, du, g.x, g.y, g.z);
+  if (order > 0) {
+    j.g.x = FN(grid_moves)(g.x, du, h.xx, h.xy, h.xz);
+    j.g.y = FN(grid_moves)(g.y, du, h.xy, h.yy, h.yz);
+    j.g.z = FN(grid_moves)(g.z, du, h.xz, h.yz, h.zz);
+  }
+  if (order > 1) {
+    j.h.xx = FN(grid_moves)(h.xx, du, t.xxx, t.xxy, t.xxz);
+    j.h.yy = FN(grid_moves)(h.yy, du, t.xyy, t.yyy, t.yyz);
+    j.h.zz = FN(grid_moves)(h.zz, du, t.xzz, t.yzz, t.zzz);
+    j.h.xy = FN(grid_moves)(h.xy, du, t.xxy, t.xyy, t.xyz);
+    j.h.xz = FN(grid_moves)(h.xz, du, t.xxz, t.xyz, t.xzz);
+    j.h.yz = FN(grid_moves)(h.yz, du, t.xyz, t.yyz, t.yzz);
+  }
+  return j;
+}
+#endif
+
+// ---- distance and normal ----
+
+// M diag(c): rows times the clip's slopes.
+static vec FN(times3)(vec a, vec b)
+{
+  return FN(make)(n_mul(a.x, b.x), n_mul(a.y, b.y), n_mul(a.z, b.z));
+}
+
+// The spline in metres, left as it is where the point was not clipped.
+static void FN(grid_inside)(GLOBAL const real *s, const FN(grid_jet) *j, FN(surface) *out,
+                            FN(mat3) *h)
+{
+  const real scale = s[GRID_SPACING_INV];
+  const num twice = n_lit(scale * scale);
+  out->phi = j->phi;
+  out->g = out->gradient = FN(scale3)(j->g, n_lit(scale));
+  *h = FN(rows_of)(j->h);
+  h->x = FN(scale3)(h->x, twice);
+  h->y = FN(scale3)(h->y, twice);
+  h->z = FN(scale3)(h->z, twice);
+}
+
+// A row of the raw normal's derivative outside, with `g` the gradient's entry of the row and
+// `raw` the raw normal's: g (C g)' + phi_c H C - raw (grad phi)', over phi; and on the diagonal the
+// share of the point that clipping lost.
+static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g, vec h, num phi_c,
+                             vec gradient, num over)
+{
+  const vec turn = FN(mad3)(FN(times3)(h, p->keep), phi_c, FN(scale3)(kept_g, g));
+  return FN(scale3)(FN(mad3)(gradient, n_neg(raw), turn), over);
+}
+
+// Where clipping moved the point: *out holds phi_c and g, h the second derivatives there.
+static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *h,
+                             FN(surface) *out)
+{
+  const num phi_c = out->phi;
+  const vec g = out->g;
+  const num along = FN(dot3)(g, p->moved);
+  const num square = n_mad(phi_c, n_add(phi_c, n_add(along, along)), FN(dot3)(p->moved, p->moved));
+  const num quarter = n_shift(n_scale(n_mul(phi_c, phi_c), R(0.25)), REAL_TINY);
+  const ilane flat = n_value(square) < n_value(quarter);
+  const num phi = n_sqrt(n_select(flat, quarter, n_select(p->out, square, quarter)));
+  out->phi = n_select(p->out, phi, phi_c);
+  if (!want) {
+    return;
+  }
+  const num over = n_rcp(phi);
+  const vec raw = FN(scale3)(FN(mad3)(g, phi_c, p->moved), over);
+  out->g = FN(select3)(p->out, raw, g);
+  if (!(want & (JET_GRADIENT | JET_JACOBIAN))) {
+    return;
+  }
+  const vec kept = FN(times3)(p->keep, g);
+  const vec turned = FN(make)(FN(dot3)(h->x, p->moved), FN(dot3)(h->y, p->moved),
+                              FN(dot3)(h->z, p->moved));
+  const vec rate = FN(add3)(FN(times3)(p->keep, turned), FN(times3)(p->lose, g));
+  const vec rise = FN(mad3)(kept, n_add(phi_c, along),
+                            FN(mad3)(rate, phi_c, FN(times3)(p->lose, p->moved)));
+  const vec part = FN(scale3)(kept, n_scale(phi_c, R(0.25)));
+  const vec gradient = FN(scale3)(FN(select3)(flat, part, rise), over);
+  out->gradient = FN(select3)(p->out, gradient, g);
+  if (want & JET_JACOBIAN) {
+    vec x = FN(grid_bend_row)(p, g.x, raw.x, kept, h->x, phi_c, gradient, over);
+    vec y = FN(grid_bend_row)(p, g.y, raw.y, kept, h->y, phi_c, gradient, over);
+    vec z = FN(grid_bend_row)(p, g.z, raw.z, kept, h->z, phi_c, gradient, over);
+    x.x = n_mad(p->lose.x, over, x.x);
+    y.y = n_mad(p->lose.y, over, y.y);
+    z.z = n_mad(p->lose.z, over, z.z);
+    h->x = FN(select3)(p->out, x, h->x);
+    h->y = FN(select3)(p->out, y, h->y);
+    h->z = FN(select3)(p->out, z, h->z);
+  }
+}
+
+static void FN(grid)(GLOBAL const real *s, int levels, GLOBAL const coefficients *c,
+                     const FN(grid_place) *p, const int want, FN(surface) *out)
+{
+  FN(mat3) h;
+  const int inside = want & JET_JACOBIAN ? 2 : want ? 1 : 0;
+  const int outside = want & (JET_GRADIENT | JET_JACOBIAN) ? 2 : 1;
+  const FN(grid_jet) j =
+    FN(grid_jet_at)(s, levels, p->u, p->some_out && outside > inside ? outside : inside);
+  FN(grid_inside)(s, &j, out, &h);
+  if (p->some_out) {
+    FN(grid_outside)(p, want, &h, out);
+  }
+  if (want & JET_JACOBIAN) {
+    const num scale = FN(unit_scale)(out->g, c->normal);
+    out->bend.x = FN(scale3)(h.x, scale);
+    out->bend.y = FN(scale3)(h.y, scale);
+    out->bend.z = FN(scale3)(h.z, scale);
+  }
+}

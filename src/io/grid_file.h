@@ -1,0 +1,17 @@
+/* Grids of body files, each in an .npz of its own. */
+#ifndef ABUT_IO_GRID_FILE_H
+#define ABUT_IO_GRID_FILE_H
+
+#include "base/memory.h"
+#include "io/json.h"
+#include <abut/body.h>
+
+/* The archive that a member of a body file names, found from that file's folder. What *out points
+ * to is of `memory`. */
+abut_status grid_file_read(const json_file *f, const json_at *at, arena *memory, abut_grid *out);
+
+/* The same from its bytes. */
+abut_status grid_file_parse(const char *name, const char *bytes, size_t count, arena *memory,
+                            abut_grid *out);
+
+#endif
