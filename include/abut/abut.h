@@ -14,6 +14,7 @@
 #include <abut/body.h>
 #include <abut/derivatives.h>
 #include <abut/device.h>
+#include <abut/field.h>
 #include <abut/files.h>
 #include <abut/manifold.h>
 #include <abut/pose.h>

@@ -1,0 +1,20 @@
+/* Polygons in space, and the angle of a triangle. */
+#ifndef ABUT_SURFACE_POLYGON_H
+#define ABUT_SURFACE_POLYGON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Cuts a polygon of at least three corners into `size` - 2 triangles, by its ears in the plane that
+ * suits it best; a polygon that is not simple there is cut all the same. corner: indices of points.
+ * out: room for 4 `size`; places among the corners, three a triangle. Returns how many. */
+size_t polygon_cut(const double *points, const uint32_t *corner, size_t size, uint32_t *out);
+
+/* Twice the area vector of a polygon, by Newell's method. */
+void polygon_area(const double *points, const uint32_t *corner, size_t size, double area[3]);
+
+/* The solid angle of a triangle seen from x, over 4 pi; positive from behind its counterclockwise
+ * side. */
+double triangle_angle(const double *a, const double *b, const double *c, const double x[3]);
+
+#endif

@@ -1,0 +1,26 @@
+/* A queue of numbered things, least key first; of equal keys the least number. */
+#ifndef ABUT_SURFACE_QUEUE_H
+#define ABUT_SURFACE_QUEUE_H
+
+#include "base/memory.h"
+#include <stdint.h>
+
+typedef struct queue_entry {
+  float key;
+  uint32_t id;
+} queue_entry;
+
+typedef struct queue {
+  queue_entry *heap;
+  uint32_t *place;    /* (ids) in the heap; UINT32_MAX: not there */
+  size_t count;
+} queue;
+
+/* An empty queue for numbers below `ids`, at most `room` of them at a time. */
+abut_status queue_create(queue *q, arena *memory, size_t ids, size_t room);
+
+/* Puts it there, or changes its key. */
+void queue_put(queue *q, uint32_t id, float key);
+void queue_remove(queue *q, uint32_t id);
+
+#endif

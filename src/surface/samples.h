@@ -1,0 +1,36 @@
+/* How far a spline is off the surface that it was made of, at points spread over it. */
+#ifndef ABUT_SURFACE_SAMPLES_H
+#define ABUT_SURFACE_SAMPLES_H
+
+#include "surface/solid.h"
+#include "surface/spline.h"
+
+/* A point of the surface and what the spline says there. */
+typedef struct sample {
+  double x[3];
+  double error;      /* of the distance [m], at x or, in a thin part, halfway through it */
+  bool at_edge;      /* near a sharp edge */
+  bool is_thin, is_lost; /* a thin part; the spline is not negative inside */
+  bool is_wedge;      /* thinner than finer cells are made for, as towards any sharp edge or rim */
+} sample;
+
+typedef struct sampler {
+  const surface *of;
+  solid *inside;
+  const spline *s;
+  double thin;        /* [m]: parts of less thickness are looked through; 0: none are */
+  double wedge;       /* [m]: parts of less thickness are wedges */
+  double edge_reach;  /* [m] */
+  const tree *edges;  /* sharp ones, as triangles without area; NULL: at_edge is false */
+} sampler;
+
+/* Points about `spacing` apart on the faces. level: only where the spline has blocks of this level,
+ * 0 for everywhere; all its levels are looked at. *out is the caller's to free. */
+abut_status samples_take(const sampler *from, double spacing, size_t level, sample **out,
+                         size_t *count);
+
+/* Sides between faces that lean by more than 30 degrees against each other, (count, 3, 3) as
+ * triangles of which two corners are one. *corners is the caller's to free. */
+abut_status sharp_sides(const surface *s, double **corners, size_t *count);
+
+#endif

@@ -1,0 +1,32 @@
+/* The solid that a surface bounds: exact signed distances, negative inside.
+ *
+ * Inside is where the surface winds around more than half a time, so that shells may overlap; what
+ * lies of one shell inside another is no part of the border. */
+#ifndef ABUT_SURFACE_SOLID_H
+#define ABUT_SURFACE_SOLID_H
+
+#include "surface/tree.h"
+#include <stdatomic.h>
+
+typedef struct solid {
+  tree all;            /* every triangle: winding numbers */
+  tree border;         /* where shells overlap: what of it bounds the solid */
+  const tree *near;    /* the one to measure distances from */
+  double diagonal;
+  bool is_open;        /* no sign follows from one beside it */
+  atomic_int overlaps; /* whether some place was found in two shells */
+} solid;
+
+abut_status solid_create(solid *out, const surface *s);
+void solid_free(solid *s);
+
+/* Leaves out of `near` what lies inside, in pieces of at least `least` [m]. */
+abut_status solid_find_border(solid *s, double least);
+
+/* Signed distances at the nodes origin + spacing (i, j, k) of a lattice, the last index fastest. */
+void solid_lattice(solid *s, const double origin[3], double spacing, const size_t size[3],
+                   double *out);
+
+double solid_distance(solid *s, const double x[3]);
+
+#endif

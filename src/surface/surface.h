@@ -1,0 +1,44 @@
+/* The surface of a mesh as a closed, oriented set of triangles, whatever the file held.
+ *
+ * What is done, in this order: vertices at one place are welded, polygons cut into triangles,
+ * repeated faces and those without area dropped, triangles cut where corners of others lie on their
+ * open sides, neighbours turned to one orientation, holes closed, shells that are inside out
+ * turned. */
+#ifndef ABUT_SURFACE_SURFACE_H
+#define ABUT_SURFACE_SURFACE_H
+
+#include <abut/body.h>
+
+typedef struct surface {
+  double *points;           /* (point_count, 3) */
+  size_t point_count;
+  uint32_t *triangles;      /* (triangle_count, 3), counterclockwise seen from outside */
+  size_t triangle_count;
+  size_t closing_count;     /* the last of them close holes */
+  uint32_t *polygon;        /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
+  double lower[3], upper[3], diagonal;
+  double area, volume;      /* of the faces without those that close; the sum over shells */
+  bool is_open;             /* edges are left open */
+} surface;
+
+#define NO_POLYGON 0xffffffffu
+
+/* What was found and done. */
+typedef struct surface_report {
+  size_t welded;            /* vertices that another one stands for */
+  size_t repeated;          /* faces that were there already */
+  size_t turned;            /* triangles against their neighbours' orientation */
+  size_t shells;
+  size_t shells_turned;     /* that were inside out */
+  size_t holes;             /* closed */
+  double hole_share;        /* of the area that closes them, of the whole */
+  double hole_widest;       /* [m] */
+  size_t open_edges;        /* of no loop, which stay open */
+  size_t tangled_edges;     /* of more than two triangles, or that no orientation suits */
+} surface_report;
+
+/* The definition's mesh; fails with ABUT_ERROR_BODY where it encloses nothing. */
+abut_status surface_create(const abut_body_def *def, surface *out, surface_report *report);
+void surface_free(surface *s);
+
+#endif

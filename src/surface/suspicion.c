@@ -1,0 +1,110 @@
+#include <abut/field.h>
+#include <stdio.h>
+
+/* "s" of more than one, or of none. */
+static const char *s(size_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+static const char *has(size_t count)
+{
+  return count == 1 ? "has" : "have";
+}
+
+static const char *was(size_t count)
+{
+  return count == 1 ? "was" : "were";
+}
+
+static int open_text(const abut_field_report *r, char *out, size_t room)
+{
+  char left[96] = "";
+  if (r->open_edges) {
+    snprintf(left, sizeof left, "%s%zu open edge%s left", r->holes ? ", and " : "", r->open_edges,
+             r->open_edges == 1 ? " is" : "s are");
+  }
+  if (!r->holes) {
+    return snprintf(out, room, "open: %s; close the mesh: near them inside and outside blur",
+                    *left ? left : "the mesh is not closed");
+  }
+  return snprintf(out, room, "open: %zu hole%s %s closed, the widest %.3g m across%s; where this is "
+                  "not the shape, close the mesh itself", r->holes, s(r->holes), was(r->holes),
+                  r->hole_widest, left);
+}
+
+static int inside_out_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "inside out: %zu of %zu shell%s with faces inwards %s turned; "
+                  "where a cavity was meant, put it inside another shell", r->shells_turned,
+                  r->shells, s(r->shells), was(r->shells_turned));
+}
+
+static int turned_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "turned: %zu triangle%s ran against the neighbours, and %s turned; the "
+                  "volume is now %.4g m^3: is that right?", r->turned, s(r->turned),
+                  was(r->turned), r->volume);
+}
+
+static int tangled_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "tangled: %zu edge%s %s more than two faces, or no orientation that "
+                  "suits them all; remove walls inside the solid and faces that are there twice",
+                  r->tangled_edges, s(r->tangled_edges), has(r->tangled_edges));
+}
+
+static int unit_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "unit: the box's diagonal is %.4g m; if the file is in millimetres, "
+                  "scale it by 0.001", r->diagonal);
+}
+
+static int small_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "small: the box's diagonal is %.4g m, and lengths near its tolerances "
+                  "are lost; is the file in metres? Else scale it up", r->diagonal);
+}
+
+static double worst_95(const abut_field_report *r)
+{
+  return r->face_95 > r->edge_95 ? r->face_95 : r->edge_95;
+}
+
+static int coarse_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "coarse: the field is off by up to %.2g %% of the diagonal at 95 %% of "
+                  "the surface, more than the tolerance asks; give it more memory, or more cells",
+                  100.0 * worst_95(r));
+}
+
+static int thin_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "thin: %.2g %% of the surface is of parts thinner than four tolerances, "
+                  "and behind %.2g %% the field is not negative; ask a smaller tolerance, or "
+                  "thicken them", 100.0 * r->thin_share, 100.0 * r->thin_lost);
+}
+
+size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
+                           size_t room)
+{
+  static const struct {
+    abut_suspicion which;
+    int (*write)(const abut_field_report *r, char *out, size_t room);
+  } texts[] = {
+    {ABUT_SUSPECT_OPEN, open_text},       {ABUT_SUSPECT_INSIDE_OUT, inside_out_text},
+    {ABUT_SUSPECT_TURNED, turned_text},   {ABUT_SUSPECT_TANGLED, tangled_text},
+    {ABUT_SUSPECT_UNIT, unit_text},       {ABUT_SUSPECT_SMALL, small_text},
+    {ABUT_SUSPECT_COARSE, coarse_text},   {ABUT_SUSPECT_THIN, thin_text},
+  };
+  if (text && room) {
+    *text = '\0';
+  }
+  for (size_t i = 0; report && i < sizeof texts / sizeof *texts; ++i) {
+    if (texts[i].which == which && (report->suspicions & (uint32_t)which)) {
+      const int length = texts[i].write(report, text, text ? room : 0);
+      return length > 0 ? (size_t)length : 0;
+    }
+  }
+  return 0;
+}

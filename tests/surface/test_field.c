@@ -1,0 +1,352 @@
+/* Fields of meshes: errors against closed forms, thin parts, reports, the same bits each time,
+ * and every allocation failing once. */
+#include "surface/shapes.h"
+#include "support/check.h"
+#include <abut/field.h>
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+#define ALL_WORK (1L << 60)
+
+static atomic_long until_failure = ALL_WORK; /* allocations that still work */
+static atomic_int failures;
+
+static bool fails(void)
+{
+  if (atomic_fetch_sub(&until_failure, 1) != 0) {
+    return false;
+  }
+  atomic_store(&failures, 1);
+  return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+  return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+  return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+  return fails() ? NULL : __real_realloc(memory, size);
+}
+
+static abut_field made(shape *s, const abut_field_options *given)
+{
+  const abut_field_options options = given ? *given : abut_default_field_options();
+  const abut_body_def mesh = shape_def(s);
+  abut_field out;
+  REQUIRE_OK(abut_make_field(&mesh, &options, &out));
+  return out;
+}
+
+/* The field's distances at points, by a body on the host path. */
+static void evaluate(const abut_field *f, size_t count, const double *points, double *distances)
+{
+  abut_context context;
+  abut_body body;
+  REQUIRE(test_context(ABUT_FLOAT64, &context));
+  REQUIRE_OK(abut_create_body(context, &f->def, &body));
+  CHECK_OK(abut_evaluate_body(body, 0.001, 0.001, count, points, distances, NULL));
+  abut_destroy_context(context);
+}
+
+#define POINTS 4000
+
+static const double low[3] = {-0.5, -0.3, -0.2}, high[3] = {0.5, 0.4, 0.3};
+
+/* Distances in twice the box, and up to ten diagonals away. Outside the grid the specification
+ * takes them to the surface's point nearest to where the grid ends, which is not the nearest. */
+static void against(const char *what, const abut_field *f, double (*distance)(const double x[3]),
+                    double within, double within_far)
+{
+  double *points = malloc(3 * POINTS * sizeof *points), *found = malloc(POINTS * sizeof *found);
+  uint64_t seed = 1;
+  double worst = 0.0, worst_far = 0.0;
+  REQUIRE(points != NULL && found != NULL);
+  size_t wrong = 0;
+  for (size_t i = 0; i < POINTS; ++i) {
+    for (size_t k = 0; k < 3; ++k) {
+      const double reach = i % 2 ? 1.2 : 12.0 * f->report.diagonal;
+      points[3 * i + k] = reach * (2.0 * random_uniform(&seed) - 1.0);
+    }
+  }
+  evaluate(f, POINTS, points, found);
+  for (size_t i = 0; i < POINTS; ++i) {
+    const double d = distance(points + 3 * i);
+    const double off = fabs(found[i] - d);
+    if (fabs(d) < 0.1 * f->report.diagonal) {
+      worst = fmax(worst, off);
+    } else {
+      worst_far = fmax(worst_far, off / fabs(d));
+    }
+    wrong += fabs(d) > 0.01 * f->report.diagonal && (d < 0.0) != (found[i] < 0.0);
+  }
+  check(worst <= within, "%s: a distance is off by %g", what, worst);
+  check(worst_far <= within_far, "%s: a far distance is off by %g of it", what, worst_far);
+  check(!wrong, "%s: %zu wrong signs", what, wrong);
+  free(points);
+  free(found);
+}
+
+static double to_ball(const double x[3])
+{
+  return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) - 0.5;
+}
+
+static double to_box(const double x[3])
+{
+  return box_distance(low, high, x);
+}
+
+static void shapes(void)
+{
+  static const double centre[3] = {0.0, 0.0, 0.0};
+  shape s = {0};
+  shape_ball(&s, centre, 0.5, 4);
+  abut_field f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, 0);
+  CHECK_EQUAL(f.report.shells, 1);
+  CHECK(f.report.face_95 < 0.0005);
+  against("ball", &f, to_ball, 0.003, 0.12);
+  abut_free_field(&f);
+  shape_free(&s);
+
+  shape_box(&s, low, high, 2);
+  f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, 0);
+  CHECK(f.report.face_95 < 0.0005 && f.report.edge_95 < 0.002);
+  CHECK(f.report.cells == 32 && f.report.levels > 0);
+  CHECK_EQUAL(f.def.grids->level_count, f.report.levels);
+  against("box", &f, to_box, 0.01, 0.12);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
+static const double sheet_low[3] = {-0.5, -0.4, -0.0006}, sheet_high[3] = {0.5, 0.4, 0.0006};
+
+static double to_sheet(const double x[3])
+{
+  return box_distance(sheet_low, sheet_high, x);
+}
+
+/* A sheet of a thousandth of its diagonal is negative inside. */
+static void sheets(void)
+{
+  shape s = {0};
+  shape_box(&s, sheet_low, sheet_high, 1);
+  abut_field f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, 0);
+  CHECK(f.report.thin_share > 0.9);
+  double points[3 * 100], found[100];
+  uint64_t seed = 4;
+  for (size_t i = 0; i < 100; ++i) {
+    points[3 * i] = 0.96 * (random_uniform(&seed) - 0.5);
+    points[3 * i + 1] = 0.76 * (random_uniform(&seed) - 0.5);
+    points[3 * i + 2] = 0.0;
+  }
+  evaluate(&f, 100, points, found);
+  for (size_t i = 0; i < 100; ++i) {
+    check(found[i] < 0.0, "the sheet's middle is at %g", found[i]);
+  }
+  against("sheet", &f, to_sheet, 0.01, 0.12);
+  abut_free_field(&f);
+
+  /* In too little memory it is not, and the report says so. */
+  abut_field_options options = abut_default_field_options();
+  options.memory = 2 << 20;
+  f = made(&s, &options);
+  CHECK(f.report.suspicions & ABUT_SUSPECT_THIN);
+  CHECK(f.report.thin_lost > 0.1);
+  CHECK(f.report.bytes <= options.memory);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
+/* Along a straight edge a field is the same all the way: where finer cells ended, it had steps. */
+static void edges(void)
+{
+  shape s = {0};
+  shape_plate(&s, 8);
+  for (size_t i = 0; i < s.vertex_count; ++i) {
+    s.vertices[3 * i + 2] *= 5.0;
+  }
+  abut_field f = made(&s, NULL);
+  double points[3 * 1000], found[1000], least = HUGE_VAL, most = -HUGE_VAL;
+  const double off = 0.003 * f.report.diagonal / sqrt(2.0);
+  double top = -HUGE_VAL;
+  for (size_t i = 0; i < s.vertex_count; ++i) {
+    top = fmax(top, s.vertices[3 * i + 2]);
+  }
+  for (size_t i = 0; i < 1000; ++i) {
+    points[3 * i] = 1.0 + off;
+    points[3 * i + 1] = 0.9 * (2.0 * (double)i / 999.0 - 1.0);
+    points[3 * i + 2] = top + off;
+  }
+  evaluate(&f, 1000, points, found);
+  for (size_t i = 0; i < 1000; ++i) {
+    least = fmin(least, found[i]);
+    most = fmax(most, found[i]);
+  }
+  check(most - least < 0.0006 * f.report.diagonal, "along an edge a field goes from %g to %g",
+        least, most);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
+static void scaled(double scale, uint32_t expected)
+{
+  shape s = {0};
+  double a[3], b[3];
+  for (int k = 0; k < 3; ++k) {
+    a[k] = scale * low[k];
+    b[k] = scale * high[k];
+  }
+  shape_box(&s, a, b, 1);
+  abut_field f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, expected);
+  CHECK(f.report.face_95 < 0.0005);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
+static void reports(void)
+{
+  shape s = {0};
+  shape_box(&s, low, high, 3);
+  shape_drop(&s, 5);
+  shape_turn(&s, 20);
+  abut_field f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, ABUT_SUSPECT_OPEN | ABUT_SUSPECT_TURNED);
+  CHECK_EQUAL(f.report.holes, 1);
+  CHECK_EQUAL(f.report.turned, 1);
+  abut_free_field(&f);
+  shape_free(&s);
+  scaled(1000.0, ABUT_SUSPECT_UNIT);
+  scaled(1e-3, 0);
+  scaled(1e-6, ABUT_SUSPECT_SMALL);
+}
+
+static bool same_bytes(const void *a, const void *b, size_t bytes)
+{
+  return memcmp(a, b, bytes) == 0;
+}
+
+/* Threads take what they find first; what comes out is the same to the bit. */
+static void same_again(void)
+{
+  shape s = {0};
+  const double centre[3] = {0.1, 0.2, 0.3};
+  shape_ball(&s, centre, 0.5, 2);
+  shape_box(&s, low, high, 1);
+  abut_field a = made(&s, NULL), b = made(&s, NULL);
+  const abut_grid *g = a.def.grids, *h = b.def.grids;
+  CHECK(same_bytes(&a.report, &b.report, sizeof a.report));
+  CHECK(same_bytes(g->coefficients, h->coefficients,
+                   g->size[0] * g->size[1] * g->size[2] * sizeof(double)));
+  for (size_t l = 0; l < g->level_count; ++l) {
+    CHECK_EQUAL(g->levels[l].block_count, h->levels[l].block_count);
+    CHECK(same_bytes(g->levels[l].blocks, h->levels[l].blocks,
+                     g->levels[l].block_count * 3 * sizeof(int32_t)));
+    CHECK(same_bytes(g->levels[l].coefficients, h->levels[l].coefficients,
+                     g->levels[l].block_count * 512 * sizeof(double)));
+  }
+  CHECK(same_bytes(a.def.vertices, b.def.vertices, a.def.vertex_count * 3 * sizeof(double)));
+  abut_free_field(&a);
+  abut_free_field(&b);
+  shape_free(&s);
+}
+
+static bool stop_at(void *user, const char *what, double share)
+{
+  int *left = user;
+  CHECK(what != NULL && share >= 0.0 && share <= 1.0);
+  return (*left)-- > 0;
+}
+
+static void refusals(void)
+{
+  shape s = {0};
+  shape_box(&s, low, high, 1);
+  abut_body_def mesh = shape_def(&s);
+  abut_field f;
+  abut_field_options o = abut_default_field_options();
+  CHECK_EQUAL(abut_make_field(NULL, &o, &f), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_make_field(&mesh, NULL, &f), ABUT_ERROR_ARGUMENT);
+  o.cells = 7;
+  CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_ARGUMENT);
+  o = abut_default_field_options();
+  o.tolerance = NAN;
+  CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_ARGUMENT);
+  o = abut_default_field_options();
+  o.vertices = 3;
+  CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_ARGUMENT);
+  o.cookie = 0;
+  CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_ARGUMENT);
+  s.vertices[4] = NAN;
+  o = abut_default_field_options();
+  CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_BODY);
+  s.vertices[4] = low[1];
+  for (int steps = 0; steps < 4; ++steps) {
+    int left = steps;
+    o.progress = stop_at;
+    o.user = &left;
+    CHECK_EQUAL(abut_make_field(&mesh, &o, &f), ABUT_ERROR_CANCELLED);
+    CHECK(f.memory == NULL);
+  }
+  shape_free(&s);
+}
+
+/* A box with a hole and another one in it: every step has something to do. */
+static void each_allocation(void)
+{
+  shape s = {0};
+  static const double inner_low[3] = {0.2, 0.0, 0.0}, inner_high[3] = {0.7, 0.2, 0.2};
+  shape_box(&s, low, high, 1);
+  shape_drop(&s, 3);
+  shape_box(&s, inner_low, inner_high, 1);
+  const abut_body_def mesh = shape_def(&s);
+  abut_field_options o = abut_default_field_options();
+  o.cells = 8;
+  o.tolerance = 0.02;
+  abut_status status;
+  long allowed = 0;
+  do {
+    abut_field f;
+    atomic_store(&failures, 0);
+    atomic_store(&until_failure, allowed++);
+    status = abut_make_field(&mesh, &o, &f);
+    atomic_store(&until_failure, ALL_WORK);
+    const abut_status wanted = atomic_load(&failures) ? ABUT_ERROR_MEMORY : ABUT_SUCCESS;
+    REQUIRE(status == wanted);
+    abut_free_field(&f);
+  } while (status != ABUT_SUCCESS);
+  check(allowed > 30, "only %ld allocations", allowed);
+  shape_free(&s);
+}
+
+int main(void)
+{
+  shapes();
+  sheets();
+  edges();
+  reports();
+  same_again();
+  refusals();
+  each_allocation();
+  return check_finish();
+}
