@@ -4,12 +4,13 @@ _abut()
 {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
   local options='--help --quiet --version' pair='--device --poses --smoothing --timeout'
+  local meshes='--cells --scale --vertices'
   local kernels='--lanes --chunk --show-smoothing' arrays='--output --precision --timeline'
   local i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      devices | field | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -30,17 +31,21 @@ _abut()
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
-    --azimuth | --batch | --chunk | --compact | --elevation | --height | --index | \
-      --seconds | --step | --threshold | --timeout | --width | --zoom) return ;;
+    --vertices) word='all' ;;
+    --azimuth | --batch | --cells | --chunk | --compact | --elevation | --height | --index | \
+      --memory | --scale | --seconds | --step | --threshold | --timeout | --tolerance | \
+      --width | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
     return
   fi
 
+  pair+=" $meshes"
   case $command in
-    '') options+=' devices contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' devices field contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
+    field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     contacts) options+=" $pair $arrays $kernels --compact --pairs" ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
@@ -58,6 +63,8 @@ _abut()
   esac
   if [[ $cur == -* || -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+  elif [[ $command == field ]]; then
+    _abut_files obj stl ply off
   elif [[ $command != devices ]]; then
     _abut_files json obj stl ply off
   fi

@@ -8,15 +8,29 @@
 #ifndef ABUT_FILES_H
 #define ABUT_FILES_H
 
+#include <abut/field.h>
 #include <abut/manifold.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off) that becomes a body by
- * cloud_from_mesh. */
+/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off), of which abut_load_field makes the
+ * field by the default options. What is suspicious about a bare mesh is in abut_get_body_info. */
 ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
+
+/* Reads a mesh file, scales it, and makes its field, or takes it from the cache: the folder
+ * `fields` of the user's one for compiled programs (ABUT_CACHE_DIR), in which fields are found by
+ * the mesh's content and the options. A field from there is equal to the bit, report included but
+ * for `kept`. Free it with abut_free_field. Errors: those of abut_make_field, with the file's
+ * name, and of reading. */
+ABUT_API abut_status abut_load_field(const char *path, const abut_field_options *options,
+                                     abut_field *field);
+
+/* Writes NAME.body.json, and beside it NAME.grid.npz and NAME.contact.obj, which it names: what
+ * abut_load_body reads as the same body to the bit. `path` must end with .body.json. The body file
+ * comes into place last; where one cannot be written, none is left that was not there. */
+ABUT_API abut_status abut_write_field(const char *path, const abut_field *field);
 
 /* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found
  * from that file's folder, else `path`. It is not opened. Free it with abut_free. */

@@ -36,6 +36,7 @@ typedef enum option_id {
   OPTION_APART,
   OPTION_AZIMUTH,
   OPTION_BATCH,
+  OPTION_CELLS,
   OPTION_CHUNK,
   OPTION_COMPACT,
   OPTION_COTANGENTS,
@@ -49,7 +50,9 @@ typedef enum option_id {
   OPTION_JSON,
   OPTION_LANES,
   OPTION_MEAN_DISTANCE,
+  OPTION_MEMORY,
   OPTION_MODULE,
+  OPTION_NO_CACHE,
   OPTION_NO_CONTACTS,
   OPTION_OUTPUT,
   OPTION_PAIRS,
@@ -57,6 +60,7 @@ typedef enum option_id {
   OPTION_PRECISION,
   OPTION_QUIET,
   OPTION_REDUCE,
+  OPTION_SCALE,
   OPTION_SECONDS,
   OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
@@ -66,8 +70,10 @@ typedef enum option_id {
   OPTION_THRESHOLD,
   OPTION_TIMELINE,
   OPTION_TIMEOUT,
+  OPTION_TOLERANCE,
   OPTION_VARIANT,
   OPTION_VERSION,
+  OPTION_VERTICES,
   OPTION_WHAT,
   OPTION_WIDTH,
   OPTION_ZOOM,
@@ -85,7 +91,8 @@ typedef enum command_bit {
   COMMAND_JACOBIAN = 64,
   COMMAND_GRADCHECK = 128,
   COMMAND_TUNE = 256,
-  COMMAND_ALL = 511
+  COMMAND_FIELD = 512,
+  COMMAND_ALL = 1023
 } command_bit;
 
 struct options;
@@ -103,7 +110,7 @@ typedef struct command {
 /* The command line: words of the subcommand, and the text of every option given. */
 typedef struct options {
   const command *command;          /* NULL where none was named */
-  const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given; the last one counts */
+  const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given */
   const char *devices[ABUT_DEVICES_MOST]; /* every --device */
   int device_count;
   const char **operands;           /* behind the subcommand; free it */
@@ -122,6 +129,7 @@ exit_code cmd_gradcheck(const options *o);
 exit_code cmd_render(const options *o);
 exit_code cmd_bench(const options *o);
 exit_code cmd_tune(const options *o);
+exit_code cmd_field(const options *o);
 
 /* ---- options.c ---- */
 
@@ -182,6 +190,8 @@ __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char 
 void progress_foresee(progress *p, size_t done, size_t total);
 /* abut_progress; user is a progress. Silent in the first second but for the above. */
 bool progress_step(size_t done, size_t total, void *user);
+/* The same of shares of `what`, for abut_field_options. */
+bool progress_share(void *user, const char *what, double share);
 void progress_end(progress *p);
 
 /* Monotonic time [s]. */

@@ -9,6 +9,12 @@
 const command commands[] = {
   {"devices", COMMAND_DEVICES, "", "", "list the devices that can compute",
    "Lists every OpenCL device and the host path, which is always there and slow.", cmd_devices},
+  {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
+   "Makes a body of a mesh (.obj .stl .ply .off): a signed distance field of its surface and a\n"
+   "contact mesh. Holes are closed and faces turned where they must be; what is suspicious is\n"
+   "warned about. Writes NAME.body.json, NAME.grid.npz and NAME.contact.obj, and prints what was\n"
+   "done and how far the field is off. Commands that are given bare meshes do the same by\n"
+   "themselves; fields are kept on disk and made once.", cmd_field},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
@@ -96,8 +102,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, contacts, gradient, jvp, jacobian, "
-                       "gradcheck, render, bench or tune");
+    return usage_error(NULL, "which command? devices, field, contacts, gradient, jvp, "
+                       "jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }

@@ -13,6 +13,8 @@
 #define ARRAY_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
+/* Commands that make fields of bare meshes. */
+#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 static const struct {
@@ -26,8 +28,11 @@ static const struct {
                     "bodies X of the smaller's diagonal apart, or in each other where\n"
                     "                             negative (up to 0.05 either way)"},
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
-                      "camera's angle around the vertical axis [degrees]"},
+                      "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
+  [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
+                    "of a bare mesh: cells of its field along the longest side, 8 to 128\n"
+                    "                             (32 or 64, as its shape needs)"},
   [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS,
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
@@ -39,10 +44,10 @@ static const struct {
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
-                        "camera's angle above the horizon [degrees]"},
+                        "camera's angle above the horizon [degrees] (20.1)"},
   [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,
                            "also the Hessian by the numbers of body 1's or 2's poses, or both"},
-  [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height"},
+  [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height (700)"},
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
                       "also the Hessian times these tangents of the poses"},
@@ -52,9 +57,13 @@ static const struct {
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
+  [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},
+  [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
+                       "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
-  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE,
-                     "file to write: .npz of arrays, .png of render, .json of tune"},
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD,
+                     "file to write: .npz of arrays, .png of render, .json of tune,\n"
+                     "                             .body.json of field"},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
@@ -66,6 +75,8 @@ static const struct {
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
+  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
+                    "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODULE] = {"module", "NAME", 0, COMMAND_TUNE,
                      "write what is found for this module of kernels alone: manifold (for all)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
@@ -81,19 +92,25 @@ static const struct {
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
                        "tangents of the poses: tangent1, tangent2, or tangent"},
   [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER | COMMAND_JACOBIAN,
-                        "take contacts of activity >= T alone"},
+                        "take contacts of activity >= T alone (render 0.05, jacobian 0.1)"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
   [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS,
                       "a device that takes longer for one chunk has failed [s] (300)"},
+  [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD,
+                        "error, as a share of the diagonal, beyond which cells are made finer\n"
+                        "                             (0.0015)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
+  [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS,
+                       "of a bare mesh: vertices that make contacts, about, or `all` of its own\n"
+                       "                             (1000)"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
                    "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
                    "                             jacobian, full-hessian (forward)"},
-  [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width"},
+  [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width (900)"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
 };
 
@@ -158,10 +175,24 @@ static void take_operand(options *o, const char *word)
   o->operands[o->operand_count++] = word;
 }
 
-/* Options that may be given more than once keep all their words. The library takes no device's name
- * for the default one's, which nobody means who asks for a device. */
+static const command *find_command(const char *name)
+{
+  for (size_t i = 0; i < command_count; ++i) {
+    if (strcmp(commands[i].name, name) == 0) {
+      return &commands[i];
+    }
+  }
+  return NULL;
+}
+
+/* Only devices may be given more than once, and keep all their words. The library takes no device's
+ * name for the default one's, which nobody means who asks for a device. */
 static exit_code take_option(options *o, option_id id, const char *word)
 {
+  if (o->value[id] && word && id != OPTION_DEVICE) {
+    return usage_error(o->operand_count ? find_command(o->operands[0]) : NULL,
+                       "%s is given twice", option_name(id));
+  }
   if ((id == OPTION_DEVICE || id == OPTION_TIMELINE) && !*word) {
     return usage_error(o->command, "%s names nothing", option_name(id));
   }
@@ -173,16 +204,6 @@ static exit_code take_option(options *o, option_id id, const char *word)
   }
   o->value[id] = word ? word : "";
   return EXIT_GOOD;
-}
-
-static const command *find_command(const char *name)
-{
-  for (size_t i = 0; i < command_count; ++i) {
-    if (strcmp(commands[i].name, name) == 0) {
-      return &commands[i];
-    }
-  }
-  return NULL;
 }
 
 /* The first word names the subcommand, wherever it stands. */
@@ -220,6 +241,14 @@ static exit_code bad_option(const options *o, char **argv, int got)
                 : usage_error(c, "option %s is unknown or ambiguous", word);
 }
 
+/* -o=FILE is meant as --output=FILE is; getopt takes the '=' for the value's first character. */
+static const char *value_of(char **argv, int got)
+{
+  const char *word = argv[optind - 1];
+  const bool attached = optarg && got < FIRST_CODE && optarg != word;
+  return attached && *optarg == '=' ? optarg + 1 : optarg;
+}
+
 exit_code read_options(int argc, char **argv, options *o)
 {
   struct option longs[OPTION_COUNT + 1];
@@ -238,7 +267,7 @@ exit_code read_options(int argc, char **argv, options *o)
     if (got == 1) {
       take_operand(o, optarg);
     } else {
-      CLI_TRY(take_option(o, id_of(got), optarg));
+      CLI_TRY(take_option(o, id_of(got), value_of(argv, got)));
     }
   }
   while (optind < argc) {
@@ -431,7 +460,9 @@ exit_code need_option(const options *o, option_id id)
   if (!o->value[id]) {
     return id == OPTION_OUTPUT
              ? usage_error(o->command, "%s needs -o %s", o->command->name,
-                           o->command->bit == COMMAND_RENDER ? "OUT.png" : "OUT.npz")
+                           o->command->bit == COMMAND_RENDER  ? "OUT.png"
+                           : o->command->bit == COMMAND_FIELD ? "NAME.body.json"
+                                                              : "OUT.npz")
              : usage_error(o->command, "%s needs %s %s", o->command->name, option_name(id),
                            option_table[id].metavar);
   }

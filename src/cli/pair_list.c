@@ -1,5 +1,7 @@
 #include "pair_list.h"
 
+#include "fields.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +74,6 @@ static exit_code at_line(const pair_list *l, size_t i, abut_status status)
 static exit_code load_bodies(const pair_list *l, const scene *s, const options *o,
                              abut_body *bodies)
 {
-  progress p = progress_begin(o, "");
   char **names = l->files.bodies;
   for (size_t i = 0; i < 2 * l->files.count; ++i) {
     size_t first = 0;
@@ -83,10 +84,7 @@ static exit_code load_bodies(const pair_list *l, const scene *s, const options *
       bodies[i] = bodies[first];
       continue;
     }
-    progress_say(&p, "reading %s", names[i]);
-    const abut_status status = abut_load_body(s->context, names[i], &bodies[i]);
-    progress_end(&p); /* before the cause of a failure is printed */
-    CLI_TRY(at_line(l, i / 2, status));
+    CLI_TRY(at_line(l, i / 2, load_body(s, o, names[i], &bodies[i])));
   }
   return EXIT_GOOD;
 }

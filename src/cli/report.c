@@ -163,6 +163,17 @@ bool progress_step(size_t done, size_t total, void *user)
   return true;
 }
 
+bool progress_share(void *user, const char *what, double share)
+{
+  progress *p = user;
+  const double time = now();
+  if (p->enabled && time - p->last > PROGRESS_EVERY) {
+    p->last = time;
+    progress_say(p, "%s: %s, %.0f %%", p->what, what, 100.0 * share);
+  }
+  return true;
+}
+
 void progress_end(progress *p)
 {
   if (p->enabled) {

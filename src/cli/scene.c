@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "fields.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,6 +80,7 @@ static const option_id file_options[] = {OPTION_PAIRS, OPTION_POSES, OPTION_SMOO
 
 exit_code check_inputs(const options *o)
 {
+  CLI_TRY(check_field_options(o, o->value[OPTION_PAIRS] != NULL));
   for (int i = 0; i < o->operand_count; ++i) {
     CLI_TRY(check_readable(o->operands[i]));
   }
@@ -167,11 +168,19 @@ static bool is_device(const char *path)
 exit_code check_own_output(const options *o)
 {
   const char *path = o->value[OPTION_OUTPUT];
-  const char *ending = o->command->bit == COMMAND_RENDER ? ".png"
-                       : o->command->bit == COMMAND_TUNE ? ".json" : ".npz";
+  const bool field = o->command->bit == COMMAND_FIELD, tune = o->command->bit == COMMAND_TUNE;
+  const char *ending = field                              ? ".body.json"
+                       : tune                             ? ".json"
+                       : o->command->bit == COMMAND_RENDER ? ".png"
+                                                          : ".npz";
   const size_t length = strlen(path), tail = strlen(ending);
+  if (strcmp(path, "-") == 0) {
+    return usage_error(o->command, "-o -: name a file%s", tune || field
+                       ? "" : "; standard output is /dev/stdout");
+  }
   CLI_TRY(check_output(path));
-  const bool free_ = is_device(path) && o->command->bit != COMMAND_TUNE; /* which reads it first */
+  /* `tune` reads the file first, and what `field` writes beside it is named after it. */
+  const bool free_ = is_device(path) && !tune && !field;
   return free_ || (length > tail && strcasecmp(path + length - tail, ending) == 0)
            ? EXIT_GOOD
            : usage_error(o->command, "-o %s: %s writes files that end with %s", path,
@@ -475,21 +484,25 @@ static exit_code tell_smoothing(const scene *s, const options *o)
 exit_code scene_smoothing(scene *s, const options *o, bool tell)
 {
   const char *path = o->value[OPTION_SMOOTHING];
-  CLI_TRY(report_status(path ? abut_load_smoothing(path, &s->smoothing)
-                             : abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing)));
+  if (path) {
+    CLI_TRY(report_status(abut_load_smoothing(path, &s->smoothing)));
+  } else {
+    const abut_status fitted = abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing);
+    if (fitted != ABUT_SUCCESS) {
+      return report(status_exit_code(fitted), "%s, %s: %s", o->operands[0], o->operands[1],
+                    abut_last_error());
+    }
+  }
   return tell ? tell_smoothing(s, o) : EXIT_GOOD;
 }
 
 exit_code scene_bodies(scene *s, const options *o)
 {
-  progress p = progress_begin(o, "");
-  for (int i = 0; i < 2; ++i) {
-    progress_say(&p, "reading %s", o->operands[i]);
-    const abut_status status = abut_load_body(s->context, o->operands[i], &s->bodies[i]);
-    progress_end(&p); /* before the cause of a failure is printed */
-    CLI_TRY(report_status(status));
-  }
-  return EXIT_GOOD;
+  CLI_TRY(report_status(load_body(s, o, o->operands[0], &s->bodies[0])));
+  s->bodies[1] = s->bodies[0];
+  return strcmp(o->operands[0], o->operands[1]) == 0
+           ? EXIT_GOOD
+           : report_status(load_body(s, o, o->operands[1], &s->bodies[1]));
 }
 
 exit_code scene_load(scene *s, const options *o)

@@ -31,12 +31,18 @@ static abut_status append(uint32_t **array, size_t *room, size_t *count, uint32_
   return status;
 }
 
-abut_status builder_corner(builder *b, uint32_t index, size_t line)
+static void note(builder *b, uint32_t index, const char *of, size_t line)
 {
-  if (b->m.index_count == 0 || index > b->top) {
+  if (!b->top_of || index > b->top) {
     b->top = index;
+    b->top_of = of;
     b->top_line = line;
   }
+}
+
+abut_status builder_corner(builder *b, uint32_t index, size_t line)
+{
+  note(b, index, "face", line);
   return append(&b->m.face_indices, &b->index_room, &b->m.index_count, index);
 }
 
@@ -53,13 +59,23 @@ abut_status builder_face(builder *b, size_t line)
   return append(&b->m.face_sizes, &b->face_room, &b->m.face_count, (uint32_t)corners);
 }
 
+abut_status builder_edge(builder *b, uint32_t from, uint32_t to, size_t line)
+{
+  note(b, from, "line", line);
+  note(b, to, "line", line);
+  TRY(append(&b->m.edges, &b->end_room, &b->end_count, from));
+  TRY(append(&b->m.edges, &b->end_room, &b->end_count, to));
+  b->m.edge_count = b->end_count / 2;
+  return ABUT_SUCCESS;
+}
+
 static abut_status check(const builder *b)
 {
   const mesh *m = &b->m;
-  if (m->index_count && b->top >= m->vertex_count) {
+  if (b->top_of && b->top >= m->vertex_count) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, b->top_line,
-                   "a face names vertex %llu, but the file holds %zu vertices numbered from %u",
-                   (unsigned long long)b->top + b->base, m->vertex_count, b->base);
+                   "a %s names vertex %llu, but the file holds %zu vertices numbered from %u",
+                   b->top_of, (unsigned long long)b->top + b->base, m->vertex_count, b->base);
   }
   if (m->vertex_count == 0) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "holds no vertices");

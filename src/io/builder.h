@@ -8,10 +8,12 @@ typedef struct builder {
   const char *name;   /* of the file, for errors */
   uint32_t base;      /* the file's number of its first vertex */
   mesh m;
-  size_t vertex_room, face_room, index_room;
+  size_t vertex_room, face_room, index_room, end_room;
   size_t closed;      /* corners of ended faces */
-  uint32_t top;       /* largest index of any face, and the line it stands in */
-  size_t top_line;
+  size_t end_count;   /* of edges, two each */
+  uint32_t top;       /* largest index of any face or edge, */
+  const char *top_of; /* which of these it is of, NULL where there is none, */
+  size_t top_line;    /* and the line it stands in */
 } builder;
 
 abut_status builder_vertex(builder *b, const double position[3]);
@@ -22,7 +24,10 @@ abut_status builder_corner(builder *b, uint32_t index, size_t line);
 /* Ends a face of all corners since the last one; fewer than 3 fail. */
 abut_status builder_face(builder *b, size_t line);
 
-/* Checks the whole and moves it to *out; frees it on failure. Faces may name vertices that come
+/* An edge between two vertices, from 0, of a line of the file. */
+abut_status builder_edge(builder *b, uint32_t from, uint32_t to, size_t line);
+
+/* Checks the whole and moves it to *out; frees it on failure. Faces and edges may name vertices that come
  * later in the file, which is why indices are checked here. */
 abut_status builder_finish(builder *b, abut_status so_far, mesh *out);
 

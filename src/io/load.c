@@ -1,5 +1,8 @@
 #include "base/error.h"
+#include "base/limits.h"
+#include "body/suspect.h"
 #include "io/body_file.h"
+#include "io/field_cache.h"
 #include "io/mesh.h"
 #include "io/smoothing_file.h"
 #include "io/text.h"
@@ -16,13 +19,13 @@ static void set_mesh(abut_body_def *def, const mesh *m)
   def->face_sizes = m->face_sizes;
   def->face_indices = m->face_indices;
   def->face_count = m->face_count;
+  def->edges = m->edges;
+  def->edge_count = m->edge_count;
 }
 
-/* The body's makers know its numbers, not its file. */
-static abut_status create(abut_context context, const char *path, const abut_body_def *def,
-                          abut_body *body)
+/* The makers of bodies and fields know numbers, not files. */
+static abut_status of_file(const char *path, abut_status status)
 {
-  abut_status status = abut_create_body(context, def, body);
   if (status == ABUT_ERROR_BODY || status == ABUT_ERROR_ARGUMENT) {
     char cause[1024];
     snprintf(cause, sizeof cause, "%s", abut_last_error());
@@ -31,18 +34,69 @@ static abut_status create(abut_context context, const char *path, const abut_bod
   return status;
 }
 
-static abut_status load_mesh(abut_context context, const char *path, abut_body *body)
+static void scale_mesh(mesh *m, double scale)
+{
+  for (size_t i = 0; i < 3 * m->vertex_count; ++i) {
+    m->vertices[i] *= scale;
+  }
+}
+
+static abut_status make_field(const char *path, const mesh *m, const abut_field_options *options,
+                              abut_field *field)
+{
+  abut_body_def def = abut_default_body_def();
+  set_mesh(&def, m);
+  if (!m->face_count) {
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "holds no faces, of which a field would be made");
+  }
+  const cache_key key = field_cache_key(&def, options);
+  if (!options->no_cache && field_cache_read(&key, field)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(of_file(path, abut_make_field(&def, options, field)));
+  if (!options->no_cache) {
+    field_cache_write(&key, field);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_options(const abut_field_options *options)
+{
+  if (options->cookie != abut_default_field_options().cookie) {
+    return fail(ABUT_ERROR_ARGUMENT, "options must be made by abut_default_field_options");
+  }
+  if (options->scale != 0.0 && !(options->scale >= SCALE_LEAST && options->scale <= SCALE_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", options->scale, SCALE_LEAST,
+                SCALE_MOST);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_load_field(const char *path, const abut_field_options *options, abut_field *field)
 {
   mesh m;
-  abut_body_def def = abut_default_body_def();
+  if (!path || !options || !field) {
+    return fail(ABUT_ERROR_ARGUMENT, "path, options or field is NULL");
+  }
+  *field = (abut_field){0};
+  TRY(check_options(options));
   TRY(mesh_read(path, &m));
-  set_mesh(&def, &m);
-  def.cloud_from_mesh = true;
-  abut_status status =
-    m.face_count ? create(context, path, &def, body)
-                 : fail_at(ABUT_ERROR_FORMAT, path, 0, "holds no faces, from which a body's "
-                                                       "point cloud would be made");
+  scale_mesh(&m, options->scale != 0.0 ? options->scale : 1.0);
+  const abut_status status = make_field(path, &m, options, field);
   mesh_free(&m);
+  return status;
+}
+
+static abut_status load_mesh(abut_context context, const char *path, abut_body *body)
+{
+  const abut_field_options options = abut_default_field_options();
+  abut_field field;
+  TRY(abut_load_field(path, &options, &field));
+  const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
+  if (status == ABUT_SUCCESS) {
+    body_suspect(*body, field.report.suspicions);
+  }
+  abut_free_field(&field);
   return status;
 }
 
@@ -69,7 +123,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   def = file.def;
   def.cookie = abut_default_body_def().cookie;
   set_mesh(&def, &m);
-  status = create(context, path, &def, body);
+  status = of_file(path, abut_create_body(context, &def, body));
 done:
   mesh_free(&m);
   body_file_free(&file);

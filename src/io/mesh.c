@@ -55,5 +55,6 @@ void mesh_free(mesh *m)
   free(m->vertices);
   free(m->face_sizes);
   free(m->face_indices);
+  free(m->edges);
   *m = (mesh){0};
 }

@@ -14,6 +14,8 @@ typedef struct mesh {
   size_t face_count;
   uint32_t *face_indices; /* (index_count), all below vertex_count */
   size_t index_count;
+  uint32_t *edges;        /* (edge_count, 2), all below vertex_count: of OBJ's lines */
+  size_t edge_count;
 } mesh;
 
 typedef enum mesh_format {

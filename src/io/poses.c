@@ -6,6 +6,7 @@
 #include "io/npz.h"
 #include "io/text.h"
 #include "io/whole_file.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,26 +128,49 @@ abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, a
   return status;
 }
 
+static const char *const pose_names[] = {"s1", "s2", "pose1", "pose2"};
+
+/* Those that are there, by name. */
+static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
+{
+  char held[64] = "";
+  size_t left = 0, used = 0;
+  for (int i = 0; i < 4; i++) {
+    left += at[i] >= 0;
+  }
+  for (int i = 0; i < 4; i++) {
+    if (at[i] >= 0) {
+      left--;
+      used += (size_t)snprintf(held + used, sizeof held - used, "%s%s",
+                               !used ? "" : left ? ", " : " and ", pose_names[i]);
+    }
+  }
+  return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds %s; poses are s1 and s2, or pose1 and pose2",
+                 held);
+}
+
 /* Which of the two pairs of names the archive has. */
 static abut_status find_pair(const char *name, zip_t *archive, abut_pose_kind *kind,
                              zip_int64_t found[2])
 {
-  static const char *const names[] = {"s1.npy", "s2.npy", "pose1.npy", "pose2.npy"};
   zip_int64_t at[4];
   for (int i = 0; i < 4; i++) {
-    at[i] = zip_name_locate(archive, names[i], 0);
+    char member[16];
+    snprintf(member, sizeof member, "%s.npy", pose_names[i]);
+    at[i] = zip_name_locate(archive, member, 0);
   }
   bool twists = at[0] >= 0 || at[1] >= 0, quaternions = at[2] >= 0 || at[3] >= 0;
-  if (twists == quaternions) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds %s", twists
-                   ? "both s1, s2 and pose1, pose2" : "neither s1, s2 nor pose1, pose2");
+  if (twists && quaternions) {
+    return fail_mixed(name, at);
+  }
+  if (!twists && !quaternions) {
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds neither s1, s2 nor pose1, pose2");
   }
   int first = twists ? 0 : 2;
   for (int i = 0; i < 2; i++) {
     found[i] = at[first + i];
     if (found[i] < 0) {
-      return fail_at(ABUT_ERROR_FORMAT, name, 0, "array '%.5s' is missing",
-                     twists ? (i ? "s2" : "s1") : names[first + i]);
+      return fail_at(ABUT_ERROR_FORMAT, name, 0, "array '%s' is missing", pose_names[first + i]);
     }
   }
   *kind = twists ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION;

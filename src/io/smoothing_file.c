@@ -157,14 +157,10 @@ abut_status smoothing_parse(const char *name, const char *bytes, size_t count, a
   return status;
 }
 
-/* The fewest digits, from 15 on, that read back as the same number. */
 static size_t write_real(char *text, size_t room, const char *key, double value)
 {
-  int digits = 15;
   char number[32];
-  do {
-    snprintf(number, sizeof number, "%.*g", digits, value);
-  } while (++digits <= 17 && strtod(number, NULL) != value);
+  number_format(value, number);
   return (size_t)snprintf(text, room, " \"%s\": %s,\n", key, number);
 }
 

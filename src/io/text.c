@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -205,6 +206,14 @@ static size_t digits(word w, size_t from)
 static size_t sign_length(word w, size_t at)
 {
   return at < w.length && (w.start[at] == '+' || w.start[at] == '-') ? 1 : 0;
+}
+
+void number_format(double value, char out[32])
+{
+  int places = 15;
+  do {
+    snprintf(out, 32, "%.*g", places, value);
+  } while (++places <= 17 && strtod(out, NULL) != value);
 }
 
 /* strtod alone would also take hexadecimal numbers. */

@@ -54,6 +54,10 @@ abut_status text_number(scan *t, const char *what, double *out);
 /* The next word as a whole number in 0 .. limit. */
 abut_status text_count(scan *t, const char *what, uint64_t limit, uint64_t *out);
 
+/* The fewest digits, from 15 on, that read back as the same number. By the decimal point of the
+ * locale, see number_locale_enter. */
+void number_format(double value, char out[32]);
+
 /* Decimal numbers only. An overflow gives an infinity. */
 bool word_number(word w, double *out);
 

@@ -20,7 +20,7 @@ on="--device $device"
 
 # Relative to the largest entry of an array.
 case $wide in f64) limit=1e-7 ;; *) limit=1e-2 ;; esac
-for name in box-on-box figure-gate figure-vertices-only; do
+for name in box-on-box figure-gate figure-vertices-only grids-fine; do
   case=$golden/$name
   given="$case/a.body.json $case/b.body.json --poses $case/poses.npz $on --precision $wide -q"
   given="$given --smoothing $case/smoothing.json"
@@ -304,6 +304,10 @@ if [ $wide = f64 ]; then
     has stdout "^$name +.* ok *\$"
   done
   if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 are right'; fi
+  # Grids whose derivatives are continuous to the second.
+  fine=$golden/grids-fine
+  run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
+  if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 are right of grids'; fi
   # Rows come as they are done: who has read the first ones is gone when the last are written.
   { "$abut" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
       2> stderr; echo $? > ended; } | head -n 6 > stdout

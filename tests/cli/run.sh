@@ -1,11 +1,5 @@
 #!/bin/sh
 # The command as a user meets it, but for derivatives: run.sh ABUT ARRAYS GOLDEN, see support.sh.
-
-# What a caller ignores, as nohup does, is ignored here too: the command would not end by it.
-if [ -z "${ABUT_TEST_SIGNALS:-}" ] && env --default-signal=HUP true 2>/dev/null; then
-  ABUT_TEST_SIGNALS=reset exec env --default-signal=HUP sh "$0" "$@"
-fi
-
 # shellcheck source=tests/cli/support.sh
 . "$(dirname "$0")/support.sh"
 
@@ -14,11 +8,17 @@ fi
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices contacts gradient jvp jacobian gradcheck render bench tune; do
+for command in devices field contacts gradient jvp jacobian gradcheck render bench tune; do
   run 0 $command --help
   has stdout "^usage: abut $command"
   run 0 --help $command
   has stdout "^usage: abut $command"
+done
+run 0 render --help
+for default in 'azimuth DEG .*\(34\.4\)' 'elevation DEG .*\(20\.1\)' 'width PIXELS .*\(900\)' \
+  'height PIXELS .*\(700\)' 'zoom Z .*\(1\)' 'threshold T .*\(render 0\.05, jacobian 0\.1\)' \
+  'index I .*\(0\)'; do
+  has stdout "^ +--$default\$"
 done
 run 0 contacts -h
 has stdout '--compact T'
@@ -57,12 +57,13 @@ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n
 } > mixed.csv
 { echo $header; sed -n '3p;5p' mixed.csv | sed 's/,0$//'; } > first.csv
 { echo $header; sed -n '2p;4p' mixed.csv | sed 's/,1$//'; } > second.csv
-run 0 contacts --pairs pairs.csv --poses mixed.csv -o mixed.npz --device "$device" --smoothing sharp.json
+run 0 contacts --pairs pairs.csv --poses mixed.csv -o mixed.npz --device "$device" --smoothing sharp.json \
+  --vertices all
 has stdout '^4 poses of 2 pairs, up to [0-9]+ contacts a pose, [0-9]+ active in all'
 run 0 contacts cube.body.json slab.body.json --poses first.csv -o first.npz --device "$device" \
   --smoothing sharp.json -q
 run 0 contacts slab.obj point.obj --poses second.csv -o second.npz --device "$device" \
-  --smoothing sharp.json -q
+  --smoothing sharp.json -q --vertices all
 array mixed.npz pair '{ wrong += $1 != NR % 2 } END { exit wrong || NR != 4 }'
 "$arrays" show first.npz layout | head -n 1 > first
 "$arrays" show second.npz layout | head -n 1 > second
@@ -207,7 +208,7 @@ else
 fi
 array sharp.npz energy '{ bad += NR == 2 ? $1 * $1 > 1e-12 : !($1 > 0) } END { exit bad || NR != 3 }'
 
-run 0 contacts cube.obj slab.obj --poses poses.csv -o mesh.npz --device "$device" -q
+run 0 contacts cube.obj slab.obj --poses poses.csv -o mesh.npz --device "$device" -q --vertices all
 "$arrays" show mesh.npz > stdout
 says stdout 'd float32 3 304'
 cp cube.obj 'a name.obj'
@@ -382,7 +383,7 @@ run 0 bench $bodies --batch 2 --what vjp,forward --json --device "$device" -q --
 json_is_valid stdout
 if [ "$(grep -c '"ratio_to_forward"' stdout)" -eq 2 ]; then pass; else fail 'not two ratios'; fi
 run 0 bench cube.obj slab.obj --json --batch 2 --device "$device" --poses poses.csv \
-  --smoothing sharp.json --precision $both
+  --smoothing sharp.json --precision $both --vertices all
 has stdout "\"precision\": \"$wide\""
 has stdout '"contacts": 304'
 if [ "$(grep -c '"poses_per_s"' stdout)" -eq 2 ]; then pass; else fail 'not two results'; fi
@@ -391,11 +392,13 @@ wrong 'none.csv: holds no poses' bench --poses none.csv
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune'
+usage 'which command? devices, field, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune'
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p
 usage 'there is no option -x' contacts -x
+usage '--poses is given twice' contacts --poses poses.csv --poses poses.csv
+usage '--output is given twice' contacts -o a.npz cube.obj --output=b.npz
 usage 'contacts has no option --batch' contacts --batch 3
 usage 'devices has no option --poses' devices --poses poses.csv
 usage '--quiet takes no value' devices --quiet=yes
@@ -525,10 +528,24 @@ done
   usage '-o out.npz: render writes files that end with .png' render $pair -o out.npz
   usage '-o out.png: jacobian writes files that end with .npz' jacobian $pair -o out.png
   usage '-o out.npz: tune writes files that end with .json' tune -o out.npz
+  usage '-o -: name a file; standard output is /dev/stdout' contacts $pair -o -
+  usage '-o -: name a file; standard output is /dev/stdout' render $pair -o=-
+  usage '-o -: name a file' tune -o -
   usage '-o /dev/null: tune writes files that end with .json' tune -o /dev/null
 }
 absent out.npy
 absent out
+absent -
+# As --output=FILE is; of two words the second is the whole name.
+# shellcheck disable=SC2086 # several words
+{
+  run 0 contacts $pair -q -o=equals.npz --device host
+  there equals.npz
+  run 0 contacts $pair -qo=grouped.npz --device host
+  there grouped.npz
+  run 0 contacts $pair -q -o '=named.npz' --device host
+  there '=named.npz'
+}
 # Devices and pipes are written in place, and nothing else goes to standard output then.
 # shellcheck disable=SC2086 # several words
 {

@@ -23,6 +23,9 @@ static void check_mesh(const mesh *m)
   for (size_t i = 0; i < m->index_count; i++) {
     PROMISE(m->face_indices[i] < m->vertex_count);
   }
+  for (size_t i = 0; i < 2 * m->edge_count; i++) {
+    PROMISE(m->edges[i] < m->vertex_count);
+  }
 }
 
 static int fuzz_mesh(mesh_format format, const uint8_t *bytes, size_t count)
@@ -34,7 +37,7 @@ static int fuzz_mesh(mesh_format format, const uint8_t *bytes, size_t count)
     mesh_free(&m);
   } else {
     PROMISE(status == ABUT_ERROR_FORMAT && abut_last_error()[0]);
-    PROMISE(!m.vertices && !m.face_sizes && !m.face_indices);
+    PROMISE(!m.vertices && !m.face_sizes && !m.face_indices && !m.edges);
   }
   return 0;
 }

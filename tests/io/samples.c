@@ -136,7 +136,8 @@ static const char obj_cube[] =
   "v -1 -1 -1 1 0 0\nv\t1 -1 -1\nv 1 1 -1 nan nan nan\nv -1 1 \\\n-1\nv -.5 -1. 1e0\nv 1 -1 1\n"
   "v 1 1 1\nv -1 1 1\nvt 0 0\nvn 0 0 1\n"
   "f 4 3 2 1\nf 5//1 6//1 7//1 8//1\nf 1/1 2/1 6/1 5/1\nf 2/1/1 3/1/1 7/1/1 6/1/1\n"
-  "f -6 -5 -1 -2 # top\nf 1 5 8 4";
+  "f -6 -5 -1 -2 # top\nf 1 5 8 4\n"
+  "l 1 7/1\np 1 2\nl -1 \\\n2 3";
 
 static const char off_pyramid[] =
   "COFF # pyramid\n5 5 8\n\n0 0 0 255 0 0 255\n1 0 0\n1 1 0 # c\n0 1 0\n.5 .5 1.5\n"
@@ -181,21 +182,12 @@ static const char pairs[] =
   "\t/tmp/cube.obj ,cube.obj\r\n";
 
 /* Arrays in memory exist only as files. */
-static void npz(buffer *b, int quaternions)
+static void put_arrays(buffer *b, const abut_array *arrays, size_t count)
 {
-  static const double numbers[28] = {0.5, 1, 2};
   char path[] = "/tmp/abut-sample-XXXXXX";
   int file = mkstemp(path);
-  abut_array arrays[] = {
-    {quaternions ? "pose1" : "s1", ABUT_ARRAY_FLOAT64, 2, {2, quaternions ? 7 : 6}, numbers},
-    {quaternions ? "pose2" : "s2", ABUT_ARRAY_FLOAT32, 2, {2, quaternions ? 7 : 6}, numbers},
-    {"note", ABUT_ARRAY_TEXT, 1, {7}, "gr\303\274\303\237e"},
-    {"bytes", ABUT_ARRAY_UINT8, 1, {3}, "abc"},
-    {"words", ABUT_ARRAY_UINT32, 3, {1, 2, 1}, numbers},
-    {"pair", quaternions ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_UINT32, 1, {2}, numbers},
-  };
-  char bytes[4096];
-  if (file < 0 || close(file) != 0 || abut_write_npz(path, arrays, 6) != ABUT_SUCCESS) {
+  char bytes[16384];
+  if (file < 0 || close(file) != 0 || abut_write_npz(path, arrays, count) != ABUT_SUCCESS) {
     abort();
   }
   FILE *stream = fopen(path, "rb");
@@ -205,6 +197,41 @@ static void npz(buffer *b, int quaternions)
   buffer_put(b, bytes, fread(bytes, 1, sizeof bytes, stream));
   fclose(stream);
   unlink(path);
+}
+
+static void npz(buffer *b, int quaternions)
+{
+  static const double numbers[28] = {0.5, 1, 2};
+  abut_array arrays[] = {
+    {quaternions ? "pose1" : "s1", ABUT_ARRAY_FLOAT64, 2, {2, quaternions ? 7 : 6}, numbers},
+    {quaternions ? "pose2" : "s2", ABUT_ARRAY_FLOAT32, 2, {2, quaternions ? 7 : 6}, numbers},
+    {"note", ABUT_ARRAY_TEXT, 1, {7}, "gr\303\274\303\237e"},
+    {"bytes", ABUT_ARRAY_UINT8, 1, {3}, "abc"},
+    {"words", ABUT_ARRAY_UINT32, 3, {1, 2, 1}, numbers},
+    {"pair", quaternions ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_UINT32, 1, {2}, numbers},
+  };
+  put_arrays(b, arrays, 6);
+}
+
+/* With one level of two blocks, or none. */
+static void grid(buffer *b, int fine)
+{
+  static const double origin[3] = {-1, 0.5, 2}, spacing = 0.25;
+  static double coefficients[216];
+  static const int32_t blocks[6] = {0, 0, 0, 0, 1, 0};
+  static float corrections[1024];
+  corrections[2 * 64 + 3 * 8 + 4] = 0.0625f;
+  for (int i = 0; i < 216; i++) {
+    coefficients[i] = 1.0 + i % 7;
+  }
+  const abut_array arrays[] = {
+    {"coefficients", ABUT_ARRAY_FLOAT64, 3, {6, 6, 6}, coefficients},
+    {"origin", fine ? ABUT_ARRAY_FLOAT64 : ABUT_ARRAY_FLOAT32, 1, {3}, origin},
+    {"spacing", ABUT_ARRAY_FLOAT64, 0, {0}, &spacing},
+    {"blocks_1", ABUT_ARRAY_INT32, 2, {2, 3}, blocks},
+    {"corrections_1", ABUT_ARRAY_FLOAT32, 4, {2, 8, 8, 8}, corrections},
+  };
+  put_arrays(b, arrays, fine ? 5 : 3);
 }
 
 static void add_npy(zip_t *archive, const char *name, const char *dict, const void *data,
@@ -295,6 +322,11 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     npz(&b[1], 1);
     npz_of_others(&b[2]);
     count = 3;
+    break;
+  case SAMPLE_GRID:
+    grid(&b[0], 0);
+    grid(&b[1], 1);
+    count = 2;
     break;
   case SAMPLE_PAIRS:
     buffer_text(&b[0], "%s", pairs);

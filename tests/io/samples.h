@@ -15,6 +15,7 @@ typedef enum sample_kind {
   SAMPLE_CSV,
   SAMPLE_TUNING,
   SAMPLE_PAIRS,
+  SAMPLE_GRID,
   SAMPLE_KINDS
 } sample_kind;
 

@@ -2,6 +2,7 @@
  * Each of the many reads is a check only where it fails. */
 #include "device/tuning_file.h"
 #include "io/body_file.h"
+#include "io/grid_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
 #include "io/pairs.h"
@@ -31,6 +32,9 @@ static bool mesh_is_sound(const mesh *m)
   for (size_t i = 0; sound && i < corners; i++) {
     sound &= m->face_indices[i] < m->vertex_count;
   }
+  for (size_t i = 0; i < 2 * m->edge_count; i++) {
+    sound &= m->edges[i] < m->vertex_count;
+  }
   return sound;
 }
 
@@ -50,6 +54,8 @@ static abut_status read_mesh(mesh_format format, const char *bytes, size_t count
 static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
 {
   body_file b;
+  abut_grid g;
+  arena memory = {0};
   abut_smoothing s;
   abut_pair_files f;
   tuning_file t;
@@ -70,6 +76,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_PAIRS:
     status = pairs_parse("t", bytes, count, &f);
     abut_free_pairs(&f);
+    return status;
+  case SAMPLE_GRID:
+    status = grid_file_parse("t", bytes, count, &memory, &g);
+    arena_free(&memory);
     return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);

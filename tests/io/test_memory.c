@@ -3,6 +3,7 @@
  * jansson stay as they are. */
 #include "device/tuning_file.h"
 #include "io/body_file.h"
+#include "io/grid_file.h"
 #include "io/mesh.h"
 #include "io/npz.h"
 #include "io/pairs.h"
@@ -48,6 +49,8 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   abut_status status;
   mesh m;
   body_file b;
+  abut_grid g;
+  arena memory = {0};
   abut_smoothing s;
   abut_npz n;
   abut_poses p;
@@ -67,6 +70,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_PAIRS:
     status = pairs_parse("t", bytes, count, &f);
     abut_free_pairs(&f);
+    return status;
+  case SAMPLE_GRID:
+    status = grid_file_parse("t", bytes, count, &memory, &g);
+    arena_free(&memory);
     return status;
   case SAMPLE_NPZ:
     status = npz_parse("t", bytes, count, &n);
@@ -141,9 +148,89 @@ static void each_write(void)
   CHECK(allowed > 8);
 }
 
+/* ---- fields: made, taken from the cache, written ---- */
+
+static abut_status load(bool no_cache, abut_field *f)
+{
+  abut_field_options o = abut_default_field_options();
+  o.cells = 8;
+  o.vertices = 8;
+  o.tolerance = 0.1;
+  o.memory = 1 << 18; /* few blocks */
+  o.no_cache = no_cache;
+  return abut_load_field(in_folder("t.obj"), &o, f);
+}
+
+static abut_status load_once(void)
+{
+  abut_field f;
+  const abut_status status = load(true, &f);
+  CHECK(status == ABUT_SUCCESS || !f.memory);
+  abut_free_field(&f);
+  return status;
+}
+
+/* What lacks memory for the cache makes the field. */
+static abut_status take_once(void)
+{
+  abut_field f;
+  const abut_status status = load(false, &f);
+  const bool kept = f.report.kept;
+  abut_free_field(&f);
+  return status == ABUT_SUCCESS && !kept ? ABUT_ERROR_MEMORY : status;
+}
+
+static abut_field written;
+
+static abut_status write_once(void)
+{
+  const abut_status status = abut_write_field(in_folder("w.body.json"), &written);
+  static const char *const names[] = {"w.body.json", "w.grid.npz", "w.contact.obj"};
+  for (int i = 0; i < 3; i++) {
+    CHECK_EQUAL(access(in_folder(names[i]), F_OK), status == ABUT_SUCCESS ? 0 : -1);
+    unlink(in_folder(names[i]));
+  }
+  return status;
+}
+
+/* Until nothing fails any more. */
+static void each_failure(abut_status (*once)(void), const char *what, long least)
+{
+  long allowed = 0;
+  abut_status status;
+  do {
+    const size_t entries = folder_entries();
+    until_failure = allowed++;
+    status = once();
+    until_failure = -1;
+    require(check(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY, "%s gives %s", what,
+                  abut_status_name(status)));
+    CHECK_EQUAL(folder_entries(), entries);
+  } while (status != ABUT_SUCCESS);
+  check(allowed > least, "%s allocates %ld times", what, allowed);
+}
+
+static void each_field(void)
+{
+  char cache[512], command[600];
+  write_text("t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+                      "l 1 2\n");
+  snprintf(cache, sizeof cache, "%s", in_folder("cache"));
+  setenv("ABUT_CACHE_DIR", cache, 1);
+  each_failure(load_once, "making a field", 8);
+  REQUIRE_OK(load(false, &written)); /* and keeps it */
+  each_failure(take_once, "taking a field", 8);
+  each_failure(write_once, "writing a field", 8);
+  abut_free_field(&written);
+  snprintf(command, sizeof command, "rm -r '%s'", cache);
+  CHECK_EQUAL(system(command), 0);
+  unlink(in_folder("t.obj"));
+}
+
 int main(void)
 {
   folder_make();
+  each_field();
   each_read();
   each_write();
   folder_remove();

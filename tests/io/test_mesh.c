@@ -40,6 +40,14 @@ static void expect_faces(const mesh *m, size_t faces, const int *sizes, const in
   }
 }
 
+static void expect_edges(const mesh *m, size_t edges, const uint32_t *ends)
+{
+  require(CHECK_EQUAL(m->edge_count, edges));
+  for (size_t i = 0; i < 2 * edges; i++) {
+    CHECK_EQUAL(m->edges[i], ends[i]);
+  }
+}
+
 static void obj_forms(void)
 {
   sample s[SAMPLE_LIMIT];
@@ -54,6 +62,8 @@ static void obj_forms(void)
   static const int indices[] = {3, 2, 1, 0, 4, 5, 6, 7, 0, 1, 5, 4,
                                 1, 2, 6, 5, 2, 3, 7, 6, 0, 4, 7, 3};
   expect_faces(&m, 6, sizes, indices);
+  static const uint32_t ends[] = {0, 6, 7, 1, 1, 2}; /* backwards, and over a joined line */
+  expect_edges(&m, 3, ends);
   mesh_free(&m);
   free(s[0].bytes);
 }
@@ -68,6 +78,12 @@ static void obj_odds(void)
   expect_vertex(&m, 0, .8e-1, -.7e+2, -5.532511);
   expect_vertex(&m, 1, 1, 2, 3);
   expect_faces(&m, 2, sizes, indices); /* equal corners are kept */
+  static const uint32_t first[] = {0, 1}, ends[] = {1, 1, 1, 3};
+  expect_edges(&m, 1, first); /* a comment ends with its line */
+  mesh_free(&m);
+  m = parse(MESH_OBJ, "l 2 2/1/1 4 # of vertices that follow\nv 1 2 3\nv 4 5 6\nv 7 8 9\nv 0 0 0");
+  CHECK_EQUAL(m.face_count, 0);
+  expect_edges(&m, 2, ends);
   mesh_free(&m);
   m = parse(MESH_OBJ, "f 3 2 1\nv 1 2 3\nv 4 5 6\nv 7 8 9");
   CHECK_EQUAL(m.face_count, 1);
@@ -235,6 +251,12 @@ static const struct {
   {MESH_OBJ, "v 0 0 0\nf 1 1 /1", "t:2: ", "is not v"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 1.0", "t:2: ", "is not v"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 1/a", "t:2: ", "is not v"},
+  {MESH_OBJ, "v 0 0 0\nl 1 1\nl 1 3\nf 1 1 2", "t:3: ", "a line names vertex 3"},
+  {MESH_OBJ, "v 0 0 0\nl 1 2\nf 1 1 3", "t:3: ", "a face names vertex 3"},
+  {MESH_OBJ, "v 0 0 0\nl 1", "t:2: ", "a line of 1 corners"},
+  {MESH_OBJ, "v 0 0 0\nl", "t:2: ", "a line of 0 corners"},
+  {MESH_OBJ, "v 0 0 0\nl 1 0", "t:2: ", "line corner '0' is out of range"},
+  {MESH_OBJ, "v 0 0 0\nl 1 x", "t:2: ", "line corner 'x' is not v"},
   {MESH_OBJ, "f -4 -3 -2", "t:1: ", "out of range after 0 vertices"},
   {MESH_STL, "", "t: ", "0 bytes"},
   {MESH_STL, "solid", "t:1: ", "endsolid"},

@@ -363,7 +363,8 @@ static void wrong_poses(void)
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': not of shape (N, 6)"},
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': not of shape (N, 6)"},
     {"s1.npy", DICT("'<u8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<u8' (uint64)"},
-    {"s1.npy", good, "pose2.npy", good, "both s1, s2 and pose1, pose2"},
+    {"s1.npy", good, "pose2.npy", good, "holds s1 and pose2; poses are s1 and s2, or pose1 and "
+     "pose2"},
     {"s1.npy", good, "x.npy", good, "array 's2' is missing"},
     {"pose2.npy", good, "x.npy", good, "array 'pose1' is missing"},
     {"x.npy", good, "y.npy", good, "neither s1, s2 nor"},

@@ -1,0 +1,291 @@
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/text.h"
+#include "io/whole_file.h"
+#include <abut/files.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENDING ".body.json"
+#define LEVELS_MOST 8
+#define ARRAYS (3 + 2 * LEVELS_MOST)
+#define BLOCK_NODES ((size_t)ABUT_GRID_BLOCK * ABUT_GRID_BLOCK * ABUT_GRID_BLOCK)
+
+/* ---- names ---- */
+
+/* Paths, and how the body file names what lies beside it. */
+typedef struct names {
+  const char *body;
+  char *grid, *contact;
+  char *name;              /* NAME */
+  const char *grid_beside, *contact_beside;
+  arena memory;
+} names;
+
+static abut_status join(arena *a, const char *stem, size_t length, const char *ending, char **out)
+{
+  void *memory;
+  const size_t room = length + strlen(ending) + 1;
+  TRY(arena_allocate(a, &memory, room, 1));
+  *out = memory;
+  memcpy(*out, stem, length);
+  memcpy(*out + length, ending, room - length);
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_names(const char *path, names *n)
+{
+  const size_t length = strlen(path), tail = strlen(ENDING);
+  const char *slash = strrchr(path, '/');
+  const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+  if (length <= folder + tail || strcmp(path + length - tail, ENDING) != 0) {
+    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name ends with %s", ENDING);
+  }
+  n->body = path;
+  TRY(join(&n->memory, path, length - tail, ".grid.npz", &n->grid));
+  TRY(join(&n->memory, path, length - tail, ".contact.obj", &n->contact));
+  TRY(join(&n->memory, path + folder, length - tail - folder, "", &n->name));
+  n->grid_beside = n->grid + folder;
+  n->contact_beside = n->contact + folder;
+  return ABUT_SUCCESS;
+}
+
+/* ---- the contact mesh ---- */
+
+typedef struct text {
+  void *bytes;
+  size_t count, room;
+} text;
+
+static abut_status add(text *t, const char *words)
+{
+  const size_t length = strlen(words);
+  TRY(grow(&t->bytes, &t->room, t->count + length, 1));
+  memcpy((char *)t->bytes + t->count, words, length);
+  t->count += length;
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_vertex(text *t, const double v[3])
+{
+  char number[3][32], line[128];
+  for (int k = 0; k < 3; ++k) {
+    if (!isfinite(v[k])) {
+      return fail(ABUT_ERROR_ARGUMENT, "a vertex of the field is not finite");
+    }
+    number_format(v[k], number[k]);
+  }
+  snprintf(line, sizeof line, "v %s %s %s\n", number[0], number[1], number[2]);
+  return add(t, line);
+}
+
+/* A face or an edge; OBJ counts from 1. */
+static abut_status add_element(text *t, const char *letter, const uint32_t *corners, size_t count)
+{
+  TRY(add(t, letter));
+  for (size_t i = 0; i < count; ++i) {
+    char number[32];
+    snprintf(number, sizeof number, " %llu", (unsigned long long)corners[i] + 1);
+    TRY(add(t, number));
+  }
+  return add(t, "\n");
+}
+
+static abut_status add_mesh(text *t, const abut_body_def *def)
+{
+  size_t at = 0;
+  for (size_t i = 0; i < def->vertex_count; ++i) {
+    TRY(add_vertex(t, def->vertices + 3 * i));
+  }
+  for (size_t i = 0; i < def->face_count; at += def->face_sizes[i], ++i) {
+    TRY(add_element(t, "f", def->face_indices + at, def->face_sizes[i]));
+  }
+  for (size_t i = 0; i < def->edge_count; ++i) {
+    TRY(add_element(t, "l", def->edges + 2 * i, 2));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_contact(const abut_body_def *def, text *t)
+{
+  number_locale locale = {0};
+  TRY(number_locale_enter(&locale));
+  const abut_status status = add_mesh(t, def);
+  number_locale_leave(&locale);
+  return status;
+}
+
+/* ---- the body file ---- */
+
+static abut_status fail_name(const char *path)
+{
+  json_t *any = json_string_nocheck("");
+  const bool memory = !any;
+  json_decref(any);
+  return memory ? fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path)
+                : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name is UTF-8");
+}
+
+static abut_status make_body(const names *n, char **out)
+{
+  json_t *root = json_pack("{s:s, s:s, s:[{s:s}]}", "name", n->name, "mesh", n->contact_beside,
+                           "grids", "file", n->grid_beside);
+  if (!root) {
+    return fail_name(n->body);
+  }
+  *out = json_dumps(root, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+  json_decref(root);
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
+}
+
+/* ---- the grid ---- */
+
+typedef struct arrays {
+  abut_array at[ARRAYS];
+  size_t count;
+  char label[ARRAYS][32];
+  arena memory;
+} arrays;
+
+static abut_array *next_array(arrays *a, const char *name, size_t level)
+{
+  abut_array *next = &a->at[a->count];
+  char *label = a->label[a->count++];
+  if (level) {
+    snprintf(label, sizeof a->label[0], "%s_%zu", name, level);
+  } else {
+    snprintf(label, sizeof a->label[0], "%s", name);
+  }
+  *next = (abut_array){.name = label};
+  return next;
+}
+
+/* As float32 where all are such, to the bit. */
+static abut_status narrowed(arrays *a, const double *from, size_t count, abut_array *out)
+{
+  void *memory;
+  out->type = ABUT_ARRAY_FLOAT64;
+  out->data = from;
+  for (size_t i = 0; i < count; ++i) {
+    const double back = (double)(float)from[i];
+    if (memcmp(&back, &from[i], sizeof back) != 0) {
+      return ABUT_SUCCESS;
+    }
+  }
+  TRY(arena_allocate(&a->memory, &memory, count, sizeof(float)));
+  for (size_t i = 0; i < count; ++i) {
+    ((float *)memory)[i] = (float)from[i];
+  }
+  out->type = ABUT_ARRAY_FLOAT32;
+  out->data = memory;
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_level(arrays *a, const abut_grid_level *l, size_t level)
+{
+  abut_array *blocks = next_array(a, "blocks", level);
+  blocks->type = ABUT_ARRAY_INT32;
+  blocks->dimensions = 2;
+  blocks->shape[0] = l->block_count;
+  blocks->shape[1] = 3;
+  blocks->data = l->blocks;
+  abut_array *corrections = next_array(a, "corrections", level);
+  corrections->dimensions = 4;
+  corrections->shape[0] = l->block_count;
+  for (size_t k = 1; k < 4; ++k) {
+    corrections->shape[k] = ABUT_GRID_BLOCK;
+  }
+  return narrowed(a, l->coefficients, l->block_count * BLOCK_NODES, corrections);
+}
+
+static abut_status make_arrays(const abut_grid *g, arrays *a)
+{
+  abut_array *coefficients = next_array(a, "coefficients", 0);
+  coefficients->dimensions = 3;
+  memcpy(coefficients->shape, g->size, sizeof g->size);
+  TRY(narrowed(a, g->coefficients, g->size[0] * g->size[1] * g->size[2], coefficients));
+  abut_array *origin = next_array(a, "origin", 0), *spacing = next_array(a, "spacing", 0);
+  origin->type = spacing->type = ABUT_ARRAY_FLOAT64;
+  origin->dimensions = 1;
+  origin->shape[0] = 3;
+  origin->data = g->origin;
+  spacing->data = &g->spacing;
+  for (size_t i = 0; i < g->level_count; ++i) {
+    TRY(add_level(a, &g->levels[i], i + 1));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- all of it ---- */
+
+static abut_status put_files(const names *n, const arrays *a, const text *contact,
+                             const char *body)
+{
+  whole_file files[2];
+  TRY(whole_file_begin(n->contact, &files[0]));
+  abut_status status = whole_file_begin(n->body, &files[1]);
+  if (status != ABUT_SUCCESS) {
+    return whole_file_end(&files[0], status);
+  }
+  TRY_DONE(whole_file_put(&files[0], contact->bytes, contact->count));
+  TRY_DONE(whole_file_put(&files[1], body, strlen(body)));
+  TRY_DONE(whole_file_put(&files[1], "\n", 1));
+  TRY_DONE(abut_write_npz(n->grid, a->at, a->count));
+done:
+  status = whole_file_end(&files[0], status);
+  return whole_file_end(&files[1], status);
+}
+
+/* What was there before a failure stays, be it old or new. */
+static abut_status write_files(const names *n, const arrays *a, const text *contact,
+                               const char *body)
+{
+  const bool had_grid = access(n->grid, F_OK) == 0, had_contact = access(n->contact, F_OK) == 0;
+  const abut_status status = put_files(n, a, contact, body);
+  if (status != ABUT_SUCCESS && !had_grid) {
+    unlink(n->grid);
+  }
+  if (status != ABUT_SUCCESS && !had_contact) {
+    unlink(n->contact);
+  }
+  return status;
+}
+
+static abut_status check_field(const abut_field *field)
+{
+  const abut_body_def *def = &field->def;
+  if (def->grid_count != 1 || !def->grids || !def->grids->coefficients ||
+      def->grids->level_count > LEVELS_MOST || !def->vertices || !def->vertex_count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_write_field needs a field as abut_make_field and "
+                "abut_load_field give it");
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_write_field(const char *path, const abut_field *field)
+{
+  if (!path || !field) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or field is NULL");
+  }
+  names n = {0};
+  arrays a = {.count = 0};
+  text contact = {0};
+  char *body = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(check_field(field));
+  TRY_DONE(make_names(path, &n));
+  TRY_DONE(make_body(&n, &body));
+  TRY_DONE(make_contact(&field->def, &contact));
+  TRY_DONE(make_arrays(field->def.grids, &a));
+  TRY_DONE(write_files(&n, &a, &contact, body));
+done:
+  free(body);
+  free(contact.bytes);
+  arena_free(&a.memory);
+  arena_free(&n.memory);
+  return status;
+}
