@@ -314,7 +314,8 @@ interpreter of OpenCL (Oclgrind), with one lane a work-item and work-groups of {
 vendors publish of an H200, an MI300X and an Arc A770. So the times are lower bounds: what a device cannot beat.
 
 The pair is of two armadillos (18 superquadrics, 305 vertices and 909 edges each, 18 kept; float32), deep in each other. Counted for
-batches of {POSES[0]} and {POSES[1]} poses, extrapolated to 1,024 and 65,536; commit {about["commit"]}, {about["date"]}.
+batches of {POSES[0]} and {POSES[1]} poses, extrapolated to 1,024 and 65,536; commit {about["commit"]}, {about["date"]}: later
+changes to how groups add up their sums are not counted yet.
 
 ## Whole calls
 
