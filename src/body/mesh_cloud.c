@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 #include "body/parts.h"
+#include "surface/polygon.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,20 +32,6 @@ static const double *vertex(const sampler *s, uint32_t i)
 static double distance(const double *a, const double *b)
 {
   return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
-/* Twice a polygon's area vector, by Newell's method. */
-static void area_vector(const sampler *s, const uint32_t *corner, uint32_t size, double area[3])
-{
-  const double *o = vertex(s, corner[0]);
-  area[0] = area[1] = area[2] = 0.0;
-  for (uint32_t k = 0; k < size; ++k) {
-    const double *a = vertex(s, corner[k]), *b = vertex(s, corner[(k + 1) % size]);
-    for (int i = 0; i < 3; ++i) {
-      const int j = (i + 1) % 3, l = (i + 2) % 3;
-      area[i] += (a[j] - o[j]) * (b[l] - o[l]) - (a[l] - o[l]) * (b[j] - o[j]);
-    }
-  }
 }
 
 /* How many parts the longest side of a triangle is cut into; 1 where it is short. */
@@ -73,7 +60,7 @@ static bool is_sampled(const sampler *s, const uint32_t *corner, uint32_t size,
 /* Unit normal of a face; false where it has no area. */
 static bool face_normal(const sampler *s, const uint32_t *corner, uint32_t size, double normal[3])
 {
-  area_vector(s, corner, size, normal);
+  polygon_area(s->def->vertices, corner, size, normal);
   const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
   for (int i = 0; i < 3; ++i) {
     normal[i] /= length > 0.0 ? length : 1.0;
@@ -116,7 +103,7 @@ static void add_normals(sampler *s)
   const uint32_t *corner = s->def->face_indices;
   for (size_t f = 0; f < s->def->face_count; corner += s->def->face_sizes[f], ++f) {
     double area[3];
-    area_vector(s, corner, s->def->face_sizes[f], area);
+    polygon_area(s->def->vertices, corner, s->def->face_sizes[f], area);
     for (uint32_t k = 0; k < s->def->face_sizes[f]; ++k) {
       for (size_t i = 0; i < 3; ++i) {
         s->normals[3 * (size_t)corner[k] + i] += area[i];

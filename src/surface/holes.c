@@ -199,7 +199,7 @@ static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_
   }
   for (size_t i = first; i < s->triangle_count; ++i) {
     double vector[3];
-    area_vector(s, i, vector);
+    triangle_area(s, i, vector);
     area += length(vector);
   }
   for (size_t i = 0; i < size; ++i) {

@@ -39,7 +39,6 @@ static inline uint32_t end_of(const surface *s, size_t side)
   return s->triangles[side % 3 == 2 ? side - 2 : side + 1];
 }
 
-void area_vector(const surface *s, size_t triangle, double area[3]);
 void turn(surface *s, size_t triangle);
 
 /* ---- welding ---- */

@@ -162,7 +162,7 @@ abut_status orient(maker *m)
   double *areas = memory;
   for (size_t i = 0; i < s->triangle_count; ++i) {
     double area[3];
-    area_vector(s, i, area);
+    triangle_area(s, i, area);
     areas[2 * (size_t)m->shell[i] + turns[i]] += length(area);
   }
   for (size_t i = 0; i < s->triangle_count; ++i) {

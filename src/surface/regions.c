@@ -35,16 +35,6 @@ static const double *corner(const surface *s, size_t triangle, size_t k)
   return s->points + 3 * (size_t)s->triangles[3 * triangle + k];
 }
 
-void triangle_area(const surface *s, size_t triangle, double area[3])
-{
-  const double *a = corner(s, triangle, 0), *b = corner(s, triangle, 1);
-  const double *c = corner(s, triangle, 2);
-  for (int i = 0; i < 3; ++i) {
-    const int j = (i + 1) % 3, l = (i + 2) % 3;
-    area[i] = 0.5 * ((b[j] - a[j]) * (c[l] - a[l]) - (b[l] - a[l]) * (c[j] - a[j]));
-  }
-}
-
 /* Triangles by size, largest first, as exactly as powers of two; then by index. */
 static abut_status sort_by_size(grower *g, size_t count)
 {

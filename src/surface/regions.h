@@ -4,9 +4,6 @@
 
 #include "surface/surface.h"
 
-/* The area vector of a triangle [m^2]. */
-void triangle_area(const surface *s, size_t triangle, double area[3]);
-
 /* region: (triangle_count), out. Returns by `merged` how many triangles lie in one region with a
  * neighbour. Of the outline's rules. */
 abut_status regions_find(const surface *s, const uint32_t *across, double deviation,

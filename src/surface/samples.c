@@ -197,17 +197,10 @@ static int compare_sides(const void *a, const void *b)
 
 static bool normal_of(const surface *s, size_t triangle, double n[3])
 {
-  const uint32_t *t = s->triangles + 3 * triangle;
-  const double *a = s->points + 3 * (size_t)t[0], *b = s->points + 3 * (size_t)t[1],
-               *c = s->points + 3 * (size_t)t[2];
-  double size = 0.0;
+  triangle_area(s, triangle, n);
+  const double size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
   for (int k = 0; k < 3; ++k) {
-    const int i = (k + 1) % 3, j = (k + 2) % 3;
-    n[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
-    size += n[k] * n[k];
-  }
-  for (int k = 0; k < 3; ++k) {
-    n[k] /= size > 0.0 ? sqrt(size) : 1.0;
+    n[k] /= size > 0.0 ? size : 1.0;
   }
   return size > 0.0;
 }

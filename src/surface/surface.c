@@ -38,7 +38,7 @@ static void measure_all(maker *m)
   s->area = s->volume = 0.0;
   for (size_t i = 0; i < s->triangle_count; ++i) {
     double area[3];
-    area_vector(s, i, area);
+    triangle_area(s, i, area);
     s->area += s->polygon[i] == NO_POLYGON ? 0.0 : length(area);
     s->volume += volume_under(s, i, s->lower);
   }

@@ -41,4 +41,7 @@ typedef struct surface_report {
 abut_status surface_create(const abut_body_def *def, surface *out, surface_report *report);
 void surface_free(surface *s);
 
+/* The area vector of a triangle [m^2]. */
+void triangle_area(const surface *s, size_t triangle, double area[3]);
+
 #endif

@@ -25,7 +25,6 @@ typedef struct builder {
   float (*box)[6];            /* of each triangle: lower, upper */
   float (*centre)[3];
   uint32_t *order;            /* being sorted */
-  const double *corners;      /* (., 3, 3) as given */
 } builder;
 
 typedef struct bounds {
@@ -219,7 +218,7 @@ static void gather_all(tree *t, size_t (*run)[2])
 static abut_status tree_from(const double *corners, const uint32_t *names, size_t count, tree *out)
 {
   abut_status status = ABUT_SUCCESS;
-  builder b = {.t = out, .corners = corners};
+  builder b = {.t = out};
   void *box = NULL, *centre = NULL, *order = NULL, *run = NULL, *memory = NULL;
   *out = (tree){.count = count};
   TRY_DONE(allocate(&box, count, sizeof *b.box));

@@ -9,7 +9,7 @@
 #define FLAT_SHARE 1e-9     /* height over longest side: what is lower is a line */
 #define TRIANGLES_MOST ((size_t)1 << 28) /* four times as many are numbered by 32 bits */
 
-void area_vector(const surface *s, size_t triangle, double area[3])
+void triangle_area(const surface *s, size_t triangle, double area[3])
 {
   const uint32_t *t = s->triangles + 3 * triangle;
   const double *a = point_of(s, t[0]), *b = point_of(s, t[1]), *c = point_of(s, t[2]);
@@ -97,7 +97,7 @@ static bool is_flat(const surface *s, size_t triangle)
     const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
     longest = fmax(longest, length(d));
   }
-  area_vector(s, triangle, area);
+  triangle_area(s, triangle, area);
   return !(2.0 * length(area) > FLAT_SHARE * longest * longest);
 }
 
