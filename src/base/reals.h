@@ -3,7 +3,9 @@
 #define ABUT_BASE_REALS_H
 
 #include "base/memory.h"
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct reals {
   void *data;
@@ -24,6 +26,18 @@ static inline void reals_set(reals *r, size_t i, double value)
   } else {
     ((float *)r->data)[i] = (float)value;
   }
+}
+
+/* Whether all are floats, to the bit, so that -0 stays itself. */
+static inline bool reals_are_floats(const double *x, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    const double back = (double)(float)x[i];
+    if (memcmp(&back, &x[i], sizeof back) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/field_cache.h"
 
 #include "base/memory.h"
+#include "base/reals.h"
 #include "surface/field_version.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,17 +58,6 @@ static void put(writer *w, const void *from, size_t count, size_t size)
   w->bytes += count * size;
 }
 
-static bool is_narrow(const double *x, size_t count)
-{
-  for (size_t i = 0; i < count; ++i) {
-    const double back = (double)(float)x[i];
-    if (memcmp(&back, &x[i], sizeof back) != 0) { /* by bits, so that -0 stays itself */
-      return false;
-    }
-  }
-  return true;
-}
-
 static void put_reals(writer *w, const double *from, size_t count, bool narrow)
 {
   if (!narrow) {
@@ -106,11 +96,12 @@ static void describe(const abut_field *f, stored *s)
   for (size_t i = 0; i < 3; ++i) {
     s->size[i] = g->size[i];
   }
-  s->narrow = is_narrow(g->coefficients, nodes_of(g)) ? 1 : 0;
+  s->narrow = reals_are_floats(g->coefficients, nodes_of(g)) ? 1 : 0;
   for (size_t i = 0; i < g->level_count; ++i) {
     const abut_grid_level *l = &g->levels[i];
     s->blocks[i] = l->block_count;
-    s->narrow |= is_narrow(l->coefficients, l->block_count * BLOCK_NODES) ? (uint64_t)2 << i : 0;
+    s->narrow |=
+      reals_are_floats(l->coefficients, l->block_count * BLOCK_NODES) ? (uint64_t)2 << i : 0;
   }
 }
 
@@ -227,8 +218,8 @@ static bool is_sane(const stored *s, size_t bytes)
   for (size_t i = 0; sane && i < s->levels; ++i) {
     sane = s->blocks[i] <= most;
   }
-  return sane && s->vertices <= most && s->faces <= most && s->corners <= most && s->edges <= most &&
-         s->size[0] <= SIZE_MOST && s->size[1] <= SIZE_MOST &&
+  return sane && s->vertices <= most && s->faces <= most && s->corners <= most &&
+         s->edges <= most && s->size[0] <= SIZE_MOST && s->size[1] <= SIZE_MOST &&
          s->size[2] <= SIZE_MOST;
 }
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/reals.h"
 #include "io/text.h"
 #include "io/whole_file.h"
 #include <abut/files.h>
@@ -170,11 +171,8 @@ static abut_status narrowed(arrays *a, const double *from, size_t count, abut_ar
   void *memory;
   out->type = ABUT_ARRAY_FLOAT64;
   out->data = from;
-  for (size_t i = 0; i < count; ++i) {
-    const double back = (double)(float)from[i];
-    if (memcmp(&back, &from[i], sizeof back) != 0) {
-      return ABUT_SUCCESS;
-    }
+  if (!reals_are_floats(from, count)) {
+    return ABUT_SUCCESS;
   }
   TRY(arena_allocate(&a->memory, &memory, count, sizeof(float)));
   for (size_t i = 0; i < count; ++i) {
