@@ -43,7 +43,7 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
 {
   const double threshold = c->is_compact ? c->compact.threshold : ACTIVE;
   double least = 0.0;
-  printf("%zu poses", c->batch.count);
+  printf("%zu pose%s", c->batch.count, c->batch.count == 1 ? "" : "s");
   if (c->pairs.path) {
     printf(" of %zu pairs, up to", c->batch.pair_count);
   } else {

@@ -185,8 +185,8 @@ static void summarise(const gradient *g)
     const void *of = g->g[i / numbers];
     largest = fmax(largest, fabs(real_at(of, g->job.scene.precision, i % numbers)));
   }
-  printf("%zu poses, %zu contacts a pose, gradient of %s, largest entry %.4g", g->job.poses.count,
-         g->job.scene.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
+  printf("%zu pose%s, %zu contacts a pose, gradient of %s, largest entry %.4g",
+         g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.scene.layout.contacts, g->reduces ? reduction_names[g->reduction] : "cotangents",
          largest);
   job_print_end(&g->job);
 }

@@ -59,8 +59,8 @@ static exit_code run(jvp *v, const options *o)
   warn_rejected(&j->batch, "Their rows are NaN.");
   CLI_TRY(write(v));
   if (sums_up(o)) {
-    printf("%zu poses, %zu contacts a pose, derivatives along tangents", j->poses.count,
-           j->scene.layout.contacts);
+    printf("%zu pose%s, %zu contacts a pose, derivatives along tangents", j->poses.count,
+           j->poses.count == 1 ? "" : "s", j->scene.layout.contacts);
     job_print_end(j);
   }
   return EXIT_GOOD;
