@@ -252,7 +252,7 @@ static void measure_block(void *user, size_t i)
     x[0] = origin[0] + spacing * (double)(n >> 6);
     x[1] = origin[1] + spacing * (double)(n >> 3 & 7);
     x[2] = origin[2] + spacing * (double)(n & 7);
-    at[n] -= spline_value(r->s, x, r->level - 1, NULL);
+    at[n] -= spline_value(r->s, x, r->level - 1);
   }
 }
 

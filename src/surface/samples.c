@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "surface/sides.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static bool lies_in_block(const spline *s, const double x[3], size_t level)
 /* What the spline says at a point of the surface whose outer normal is n. */
 static void judge(const sampler *q, const double n[3], sample *to)
 {
-  const double value = spline_value(q->s, to->x, q->s->level_count, NULL);
+  const double value = spline_value(q->s, to->x, q->s->level_count);
   to->error = fabs(value);
   if (q->edges) {
     const double reach2 = q->edge_reach * q->edge_reach;
@@ -55,7 +56,7 @@ static void judge(const sampler *q, const double n[3], sample *to)
   for (int k = 0; k < 3; ++k) {
     middle[k] = to->x[k] + into * inward[k];
   }
-  const double there = spline_value(q->s, middle, q->s->level_count, NULL);
+  const double there = spline_value(q->s, middle, q->s->level_count);
   if (through < q->thin) {
     const double depth = sqrt(tree_nearest(q->inside->near, middle, HUGE_VAL).distance2);
     to->is_thin = true;
@@ -183,18 +184,6 @@ done:
 
 /* ---- sharp sides ---- */
 
-typedef struct side {
-  uint32_t low, high, triangle;
-} side;
-
-static int compare_sides(const void *a, const void *b)
-{
-  const side *x = a, *y = b;
-  return x->low != y->low     ? (x->low < y->low ? -1 : 1)
-         : x->high != y->high ? (x->high < y->high ? -1 : 1)
-                              : (x->triangle < y->triangle ? -1 : x->triangle > y->triangle);
-}
-
 static bool normal_of(const surface *s, size_t triangle, double n[3])
 {
   triangle_area(s, triangle, n);
@@ -205,31 +194,37 @@ static bool normal_of(const surface *s, size_t triangle, double n[3])
   return size > 0.0;
 }
 
+/* Sides of more than two triangles are sharp. */
+static bool is_sharp(const surface *s, uint32_t side, uint32_t across)
+{
+  double m[3], n[3];
+  return across == SIDE_TANGLED ||
+         (across < SIDE_TANGLED && side < across && normal_of(s, side / 3, m) &&
+          normal_of(s, across / 3, n) && m[0] * n[0] + m[1] * n[1] + m[2] * n[2] < SHARP_COSINE);
+}
+
 abut_status sharp_sides(const surface *s, double **corners, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
+  const size_t sides = 3 * s->triangle_count;
   void *memory = NULL, *out = NULL;
   *corners = NULL;
   *count = 0;
-  TRY_DONE(allocate(&memory, s->triangle_count, 3 * sizeof(side)));
-  side *sides = memory;
-  for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
-    const uint32_t a = s->triangles[i], b = s->triangles[i % 3 == 2 ? i - 2 : i + 1];
-    sides[i] = (side){a < b ? a : b, a < b ? b : a, (uint32_t)(i / 3)};
+  TRY_DONE(allocate(&memory, sides, sizeof(uint32_t)));
+  uint32_t *across = memory;
+  TRY_DONE(sides_pair(s->triangles, s->triangle_count, s->point_count, across));
+  for (uint32_t i = 0; i < sides; ++i) {
+    const bool is = is_sharp(s, i, across[i]);
+    across[*count] = is ? i : across[*count]; /* the list begins where pairs were */
+    *count += is;
   }
-  qsort(sides, 3 * s->triangle_count, sizeof *sides, compare_sides);
-  TRY_DONE(allocate(&out, 3 * s->triangle_count, 9 * sizeof(double)));
+  TRY_DONE(allocate(&out, *count, 9 * sizeof(double)));
   *corners = out;
-  for (size_t i = 0; i + 1 < 3 * s->triangle_count; ++i) {
-    double m[3], n[3];
-    if (sides[i].low == sides[i + 1].low && sides[i].high == sides[i + 1].high &&
-        normal_of(s, sides[i].triangle, m) && normal_of(s, sides[i + 1].triangle, n) &&
-        m[0] * n[0] + m[1] * n[1] + m[2] * n[2] < SHARP_COSINE) {
-      double *to = *corners + 9 * (*count)++;
-      memcpy(to, s->points + 3 * (size_t)sides[i].low, 3 * sizeof *to);
-      memcpy(to + 3, s->points + 3 * (size_t)sides[i].high, 3 * sizeof *to);
-      memcpy(to + 6, to + 3, 3 * sizeof *to);
-    }
+  for (size_t i = 0; i < *count; ++i) {
+    double *to = *corners + 9 * i;
+    memcpy(to, s->points + 3 * (size_t)s->triangles[across[i]], 3 * sizeof *to);
+    memcpy(to + 3, s->points + 3 * (size_t)s->triangles[side_next(across[i])], 3 * sizeof *to);
+    memcpy(to + 6, to + 3, 3 * sizeof *to);
   }
 done:
   free(memory);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "surface/sides.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,89 @@
 #define OFF_FACE 1e-5  /* of the diagonal: how far before a face its outside is asked about */
 #define ON_PLANE 1e-9  /* of the diagonal: corners so near a plane lie on it */
 
+/* ---- open edges ---- */
+
+typedef struct open_side {
+  uint32_t low, high;
+  int32_t turn;        /* 1: from low to high, else -1 */
+} open_side;
+
+static int compare_open(const void *a, const void *b)
+{
+  const open_side *x = a, *y = b;
+  return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
+}
+
+/* The sides that are not paired with one that runs back. */
+static abut_status list_open(const surface *s, open_side **out, size_t *count)
+{
+  abut_status status = ABUT_SUCCESS;
+  const size_t sides = 3 * s->triangle_count;
+  void *across = NULL, *list = NULL;
+  *count = 0;
+  TRY_DONE(allocate(&across, sides, sizeof(uint32_t)));
+  TRY_DONE(sides_pair(s->triangles, s->triangle_count, s->point_count, across));
+  const uint32_t *other = across;
+  for (size_t i = 0; i < sides; ++i) {
+    *count += other[i] >= SIDE_TANGLED;
+  }
+  TRY_DONE(allocate(&list, *count, sizeof(open_side)));
+  *out = list;
+  *count = 0;
+  for (uint32_t i = 0; i < sides; ++i) {
+    const uint32_t a = s->triangles[i], b = s->triangles[side_next(i)];
+    if (other[i] >= SIDE_TANGLED) {
+      (*out)[(*count)++] = (open_side){a < b ? a : b, a < b ? b : a, a < b ? 1 : -1};
+    }
+  }
+  qsort(*out, *count, sizeof **out, compare_open);
+done:
+  free(across);
+  return status;
+}
+
+/* The border of all triangles together is a chain of edges, of length l, in a ball of radius r. A
+ * cone over it from the ball's middle closes the surface and has an area of l r / 2 at most, so at
+ * a distance d from the ball the winding number is a whole one but for l r / (8 pi d^2): a tenth
+ * where d^2 = 0.4 l r. */
+static abut_status find_blur(const surface *s, solid *out)
+{
+  open_side *list = NULL;
+  size_t count = 0, used = 0;
+  double length = 0.0, lower[3], upper[3], radius2 = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    lower[k] = HUGE_VAL;
+    upper[k] = -HUGE_VAL;
+  }
+  out->blur_radius = -1.0;
+  TRY(list_open(s, &list, &count));
+  for (size_t i = 0, end = 0; i < count; i = end) {
+    int32_t sum = 0;
+    for (end = i; end < count && !compare_open(&list[i], &list[end]); ++end) {
+      sum += list[end].turn;
+    }
+    const double *p = s->points + 3 * (size_t)list[i].low, *q = s->points + 3 * (size_t)list[i].high;
+    double length2 = 0.0;
+    for (int k = 0; k < 3 && sum; ++k) {
+      length2 += (p[k] - q[k]) * (p[k] - q[k]);
+      lower[k] = fmin(lower[k], fmin(p[k], q[k]));
+      upper[k] = fmax(upper[k], fmax(p[k], q[k]));
+    }
+    length += sqrt(length2) * abs(sum);
+    used += sum != 0;
+  }
+  if (used) {
+    for (int k = 0; k < 3; ++k) {
+      out->blur_centre[k] = 0.5 * (lower[k] + upper[k]);
+      radius2 += 0.25 * (upper[k] - lower[k]) * (upper[k] - lower[k]);
+    }
+    const double radius = sqrt(radius2);
+    out->blur_radius = radius + sqrt(0.4 * length * radius);
+  }
+  free(list);
+  return ABUT_SUCCESS;
+}
+
 abut_status solid_create(solid *out, const surface *s)
 {
   memset(out, 0, sizeof *out);
@@ -19,8 +103,7 @@ abut_status solid_create(solid *out, const surface *s)
   TRY(tree_create(s, NULL, s->triangle_count, &out->all));
   out->near = &out->all;
   out->diagonal = s->diagonal;
-  out->is_open = s->is_open;
-  return ABUT_SUCCESS;
+  return find_blur(s, out);
 }
 
 void solid_free(solid *s)
@@ -51,6 +134,17 @@ static bool follows(double distance, double beside, double spacing)
   return distance + fabs(beside) > spacing * (1.0 + 1e-9);
 }
 
+/* Whether signs follow around x, nodes being so far apart. */
+static bool is_clear(const solid *s, const double x[3], double spacing)
+{
+  const double reach = s->blur_radius + spacing;
+  double sum = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    sum += (x[k] - s->blur_centre[k]) * (x[k] - s->blur_centre[k]);
+  }
+  return s->blur_radius < 0.0 || sum > reach * reach;
+}
+
 void solid_lattice(solid *s, const double origin[3], double spacing, const size_t size[3],
                    double *out)
 {
@@ -67,8 +161,9 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
         const double distance = sqrt(found.distance2);
         before = found.at;
         row = k ? row : before;
+        const bool clear = is_clear(s, x, spacing);
         int known = -1;
-        for (int a = 0; a < 3 && known < 0 && !s->is_open; ++a) {
+        for (int a = 0; a < 3 && known < 0 && clear; ++a) {
           known = place[a] && follows(distance, out[at - step[a]], spacing) ? a : -1;
         }
         const bool inside = known < 0 ? is_inside(s, x) : out[at - step[known]] < 0.0;
@@ -98,8 +193,41 @@ static abut_status add_piece(pieces *p, const piece *one)
   return ABUT_SUCCESS;
 }
 
-/* Whether something else may cross a piece: a triangle near it that reaches through its plane, or
- * lies in it the other way round, as where two boxes touch. */
+static void normal_of(const double *c, double n[3])
+{
+  double u[3], v[3], size = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    u[k] = c[3 + k] - c[k];
+    v[k] = c[6 + k] - c[k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    n[k] = u[i] * v[j] - u[j] * v[i];
+    size += n[k] * n[k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    n[k] /= sqrt(size);
+  }
+}
+
+/* How far three corners reach below and above a plane. */
+static void reach(const double *c, const double n[3], const double on[3], double *low, double *high)
+{
+  *low = HUGE_VAL;
+  *high = -HUGE_VAL;
+  for (int i = 0; i < 3; ++i) {
+    double side = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      side += n[k] * (c[3 * i + k] - on[k]);
+    }
+    *low = fmin(*low, side);
+    *high = fmax(*high, side);
+  }
+}
+
+/* Whether something else may cross a piece: a triangle near it through whose plane the piece
+ * reaches as it does through the piece's, or one that lies in that the other way round, as where two
+ * boxes touch. */
 typedef struct crossing {
   const solid *s;
   const piece *p;
@@ -112,25 +240,16 @@ static abut_status look_at(void *user, uint32_t at)
   crossing *c = user;
   const double *corner = c->s->all.corners + 9 * (size_t)at;
   const double least = ON_PLANE * c->s->diagonal;
-  double side[3], u[3], v[3], along = 0.0;
-  for (int i = 0; i < 3; ++i) {
-    side[i] = 0.0;
-    for (int k = 0; k < 3; ++k) {
-      side[i] += c->normal[k] * (corner[3 * i + k] - c->p->corner[0][k]);
-    }
+  double low, high, other[3];
+  reach(corner, c->normal, c->p->corner[0], &low, &high);
+  if (low < -least && high > least) {
+    normal_of(corner, other);
+    reach(c->p->corner[0], other, corner, &low, &high);
+    c->found = low < -least && high > least;
+  } else if (low >= -least && high <= least) {
+    normal_of(corner, other);
+    c->found = other[0] * c->normal[0] + other[1] * c->normal[1] + other[2] * c->normal[2] < 0.0;
   }
-  for (int k = 0; k < 3; ++k) {
-    u[k] = corner[3 + k] - corner[k];
-    v[k] = corner[6 + k] - corner[k];
-  }
-  for (int k = 0; k < 3; ++k) {
-    const int i = (k + 1) % 3, j = (k + 2) % 3;
-    along += c->normal[k] * (u[i] * v[j] - u[j] * v[i]);
-  }
-  const double low = fmin(side[0], fmin(side[1], side[2]));
-  const double high = fmax(side[0], fmax(side[1], side[2]));
-  c->found = c->found || (low < -least && high > least) ||
-             (low >= -least && high <= least && along < 0.0);
   return c->found ? ABUT_ERROR_CANCELLED : ABUT_SUCCESS; /* nothing more is to be looked at */
 }
 
@@ -211,40 +330,40 @@ typedef struct search {
   abut_status *status;
 } search;
 
-#define RUN 256     /* triangles a thread takes at a time */
+#define RUN 64          /* triangles a thread takes at a time */
 #define CUTS_MOST 65536 /* of a run: pieces that are left then are as large as they are */
 #define HALVINGS 40
 
-/* Cuts a triangle until nothing crosses a piece, or it is small; keeps those that lie outside. */
-static abut_status keep_outside(const search *q, pieces *to, const piece *whole, size_t *cuts)
+typedef struct cutter {
+  const search *of;
+  pieces *to;
+  double normal[3];
+  size_t cuts;
+} cutter;
+
+/* Cuts a piece until nothing crosses it, or it is small; keeps what lies outside. *is_whole: all of
+ * it does; it is one piece then, however it was cut. */
+static abut_status keep_outside(cutter *c, const piece *now, int halvings, bool *is_whole)
 {
-  double u[3], v[3], normal[3], size = 0.0;
-  piece stack[HALVINGS + 2];
-  size_t depth = 0;
-  for (int k = 0; k < 3; ++k) {
-    u[k] = whole->corner[1][k] - whole->corner[0][k];
-    v[k] = whole->corner[2][k] - whole->corner[0][k];
+  const solid *s = c->of->s;
+  const bool is_small = longest_side(now) <= c->of->least || halvings == HALVINGS ||
+                        c->cuts >= CUTS_MOST;
+  if (is_small || !may_be_crossed(s, now, c->normal)) {
+    *is_whole = is_border(s, now, c->normal);
+    return *is_whole ? add_piece(c->to, now) : ABUT_SUCCESS;
   }
-  for (int k = 0; k < 3; ++k) {
-    const int i = (k + 1) % 3, j = (k + 2) % 3;
-    normal[k] = u[i] * v[j] - u[j] * v[i];
-    size += normal[k] * normal[k];
+  const size_t before = c->to->count;
+  *is_whole = true;
+  ++c->cuts;
+  for (int i = 0; i < 2; ++i) {
+    const piece half = half_of(now, i);
+    bool is_half = false;
+    TRY(keep_outside(c, &half, halvings + 1, &is_half));
+    *is_whole = *is_whole && is_half;
   }
-  for (int k = 0; k < 3; ++k) {
-    normal[k] /= sqrt(size);
-  }
-  stack[depth++] = *whole;
-  while (depth) {
-    const piece now = stack[--depth];
-    const bool is_small = longest_side(&now) <= q->least || depth >= HALVINGS ||
-                          *cuts >= CUTS_MOST;
-    if (!is_small && may_be_crossed(q->s, &now, normal)) {
-      ++*cuts;
-      stack[depth++] = half_of(&now, 0);
-      stack[depth++] = half_of(&now, 1);
-    } else if (is_border(q->s, &now, normal)) {
-      TRY(add_piece(to, &now));
-    }
+  if (*is_whole) {
+    c->to->count = before;
+    TRY(add_piece(c->to, now));
   }
   return ABUT_SUCCESS;
 }
@@ -254,11 +373,13 @@ static void search_run(void *user, size_t i)
   search *q = user;
   const tree *all = &q->s->all;
   const size_t end = (i + 1) * RUN < all->count ? (i + 1) * RUN : all->count;
-  size_t cuts = 0;
+  cutter c = {.of = q, .to = &q->found[i]};
   for (size_t t = i * RUN; t < end && q->status[i] == ABUT_SUCCESS; ++t) {
     piece whole;
     memcpy(whole.corner, all->corners + 9 * t, sizeof whole.corner);
-    q->status[i] = keep_outside(q, &q->found[i], &whole, &cuts);
+    bool is_whole;
+    normal_of(whole.corner[0], c.normal);
+    q->status[i] = keep_outside(&c, &whole, 0, &is_whole);
   }
 }
 

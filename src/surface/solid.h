@@ -13,7 +13,9 @@ typedef struct solid {
   tree border;         /* where shells overlap: what of it bounds the solid */
   const tree *near;    /* the one to measure distances from */
   double diagonal;
-  bool is_open;        /* no sign follows from one beside it */
+  double blur_centre[3], blur_radius; /* a ball [m]: outside of it inside and outside are apart by
+                          the surface alone; inside, winding numbers may pass from one to the other
+                          where edges are open. Negative: there are none */
   atomic_int overlaps; /* whether some place was found in two shells */
 } solid;
 

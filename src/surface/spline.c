@@ -252,52 +252,35 @@ done:
 
 /* ---- values ---- */
 
-static void weights(double t, double w[4], double slope[4])
+static void weights(double t, double w[4])
 {
   const double r = 1.0 - t;
   w[0] = r * r * r / 6.0;
   w[1] = (t * t * (3.0 * t - 6.0) + 4.0) / 6.0;
   w[2] = (r * r * (3.0 * r - 6.0) + 4.0) / 6.0;
   w[3] = t * t * t / 6.0;
-  slope[0] = -0.5 * r * r;
-  slope[1] = t * (1.5 * t - 2.0);
-  slope[2] = r * (2.0 - 1.5 * r);
-  slope[3] = 0.5 * t * t;
 }
 
 /* 64 coefficients from `at` on, one after the other along z. */
-static double contract(const float *at, size_t step_x, size_t step_y, const double t[3],
-                       double scale, double gradient[3])
+static double contract(const float *at, size_t step_x, size_t step_y, const double t[3])
 {
-  double w[3][4], slope[3][4], sum = 0.0, g[3] = {0.0, 0.0, 0.0};
+  double w[3][4], along[4] = {0.0, 0.0, 0.0, 0.0};
   for (int k = 0; k < 3; ++k) {
-    weights(t[k], w[k], slope[k]);
+    weights(t[k], w[k]);
   }
   for (size_t i = 0; i < 4; ++i) {
-    double plane = 0.0, plane_y = 0.0, plane_z = 0.0;
     for (size_t j = 0; j < 4; ++j) {
       const float *c = at + i * step_x + j * step_y;
-      const double line = (double)c[0] * w[2][0] + (double)c[1] * w[2][1] +
-                          (double)c[2] * w[2][2] + (double)c[3] * w[2][3];
-      plane += w[1][j] * line;
-      if (gradient) {
-        plane_y += slope[1][j] * line;
-        plane_z += w[1][j] * ((double)c[0] * slope[2][0] + (double)c[1] * slope[2][1] +
-                              (double)c[2] * slope[2][2] + (double)c[3] * slope[2][3]);
+      const double of_row = w[0][i] * w[1][j];
+      for (size_t k = 0; k < 4; ++k) {
+        along[k] += of_row * (double)c[k];
       }
     }
-    sum += w[0][i] * plane;
-    g[0] += slope[0][i] * plane;
-    g[1] += w[0][i] * plane_y;
-    g[2] += w[0][i] * plane_z;
   }
-  for (int k = 0; gradient && k < 3; ++k) {
-    gradient[k] += scale * g[k];
-  }
-  return sum;
+  return along[0] * w[2][0] + along[1] * w[2][1] + along[2] * w[2][2] + along[3] * w[2][3];
 }
 
-double spline_value(const spline *s, const double x[3], size_t levels, double gradient[3])
+double spline_value(const spline *s, const double x[3], size_t levels)
 {
   double u[3], t[3];
   size_t cell[3], place = 0;
@@ -309,12 +292,9 @@ double spline_value(const spline *s, const double x[3], size_t levels, double gr
     t[k] = u[k] - low;
     place = place * s->map_size[k] + cell[k] / MAP_CELLS;
   }
-  for (int k = 0; gradient && k < 3; ++k) {
-    gradient[k] = 0.0;
-  }
   const size_t step_y = s->size[2], step_x = s->size[1] * step_y;
   double sum = contract(s->coarse + (cell[0] - 1) * step_x + (cell[1] - 1) * step_y + cell[2] - 1,
-                        step_x, step_y, t, 1.0 / s->spacing, gradient);
+                        step_x, step_y, t);
   int32_t block = s->level_count ? s->map[place] : -1;
   for (size_t l = 1; l <= levels && block >= 0; ++l) {
     const spline_block *b = &s->levels[l].blocks[block];
@@ -328,8 +308,7 @@ double spline_value(const spline *s, const double x[3], size_t levels, double gr
       at = at * BLOCK_REACH + (size_t)low;
       octant = 2 * octant + (v - first >= 0.5 * ABUT_GRID_BLOCK);
     }
-    sum += contract(b->node + at, (size_t)BLOCK_REACH * BLOCK_REACH, BLOCK_REACH, t,
-                    scale / s->spacing, gradient);
+    sum += contract(b->node + at, (size_t)BLOCK_REACH * BLOCK_REACH, BLOCK_REACH, t);
     block = b->child[octant];
   }
   return sum;

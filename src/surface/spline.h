@@ -51,8 +51,8 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3]);
 /* Makes the last level's coefficients of values (count, 8, 8, 8), what is missing at its nodes. */
 abut_status spline_fit_level(spline *s, const double *values);
 
-/* The spline's value by the coarse grid and the first `levels` levels, and its gradient unless that
- * is NULL. x lies in the grid, at least a cell from its ends. */
-double spline_value(const spline *s, const double x[3], size_t levels, double gradient[3]);
+/* The spline's value by the coarse grid and the first `levels` levels. x lies in the grid,
+ * at least a cell from its ends. */
+double spline_value(const spline *s, const double x[3], size_t levels);
 
 #endif

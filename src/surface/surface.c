@@ -105,7 +105,6 @@ static abut_status make(maker *m, const abut_body_def *def)
   }
   TRY_DONE(turn_shells(m));
   measure_all(m);
-  s->is_open = m->report->open_edges > 0;
   const double least = m->report->hole_share > SHEET_HOLES ? SHEET_LEAST : ENCLOSED_LEAST;
   if (!(s->volume > least * s->area * sqrt(s->area))) {
     status = fail(ABUT_ERROR_BODY, "the mesh encloses nothing (volume %.3g, area %.3g): an open "

@@ -18,7 +18,6 @@ typedef struct surface {
   uint32_t *polygon;        /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
   double lower[3], upper[3], diagonal;
   double area, volume;      /* of the faces without those that close; the sum over shells */
-  bool is_open;             /* edges are left open */
 } surface;
 
 #define NO_POLYGON 0xffffffffu

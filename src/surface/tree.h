@@ -4,24 +4,39 @@
 
 #include "surface/surface.h"
 
+#define TREE_WIDE 4                 /* children of a node, triangles of a leaf, at most */
+#define TREE_LEAF 0x80000000u       /* of a child: it is a leaf, the rest its number */
+#define TREE_STACK 384              /* what a walk over the tree puts off, at most */
+#define TREE_NOTHING UINT32_MAX     /* there is no such child */
+
+/* Lengths of nodes and leaves are float, in shares of the tree's size about its middle: they only
+ * say what is worth being looked at in double. */
 typedef struct tree_node {
-  float lower[3], upper[3];   /* rounded outwards */
-  uint32_t first, count;      /* a leaf's triangles; count 0: `first` and the one behind it are its
-                                 children */
+  float centre[3][TREE_WIDE], half[3][TREE_WIDE]; /* boxes of the children, rounded outwards */
+  uint32_t child[TREE_WIDE];
 } tree_node;
 
-/* Of the triangles below a node, for winding numbers from afar: the sum of their area vectors, the
- * mean of their centres by area, and the farthest corner from there. */
+/* Of each triangle its plane, and through each side the plane that stands on it, positive
+ * outside: (x, y, z, offset). All 0 for a triangle without area. */
+typedef struct tree_leaf {
+  float plane[4][TREE_WIDE], side[3][4][TREE_WIDE];
+  uint32_t first, count;            /* its triangles */
+} tree_leaf;
+
+/* Of the triangles of a node's child, for winding numbers from afar: the sum of their area
+ * vectors, the mean of their centres by area, and the farthest corner from there. */
 typedef struct tree_sum {
   double area[3], centre[3], radius2;
 } tree_sum;
 
 typedef struct tree {
-  tree_node *nodes;
-  tree_sum *sums;             /* of each node */
-  size_t node_count;
-  double *corners;            /* (count, 3, 3) in the leaves' order */
-  uint32_t *triangle;         /* (count) which of the surface's each is */
+  tree_node *nodes;                 /* the first is the root */
+  tree_leaf *leaves;
+  tree_sum *sums;                   /* (node_count, TREE_WIDE) */
+  size_t node_count, leaf_count;
+  double middle[3], scale;          /* [m], [1/m] */
+  double *corners;                  /* (count, 3, 3) in the leaves' order */
+  uint32_t *triangle;               /* (count) which of the surface's each is */
   size_t count;
 } tree;
 
