@@ -23,7 +23,15 @@
  *
  * Threads: devices may be listed, and different contexts opened, used and closed, from different
  * threads at once, from a process's first call on; drivers are asked for devices and opened by one
- * thread at a time. One context, with its bodies and pairs, is for one thread at a time.
+ * thread at a time. One context, with its bodies, pairs and states, may be used from any threads:
+ * its calls take turns, and nothing else of the caller's is locked. A handle that another thread has
+ * destroyed meanwhile is found stale. Progress functions are called within a call, from its own
+ * thread, and should not call the context.
+ *
+ * Forks: what was opened before fork() is refused in the child (ABUT_ERROR_HANDLE), at once and
+ * without a word to a driver. Where OpenCL was asked before, drivers hang in the child: a context
+ * of its own is refused too (ABUT_ERROR_DEVICE) unless it is of the host path alone. Workers are
+ * started by spawn, or forked before the first call.
  */
 #ifndef ABUT_DEVICE_H
 #define ABUT_DEVICE_H

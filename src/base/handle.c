@@ -7,6 +7,7 @@
 
 typedef struct slot {
   void *object; /* NULL where free */
+  gate *gate;
   uint32_t generation;
 } slot;
 
@@ -22,7 +23,7 @@ pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body"};
 pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
 pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state"};
 
-abut_status pool_add(pool *p, void *object, handle *out)
+abut_status pool_add(pool *p, void *object, gate *g, handle *out)
 {
   abut_status status = ABUT_SUCCESS;
   pthread_mutex_lock(&p->lock);
@@ -34,9 +35,10 @@ abut_status pool_add(pool *p, void *object, handle *out)
     void *slots = p->slots;
     TRY_DONE(grow(&slots, &p->capacity, p->count + 1, sizeof(slot)));
     p->slots = slots;
-    p->slots[p->count++] = (slot){NULL, 0};
+    p->slots[p->count++] = (slot){NULL, NULL, 0};
   }
   p->slots[i].object = object;
+  p->slots[i].gate = g;
   p->slots[i].generation += p->slots[i].generation == UINT32_MAX ? 2 : 1;
   *out = (handle){(uint32_t)i, p->slots[i].generation};
 done:
@@ -44,18 +46,46 @@ done:
   return status;
 }
 
-void *pool_get(pool *p, handle h)
+/* A copy of a handle's slot, without an object where it is null or stale. */
+static slot find(pool *p, handle h)
 {
+  slot found = {NULL, NULL, 0};
   pthread_mutex_lock(&p->lock);
-  void *object = NULL;
   if (h.generation && h.index < p->count && p->slots[h.index].generation == h.generation) {
-    object = p->slots[h.index].object;
+    found = p->slots[h.index];
   }
   pthread_mutex_unlock(&p->lock);
-  if (!object) {
+  if (!found.object) {
     fail(ABUT_ERROR_HANDLE, "the %s handle is %s", p->what, h.generation ? "stale" : "null");
   }
-  return object;
+  return found;
+}
+
+void *pool_get(pool *p, handle h)
+{
+  return find(p, h).object;
+}
+
+gate *pool_gate(pool *p, handle h)
+{
+  const slot found = find(p, h);
+  return found.object ? found.gate : NULL;
+}
+
+static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool};
+
+void pools_lock(void)
+{
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; ++i) {
+    pthread_mutex_lock(&pools[i]->lock);
+  }
+}
+
+void pools_unlock(void)
+{
+  for (size_t i = sizeof pools / sizeof *pools; i-- > 0;) {
+    pthread_mutex_unlock(&pools[i]->lock);
+  }
 }
 
 void pool_remove(pool *p, handle h)

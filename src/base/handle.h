@@ -10,15 +10,23 @@ typedef struct handle {
 } handle;
 
 typedef struct pool pool;
+typedef struct gate gate; /* gate.h */
 
 /* The pools of the library, each guarded by its own lock. */
 extern pool context_pool, body_pool, pair_pool, state_pool;
 
-/* Puts an object under a new handle. */
-abut_status pool_add(pool *p, void *object, handle *out);
+/* Puts an object under a new handle; calls with it pass a gate. */
+abut_status pool_add(pool *p, void *object, gate *g, handle *out);
 
 /* The object of a handle; NULL and an error text where it is null or stale. */
 void *pool_get(pool *p, handle h);
+
+/* The gate of a handle; NULL and an error text likewise. */
+gate *pool_gate(pool *p, handle h);
+
+/* Locks all pools, so that a process may fork. */
+void pools_lock(void);
+void pools_unlock(void);
 
 /* Ends a handle. Its object is the caller's to free. */
 void pool_remove(pool *p, handle h);

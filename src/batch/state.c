@@ -1,6 +1,7 @@
 #include "batch/state.h"
 
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ static abut_status take_parts(state *s, const double *parts)
 abut_status abut_create_state(abut_context handle_, size_t count, const size_t *widths,
                               size_t arrays, const double *parts, abut_state *out)
 {
+  ENTER(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -278,7 +280,7 @@ abut_status abut_create_state(abut_context handle_, size_t count, const size_t *
     TRY_DONE(allocate(&memory, count, state_row(s, i)));
     s->copy[i] = memory;
   }
-  TRY_DONE(pool_add(&state_pool, s, &s->self));
+  TRY_DONE(pool_add(&state_pool, s, c->gate, &s->self));
   context_adopt(c, &s->base);
   *out = (abut_state){s->self.index, s->self.generation};
   s = NULL;
@@ -289,6 +291,7 @@ done:
 
 abut_status abut_destroy_state(abut_state handle_)
 {
+  ENTER(state_pool, handle_);
   state *s = state_get(handle_);
   if (!s) {
     return ABUT_ERROR_HANDLE;
@@ -300,6 +303,7 @@ abut_status abut_destroy_state(abut_state handle_)
 
 abut_status abut_get_state_info(abut_state handle_, abut_state_info *info)
 {
+  ENTER(state_pool, handle_);
   const state *s = state_get(handle_);
   if (!s) {
     return ABUT_ERROR_HANDLE;

@@ -1,5 +1,6 @@
 /* A state's rows between the host and the devices, and its copy. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "batch/state.h"
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static abut_status check_rows(const abut_state_array *array, size_t first, size_
 
 abut_status abut_write_state(abut_state_array array, size_t first, size_t rows, const void *from)
 {
+  ENTER(state_pool, array.state);
   state *s = NULL;
   TRY(check_rows(&array, first, rows, from, &s));
   if (!rows) {
@@ -77,6 +79,7 @@ abut_status abut_write_state(abut_state_array array, size_t first, size_t rows, 
 
 abut_status abut_read_state(abut_state_array array, size_t first, size_t rows, void *to)
 {
+  ENTER(state_pool, array.state);
   state *s = NULL;
   TRY(check_rows(&array, first, rows, to, &s));
   if (!rows) {
@@ -93,6 +96,7 @@ abut_status abut_read_state(abut_state_array array, size_t first, size_t rows, v
 
 abut_status abut_save_state(abut_state handle_)
 {
+  ENTER(state_pool, handle_);
   char *next[ABUT_STATE_ARRAYS_MOST] = {NULL};
   abut_status status = ABUT_SUCCESS;
   state *s = state_get(handle_);
@@ -124,6 +128,7 @@ done:
 
 abut_status abut_restore_state(abut_state handle_)
 {
+  ENTER(state_pool, handle_);
   state *s = state_get(handle_);
   if (!s) {
     return ABUT_ERROR_HANDLE;

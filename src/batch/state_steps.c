@@ -1,5 +1,6 @@
 /* What loops do between their steps, as operations of the engine on a state's arrays. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "batch/batch.h"
 #include <limits.h>
 #include <math.h>
@@ -81,6 +82,7 @@ static void add(step_call *s, size_t place_, const char *name, abut_state_array 
 
 abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x, double a)
 {
+  ENTER(state_pool, y.state);
   step_call s;
   if (!isfinite(a) || !isfinite(b)) {
     return fail(ABUT_ERROR_ARGUMENT, "arrays of a state cannot be combined with %g and %g", b, a);
@@ -95,6 +97,7 @@ abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x,
 
 abut_status abut_multiply_state(abut_state_array y, abut_state_array x, abut_state_array z)
 {
+  ENTER(state_pool, y.state);
   step_call s;
   state *factors = NULL;
   TRY(start(&s, KERNEL_STATE_MULTIPLY, y));
@@ -109,6 +112,7 @@ abut_status abut_multiply_state(abut_state_array y, abut_state_array x, abut_sta
 abut_status abut_choose_state(abut_state_array y, abut_state_array x, abut_state_array left,
                               abut_state_array right)
 {
+  ENTER(state_pool, y.state);
   step_call s;
   TRY(start(&s, KERNEL_STATE_CHOOSE, y));
   add(&s, 0, "y", y, s.width);
@@ -120,6 +124,7 @@ abut_status abut_choose_state(abut_state_array y, abut_state_array x, abut_state
 
 abut_status abut_steepest_state(abut_state_array y, abut_state_array x, abut_state_array w)
 {
+  ENTER(state_pool, y.state);
   step_call s;
   TRY(start(&s, KERNEL_STATE_STEEPEST, y));
   add(&s, 0, "y", y, s.width);

@@ -1,6 +1,7 @@
 #include "body/body.h"
 
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/reals.h"
 #include "body/parts.h"
 #include "body/suspect.h"
@@ -384,6 +385,7 @@ static abut_status bring(context *c, size_t place, void *user)
 
 abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abut_body *out)
 {
+  ENTER(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -402,7 +404,7 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   TRY_DONE(copy_mesh(b, def));
   TRY_DONE(pack(b, def));
   TRY_DONE(context_on_each(c, bring, b));
-  TRY_DONE(pool_add(&body_pool, b, &b->self));
+  TRY_DONE(pool_add(&body_pool, b, c->gate, &b->self));
   context_adopt(c, &b->base);
   *out = (abut_body){b->self.index, b->self.generation};
   b = NULL;
@@ -413,6 +415,7 @@ done:
 
 abut_status abut_destroy_body(abut_body handle_)
 {
+  ENTER(body_pool, handle_);
   body *b = body_get(handle_);
   if (!b) {
     return ABUT_ERROR_HANDLE;
@@ -424,14 +427,17 @@ abut_status abut_destroy_body(abut_body handle_)
 
 void body_suspect(abut_body handle_, uint32_t suspicions)
 {
-  body *b = body_get(handle_);
-  if (b) {
-    b->info.suspicions = suspicions;
+  gate *entered = NULL;
+  if (gate_enter(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
+      ABUT_SUCCESS) {
+    body_get(handle_)->info.suspicions = suspicions;
   }
+  gate_leave(&entered);
 }
 
 abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)
 {
+  ENTER(body_pool, handle_);
   if (!info) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_body_info needs a place for its answer");
   }
@@ -445,6 +451,7 @@ abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)
 
 abut_status abut_get_body_mesh(abut_body handle_, double *vertices, uint32_t *edges)
 {
+  ENTER(body_pool, handle_);
   const body *b = body_get(handle_);
   if (!b) {
     return ABUT_ERROR_HANDLE;

@@ -187,7 +187,9 @@ static abut_status find_words(const char *words, const division *d, found_choice
   for (; device + 1 < there; ++device) { /* the last one is the host path */
     TRY(add_divided(device, d, f));
   }
-  return f->count ? ABUT_SUCCESS : fail(ABUT_ERROR_DEVICE, "there is no OpenCL device");
+  return f->count ? ABUT_SUCCESS
+                  : fail(ABUT_ERROR_DEVICE, "there is no OpenCL device%s",
+                         drivers_are_here() ? "" : " after fork(): start workers by spawn");
 }
 
 abut_status abut_find_devices(const char *text, abut_device_choice *choices, size_t capacity,

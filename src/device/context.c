@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "device/discovery.h"
 #include <stdio.h>
@@ -190,7 +191,8 @@ abut_status context_open(const abut_context_def *def, context **out)
   c->count = def->devices ? def->device_count : 1;
   TRY_DONE(keep_def(c, def));
   TRY_DONE(c->by_preference ? open_preferred(c) : open_chosen(c, def));
-  TRY_DONE(pool_add(&context_pool, c, &c->self));
+  TRY_DONE(gate_take(false, &c->gate));
+  TRY_DONE(pool_add(&context_pool, c, c->gate, &c->self));
   *out = c;
   c = NULL;
 done:
@@ -247,6 +249,7 @@ void context_close(context *c)
   if (c->self.generation) {
     pool_remove(&context_pool, c->self);
   }
+  gate_give_back(c->gate);
   for (size_t i = 0; i < MEMBERS; ++i) {
     member_close(&c->members[i]);
   }
@@ -269,7 +272,10 @@ abut_status context_lend(context *c, size_t place, context **out)
   lent->def.fallback = ABUT_FALLBACK_NONE;
   lent->count = 1;
   lent->members[0].device = c->members[place].device;
-  const abut_status status = pool_add(&context_pool, lent, &lent->self);
+  abut_status status = gate_take(true, &lent->gate);
+  if (status == ABUT_SUCCESS) {
+    status = pool_add(&context_pool, lent, lent->gate, &lent->self);
+  }
   if (status != ABUT_SUCCESS) {
     context_take_back(lent);
     return status;
@@ -296,6 +302,7 @@ context *context_get(abut_context c)
 
 abut_status abut_destroy_context(abut_context handle_)
 {
+  ENTER(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -446,6 +453,7 @@ abut_status context_on_each(context *c, member_function run, void *user)
 
 abut_status abut_context_device(abut_context handle_, abut_device_info *info)
 {
+  ENTER(context_pool, handle_);
   if (!info) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_context_device needs a place for its answer");
   }
@@ -460,6 +468,7 @@ abut_status abut_context_device(abut_context handle_, abut_device_info *info)
 abut_status abut_context_devices(abut_context handle_, abut_device_report *reports,
                                  size_t capacity, size_t *count)
 {
+  ENTER(context_pool, handle_);
   if (!count || (capacity && !reports)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices needs a count, and reports for a "
                 "capacity");
@@ -481,6 +490,7 @@ abut_status abut_context_devices(abut_context handle_, abut_device_report *repor
 
 abut_status abut_context_precision(abut_context handle_, abut_precision *precision)
 {
+  ENTER(context_pool, handle_);
   if (!precision) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_context_precision needs a place for its answer");
   }
@@ -494,6 +504,7 @@ abut_status abut_context_precision(abut_context handle_, abut_precision *precisi
 
 abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
 {
+  ENTER(context_pool, handle_);
   if (!counters) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_counters needs a place for its answer");
   }
@@ -556,6 +567,7 @@ void context_span(context *c, const abut_span *span)
 
 abut_status abut_start_timeline(abut_context handle_)
 {
+  ENTER(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -568,6 +580,7 @@ abut_status abut_start_timeline(abut_context handle_)
 
 abut_status abut_stop_timeline(abut_context handle_)
 {
+  ENTER(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;
@@ -579,6 +592,7 @@ abut_status abut_stop_timeline(abut_context handle_)
 abut_status abut_get_timeline(abut_context handle_, abut_span *spans, size_t capacity,
                               size_t *count)
 {
+  ENTER(context_pool, handle_);
   if (!count || (capacity && !spans)) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_timeline needs a count, and spans for a capacity");
   }

@@ -183,12 +183,33 @@ static abut_status discover_locked(found_device **out, size_t *count)
   return ABUT_SUCCESS;
 }
 
+static abut_status forked(void)
+{
+  return fail(ABUT_ERROR_DEVICE, "OpenCL was in use before fork(), and its drivers do not work after "
+              "that: start workers by spawn, or take the device \"host\"");
+}
+
+static abut_status discover_host_alone(found_device **out, size_t *count)
+{
+  void *memory;
+  TRY(allocate(&memory, 1, sizeof(found_device)));
+  *out = memory;
+  *count = 1;
+  describe_host(&(*out)->info);
+  host_index = 0;
+  return ABUT_SUCCESS;
+}
+
 static abut_status discover_array(found_device **out, size_t *count)
 {
-  driver_lock();
-  const abut_status status = discover_locked(out, count);
-  driver_unlock();
-  TRY(status);
+  if (drivers_are_here()) {
+    driver_lock();
+    const abut_status status = discover_locked(out, count);
+    driver_unlock();
+    TRY(status);
+  } else {
+    TRY(discover_host_alone(out, count));
+  }
   find_lanes(*out, *count);
   return ABUT_SUCCESS;
 }
@@ -208,8 +229,9 @@ abut_status discover(uint32_t index, found_device *out)
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(discover_array(&all, &count));
   if (index >= count) {
-    status = fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is %zu", index,
-                  count - 1);
+    status = !drivers_are_here() ? forked()
+                                 : fail(ABUT_ERROR_DEVICE, "there is no device %u; the last one is "
+                                        "%zu", index, count - 1);
     goto done;
   }
   *out = all[index];
@@ -229,6 +251,7 @@ void discover_host(found_device *out)
 
 abut_status discover_device(cl_device_id device, found_device *out)
 {
+  TRY(drivers_are_here() ? ABUT_SUCCESS : forked());
   found_device *all = NULL;
   size_t count = 0;
   abut_status status = ABUT_SUCCESS;
@@ -312,6 +335,7 @@ static int preference(const abut_device_info *info)
 
 abut_status discover_preferred(discovery_test taken, const void *user, found_device *out)
 {
+  TRY(drivers_are_here() ? ABUT_SUCCESS : forked());
   found_device *all = NULL;
   size_t count = 0;
   TRY(discover_array(&all, &count));
@@ -331,6 +355,7 @@ abut_status abut_find_device(const char *text, uint32_t *index)
   if (!index) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_find_device needs a place for the index");
   }
+  TRY((text && *text) || drivers_are_here() ? ABUT_SUCCESS : forked());
   found_device *all = NULL;
   size_t count = 0;
   abut_status status = ABUT_SUCCESS;
@@ -349,7 +374,9 @@ abut_status abut_find_device(const char *text, uint32_t *index)
     }
   }
   if (!best) {
-    status = fail(ABUT_ERROR_DEVICE, "no device is called \"%s\"; `abut devices` lists them", text);
+    status = !drivers_are_here() ? forked()
+                                 : fail(ABUT_ERROR_DEVICE, "no device is called \"%s\"; `abut "
+                                        "devices` lists them", text);
   }
 done:
   free(all);

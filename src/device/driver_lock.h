@@ -8,7 +8,13 @@
 #ifndef ABUT_DEVICE_DRIVER_LOCK_H
 #define ABUT_DEVICE_DRIVER_LOCK_H
 
+#include <stdbool.h>
+
 void driver_lock(void);
 void driver_unlock(void);
+
+/* Whether drivers can be asked: false in a process forked from one that has asked them. Their
+ * threads are not there, and PoCL waits for them for ever, also in a context of the child's own. */
+bool drivers_are_here(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "manifold/call.h"
 
 #include "base/error.h"
+#include "base/gate.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/outputs.h"
@@ -268,8 +269,15 @@ abut_status call_finish(call *c)
   return status;
 }
 
+const abut_pair *call_owner(const abut_pair *handle_, const abut_batch *b)
+{
+  const bool lists = b && b->cookie == COOKIE && b->pairs && b->pair_count && !has_pair(*handle_);
+  return lists ? &b->pairs[0] : handle_;
+}
+
 abut_status abut_contacts(abut_pair handle_, abut_batch *batch)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   TRY(call_start(&c, handle_, batch));
   return call_finish(&c);

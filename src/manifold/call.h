@@ -44,6 +44,10 @@ struct call {
   compact_list list;               /* where the batch wants one */
 };
 
+/* The pair that says which context a call is for: the argument, or the first one of a batch of
+ * several pairs. The batch may be anything. */
+const abut_pair *call_owner(const abut_pair *handle_, const abut_batch *batch);
+
 /* Checks a batch and sets up a call with one run of the pair, on plain numbers, of the batch's own
  * outputs. */
 abut_status call_start(call *c, abut_pair pair, abut_batch *batch);

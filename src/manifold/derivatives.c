@@ -1,5 +1,6 @@
 /* VJP, JVP, gradients and Hessians of reductions, Jacobian blocks. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/reals.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
@@ -54,6 +55,7 @@ static void add_cotangents(call *c, const abut_cotangents *bars)
 abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
                      const abut_cotangents *cotangents, const abut_gradients *gradients)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
   if (!given || !gradients) {
@@ -81,6 +83,7 @@ static void add_tangents(call *c, const abut_tangents *t)
 abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
                      const abut_pose_tangents *along, const abut_tangents *tangents)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!along || !tangents) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
@@ -207,6 +210,7 @@ static abut_status run_reduction(call *c, const abut_reduction *reduction)
 abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *batch,
                           abut_reduction reduction, const abut_gradients *gradients)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!gradients) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs gradients");
@@ -223,6 +227,7 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
                                  const abut_pose_tangents *along, const abut_gradients *gradients,
                                  const abut_gradients *products)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!along || !products) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product needs tangents and products");
@@ -295,6 +300,7 @@ static abut_status check_hessian(const abut_batch *batch, abut_reduction reducti
 abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
                          abut_moving moving, const abut_gradients *gradients, void *hessian)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   TRY(check_hessian(batch, reduction, moving, hessian));
   TRY(call_start(&c, handle_, batch));
@@ -371,6 +377,7 @@ static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
 
 abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *batch, void *blocks)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   const abut_compact *list = batch ? batch->compact : NULL;
   if (!list || (!list->grows && list->capacity && !blocks)) {

@@ -1,5 +1,6 @@
 /* A body's field at points of its frame. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "body/body.h"
 #include "manifold/queries.h"
 
@@ -38,6 +39,7 @@ static const operation field_operation = {.module = MODULE_FIELD, .test = query_
 abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane_tau, size_t count,
                                const void *points, void *distance, void *normal)
 {
+  ENTER(body_pool, handle_);
   field_call f = {.of = body_get(handle_)};
   if (!f.of) {
     return ABUT_ERROR_HANDLE;

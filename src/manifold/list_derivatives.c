@@ -1,6 +1,7 @@
 /* Derivatives of the entries of a list of contacts. Where bounds can decide what is active they
  * cost what the entries depend on; else the whole manifold is computed, and entries picked. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "base/reals.h"
 #include "geometry/layout.h"
@@ -246,6 +247,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
 abut_status abut_list_vjp(abut_pair handle_, abut_batch *batch, const abut_compact *list,
                           const abut_cotangents *cotangents, const abut_gradients *gradients)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   list_call l = {.list = list, .cotangents = cotangents};
   const int given = cotangents ? outputs_given(OUTPUT_COTANGENTS, cotangents) : 0;
@@ -262,6 +264,7 @@ abut_status abut_list_vjp(abut_pair handle_, abut_batch *batch, const abut_compa
 abut_status abut_list_jvp(abut_pair handle_, abut_batch *batch, const abut_compact *list,
                           const abut_pose_tangents *along, const abut_tangents *tangents)
 {
+  ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   list_call l = {.list = list, .tangents = tangents};
   if (!list || !along || !tangents) {

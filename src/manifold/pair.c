@@ -1,6 +1,7 @@
 #include "manifold/pair.h"
 
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
@@ -143,6 +144,7 @@ static abut_status bring(context *c, size_t place, void *user)
 abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                              abut_pair *out)
 {
+  ENTER(body_pool, body1);
   const body *bodies[2] = {body_get(body1), NULL};
   bodies[1] = bodies[0] ? body_get(body2) : NULL;
   if (!bodies[0] || !bodies[1]) {
@@ -167,7 +169,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   p->smoothing = *smoothing;
   TRY_DONE(lay_out(p, bodies));
   TRY_DONE(context_on_each(p->context, bring, p));
-  TRY_DONE(pool_add(&pair_pool, p, &p->self));
+  TRY_DONE(pool_add(&pair_pool, p, p->context->gate, &p->self));
   context_adopt(p->context, &p->base);
   *out = (abut_pair){p->self.index, p->self.generation};
   p = NULL;
@@ -178,6 +180,7 @@ done:
 
 abut_status abut_destroy_pair(abut_pair handle_)
 {
+  ENTER(pair_pool, handle_);
   pair *p = pair_get(handle_);
   if (!p) {
     return ABUT_ERROR_HANDLE;
@@ -189,6 +192,7 @@ abut_status abut_destroy_pair(abut_pair handle_)
 
 abut_status abut_get_layout(abut_pair handle_, abut_layout *layout)
 {
+  ENTER(pair_pool, handle_);
   if (!layout) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_layout needs a place for the layout");
   }

@@ -1,5 +1,6 @@
 /* Witness points alone, of edges and of faces. */
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "manifold/queries.h"
 #include <abut/derivatives.h>
@@ -73,6 +74,7 @@ abut_status abut_witness_edges(abut_context handle_, const abut_smoothing *smoot
                                const void *edges1, const void *edges2, void *points1,
                                void *points2, void *interior)
 {
+  ENTER(context_pool, handle_);
   query_call q;
   TRY(start_edges(&q, handle_, smoothing, PLAIN, count, edges1, edges2));
   query_input(&q, "edges1", EDGES_1, 6, edges1, NULL);
@@ -89,6 +91,7 @@ abut_status abut_witness_edges_jvp(abut_context handle_, const abut_smoothing *s
                                    void *points1_tangent, void *points2_tangent,
                                    void *interior_tangent)
 {
+  ENTER(context_pool, handle_);
   query_call q;
   TRY(start_edges(&q, handle_, smoothing, ALONG, count, edges1, edges2));
   query_input(&q, "edges1", EDGES_1, 6, edges1, edges1_tangent);
@@ -104,6 +107,7 @@ abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *s
                                    const void *points1_bar, const void *points2_bar,
                                    const void *interior_bar, void *edges1_bar, void *edges2_bar)
 {
+  ENTER(context_pool, handle_);
   query_call q;
   TRY(start_edges(&q, handle_, smoothing, BACK, count, edges1, edges2));
   query_input(&q, "edges1", EDGES_1, 6, edges1, NULL);
@@ -211,6 +215,7 @@ abut_status abut_witness_faces(abut_context handle_, const abut_smoothing *smoot
                                const void *points, const void *triangles, void *projected,
                                uint8_t *statuses, size_t *rejected)
 {
+  ENTER(context_pool, handle_);
   faces_call f;
   if (count && !projected) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces needs room for what it projects");
@@ -227,6 +232,7 @@ abut_status abut_witness_faces_jvp(abut_context handle_, const abut_smoothing *s
                                    const void *points_tangent, const void *triangles_tangent,
                                    void *projected_tangent, uint8_t *statuses, size_t *rejected)
 {
+  ENTER(context_pool, handle_);
   faces_call f;
   TRY(start_faces(&f, handle_, smoothing, ALONG, count, points, triangles, statuses));
   query_input(&f.query, "points", POINTS, 3, points, points_tangent);
@@ -240,6 +246,7 @@ abut_status abut_witness_faces_vjp(abut_context handle_, const abut_smoothing *s
                                    const void *projected_bar, void *points_bar,
                                    void *triangles_bar, uint8_t *statuses, size_t *rejected)
 {
+  ENTER(context_pool, handle_);
   faces_call f;
   TRY(start_faces(&f, handle_, smoothing, BACK, count, points, triangles, statuses));
   query_input(&f.query, "points", POINTS, 3, points, NULL);

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/gate.h"
 #include "base/memory.h"
 #include "render/camera.h"
 #include "render/canvas.h"
@@ -95,6 +96,7 @@ done:
 abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb)
 {
+  ENTER(pair_pool, handle_);
   if (!pose1 || !pose2 || !view || !rgb) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_render needs two poses, a view and room for a picture");
   }
