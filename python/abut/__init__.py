@@ -1,0 +1,25 @@
+"""abut: smoothly differentiable contact of rigid bodies, in huge batches, on any OpenCL device.
+
+    import abut, numpy as np
+    a, b = abut.load("figure.body.json"), abut.load("part.stl")
+    pair = abut.Pair(a, b)
+    c = abut.contacts(pair, np.zeros(6), poses)      # c.p, c.d, c.n, c.activity, c.status
+
+abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
+a device, abut.pose for poses as numbers. The page is docs/python.md.
+"""
+from abut import pose
+from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
+                         jacobian, jvp, reduce, vjp, vjp_tangent)
+from abut._native import Error, ffi as _ffi, lib as _lib
+from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
+                           devices, fit_smoothing, load)
+
+__version__: str = _ffi.string(_lib.abut_version()).decode()
+
+NO_FEATURE = 0xffffffff
+
+__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Contacts", "Context", "Device", "DeviceReport", "Error",
+           "Layout", "Pair", "Reduction", "active", "contacts", "default_context", "devices",
+           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "pose", "reduce", "vjp",
+           "vjp_tangent"]

@@ -1,0 +1,98 @@
+"""What callers give, as arrays that the library can read, and back."""
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+
+from abut._native import ffi
+
+Shape = tuple[int, ...]
+
+
+def name_of(dtype: Any) -> str:
+    return str(np.dtype(dtype).name)
+
+
+def foreign(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """An array of another framework in the CPU's memory, without a copy; never converted."""
+    try:
+        # jax arrays are read-only, and only newer versions of NumPy take such by DLPack.
+        array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+    except Exception as error:
+        raise ValueError(f"{name} is a {type(value).__name__} that NumPy cannot read without a "
+                         f"copy, on another device perhaps: {error}") from error
+    if array.dtype != dtype:
+        raise ValueError(f"{name} is {array.dtype.name}, and the context computes in "
+                         f"{dtype.name}: convert it, or open a context of that precision")
+    return array
+
+
+def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
+    """Numbers as an array of the context's precision, each row behind the other."""
+    if type(value) is np.ndarray:
+        array = value
+    elif hasattr(value, "__dlpack__"):
+        array = foreign(value, dtype, name)
+    else:
+        array = np.asarray(value)
+    if array.dtype != dtype:
+        if array.dtype.kind not in "iuf":
+            raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+        return np.ascontiguousarray(array, dtype)
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+class Rows:
+    """Arrays of one batch: leading axes, which are broadcast and folded into N."""
+
+    __slots__ = ("count", "dtype", "lead")
+
+    def __init__(self, dtype: np.dtype[Any], lead: Shape) -> None:
+        self.dtype, self.lead = dtype, lead
+        self.count = math.prod(lead)
+
+    def read(self, value: Any, tail: Shape, name: str) -> np.ndarray[Any, Any]:
+        """An input of shape lead + tail, or of what is broadcast to it."""
+        array = real_array(value, self.dtype, name)
+        wanted = self.lead + tail
+        if array.shape == wanted:
+            return array
+        last = array.shape[array.ndim - len(tail):] if len(tail) <= array.ndim else None
+        if last == tail:
+            try:
+                return np.ascontiguousarray(np.broadcast_to(array, wanted))
+            except ValueError:
+                pass
+        raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+
+    def write(self, out: dict[str, Any] | None, name: str, tail: Shape,
+              dtype: Any = None) -> np.ndarray[Any, Any]:
+        """An output: the caller's own where `out` has it, else a new one."""
+        wanted, numbers = self.lead + tail, np.dtype(dtype) if dtype else self.dtype
+        given = out.get(name) if out else None
+        if given is None:
+            return np.empty(wanted, numbers)
+        if not isinstance(given, np.ndarray):
+            raise ValueError(f"out[{name!r}] is a {type(given).__name__}, not a NumPy array")
+        if given.shape != wanted or given.dtype != numbers:
+            raise ValueError(f"out[{name!r}] has shape {given.shape} of {given.dtype.name}, not "
+                             f"{wanted} of {numbers.name}")
+        if not given.flags.c_contiguous or not given.flags.writeable:
+            raise ValueError(f"out[{name!r}] is not contiguous, or cannot be written")
+        return given
+
+
+def pointer(array: np.ndarray[Any, Any] | None) -> Any:
+    """Where an array lies; it must outlive what is done with it."""
+    if array is None:
+        return ffi.NULL
+    return ffi.from_buffer(array) if array.size else ffi.NULL
+
+
+def check_names(given: Sequence[str], known: Sequence[str], what: str) -> None:
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ValueError(f"{what} {', '.join(map(repr, unknown))} is not among "
+                         f"{', '.join(known)}")

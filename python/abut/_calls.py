@@ -1,0 +1,420 @@
+"""Contacts, reductions, lists and their derivatives, of NumPy arrays."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from abut._arrays import Rows, check_names, pointer, real_array
+from abut._native import check, ffi, lib
+from abut._objects import Context, Pair, warn_of_failures
+
+__all__ = ["ActiveContacts", "Contacts", "Reduction", "active", "contacts", "hessian", "hvp",
+           "jacobian", "jvp", "reduce", "vjp", "vjp_tangent"]
+
+Array = Any  # np.ndarray, or what NumPy takes without a copy
+Pairs = Union[Pair, Sequence[Pair]]
+
+OUTPUTS = ("p", "d", "n", "activity")
+TAILS = {"p": 1, "d": 0, "n": 1, "activity": 0}  # axes behind the contacts'
+REDUCTIONS = {"mean_distance": 0, "activity": 1, "energy": 2, "soft_minimum": 3}
+VALUES = (*REDUCTIONS, "minimum_distance")
+MOVING = {"both": 0, 1: 1, 2: 2}
+SAME = ffi.new("abut_pair *")[0]
+
+
+class Contacts(NamedTuple):
+    """Contacts of a batch whose leading axes are (...); None where it was not wanted.
+
+    p         (..., C, 3) position in the world [m]
+    d         (..., C) signed distance [m], negative inside
+    n         (..., C, 3) normal, out of the opposing body
+    activity  (..., C) in [0, 1]
+    status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
+              whose rows are NaN
+    """
+
+    p: np.ndarray[Any, Any] | None = None
+    d: np.ndarray[Any, Any] | None = None
+    n: np.ndarray[Any, Any] | None = None
+    activity: np.ndarray[Any, Any] | None = None
+    status: np.ndarray[Any, Any] | None = None
+
+
+class Reduction(NamedTuple):
+    """One number a pose (...), and its gradients (..., P) by both poses where they were asked
+    for."""
+
+    value: np.ndarray[Any, Any]
+    grad1: np.ndarray[Any, Any] | None = None
+    grad2: np.ndarray[Any, Any] | None = None
+
+
+def contact_shape(name: str, count: int) -> tuple[int, ...]:
+    return (count, 3) if TAILS[name] else (count,)
+
+
+class Batch:
+    """A C batch with all that it points to."""
+
+    __slots__ = ("C", "batch", "context", "kept", "owner", "pose1", "pose2", "rows", "width")
+
+    def __init__(self, pair: Pairs, pose1: Array, pose2: Array, index: Array | None) -> None:
+        pairs = (pair,) if type(pair) is Pair else _list_of(pair)
+        self.context: Context = pairs[0].context
+        dtype = self.context.dtype
+        self.pose1 = real_array(pose1, dtype, "pose1")
+        self.pose2 = real_array(pose2, dtype, "pose2")
+        width = _width(self.pose1, self.pose2)
+        self.width = width
+        lead = self.pose1.shape[:-1]
+        if lead != self.pose2.shape[:-1]:
+            lead = _common(self.pose1, self.pose2)
+        self.rows = Rows(dtype, lead)
+        self.kept: list[Any] = []
+        if type(pair) is Pair:
+            if index is not None:
+                raise ValueError("index tells of a list of pairs which one each pose is of; there is "
+                                 "one pair")
+            self.owner, self.C = pair.handle, pair.C
+        else:
+            self.owner, self.C = SAME, max(p.C for p in pairs)
+        self.pose1 = self.rows.read(self.pose1, (width,), "pose1")
+        self.pose2 = self.rows.read(self.pose2, (width,), "pose2")
+        self.batch = ffi.new("abut_batch *")
+        null = ffi.NULL
+        lib.abutpy_set_batch(self.batch, self.rows.count, width - 6, pointer(self.pose1),
+                             pointer(self.pose2), null, null, null, null, null)
+        if type(pair) is not Pair:
+            self._set_pairs(pairs, index)
+
+    def _set_pairs(self, pairs: Sequence[Pair], index: Array | None) -> None:
+        if index is None:
+            raise ValueError("a list of pairs needs index, which tells of each pose the pair")
+        which = np.asarray(index)
+        if which.dtype.kind not in "iu":
+            raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
+        if which.size and (which.min() < 0 or which.max() >= len(pairs)):
+            raise ValueError(f"index names a pair that is not among the {len(pairs)}")
+        try:
+            which = np.broadcast_to(which, self.rows.lead)
+        except ValueError:
+            raise ValueError(f"index has shape {which.shape}, not {self.rows.lead}") from None
+        which = np.ascontiguousarray(which, np.uint32)
+        handles = ffi.new("abut_pair[]", [p.handle for p in pairs])
+        self.batch.pairs, self.batch.pair_count = handles, len(pairs)
+        self.batch.pair = ffi.from_buffer("uint32_t[]", which) if which.size else ffi.NULL
+        self.kept += [which, handles, pairs]
+
+    def keep(self, array: np.ndarray[Any, Any] | None) -> Any:
+        """An array's place, which stays as long as the batch does."""
+        where = pointer(array)
+        self.kept.append(where)
+        return where
+
+    def input(self, value: Array | None, tail: tuple[int, ...], name: str) -> Any:
+        """An input's place; NULL where there is none."""
+        return ffi.NULL if value is None else self.keep(self.rows.read(value, tail, name))
+
+    def output(self, tail: tuple[int, ...], out: Mapping[str, Any] | None = None,
+               name: str = "", dtype: Any = None) -> np.ndarray[Any, Any]:
+        return self.rows.write(dict(out) if out else None, name, tail, dtype)
+
+    def gradients(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
+        g1, g2 = self.output((self.width,)), self.output((self.width,))
+        return g1, g2, self.struct("abut_gradients *", pose1=g1, pose2=g2)
+
+    def tangents(self, tangent1: Array | None, tangent2: Array | None) -> Any:
+        if tangent1 is None and tangent2 is None:
+            raise ValueError("tangent1 or tangent2 is needed")
+        along = ffi.new("abut_pose_tangents *")
+        along.pose1 = self.input(tangent1, (self.width,), "tangent1")
+        along.pose2 = self.input(tangent2, (self.width,), "tangent2")
+        return along
+
+    def cotangents(self, given: Mapping[str, Array | None], suffix: str = "") -> Any:
+        bars = ffi.new("abut_cotangents *")
+        for name, value in given.items():
+            setattr(bars, name, self.input(value, contact_shape(name, self.C), name + suffix))
+        return bars
+
+    def struct(self, kind: str, **arrays: np.ndarray[Any, Any] | None) -> Any:
+        made = ffi.new(kind)
+        for name, array in arrays.items():
+            setattr(made, name, self.keep(array))
+        return made
+
+    def done(self, status: int) -> None:
+        """After the call."""
+        check(status)
+        if self.batch.failures:
+            warn_of_failures(self.context, self.batch.failures)
+
+
+def _list_of(pairs: Any) -> tuple[Pair, ...]:
+    try:
+        listed = tuple(pairs)
+    except TypeError:
+        listed = ()
+    if not listed or not all(isinstance(p, Pair) for p in listed):
+        raise ValueError("pair is an abut.Pair, or a sequence of at least one")
+    if any(p.context is not listed[0].context for p in listed):
+        raise ValueError("the pairs are of different contexts")
+    return listed
+
+
+def _width(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> int:
+    widths = [pose.shape[-1] if pose.ndim else 0 for pose in (pose1, pose2)]
+    for name, pose, width in zip(("pose1", "pose2"), (pose1, pose2), widths):
+        if width not in (6, 7):
+            raise ValueError(f"{name} has shape {pose.shape}: its last axis is a twist's 6 numbers, "
+                             "or position and quaternion, 7")
+    if widths[0] != widths[1]:
+        raise ValueError(f"pose1 has {widths[0]} numbers a pose and pose2 has {widths[1]}: both are "
+                         "twists, or both are positions with quaternions")
+    return int(widths[0])
+
+
+def _common(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(pose1.shape[:-1], pose2.shape[:-1])
+    except ValueError:
+        raise ValueError(f"pose1 has shape {pose1.shape} and pose2 {pose2.shape}, which are not of one "
+                         "batch") from None
+
+
+def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = OUTPUTS,
+             out: Mapping[str, Any] | None = None, index: Array | None = None) -> Contacts:
+    """All contacts of every pose.
+
+    pair          a Pair; or several of one context, of which index (...) says which each pose's is.
+                  C is the largest number of slots among these; what is behind a pair's own is 0
+    pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
+                  x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
+    want          of "p", "d", "n", "activity": the rest is neither computed nor copied
+    out           arrays to write into, by name; "status" too
+    Errors: ValueError for shapes and dtypes; abut.Error. A pose that is not finite gives NaN, and
+    its status.
+    """
+    check_names(want, OUTPUTS, "want")
+    if out:
+        check_names(tuple(out), (*OUTPUTS, "status"), "out")
+    b = Batch(pair, pose1, pose2, index)
+    made: dict[str, Any] = {}
+    for name in want:
+        made[name] = array = b.output(contact_shape(name, b.C), out, name)
+        setattr(b.batch, name, b.keep(array))
+    status = b.output((), out, "status", np.uint8)
+    b.batch.status = ffi.from_buffer("uint8_t[]", status) if status.size else ffi.NULL
+    b.done(lib.abut_contacts(b.owner, b.batch))
+    return Contacts(**made, status=status)
+
+
+def _reduction(kind: str) -> int:
+    if kind not in REDUCTIONS:
+        raise ValueError(f"a reduction {kind!r} is not among {', '.join(REDUCTIONS)}")
+    return REDUCTIONS[kind]
+
+
+def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = False,
+           index: Array | None = None) -> Reduction:
+    """One smooth number a pose; no manifold is kept in memory.
+
+    kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
+           max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without a
+           gradient, "minimum_distance" [m]
+    grad   also its gradients by both poses, of the numbers given
+    """
+    if kind not in VALUES:
+        raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
+    b = Batch(pair, pose1, pose2, index)
+    value = b.output(())
+    setattr(b.batch.reductions, kind, b.keep(value))
+    if not grad:
+        b.done(lib.abut_contacts(b.owner, b.batch))
+        return Reduction(value)
+    number = _reduction(kind)
+    g1, g2, gradients = b.gradients()
+    b.done(lib.abut_gradient(b.owner, SAME, b.batch, number, gradients))
+    return Reduction(value, g1, g2)
+
+
+def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,
+        d: Array | None = None, n: Array | None = None, activity: Array | None = None,
+        index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Gradients (..., P) by both poses of the sum of all outputs times these cotangents, which have
+    the outputs' shapes; None is zero."""
+    b = Batch(pair, pose1, pose2, index)
+    g1, g2, gradients = b.gradients()
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity})
+    b.done(lib.abut_vjp(b.owner, SAME, b.batch, bars, gradients))
+    return g1, g2
+
+
+def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
+        tangent2: Array | None = None, want: Sequence[str] = OUTPUTS,
+        index: Array | None = None) -> Contacts:
+    """Derivatives of the contacts along tangents (..., P) of the poses; None is zero."""
+    check_names(want, OUTPUTS, "want")
+    b = Batch(pair, pose1, pose2, index)
+    along = b.tangents(tangent1, tangent2)
+    made = {name: b.output(contact_shape(name, b.C)) for name in want}
+    status = b.output((), None, "", np.uint8)
+    b.batch.status = ffi.from_buffer("uint8_t[]", status) if status.size else ffi.NULL
+    b.done(lib.abut_jvp(b.owner, SAME, b.batch, along, b.struct("abut_tangents *", **made)))
+    return Contacts(**made, status=status)
+
+
+def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
+                tangent2: Array | None = None, p: Array | None = None, d: Array | None = None,
+                n: Array | None = None, activity: Array | None = None,
+                p_tangent: Array | None = None, d_tangent: Array | None = None,
+                n_tangent: Array | None = None, activity_tangent: Array | None = None,
+                index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The derivative of vjp's answer along tangents of the poses and of the cotangents: what second
+    derivatives of contacts are made of."""
+    b = Batch(pair, pose1, pose2, index)
+    g1, g2, gradients = b.gradients()
+    along = ffi.new("abut_pose_tangents *")
+    along.pose1 = b.input(tangent1, (b.width,), "tangent1")
+    along.pose2 = b.input(tangent2, (b.width,), "tangent2")
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity})
+    slopes = b.cotangents({"p": p_tangent, "d": d_tangent, "n": n_tangent,
+                           "activity": activity_tangent}, "_tangent")
+    b.done(lib.abut_vjp_tangent(b.owner, b.batch, bars, slopes, along, ffi.NULL, gradients))
+    return g1, g2
+
+
+def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array | None = None,
+        tangent2: Array | None = None,
+        index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The Hessian of a reduction times a tangent: the derivative of its gradients (..., P) along
+    it."""
+    number = _reduction(kind)
+    b = Batch(pair, pose1, pose2, index)
+    along = b.tangents(tangent1, tangent2)
+    h1, h2, products = b.gradients()
+    b.done(lib.abut_hessian_product(b.owner, b.batch, number, along, ffi.NULL, products))
+    return h1, h2
+
+
+def hessian(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, moving: int | str = "both",
+            index: Array | None = None) -> np.ndarray[Any, Any]:
+    """The whole Hessian (..., K, K) of a reduction, by the poses of `moving`, "both", 1 or 2: K is 2 P,
+    pose 1's numbers first, or P. At the price of six of hvp, whatever K is."""
+    number = _reduction(kind)
+    if moving not in MOVING:
+        raise ValueError(f"moving is {moving!r}, not 'both', 1 or 2")
+    b = Batch(pair, pose1, pose2, index)
+    size = b.width * (2 if moving == "both" else 1)
+    out = b.output((size, size))
+    b.done(lib.abut_hessian(b.owner, b.batch, number, MOVING[moving], ffi.NULL, pointer(out)))
+    return out
+
+
+class ActiveContacts:
+    """The contacts of a batch whose activity reaches a threshold, by pose, then by slot.
+
+    pose      (K,) uint32, index in the batch, its leading axes folded into one
+    slot      (K,) uint32, in 0 .. C-1
+    feature   (K, 2) uint32, vertex or edge of body 1 and of body 2; abut.NO_FEATURE where the
+              contact has none
+    p, n      (K, 3); d, activity (K,)
+    jacobian  (K, 8, 2 P) of abut.jacobian: rows p, d, n, activity, columns pose 1, pose 2; or None
+    """
+
+    def __init__(self, batch: Batch, compact: Any, with_blocks: bool) -> None:
+        self._batch = batch
+        count = compact.count
+        real = batch.rows.dtype
+        self.pose = _copy(compact.pose, (count,), np.uint32)
+        self.slot = _copy(compact.slot, (count,), np.uint32)
+        self.feature = _copy(compact.feature, (count, 2), np.uint32)
+        self.p = _copy(compact.p, (count, 3), real)
+        self.d = _copy(compact.d, (count,), real)
+        self.n = _copy(compact.n, (count, 3), real)
+        self.activity = _copy(compact.activity, (count,), real)
+        self.jacobian = (_copy(compact.blocks, (count, 8, 2 * batch.width), real)
+                         if with_blocks else None)
+
+    def __len__(self) -> int:
+        return len(self.pose)
+
+    def _list(self) -> Any:
+        compact = ffi.new("abut_compact *")
+        compact.capacity = compact.count = len(self.pose)
+        if len(self.pose):
+            compact.pose = ffi.from_buffer("uint32_t[]", self.pose)
+            compact.slot = ffi.from_buffer("uint32_t[]", self.slot)
+        return compact
+
+    def _entries(self, value: Array | None, name: str) -> Any:
+        if value is None:
+            return ffi.NULL
+        shape = contact_shape(name, len(self.pose))
+        array = real_array(value, self._batch.rows.dtype, name)
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}, not {shape}")
+        return self._batch.keep(array)
+
+    def vjp(self, *, p: Array | None = None, d: Array | None = None, n: Array | None = None,
+            activity: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Gradients (..., P) by both poses of the sum of the entries' outputs times these
+        cotangents."""
+        b = self._batch
+        bars = ffi.new("abut_cotangents *")
+        for name, value in zip(OUTPUTS, (p, d, n, activity)):
+            setattr(bars, name, self._entries(value, name))
+        g1, g2, gradients = b.gradients()
+        b.done(lib.abut_list_vjp(b.owner, b.batch, self._list(), bars, gradients))
+        return g1, g2
+
+    def jvp(self, *, tangent1: Array | None = None, tangent2: Array | None = None,
+            want: Sequence[str] = OUTPUTS) -> Contacts:
+        """Derivatives (K, ...) of the entries along tangents (..., P) of the poses."""
+        check_names(want, OUTPUTS, "want")
+        b = self._batch
+        along = b.tangents(tangent1, tangent2)
+        made = {name: np.empty(contact_shape(name, len(self.pose)), b.rows.dtype) for name in want}
+        b.done(lib.abut_list_jvp(b.owner, b.batch, self._list(), along,
+                                 b.struct("abut_tangents *", **made)))
+        return Contacts(**made)
+
+    def __repr__(self) -> str:
+        return f"<abut.ActiveContacts, {len(self.pose)} of {self._batch.rows.count} poses>"
+
+
+def _copy(where: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    out = np.empty(shape, dtype)
+    if out.size:
+        ffi.memmove(ffi.from_buffer(out), where, out.nbytes)
+    return out
+
+
+def _listed(b: Batch, threshold: float, call: Any, with_blocks: bool) -> ActiveContacts:
+    compact = ffi.new("abut_compact *")
+    compact.threshold, compact.grows = threshold, True
+    b.batch.compact = compact
+    try:
+        b.done(call())
+        return ActiveContacts(b, compact, with_blocks)
+    finally:
+        b.batch.compact = ffi.NULL
+        lib.abut_free_compact(compact)
+
+
+def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
+           index: Array | None = None) -> ActiveContacts:
+    """The contacts whose activity is at least `threshold`, as a list that is as long as it must
+    be; with its own vjp and jvp. Above 0, only what can reach it is computed."""
+    b = Batch(pair, pose1, pose2, index)
+    return _listed(b, threshold, lambda: lib.abut_contacts(b.owner, b.batch), False)
+
+
+def jacobian(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
+             index: Array | None = None) -> ActiveContacts:
+    """The same with the Jacobian block of each entry."""
+    b = Batch(pair, pose1, pose2, index)
+    return _listed(b, threshold,
+                   lambda: lib.abut_jacobian(b.owner, SAME, b.batch, ffi.NULL), True)

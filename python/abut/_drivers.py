@@ -1,0 +1,71 @@
+"""OpenCL drivers that come with Python packages, and what is said where there is none."""
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+import tempfile
+import threading
+import warnings
+from typing import Any
+
+_lock = threading.Lock()
+_prepared = False
+_warned = False
+
+
+def _cache_folder() -> pathlib.Path | None:
+    """The folder that the C library keeps compiled programs in; None where nothing is kept."""
+    given = os.environ.get("ABUT_CACHE_DIR")
+    if given == "off":
+        return None
+    if given:
+        return pathlib.Path(given)
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (pathlib.Path(cache) if cache else pathlib.Path.home() / ".cache") / "abut"
+
+
+def _has_system_driver() -> bool:
+    folder = pathlib.Path("/etc/OpenCL/vendors")
+    return folder.is_dir() and any(folder.glob("*.icd"))
+
+
+def _offer_intel() -> None:
+    """Intel's CPU runtime from PyPI (abut[intel]) is found by no loader: its own .icd file holds no
+    path, and loaders do not look in an environment. One is written that does."""
+    runtime = pathlib.Path(sys.prefix) / "lib" / "libintelocl.so"
+    folder = _cache_folder()
+    if not runtime.exists() or folder is None:
+        return
+    vendors = folder / "vendors"
+    try:
+        vendors.mkdir(parents=True, exist_ok=True)
+        wanted, icd = f"{runtime}\n", vendors / "intel.icd"
+        if not icd.exists() or icd.read_text() != wanted:
+            with tempfile.NamedTemporaryFile("w", dir=vendors, delete=False) as file:
+                file.write(wanted)
+            os.replace(file.name, icd)
+        os.environ["OCL_ICD_VENDORS"] = str(vendors)
+    except OSError as error:
+        warnings.warn(f"Intel's OpenCL runtime is installed and cannot be offered: {error}",
+                      stacklevel=4)
+
+
+def prepare() -> None:
+    """Before OpenCL is first asked in this process. What a user has set stays."""
+    global _prepared
+    with _lock:
+        if not _prepared:
+            _prepared = True
+            if "OCL_ICD_VENDORS" not in os.environ and not _has_system_driver():
+                _offer_intel()
+
+
+def warn_of_host(device: Any) -> None:
+    """Says once that nothing but the host path was found."""
+    global _warned
+    if device.type == "host" and not _warned:
+        _warned = True
+        warnings.warn("no OpenCL device was found, so that the host path computes, which is slow: "
+                      "install a driver, for the processor `apt install pocl-opencl-icd` or `pip "
+                      "install abut[intel]`", stacklevel=4)

@@ -1,0 +1,32 @@
+"""The C library as cffi sees it, and its errors as exceptions."""
+from __future__ import annotations
+
+from abut._abut import ffi, lib
+
+__all__ = ["Error", "check", "ffi", "lib"]
+
+
+class Error(Exception):
+    """An error of the C library.
+
+    status  its number, negative: OpenCL's own codes from -1 to -1999, abut's beyond
+    name    that number's name, such as "ABUT_ERROR_BODY"
+    """
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.name: str = ffi.string(lib.abut_status_name(status)).decode()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Error, (self.status, str(self))
+
+
+def check(status: int) -> None:
+    """Raises what a call of the library has failed with."""
+    if status:
+        if status == lib.ABUT_ERROR_CANCELLED:
+            raise KeyboardInterrupt
+        if status == lib.ABUT_ERROR_MEMORY:
+            raise MemoryError(ffi.string(lib.abut_last_error()).decode(errors="replace"))
+        raise Error(status, ffi.string(lib.abut_last_error()).decode(errors="replace"))

@@ -1,0 +1,447 @@
+"""Contexts, bodies and pairs."""
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abut import _drivers
+from abut._native import check, ffi, lib
+
+__all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "default_context",
+           "devices", "fit_smoothing", "load"]
+
+_PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
+_TYPES = ("host", "cpu", "gpu", "other")
+_SELECT = ("softsort", "gate")
+_SMOOTHING = {"union": "union_"}  # names that differ from the C API's
+_SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN")
+
+
+class Device(NamedTuple):
+    """A device, as `abut devices` lists it."""
+
+    index: int
+    type: str
+    name: str
+    platform: str
+    driver: str
+    has_float64: bool
+    compute_units: int
+    memory_bytes: int
+
+
+class DeviceReport(NamedTuple):
+    """How a device of a context is doing; error is "" where it works."""
+
+    device: Device
+    error: str
+    chunks: int
+    elements: int
+
+
+class Layout(NamedTuple):
+    """Where a pair's contact slots are: counts and first slots, of body 1 and of body 2."""
+
+    contacts: int
+    vertices: tuple[int, int]
+    edges: tuple[int, int]
+    vertex_offset: tuple[int, int]
+    edge_offset: tuple[int, int]
+
+
+def _text(characters: Any) -> str:
+    return str(ffi.string(characters).decode(errors="replace"))
+
+
+def _device(info: Any) -> Device:
+    return Device(info.index, _TYPES[info.type], _text(info.name), _text(info.platform),
+                  _text(info.driver), bool(info.has_float64), info.compute_units,
+                  info.memory_bytes)
+
+
+def devices() -> list[Device]:
+    """Every OpenCL device, then the host path, which is always there and slow."""
+    _drivers.prepare()
+    count = ffi.new("size_t *")
+    check(lib.abut_list_devices(ffi.NULL, 0, count))
+    infos = ffi.new("abut_device_info[]", count[0])
+    check(lib.abut_list_devices(infos, count[0], count))
+    return [_device(infos[i]) for i in range(min(count[0], len(infos)))]
+
+
+def _choices(words: str | int | Sequence[str | int]) -> Any:
+    """The devices that one name, or several, mean."""
+    found: list[tuple[int, int, int]] = []
+    names = [words] if isinstance(words, (str, int)) else list(words)
+    count = ffi.new("size_t *")
+    for name in names:
+        text = str(name).encode()
+        check(lib.abut_find_devices(text, ffi.NULL, 0, count))
+        some = ffi.new("abut_device_choice[]", count[0])
+        check(lib.abut_find_devices(text, some, count[0], count))
+        found += [(c.device, c.units, c.part) for c in some]
+    return ffi.new("abut_device_choice[]", found)
+
+
+class _Owner:
+    """Something of the library's, destroyed with `close`, with `with`, or when it is collected."""
+
+    _handle: Any = None
+    _destroy: Any = None
+
+    def close(self) -> None:
+        """Frees it. Everything made of it is of no use any more."""
+        handle, self._handle = self._handle, None
+        if handle is not None and lib is not None:
+            self._destroy(handle)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # Within a call's question whether to go on nothing of its context may go: it goes with
+        # the context.
+        if lib is not None and not lib.abutpy_is_inside():
+            self.close()
+
+    @property
+    def handle(self) -> Any:
+        """The C API's value."""
+        if self._handle is None:
+            raise ValueError(f"this {type(self).__name__} is closed")
+        return self._handle
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} lives on devices and cannot be pickled: keep the "
+                        "names of files, and load them again")
+
+
+class Context(_Owner):
+    """Devices, opened at one precision, with all that is made on them.
+
+    device         None takes the best one that works: a GPU, else PoCL, else another; else the
+                   host path, with a warning. A name or an index of abut.devices(), "host", "all",
+                   or a sequence of these, among which every batch is shared.
+    precision      "f32" or "f64", of kernels and of all arrays
+    queue          a pyopencl.CommandQueue, in order, whose context and device are then the only
+                   ones (abut.opencl)
+    fallback       "host": the host path finishes what devices fail at; "none": calls fail
+    chunk, scratch_bytes, lanes, timeout
+                   bounds and settings of the C API's abut_context_def; 0 takes the library's
+
+    Threads may share a context; its calls take turns. A process that has been forked since opens
+    none of its own, for drivers would hang: start workers by spawn.
+    """
+
+    _destroy = lib.abut_destroy_context
+
+    def __init__(self, device: str | int | Sequence[str | int] | None = None,
+                 precision: str = "f32", *, queue: Any = None, fallback: str = "host",
+                 chunk: int = 0, scratch_bytes: int = 0, lanes: int = 0,
+                 timeout: float = 0.0) -> None:
+        if precision not in _PRECISIONS:
+            raise ValueError(f"precision is {precision!r}, not one of {', '.join(_PRECISIONS)}")
+        if fallback not in ("host", "none"):
+            raise ValueError(f"fallback is {fallback!r}, not 'host' or 'none'")
+        if queue is not None and device is not None:
+            raise ValueError("a queue is of a device: device and queue exclude each other")
+        _drivers.prepare()
+        definition = ffi.new("abut_context_def *", lib.abut_default_context_def())
+        choices = None if device is None else _choices(device)
+        if choices is not None:
+            definition.devices, definition.device_count = choices, len(choices)
+        if queue is not None:
+            definition.opencl_queue = ffi.cast("void *", queue.int_ptr)
+        definition.precision = _PRECISIONS[precision]
+        definition.fallback = 0 if fallback == "host" else 1
+        definition.chunk, definition.scratch_bytes = chunk, scratch_bytes
+        definition.lanes, definition.timeout = lanes, timeout
+        handle = ffi.new("abut_context *")
+        check(lib.abut_create_context(definition, handle))
+        self._handle = handle[0]
+        self._queue = queue
+        self.precision = "f64" if _PRECISIONS[precision] else "f32"
+        self.dtype: np.dtype[Any] = np.dtype(np.float64 if _PRECISIONS[precision] else np.float32)
+        if device is None and queue is None:
+            _drivers.warn_of_host(self.device)
+
+    @property
+    def device(self) -> Device:
+        """The first device."""
+        info = ffi.new("abut_device_info *")
+        check(lib.abut_context_device(self.handle, info))
+        return _device(info)
+
+    @property
+    def devices(self) -> list[DeviceReport]:
+        """All devices, those that failed, and what stands in for them."""
+        count = ffi.new("size_t *")
+        check(lib.abut_context_devices(self.handle, ffi.NULL, 0, count))
+        reports = ffi.new("abut_device_report[]", count[0])
+        check(lib.abut_context_devices(self.handle, reports, count[0], count))
+        return [DeviceReport(_device(r.info), _text(r.text) if r.status else "", r.chunks,
+                             r.elements) for r in reports]
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was done so far: bytes_up, bytes_down, launches, builds, chunks, resident."""
+        counters = ffi.new("abut_counters *")
+        check(lib.abut_get_counters(self.handle, counters))
+        return {name: getattr(counters, name) for name in
+                ("bytes_up", "bytes_down", "launches", "builds", "chunks", "resident")}
+
+    def load(self, path: str | os.PathLike[str], *, cells: int = 0, vertices: int | str = 0,
+             tolerance: float = 0.0, scale: float = 1.0, cache: bool = True) -> Body:
+        """A body of a file: NAME.body.json, or a bare mesh (.obj .stl .ply .off).
+
+        Of a bare mesh a field is made: cells along its longest side, the number of vertices
+        that make contacts (or "all"), the tolerance as a share of the diagonal, scale the file's
+        unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
+        is suspicious about the mesh is warned about. Errors: abut.Error with file, line, cause.
+        """
+        name = os.fspath(path)
+        if name.endswith(".json"):
+            body = ffi.new("abut_body *")
+            check(lib.abut_load_body(self.handle, os.fsencode(name), body))
+            return Body(self, body[0])
+        field = ffi.new("abut_field *")
+        check(lib.abut_load_field(os.fsencode(name), _field_options(
+            cells, vertices, tolerance, scale, cache), field))
+        return self._of_field(field, name)
+
+    def body(self, vertices: Any, faces: Any, *, cells: int = 0, vertices_kept: int | str = 0,
+             tolerance: float = 0.0) -> Body:
+        """A body of a mesh in arrays, as of a bare mesh's file.
+
+        vertices (V, 3) [m], faces (F, 3) or a sequence of polygons, indices from 0.
+        """
+        definition, kept = _mesh(vertices, faces)
+        field = ffi.new("abut_field *")
+        check(lib.abut_make_field(definition, _field_options(cells, vertices_kept, tolerance, 1.0,
+                                                             True), field))
+        del kept
+        return self._of_field(field, "mesh")
+
+    def _of_field(self, field: Any, name: str) -> Body:
+        try:
+            body = ffi.new("abut_body *")
+            check(lib.abut_create_body(self.handle, ffi.addressof(field, "def"), body))
+            report = {key: getattr(field.report, key) for key, _ in
+                      ffi.typeof("abut_field_report").fields}
+            texts = _suspicion_texts(field.report)
+        finally:
+            lib.abut_free_field(field)
+        for text in texts:
+            warnings.warn(f"{name}: {text}", stacklevel=3)
+        return Body(self, body[0], report)
+
+    def pair(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> Pair:
+        """The same as abut.Pair."""
+        return Pair(a, b, smoothing)
+
+    def __repr__(self) -> str:
+        return f"<abut.Context {self.precision} on {self.device.name}>" if self._handle else \
+            "<abut.Context, closed>"
+
+
+def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
+                   cache: bool) -> Any:
+    options = ffi.new("abut_field_options *", lib.abut_default_field_options())
+    options.cells, options.tolerance, options.scale = cells, tolerance, scale
+    options.vertices = 0xffffffff if vertices == "all" else vertices
+    options.no_cache = not cache
+    return options
+
+
+def _suspicion_texts(report: Any) -> list[str]:
+    room = ffi.new("char[]", 1024)
+    address = ffi.addressof(report)
+    return [_text(room) for name in _SUSPICIONS if lib.abut_suspicion_text(
+        address, getattr(lib, "ABUT_SUSPECT_" + name), room, len(room))]
+
+
+def _mesh(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
+    """A definition of the C API's, and what it points to."""
+    points = np.ascontiguousarray(vertices, np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
+    polygons = [np.asarray(face) for face in faces]
+    for i, polygon in enumerate(polygons):
+        if polygon.ndim != 1 or polygon.size < 3 or polygon.dtype.kind not in "iu":
+            raise ValueError(f"face {i} is no polygon of at least three indices")
+        if polygon.min() < 0 or polygon.max() >= len(points):
+            raise ValueError(f"face {i} names a vertex that is not among the {len(points)}")
+    sizes = np.array([p.size for p in polygons], np.uint32)
+    indices = np.concatenate(polygons).astype(np.uint32) if polygons else np.empty(0, np.uint32)
+    definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
+    kept = [ffi.from_buffer("double[]", points), ffi.from_buffer("uint32_t[]", sizes),
+            ffi.from_buffer("uint32_t[]", indices)]
+    definition.vertices, definition.face_sizes, definition.face_indices = kept
+    definition.vertex_count, definition.face_count = len(points), len(polygons)
+    return definition, kept
+
+
+class Body(_Owner):
+    """A body on a context's devices: a mesh that makes contacts, and a signed distance field.
+
+    report   of a bare mesh: what was done to it and how far its field is off, by the names of
+             the C API's abut_field_report; else None
+    """
+
+    _destroy = lib.abut_destroy_body
+
+    def __init__(self, context: Context, handle: Any,
+                 report: dict[str, Any] | None = None) -> None:
+        self.context, self._handle, self.report = context, handle, report
+        info = ffi.new("abut_body_info *")
+        check(lib.abut_get_body_info(handle, info))
+        self.vertex_count: int = info.vertices
+        self.edge_count: int = info.edges
+        self.face_count: int = info.faces
+        self.primitive_count: int = info.primitives
+        self.lower = np.array(list(info.lower))
+        self.upper = np.array(list(info.upper))
+        self.diagonal: float = info.diagonal
+
+    def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""
+        vertices = np.empty((self.vertex_count, 3))
+        edges = np.empty((self.edge_count, 2), np.uint32)
+        check(lib.abut_get_body_mesh(self.handle, ffi.from_buffer("double[]", vertices),
+                                     ffi.from_buffer("uint32_t[]", edges)))
+        return vertices, edges
+
+    def evaluate(self, points: Any, *, union: float | None = None,
+                 plane: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """The field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3).
+
+        union, plane   temperatures [m]; None: 0.004 of the diagonal, as fitted smoothing has
+        """
+        from abut._arrays import pointer, real_array
+        x = real_array(points, self.context.dtype, "points")
+        if not x.ndim or x.shape[-1] != 3:
+            raise ValueError(f"points has shape {x.shape}, not (..., 3)")
+        distance, normal = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape, x.dtype)
+        fitted = 0.004 * self.diagonal
+        check(lib.abut_evaluate_body(self.handle, fitted if union is None else union,
+                                     fitted if plane is None else plane, x.size // 3, pointer(x),
+                                     pointer(distance), pointer(normal)))
+        return distance, normal
+
+    def __repr__(self) -> str:
+        return (f"<abut.Body of {self.vertex_count} vertices, {self.edge_count} edges, "
+                f"{self.primitive_count} primitives{'' if self._handle else ', closed'}>")
+
+
+def _smoothing_fields() -> list[str]:
+    return [name for name, _ in ffi.typeof("abut_smoothing").fields if name != "cookie"]
+
+
+def _read_smoothing(s: Any) -> dict[str, Any]:
+    backward = {c: python for python, c in _SMOOTHING.items()}
+    out: dict[str, Any] = {}
+    for name in _smoothing_fields():
+        value = getattr(s, name)
+        if name in ("edges", "vertices"):
+            value = (value[0], value[1])
+        out[backward.get(name, name)] = _SELECT[value] if name == "select" else value
+    return out
+
+
+def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
+    known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"smoothing has no {name!r}; it has {', '.join(known)}")
+        if name == "select":
+            if value not in _SELECT:
+                raise ValueError(f"select is {value!r}, not 'softsort' or 'gate'")
+            value = _SELECT.index(value)
+        try:
+            setattr(s, _SMOOTHING.get(name, name), value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"smoothing {name!r} cannot be {value!r}: {error}") from error
+
+
+def _fit(a: Body, b: Body) -> Any:
+    s = ffi.new("abut_smoothing *")
+    check(lib.abut_fit_smoothing(a.handle, b.handle, s))
+    return s
+
+
+def fit_smoothing(a: Body, b: Body) -> dict[str, Any]:
+    """Smoothing coefficients that follow the bodies' size, by name (abut_smoothing of the C API,
+    where `union` is `union_`)."""
+    return _read_smoothing(_fit(a, b))
+
+
+class Pair(_Owner):
+    """Two bodies of one context, which may be the same, with their smoothing.
+
+    smoothing   coefficients that differ from the fitted ones, by name; {} for the latter
+    C           contact slots of a pose
+    layout      where which contacts are
+    """
+
+    _destroy = lib.abut_destroy_pair
+
+    def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
+        if a.context is not b.context:
+            raise ValueError("the two bodies are of different contexts")
+        s = _fit(a, b)
+        _fill_smoothing(s, smoothing or {})
+        handle = ffi.new("abut_pair *")
+        check(lib.abut_create_pair(a.handle, b.handle, s, handle))
+        self._handle = handle[0]
+        self.bodies = (a, b)
+        self.context = a.context
+        self.dtype = a.context.dtype
+        self.smoothing = _read_smoothing(s)
+        layout = ffi.new("abut_layout *")
+        check(lib.abut_get_layout(self._handle, layout))
+        self.layout = Layout(layout.contacts, *(
+            (getattr(layout, name)[0], getattr(layout, name)[1]) for name in
+            ("vertices", "edges", "vertex_offset", "edge_offset")))
+        self.C: int = layout.contacts
+
+    def __repr__(self) -> str:
+        return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"
+
+
+_default: dict[int, Context] = {}
+_default_lock = threading.Lock()
+
+
+def default_context() -> Context:
+    """The context that abut.load takes: the default device in float32, opened when it is first
+    asked for."""
+    with _default_lock:
+        process = os.getpid()
+        context = _default.get(process)
+        if context is None or context._handle is None:
+            _default[process] = context = Context()
+        return context
+
+
+def load(path: str | os.PathLike[str], **options: Any) -> Body:
+    """Context.load of the default context."""
+    return default_context().load(path, **options)
+
+
+def warn_of_failures(context: Context, count: int) -> None:
+    """A device that failed loses nothing but its speed, and is named."""
+    if count:
+        failed = [r for r in context.devices if r.error]
+        for report in failed:
+            warnings.warn(f"device {report.device.name} failed, and others do its share: "
+                          f"{report.error.splitlines()[0]}", stacklevel=4)
+
+

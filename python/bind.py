@@ -1,0 +1,46 @@
+"""Writes the C source of abut's Python module: bind.py OUTPUT NATIVE HEADER...
+
+The declarations are those of the public headers themselves, so that nothing is written twice; the
+compiler then compares them with the headers.
+"""
+import pathlib
+import re
+import sys
+
+import cffi
+
+# What Python's side adds to the C API: python/native.c.
+NATIVE = """
+void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
+                      const void *pose2, void *p, void *d, void *n, void *activity,
+                      uint8_t *status);
+bool abutpy_is_inside(void);
+"""
+
+ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",
+         "state", "tuning"]
+
+
+def declarations(headers):
+    """The headers' text as cffi reads it: no comments, no preprocessor, no attributes."""
+    named = {header.stem: header for header in headers}
+    text = "\n".join(named[name].read_text() for name in ORDER)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    constants = re.findall(r"^#define (ABUT_[A-Z_0-9]+) [0-9A-Z_]+\s*$", text, flags=re.M)
+    text = re.sub(r"^#.*(?:\\\n.*)*$", "", text, flags=re.M)
+    text = text.replace('extern "C" {', "").replace("ABUT_API ", "")
+    text = re.sub(r"^}\s*$", "", text, flags=re.M)
+    text = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", text)
+    return text + "".join(f"#define {name} ...\n" for name in sorted(set(constants)))
+
+
+def main():
+    output, native, *headers = map(pathlib.Path, sys.argv[1:])
+    ffi = cffi.FFI()
+    ffi.cdef(declarations(headers) + NATIVE)
+    ffi.set_source("abut._abut", native.read_text(), py_limited_api=True)
+    ffi.emit_c_code(str(output))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+/* What abut's Python module adds to the C API: calls that would be slow piece by piece, and the
+ * question whether to go on. Compiled into the module that cffi writes. */
+#include <abut/abut.h>
+
+static _Thread_local int inside;
+
+/* Whether this thread is in abutpy_go_on: objects that are collected then must wait. */
+static bool abutpy_is_inside(void)
+{
+  return inside > 0;
+}
+
+/* Between chunks: false where a signal's handler has raised something, such as KeyboardInterrupt,
+ * which the caller then raises anew. */
+static bool abutpy_go_on(size_t done, size_t total, void *user)
+{
+  (void)done;
+  (void)total;
+  (void)user;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  ++inside;
+  const int raised = PyErr_CheckSignals();
+  if (raised) {
+    PyErr_Clear();
+  }
+  --inside;
+  PyGILState_Release(state);
+  return !raised;
+}
+
+static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,
+                             const void *pose1, const void *pose2, void *p, void *d, void *n,
+                             void *activity, uint8_t *status)
+{
+  *batch = abut_default_batch();
+  batch->count = count;
+  batch->poses = kind;
+  batch->pose1 = pose1;
+  batch->pose2 = pose2;
+  batch->p = p;
+  batch->d = d;
+  batch->n = n;
+  batch->activity = activity;
+  batch->status = status;
+  batch->progress = abutpy_go_on;
+}
