@@ -14,6 +14,9 @@ NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
                       const void *pose2, void *p, void *d, void *n, void *activity,
                       uint8_t *status);
+abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, const void *pose1,
+                            const void *pose2, void *p, void *d, void *n, void *activity,
+                            void *status);
 bool abutpy_is_inside(void);
 """
 

@@ -44,3 +44,15 @@ static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kin
   batch->status = status;
   batch->progress = abutpy_go_on;
 }
+
+/* abut_contacts of arrays in host memory. Devices that failed, whose share others did, are counted
+ * by what is returned, above 0. */
+static abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind,
+                                   const void *pose1, const void *pose2, void *p, void *d, void *n,
+                                   void *activity, void *status)
+{
+  abut_batch batch;
+  abutpy_set_batch(&batch, count, kind, pose1, pose2, p, d, n, activity, status);
+  const abut_status code = abut_contacts(pair, &batch);
+  return code ? code : (abut_status)batch.failures;
+}

@@ -13,7 +13,7 @@ from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, 
                          jacobian, jvp, reduce, vjp, vjp_tangent)
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
-                           devices, fit_smoothing, load)
+                           devices, fit_smoothing, load, load_smoothing)
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
@@ -21,5 +21,5 @@ NO_FEATURE = 0xffffffff
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Contacts", "Context", "Device", "DeviceReport", "Error",
            "Layout", "Pair", "Reduction", "active", "contacts", "default_context", "devices",
-           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "pose", "reduce", "vjp",
+           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose", "reduce", "vjp",
            "vjp_tangent"]

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,8 @@ def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
     if array.dtype != dtype:
         if array.dtype.kind not in "iuf":
             raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
-        return np.ascontiguousarray(array, dtype)
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        return np.asarray(array, dtype, order="C")
+    return np.asarray(array, order="C")
 
 
 class Rows:
@@ -91,8 +92,7 @@ def pointer(array: np.ndarray[Any, Any] | None) -> Any:
     return ffi.from_buffer(array) if array.size else ffi.NULL
 
 
-def check_names(given: Sequence[str], known: Sequence[str], what: str) -> None:
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise ValueError(f"{what} {', '.join(map(repr, unknown))} is not among "
-                         f"{', '.join(known)}")
+def check_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{what} {name!r} is not among {', '.join(known)}")

@@ -1,6 +1,7 @@
 """Contexts, bodies and pairs."""
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 import warnings
@@ -13,7 +14,7 @@ from abut import _drivers
 from abut._native import check, ffi, lib
 
 __all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "default_context",
-           "devices", "fit_smoothing", "load"]
+           "devices", "fit_smoothing", "load", "load_smoothing"]
 
 _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
 _TYPES = ("host", "cpu", "gpu", "other")
@@ -22,7 +23,8 @@ _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
 _SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN")
 
 
-class Device(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Device:
     """A device, as `abut devices` lists it."""
 
     index: int
@@ -207,10 +209,10 @@ class Context(_Owner):
         unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
         is suspicious about the mesh is warned about. Errors: abut.Error with file, line, cause.
         """
-        name = os.fspath(path)
+        name, handle = os.fspath(path), self.handle
         if name.endswith(".json"):
             body = ffi.new("abut_body *")
-            check(lib.abut_load_body(self.handle, os.fsencode(name), body))
+            check(lib.abut_load_body(handle, os.fsencode(name), body))
             return Body(self, body[0])
         field = ffi.new("abut_field *")
         check(lib.abut_load_field(os.fsencode(name), _field_options(
@@ -381,6 +383,13 @@ def fit_smoothing(a: Body, b: Body) -> dict[str, Any]:
     """Smoothing coefficients that follow the bodies' size, by name (abut_smoothing of the C API,
     where `union` is `union_`)."""
     return _read_smoothing(_fit(a, b))
+
+
+def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Smoothing coefficients of a .json file, by name: all of them, for Pair."""
+    s = ffi.new("abut_smoothing *")
+    check(lib.abut_load_smoothing(os.fsencode(path), s))
+    return _read_smoothing(s)
 
 
 class Pair(_Owner):

@@ -44,7 +44,7 @@ def _frame(frame: str) -> int:
 
 
 def _precision(array: Array) -> int:
-    return int(array.dtype == np.float64)
+    return array.dtype.itemsize // 8
 
 
 def _rows(array: Array) -> int:

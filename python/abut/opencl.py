@@ -1,0 +1,144 @@
+"""Contacts of arrays that stay on a device: pyopencl's, of the queue that the context was opened with.
+
+    queue = pyopencl.CommandQueue(pyopencl.create_some_context())
+    context = abut.Context(queue=queue)
+    abut.opencl.contacts(context.pair(a, b), pose1, pose2, out={"d": d})
+
+Arrays are pyopencl.array.Array, contiguous, of the context's precision, (N, ...); kernels read and
+write them where they lie. Commands are in order with the queue's others; a call returns when its
+own are done.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyopencl.array as cla
+
+from abut._arrays import check_names
+from abut._calls import OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
+from abut._native import check, ffi, lib
+from abut._objects import Pair, warn_of_failures
+
+__all__ = ["contacts", "jvp", "reduce", "vjp"]
+
+
+class _Batch:
+    def __init__(self, pair: Pair, pose1: Any, pose2: Any) -> None:
+        self.pair, self.queue = pair, pair.context._queue
+        if self.queue is None:
+            raise ValueError("the pair's context was opened without a queue: abut.Context(queue=...)")
+        for name, pose in (("pose1", pose1), ("pose2", pose2)):
+            if not isinstance(pose, cla.Array) or pose.ndim != 2 or pose.shape[1] not in (6, 7):
+                raise ValueError(f"{name} is no pyopencl array of shape (N, 6) or (N, 7)")
+        if pose1.shape != pose2.shape:
+            raise ValueError(f"pose1 has shape {pose1.shape} and pose2 {pose2.shape}")
+        self.count, self.width = pose1.shape
+        self.batch = ffi.new("abut_batch *")
+        null = ffi.NULL
+        lib.abutpy_set_batch(self.batch, self.count, self.width - 6,
+                             self.place(pose1, pose1.shape, "pose1"),
+                             self.place(pose2, pose2.shape, "pose2"), null, null, null, null, null)
+        self.batch.memory = lib.ABUT_MEMORY_OPENCL
+
+    def place(self, array: Any, shape: tuple[int, ...], name: str) -> Any:
+        """An array's cl_mem, of which it must be the whole from the beginning."""
+        if not isinstance(array, cla.Array):
+            raise ValueError(f"{name} is a {type(array).__name__}, no pyopencl array")
+        if array.shape != shape or array.dtype != self.pair.dtype:
+            raise ValueError(f"{name} has shape {array.shape} of {array.dtype.name}, not {shape} of "
+                             f"{self.pair.dtype.name}")
+        if not array.flags.c_contiguous or array.offset:
+            raise ValueError(f"{name} is not contiguous, or does not begin where its memory does")
+        memory: Any = array.base_data
+        return ffi.cast("void *", memory.int_ptr) if array.size else ffi.NULL
+
+    def new(self, shape: tuple[int, ...]) -> Any:
+        return cla.empty(self.queue, shape, self.pair.dtype)
+
+    def output(self, name: str, out: Mapping[str, Any]) -> tuple[Any, Any]:
+        shape = (self.count, *contact_shape(name, self.pair.C))
+        array = out[name] if name in out else self.new(shape)
+        return array, self.place(array, shape, f"out[{name!r}]")
+
+    def inputs(self, kind: str, given: Mapping[str, Any], shape_of: Any) -> Any:
+        struct = ffi.new(kind)
+        for name, array in given.items():
+            if array is not None:
+                setattr(struct, name, self.place(array, (self.count, *shape_of(name)), name))
+        return struct
+
+    def gradients(self) -> tuple[Any, Any, Any]:
+        shape = (self.count, self.width)
+        g1, g2 = self.new(shape), self.new(shape)
+        struct = ffi.new("abut_gradients *")
+        struct.pose1, struct.pose2 = self.place(g1, shape, "g1"), self.place(g2, shape, "g2")
+        return g1, g2, struct
+
+    def done(self, status: int) -> None:
+        check(status)
+        warn_of_failures(self.pair.context, self.batch.failures)
+
+
+def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None = None,
+             out: Mapping[str, Any] | None = None) -> Contacts:
+    """All contacts of every pose, as abut.contacts.
+
+    want   None: those that `out` names, or all where there is no `out`
+    out    arrays to write into, by name
+    status is a NumPy array.
+    """
+    given = dict(out or {})
+    want = tuple(want) if want is not None else tuple(given) or OUTPUTS
+    check_names(want, OUTPUTS, "want")
+    check_names(given, want, "out")
+    b = _Batch(pair, pose1, pose2)
+    made = {}
+    for name in want:
+        made[name], place = b.output(name, given)
+        setattr(b.batch, name, place)
+    status = np.empty(b.count, np.uint8)
+    b.batch.status = ffi.from_buffer("uint8_t[]", status) if b.count else ffi.NULL
+    b.done(lib.abut_contacts(pair.handle, b.batch))
+    return Contacts(**made, status=status)
+
+
+def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
+    """A reduction with its gradients. The value is a NumPy array; the gradients stay on the device."""
+    if kind not in REDUCTIONS:
+        raise ValueError(f"a reduction {kind!r} is not among {', '.join(REDUCTIONS)}")
+    b = _Batch(pair, pose1, pose2)
+    value = np.empty(b.count, pair.dtype)
+    setattr(b.batch.reductions, kind, ffi.from_buffer(value) if b.count else ffi.NULL)
+    g1, g2, gradients = b.gradients()
+    b.done(lib.abut_gradient(pair.handle, SAME, b.batch, REDUCTIONS[kind], gradients))
+    return Reduction(value, g1, g2)
+
+
+def vjp(pair: Pair, pose1: Any, pose2: Any, *, p: Any = None, d: Any = None, n: Any = None,
+        activity: Any = None) -> tuple[Any, Any]:
+    """Gradients (N, P) of the sum of all outputs times these cotangents."""
+    b = _Batch(pair, pose1, pose2)
+    bars = b.inputs("abut_cotangents *", {"p": p, "d": d, "n": n, "activity": activity},
+                    lambda name: contact_shape(name, pair.C))
+    g1, g2, gradients = b.gradients()
+    b.done(lib.abut_vjp(pair.handle, SAME, b.batch, bars, gradients))
+    return g1, g2
+
+
+def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: Any = None,
+        want: Sequence[str] = OUTPUTS) -> Contacts:
+    """Derivatives of the contacts along tangents (N, P) of the poses."""
+    check_names(want, OUTPUTS, "want")
+    if tangent1 is None and tangent2 is None:
+        raise ValueError("tangent1 or tangent2 is needed")
+    b = _Batch(pair, pose1, pose2)
+    along = b.inputs("abut_pose_tangents *", {"pose1": tangent1, "pose2": tangent2},
+                     lambda name: (b.width,))
+    made, struct = {}, ffi.new("abut_tangents *")
+    for name in want:
+        made[name], place = b.output(name, {})
+        setattr(struct, name, place)
+    b.done(lib.abut_jvp(pair.handle, SAME, b.batch, along, struct))
+    return Contacts(**made)

@@ -1,0 +1,61 @@
+"""What the tests of the Python package share: devices, bodies, poses, golden cases."""
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import abut
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+CASES = sorted(p.parent.name for p in GOLDEN.glob("*/smoothing.json"))
+
+
+@pytest.fixture(scope="session")
+def contexts():
+    """A context of each precision on the device of ABUT_TEST_DEVICE, by default the host path."""
+    device = os.environ.get("ABUT_TEST_DEVICE", "host")
+    return {precision: abut.Context(device, precision) for precision in ("f32", "f64")}
+
+
+@pytest.fixture(params=["f32", "f64"])
+def context(request, contexts):
+    return contexts[request.param]
+
+
+@pytest.fixture
+def double(contexts):
+    return contexts["f64"]
+
+
+def figure_and_part(context):
+    return (context.load(ROOT / "assets" / "figure.body.json"),
+            context.load(ROOT / "assets" / "part.body.json"))
+
+
+@pytest.fixture
+def pair(context):
+    return abut.Pair(*figure_and_part(context))
+
+
+@pytest.fixture
+def double_pair(double):
+    return abut.Pair(*figure_and_part(double))
+
+
+def random_poses(count, dtype, seed=1, width=6):
+    """Poses of which many touch."""
+    rng = np.random.default_rng(seed)
+    twists = rng.normal(size=(count, 6)) * [0.15, 0.15, 0.15, 1.0, 1.0, 1.0]
+    return (twists if width == 6 else abut.pose.exp(twists)).astype(dtype)
+
+
+def golden(context, name):
+    """A case: its pair, poses, cotangents, and the answers that were computed independently."""
+    folder = GOLDEN / name
+    bodies = [context.load(folder / f"{side}.body.json") for side in "ab"]
+    pair = abut.Pair(*bodies, abut.load_smoothing(folder / "smoothing.json"))
+    arrays = [dict(np.load(folder / f"{what}.npz"))
+              for what in ("poses", "cotangents", "expected")]
+    return (pair, *arrays)

@@ -1,0 +1,395 @@
+"""abut's NumPy functions: golden answers, derivatives against each other, shapes, refusals, lives."""
+import contextlib
+import gc
+import os
+import pickle
+import signal
+import threading
+import warnings
+
+import conftest
+import numpy as np
+import pytest
+
+import abut
+
+OUTPUTS = ("p", "d", "n", "activity")
+WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
+
+
+def within(got, wanted, tolerance):
+    """The largest error, relative where numbers are above 1."""
+    error = np.abs(got - wanted) / np.maximum(1.0, np.abs(wanted))
+    assert np.all(np.isfinite(got)) and error.max(initial=0.0) <= tolerance
+
+
+# ---- answers ----
+
+@pytest.mark.parametrize("name", conftest.CASES)
+def test_golden(double, name):
+    pair, poses, bars, wanted = conftest.golden(double, name)
+    s1, s2 = poses["s1"], poses["s2"]
+    got = abut.contacts(pair, s1, s2)
+    for output in OUTPUTS:
+        if output in wanted:
+            within(getattr(got, output), wanted[output], WITHIN[output])
+    if "vjp_g1" in wanted:
+        g = abut.vjp(pair, s1, s2, **{o: bars[o + "_bar"] for o in OUTPUTS if o + "_bar" in bars})
+        for side in (1, 2):
+            scale = np.abs(wanted[f"vjp_g{side}"]).max()
+            within(g[side - 1] / scale, wanted[f"vjp_g{side}"] / scale, 1e-7)
+    if "jvp_d" in wanted:
+        tangent = wanted["tangent"]
+        along = abut.jvp(pair, s1, s2, tangent1=tangent[0], tangent2=tangent[1])
+        for output in OUTPUTS:
+            scale = np.abs(wanted["jvp_" + output]).max()
+            within(getattr(along, output) / scale, wanted["jvp_" + output] / scale, 1e-7)
+    if "mean_g1" in wanted:
+        mean = abut.reduce(pair, s1, s2, "mean_distance", grad=True)
+        within(mean.grad1, wanted["mean_g1"], 1e-7)
+        within(mean.grad2, wanted["mean_g2"], 1e-7)
+
+
+def test_products_agree(double_pair):
+    rng = np.random.default_rng(3)
+    for width in (6, 7):
+        p1, p2 = (conftest.random_poses(9, np.float64, seed, width) for seed in (1, 2))
+        t1, t2 = rng.normal(size=(2, 9, width))
+        bars = {o: rng.normal(size=(9, double_pair.C, 3) if o in "pn" else (9, double_pair.C))
+                for o in OUTPUTS}
+        g1, g2 = abut.vjp(double_pair, p1, p2, **bars)
+        along = abut.jvp(double_pair, p1, p2, tangent1=t1, tangent2=t2)
+        left = (g1 * t1 + g2 * t2).sum(1)
+        right = sum((bars[o] * getattr(along, o)).reshape(9, -1).sum(1) for o in OUTPUTS)
+        np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9 * np.abs(right).max())
+
+
+def test_second_derivatives(double_pair):
+    p1, p2 = (conftest.random_poses(4, np.float64, seed) for seed in (5, 6))
+    t = np.random.default_rng(7).normal(size=(4, 6))
+    for kind in ("mean_distance", "activity", "energy", "soft_minimum"):
+        h1, h2 = abut.hvp(double_pair, p1, p2, kind, tangent2=t)
+        whole = abut.hessian(double_pair, p1, p2, kind)
+        products = np.einsum("nij,nj->ni", whole[:, :, 6:], t)
+        scale = np.abs(whole).max()
+        np.testing.assert_allclose(np.concatenate([h1, h2], 1), products, atol=1e-9 * scale)
+        step = 1e-6
+        above, below = (abut.reduce(double_pair, p1, p2 + s * t, kind, grad=True)
+                        for s in (step, -step))
+        np.testing.assert_allclose(h1, (above.grad1 - below.grad1) / (2 * step), atol=3e-4 * scale)
+        np.testing.assert_allclose(h2, (above.grad2 - below.grad2) / (2 * step), atol=3e-4 * scale)
+
+
+def test_lists(double_pair):
+    pair = double_pair
+    p1, p2 = (conftest.random_poses(7, np.float64, seed) for seed in (5, 6))
+    whole = abut.contacts(pair, p1, p2)
+    some = abut.active(pair, p1, p2, threshold=0.2)
+    pose, slot = np.nonzero(whole.activity >= 0.2)
+    assert len(some) > 10
+    np.testing.assert_array_equal(some.pose, pose)
+    np.testing.assert_array_equal(some.slot, slot)
+    np.testing.assert_array_equal(some.d, whole.d[pose, slot])
+    np.testing.assert_array_equal(some.p, whole.p[pose, slot])
+    assert some.feature.shape == (len(some), 2)
+    bar = np.random.default_rng(1).normal(size=len(some))
+    spread = np.zeros_like(whole.d)
+    spread[pose, slot] = bar
+    for one, other in zip(some.vjp(d=bar), abut.vjp(pair, p1, p2, d=spread)):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    t = np.ones((7, 6))
+    along = some.jvp(tangent2=t, want=("d", "n"))
+    dense = abut.jvp(pair, p1, p2, tangent2=t)
+    assert along.p is None
+    np.testing.assert_allclose(along.d, dense.d[pose, slot], atol=1e-9)
+    blocks = abut.jacobian(pair, p1, p2, threshold=0.2)
+    assert blocks.jacobian.shape == (len(some), 8, 12)
+    np.testing.assert_allclose(blocks.jacobian[:, 3, 6:].sum(1), along.d, atol=1e-9)
+    none = abut.active(pair, p1, p2 + np.array([50.0, 0, 0, 0, 0, 0]))
+    assert len(none) == 0 and none.vjp()[0].shape == (7, 6)
+
+
+def test_several_pairs(context):
+    a, b = conftest.figure_and_part(context)
+    pairs = [abut.Pair(a, b), abut.Pair(b, b), abut.Pair(b, a, {"edge_edge": False})]
+    p1, p2 = (conftest.random_poses(8, context.dtype, seed) for seed in (1, 2))
+    which = np.array([2, 0, 1, 1, 0, 2, 2, 0])
+    got = abut.contacts(pairs, p1, p2, index=which)
+    assert got.d.shape == (8, max(p.C for p in pairs))
+    g = abut.reduce(pairs, p1, p2, "energy", grad=True, index=which)
+    for i, k in enumerate(which):
+        alone = abut.contacts(pairs[k], p1[i], p2[i])
+        np.testing.assert_array_equal(got.d[i, :pairs[k].C], alone.d)
+        assert not got.d[i, pairs[k].C:].any()
+        np.testing.assert_array_equal(
+            g.grad2[i], abut.reduce(pairs[k], p1[i], p2[i], "energy", grad=True).grad2)
+
+
+# ---- shapes ----
+
+def test_shapes(pair):
+    real = pair.dtype
+    p2 = conftest.random_poses(6, real).reshape(2, 3, 6)
+    c = abut.contacts(pair, np.zeros(6, real), p2)
+    assert c.p.shape == c.n.shape == (2, 3, pair.C, 3)
+    assert c.d.shape == c.activity.shape == (2, 3, pair.C) and c.status.shape == (2, 3)
+    assert c.d.dtype == real and c.status.dtype == np.uint8
+    one = abut.contacts(pair, np.zeros(6, real), p2[1, 2])
+    assert one.d.shape == (pair.C,) and one.status.shape == ()
+    np.testing.assert_array_equal(one.d, c.d[1, 2])
+    crossed = abut.contacts(pair, p2[:, :1], p2[:1], want=("d",))
+    assert crossed.d.shape == (2, 3, pair.C) and crossed.p is None
+    np.testing.assert_array_equal(crossed.d[1, 2],
+                                  abut.contacts(pair, p2[1, 0], p2[0, 2]).d)
+    nothing = abut.contacts(pair, np.zeros((0, 6), real), np.zeros(6, real))
+    assert nothing.d.shape == (0, pair.C)
+    r = abut.reduce(pair, np.zeros(6, real), p2, "minimum_distance")
+    assert r.value.shape == (2, 3) and r.grad1 is None
+    assert abut.hessian(pair, np.zeros(6, real), p2, "energy", moving=2).shape == (2, 3, 6, 6)
+    assert abut.hessian(pair, np.zeros(6, real), p2, "energy").shape == (2, 3, 12, 12)
+
+
+def test_inputs(pair):
+    real = pair.dtype
+    other = np.dtype(np.float64 if real == np.float32 else np.float32)
+    p2 = conftest.random_poses(4, np.float32).astype(real)
+    wanted = abut.contacts(pair, np.zeros(6, real), p2).d
+    read_only = p2.copy()
+    read_only.flags.writeable = False
+    turned = np.asfortranarray(p2)
+    every_other = np.repeat(p2, 2, axis=0)[::2]
+    for given in (p2.astype(other), p2.tolist(), read_only, turned, every_other, p2[::-1][::-1]):
+        for first in (np.zeros(6), [0] * 6, np.zeros((4, 6), int), np.zeros((4, 6), real)):
+            np.testing.assert_array_equal(abut.contacts(pair, first, given).d, wanted)
+
+    class Tensor:  # of another framework: never converted
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    np.testing.assert_array_equal(abut.contacts(pair, np.zeros(6), Tensor(p2)).d, wanted)
+    with pytest.raises(ValueError, match=f"pose2 is {other.name}, and the context computes in"):
+        abut.contacts(pair, np.zeros(6), Tensor(p2.astype(other)))
+
+
+def test_out(pair):
+    real = pair.dtype
+    p1, p2 = np.zeros((3, 6), real), conftest.random_poses(3, real)
+    wanted = abut.contacts(pair, p1, p2)
+    out = {"d": np.empty((3, pair.C), real), "status": np.empty(3, np.uint8)}
+    for first in (p1, p1[0]):  # at once, and by broadcasting
+        got = abut.contacts(pair, first, p2, want=("d", "n"), out=out)
+        assert got.d is out["d"] and got.status is out["status"] and got.p is None
+        np.testing.assert_array_equal(got.d, wanted.d)
+        np.testing.assert_array_equal(got.n, wanted.n)
+    for bad, words in (({"d": np.empty((3, 1), real)}, "shape"),
+                       ({"d": np.empty((pair.C, 3), real).T}, "contiguous"),
+                       ({"d": out["d"].tolist()}, "list"), ({"e": out["d"]}, "'e'"),
+                       ({"p": np.empty((3, pair.C, 3), real)}, "'p'")):
+        with pytest.raises(ValueError, match=words):
+            abut.contacts(pair, p1, p2, want=("d",), out=bad)
+    frozen = np.empty((3, pair.C), real)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="written"):
+        abut.contacts(pair, p1, p2, out={"d": frozen})
+
+
+def test_refusals(contexts):
+    context = contexts["f32"]
+    a, b = conftest.figure_and_part(context)
+    pair = abut.Pair(a, b)
+    p = np.zeros((3, 6), np.float32)
+    for call, words in (
+            (lambda: abut.contacts(pair, np.zeros((3, 5)), p), r"pose1 has shape \(3, 5\)"),
+            (lambda: abut.contacts(pair, np.zeros((3, 7)), p), "7 numbers a pose and pose2 has 6"),
+            (lambda: abut.contacts(pair, np.zeros((4, 6)), p), "not of one batch"),
+            (lambda: abut.contacts(pair, 0.0, p), r"pose1 has shape \(\)"),
+            (lambda: abut.contacts(pair, ["a"] * 6, p), "not numbers"),
+            (lambda: abut.contacts(pair, p, p, want=("q",)), "'q' is not among p, d"),
+            (lambda: abut.reduce(pair, p, p, "sum"), "'sum' is not among"),
+            (lambda: abut.reduce(pair, p, p, "minimum_distance", grad=True), "not among"),
+            (lambda: abut.vjp(pair, p, p, d=np.zeros((3, 1))), r"d has shape \(3, 1\), not"),
+            (lambda: abut.jvp(pair, p, p), "tangent1 or tangent2 is needed"),
+            (lambda: abut.hessian(pair, p, p, "energy", moving=3), "moving is 3"),
+            (lambda: abut.contacts(pair, p, p, index=[0, 0, 0]), "there is one pair"),
+            (lambda: abut.contacts([pair], p, p), "needs index"),
+            (lambda: abut.contacts([pair], p, p, index=[0, 0, 1]), "not among the 1"),
+            (lambda: abut.contacts([pair], p, p, index=[0.0] * 3), "whole numbers"),
+            (lambda: abut.contacts([], p, p, index=[]), "at least one"),
+            (lambda: abut.contacts("pair", p, p), "at least one"),
+            (lambda: abut.Pair(a, b, {"penetratio": 1}), "no 'penetratio'"),
+            (lambda: abut.Pair(a, b, {"select": "hard"}), "'softsort' or 'gate'"),
+            (lambda: abut.Pair(a, b, {"trace": -1}), "'trace' cannot be -1"),
+            (lambda: abut.Pair(a, contexts["f64"].load(conftest.ROOT / "assets/box.body.json")),
+             "different contexts"),
+            (lambda: abut.Context(precision="f16"), "precision is 'f16'"),
+            (lambda: abut.Context(fallback="maybe"), "fallback is 'maybe'"),
+            (lambda: context.body(np.zeros((3, 2)), []), r"vertices has shape \(3, 2\)"),
+            (lambda: context.body(np.zeros((3, 3)), [[0, 1, 3]]), "face 0 names a vertex"),
+            (lambda: a.evaluate(np.zeros((3, 2))), r"not \(..., 3\)")):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(abut.Error, match="no device is called") as caught:
+        abut.Context("a device that nobody has")
+    assert caught.value.name == "ABUT_ERROR_DEVICE" and caught.value.status < -2000
+    with pytest.raises(abut.Error, match="nowhere.stl: No such file") as caught:
+        context.load("nowhere.stl")
+    assert caught.value.name == "ABUT_ERROR_READ"
+    with pytest.raises(abut.Error, match="penetration"):
+        abut.Pair(a, b, {"penetration": -1.0})
+
+
+def test_not_finite(pair):
+    p2 = conftest.random_poses(3, pair.dtype)
+    p2[1, 4] = np.nan
+    c = abut.contacts(pair, np.zeros(6), p2)
+    assert c.status.tolist() == [0, 1, 0]
+    assert np.isnan(c.d[1]).all() and np.isfinite(c.d[[0, 2]]).all()
+    r = abut.reduce(pair, np.zeros(6), p2, "energy", grad=True)
+    assert np.isnan(r.value[1]) and np.isnan(r.grad1[1]).all() and np.isfinite(r.grad2[0]).all()
+
+
+# ---- bodies ----
+
+def tetrahedron():
+    return (np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]),
+            [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def test_bodies(context, tmp_path):
+    body = context.body(*tetrahedron())
+    assert body.report["holes"] == 0 and abs(body.report["volume"] - 1 / 6) < 1e-9
+    vertices, edges = body.mesh()
+    assert vertices.shape == (body.vertex_count, 3) and edges.shape == (body.edge_count, 2)
+    points = np.array([[0.1, 0.1, 0.1], [2.0, 0.0, 0.0]])
+    distance, normal = body.evaluate(points)
+    np.testing.assert_allclose(distance, [-0.1, 1.0], atol=0.02)
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=-1), 1.0, atol=1e-3)
+    with pytest.warns(UserWarning, match="open: 1 hole"):
+        context.body(tetrahedron()[0], tetrahedron()[1][:3])
+    path = tmp_path / "open.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
+    with pytest.warns(UserWarning, match="open.obj: open"):
+        assert context.load(path, cells=16, vertices="all").vertex_count == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert context.load(conftest.ROOT / "assets" / "box.obj").report["vertices"] >= 8
+
+
+def test_smoothing(context):
+    a, b = conftest.figure_and_part(context)
+    fitted = abut.fit_smoothing(a, b)
+    assert abut.Pair(a, b).smoothing == fitted
+    changed = abut.Pair(a, b, {"penetration": 0.01, "union": 0.01, "vertices": (20, 0)})
+    assert changed.smoothing == {**fitted, "penetration": 0.01, "union": 0.01, "vertices": (20, 0)}
+    assert changed.layout.vertices[0] == 20
+
+
+def test_poses():
+    rng = np.random.default_rng(2)
+    twists = rng.normal(size=(5, 4, 6))
+    poses = abut.pose.exp(twists)
+    np.testing.assert_allclose(abut.pose.exp(abut.pose.log(poses))[..., :3], poses[..., :3],
+                               atol=1e-12)
+    unit = abut.pose.compose(poses, abut.pose.invert(poses))
+    np.testing.assert_allclose(np.abs(unit), np.broadcast_to([0, 0, 0, 1, 0, 0, 0], unit.shape),
+                               atol=1e-12)
+    steps = 1e-6 * rng.normal(size=(5, 4, 6))
+    for frame in ("body", "world", "aligned"):
+        moved = abut.pose.step(twists, steps, frame)
+        gradients = rng.normal(size=twists.shape)
+        along = abut.pose.gradient_to_frame(twists, gradients, frame)
+        flat = np.linalg.norm(twists[..., 3:], axis=-1) < 2.5  # beyond a half turn numbers jump
+        np.testing.assert_allclose(((moved - twists) * gradients).sum(-1)[flat],
+                                   (along * steps).sum(-1)[flat], atol=1e-10)
+    assert abut.pose.exp(twists.astype(np.float32)).dtype == np.float32
+    with pytest.raises(ValueError, match="twists has shape"):
+        abut.pose.exp(poses)
+    with pytest.raises(ValueError, match="frame is 'moon'"):
+        abut.pose.step(twists, steps, "moon")
+
+
+# ---- lives ----
+
+def test_closing():
+    device = os.environ.get("ABUT_TEST_DEVICE", "host")
+    with abut.Context(device) as context:
+        a, b = conftest.figure_and_part(context)
+        with abut.Pair(a, b) as pair:
+            abut.contacts(pair, np.zeros(6), np.zeros(6))
+        with pytest.raises(ValueError, match="this Pair is closed"):
+            abut.contacts(pair, np.zeros(6), np.zeros(6))
+        left = abut.Pair(a, b)
+    with pytest.raises(ValueError, match="this Context is closed"):
+        context.load("x.obj")
+    with pytest.raises(abut.Error, match="stale"):
+        abut.contacts(left, np.zeros(6), np.zeros(6))
+    for thing in (context, a, left):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(thing)
+        assert "closed" in repr(thing) or thing is not context
+
+
+def test_nothing_leaks(context):
+    a, b = conftest.figure_and_part(context)
+    gc.collect()
+    before = context.counters["resident"]
+    for _ in range(300):
+        abut.Pair(a, b)
+    gc.collect()
+    assert context.counters["resident"] == before
+
+
+def test_threads(pair):
+    poses = [conftest.random_poses(4, pair.dtype, seed) for seed in range(6)]
+    wanted = [abut.contacts(pair, np.zeros(6), p).d for p in poses]
+    wrong = []
+
+    def work(i):
+        for _ in range(10):
+            if not np.array_equal(abut.contacts(pair, np.zeros(6), poses[i]).d, wanted[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_interrupt():
+    with abut.Context("host", chunk=1) as context:
+        pair = abut.Pair(*conftest.figure_and_part(context))
+        poses = np.zeros((100000, 6), np.float32)
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                abut.contacts(pair, poses, poses, want=("d",))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+        assert abut.contacts(pair, poses[:2], poses[:2]).d.shape[0] == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_fork(pair):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer Pythons warn of threads
+        child = os.fork()
+    if not child:
+        code = 1
+        with contextlib.suppress(BaseException):
+            try:
+                abut.contacts(pair, np.zeros(6), np.zeros(6))
+            except abut.Error as error:
+                code = 0 if "before fork()" in str(error) else 2
+            pair.close()
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
