@@ -170,6 +170,7 @@ class Context(_Owner):
         check(lib.abut_create_context(definition, handle))
         self._handle = handle[0]
         self._queue = queue
+        self._told: list[DeviceReport] = []  # of failed devices that were warned about
         self.precision = "f64" if _PRECISIONS[precision] else "f32"
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if _PRECISIONS[precision] else np.float32)
         if device is None and queue is None:
@@ -446,11 +447,12 @@ def load(path: str | os.PathLike[str], **options: Any) -> Body:
 
 
 def warn_of_failures(context: Context, count: int) -> None:
-    """A device that failed loses nothing but its speed, and is named."""
+    """A device that failed loses nothing but its speed, and is named; so is what computes instead."""
     if count:
-        failed = [r for r in context.devices if r.error]
-        for report in failed:
-            warnings.warn(f"device {report.device.name} failed, and others do its share: "
-                          f"{report.error.splitlines()[0]}", stacklevel=4)
-
-
+        reports = context.devices
+        others = ", ".join(r.device.name for r in reports if not r.error and r.chunks)
+        for report in reports:
+            if report.error and report not in context._told:
+                context._told.append(report)
+                warnings.warn(f"device {report.device.name} failed, and {others or 'another'} computes "
+                              f"instead: {report.error.splitlines()[0]}", stacklevel=4)

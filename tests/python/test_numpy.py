@@ -4,6 +4,8 @@ import gc
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import abut
+from abut import _drivers
 
 OUTPUTS = ("p", "d", "n", "activity")
 WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
@@ -376,6 +379,61 @@ def test_interrupt():
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, before)
         assert abut.contacts(pair, poses[:2], poses[:2]).d.shape[0] == 2
+
+
+def run_in_process(text, **environment):
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ROOT": str(conftest.ROOT), **environment})
+
+
+CALL = """
+import abut, os
+import numpy as np
+a = abut.load(os.environ["ROOT"] + "/assets/box.body.json")
+d = abut.contacts(abut.Pair(a, a), np.zeros(6), np.full((2, 6), 0.1), want=("d",)).d
+abut.contacts(abut.Pair(a, a), np.zeros(6), np.full((2, 6), 0.1), want=("d",))
+print(np.isfinite(d).all(), [r.device.type for r in abut.default_context().devices])
+"""
+
+
+@pytest.mark.skipif("ABUT_TEST_FAILING" not in os.environ, reason="no driver to fail")
+def test_failing_device():
+    """The default device lists itself and cannot build: the next one computes, with one warning."""
+    if len(abut.devices()) != 2:
+        pytest.skip("not exactly one OpenCL device")
+    failing = os.environ["ABUT_TEST_FAILING"]
+    done = run_in_process(CALL, LD_PRELOAD=f"{failing} libOpenCL.so.1", ABUT_TEST_BUILD="1",
+                          ABUT_TEST_LARGE=str(10 ** 12), ABUT_CACHE_DIR="off")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "['cpu',", "'host']"]
+    assert done.stderr.count("UserWarning: device") == 1 and "host computes instead" in done.stderr
+
+
+def test_no_driver(tmp_path):
+    done = run_in_process(CALL, OCL_ICD_VENDORS=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "['host']"]
+    assert done.stderr.count("pip install abut[intel]") == 1
+
+
+def test_intel_runtime_of_an_environment(tmp_path, monkeypatch):
+    """Its .icd is written where loaders are then told to look; what a user has set stays."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libintelocl.so").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("ABUT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_drivers, "_has_system_driver", lambda: False)
+    monkeypatch.setattr(_drivers, "_prepared", False)
+    monkeypatch.setenv("OCL_ICD_VENDORS", "mine")
+    _drivers.prepare()
+    assert os.environ["OCL_ICD_VENDORS"] == "mine"
+    monkeypatch.delenv("OCL_ICD_VENDORS")
+    monkeypatch.setattr(_drivers, "_prepared", False)
+    _drivers.prepare()
+    vendors = tmp_path / "cache" / "vendors"
+    assert os.environ["OCL_ICD_VENDORS"] == str(vendors)
+    assert [f.name for f in vendors.iterdir()] == ["intel.icd"]
+    assert (vendors / "intel.icd").read_text() == f"{tmp_path}/lib/libintelocl.so\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
