@@ -44,11 +44,11 @@ def _frame(frame: str) -> int:
 
 
 def _precision(array: Array) -> int:
-    return array.dtype.itemsize // 8
+    return int(array.dtype.itemsize // 8)
 
 
 def _rows(array: Array) -> int:
-    return array.size // array.shape[-1]
+    return int(array.size // array.shape[-1])
 
 
 def exp(twists: Any) -> Array:

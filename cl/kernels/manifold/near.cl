@@ -255,28 +255,6 @@ static int exact_edge(const near_edges *e, int edge)
   return exact_end(e, edge, 0) && exact_end(e, edge, 1);
 }
 
-// Leaves out of the scores those of edges that are not exact.
-static void drop_inexact(const near_edges *e, int any, int item)
-{
-  for (int i = item; any && i < e->count; i += WG) {
-    if (!exact_edge(e, i)) {
-      e->scores[i] = SCORE_NONE;
-    }
-  }
-}
-
-// Asks for the ends of the edges that are not exact and whose score may be `least` or more.
-static void ask_from(const near_edges *e, int any, real least, int item)
-{
-  for (int i = item; any && i < e->count; i += WG) {
-    const real bound = R(-0.5) * (e->phi[e->ends[i]] + e->phi[e->ends[e->plane + i]]);
-    if (bound >= least && !exact_edge(e, i)) {
-      ask_for_end(e, i, 0);
-      ask_for_end(e, i, 1);
-    }
-  }
-}
-
 // Of a pose what a selection has ranked -> the ends and weights of the edges that it keeps. source:
 // the ends of all.
 static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
@@ -295,9 +273,8 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 // The `kept` + 1 edges of the largest scores, and what `gate` gives for them. Every edge on the way
 // that is not exact asks for its ends' distances, by a bound of -REAL_BIG of their blocks; where
 // there was one, near_again follows, for which all is exact that can count: the bound of any other
-// edge is not above the score of the last one found here. Where that takes too many steps, edges are
-// asked for whose bound is not below the last of the exact ones alone; where these are too few, all
-// of the body. One work-group a pose.
+// edge is not above the score of the last one found here. Where that takes too many steps, all of the
+// body is asked for. One work-group a pose.
 KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
                         GLOBAL const real *reaches, GLOBAL const int *ends,
                         GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
@@ -333,18 +310,7 @@ KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL re
   if (any && !asked) {
     keep_edges(index, top, source, pair, side, kept_ends, weights, pose, item);
   }
-  const int more = asked && k <= kept;
-  top_search rest = search;
-  rest.padded = more ? e.padded : 0;
-  drop_inexact(&e, more, item);
-  BARRIER_GLOBAL;
-  top_begin(&rest);
-  real least = SCORE_NONE;
-  for (int i = 0; more && i <= kept; ++i) {
-    least = top_next(&rest).score;
-  }
-  ask_from(&e, more && least > SCORE_NONE, least, item);
-  for (int i = item; more && least <= SCORE_NONE && i < balls; i += WG) {
+  for (int i = item; asked && k <= kept && i < balls; i += WG) {
     e.bounds[i] = -REAL_BIG;
   }
   if (item == 0 && asked) {
