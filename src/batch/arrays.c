@@ -298,10 +298,11 @@ static abut_status get_planes(batch_on *on, buffer *from, const batch_array *a, 
   return ABUT_SUCCESS;
 }
 
-/* Rows from wherever they lie in host memory, side by side. */
+/* Rows from wherever they lie in host memory. */
 static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, size_t own, chunk c)
 {
   const char *from = a->in;
+  const size_t begin = begin_of(a, own, c.count), pitch = pitch_of(a, own);
   const bool direct = buffer_on_host(to);
   if (!direct) {
     TRY(take_room(&on->gathered, c.count * own));
@@ -309,24 +310,33 @@ static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, 
   for (size_t i = 0; i < c.count; ++i) {
     const char *row = from + batch_row(on->call, c.first + i) * row_of(a);
     if (direct) {
-      TRY(buffer_write(to, i * own, own, row));
+      TRY(buffer_write(to, begin + i * pitch, own, row));
     } else {
       memcpy((char *)on->gathered.at + i * own, row, own);
     }
   }
-  return direct ? ABUT_SUCCESS : buffer_write(to, 0, c.count * own, on->gathered.at);
+  return direct ? ABUT_SUCCESS
+                : buffer_write_rows(to, begin, pitch, own, c.count, on->gathered.at);
 }
 
-/* The same in OpenCL memory: a kernel takes them. */
+/* What a kernel takes from `from`, or zeros of NULL. */
+static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, buffer *to,
+                               const batch_array *a, size_t own, chunk c)
+{
+  return LAUNCH(on->device, KERNEL_TAKE_ROWS, own / a->size, c.count, ARG_BUFFER(from),
+                ARG_BUFFER(on->memory[slot][0].bank->buffers[BATCH_ROWS]),
+                ARG_INT(from ? a->width : 0), ARG_INT(own / a->size),
+                ARG_INT(begin_of(a, own, c.count) / a->size),
+                ARG_INT(pitch_of(a, own) / a->size), ARG_BUFFER(to));
+}
+
+/* The same in OpenCL memory. */
 static abut_status take_rows(const batch_on *on, size_t slot, buffer *to, const batch_array *a,
                              size_t own, chunk c)
 {
   buffer *from;
   TRY(buffer_wrap(on->device, handle_of(a->in), 0, on->call->count * row_of(a), &from));
-  const abut_status status =
-    LAUNCH(on->device, KERNEL_TAKE_ROWS, own / a->size, c.count, ARG_BUFFER(from),
-           ARG_BUFFER(on->memory[slot][0].bank->buffers[BATCH_ROWS]), ARG_INT(a->width),
-           ARG_INT(own / a->size), ARG_BUFFER(to));
+  const abut_status status = launch_rows(on, slot, from, to, a, own, c);
   buffer_destroy(from);
   return status;
 }
@@ -349,20 +359,21 @@ static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, cons
 static abut_status put_zeros(batch_on *on, buffer *to, const batch_array *a, size_t own, chunk c)
 {
   TRY(take_room(&on->zeros, c.count * own));
-  return buffer_write(to, begin_of(a, own, c.count), c.count * own, on->zeros.at);
+  return buffer_write_rows(to, begin_of(a, own, c.count), pitch_of(a, own), own, c.count,
+                           on->zeros.at);
 }
 
 static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
 {
   const chunk_memory *m = &on->memory[slot][a->bank];
-  const size_t row = row_of(a), own = own_of(on, slot, a), bytes = c.count * own;
+  const size_t row = row_of(a), own = own_of(on, slot, a), pitch = pitch_of(a, own);
+  const size_t to_begin = begin_of(a, own, c.count);
   buffer *to = m->bank->buffers[a->buffer];
   if ((!a->in && !a->zeros) || m->external[a->buffer]) {
     return ABUT_SUCCESS;
   }
-  if (a->zeros && on->call->state) { /* nothing goes up */
-    return LAUNCH(on->device, KERNEL_STATE_COMBINE, c.count * a->width, 1, ARG_BUFFER(to),
-                  ARG_REAL(0.0), ARG_BUFFER(NULL), ARG_REAL(0.0), ARG_INT(c.count * a->width));
+  if (a->zeros && a->memory != ABUT_MEMORY_HOST) { /* nothing goes up */
+    return launch_rows(on, slot, NULL, to, a, own, c);
   }
   if (a->zeros) {
     return put_zeros(on, to, a, own, c);
@@ -370,7 +381,7 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   if (a->memory == ABUT_MEMORY_STATE) {
     size_t begin;
     buffer *home = home_of(on, a, c, &begin);
-    return buffer_copy_rows(home, begin, row, row, c.count, to, begin_of(a, own, c.count));
+    return buffer_copy_rows(home, begin, row, row, c.count, to, to_begin, pitch);
   }
   if (!is_straight(on, slot, a)) {
     return a->memory == ABUT_MEMORY_OPENCL ? take_rows(on, slot, to, a, own, c)
@@ -378,11 +389,11 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   }
   const size_t first = batch_row(on->call, c.first) * row;
   if (a->memory == ABUT_MEMORY_OPENCL) {
-    return buffer_take(to, handle_of(a->in), first, bytes);
+    return buffer_take_rows(to, to_begin, pitch, own, c.count, handle_of(a->in), first);
   }
   return a->form == FORM_PLANES ? put_planes(on, to, a, c)
-                                : buffer_write(to, begin_of(a, own, c.count), bytes,
-                                               (const char *)a->in + first);
+                                : buffer_write_rows(to, to_begin, pitch, own, c.count,
+                                                    (const char *)a->in + first);
 }
 
 static bool are_side_by_side(const batch_call *c, chunk of)
@@ -490,7 +501,7 @@ abut_status arrays_down(batch_on *on, size_t slot, chunk c)
       size_t begin;
       buffer *home = home_of(on, a, c, &begin);
       TRY(buffer_copy_rows(from, begin_of(a, own, c.count), pitch_of(a, own), own, c.count, home,
-                           begin));
+                           begin, own));
     } else if (a->memory == ABUT_MEMORY_OPENCL) {
       TRY(down_to_opencl(on, slot, from, a, c));
     } else if (waits(on, slot, a)) {

@@ -430,10 +430,52 @@ abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t byte
   return ABUT_SUCCESS;
 }
 
+abut_status buffer_write_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                              const void *from)
+{
+  if (!bytes || !rows) {
+    return ABUT_SUCCESS;
+  }
+  if (pitch == bytes) {
+    return buffer_write(b, offset, rows * bytes, from);
+  }
+  TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
+  TRY(reach(b));
+  b->owner->counters.bytes_up += rows * bytes;
+  if (!on_host(b)) {
+    return opencl_write_rows(b->owner->cl, b->memory, offset, pitch, bytes, rows, from);
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    memcpy((char *)b->host + offset + i * pitch, (const char *)from + i * bytes, bytes);
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status buffer_take(buffer *b, void *cl_memory, size_t offset, size_t bytes)
 {
   TRY(check_range(b, 0, bytes));
   return bytes ? opencl_copy(b->owner->cl, cl_memory, offset, b->memory, 0, bytes) : ABUT_SUCCESS;
+}
+
+/* Rows between two cl_mem. */
+static abut_status copy_rows(opencl *cl, void *from, size_t from_offset, size_t from_pitch,
+                             void *to, size_t to_offset, size_t to_pitch, size_t bytes, size_t rows)
+{
+  if (from_pitch == bytes && to_pitch == bytes) {
+    return opencl_copy(cl, from, from_offset, to, to_offset, rows * bytes);
+  }
+  return opencl_copy_rows(cl, from, from_offset, from_pitch, to, to_offset, to_pitch, bytes, rows);
+}
+
+abut_status buffer_take_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *cl_memory, size_t from_offset)
+{
+  if (!bytes || !rows) {
+    return ABUT_SUCCESS;
+  }
+  TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
+  return copy_rows(b->owner->cl, cl_memory, from_offset, bytes, b->memory, offset, pitch, bytes,
+                   rows);
 }
 
 abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
@@ -443,26 +485,24 @@ abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t byte
     return ABUT_SUCCESS;
   }
   TRY(check_range(b, offset, (rows - 1) * pitch + bytes));
-  if (pitch == bytes) {
-    return opencl_copy(b->owner->cl, b->memory, offset, cl_memory, to_offset, rows * bytes);
-  }
-  return opencl_copy_rows(b->owner->cl, b->memory, offset, pitch, cl_memory, to_offset, bytes,
-                          rows);
+  return copy_rows(b->owner->cl, b->memory, offset, pitch, cl_memory, to_offset, bytes, bytes,
+                   rows);
 }
 
 abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
-                             buffer *to, size_t to_offset)
+                             buffer *to, size_t to_offset, size_t to_pitch)
 {
   if (!bytes || !rows) {
     return ABUT_SUCCESS;
   }
-  TRY(check_range(to, to_offset, rows * bytes));
-  if (from->owner->cl) {
-    return buffer_give_rows(from, offset, pitch, bytes, rows, to->memory, to_offset);
-  }
+  TRY(check_range(to, to_offset, (rows - 1) * to_pitch + bytes));
   TRY(check_range(from, offset, (rows - 1) * pitch + bytes));
+  if (from->owner->cl) {
+    return copy_rows(from->owner->cl, from->memory, offset, pitch, to->memory, to_offset, to_pitch,
+                     bytes, rows);
+  }
   for (size_t i = 0; i < rows; ++i) {
-    memcpy((char *)to->host + to_offset + i * bytes,
+    memcpy((char *)to->host + to_offset + i * to_pitch,
            (const char *)from->host + offset + i * pitch, bytes);
   }
   return ABUT_SUCCESS;

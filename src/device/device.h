@@ -91,10 +91,10 @@ abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes,
 /* The same of a buffer, which must outlive the part. */
 abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out);
 
-/* Copies rows that lie `pitch` bytes apart to another buffer of the device's, side by side there,
- * in order with the slot's work. */
+/* Copies rows that lie `pitch` bytes apart to another buffer of the device's, where they lie
+ * `to_pitch` bytes apart, in order with the slot's work. */
 abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t bytes, size_t rows,
-                             buffer *to, size_t to_offset);
+                             buffer *to, size_t to_offset, size_t to_pitch);
 
 /* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);
@@ -110,9 +110,15 @@ abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
 abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              void *to);
 
+/* Writes rows that lie side by side in `from` to where they lie `pitch` bytes apart. */
+abut_status buffer_write_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                              const void *from);
+
 /* Copies between a buffer and a cl_mem of the device's context, in order with the slot's work.
  * Rows lie `pitch` bytes apart in the buffer, side by side in the cl_mem. */
 abut_status buffer_take(buffer *b, void *cl_memory, size_t offset, size_t bytes);
+abut_status buffer_take_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
+                             void *cl_memory, size_t from_offset);
 abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              void *cl_memory, size_t to_offset);
 

@@ -100,12 +100,15 @@ abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, cons
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
                              size_t rows, void *to);
+abut_status opencl_write_rows(opencl *o, cl_mem to, size_t offset, size_t pitch, size_t bytes,
+                              size_t rows, const void *from);
 
 /* Device to device; copies are in order with what else the slot does. */
 abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
                         size_t bytes);
 abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
-                             cl_mem to, size_t to_offset, size_t bytes, size_t rows);
+                             cl_mem to, size_t to_offset, size_t to_pitch, size_t bytes,
+                             size_t rows);
 
 /* Builds the program of a kernel unless that has been done; *built says whether it was now. */
 abut_status opencl_need(opencl *o, program_id program, kernel_id kernel, bool *built);

@@ -111,6 +111,16 @@ abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch
                "clEnqueueReadBufferRect");
 }
 
+abut_status opencl_write_rows(opencl *o, cl_mem to, size_t offset, size_t pitch, size_t bytes,
+                              size_t rows, const void *from)
+{
+  const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
+  const size_t region[3] = {bytes, rows, 1};
+  return check(clEnqueueWriteBufferRect(o->queues[o->slot], to, CL_TRUE, buffer_origin, host_origin,
+                                        region, pitch, 0, bytes, 0, from, 0, NULL, NULL),
+               "clEnqueueWriteBufferRect");
+}
+
 abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
                         size_t bytes)
 {
@@ -137,14 +147,16 @@ static cl_mem whole_of(cl_mem memory, size_t *offset)
 }
 
 abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,
-                             cl_mem to, size_t to_offset, size_t bytes, size_t rows)
+                             cl_mem to, size_t to_offset, size_t to_pitch, size_t bytes,
+                             size_t rows)
 {
-  to = whole_of(to, &to_offset); /* PoCL 3.1 crashes where it copies rows to a part */
+  from = whole_of(from, &from_offset); /* PoCL 3.1 crashes where it copies rows of a part */
+  to = whole_of(to, &to_offset);
   const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
-  const size_t to_origin[3] = {to_offset % bytes, to_offset / bytes, 0};
+  const size_t to_origin[3] = {to_offset % to_pitch, to_offset / to_pitch, 0};
   const size_t region[3] = {bytes, rows, 1};
   mark_running(o);
   return check(clEnqueueCopyBufferRect(o->queues[o->slot], from, to, from_origin, to_origin, region,
-                                       from_pitch, 0, bytes, 0, 0, NULL, NULL),
+                                       from_pitch, 0, to_pitch, 0, 0, NULL, NULL),
                "clEnqueueCopyBufferRect");
 }

@@ -270,6 +270,13 @@ ENQUEUES(clEnqueueWriteBuffer, false,
          (cl_command_queue queue, cl_mem to, cl_bool wait, size_t offset, size_t bytes,
           const void *from, cl_uint count, const cl_event *list, cl_event *event),
          (queue, to, wait, offset, bytes, from, count, list, event))
+ENQUEUES(clEnqueueWriteBufferRect, false,
+         (cl_command_queue queue, cl_mem to, cl_bool wait, const size_t *to_origin,
+          const size_t *from_origin, const size_t *region, size_t to_pitch, size_t to_slice,
+          size_t from_pitch, size_t from_slice, const void *from, cl_uint count,
+          const cl_event *list, cl_event *event),
+         (queue, to, wait, to_origin, from_origin, region, to_pitch, to_slice, from_pitch,
+          from_slice, from, count, list, event))
 ENQUEUES(clEnqueueCopyBuffer, false,
          (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
           size_t bytes, cl_uint count, const cl_event *list, cl_event *event),

@@ -142,14 +142,16 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
 }
 
 // Rows of a caller's array that are `own` numbers wide on the device, from wherever they lie: those
-// of a chunk, whose places `rows` tells.
+// of a chunk, whose places `rows` tells. There they lie `pitch` numbers apart, from `begin` on. Of
+// rows of no width: zeros.
 KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width, int own,
-                      GLOBAL real *to)
+                      int begin, int pitch, GLOBAL real *to)
 {
   const int i = (int)get_global_id(0);
   const size_t row = get_global_id(1);
   if (i < own) {
-    to[row * (size_t)own + i] = from[(size_t)(unsigned)rows[row] * width + i];
+    to[(size_t)begin + row * (size_t)pitch + i] =
+      width ? from[(size_t)(unsigned)rows[row] * width + i] : R(0.0);
   }
 }
 
