@@ -23,8 +23,8 @@
  * in mesh order or so many by rank. Values, and a reduction's cotangents, come from `pair`, and
  * what carries cotangents and tangents through the manifold from `derivatives`: a hard forward pass
  * with a soft backward one. Each pair ranks by its own field: slots of rank k need not hold the
- * same element in both where their `union_` or `plane` differ. abut_hessian_product and
- * abut_hessian take no second pair.
+ * same element in both where their `union_` or `plane` differ. abut_vjp_tangent,
+ * abut_hessian_product and abut_hessian take no second pair.
  */
 #ifndef ABUT_DERIVATIVES_H
 #define ABUT_DERIVATIVES_H
@@ -65,6 +65,26 @@ typedef struct abut_tangents {
  * cotangents. A cotangent that is not finite spoils its own pose's gradient. */
 ABUT_API abut_status abut_vjp(abut_pair pair, abut_pair derivatives, abut_batch *batch,
                               const abut_cotangents *cotangents, const abut_gradients *gradients);
+
+/* The derivative of abut_vjp's answer, of each pose, along tangents of the poses and of the
+ * cotangents: what second derivatives of anything made of contacts need.
+ *
+ * cotangents          those of abut_vjp
+ * cotangent_tangents  their own tangents; either of both may be NULL for zero, but not both be
+ *                     without an array
+ * along               tangents of the poses; or NULL for zero
+ * gradients           take abut_vjp's answer, to rounding; or NULL
+ * tangents            take its derivative
+ * It takes no second smoothing; arrays lie where the batch's do. A cotangent, and a pose's tangent,
+ * that is not finite spoils its own pose's answer; a cotangent's tangent that is not finite may
+ * count as 0. Where abut_vjp's answer has a kink, as the part of normals' cotangents has where a
+ * grid's spline passes to its next piece, the derivative is that of one side. */
+ABUT_API abut_status abut_vjp_tangent(abut_pair pair, abut_batch *batch,
+                                      const abut_cotangents *cotangents,
+                                      const abut_cotangents *cotangent_tangents,
+                                      const abut_pose_tangents *along,
+                                      const abut_gradients *gradients,
+                                      const abut_gradients *tangents);
 
 /* Jacobian-vector product: of each pose, the outputs' derivatives along the poses' tangents. */
 ABUT_API abut_status abut_jvp(abut_pair pair, abut_pair derivatives, abut_batch *batch,

@@ -78,8 +78,9 @@ static inline run *derivatives_on(call_on *on, size_t slot)
 }
 
 /* Arrays for the derivatives' run to read, or that it leaves: cotangents and tangents of an output
- * of contacts. An array of NULL is none. */
-void call_add_bars(call *c, const contact_output *o, const void *array);
+ * of contacts. An array of NULL is none. A run on duals takes the cotangents' own tangents, too,
+ * and where only one of both is there zeros for the other. */
+void call_add_bars(call *c, const contact_output *o, const void *array, const void *tangents);
 void call_add_tangents(call *c, const contact_output *o, void *array);
 
 /* Rows of `width` plain reals that the derivatives' run leaves, whatever its numbers are. */

@@ -46,11 +46,32 @@ static void add_output(call *c, int which, const char *name, size_t id, size_t p
   }
 }
 
-void call_add_bars(call *c, const contact_output *o, const void *array)
+/* A part of numbers that are duals: 0 values, 1 derivatives. */
+static void add_input_part(call *c, int which, const char *name, scratch_id id, size_t part,
+                           const void *array, size_t each)
 {
-  if (array) {
-    add_input(c, c->run_count - 1, o->names[OUTPUT_COTANGENTS], o->bars, array, o->components, 0);
+  batch_array a = rows(c, which, name, id, each, 0);
+  a.in = array;
+  a.zeros = !array;
+  a.form = FORM_DUAL_ROWS;
+  a.parts = number_parts(c->runs[which].program);
+  a.part = part;
+  batch_add(&c->base, a);
+}
+
+void call_add_bars(call *c, const contact_output *o, const void *array, const void *tangents)
+{
+  const int which = c->run_count - 1;
+  if (!array && !tangents) {
+    return;
   }
+  if (c->runs[which].program == PROGRAM_PLAIN) {
+    add_input(c, which, o->names[OUTPUT_COTANGENTS], o->bars, array, o->components, 0);
+    return;
+  }
+  add_input_part(c, which, o->names[OUTPUT_COTANGENTS], o->bars, 0, array, o->components);
+  add_input_part(c, which, o->names[OUTPUT_COTANGENT_TANGENTS], o->bars, 1, tangents,
+                 o->components);
 }
 
 void call_add_tangents(call *c, const contact_output *o, void *array)

@@ -1,4 +1,4 @@
-/* VJP, JVP, gradients and Hessians of reductions, Jacobian blocks. */
+/* VJP and its derivative, JVP, gradients and Hessians of reductions, Jacobian blocks. */
 #include "base/error.h"
 #include "base/gate.h"
 #include "base/reals.h"
@@ -44,11 +44,13 @@ static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
   return run_reverse(derivatives_on(on, slot), c.count);
 }
 
-static void add_cotangents(call *c, const abut_cotangents *bars)
+/* Cotangents and their own tangents, either of which may be NULL. */
+static void add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const contact_output *o = &contact_outputs[i];
-    call_add_bars(c, o, output_array(o, OUTPUT_COTANGENTS, bars));
+    call_add_bars(c, o, bars ? output_array(o, OUTPUT_COTANGENTS, bars) : NULL,
+                  tangents ? output_array(o, OUTPUT_COTANGENT_TANGENTS, tangents) : NULL);
   }
 }
 
@@ -64,8 +66,39 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   TRY(call_start(&c, handle_, batch));
   TRY(add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
   derivatives_run(&c)->wanted.cotangents = given;
-  add_cotangents(&c, cotangents);
+  add_cotangents(&c, cotangents, NULL);
   call_add_gradients(&c, 0, gradients);
+  c.launch = vjp_launch;
+  return call_finish(&c);
+}
+
+/* The pass of abut_vjp on duals, poses and cotangents alike. */
+abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
+                             const abut_cotangents *cotangents,
+                             const abut_cotangents *cotangent_tangents,
+                             const abut_pose_tangents *along, const abut_gradients *gradients,
+                             const abut_gradients *tangents)
+{
+  ENTER(pair_pool, *call_owner(&handle_, batch));
+  call c;
+  const int given = outputs_given(OUTPUT_COTANGENTS, cotangents) |
+                    outputs_given(OUTPUT_COTANGENT_TANGENTS, cotangent_tangents);
+  if (!given || !tangents) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent needs cotangents of an output, or tangents "
+                "of these, and room for tangents of the gradients");
+  }
+  TRY(call_start(&c, handle_, batch));
+  if (batch->derivatives) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent takes no second smoothing");
+  }
+  TRY(add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
+  derivatives_run(&c)->wanted.cotangents = given;
+  add_cotangents(&c, cotangents, cotangent_tangents);
+  c.along = along;
+  if (gradients) {
+    call_add_gradients(&c, 0, gradients);
+  }
+  call_add_gradients(&c, 1, tangents);
   c.launch = vjp_launch;
   return call_finish(&c);
 }

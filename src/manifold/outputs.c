@@ -6,9 +6,11 @@
 #include <string.h>
 
 #define OUTPUT(member, id, components_, column_) \
-  {.names = {#member, #member, "the cotangent of " #member, "the tangent of " #member}, \
+  {.names = {#member, #member, "the cotangent of " #member, "the tangent of " #member, \
+             "the tangent of " #member "'s cotangent"}, \
    .offsets = {offsetof(abut_batch, member), offsetof(abut_compact, member), \
-               offsetof(abut_cotangents, member), offsetof(abut_tangents, member)}, \
+               offsetof(abut_cotangents, member), offsetof(abut_tangents, member), \
+               offsetof(abut_cotangents, member)}, \
    .want = WANT_##id, .components = (components_), .column = (column_), \
    .values = SCRATCH_##id, .bars = SCRATCH_##id##_BAR}
 

@@ -45,6 +45,9 @@ bool slopes_create(slopes *s, abut_pair pair, abut_precision precision, abut_pos
     s->bars[i] = rows(s, slopes_out(s, i), &seed);
     s->tangents[i] = rows(s, slopes_out(s, i), NULL);
   }
+  for (int i = 0; i < 4; ++i) {
+    s->bar_tangents[i] = rows(s, slopes_out(s, i), &seed);
+  }
   s->status = calloc(count ? count : 1, 1);
   return true;
 }
@@ -60,6 +63,7 @@ void slopes_free(slopes *s)
   for (int i = 0; i < 4; ++i) {
     free(s->bars[i]);
     free(s->tangents[i]);
+    free(s->bar_tangents[i]);
   }
   free(s->status);
   memset(s, 0, sizeof *s);
@@ -88,16 +92,33 @@ abut_batch slopes_batch(const slopes *s)
   return batch;
 }
 
+/* Those of `of` that are given. */
+static abut_cotangents cotangents_of(void *const of[4], unsigned given)
+{
+  const void *bars[4];
+  for (int i = 0; i < 4; ++i) {
+    bars[i] = given & 1u << i ? of[i] : NULL;
+  }
+  return (abut_cotangents){bars[0], bars[1], bars[2], bars[3]};
+}
+
 abut_status slopes_vjp(slopes *s, unsigned given)
 {
   abut_batch batch = slopes_batch(s);
-  const void *bars[4];
-  for (int i = 0; i < 4; ++i) {
-    bars[i] = given & 1u << i ? s->bars[i] : NULL;
-  }
-  const abut_cotangents cotangents = {bars[0], bars[1], bars[2], bars[3]};
+  const abut_cotangents cotangents = cotangents_of(s->bars, given);
   const abut_gradients gradients = {s->gradient[0], s->gradient[1]};
   return abut_vjp(s->pair, s->derivatives, &batch, &cotangents, &gradients);
+}
+
+abut_status slopes_vjp_tangent(slopes *s, unsigned given)
+{
+  abut_batch batch = slopes_batch(s);
+  const abut_cotangents cotangents = cotangents_of(s->bars, given);
+  const abut_cotangents tangents = cotangents_of(s->bar_tangents, given);
+  const abut_pose_tangents along = {s->along[0], s->along[1]};
+  const abut_gradients gradients = {s->gradient[0], s->gradient[1]};
+  const abut_gradients products = {s->product[0], s->product[1]};
+  return abut_vjp_tangent(s->pair, &batch, &cotangents, &tangents, &along, &gradients, &products);
 }
 
 abut_status slopes_jvp(slopes *s)

@@ -12,11 +12,13 @@ typedef struct slopes {
   size_t count, contacts, width; /* width: 6 or 7 */
   void *pose[2], *along[2];      /* (N, width) */
   void *bars[4], *tangents[4];   /* (N, C or 3 C) */
+  void *bar_tangents[4];         /* likewise, of the cotangents */
   void *gradient[2], *product[2];
   uint8_t *status;
 } slopes;
 
-/* Poses are left at zero, tangents of poses and cotangents are normal numbers of `seed`. */
+/* Poses are left at zero; tangents of poses, cotangents and their tangents are normal numbers of
+ * `seed`. */
 bool slopes_create(slopes *s, abut_pair pair, abut_precision precision, abut_pose_kind kind,
                    size_t count, uint64_t seed);
 void slopes_free(slopes *s);
@@ -30,6 +32,7 @@ abut_batch slopes_batch(const slopes *s);
 
 #define ALL_BARS 0xfu /* bit i: output i has cotangents */
 abut_status slopes_vjp(slopes *s, unsigned given);
+abut_status slopes_vjp_tangent(slopes *s, unsigned given); /* products, and gradients */
 abut_status slopes_jvp(slopes *s);
 abut_status slopes_gradient(slopes *s, abut_reduction reduction);
 abut_status slopes_hessian(slopes *s, abut_reduction reduction); /* products, and gradients */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POSES = 23, SCENES = 4, PARTS = 30 };
+enum { POSES = 23, SCENES = 4, PARTS = 34 };
 
-/* Every derivative of a batch, row by row: VJP, JVP, and of each reduction the gradient, the
- * Hessian's gradient and product. */
+/* Every derivative of a batch, row by row: VJP, JVP, of each reduction the gradient, the Hessian's
+ * gradient and product, and the VJP with its tangent. */
 typedef struct result {
   size_t count, row[PARTS]; /* bytes a pose */
   char *rows[PARTS];
@@ -45,6 +45,11 @@ static bool collect(slopes *s, result *r)
     keep(r, &part, s, s->product[0], s->width);
     keep(r, &part, s, s->product[1], s->width);
   }
+  ran = CHECK_OK(slopes_vjp_tangent(s, ALL_BARS)) && ran;
+  keep(r, &part, s, s->gradient[0], s->width);
+  keep(r, &part, s, s->gradient[1], s->width);
+  keep(r, &part, s, s->product[0], s->width);
+  keep(r, &part, s, s->product[1], s->width);
   return check(part == PARTS, "%d of %d parts", part, PARTS) && ran;
 }
 
@@ -151,6 +156,7 @@ static bool collect_one(const slopes *s, size_t i, result *r)
   for (int k = 0; k < 4; ++k) {
     const size_t bars = slopes_out(s, k) * real;
     memcpy(one.bars[k], (char *)s->bars[k] + i * bars, bars);
+    memcpy(one.bar_tangents[k], (char *)s->bar_tangents[k] + i * bars, bars);
   }
   const bool ran = collect(&one, r);
   slopes_free(&one);
@@ -422,6 +428,13 @@ static void test_arguments(scene *t)
           "tangents", "no direction");
   refuses(abut_hessian_product(pair, &batch, ABUT_REDUCE_ENERGY, &along, &to, NULL), bad,
           "products", "no products");
+  refuses(abut_vjp_tangent(pair, &batch, &none, &none, &along, NULL, &to), bad, "cotangents",
+          "no cotangent and no tangent of one");
+  refuses(abut_vjp_tangent(pair, &batch, NULL, NULL, &along, NULL, &to), bad, "cotangents",
+          "cotangents of NULL");
+  refuses(abut_vjp_tangent(pair, &batch, &bars, NULL, &along, &to, NULL), bad, "room",
+          "no room for tangents");
+  refuses(abut_vjp_tangent(pair, NULL, &bars, NULL, &along, NULL, &to), bad, "batch", "no batch");
   refuses(abut_jacobian(pair, same_pair, &batch, s->bars[0]), bad, "list", "no list");
   refuses(abut_jacobian(pair, same_pair, NULL, s->bars[0]), bad, "batch", "no batch");
   batch.pose2 = NULL;
@@ -453,6 +466,8 @@ static void test_handles(scene *t)
     refuses(abut_gradient(h, none, &batch, ABUT_REDUCE_ENERGY, &to), bad, text, "abut_gradient");
     refuses(abut_hessian_product(h, &batch, ABUT_REDUCE_ENERGY, &along, &to, &to), bad, text,
             "abut_hessian_product");
+    refuses(abut_vjp_tangent(h, &batch, &bars, NULL, &along, NULL, &to), bad, text,
+            "abut_vjp_tangent");
     abut_compact list = {0};
     batch.compact = &list;
     refuses(abut_jacobian(h, none, &batch, NULL), bad, text, "abut_jacobian");

@@ -56,6 +56,10 @@ static void check_all(slopes *s, int reduction, bool blocks, const char *what)
   if (CHECK_OK(slopes_vjp(s, ALL_BARS))) {
     check_rows(s, s->gradient, "the VJP", what);
   }
+  if (CHECK_OK(slopes_vjp_tangent(s, ALL_BARS))) {
+    check_rows(s, s->gradient, "the VJP beside its tangent", what);
+    check_rows(s, s->product, "the VJP's tangent", what);
+  }
   if (CHECK_OK(slopes_jvp(s))) {
     for (int i = 0; i < 4; ++i) {
       check_numbers(s, s->tangents[i], slopes_out(s, i), names[i], what);

@@ -276,7 +276,7 @@ static void test_loop(size_t devices, uint32_t chunk, const double *parts, size_
 /* ---- every call ---- */
 
 enum { IN1, IN2, ALONG1, P, D, N, A, PD, PA, BARS_D, BARS_N, GRAD1, GRAD2, HESS1, HESS2, WHOLE,
-       SLOPE2, MEAN, SUM, ENERGY, CALL_ARRAYS };
+       SLOPE2, MEAN, SUM, ENERGY, SECOND1, SECOND2, CALL_ARRAYS };
 
 typedef struct arrays {
   size_t widths[CALL_ARRAYS];
@@ -288,7 +288,7 @@ static void fill(const world *w, arrays *a)
 {
   const size_t c = w->layout.contacts;
   const size_t widths[CALL_ARRAYS] = {7, 7, 7, 3 * c, c, 3 * c, c, c, c, c, 3 * c, 7, 7, 7, 7,
-                                      49, 7, 1, 1, 1};
+                                      49, 7, 1, 1, 1, 7, 7};
   memcpy(a->widths, widths, sizeof widths);
   for (size_t i = 0; i < CALL_ARRAYS; ++i) {
     a->host[i] = calloc(ROWS * widths[i], size());
@@ -345,6 +345,10 @@ static void do_calls(const world *w, arrays *a, bool there, abut_compact *list, 
   const abut_gradients products = {at(a, there, HESS1), at(a, there, HESS2)};
   b = batch_of(a, there);
   CHECK_OK(abut_hessian_product(w->pair, &b, ABUT_REDUCE_ENERGY, &along, NULL, &products));
+  const abut_cotangents of_bars = {at(a, there, P), at(a, there, BARS_D), NULL, at(a, there, A)};
+  const abut_gradients seconds = {at(a, there, SECOND1), at(a, there, SECOND2)};
+  b = batch_of(a, there);
+  CHECK_OK(abut_vjp_tangent(w->pair, &b, &bars, &of_bars, &along, NULL, &seconds));
   const abut_gradients second = {NULL, at(a, there, SLOPE2)};
   b = batch_of(a, there);
   CHECK_OK(abut_hessian(w->pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &second,

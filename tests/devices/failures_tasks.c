@@ -128,6 +128,33 @@ static abut_status run_jvp(const world *w, answer *out)
   return end_batch(out, &batch, abut_jvp(w->pair, ABUT_SAME_PAIR, &batch, &tangents, &wanted));
 }
 
+/* Normals bend so much that second derivatives reach 1e7. */
+static abut_status run_vjp_tangent(const world *w, answer *out)
+{
+  enum { MOST = 200 };
+  static double bars[3 * MOST * POSES], along[POSES * 7];
+  double poses[2][POSES * 7];
+  abut_batch batch;
+  abut_layout layout;
+  start_batch(out, &batch, poses);
+  const abut_status status = abut_get_layout(w->pair, &layout);
+  if (status != ABUT_SUCCESS ||
+      !check(layout.contacts <= MOST, "%zu contacts are too many", layout.contacts)) {
+    return status;
+  }
+  for (size_t i = 0; i < sizeof bars / sizeof *bars; ++i) {
+    bars[i] = sin((double)i);
+    along[i % (POSES * 7)] = cos((double)i);
+  }
+  const abut_cotangents cotangents = {.d = bars, .n = bars}, tangents = {.n = bars, .p = bars};
+  const abut_pose_tangents of_poses = {along, NULL};
+  const abut_gradients gradients = {room(out, POSES * 7, sizeof(double), 1e-7), NULL};
+  const abut_gradients seconds = {NULL, room(out, POSES * 7, sizeof(double), 1e-5)};
+  return end_batch(out, &batch,
+                   abut_vjp_tangent(w->pair, &batch, &cotangents, &tangents, &of_poses, &gradients,
+                                    &seconds));
+}
+
 static abut_status run_hessian(const world *w, answer *out)
 {
   double poses[2][POSES * 7];
@@ -440,6 +467,7 @@ const task tasks[TASKS] = {
   {"jacobian", run_jacobian, 1, 1, 5, 20},
   {"jacobians", run_jacobians, BLOCK_POSES, 29, 1, 20},
   {"hessian", run_hessian, POSES, 7, 8, 20},
+  {"vjp-tangent", run_vjp_tangent, POSES, 3, 4, 20},
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},

@@ -124,6 +124,10 @@ abut_status run(set *s, abut_pair pair, abut_pair second, abut_batch b, int call
     status = abut_contacts(pair, &b);
   } else if (call == VJP) {
     status = abut_vjp(pair, second, &b, &bars, &gradient);
+  } else if (call == VJP_TANGENT) { /* either part of a cotangent may be missing */
+    const abut_cotangents values = {a[BARS], NULL, a[BARS + 2], a[BARS + 3]};
+    const abut_cotangents tangents_of = {a[BARS], a[BARS + 1], NULL, a[BARS + 3]};
+    status = abut_vjp_tangent(pair, &b, &values, &tangents_of, &along, &gradient, &product);
   } else if (call == JVP) {
     status = abut_jvp(pair, second, &b, &along, &tangents);
   } else if (call < HESSIANS) {
@@ -146,7 +150,8 @@ bool writes(int call, int array)
   if (array >= TANGENTS && array < GRADIENT) {
     return call == JVP;
   }
-  return array >= PRODUCT ? call >= HESSIANS && call < JACOBIAN
-                          : array >= GRADIENT && (call == VJP || (call >= REDUCTIONS &&
-                                                                  call < JACOBIAN));
+  const bool both = call == VJP_TANGENT || (call >= HESSIANS && call < JACOBIAN);
+  return array >= PRODUCT ? both
+                          : array >= GRADIENT && (both || call == VJP ||
+                                                  (call >= REDUCTIONS && call < HESSIANS));
 }

@@ -23,7 +23,7 @@ typedef struct set {
 } set;
 
 enum { CONTACTS, VJP, JVP, REDUCTIONS, HESSIANS = REDUCTIONS + 4, JACOBIAN = HESSIANS + 4, ACTIVE,
-       CALLS };
+       VJP_TANGENT, CALLS };
 
 /* Numbers of an array in a row. */
 size_t width_of(int array, size_t contacts);

@@ -243,5 +243,10 @@ abut_status call(abut_pair pair, arrays *a, int which)
     return abut_hessian_product(pair, &b, (abut_reduction)(which - 7), &along, &gradients,
                                 &products);
   }
+  if (which == 12) { /* either part of a cotangent may be missing */
+    const abut_cotangents values = {at[BARS], NULL, at[BARS + 2], at[BARS + 3]};
+    const abut_cotangents of_bars = {at[BARS], at[BARS + 1], NULL, at[BARS + 3]};
+    return abut_vjp_tangent(pair, &b, &values, &of_bars, &along, &gradients, &products);
+  }
   return abut_hessian(pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &gradients, at[OUT]);
 }

@@ -207,7 +207,7 @@ static void compare(const world *alone, const world *w, size_t count, bool sorte
   b.derivatives = soft ? w->soft : NULL;
   for (int call = 0; call < CALLS; ++call) {
     set all;
-    if (soft && ((call >= HESSIANS && call < JACOBIAN) || call == ACTIVE)) {
+    if (soft && ((call >= HESSIANS && call < JACOBIAN) || call >= ACTIVE)) {
       continue;
     }
     set_create(&all, count, w->widest, capacity);

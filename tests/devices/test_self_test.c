@@ -168,6 +168,18 @@ static abut_status hessian(abut_batch *b)
   return abut_hessian_product(s.pair, b, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL, &products);
 }
 
+static abut_status vjp_tangent(abut_batch *b)
+{
+  static float bars[REALS];
+  const abut_cotangents cotangents = {.d = bars};
+  const abut_pose_tangents along = {s.poses[1], s.poses[1]};
+  const abut_gradients tangents = {s.real[0], s.real[1]};
+  for (size_t i = 0; i < REALS; ++i) {
+    bars[i] = (float)(i % 5) - 1.0f;
+  }
+  return abut_vjp_tangent(s.pair, b, &cotangents, NULL, &along, NULL, &tangents);
+}
+
 static abut_status witness(abut_batch *b)
 {
   (void)b;
@@ -228,8 +240,9 @@ static const struct {
   {"contacts", "wrongly: p,", contacts}, {"gradient", "VJP", gradient}, {"jvp", "JVP", jvp},
   {"hessian", "Hessian", hessian}, {"witness", "edges of body 2", witness},
   {"field", "distance to body", field}, {"picture", "where rays enter", picture},
-  {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp}};
-enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP };
+  {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp},
+  {"VJP's tangent", "Hessian", vjp_tangent}};
+enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -371,6 +384,7 @@ int main(int argc, char **argv)
                   "n_sub(phi_bar, vertex_bar(", reverse)) {
     taken_over(reverse, GRADIENT, true);
     taken_over(reverse, HESSIAN, false);
+    taken_over(reverse, VJP_TANGENT, false);
     no_fallback(reverse, GRADIENT);
   }
   if (write_suite("broken", "reduce.cl", "#if WITH_ADJOINT",

@@ -74,11 +74,12 @@ static abut_status run_slopes(slopes *s, int call)
   case 0: return slopes_vjp(s, ALL_BARS);
   case 1: return slopes_jvp(s);
   case 2: case 3: case 4: case 5: return slopes_gradient(s, (abut_reduction)(call - 2));
-  default: return slopes_hessian(s, (abut_reduction)(call - 6));
+  case 6: return slopes_vjp_tangent(s, ALL_BARS);
+  default: return slopes_hessian(s, (abut_reduction)(call - 7));
   }
 }
 
-enum { CALLS = 10 };
+enum { CALLS = 11 };
 
 static bool same_slopes(const slopes *a, const slopes *b)
 {
