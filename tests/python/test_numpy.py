@@ -83,6 +83,20 @@ def test_second_derivatives(double_pair):
         np.testing.assert_allclose(h2, (above.grad2 - below.grad2) / (2 * step), atol=3e-4 * scale)
 
 
+def test_tangent_of_vjp(double_pair):
+    rng = np.random.default_rng(8)
+    p1, p2, t1, t2 = 0.2 * rng.normal(size=(4, 3, 6))
+    bar, slope = rng.normal(size=(2, 3, double_pair.C))
+    got = abut.vjp_tangent(double_pair, p1, p2, tangent1=t1, tangent2=t2, d=bar, d_tangent=slope)
+    step = 1e-7
+    above, below = (abut.vjp(double_pair, p1 + s * t1, p2 + s * t2, d=bar + s * slope)
+                    for s in (step, -step))
+    for one, high, low in zip(got, above, below):
+        np.testing.assert_allclose(one, (high - low) / (2 * step), atol=1e-6 * np.abs(one).max())
+    with pytest.raises(ValueError, match="d_tangent has shape"):
+        abut.vjp_tangent(double_pair, p1, p2, tangent1=t1, d=bar, d_tangent=slope[:1, :1])
+
+
 def test_lists(double_pair):
     pair = double_pair
     p1, p2 = (conftest.random_poses(7, np.float64, seed) for seed in (5, 6))
