@@ -2,7 +2,9 @@
 import contextlib
 import gc
 import os
+import pathlib
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -354,12 +356,22 @@ def test_closing():
 
 def test_nothing_leaks(context):
     a, b = conftest.figure_and_part(context)
-    gc.collect()
-    before = context.counters["resident"]
-    for _ in range(300):
+    box = context.load(conftest.ROOT / "assets" / "box.body.json")
+
+    def sizes():
+        gc.collect()
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        return context.counters["resident"], pages * resource.getpagesize()
+
+    for _ in range(100):
+        abut.Pair(box, box)
+    resident, memory = sizes()
+    for _ in range(10000):
+        abut.Pair(box, box)
+    assert sizes()[0] == resident and sizes()[1] < memory + 5e6
+    for _ in range(30):
         abut.Pair(a, b)
-    gc.collect()
-    assert context.counters["resident"] == before
+    assert sizes()[0] == resident
 
 
 def test_threads(pair):
