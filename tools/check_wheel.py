@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes a wheel as a release does and tries it: check_wheel.py ROOT [FOLDER]
 
-The source distribution is made of what is committed, the wheel of the source distribution. It is
-repaired by auditwheel, its symbols are looked at by abi3audit, and it is installed for every CPython
+The source distribution is made of what is committed, the wheel of the source distribution, by the
+oldest Python from 3.10 on, for that and later ones. It is repaired by auditwheel, its symbols are looked at by abi3audit, and it is installed for every CPython
 from 3.10 to 3.13 that is found (in PATH or pyenv's folder), in an environment of its own, where
 tools/try_wheel.py runs without a compiler. FOLDER keeps what was made. Exit status 77 where a
 Python or something of the package registry is missing.
@@ -76,7 +76,7 @@ def environment(python, folder, *packages):
     return programs
 
 
-def make(root, out, programs):
+def make(root, out, programs, version):
     """The wheel, repaired."""
     env = dict(os.environ, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     made = run(programs / "python", "-c", "import sys, mesonpy; mesonpy.build_sdist(sys.argv[1])", out,
@@ -100,8 +100,8 @@ def make(root, out, programs):
     check(made is not None and len(wheels) == 1, "a wheel is made of it")
     if not wheels:
         return None
-    check(re.fullmatch(r"abut-[\d.]+-cp310-abi3-linux_\w+\.whl", wheels[0].name),
-          f"{wheels[0].name} is for CPython 3.10 and later")
+    check(re.fullmatch(rf"abut-[\d.]+-cp{version.replace('.', '')}-abi3-linux_\w+\.whl", wheels[0].name),
+          f"{wheels[0].name} is for CPython {version} and later")
     made = run(programs / "auditwheel", "repair", "--strip", "-w", out / "repaired", wheels[0], env=env)
     wheels = list((out / "repaired").glob("*.whl"))
     check(made is not None and len(wheels) == 1, "auditwheel repairs it")
@@ -150,17 +150,18 @@ def try_it(root, out, wheel, version, python):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     found = interpreters()
-    if "3.10" not in found:
-        skip("CPython 3.10 with venv is not there, of which wheels are made")
+    if not found:
+        skip(f"no CPython of {VERSIONS[0]} to {VERSIONS[-1]} with venv is there")
     if sys.platform != "linux" or not (root / ".git").exists():
         skip("it is made on Linux, of a checkout")
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else folder).resolve()
         out.mkdir(parents=True, exist_ok=True)
-        programs = environment(found["3.10"], out / "tools", *TOOLS)
+        oldest = next(iter(found))
+        programs = environment(found[oldest], out / "tools", *TOOLS)
         if programs is None:
             skip("pip could not install what makes wheels")
-        wheel = make(root, out, programs)
+        wheel = make(root, out, programs, oldest)
         if wheel is not None:
             look_into(wheel, programs)
             for version, python in found.items():
