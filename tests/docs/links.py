@@ -27,12 +27,12 @@ HISTORY = "CHANGELOG.md"  # which names files as they were
 
 
 def pages_of(root):
-    """The repository's own .md files: not those of builds, of hidden folders, of reference data."""
+    """The repository's own .md files: not those of builds, of hidden folders, of others."""
     found = []
     for folder, folders, files in os.walk(root):
         top = pathlib.Path(folder) == root
         folders[:] = sorted(f for f in folders if not f.startswith(".") and
-                            not (top and (f.startswith("build") or f == "shared")))
+                            not (top and (f.startswith("build") or f in ("shared", "subprojects"))))
         found += [pathlib.Path(folder, f) for f in sorted(files) if f.endswith(".md")]
     return found
 
