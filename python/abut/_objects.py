@@ -27,7 +27,7 @@ _SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COAR
 class Device:
     """A device, as `abut devices` lists it."""
 
-    index: int  # type: ignore[assignment]  # of a tuple it is a method
+    index: int
     type: str
     name: str
     platform: str
