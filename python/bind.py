@@ -9,7 +9,7 @@ import sys
 
 import cffi
 
-# What Python's side adds to the C API: python/native.c.
+# What Python's side adds to the C API: python/native.c and python/xla.c.
 NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
                       const void *pose2, void *p, void *d, void *n, void *activity,
@@ -18,6 +18,7 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             const void *pose2, void *p, void *d, void *n, void *activity,
                             void *status);
 bool abutpy_is_inside(void);
+uintptr_t abutpy_xla_handler(void);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",

@@ -2,6 +2,9 @@
  * question whether to go on. Compiled into the module that cffi writes. */
 #include <abut/abut.h>
 
+/* The address of the function that XLA calls: xla.c. */
+uintptr_t abutpy_xla_handler(void);
+
 static _Thread_local int inside;
 
 /* Whether this thread is in abutpy_go_on: objects that are collected then must wait. */

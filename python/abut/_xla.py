@@ -1,0 +1,195 @@
+"""The library's calls as JAX primitives: shapes, batches, and how XLA reaches them (python/xla.c).
+
+Operands are both poses, the index where `indexed`, then tangents of poses by `along`, cotangents by
+`bars` and tangents of cotangents by `slopes`; bits say which are there. All have the same leading
+axes, whose product is the library's N.
+"""
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import batching, mlir
+from jax.interpreters import partial_eval as pe
+
+from abut import _calls
+from abut._calls import OUTPUTS, VALUES, contact_shape
+from abut._native import lib
+
+TARGET = "abut"
+_lock = threading.Lock()
+_registered = False
+
+
+def names(bits: int) -> list[str]:
+    """The outputs that bits mean."""
+    return [name for k, name in enumerate(OUTPUTS) if bits >> k & 1]
+
+
+def bits_of(there: Sequence[bool]) -> int:
+    return sum(1 << k for k, is_there in enumerate(there) if is_there)
+
+
+def bit_count(bits: int) -> int:
+    return bin(bits).count("1")
+
+
+def _register() -> None:
+    """Shows XLA the handler, once: what it refused would spoil whatever is computed first, so that
+    nobody who computes nothing of abut's should have it."""
+    global _registered
+    with _lock:
+        if not _registered:
+            capsule: Any = jax.ffi.pycapsule
+            jax.ffi.register_ffi_target(TARGET, capsule(lib.abutpy_xla_handler()), platform="cpu")
+            _registered = True
+
+
+# ---- what operations give ----
+
+def _outputs(bits: int, count: int) -> list[tuple[int, ...]]:
+    return [contact_shape(name, count) for name in names(bits)]
+
+
+def _tails(op: str, width: int, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
+    """Shapes of an operation's results behind the leading axes, without contacts' status."""
+    if op in ("contacts", "jvp", "jvp_tangent"):
+        return _outputs(params["want"], count)
+    numbers: list[tuple[int, ...]] = [()] * (op in ("value", "gradient"))
+    return numbers + [(width,)] * bit_count(params.get("wrt", 0))
+
+
+def _abstract(op: str, pose1: Any, *rest: Any, pairs: Any, **params: Any) -> list[Any]:
+    make, lead = type(pose1), pose1.shape[:-1]
+    tails = _tails(op, pose1.shape[-1], max(p.C for p in pairs), params)
+    made = [make(lead + tail, pose1.dtype) for tail in tails]
+    return made + [make(lead, np.dtype(np.uint8))] * (op == "contacts")
+
+
+def _batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any],
+             **params: Any) -> tuple[Sequence[Any], Sequence[int]]:
+    size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+    args = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+            for a, d in zip(args, dims)]
+    results = primitive.bind(*args, **params)
+    return results, [0] * len(results)
+
+
+def _narrowed(selector: str, leading: int, used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
+    """An equation without the results that nobody uses: what the library need not compute."""
+    if not any(used):
+        return [False] * len(eqn.invars), None
+    bits = eqn.params[selector]
+    present = [k for k in range(len(OUTPUTS)) if bits >> k & 1]
+    chosen = used[leading:leading + len(present)]
+    if selector == "wrt" and not any(chosen):
+        chosen = [True] * len(present)
+    kept = [True] * leading + chosen + [True] * (len(used) - leading - len(present))
+    fewer = sum(1 << k for k, is_used in zip(present, chosen) if is_used)
+    return [True] * len(eqn.invars), eqn.replace(
+        outvars=[v for v, keep in zip(eqn.outvars, kept) if keep],
+        params={**eqn.params, selector: fewer})
+
+
+# ---- how they are computed ----
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
+    return jax.jit(functools.partial(primitive.bind, **dict(params)))
+
+
+def _handle(pair: Any) -> int:
+    value = pair.handle
+    return int(value.generation) << 32 | int(value.index)
+
+
+def _lower(number: int, ctx: Any, *operands: Any, pairs: Any, indexed: bool, **params: Any) -> Any:
+    """For CPUs: the handler itself. The program keeps its pairs."""
+    _register()
+    ctx.module_context.add_keepalive(pairs)
+    handles = np.array([_handle(pair) for pair in pairs], np.uint64).view(np.int64)
+    numbers = {name: np.int64(value) for name, value in params.items()}
+    return jax.ffi.ffi_lowering(TARGET)(ctx, *operands, op=np.int64(number), pairs=handles,
+                                        indexed=np.int64(indexed), **numbers)
+
+
+def _evaluate(op: str, arrays: Sequence[Any], pairs: Any, indexed: bool, along: int = 0,
+              bars: int = 0, slopes: int = 0, want: int = 0, wrt: int = 0,
+              reduction: int = 0) -> list[Any]:
+    """The same by the package's own functions, of arrays in the host's memory."""
+    rest = [np.asarray(a) for a in arrays]
+    p1, p2 = rest.pop(0), rest.pop(0)
+    pair, index = (pairs, rest.pop(0)) if indexed else (pairs[0], None)
+    tangents: dict[str, Any] = {f"tangent{k + 1}": rest.pop(0) for k in range(2) if along >> k & 1}
+    cotangents: dict[str, Any] = {name: rest.pop(0) for name in names(bars)}
+    cotangents.update({name + "_tangent": rest.pop(0) for name in names(slopes)})
+
+    def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        return function(pair, p1, p2, *args, index=index, **options)
+
+    kind = VALUES[reduction]
+    if op in ("contacts", "jvp"):
+        made = call(getattr(_calls, op), want=names(want), **tangents)
+        return [getattr(made, name) for name in names(want) + ["status"] * (op == "contacts")]
+    if op == "value":
+        return [call(_calls.reduce, kind).value]
+    value = []
+    if op == "gradient":
+        number, *both = call(_calls.reduce, kind, grad=True)
+        value = [number]
+    elif op == "hessian_product":
+        both = call(_calls.hvp, kind, **tangents)
+    elif op == "vjp":
+        both = call(_calls.vjp, **cotangents)
+    else:
+        both = call(_calls.vjp_tangent, **tangents, **cotangents)
+    return [*value, *(both[k] for k in range(2) if wrt >> k & 1)]
+
+
+def by_callback(op: str, *args: Any, pairs: Any, **params: Any) -> Sequence[Any]:
+    """For devices whose memory the library does not share: through the host, by Python."""
+    lead, dtype = args[0].shape[:-1], args[0].dtype
+    tails = _tails(op, args[0].shape[-1], max(p.C for p in pairs), params)
+    shape: Any = jax.ShapeDtypeStruct
+    results = [shape(lead + tail, dtype) for tail in tails]
+    if op == "contacts":
+        results.append(shape(lead, np.uint8))
+    made: Sequence[Any] = jax.pure_callback(
+        lambda *arrays: _evaluate(op, arrays, pairs=pairs, **params), results, *args)
+    return made
+
+
+NUMBERS = {"contacts": 0, "jvp": 1, "vjp": 2, "vjp_tangent": 3, "value": 4, "gradient": 5,
+           "hessian_product": 6}
+
+
+def _is_missing(op: str) -> Callable[..., Any]:
+    def lower(*args: Any, **params: Any) -> Any:
+        raise NotImplementedError(
+            "contacts have no second derivatives by forward mode twice, and no third ones: take "
+            "reverse mode once, as jax.hessian does, or jax.grad of jax.jvp")
+    return lower
+
+
+def make(op: str, selector: str | None = None) -> Any:
+    """A primitive of an operation. `selector` is the parameter that says what it results in."""
+    p: Any = Primitive("abut_" + op)
+    p.multiple_results = True
+    p.def_impl(lambda *args, **params: _compiled(p, tuple(sorted(params.items())))(*args))
+    p.def_abstract_eval(functools.partial(_abstract, op))
+    batching.primitive_batchers[p] = functools.partial(_batched, p)
+    if selector:
+        pe.dce_rules[p] = functools.partial(_narrowed, selector, 1 if op == "gradient" else 0)
+    if op in NUMBERS:
+        mlir.register_lowering(p, functools.partial(_lower, NUMBERS[op]), platform="cpu")
+        mlir.register_lowering(p, mlir.lower_fun(functools.partial(by_callback, op),
+                                                 multiple_results=True))
+    else:
+        mlir.register_lowering(p, _is_missing(op))
+    return p
