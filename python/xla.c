@@ -11,6 +11,7 @@
  *   bars       cotangents that are given, as `want`
  *   slopes     tangents of cotangents that are given, as `want`
  *   reduction  of abut_reduction, or 4 for the least distance
+ *   nearest    whether the least distance follows the reduction's value
  * Arguments: both poses, the index, then what `along`, `bars` and `slopes` name, in this order.
  * Leading axes of pose 1 are N. Results: those of each operation, below.
  */
@@ -278,6 +279,9 @@ static void write_value(call *c)
     return;
   }
   *places[kind] = result(c, 1);
+  if (number(c->frame, "nearest")) {
+    r->minimum_distance = result(c, 1);
+  }
 }
 
 static abut_status run_jvp(call *c)

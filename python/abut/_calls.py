@@ -43,12 +43,13 @@ class Contacts(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """One number a pose (...), and its gradients (..., P) by both poses where they were asked
-    for."""
+    """One number a pose (...); where they were asked for its gradients (..., P) by both poses, and
+    the least distance (...) of a vertex [m]."""
 
     value: np.ndarray[Any, Any]
     grad1: np.ndarray[Any, Any] | None = None
     grad2: np.ndarray[Any, Any] | None = None
+    nearest: np.ndarray[Any, Any] | None = None
 
 
 def contact_shape(name: str, count: int) -> tuple[int, ...]:
@@ -276,26 +277,32 @@ def _reduction(kind: str) -> int:
 
 
 def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = False,
-           index: Array | None = None) -> Reduction:
+           nearest: bool = False, index: Array | None = None) -> Reduction:
     """One smooth number a pose; no manifold is kept in memory.
 
     kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
            max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without a
            gradient, "minimum_distance" [m]
     grad   also its gradients by both poses, of the numbers given
+    nearest  also the least distance of a vertex, in the same pass
     """
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
     b = Batch(pair, pose1, pose2, index)
     value = b.output(())
+    least = b.output(()) if nearest else None
+    if least is not None:
+        b.batch.reductions.minimum_distance = b.keep(least)
     setattr(b.batch.reductions, kind, b.keep(value))
     if not grad:
         b.done(lib.abut_contacts(b.owner, b.batch))
-        return Reduction(value)
+        if nearest and kind == "minimum_distance":
+            least = value
+        return Reduction(value, nearest=least)
     number = _reduction(kind)
     g1, g2, gradients = b.gradients()
     b.done(lib.abut_gradient(b.owner, SAME, b.batch, number, gradients))
-    return Reduction(value, g1, g2)
+    return Reduction(value, g1, g2, least)
 
 
 def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,

@@ -61,7 +61,8 @@ def _tails(op: str, width: int, count: int, params: dict[str, Any]) -> list[tupl
     """Shapes of an operation's results behind the leading axes, without contacts' status."""
     if op in ("contacts", "jvp", "jvp_tangent"):
         return _outputs(params["want"], count)
-    numbers: list[tuple[int, ...]] = [()] * (op in ("value", "gradient"))
+    values = 1 + params.get("nearest", 0) if op in ("value", "gradient") else 0
+    numbers: list[tuple[int, ...]] = [()] * values
     return numbers + [(width,)] * bit_count(params.get("wrt", 0))
 
 
@@ -81,11 +82,12 @@ def _batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any],
     return results, [0] * len(results)
 
 
-def _narrowed(selector: str, leading: int, used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
+def _narrowed(selector: str, op: str, used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
     """An equation without the results that nobody uses: what the library need not compute."""
     if not any(used):
         return [False] * len(eqn.invars), None
     bits = eqn.params[selector]
+    leading = 1 + eqn.params.get("nearest", 0) if op == "gradient" else 0
     present = [k for k in range(len(OUTPUTS)) if bits >> k & 1]
     chosen = used[leading:leading + len(present)]
     if selector == "wrt" and not any(chosen):
@@ -121,7 +123,7 @@ def _lower(number: int, ctx: Any, *operands: Any, pairs: Any, indexed: bool, **p
 
 def _evaluate(op: str, arrays: Sequence[Any], pairs: Any, indexed: bool, along: int = 0,
               bars: int = 0, slopes: int = 0, want: int = 0, wrt: int = 0,
-              reduction: int = 0) -> list[Any]:
+              reduction: int = 0, nearest: int = 0) -> list[Any]:
     """The same by the package's own functions, of arrays in the host's memory."""
     rest = [np.asarray(a) for a in arrays]
     p1, p2 = rest.pop(0), rest.pop(0)
@@ -138,11 +140,12 @@ def _evaluate(op: str, arrays: Sequence[Any], pairs: Any, indexed: bool, along: 
         made = call(getattr(_calls, op), want=names(want), **tangents)
         return [getattr(made, name) for name in names(want) + ["status"] * (op == "contacts")]
     if op == "value":
-        return [call(_calls.reduce, kind).value]
+        made = call(_calls.reduce, kind, nearest=bool(nearest))
+        return [made.value, made.nearest] if nearest else [made.value]
     value = []
     if op == "gradient":
-        number, *both = call(_calls.reduce, kind, grad=True)
-        value = [number]
+        made = call(_calls.reduce, kind, grad=True, nearest=bool(nearest))
+        value, both = [made.value, made.nearest][:1 + nearest], [made.grad1, made.grad2]
     elif op == "hessian_product":
         both = call(_calls.hvp, kind, **tangents)
     elif op == "vjp":
@@ -185,7 +188,7 @@ def make(op: str, selector: str | None = None) -> Any:
     p.def_abstract_eval(functools.partial(_abstract, op))
     batching.primitive_batchers[p] = functools.partial(_batched, p)
     if selector:
-        pe.dce_rules[p] = functools.partial(_narrowed, selector, 1 if op == "gradient" else 0)
+        pe.dce_rules[p] = functools.partial(_narrowed, selector, op)
     if op in NUMBERS:
         mlir.register_lowering(p, functools.partial(_lower, NUMBERS[op]), platform="cpu")
         mlir.register_lowering(p, mlir.lower_fun(functools.partial(by_callback, op),

@@ -234,28 +234,31 @@ def _along_gradient(bits: int, gradients: dict[int, Any], tangents: Sequence[Any
     return terms[0] if len(terms) == 1 else terms[0] + terms[1]
 
 
-def _value_jvp(primals: Any, tangents: Any, *, reduction: int, **shared: Any) -> Any:
+def _value_jvp(primals: Any, tangents: Any, *, reduction: int, nearest: int, **shared: Any) -> Any:
     along, directions = _there(tangents[:2])
     if not along:
-        results = _value.bind(*primals, reduction=reduction, **shared)
+        results = _value.bind(*primals, reduction=reduction, nearest=nearest, **shared)
         return results, _zeros(results)
     if reduction >= len(REDUCTIONS):
         raise NotImplementedError(f"{VALUES[reduction]!r} has no derivative; 'soft_minimum' has")
-    value, *g = _gradient.bind(*primals, reduction=reduction, wrt=along, **shared)
+    found = _gradient.bind(*primals, reduction=reduction, nearest=nearest, wrt=along, **shared)
+    values, g = found[:1 + nearest], found[1 + nearest:]
     both = dict(zip((k for k in range(2) if along >> k & 1), g))
-    return [value], [_along_gradient(along, both, directions)]
+    return values, [_along_gradient(along, both, directions), *_zeros(values[1:])]
 
 
-def _gradient_jvp(primals: Any, tangents: Any, *, reduction: int, wrt: int, **shared: Any) -> Any:
+def _gradient_jvp(primals: Any, tangents: Any, *, reduction: int, nearest: int, wrt: int,
+                  **shared: Any) -> Any:
     along, directions = _there(tangents[:2])
-    value, *g = _gradient.bind(*primals, reduction=reduction, wrt=wrt | along, **shared)
+    found = _gradient.bind(*primals, reduction=reduction, nearest=nearest, wrt=wrt | along, **shared)
+    values, g = found[:1 + nearest], found[1 + nearest:]
     both = dict(zip((k for k in range(2) if (wrt | along) >> k & 1), g))
-    results = [value, *(both[k] for k in range(2) if wrt >> k & 1)]
+    results = [*values, *(both[k] for k in range(2) if wrt >> k & 1)]
     if not along:
         return results, _zeros(results)
     products = _hessian_product.bind(*primals, *directions, reduction=reduction, along=along,
                                      wrt=wrt, **shared) if wrt else []
-    return results, [_along_gradient(along, both, directions), *products]
+    return results, [_along_gradient(along, both, directions), *_zeros(values[1:]), *products]
 
 
 def _hessian_product_jvp(primals: Any, tangents: Any, *, along: int, **params: Any) -> Any:
@@ -364,11 +367,13 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     return Contacts(**dict(zip(names(bits), found)), status=status)
 
 
-def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, index: Any = None) -> jax.Array:
+def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = False,
+           index: Any = None) -> Any:
     """One smooth number a pose (...), as abut.reduce has it, with first and second derivatives;
-    "minimum_distance" has none."""
+    "minimum_distance" has none. With `nearest` a pair of arrays: that, and the least distance of
+    a vertex [m], which counts as constant."""
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
     operands, shared = _operands(pair, pose1, pose2, index)
-    value: jax.Array = _value.bind(*operands, reduction=VALUES.index(kind), **shared)[0]
-    return value
+    values = _value.bind(*operands, reduction=VALUES.index(kind), nearest=int(nearest), **shared)
+    return tuple(values) if nearest else values[0]

@@ -1,6 +1,9 @@
 """What the tests of the Python package share: devices, bodies, poses, golden cases."""
 import os
 import pathlib
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -49,6 +52,21 @@ def random_poses(count, dtype, seed=1, width=6):
     rng = np.random.default_rng(seed)
     twists = rng.normal(size=(count, 6)) * [0.15, 0.15, 0.15, 1.0, 1.0, 1.0]
     return (twists if width == 6 else abut.pose.exp(twists)).astype(dtype)
+
+
+def follows_separate(script):
+    """Whether an example of Python's goes as examples/separate.c does, step by step."""
+    program = os.environ.get("ABUT_TEST_SEPARATE")
+    if not program or not pathlib.Path(program).exists():
+        pytest.skip("examples/separate.c is not built")
+    files = ["assets/figure.body.json", "assets/part.body.json", "examples/starts.npz"]
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = [subprocess.run([*command, *files, *more], capture_output=True, text=True,
+                                  check=True, cwd=ROOT).stdout.splitlines()
+                   for command, more in (([program], [folder + "/out"]),
+                                         ([sys.executable, f"examples/{script}"], []))]
+    steps = [[line for line in out if line.startswith("step")] for out in outputs]
+    assert len(steps[0]) > 1 and steps[0] == steps[1]
 
 
 def golden(context, name):

@@ -422,3 +422,25 @@ def test_float64_must_be_enabled(double_pair):
             aj.contacts(double_pair, np.zeros(6), np.zeros(6))
     finally:
         jax.config.update("jax_enable_x64", True)
+
+
+def test_example():
+    conftest.follows_separate("separate_jax.py")
+
+
+def test_nearest(contexts):
+    pair = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
+    p1, p2 = (conftest.random_poses(5, np.float32, seed) for seed in (1, 2))
+    wanted = abut.reduce(pair, p1, p2, "energy", grad=True, nearest=True)
+    both = jax.jit(lambda x, y: aj.reduce(pair, x, y, "energy", nearest=True))
+    value, nearest = both(p1, p2)
+    np.testing.assert_array_equal(nearest, wanted.nearest)
+    np.testing.assert_array_equal(value, wanted.value)
+
+    def loss(y):
+        value, nearest = aj.reduce(pair, p1, y, "energy", nearest=True)
+        return value.sum() + nearest.sum(), nearest
+
+    slope, nearest = jax.jit(jax.grad(loss, has_aux=True))(p2)
+    np.testing.assert_array_equal(nearest, wanted.nearest)  # which counts as constant
+    np.testing.assert_allclose(slope, wanted.grad2, rtol=1e-5, atol=1e-9)

@@ -162,6 +162,9 @@ def test_shapes(pair):
                                   abut.contacts(pair, p2[1, 0], p2[0, 2]).d)
     nothing = abut.contacts(pair, np.zeros((0, 6), real), np.zeros(6, real))
     assert nothing.d.shape == (0, pair.C)
+    r = abut.reduce(pair, np.zeros(6, real), p2, "energy", grad=True, nearest=True)
+    np.testing.assert_array_equal(
+        r.nearest, abut.reduce(pair, np.zeros(6, real), p2, "energy", nearest=True).nearest)
     r = abut.reduce(pair, np.zeros(6, real), p2, "minimum_distance")
     assert r.value.shape == (2, 3) and r.grad1 is None
     assert abut.hessian(pair, np.zeros(6, real), p2, "energy", moving=2).shape == (2, 3, 6, 6)
