@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -393,12 +395,27 @@ def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
     return _read_smoothing(s)
 
 
+# What a pair is called in compiled programs, which hold numbers alone: never given twice.
+_numbers = itertools.count(1)
+_numbered: weakref.WeakValueDictionary[int, Pair] = weakref.WeakValueDictionary()
+
+
+def pair_of(number: int) -> Pair:
+    """The pair of that number, which a compiled program was made for."""
+    pair = _numbered.get(int(number))
+    if pair is None:
+        raise ValueError(f"pair {int(number)}, which this program was compiled for, is gone: keep it "
+                         "as long as the program")
+    return pair
+
+
 class Pair(_Owner):
     """Two bodies of one context, which may be the same, with their smoothing.
 
     smoothing   coefficients that differ from the fitted ones, by name; {} for the latter
     C           contact slots of a pose
     layout      where which contacts are
+    number      this pair in compiled programs
     """
 
     _destroy = lib.abut_destroy_pair
@@ -421,6 +438,8 @@ class Pair(_Owner):
             (getattr(layout, name)[0], getattr(layout, name)[1]) for name in
             ("vertices", "edges", "vertex_offset", "edge_offset")))
         self.C: int = layout.contacts
+        self.number: int = next(_numbers)
+        _numbered[self.number] = self
 
     def __repr__(self) -> str:
         return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"

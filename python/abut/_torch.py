@@ -1,0 +1,448 @@
+"""What abut.torch calls: primitives with their derivatives, for eager torch and for compiled programs.
+
+A primitive runs on tensors (index, pose1, pose2, more ...) of one batch and says how cotangents go
+back through it and tangents through it, by other primitives. Of each are made
+- a torch.autograd.Function, for eager torch and torch.func;
+- an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a forward
+  mode. It knows pairs by their numbers.
+In a Function's backward and jvp tensors may be torch.func's, which have no data: there nothing but
+other primitives and torch's own functions may be called.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from abut import _calls
+from abut._calls import OUTPUTS, REDUCTIONS, contact_shape
+from abut._native import lib
+from abut._objects import Pair, pair_of
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64}
+
+Tensors = Sequence["Tensor | None"]
+
+
+class Plan:
+    """What is fixed in a call; to torch a leaf.
+
+    pair   a Pair, or a tuple of pairs, of which index tells; numbers in a compiled program
+    what   the outputs wanted, joined by commas, or the reduction
+    """
+
+    __slots__ = ("compiled", "pair", "what")
+
+    def __init__(self, pair: Any, what: str, compiled: bool = False) -> None:
+        self.pair, self.what, self.compiled = pair, what, compiled
+
+    def of(self, what: str) -> Plan:
+        return Plan(self.pair, what, self.compiled)
+
+    @property
+    def want(self) -> tuple[str, ...]:
+        return tuple(self.what.split(",")) if self.what else ()
+
+
+def bars_of(plan: Plan, given: Tensors) -> list[Tensor | None]:
+    """Of four outputs, those that are wanted have these."""
+    named = dict(zip(plan.want, given))
+    return [named.get(name) for name in OUTPUTS]
+
+
+def some(tensors: Tensors) -> bool:
+    return any(t is not None for t in tensors)
+
+
+def total(*terms: Tensor | None) -> Tensor | None:
+    given = [t for t in terms if t is not None]
+    return sum(given[1:], given[0]) if given else None
+
+
+def array(tensor: Tensor | None) -> np.ndarray[Any, Any] | None:
+    return None if tensor is None else tensor.numpy(force=True)  # of the CPU: no copy
+
+
+def tensors_of(arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Tensor, ...]:
+    return tuple(torch.from_numpy(a) for a in arrays)
+
+
+def need_second_derivatives(what: str) -> None:
+    if not hasattr(lib, "abut_vjp_tangent"):
+        raise NotImplementedError(f"{what} of contacts: the C library has no abut_vjp_tangent; reduce "
+                                  "has second derivatives")
+
+
+def refuse(what: str) -> NoReturn:
+    raise NotImplementedError(f"abut has no {what}")
+
+
+class Primitive:
+    """One function of tensors.
+
+    name      what its operator is called
+    inputs    its tensors' names, behind index, pose1 and pose2
+    keeps     whether derivatives need its outputs
+    """
+
+    name: str
+    inputs: tuple[str, ...] = ()
+    keeps = False
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        """Its outputs, of tensors with data."""
+        raise NotImplementedError
+
+    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
+               count: int) -> list[tuple[int, ...]]:
+        """The outputs' shapes, of `count` contacts a pose."""
+        return [(*lead, width), (*lead, width)]
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        """Cotangents of pose1, pose2, more ...; needs tells which are of use."""
+        raise NotImplementedError
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        """Tangents of the outputs, along those of pose1, pose2, more ..."""
+        raise NotImplementedError
+
+    def __init__(self) -> None:
+        self.function = make_function(self)
+        self.operator = make_operator(self)
+
+    def __call__(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        if plan.compiled:
+            return tuple(self.operator(plan.pair, plan.what, *t))
+        return self.function.apply(plan, *t)
+
+
+class Contacts(Primitive):
+    """The wanted outputs, then status."""
+
+    name = "contacts"
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        c = _calls.contacts(plan.pair, array(t[1]), array(t[2]), want=plan.want, index=array(t[0]))
+        return tensors_of([*(getattr(c, name) for name in plan.want), c.status])
+
+    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
+               count: int) -> list[tuple[int, ...]]:
+        return [*((*lead, *contact_shape(name, count)) for name in plan.want), lead]
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        bars = bars_of(plan, bars)
+        return VJP(plan, *t, *bars) if some(bars) else (None, None)
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        return (*(JVP(plan, *t, *along) if plan.what and some(along) else [None] * len(plan.want)),
+                None)
+
+
+class Vjp(Primitive):
+    """Gradients of the sum of all outputs times their cotangents."""
+
+    name = "vjp"
+    inputs = tuple(f"{name}_bar" for name in OUTPUTS)
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[3:])}
+        return tensors_of(_calls.vjp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]), **bars))
+
+    # With b the cotangents and J the Jacobian, J^T b is linear in b: back go J u, and the Hessian
+    # of b's sum times u, which is symmetric.
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        if not some(bars):
+            return [None] * 6
+        poses: Tensors = (None, None)
+        if needs[0] or needs[1]:
+            need_second_derivatives("second derivatives")
+            poses = VJP_TANGENT(plan, *t[:3], *bars, *t[3:], None, None, None, None)
+        wanted = plan.of(",".join(name for name, need in zip(OUTPUTS, needs[2:]) if need))
+        slopes = JVP(wanted, *t[:3], *bars) if wanted.what else ()
+        return (*poses, *bars_of(wanted, slopes))
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        if some(along[:2]):
+            need_second_derivatives("second derivatives")
+            return VJP_TANGENT(plan, *t[:3], *along[:2], *t[3:], *along[2:])
+        return VJP(plan, *t[:3], *along[2:]) if some(along) else (None, None)
+
+
+class Jvp(Primitive):
+    """The wanted outputs' derivatives along tangents of the poses."""
+
+    name = "jvp"
+    inputs = ("tangent1", "tangent2")
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        c = _calls.jvp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]), want=plan.want,
+                       tangent1=array(t[3]), tangent2=array(t[4]))
+        return tensors_of([getattr(c, name) for name in plan.want])
+
+    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
+               count: int) -> list[tuple[int, ...]]:
+        return [(*lead, *contact_shape(name, count)) for name in plan.want]
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        if not some(bars):
+            return [None] * 4
+        bars = bars_of(plan, bars)
+        poses: Tensors = (None, None)
+        if needs[0] or needs[1]:
+            need_second_derivatives("second derivatives")
+            poses = VJP_TANGENT(plan, *t, *bars, None, None, None, None)
+        return (*poses, *(VJP(plan, *t[:3], *bars) if needs[2] or needs[3] else (None, None)))
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        if some(along[:2]):
+            refuse("second derivatives of contacts by forward mode twice: take jacfwd of jacrev, or "
+                   "reduce, which has them")
+        return JVP(plan, *t[:3], *along[2:]) if some(along) else [None] * len(plan.want)
+
+
+class VjpTangent(Primitive):
+    """The derivative of Vjp's answer along tangents of the poses and of the cotangents."""
+
+    name = "vjp_tangent"
+    inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in OUTPUTS))
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        need_second_derivatives("second derivatives")
+        bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[5:9])}
+        slopes = {f"{name}_tangent": array(slope) for name, slope in zip(OUTPUTS, t[9:])}
+        return tensors_of(_calls.vjp_tangent(
+            plan.pair, array(t[1]), array(t[2]), tangent1=array(t[3]), tangent2=array(t[4]),
+            index=array(t[0]), **bars, **slopes))
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        refuse("third derivatives of contacts")
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        refuse("third derivatives of contacts")
+
+
+class Reduce(Primitive):
+    """One number a pose."""
+
+    name = "reduce"
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        return tensors_of([_calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what,
+                                         index=array(t[0])).value])
+
+    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
+               count: int) -> list[tuple[int, ...]]:
+        return [lead]
+
+    # Where a gradient will be asked for it comes with the value, by one call.
+    def __call__(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        if plan.what in REDUCTIONS and torch.is_grad_enabled() and (
+                t[1].requires_grad or t[2].requires_grad):
+            return GRADIENT(plan, *t)[:1]
+        return super().__call__(plan, *t)
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        return times(bars[0], gradients(plan, t)) if some(bars) else (None, None)
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        return (along_poses(gradients(plan, t), along),) if some(along) else (None,)
+
+
+def gradients(plan: Plan, t: Tensors) -> Tensors:
+    if plan.what not in REDUCTIONS:
+        refuse(f"derivatives of {plan.what}: soft_minimum has them")
+    return GRADIENT(plan, *t)[1:]
+
+
+def times(bar: Tensor | None, slopes: Tensors) -> Tensors:
+    return (None, None) if bar is None else [bar.unsqueeze(-1) * slope for slope in slopes]
+
+
+def along_poses(slopes: Tensors, along: Tensors) -> Tensor | None:
+    return total(*((g * t).sum(-1) for g, t in zip(slopes, along) if t is not None))
+
+
+class Gradient(Primitive):
+    """A reduction's value and its gradients by both poses."""
+
+    name = "gradient"
+    keeps = True
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what, grad=True,
+                          index=array(t[0]))
+        return tensors_of([r.value, r.grad1, r.grad2])
+
+    def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
+               count: int) -> list[tuple[int, ...]]:
+        return [lead, (*lead, width), (*lead, width)]
+
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        products = HVP(plan, *t, *bars[1:]) if some(bars[1:]) else (None, None)
+        return [total(*terms) for terms in zip(times(bars[0], out[1:]), products)]
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        if not some(along):
+            return [None] * 3
+        return (along_poses(out[1:], along), *HVP(plan, *t, *along))
+
+
+class Hvp(Primitive):
+    """A reduction's Hessian times tangents of the poses."""
+
+    name = "hvp"
+    inputs = ("tangent1", "tangent2")
+
+    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        return tensors_of(_calls.hvp(plan.pair, array(t[1]), array(t[2]), plan.what,
+                                     tangent1=array(t[3]), tangent2=array(t[4]), index=array(t[0])))
+
+    # The Hessian is symmetric.
+    def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
+                 bars: Tensors) -> Tensors:
+        if not some(bars):
+            return [None] * 4
+        if needs[0] or needs[1]:
+            refuse("third derivatives of reductions")
+        return (None, None, *HVP(plan, *t[:3], *bars))
+
+    def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
+        if some(along[:2]):
+            refuse("third derivatives of reductions")
+        return HVP(plan, *t[:3], *along[2:]) if some(along) else (None, None)
+
+
+# ---- torch.autograd.Function ----
+
+
+def folded(tensor: Any, axis: int | None, size: int) -> Any:
+    """A vmap's axis as the first one; where there is none the tensor is the same for all."""
+    if tensor is None:
+        return None
+    if axis is None:
+        return tensor.unsqueeze(0).expand(size, *tensor.shape)
+    return tensor.movedim(axis, 0)
+
+
+def make_function(primitive: Primitive) -> Any:
+    count = 3 + len(primitive.inputs)
+
+    class Rules:
+        @staticmethod
+        def forward(plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+            return primitive.run(plan, *t)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.plan = inputs[0]
+            ctx.set_materialize_grads(False)
+            kept = (*inputs[1:], *output) if primitive.keeps else inputs[1:]
+            ctx.save_for_backward(*kept)
+            ctx.save_for_forward(*kept)
+            if primitive.name == "contacts":
+                ctx.mark_non_differentiable(output[-1])
+
+        @staticmethod
+        def backward(ctx: Any, *bars: Tensor | None) -> Any:
+            kept = ctx.saved_tensors
+            return (None, None, *primitive.backward(ctx.plan, ctx.needs_input_grad[2:],
+                                                    kept[:count], kept[count:], bars))
+
+        @staticmethod
+        def jvp(ctx: Any, _plan: Any, _index: Any, *along: Tensor | None) -> Any:
+            kept = ctx.saved_tensors
+            return tuple(primitive.jvp(ctx.plan, kept[:count], kept[count:], along))
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, plan: Plan, *t: Tensor | None) -> Any:
+            out = primitive(plan, *(folded(x, axis, info.batch_size)
+                                    for x, axis in zip(t, in_dims[1:])))
+            return out, (0,) * len(out)
+
+    # torch asks for it in every call.
+    Rules.forward.__signature__ = inspect.signature(Rules.forward)  # type: ignore[attr-defined]
+    # In a graph its node is AbutContactsBackward, and so on.
+    return type(f"Abut{type(primitive).__name__}", (torch.autograd.Function,),
+                {name: rule for name, rule in vars(Rules).items() if not name.startswith("__")})
+
+
+# ---- operators ----
+
+
+def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
+    more = "".join(f", Tensor? {name}" for name in primitive.inputs)
+    count = 3 + len(primitive.inputs)
+
+    def run(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
+        listed = tuple(pair_of(number) for number in pairs)
+        check_poses(listed, t[1], t[2])
+        return list(primitive.run(Plan(listed[0] if t[0] is None else listed, what), *t))
+
+    def fake(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
+        listed = tuple(pair_of(number) for number in pairs)
+        check_poses(listed, t[1], t[2])
+        shapes = primitive.shapes(Plan(listed, what), tuple(t[1].shape[:-1]), t[1].shape[-1],
+                                  max(pair.C for pair in listed))
+        out = [t[1].new_empty(shape) for shape in shapes]
+        if primitive.name == "contacts":
+            out[-1] = out[-1].to(torch.uint8)
+        return out
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.plan = Plan(list(inputs[0]), inputs[1], True)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs[2:], *(output if primitive.keeps else ()))
+
+    def backward(ctx: Any, bars: Tensors) -> Any:
+        kept = ctx.saved_tensors
+        return (None, None, None, *primitive.backward(ctx.plan, ctx.needs_input_grad[3:],
+                                                      kept[:count], kept[count:], bars))
+
+    def vmap(info: Any, in_dims: Any, pairs: Sequence[int], what: str, *t: Tensor | None) -> Any:
+        out = operator(pairs, what, *(folded(x, axis, info.batch_size)
+                                      for x, axis in zip(t, in_dims[2:])))
+        return out, [0] * len(out)
+
+    operator = torch.library.custom_op(
+        f"abut::{primitive.name}", run, mutates_args=(), device_types="cpu",
+        schema=f"(int[] pairs, str what, Tensor? index, Tensor pose1, Tensor pose2{more}) -> Tensor[]")
+    operator.register_fake(fake)
+    operator.register_autograd(backward, setup_context=setup_context)
+    if hasattr(operator, "register_vmap"):
+        operator.register_vmap(vmap)
+    return operator
+
+
+def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
+    """Poses must be tensors of the CPU and of the context's precision: they are never converted."""
+    wanted = DTYPES[pairs[0].context.precision]
+    for name, pose in (("pose1", pose1), ("pose2", pose2)):
+        if not isinstance(pose, Tensor):
+            raise ValueError(f"{name} is a {type(pose).__name__}, not a tensor")
+        if pose.dtype != wanted:
+            raise ValueError(f"{name} is {pose.dtype}, and the context computes in {wanted}: convert "
+                             "it, or open a context of that precision")
+        if pose.device.type != "cpu" or pose.layout != torch.strided:
+            raise ValueError(f"{name} is on {pose.device}, {pose.layout}: a dense tensor on the cpu "
+                             "is needed")
+        if not pose.ndim or pose.shape[-1] not in (6, 7):
+            raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 "
+                             "numbers, or position and quaternion, 7")
+    if pose1.shape[-1] != pose2.shape[-1]:
+        raise ValueError(f"pose1 has {pose1.shape[-1]} numbers a pose and pose2 {pose2.shape[-1]}: "
+                         "both are twists, or both are positions with quaternions")
+
+
+CONTACTS, VJP, JVP, VJP_TANGENT = Contacts(), Vjp(), Jvp(), VjpTangent()
+REDUCE, GRADIENT, HVP = Reduce(), Gradient(), Hvp()

@@ -1,0 +1,114 @@
+"""abut for torch: contacts and reductions of CPU tensors, to be differentiated by torch itself.
+
+    import abut, torch, abut.torch as at
+    a, b = abut.load("figure.body.json"), abut.load("part.stl")
+    pair = abut.Pair(a, b)
+    depth = -at.reduce(pair, pose1, pose2, "soft_minimum")
+    depth.clamp(min=0).sum().backward()
+
+Backward and forward mode, torch.func's vmap, grad, jvp, jacrev, jacfwd and hessian work, and
+torch.compile (backward mode there). Poses are tensors on the CPU, read without a copy where they are
+contiguous, float32 or float64 as the pair's context; others are refused. A pose that is not finite
+gives NaN, as do its gradients, and its status tells.
+
+torch, like a context on the CPU, takes all cores for itself: torch.set_num_threads keeps them apart.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from abut._arrays import check_names
+from abut._calls import OUTPUTS, VALUES, Pairs, _list_of
+from abut._objects import Pair
+from abut._torch import CONTACTS, REDUCE, Plan, check_poses
+
+__all__ = ["Contacts", "contacts", "reduce"]
+
+
+class Contacts(NamedTuple):
+    """Contacts of a batch whose leading axes are (...); None where it was not wanted.
+
+    p         (..., C, 3) position in the world [m]
+    d         (..., C) signed distance [m], negative inside
+    n         (..., C, 3) normal, out of the opposing body
+    activity  (..., C) in [0, 1]
+    status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
+              whose rows are NaN
+    """
+
+    p: Tensor | None = None
+    d: Tensor | None = None
+    n: Tensor | None = None
+    activity: Tensor | None = None
+    status: Tensor | None = None
+
+
+def _plan(pair: Pairs, what: str, index: Any) -> tuple[Plan, tuple[Pair, ...]]:
+    """How it is called: compiled programs know pairs by number."""
+    single = isinstance(pair, Pair)
+    if single and index is not None:
+        raise ValueError("index tells of a list of pairs which one each pose is of; there is one pair")
+    if not single and index is None:
+        raise ValueError("a list of pairs needs index, which tells of each pose the pair")
+    if torch.compiler.is_compiling():
+        listed = (pair,) if single else tuple(pair)
+        return Plan([p.number for p in listed], what, True), listed
+    listed = (pair,) if single else _list_of(pair)
+    return Plan(pair if single else listed, what), listed
+
+
+def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor, pose2: Tensor,
+           index: Any) -> tuple[Tensor | None, Tensor, Tensor]:
+    """Poses, and index, of one shape."""
+    if not plan.compiled:
+        check_poses(pairs, pose1, pose2)
+    if pose1.shape != pose2.shape:
+        try:
+            pose1, pose2 = torch.broadcast_tensors(pose1, pose2)
+        except RuntimeError:
+            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, "
+                             "which are not of one batch") from None
+    if index is None:
+        return None, pose1, pose2
+    which = torch.as_tensor(index)
+    if which.device.type != "cpu":
+        raise ValueError(f"index is on {which.device}, not on the cpu")
+    try:
+        return which.expand(pose1.shape[:-1]), pose1, pose2
+    except RuntimeError:
+        raise ValueError(f"index has shape {tuple(which.shape)}, not "
+                         f"{tuple(pose1.shape[:-1])}") from None
+
+
+def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] = OUTPUTS,
+             index: Any = None) -> Contacts:
+    """All contacts of every pose.
+
+    pair          a Pair; or several of one context, of which index (...) says which each pose's is.
+                  C is the largest number of slots among these; what is behind a pair's own is 0
+    pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
+                  x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
+    want          of "p", "d", "n", "activity": the rest is neither computed nor kept
+    Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    """
+    check_names(want, OUTPUTS, "want")
+    names = [name for name in OUTPUTS if name in want]
+    plan, pairs = _plan(pair, ",".join(names), index)
+    made = CONTACTS(plan, *_batch(plan, pairs, pose1, pose2, index))
+    return Contacts(**dict(zip(names, made)), status=made[-1])
+
+
+def reduce(pair: Pairs, pose1: Tensor, pose2: Tensor, kind: str, *, index: Any = None) -> Tensor:
+    """One smooth number a pose (...); no manifold is kept in memory.
+
+    kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
+           max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without
+           derivatives, "minimum_distance" [m]
+    """
+    check_names((kind,), VALUES, "a reduction")
+    plan, pairs = _plan(pair, kind, index)
+    return REDUCE(plan, *_batch(plan, pairs, pose1, pose2, index))[0]
