@@ -6,7 +6,8 @@ back through it and tangents through it, by other primitives. Of each are made
 - an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a forward
   mode. It knows pairs by their numbers.
 In a Function's backward and jvp tensors may be torch.func's, which have no data: there nothing but
-other primitives and torch's own functions may be called.
+other primitives and torch's own functions may be called; in jvp not even the latter, for torch turns
+their forward mode off there, so that a jvp of a jvp would be zero.
 """
 from __future__ import annotations
 
@@ -97,6 +98,19 @@ class Primitive:
         """Its outputs, of tensors with data."""
         raise NotImplementedError
 
+    def outputs(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        """The same; of no poses none are asked for."""
+        return self.run(plan, *t) if t[1].numel() else tuple(self.empty(plan, t[1]))
+
+    def empty(self, plan: Plan, pose: Tensor) -> list[Tensor]:
+        """Outputs that are yet to be computed."""
+        pairs = (plan.pair,) if isinstance(plan.pair, Pair) else plan.pair
+        shapes = self.shapes(plan, tuple(pose.shape[:-1]), pose.shape[-1], max(p.C for p in pairs))
+        out = [pose.new_empty(shape) for shape in shapes]
+        if self.name == "contacts":
+            out[-1] = out[-1].to(torch.uint8)
+        return out
+
     def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
                count: int) -> list[tuple[int, ...]]:
         """The outputs' shapes, of `count` contacts a pose."""
@@ -108,7 +122,7 @@ class Primitive:
         raise NotImplementedError
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        """Tangents of the outputs, along those of pose1, pose2, more ..."""
+        """Tangents of the outputs, along those of pose1, pose2, more ...; by primitives alone."""
         raise NotImplementedError
 
     def __init__(self) -> None:
@@ -255,7 +269,7 @@ class Reduce(Primitive):
         return times(bars[0], gradients(plan, t)) if some(bars) else (None, None)
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        return (along_poses(gradients(plan, t), along),) if some(along) else (None,)
+        return (dot(gradients(plan, t), along),) if some(along) else (None,)
 
 
 def gradients(plan: Plan, t: Tensors) -> Tensors:
@@ -268,8 +282,40 @@ def times(bar: Tensor | None, slopes: Tensors) -> Tensors:
     return (None, None) if bar is None else [bar.unsqueeze(-1) * slope for slope in slopes]
 
 
-def along_poses(slopes: Tensors, along: Tensors) -> Tensor | None:
-    return total(*((g * t).sum(-1) for g, t in zip(slopes, along) if t is not None))
+def dot(slopes: Tensors, along: Tensors) -> Tensor:
+    """Of each pose, the sum of both sides' products; without a tangent it is zero."""
+    return Dot.apply(*(x for pair in zip(slopes, along) if pair[1] is not None for x in pair))
+
+
+class Dot(torch.autograd.Function):
+    """The sum of products of pairs of arrays, along the last axis: a Function of its own, so that
+    tangents of tangents pass it."""
+
+    @staticmethod
+    def forward(*t: Tensor) -> Tensor:
+        return sum((a * b).sum(-1) for a, b in zip(t[::2], t[1::2]))  # type: ignore[return-value]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, bar: Tensor | None) -> Any:
+        t = ctx.saved_tensors
+        others = [other for a, b in zip(t[::2], t[1::2]) for other in (b, a)]
+        return tuple(times(bar, others)) if bar is not None else (None,) * len(t)
+
+    @staticmethod
+    def jvp(ctx: Any, *along: Tensor | None) -> Any:
+        t = ctx.saved_tensors
+        terms = [x for i, slope in enumerate(along) if slope is not None for x in (slope, t[i ^ 1])]
+        return Dot.apply(*terms) if terms else None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *t: Tensor) -> Any:
+        return Dot.apply(*(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims))), 0
 
 
 class Gradient(Primitive):
@@ -295,7 +341,7 @@ class Gradient(Primitive):
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
         if not some(along):
             return [None] * 3
-        return (along_poses(out[1:], along), *HVP(plan, *t, *along))
+        return (dot(out[1:], along), *HVP(plan, *t, *along))
 
 
 class Hvp(Primitive):
@@ -335,13 +381,20 @@ def folded(tensor: Any, axis: int | None, size: int) -> Any:
     return tensor.movedim(axis, 0)
 
 
+def back(primitive: Primitive, ctx: Any, needs: Sequence[bool], bars: Tensors) -> Tensors:
+    """Cotangents of pose1, pose2, more ..., where they are of use."""
+    kept, count = ctx.saved_tensors, 3 + len(primitive.inputs)
+    made = primitive.backward(ctx.plan, needs, kept[:count], kept[count:], bars)
+    return [bar if need else None for bar, need in zip(made, needs)]
+
+
 def make_function(primitive: Primitive) -> Any:
     count = 3 + len(primitive.inputs)
 
     class Rules:
         @staticmethod
         def forward(plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
-            return primitive.run(plan, *t)
+            return primitive.outputs(plan, *t)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -355,9 +408,7 @@ def make_function(primitive: Primitive) -> Any:
 
         @staticmethod
         def backward(ctx: Any, *bars: Tensor | None) -> Any:
-            kept = ctx.saved_tensors
-            return (None, None, *primitive.backward(ctx.plan, ctx.needs_input_grad[2:],
-                                                    kept[:count], kept[count:], bars))
+            return (None, None, *back(primitive, ctx, ctx.needs_input_grad[2:], bars))
 
         @staticmethod
         def jvp(ctx: Any, _plan: Any, _index: Any, *along: Tensor | None) -> Any:
@@ -382,22 +433,16 @@ def make_function(primitive: Primitive) -> Any:
 
 def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
     more = "".join(f", Tensor? {name}" for name in primitive.inputs)
-    count = 3 + len(primitive.inputs)
 
     def run(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
         listed = tuple(pair_of(number) for number in pairs)
         check_poses(listed, t[1], t[2])
-        return list(primitive.run(Plan(listed[0] if t[0] is None else listed, what), *t))
+        return list(primitive.outputs(Plan(listed[0] if t[0] is None else listed, what), *t))
 
     def fake(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
         listed = tuple(pair_of(number) for number in pairs)
         check_poses(listed, t[1], t[2])
-        shapes = primitive.shapes(Plan(listed, what), tuple(t[1].shape[:-1]), t[1].shape[-1],
-                                  max(pair.C for pair in listed))
-        out = [t[1].new_empty(shape) for shape in shapes]
-        if primitive.name == "contacts":
-            out[-1] = out[-1].to(torch.uint8)
-        return out
+        return primitive.empty(Plan(listed, what), t[1])
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.plan = Plan(list(inputs[0]), inputs[1], True)
@@ -405,9 +450,7 @@ def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
         ctx.save_for_backward(*inputs[2:], *(output if primitive.keeps else ()))
 
     def backward(ctx: Any, bars: Tensors) -> Any:
-        kept = ctx.saved_tensors
-        return (None, None, None, *primitive.backward(ctx.plan, ctx.needs_input_grad[3:],
-                                                      kept[:count], kept[count:], bars))
+        return (None, None, None, *back(primitive, ctx, ctx.needs_input_grad[3:], bars))
 
     def vmap(info: Any, in_dims: Any, pairs: Sequence[int], what: str, *t: Tensor | None) -> Any:
         out = operator(pairs, what, *(folded(x, axis, info.batch_size)
