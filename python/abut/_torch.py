@@ -12,6 +12,8 @@ their forward mode off there, so that a jvp of a jvp would be zero.
 from __future__ import annotations
 
 import inspect
+import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -45,6 +47,10 @@ class Plan:
         return Plan(self.pair, what, self.compiled)
 
     @property
+    def pairs(self) -> tuple[Pair, ...]:
+        return (self.pair,) if isinstance(self.pair, Pair) else self.pair
+
+    @property
     def want(self) -> tuple[str, ...]:
         return tuple(self.what.split(",")) if self.what else ()
 
@@ -70,6 +76,38 @@ def array(tensor: Tensor | None) -> np.ndarray[Any, Any] | None:
 
 def tensors_of(arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Tensor, ...]:
     return tuple(torch.from_numpy(a) for a in arrays)
+
+
+class Pool:
+    """Memory of large outputs that are gone, for the next ones of their size: a call that fills fresh
+    pages takes a tenth longer."""
+
+    least, most = 1 << 20, 1 << 28  # bytes of one output, and of all that is kept
+
+    def __init__(self) -> None:
+        self.free: dict[int, list[np.ndarray[Any, Any]]] = {}
+
+    def take(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        size = math.prod(shape) * dtype.itemsize
+        if size < self.least:
+            return np.empty(shape, dtype)
+        try:
+            block = self.free[size].pop()
+        except LookupError:
+            block = np.empty(size, np.uint8)
+        array = np.ndarray(shape, dtype, block)
+        weakref.finalize(array, self.give, block).atexit = False
+        return array
+
+    def give(self, block: np.ndarray[Any, Any]) -> None:
+        """Called where the last tensor goes, on any thread: each step is whole by itself."""
+        if sum(size * len(blocks) for size, blocks in list(self.free.items())) + block.size > self.most:
+            self.free = {}
+        if block.size <= self.most:
+            self.free.setdefault(block.size, []).append(block)
+
+
+POOL = Pool()
 
 
 def need_second_derivatives(what: str) -> None:
@@ -102,11 +140,13 @@ class Primitive:
         """The same; of no poses none are asked for."""
         return self.run(plan, *t) if t[1].numel() else tuple(self.empty(plan, t[1]))
 
+    def shapes_of(self, plan: Plan, pose: Tensor) -> list[tuple[int, ...]]:
+        return self.shapes(plan, tuple(pose.shape[:-1]), pose.shape[-1],
+                           max(pair.C for pair in plan.pairs))
+
     def empty(self, plan: Plan, pose: Tensor) -> list[Tensor]:
         """Outputs that are yet to be computed."""
-        pairs = (plan.pair,) if isinstance(plan.pair, Pair) else plan.pair
-        shapes = self.shapes(plan, tuple(pose.shape[:-1]), pose.shape[-1], max(p.C for p in pairs))
-        out = [pose.new_empty(shape) for shape in shapes]
+        out = [pose.new_empty(shape) for shape in self.shapes_of(plan, pose)]
         if self.name == "contacts":
             out[-1] = out[-1].to(torch.uint8)
         return out
@@ -141,7 +181,10 @@ class Contacts(Primitive):
     name = "contacts"
 
     def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
-        c = _calls.contacts(plan.pair, array(t[1]), array(t[2]), want=plan.want, index=array(t[0]))
+        dtype, shapes = plan.pairs[0].context.dtype, self.shapes_of(plan, t[1])
+        out = {name: POOL.take(shape, dtype) for name, shape in zip(plan.want, shapes)}
+        c = _calls.contacts(plan.pair, array(t[1]), array(t[2]), want=plan.want, out=out,
+                            index=array(t[0]))
         return tensors_of([*(getattr(c, name) for name in plan.want), c.status])
 
     def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,

@@ -7,9 +7,12 @@
     depth.clamp(min=0).sum().backward()
 
 Backward and forward mode, torch.func's vmap, grad, jvp, jacrev, jacfwd and hessian work, and
-torch.compile (backward mode there). Poses are tensors on the CPU, read without a copy where they are
+torch.compile (backward mode and vmap there; not torch.func's derivatives). Poses are tensors on the CPU, read without a copy where they are
 contiguous, float32 or float64 as the pair's context; others are refused. A pose that is not finite
 gives NaN, as do its gradients, and its status tells.
+
+Of large outputs that are gone up to 256 MB stay for the next ones. The vectorize and
+is_grads_batched of torch.autograd do not know such functions: torch.func's vmap does.
 
 torch, like a context on the CPU, takes all cores for itself: torch.set_num_threads keeps them apart.
 """
