@@ -1,4 +1,4 @@
-"""What abut.torch calls: primitives with their derivatives, for eager torch and for compiled programs.
+"""What abut.torch calls: primitives with their derivatives, eager and in compiled programs.
 
 A primitive runs on tensors (index, pose1, pose2, more ...) of one batch and says how cotangents go
 back through it and tangents through it, by other primitives. Of each are made
@@ -6,18 +6,15 @@ back through it and tangents through it, by other primitives. Of each are made
 - an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a forward
   mode. It knows pairs by their numbers.
 In a Function's backward and jvp tensors may be torch.func's, which have no data: there nothing but
-other primitives and torch's own functions may be called; in jvp not even the latter, for torch turns
-their forward mode off there, so that a jvp of a jvp would be zero.
+other primitives and torch's own functions may be called; in jvp not even the latter, for torch
+turns their forward mode off there, so that a jvp of a jvp would be zero.
 """
 from __future__ import annotations
 
 import inspect
-import math
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,10 +22,9 @@ from abut import _calls
 from abut._calls import OUTPUTS, REDUCTIONS, contact_shape
 from abut._native import lib
 from abut._objects import Pair, pair_of
+from abut._torch_arrays import POOL, array, check_poses, tensors_of
 
-DTYPES = {"f32": torch.float32, "f64": torch.float64}
-
-Tensors = Sequence["Tensor | None"]
+Tensors = Sequence[Any]  # each a tensor or None
 
 
 class Plan:
@@ -70,50 +66,10 @@ def total(*terms: Tensor | None) -> Tensor | None:
     return sum(given[1:], given[0]) if given else None
 
 
-def array(tensor: Tensor | None) -> np.ndarray[Any, Any] | None:
-    return None if tensor is None else tensor.numpy(force=True)  # of the CPU: no copy
-
-
-def tensors_of(arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Tensor, ...]:
-    return tuple(torch.from_numpy(a) for a in arrays)
-
-
-class Pool:
-    """Memory of large outputs that are gone, for the next ones of their size: a call that fills fresh
-    pages takes a tenth longer."""
-
-    least, most = 1 << 20, 1 << 28  # bytes of one output, and of all that is kept
-
-    def __init__(self) -> None:
-        self.free: dict[int, list[np.ndarray[Any, Any]]] = {}
-
-    def take(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        size = math.prod(shape) * dtype.itemsize
-        if size < self.least:
-            return np.empty(shape, dtype)
-        try:
-            block = self.free[size].pop()
-        except LookupError:
-            block = np.empty(size, np.uint8)
-        array = np.ndarray(shape, dtype, block)
-        weakref.finalize(array, self.give, block).atexit = False
-        return array
-
-    def give(self, block: np.ndarray[Any, Any]) -> None:
-        """Called where the last tensor goes, on any thread: each step is whole by itself."""
-        if sum(size * len(blocks) for size, blocks in list(self.free.items())) + block.size > self.most:
-            self.free = {}
-        if block.size <= self.most:
-            self.free.setdefault(block.size, []).append(block)
-
-
-POOL = Pool()
-
-
 def need_second_derivatives(what: str) -> None:
     if not hasattr(lib, "abut_vjp_tangent"):
-        raise NotImplementedError(f"{what} of contacts: the C library has no abut_vjp_tangent; reduce "
-                                  "has second derivatives")
+        raise NotImplementedError(f"{what} of contacts: the C library has no abut_vjp_tangent; "
+                                  "reduce has second derivatives")
 
 
 def refuse(what: str) -> NoReturn:
@@ -132,11 +88,11 @@ class Primitive:
     inputs: tuple[str, ...] = ()
     keeps = False
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         """Its outputs, of tensors with data."""
         raise NotImplementedError
 
-    def outputs(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def outputs(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         """The same; of no poses none are asked for."""
         return self.run(plan, *t) if t[1].numel() else tuple(self.empty(plan, t[1]))
 
@@ -169,10 +125,11 @@ class Primitive:
         self.function = make_function(self)
         self.operator = make_operator(self)
 
-    def __call__(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def __call__(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         if plan.compiled:
             return tuple(self.operator(plan.pair, plan.what, *t))
-        return self.function.apply(plan, *t)
+        made: tuple[Tensor, ...] = self.function.apply(plan, *t)
+        return made
 
 
 class Contacts(Primitive):
@@ -180,7 +137,7 @@ class Contacts(Primitive):
 
     name = "contacts"
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         dtype, shapes = plan.pairs[0].context.dtype, self.shapes_of(plan, t[1])
         out = {name: POOL.take(shape, dtype) for name, shape in zip(plan.want, shapes)}
         c = _calls.contacts(plan.pair, array(t[1]), array(t[2]), want=plan.want, out=out,
@@ -207,9 +164,10 @@ class Vjp(Primitive):
     name = "vjp"
     inputs = tuple(f"{name}_bar" for name in OUTPUTS)
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[3:])}
-        return tensors_of(_calls.vjp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]), **bars))
+        return tensors_of(_calls.vjp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]),
+                                     **bars))
 
     # With b the cotangents and J the Jacobian, J^T b is linear in b: back go J u, and the Hessian
     # of b's sum times u, which is symmetric.
@@ -238,7 +196,7 @@ class Jvp(Primitive):
     name = "jvp"
     inputs = ("tangent1", "tangent2")
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         c = _calls.jvp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]), want=plan.want,
                        tangent1=array(t[3]), tangent2=array(t[4]))
         return tensors_of([getattr(c, name) for name in plan.want])
@@ -260,8 +218,8 @@ class Jvp(Primitive):
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
         if some(along[:2]):
-            refuse("second derivatives of contacts by forward mode twice: take jacfwd of jacrev, or "
-                   "reduce, which has them")
+            refuse("second derivatives of contacts by forward mode twice: take jacfwd of jacrev, "
+                   "or reduce, which has them")
         return JVP(plan, *t[:3], *along[2:]) if some(along) else [None] * len(plan.want)
 
 
@@ -271,7 +229,7 @@ class VjpTangent(Primitive):
     name = "vjp_tangent"
     inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in OUTPUTS))
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         need_second_derivatives("second derivatives")
         bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[5:9])}
         slopes = {f"{name}_tangent": array(slope) for name, slope in zip(OUTPUTS, t[9:])}
@@ -292,7 +250,7 @@ class Reduce(Primitive):
 
     name = "reduce"
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         return tensors_of([_calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what,
                                          index=array(t[0])).value])
 
@@ -301,7 +259,7 @@ class Reduce(Primitive):
         return [lead]
 
     # Where a gradient will be asked for it comes with the value, by one call.
-    def __call__(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def __call__(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         if plan.what in REDUCTIONS and torch.is_grad_enabled() and (
                 t[1].requires_grad or t[2].requires_grad):
             return GRADIENT(plan, *t)[:1]
@@ -327,7 +285,9 @@ def times(bar: Tensor | None, slopes: Tensors) -> Tensors:
 
 def dot(slopes: Tensors, along: Tensors) -> Tensor:
     """Of each pose, the sum of both sides' products; without a tangent it is zero."""
-    return Dot.apply(*(x for pair in zip(slopes, along) if pair[1] is not None for x in pair))
+    made: Tensor = Dot.apply(*(x for pair in zip(slopes, along) if pair[1] is not None
+                               for x in pair))
+    return made
 
 
 class Dot(torch.autograd.Function):
@@ -367,7 +327,7 @@ class Gradient(Primitive):
     name = "gradient"
     keeps = True
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what, grad=True,
                           index=array(t[0]))
         return tensors_of([r.value, r.grad1, r.grad2])
@@ -393,7 +353,7 @@ class Hvp(Primitive):
     name = "hvp"
     inputs = ("tangent1", "tangent2")
 
-    def run(self, plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+    def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
         return tensors_of(_calls.hvp(plan.pair, array(t[1]), array(t[2]), plan.what,
                                      tangent1=array(t[3]), tangent2=array(t[4]), index=array(t[0])))
 
@@ -436,7 +396,7 @@ def make_function(primitive: Primitive) -> Any:
 
     class Rules:
         @staticmethod
-        def forward(plan: Plan, *t: Tensor | None) -> tuple[Tensor, ...]:
+        def forward(plan: Plan, *t: Any) -> tuple[Tensor, ...]:
             return primitive.outputs(plan, *t)
 
         @staticmethod
@@ -459,7 +419,7 @@ def make_function(primitive: Primitive) -> Any:
             return tuple(primitive.jvp(ctx.plan, kept[:count], kept[count:], along))
 
         @staticmethod
-        def vmap(info: Any, in_dims: Any, plan: Plan, *t: Tensor | None) -> Any:
+        def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
             out = primitive(plan, *(folded(x, axis, info.batch_size)
                                     for x, axis in zip(t, in_dims[1:])))
             return out, (0,) * len(out)
@@ -477,12 +437,12 @@ def make_function(primitive: Primitive) -> Any:
 def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
     more = "".join(f", Tensor? {name}" for name in primitive.inputs)
 
-    def run(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
+    def run(pairs: Sequence[int], what: str, *t: Any) -> list[Tensor]:
         listed = tuple(pair_of(number) for number in pairs)
         check_poses(listed, t[1], t[2])
         return list(primitive.outputs(Plan(listed[0] if t[0] is None else listed, what), *t))
 
-    def fake(pairs: Sequence[int], what: str, *t: Tensor | None) -> list[Tensor]:
+    def fake(pairs: Sequence[int], what: str, *t: Any) -> list[Tensor]:
         listed = tuple(pair_of(number) for number in pairs)
         check_poses(listed, t[1], t[2])
         return primitive.empty(Plan(listed, what), t[1])
@@ -495,39 +455,20 @@ def make_operator(primitive: Primitive) -> Callable[..., list[Tensor]]:
     def backward(ctx: Any, bars: Tensors) -> Any:
         return (None, None, None, *back(primitive, ctx, ctx.needs_input_grad[3:], bars))
 
-    def vmap(info: Any, in_dims: Any, pairs: Sequence[int], what: str, *t: Tensor | None) -> Any:
+    def vmap(info: Any, in_dims: Any, pairs: Sequence[int], what: str, *t: Any) -> Any:
         out = operator(pairs, what, *(folded(x, axis, info.batch_size)
                                       for x, axis in zip(t, in_dims[2:])))
         return out, [0] * len(out)
 
     operator = torch.library.custom_op(
         f"abut::{primitive.name}", run, mutates_args=(), device_types="cpu",
-        schema=f"(int[] pairs, str what, Tensor? index, Tensor pose1, Tensor pose2{more}) -> Tensor[]")
+        schema="(int[] pairs, str what, Tensor? index, Tensor pose1, Tensor pose2"
+               f"{more}) -> Tensor[]")
     operator.register_fake(fake)
     operator.register_autograd(backward, setup_context=setup_context)
     if hasattr(operator, "register_vmap"):
         operator.register_vmap(vmap)
     return operator
-
-
-def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
-    """Poses must be tensors of the CPU and of the context's precision: they are never converted."""
-    wanted = DTYPES[pairs[0].context.precision]
-    for name, pose in (("pose1", pose1), ("pose2", pose2)):
-        if not isinstance(pose, Tensor):
-            raise ValueError(f"{name} is a {type(pose).__name__}, not a tensor")
-        if pose.dtype != wanted:
-            raise ValueError(f"{name} is {pose.dtype}, and the context computes in {wanted}: convert "
-                             "it, or open a context of that precision")
-        if pose.device.type != "cpu" or pose.layout != torch.strided:
-            raise ValueError(f"{name} is on {pose.device}, {pose.layout}: a dense tensor on the cpu "
-                             "is needed")
-        if not pose.ndim or pose.shape[-1] not in (6, 7):
-            raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 "
-                             "numbers, or position and quaternion, 7")
-    if pose1.shape[-1] != pose2.shape[-1]:
-        raise ValueError(f"pose1 has {pose1.shape[-1]} numbers a pose and pose2 {pose2.shape[-1]}: "
-                         "both are twists, or both are positions with quaternions")
 
 
 CONTACTS, VJP, JVP, VJP_TANGENT = Contacts(), Vjp(), Jvp(), VjpTangent()

@@ -7,14 +7,15 @@
     depth.clamp(min=0).sum().backward()
 
 Backward and forward mode, torch.func's vmap, grad, jvp, jacrev, jacfwd and hessian work, and
-torch.compile (backward mode and vmap there; not torch.func's derivatives). Poses are tensors on the CPU, read without a copy where they are
-contiguous, float32 or float64 as the pair's context; others are refused. A pose that is not finite
-gives NaN, as do its gradients, and its status tells.
+torch.compile (backward mode and vmap there; not torch.func's derivatives). Poses are tensors on the
+CPU, read without a copy where they are contiguous, float32 or float64 as the pair's context; others
+are refused. A pose that is not finite gives NaN, as do its gradients, and its status tells.
 
 Of large outputs that are gone up to 256 MB stay for the next ones. The vectorize and
 is_grads_batched of torch.autograd do not know such functions: torch.func's vmap does.
 
-torch, like a context on the CPU, takes all cores for itself: torch.set_num_threads keeps them apart.
+torch, like a context on the CPU, takes all cores for itself: torch.set_num_threads keeps them
+apart.
 """
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from torch import Tensor
 from abut._arrays import check_names
 from abut._calls import OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
-from abut._torch import CONTACTS, REDUCE, Plan, check_poses
+from abut._torch import CONTACTS, REDUCE, Plan
+from abut._torch_arrays import check_poses
 
 __all__ = ["Contacts", "contacts", "reduce"]
 
@@ -52,16 +54,17 @@ class Contacts(NamedTuple):
 
 def _plan(pair: Pairs, what: str, index: Any) -> tuple[Plan, tuple[Pair, ...]]:
     """How it is called: compiled programs know pairs by number."""
-    single = isinstance(pair, Pair)
-    if single and index is not None:
-        raise ValueError("index tells of a list of pairs which one each pose is of; there is one pair")
-    if not single and index is None:
+    one = isinstance(pair, Pair)
+    if one and index is not None:
+        raise ValueError("index tells of a list of pairs which one each pose is of; there is one "
+                         "pair")
+    if not one and index is None:
         raise ValueError("a list of pairs needs index, which tells of each pose the pair")
     if torch.compiler.is_compiling():
-        listed = (pair,) if single else tuple(pair)
+        listed: tuple[Any, ...] = (pair,) if isinstance(pair, Pair) else tuple(pair)
         return Plan([p.number for p in listed], what, True), listed
-    listed = (pair,) if single else _list_of(pair)
-    return Plan(pair if single else listed, what), listed
+    listed = (pair,) if isinstance(pair, Pair) else _list_of(pair)
+    return Plan(pair if one else listed, what), listed
 
 
 def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor, pose2: Tensor,
@@ -71,10 +74,10 @@ def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor, pose2: Tensor,
         check_poses(pairs, pose1, pose2)
     if pose1.shape != pose2.shape:
         try:
-            pose1, pose2 = torch.broadcast_tensors(pose1, pose2)
+            pose1, pose2 = torch.broadcast_tensors(pose1, pose2)  # type: ignore[no-untyped-call]
         except RuntimeError:
-            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, "
-                             "which are not of one batch") from None
+            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 "
+                             f"{tuple(pose2.shape)}, which are not of one batch") from None
     if index is None:
         return None, pose1, pose2
     which = torch.as_tensor(index)

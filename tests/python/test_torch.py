@@ -100,9 +100,11 @@ def test_golden(f64, case):
                               [bars[f"{name}_bar"] for name in OUTPUTS])
     compare(vjp, (expected["vjp_g1"], expected["vjp_g2"]))
     for mean in (at.reduce(pair, x1, x2, "mean_distance"), at.contacts(pair, x1, x2).d.mean(1)):
-        compare(torch.autograd.grad(mean.sum(), (x1, x2)), (expected["mean_g1"], expected["mean_g2"]))
+        compare(torch.autograd.grad(mean.sum(), (x1, x2)),
+                (expected["mean_g1"], expected["mean_g2"]))
     along = tuple(t.expand_as(given["s1"]) for t in expected["tangent"])
-    _, slopes = torch.func.jvp(lambda *x: at.contacts(pair, *x)[:4], (given["s1"], given["s2"]), along)
+    _, slopes = torch.func.jvp(lambda *x: at.contacts(pair, *x)[:4], (given["s1"], given["s2"]),
+                               along)
     for name, slope in zip(OUTPUTS, slopes):
         compare((slope,), (expected[f"jvp_{name}"],))
 
@@ -179,10 +181,10 @@ def test_list_of_pairs(f64, small, poses):
         same(c.d[1], at.contacts(small, x1, x2).d[1])
     which = torch.tensor([1, 0])
     assert torch.autograd.gradcheck(
-        lambda *x: at.contacts([small, other], *x, index=which)[:4], (x1, x2), check_forward_ad=True,
-        fast_mode=True)
-    got = torch.func.vmap(lambda x, i: at.reduce([small, other], x1[0], x, "energy", index=i))(x2, which)
-    same(got, at.reduce([small, other], x1[0], x2, "energy", index=which))
+        lambda *x: at.contacts([small, other], *x, index=which)[:4], (x1, x2),
+        check_forward_ad=True, fast_mode=True)
+    got = torch.func.vmap(lambda x, i: at.reduce([small, other], x1[0], x, "energy", index=i))
+    same(got(x2, which), at.reduce([small, other], x1[0], x2, "energy", index=which))
 
 
 # ---- derivatives ----
@@ -257,7 +259,8 @@ def test_what_has_no_derivative_is_refused(small, poses):
         torch.func.jvp(lambda y: at.reduce(small, poses[0], y, "minimum_distance"), (poses[1],),
                        (poses[1],))
     with pytest.raises(NotImplementedError, match="forward mode twice"):
-        torch.func.jacfwd(torch.func.jacfwd(lambda y: at.contacts(small, poses[0], y).d.sum()))(poses[1])
+        torch.func.jacfwd(torch.func.jacfwd(
+            lambda y: at.contacts(small, poses[0], y).d.sum()))(poses[1])
     with pytest.raises(NotImplementedError, match="third"):
         torch.func.jacrev(torch.func.hessian(
             lambda y: at.reduce(small, poses[0][0], y, "energy")))(poses[1][0])
@@ -308,7 +311,8 @@ def test_transforms_of_reductions(small, poses, kind):
         return at.reduce(small, x1[0], y, kind)
 
     many = torch.cat([x2, x2 + 1e-3])
-    wanted = torch.from_numpy(abut.reduce(small, x1[0].numpy(), many.numpy(), kind, grad=True).grad2)
+    x = x1[0].numpy(), many.numpy()
+    wanted = torch.from_numpy(abut.reduce(small, *x, kind, grad=True).grad2)
     same(func.vmap(func.grad(f))(many), wanted)
     same(func.grad(lambda y: func.vmap(f)(y).sum())(many), wanted)
     same(func.vmap(func.jacfwd(f))(many), wanted)
@@ -316,13 +320,13 @@ def test_transforms_of_reductions(small, poses, kind):
     along = torch.ones_like(many)
     same(func.vmap(lambda y, t: func.jvp(f, (y,), (t,))[1])(many, along), wanted.sum(1))
     same(func.jvp(func.vmap(f), (many,), (along,))[1], wanted.sum(1))
-    whole = torch.from_numpy(abut.hessian(small, x1[0].numpy(), many.numpy(), kind, moving=2))
+    whole = torch.from_numpy(abut.hessian(small, *x, kind, moving=2))
     for hessian in (func.hessian(f), func.jacrev(func.jacrev(f)), func.jacrev(func.jacfwd(f)),
                     func.jacfwd(func.jacfwd(f))):
         same(func.vmap(hessian)(many), whole, 1e-9)
         same(hessian(many[0]), whole[0], 1e-9)
-    slope = func.jvp(lambda z: func.vmap(lambda y, t: func.jvp(f, (y,), (t,))[1])(z, along), (many,),
-                     (along,))[1]
+    mapped = func.vmap(lambda y, t: func.jvp(f, (y,), (t,))[1])
+    slope = func.jvp(lambda z: mapped(z, along), (many,), (along,))[1]
     same(slope, whole.sum((1, 2)), 1e-9)
     slope = func.jvp(lambda z: func.jvp(func.vmap(f), (z,), (along,))[1], (many,), (along,))[1]
     same(slope, whole.sum((1, 2)), 1e-9)
@@ -369,7 +373,8 @@ def test_jacobians_of_contacts(small, poses):
 def test_forward_mode_of_dual_numbers(small, poses):
     with torch.autograd.forward_ad.dual_level():
         y = torch.autograd.forward_ad.make_dual(poses[1], torch.ones_like(poses[1]))
-        value, slope = torch.autograd.forward_ad.unpack_dual(at.reduce(small, poses[0], y, "energy"))
+        value, slope = torch.autograd.forward_ad.unpack_dual(
+            at.reduce(small, poses[0], y, "energy"))
     wanted = abut.reduce(small, poses[0].numpy(), poses[1].numpy(), "energy", grad=True)
     same(value, torch.from_numpy(wanted.value))
     same(slope, torch.from_numpy(wanted.grad2.sum(1)))
@@ -398,7 +403,8 @@ def op_arguments(name, pair, poses):
     }[name]
 
 
-@pytest.mark.parametrize("name", ["contacts", "vjp", "jvp", "vjp_tangent", "reduce", "gradient", "hvp"])
+@pytest.mark.parametrize("name", ["contacts", "vjp", "jvp", "vjp_tangent", "reduce", "gradient",
+                                  "hvp"])
 def test_opcheck(small, poses, name):
     if name == "vjp_tangent" and not HAS_VJP_TANGENT:
         pytest.skip("the library has no abut_vjp_tangent")
@@ -437,8 +443,8 @@ def test_compile_keeps_pairs_apart(f64, small, poses):
     for pair in (small, other, small):
         same(compiled(pair, *poses), at.reduce(pair, *poses, "soft_minimum"), 0)
     assert float((compiled(other, *poses) - compiled(small, *poses)).abs().max()) > 1e-6
-    many = torch.compile(lambda *x, index: at.contacts([small, other], *x, index=index).d, fullgraph=True,
-                         backend="aot_eager")
+    many = torch.compile(lambda *x, index: at.contacts([small, other], *x, index=index).d,
+                         fullgraph=True, backend="aot_eager")
     which = torch.tensor([1, 0])
     same(many(*poses, index=which), at.contacts([small, other], *poses, index=which).d, 0)
 

@@ -1,0 +1,76 @@
+"""Tensors as arrays that the library can read, and back."""
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from abut._objects import Pair
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64}
+
+
+def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
+    """Poses must be tensors of the CPU and of the context's precision: they are never converted."""
+    wanted = DTYPES[pairs[0].context.precision]
+    for name, pose in (("pose1", pose1), ("pose2", pose2)):
+        if not isinstance(pose, Tensor):
+            raise ValueError(f"{name} is a {type(pose).__name__}, not a tensor")
+        if pose.dtype != wanted:
+            raise ValueError(f"{name} is {pose.dtype}, and the context computes in {wanted}: "
+                             "convert it, or open a context of that precision")
+        if pose.device.type != "cpu" or pose.layout != torch.strided:
+            raise ValueError(f"{name} is on {pose.device}, {pose.layout}: a dense tensor on the "
+                             "cpu is needed")
+        if not pose.ndim or pose.shape[-1] not in (6, 7):
+            raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 "
+                             "numbers, or position and quaternion, 7")
+    if pose1.shape[-1] != pose2.shape[-1]:
+        raise ValueError(f"pose1 has {pose1.shape[-1]} numbers a pose and pose2 {pose2.shape[-1]}: "
+                         "both are twists, or both are positions with quaternions")
+
+
+def array(tensor: Tensor | None) -> Any:
+    return None if tensor is None else tensor.numpy(force=True)  # of the CPU: no copy
+
+
+def tensors_of(arrays: Sequence[Any]) -> tuple[Tensor, ...]:
+    return tuple(torch.from_numpy(a) for a in arrays)
+
+
+class Pool:
+    """Memory of large outputs that are gone, for the next ones of their size: a call that fills
+    fresh pages takes a tenth longer."""
+
+    least, most = 1 << 20, 1 << 28  # bytes of one output, and of all that is kept
+
+    def __init__(self) -> None:
+        self.free: dict[int, list[np.ndarray[Any, Any]]] = {}
+
+    def take(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        size = math.prod(shape) * dtype.itemsize
+        if size < self.least:
+            return np.empty(shape, dtype)
+        try:
+            block = self.free[size].pop()
+        except LookupError:
+            block = np.empty(size, np.uint8)
+        array = np.ndarray(shape, dtype, block)
+        weakref.finalize(array, self.give, block).atexit = False
+        return array
+
+    def give(self, block: np.ndarray[Any, Any]) -> None:
+        """Called where the last tensor goes, on any thread: each step is whole by itself."""
+        kept = sum(size * len(blocks) for size, blocks in list(self.free.items()))
+        if kept + block.size > self.most:
+            self.free = {}
+        if block.size <= self.most:
+            self.free.setdefault(block.size, []).append(block)
+
+
+POOL = Pool()
