@@ -89,7 +89,7 @@ def pointer(array: np.ndarray[Any, Any] | None) -> Any:
     """Where an array lies; it must outlive what is done with it."""
     if array is None:
         return ffi.NULL
-    return ffi.from_buffer(array) if array.size else ffi.NULL
+    return ffi.from_buffer(array)
 
 
 def check_names(given: Iterable[str], known: Sequence[str], what: str) -> None:

@@ -31,7 +31,8 @@ class Plan:
     """What is fixed in a call; to torch a leaf.
 
     pair   a Pair, or a tuple of pairs, of which index tells; numbers in a compiled program
-    what   the outputs wanted, joined by commas, or the reduction
+    what   the outputs wanted, joined by commas, or the reduction, with ",nearest" where the least
+           distance is wanted too
     """
 
     __slots__ = ("compiled", "pair", "what")
@@ -45,6 +46,14 @@ class Plan:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         return (self.pair,) if isinstance(self.pair, Pair) else self.pair
+
+    @property
+    def reduction(self) -> str:
+        return self.what.partition(",")[0]
+
+    @property
+    def nearest(self) -> bool:
+        return "," in self.what
 
     @property
     def want(self) -> tuple[str, ...]:
@@ -246,23 +255,25 @@ class VjpTangent(Primitive):
 
 
 class Reduce(Primitive):
-    """One number a pose."""
+    """One number a pose; and the least distance, a constant to derivatives, where it is wanted."""
 
     name = "reduce"
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        return tensors_of([_calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what,
-                                         index=array(t[0])).value])
+        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.reduction,
+                          nearest=plan.nearest, index=array(t[0]))
+        return tensors_of([r.value, r.nearest] if plan.nearest else [r.value])
 
     def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
                count: int) -> list[tuple[int, ...]]:
-        return [lead]
+        return [lead] * (1 + plan.nearest)
 
     # Where a gradient will be asked for it comes with the value, by one call.
     def __call__(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        if plan.what in REDUCTIONS and torch.is_grad_enabled() and (
+        if plan.reduction in REDUCTIONS and torch.is_grad_enabled() and (
                 t[1].requires_grad or t[2].requires_grad):
-            return GRADIENT(plan, *t)[:1]
+            made = GRADIENT(plan, *t)
+            return (made[0], *made[3:])
         return super().__call__(plan, *t)
 
     def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
@@ -270,13 +281,14 @@ class Reduce(Primitive):
         return times(bars[0], gradients(plan, t)) if some(bars) else (None, None)
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
-        return (dot(gradients(plan, t), along),) if some(along) else (None,)
+        slope = dot(gradients(plan, t), along) if some(along) else None
+        return (slope, None) if plan.nearest else (slope,)
 
 
 def gradients(plan: Plan, t: Tensors) -> Tensors:
-    if plan.what not in REDUCTIONS:
-        refuse(f"derivatives of {plan.what}: soft_minimum has them")
-    return GRADIENT(plan, *t)[1:]
+    if plan.reduction not in REDUCTIONS:
+        refuse(f"derivatives of {plan.reduction}: soft_minimum has them")
+    return GRADIENT(plan.of(plan.reduction), *t)[1:]
 
 
 def times(bar: Tensor | None, slopes: Tensors) -> Tensors:
@@ -322,29 +334,29 @@ class Dot(torch.autograd.Function):
 
 
 class Gradient(Primitive):
-    """A reduction's value and its gradients by both poses."""
+    """A reduction's value and its gradients by both poses; the least distance where it is wanted."""
 
     name = "gradient"
     keeps = True
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.what, grad=True,
-                          index=array(t[0]))
-        return tensors_of([r.value, r.grad1, r.grad2])
+        r = _calls.reduce(plan.pair, array(t[1]), array(t[2]), plan.reduction, grad=True,
+                          nearest=plan.nearest, index=array(t[0]))
+        return tensors_of([r.value, r.grad1, r.grad2] + [r.nearest] * plan.nearest)
 
     def shapes(self, plan: Plan, lead: tuple[int, ...], width: int,
                count: int) -> list[tuple[int, ...]]:
-        return [lead, (*lead, width), (*lead, width)]
+        return [lead, (*lead, width), (*lead, width)] + [lead] * plan.nearest
 
     def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
                  bars: Tensors) -> Tensors:
-        products = HVP(plan, *t, *bars[1:]) if some(bars[1:]) else (None, None)
-        return [total(*terms) for terms in zip(times(bars[0], out[1:]), products)]
+        products = HVP(plan, *t, *bars[1:3]) if some(bars[1:3]) else (None, None)
+        return [total(*terms) for terms in zip(times(bars[0], out[1:3]), products)]
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
         if not some(along):
-            return [None] * 3
-        return (dot(out[1:], along), *HVP(plan, *t, *along))
+            return [None] * (3 + plan.nearest)
+        return (dot(out[1:3], along), *HVP(plan, *t, *along), *[None] * plan.nearest)
 
 
 class Hvp(Primitive):
@@ -354,7 +366,7 @@ class Hvp(Primitive):
     inputs = ("tangent1", "tangent2")
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        return tensors_of(_calls.hvp(plan.pair, array(t[1]), array(t[2]), plan.what,
+        return tensors_of(_calls.hvp(plan.pair, array(t[1]), array(t[2]), plan.reduction,
                                      tangent1=array(t[3]), tangent2=array(t[4]), index=array(t[0])))
 
     # The Hessian is symmetric.
@@ -406,7 +418,8 @@ def make_function(primitive: Primitive) -> Any:
             kept = (*inputs[1:], *output) if primitive.keeps else inputs[1:]
             ctx.save_for_backward(*kept)
             ctx.save_for_forward(*kept)
-            if primitive.name == "contacts":
+            if primitive.name == "contacts" or (
+                    primitive.name in ("reduce", "gradient") and ctx.plan.nearest):
                 ctx.mark_non_differentiable(output[-1])
 
         @staticmethod

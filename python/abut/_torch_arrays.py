@@ -60,7 +60,7 @@ class Pool:
             block = self.free[size].pop()
         except LookupError:
             block = np.empty(size, np.uint8)
-        array = np.ndarray(shape, dtype, block)
+        array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, block)
         weakref.finalize(array, self.give, block).atexit = False
         return array
 

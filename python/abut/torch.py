@@ -108,13 +108,16 @@ def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] =
     return Contacts(**dict(zip(names, made)), status=made[-1])
 
 
-def reduce(pair: Pairs, pose1: Tensor, pose2: Tensor, kind: str, *, index: Any = None) -> Tensor:
-    """One smooth number a pose (...); no manifold is kept in memory.
+def reduce(pair: Pairs, pose1: Tensor, pose2: Tensor, kind: str, *, nearest: bool = False,
+           index: Any = None) -> Any:
+    """One smooth number a pose (...); no manifold is kept in memory. With `nearest` a pair of
+    tensors: that, and the least distance of a vertex [m], which counts as constant.
 
     kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
            max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without
            derivatives, "minimum_distance" [m]
     """
     check_names((kind,), VALUES, "a reduction")
-    plan, pairs = _plan(pair, kind, index)
-    return REDUCE(plan, *_batch(plan, pairs, pose1, pose2, index))[0]
+    plan, pairs = _plan(pair, kind + ",nearest" if nearest else kind, index)
+    made = REDUCE(plan, *_batch(plan, pairs, pose1, pose2, index))
+    return (made[0], made[1].detach()) if nearest else made[0]

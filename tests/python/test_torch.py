@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import threading
 
+import conftest
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -565,3 +566,29 @@ def test_bad_arguments(small, poses):
     pair.close()
     with pytest.raises(ValueError, match="closed"):
         at.contacts(pair, *poses)
+
+
+def test_example():
+    conftest.follows_separate("separate_torch.py")
+
+
+def test_nearest(contexts):
+    pair = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
+    p1, p2 = (torch.from_numpy(conftest.random_poses(5, np.float32, seed)) for seed in (1, 2))
+    wanted = abut.reduce(pair, p1, p2, "energy", grad=True, nearest=True)
+    for needs in (False, True):
+        y = p2.clone().requires_grad_(needs)
+        value, nearest = at.reduce(pair, p1, y, "energy", nearest=True)
+        np.testing.assert_array_equal(value.detach(), wanted.value)
+        np.testing.assert_array_equal(nearest, wanted.nearest)
+        assert not nearest.requires_grad and value.requires_grad == needs
+    value.sum().backward()
+    np.testing.assert_array_equal(y.grad, wanted.grad2)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(p2, torch.ones_like(p2))
+        value, nearest = at.reduce(pair, p1, dual, "energy", nearest=True)
+        slope = torch.autograd.forward_ad.unpack_dual(value).tangent
+        np.testing.assert_allclose(slope, wanted.grad2.sum(1), rtol=1e-4, atol=1e-8)
+    compiled = torch.compile(lambda y: at.reduce(pair, p1, y, "energy", nearest=True),
+                             fullgraph=True, backend="aot_eager")
+    np.testing.assert_array_equal(compiled(p2)[1], wanted.nearest)
