@@ -14,6 +14,7 @@
 #include <abut/abut.h>
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { STARTS_MOST = 4096, STEPS_MOST = 100, STEPS_A_LINE = 5 };
 
@@ -161,14 +162,22 @@ static abut_status go_on(abut_context context, abut_pair pair, uint64_t *moved)
   return status;
 }
 
+static double seconds(void)
+{
+  struct timespec now;
+  timespec_get(&now, TIME_UTC);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* A device that fails costs what was done since the state was saved last: it is done again. */
 static abut_status descend(abut_context context, abut_pair pair)
 {
   size_t apart = 0;
   uint64_t moved = 0;
   int steps = 0;
-  abut_status status;
-  if ((status = look(pair, POSE)) ||
+  abut_status status = look(pair, POSE); /* kernels are built */
+  const double begin = seconds();
+  if (status || (status = look(pair, POSE)) ||
       (status = abut_combine_state(array[HALF], 0.0, array[NEAREST], 0.5)) ||
       (status = abut_save_state(state)) || (status = report(0, &apart))) {
     return status;
@@ -185,6 +194,7 @@ static abut_status descend(abut_context context, abut_pair pair)
       steps += STEPS_A_LINE;
     }
   }
+  printf("%.3f s\n", seconds() - begin);
   printf("%llu bytes went up or down in %d steps\n", (unsigned long long)moved, steps);
   return ABUT_SUCCESS;
 }
