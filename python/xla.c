@@ -274,12 +274,13 @@ static void write_value(call *c)
   void **const places[] = {&r->mean_distance, &r->activity, &r->energy, &r->soft_minimum,
                            &r->minimum_distance};
   const int64_t kind = number(c->frame, "reduction");
-  if (kind < 0 || kind > MINIMUM_DISTANCE) {
-    refuse(c, "there is no reduction %lld", (long long)kind);
+  const bool nearest = number(c->frame, "nearest");
+  if (kind < 0 || kind > MINIMUM_DISTANCE || (nearest && kind == MINIMUM_DISTANCE)) {
+    refuse(c, "there is no reduction %lld, or it is asked for twice", (long long)kind);
     return;
   }
   *places[kind] = result(c, 1);
-  if (number(c->frame, "nearest")) {
+  if (nearest) {
     r->minimum_distance = result(c, 1);
   }
 }

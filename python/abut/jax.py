@@ -374,6 +374,9 @@ def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = Fa
     a vertex [m], which counts as constant."""
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
+    if nearest and kind == "minimum_distance":
+        least = reduce(pair, pose1, pose2, kind, index=index)
+        return least, least
     operands, shared = _operands(pair, pose1, pose2, index)
     values = _value.bind(*operands, reduction=VALUES.index(kind), nearest=int(nearest), **shared)
     return tuple(values) if nearest else values[0]

@@ -444,3 +444,5 @@ def test_nearest(contexts):
     slope, nearest = jax.jit(jax.grad(loss, has_aux=True))(p2)
     np.testing.assert_array_equal(nearest, wanted.nearest)  # which counts as constant
     np.testing.assert_allclose(slope, wanted.grad2, rtol=1e-5, atol=1e-9)
+    for same in aj.reduce(pair, p1, p2, "minimum_distance", nearest=True):
+        np.testing.assert_array_equal(same, wanted.nearest)
