@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "python-calls.json"
 PAGE = ROOT / "docs" / "benchmarks" / "python.md"
 BEGIN, END = "<!-- calls: begin -->", "<!-- calls: end -->"
-TURNS = {1: 401, 1024: 41}
+TURNS = {1: 2001, 1024: 41}
 OUTPUTS = ("p", "d", "n", "activity")
 
 

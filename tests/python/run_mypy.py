@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The package under `mypy --strict`: run_mypy.py ROOT. Exit status 77 without mypy."""
+"""The package under `mypy --strict`, and its stub against the module: run_mypy.py ROOT. Exit status 77
+without mypy."""
 import importlib.util
 import subprocess
 import sys
@@ -9,8 +10,10 @@ if importlib.util.find_spec("mypy") is None:
     print("Python's mypy is not there")
     sys.exit(77)
 with tempfile.TemporaryDirectory() as cache:
-    status = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, "--config-file",
-                             f"{sys.argv[1]}/pyproject.toml", "-p", "abut"],
-                            cwd=f"{sys.argv[1]}/python").returncode
-print("0 passed, 1 failed" if status else "1 passed, 0 failed")
-sys.exit(status)
+    settings = ["--config-file", f"{sys.argv[1]}/pyproject.toml"]
+    strict = ["-m", "mypy", "--strict", "--cache-dir", cache, *settings, "-p", "abut"]
+    failed = sum(subprocess.run([sys.executable, *command], cwd=folder).returncode != 0
+                 for command, folder in ((strict, f"{sys.argv[1]}/python"),
+                                         (["-m", "mypy.stubtest", "abut._abut"], cache)))
+print(f"{2 - failed} passed, {failed} failed")
+sys.exit(failed != 0)
