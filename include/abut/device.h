@@ -26,7 +26,8 @@
  * thread at a time. One context, with its bodies, pairs and states, may be used from any threads:
  * its calls take turns, and nothing else of the caller's is locked. A handle that another thread has
  * destroyed meanwhile is found stale. Progress functions are called within a call, from its own
- * thread, and should not call the context.
+ * thread, and should not call the context; to destroy anything of it there is refused
+ * (ABUT_ERROR_ARGUMENT).
  *
  * Forks: what was opened before fork() is refused in the child (ABUT_ERROR_HANDLE), at once and
  * without a word to a driver. Where OpenCL was asked before, drivers hang in the child: a context

@@ -10,6 +10,7 @@ struct gate {
   pthread_mutex_t lock;
   pid_t process; /* whose context it is */
   bool taken, inner;
+  unsigned depth; /* calls within each other, of the thread that is inside */
   gate *next;
 };
 
@@ -114,13 +115,26 @@ abut_status gate_enter(pool *p, handle h, gate **out)
     pthread_mutex_unlock(&g->lock);
     return ABUT_ERROR_HANDLE;
   }
+  ++g->depth;
   *out = g;
+  return ABUT_SUCCESS;
+}
+
+abut_status gate_enter_alone(pool *p, handle h, gate **out)
+{
+  TRY(gate_enter(p, h, out));
+  if ((*out)->depth > 1) {
+    gate_leave(out);
+    *out = NULL;
+    return fail(ABUT_ERROR_ARGUMENT, "nothing is destroyed from within a call with its context");
+  }
   return ABUT_SUCCESS;
 }
 
 void gate_leave(gate **g)
 {
   if (*g) {
+    --(*g)->depth;
     pthread_mutex_unlock(&(*g)->lock);
   }
 }

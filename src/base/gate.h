@@ -9,7 +9,6 @@
 #define ABUT_BASE_GATE_H
 
 #include "base/handle.h"
-#include <stdbool.h>
 
 /* A gate that nobody has; it belongs to this process. Gates of contexts that are lent within a call
  * (inner) and of others are not each other's: the one is always entered behind the other. */
@@ -22,6 +21,10 @@ void gate_give_back(gate *g);
  * is stale by then, or of another process. */
 abut_status gate_enter(pool *p, handle h, gate **out);
 
+/* The same for a call that destroys: refused from within another one, as from a progress function,
+ * whose ground it would take away. */
+abut_status gate_enter_alone(pool *p, handle h, gate **out);
+
 /* NULL is allowed. */
 void gate_leave(gate **g);
 
@@ -29,5 +32,8 @@ void gate_leave(gate **g);
 #define ENTER(pool_, handle_)                                            \
   gate *entered __attribute__((cleanup(gate_leave))) = NULL;             \
   TRY(gate_enter(&(pool_), (handle){(handle_).index, (handle_).generation}, &entered))
+#define ENTER_ALONE(pool_, handle_)                                      \
+  gate *entered __attribute__((cleanup(gate_leave))) = NULL;             \
+  TRY(gate_enter_alone(&(pool_), (handle){(handle_).index, (handle_).generation}, &entered))
 
 #endif

@@ -3,6 +3,7 @@
 #define ABUT_BASE_HANDLE_H
 
 #include <abut/status.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct handle {
@@ -23,6 +24,9 @@ void *pool_get(pool *p, handle h);
 
 /* The gate of a handle; NULL and an error text likewise. */
 gate *pool_gate(pool *p, handle h);
+
+/* Whether two handles pass one gate: an object of another one may be destroyed at any time. */
+bool pool_share(pool *p, handle a, pool *q, handle b);
 
 /* Locks all pools, so that a process may fork. */
 void pools_lock(void);

@@ -291,7 +291,7 @@ done:
 
 abut_status abut_destroy_state(abut_state handle_)
 {
-  ENTER(state_pool, handle_);
+  ENTER_ALONE(state_pool, handle_);
   state *s = state_get(handle_);
   if (!s) {
     return ABUT_ERROR_HANDLE;

@@ -415,7 +415,7 @@ done:
 
 abut_status abut_destroy_body(abut_body handle_)
 {
-  ENTER(body_pool, handle_);
+  ENTER_ALONE(body_pool, handle_);
   body *b = body_get(handle_);
   if (!b) {
     return ABUT_ERROR_HANDLE;

@@ -302,7 +302,7 @@ context *context_get(abut_context c)
 
 abut_status abut_destroy_context(abut_context handle_)
 {
-  ENTER(context_pool, handle_);
+  ENTER_ALONE(context_pool, handle_);
   context *c = context_get(handle_);
   if (!c) {
     return ABUT_ERROR_HANDLE;

@@ -138,6 +138,9 @@ static size_t discover_all(found_device *out, size_t capacity)
     platform_count = 0;
   }
   platform_count = platform_count < MAX_PLATFORMS ? platform_count : MAX_PLATFORMS;
+  if (platform_count) {
+    drivers_asked();
+  }
   for (cl_uint i = 0; i < platform_count; ++i) {
     cl_device_id devices[MAX_DEVICES];
     cl_uint device_count = 0;

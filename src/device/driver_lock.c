@@ -9,9 +9,13 @@ static atomic_int asked_by; /* a process; 0: none */
 
 void driver_lock(void)
 {
+  pthread_mutex_lock(&lock);
+}
+
+void drivers_asked(void)
+{
   int nobody = 0;
   atomic_compare_exchange_strong(&asked_by, &nobody, (int)getpid());
-  pthread_mutex_lock(&lock);
 }
 
 void driver_unlock(void)

@@ -13,6 +13,9 @@
 void driver_lock(void);
 void driver_unlock(void);
 
+/* Says, under the lock, that there are drivers and that they have been asked. */
+void drivers_asked(void);
+
 /* Whether drivers can be asked: false in a process forked from one that has asked them. Their
  * threads are not there, and PoCL waits for them for ever, also in a context of the child's own. */
 bool drivers_are_here(void);

@@ -107,10 +107,15 @@ static abut_status find_state(const abut_batch *b, const context *owner, state *
   if (!b->pose1 || !b->pose2) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch on a state needs both poses");
   }
-  TRY(state_of(b->pose1, out));
-  if ((*out)->context != owner) {
+  const abut_state s = ((const abut_state_array *)b->pose1)->state;
+  gate *its = pool_gate(&state_pool, (handle){s.index, s.generation});
+  if (!its) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (its != owner->gate) {
     return fail(ABUT_ERROR_ARGUMENT, "the state is of another context than the pair");
   }
+  TRY(state_of(b->pose1, out));
   return (*out)->count == b->count ? ABUT_SUCCESS
                                    : fail(ABUT_ERROR_ARGUMENT, "%zu poses are counted; the state "
                                           "has %zu rows", b->count, (*out)->count);
@@ -184,6 +189,10 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
     if (c->lists[0] && !pair_get(pairs[i])) {
       return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list for derivatives is none, or "
                   "destroyed", i);
+    }
+    gate *its = pool_gate(&pair_pool, (handle){pairs[i].index, pairs[i].generation});
+    if (its && its != c->runs[0].pair->context->gate) {
+      return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
     }
     TRY(run_of(&c->runs[1], pairs[i], program, c->batch));
     TRY(check_second(c->runs[1].pair, c->lists[0] ? pair_get(c->lists[0][i]) : c->runs[0].pair));

@@ -1,6 +1,7 @@
 #include "manifold/mixed.h"
 
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/memory.h"
 #include <stdlib.h>
 
@@ -11,18 +12,22 @@ bool is_mixed(const abut_batch *b)
 
 /* ---- checks ---- */
 
-static abut_status check_pair(const abut_batch *b, size_t i, const context *owner)
+static abut_status check_pair(const abut_batch *b, size_t i)
 {
-  const pair *p = pair_get(b->pairs[i]);
-  if (!p) {
+  const handle here = {b->pairs[i].index, b->pairs[i].generation};
+  const handle first = {b->pairs[0].index, b->pairs[0].generation};
+  if (!pool_get(&pair_pool, here)) {
     return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is none, or destroyed", i);
   }
+  if (!pool_share(&pair_pool, here, &pair_pool, first)) {
+    return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another context than pair 0",
+                i);
+  }
+  const pair *p = pair_get(b->pairs[i]);
   if (!body_get(p->bodies[0]) || !body_get(p->bodies[1])) {
     return fail(ABUT_ERROR_HANDLE, "a body of pair %zu of the batch's list is destroyed", i);
   }
-  return p->context == owner ? ABUT_SUCCESS
-                             : fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another "
-                                    "context than pair 0", i);
+  return ABUT_SUCCESS;
 }
 
 static abut_status check_entries(const abut_batch *b)
@@ -45,10 +50,9 @@ abut_status mixed_check(const abut_batch *b, size_t *most)
   if (b->count > UINT32_MAX) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs counts poses in 32 bits; split it");
   }
-  const pair *first = pair_get(b->pairs[0]);
   *most = 0;
   for (size_t i = 0; i < b->pair_count; ++i) {
-    TRY(check_pair(b, i, first ? first->context : NULL));
+    TRY(check_pair(b, i));
     const size_t contacts = pair_get(b->pairs[i])->layout.contacts;
     *most = contacts > *most ? contacts : *most;
   }

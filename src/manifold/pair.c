@@ -145,6 +145,10 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
                              abut_pair *out)
 {
   ENTER(body_pool, body1);
+  gate *other = pool_gate(&body_pool, (handle){body2.index, body2.generation});
+  if (other && other != entered) { /* whose bodies another thread may destroy now */
+    return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
+  }
   const body *bodies[2] = {body_get(body1), NULL};
   bodies[1] = bodies[0] ? body_get(body2) : NULL;
   if (!bodies[0] || !bodies[1]) {
@@ -180,7 +184,7 @@ done:
 
 abut_status abut_destroy_pair(abut_pair handle_)
 {
-  ENTER(pair_pool, handle_);
+  ENTER_ALONE(pair_pool, handle_);
   pair *p = pair_get(handle_);
   if (!p) {
     return ABUT_ERROR_HANDLE;

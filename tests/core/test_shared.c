@@ -129,6 +129,53 @@ static void *run_on(void *user)
   return NULL;
 }
 
+/* From within a call nothing of its context is destroyed. */
+static bool destroy_within(size_t done, size_t total, void *user)
+{
+  const shared *s = user;
+  (void)done;
+  (void)total;
+  CHECK_EQUAL(abut_destroy_pair(s->pair), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_destroy_body(s->body), ABUT_ERROR_ARGUMENT);
+  CHECK_EQUAL(abut_destroy_context(s->context), ABUT_ERROR_ARGUMENT);
+  return true;
+}
+
+static void within(shared *s)
+{
+  abut_batch batch = batch_of(s);
+  void *d = calloc(POSES * s->contacts, real_size(s->precision));
+  batch.d = d;
+  batch.progress = destroy_within;
+  batch.user = s;
+  CHECK_OK(abut_contacts(s->pair, &batch));
+  CHECK(!memcmp(d, s->d, POSES * s->contacts * real_size(s->precision)));
+  free(d);
+}
+
+/* Objects of two contexts do not go together, and the other one's are not looked into. */
+static void strangers(shared *s)
+{
+  abut_context other;
+  abut_pair pair, pairs[2] = {s->pair, {0, 0}};
+  abut_body body;
+  abut_smoothing smoothing;
+  const double half[3] = {0.5, 0.5, 0.5};
+  const uint32_t which[POSES] = {0};
+  REQUIRE(test_context(s->precision, &other));
+  REQUIRE(make_box(other, half, &body));
+  REQUIRE_OK(make_cubes(other, &pairs[1]));
+  CHECK_OK(abut_fit_smoothing(s->body, body, &smoothing));
+  CHECK_EQUAL(abut_create_pair(s->body, body, &smoothing, &pair), ABUT_ERROR_HANDLE);
+  abut_batch batch = batch_of(s);
+  batch.d = s->d;
+  batch.pairs = pairs;
+  batch.pair_count = 2;
+  batch.pair = which;
+  CHECK_EQUAL(abut_contacts(ABUT_BATCH_PAIRS, &batch), ABUT_ERROR_HANDLE);
+  CHECK_OK(abut_destroy_context(other));
+}
+
 static void start(work *works, shared *s, void *(*what)(void *))
 {
   for (int i = 0; i < THREADS; ++i) {
@@ -169,6 +216,8 @@ int main(int argc, char **argv)
   s.gradient = calloc(NUMBERS, real_size(s.precision));
   REQUIRE_OK(distances(&s, s.d));
   REQUIRE_OK(gradient(&s, s.gradient));
+  within(&s);
+  strangers(&s);
   start(works, &s, run);
   join(works);
   start(works, &s, run_on);

@@ -73,6 +73,8 @@ static void use_of_parent(const opened *o, bool has_opencl)
     CHECK_OK(abut_list_devices(infos, 2, &count));
     CHECK_EQUAL(count, 1);
     CHECK_EQUAL(infos[0].type, ABUT_DEVICE_HOST);
+  } else if (CHECK_OK(status)) {
+    CHECK_OK(abut_destroy_context(own.context));
   }
   REQUIRE_OK(open_default(&own, true));
   CHECK_OK(compute(own.pair, &nearest));
