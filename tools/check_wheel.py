@@ -2,8 +2,8 @@
 """Makes a wheel as a release does and tries it: check_wheel.py ROOT [FOLDER]
 
 The source distribution is made of what is committed, the wheel of the source distribution, by the
-oldest Python from 3.10 on, for that and later ones. It is repaired by auditwheel, its symbols are looked at by abi3audit, and it is installed for every CPython
-from 3.10 to 3.13 that is found (in PATH or pyenv's folder), in an environment of its own, where
+oldest Python from 3.10 on, for that and later ones. It is repaired by auditwheel, its symbols are
+looked at by abi3audit, and it is installed for every CPython from 3.10 to 3.13 that is found (in PATH or pyenv's folder), in an environment of its own, where
 tools/try_wheel.py runs without a compiler. FOLDER keeps what was made. Exit status 77 where a
 Python or something of the package registry is missing.
 """
