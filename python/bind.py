@@ -18,6 +18,8 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             const void *pose2, void *p, void *d, void *n, void *activity,
                             void *status);
 bool abutpy_is_inside(void);
+void abutpy_watch(abut_field_options *options);
+extern "Python" bool abutpy_check_signals(void);
 uintptr_t abutpy_xla_handler(void);
 """
 

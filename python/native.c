@@ -13,22 +13,36 @@ static bool abutpy_is_inside(void)
   return inside > 0;
 }
 
+static bool abutpy_check_signals(void); /* a function of Python's: handlers run when it begins */
+
+static bool go_on(void)
+{
+  ++inside;
+  const bool is_well = abutpy_check_signals();
+  --inside;
+  return is_well;
+}
+
 /* Between chunks: false where a signal's handler has raised something, such as KeyboardInterrupt,
- * which the caller then raises anew. */
+ * which _native.check then raises anew. */
 static bool abutpy_go_on(size_t done, size_t total, void *user)
 {
-  (void)done;
-  (void)total;
   (void)user;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  ++inside;
-  const int raised = PyErr_CheckSignals();
-  if (raised) {
-    PyErr_Clear();
-  }
-  --inside;
-  PyGILState_Release(state);
-  return !raised;
+  return done >= total || go_on();
+}
+
+/* The same between the steps of making a field. */
+static bool abutpy_field_goes_on(void *user, const char *what, double share)
+{
+  (void)user;
+  (void)what;
+  (void)share;
+  return go_on();
+}
+
+static void abutpy_watch(abut_field_options *options)
+{
+  options->progress = abutpy_field_goes_on;
 }
 
 static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,

@@ -73,7 +73,7 @@ class Batch:
         if lead != self.pose2.shape[:-1]:
             lead = _common(self.pose1, self.pose2)
         self.rows = Rows(dtype, lead)
-        self.kept: list[Any] = []
+        self.kept: list[Any] = [pair]
         if type(pair) is Pair:
             if index is not None:
                 raise ValueError("index tells of a list of pairs which one each pose is of; there is "
@@ -134,7 +134,10 @@ class Batch:
         along.pose2 = self.input(tangent2, (self.width,), "tangent2")
         return along
 
-    def cotangents(self, given: Mapping[str, Array | None], suffix: str = "") -> Any:
+    def cotangents(self, given: Mapping[str, Array | None], suffix: str = "",
+                   needed: bool = False) -> Any:
+        if needed and all(value is None for value in given.values()):
+            raise ValueError(f"a cotangent is needed: {', '.join(given)}")
         bars = ffi.new("abut_cotangents *")
         for name, value in given.items():
             setattr(bars, name, self.input(value, contact_shape(name, self.C), name + suffix))
@@ -223,7 +226,7 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
             continue
         arrays.append(array)
         places.append(_from_buffer(array))
-    if left:
+    if left or (out and len(set(map(id, out.values()))) < len(out)):
         return None
     code = _contacts(pair._handle, pose1.size // width, width - 6, _from_buffer(pose1),
                      _from_buffer(pose2), *places)
@@ -232,6 +235,14 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
             check(code)
         warn_of_failures(pair.context, code)
     return _new(Contacts, arrays)
+
+
+def _refuse_shared(out: Mapping[str, Any]) -> None:
+    arrays = [(name, a) for name, a in out.items() if isinstance(a, np.ndarray)]
+    for i, (name, one) in enumerate(arrays):
+        for other, another in arrays[:i]:
+            if np.may_share_memory(one, another):
+                raise ValueError(f"out[{name!r}] and out[{other!r}] share memory")
 
 
 def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = OUTPUTS,
@@ -260,6 +271,8 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
     if out:
         check_names(out, (*want, "status"), "out")
     b = Batch(pair, pose1, pose2, index)
+    if out:
+        _refuse_shared(out)
     made: dict[str, Any] = {}
     for name in want:
         made[name] = array = b.output(contact_shape(name, b.C), out, name)
@@ -271,6 +284,8 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
 
 
 def _reduction(kind: str) -> int:
+    if kind == "minimum_distance":
+        raise ValueError("'minimum_distance' has no derivatives; 'soft_minimum' has")
     if kind not in REDUCTIONS:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(REDUCTIONS)}")
     return REDUCTIONS[kind]
@@ -312,7 +327,7 @@ def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,
     the outputs' shapes; None is zero."""
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
-    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity})
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity}, needed=True)
     b.done(lib.abut_vjp(b.owner, SAME, b.batch, bars, gradients))
     return g1, g2
 
@@ -389,8 +404,10 @@ class ActiveContacts:
     jacobian  (K, 8, 2 P) of abut.jacobian: rows p, d, n, activity, columns pose 1, pose 2; or None
     """
 
-    def __init__(self, batch: Batch, compact: Any, with_blocks: bool) -> None:
-        self._batch = batch
+    def __init__(self, batch: Batch, of: tuple[Any, ...], compact: Any, with_blocks: bool) -> None:
+        self._of = of  # pair, poses and index as they were: the caller's arrays may change
+        self._count = batch.rows.count
+        self._dtype = batch.rows.dtype
         count = compact.count
         real = batch.rows.dtype
         self.pose = _copy(compact.pose, (count,), np.uint32)
@@ -406,6 +423,10 @@ class ActiveContacts:
     def __len__(self) -> int:
         return len(self.pose)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a list of active contacts belongs to bodies on devices and cannot be pickled: "
+                        "keep its arrays")
+
     def _list(self) -> Any:
         compact = ffi.new("abut_compact *")
         compact.capacity = compact.count = len(self.pose)
@@ -414,23 +435,23 @@ class ActiveContacts:
             compact.slot = ffi.from_buffer("uint32_t[]", self.slot)
         return compact
 
-    def _entries(self, value: Array | None, name: str) -> Any:
+    def _entries(self, b: Batch, value: Array | None, name: str) -> Any:
         if value is None:
             return ffi.NULL
         shape = contact_shape(name, len(self.pose))
-        array = real_array(value, self._batch.rows.dtype, name)
+        array = real_array(value, self._dtype, name)
         if array.shape != shape:
             raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-        return self._batch.keep(array)
+        return b.keep(array)
 
     def vjp(self, *, p: Array | None = None, d: Array | None = None, n: Array | None = None,
             activity: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Gradients (..., P) by both poses of the sum of the entries' outputs times these
         cotangents."""
-        b = self._batch
+        b = Batch(*self._of)
         bars = ffi.new("abut_cotangents *")
         for name, value in zip(OUTPUTS, (p, d, n, activity)):
-            setattr(bars, name, self._entries(value, name))
+            setattr(bars, name, self._entries(b, value, name))
         g1, g2, gradients = b.gradients()
         b.done(lib.abut_list_vjp(b.owner, b.batch, self._list(), bars, gradients))
         return g1, g2
@@ -439,7 +460,7 @@ class ActiveContacts:
             want: Sequence[str] = OUTPUTS) -> Contacts:
         """Derivatives (K, ...) of the entries along tangents (..., P) of the poses."""
         check_names(want, OUTPUTS, "want")
-        b = self._batch
+        b = Batch(*self._of)
         along = b.tangents(tangent1, tangent2)
         made = {name: np.empty(contact_shape(name, len(self.pose)), b.rows.dtype) for name in want}
         b.done(lib.abut_list_jvp(b.owner, b.batch, self._list(), along,
@@ -447,7 +468,7 @@ class ActiveContacts:
         return Contacts(**made)
 
     def __repr__(self) -> str:
-        return f"<abut.ActiveContacts, {len(self.pose)} of {self._batch.rows.count} poses>"
+        return f"<abut.ActiveContacts, {len(self.pose)} of {self._count} poses>"
 
 
 def _copy(where: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
@@ -457,13 +478,20 @@ def _copy(where: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any
     return out
 
 
-def _listed(b: Batch, threshold: float, call: Any, with_blocks: bool) -> ActiveContacts:
+def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, threshold: float,
+            call: Any, with_blocks: bool) -> ActiveContacts:
+    if not 0.0 <= threshold <= 1.0:
+        raise ValueError(f"threshold is {threshold!r}, not in [0, 1]")
+    dtype = (pair if isinstance(pair, Pair) else _list_of(pair)[0]).dtype
+    of = (pair, np.array(real_array(pose1, dtype, "pose1")), np.array(real_array(pose2, dtype, "pose2")),
+          None if index is None else np.array(index))
+    b = Batch(*of)
     compact = ffi.new("abut_compact *")
     compact.threshold, compact.grows = threshold, True
     b.batch.compact = compact
     try:
-        b.done(call())
-        return ActiveContacts(b, compact, with_blocks)
+        b.done(call(b))
+        return ActiveContacts(b, of, compact, with_blocks)
     finally:
         b.batch.compact = ffi.NULL
         lib.abut_free_compact(compact)
@@ -473,13 +501,12 @@ def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
            index: Array | None = None) -> ActiveContacts:
     """The contacts whose activity is at least `threshold`, as a list that is as long as it must
     be; with its own vjp and jvp. Above 0, only what can reach it is computed."""
-    b = Batch(pair, pose1, pose2, index)
-    return _listed(b, threshold, lambda: lib.abut_contacts(b.owner, b.batch), False)
+    return _listed(pair, pose1, pose2, index, threshold,
+                   lambda b: lib.abut_contacts(b.owner, b.batch), False)
 
 
 def jacobian(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
              index: Array | None = None) -> ActiveContacts:
     """The same with the Jacobian block of each entry."""
-    b = Batch(pair, pose1, pose2, index)
-    return _listed(b, threshold,
-                   lambda: lib.abut_jacobian(b.owner, SAME, b.batch, ffi.NULL), True)
+    return _listed(pair, pose1, pose2, index, threshold,
+                   lambda b: lib.abut_jacobian(b.owner, SAME, b.batch, ffi.NULL), True)

@@ -14,6 +14,15 @@ _prepared = False
 _warned = False
 
 
+def warn(text: str) -> None:
+    """A warning at the line outside the package that has called it."""
+    folder, level = os.path.dirname(__file__), 1
+    frame: Any = sys._getframe(0)
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == folder:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
+
+
 def _cache_folder() -> pathlib.Path | None:
     """The folder that the C library keeps compiled programs in; None where nothing is kept."""
     given = os.environ.get("ABUT_CACHE_DIR")
@@ -47,8 +56,7 @@ def _offer_intel() -> None:
             os.replace(file.name, icd)
         os.environ["OCL_ICD_VENDORS"] = str(vendors)
     except OSError as error:
-        warnings.warn(f"Intel's OpenCL runtime is installed and cannot be offered: {error}",
-                      stacklevel=4)
+        warn(f"Intel's OpenCL runtime is installed and cannot be offered: {error}")
 
 
 def prepare() -> None:
@@ -66,6 +74,5 @@ def warn_of_host(device: Any) -> None:
     global _warned
     if device.type == "host" and not _warned:
         _warned = True
-        warnings.warn("no OpenCL device was found, so that the host path computes, which is slow: "
-                      "install a driver, for the processor `apt install pocl-opencl-icd` or `pip "
-                      "install abut[intel]`", stacklevel=4)
+        warn("no OpenCL device was found, so that the host path computes, which is slow: install a "
+             "driver, for the processor `apt install pocl-opencl-icd` or `pip install abut[intel]`")

@@ -1,6 +1,9 @@
 """The C library as cffi sees it, and its errors as exceptions."""
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 from abut._abut import ffi, lib
 
 __all__ = ["Error", "check", "ffi", "lib"]
@@ -22,11 +25,28 @@ class Error(Exception):
         return Error, (self.status, str(self))
 
 
+Error.__module__ = "abut"
+
+
+_pending = threading.local()
+
+
+def _keep(kind: Any, value: BaseException, trace: Any) -> None:
+    _pending.raised = value
+
+
+@ffi.def_extern(error=False, onerror=_keep)  # type: ignore[untyped-decorator]
+def abutpy_check_signals() -> bool:
+    """Asked between chunks. Python runs signals' handlers when it begins a function."""
+    return True
+
+
 def check(status: int) -> None:
     """Raises what a call of the library has failed with."""
     if status:
         if status == lib.ABUT_ERROR_CANCELLED:
-            raise KeyboardInterrupt
+            raised, _pending.raised = getattr(_pending, "raised", None), None
+            raise raised or KeyboardInterrupt
         if status == lib.ABUT_ERROR_MEMORY:
             raise MemoryError(ffi.string(lib.abut_last_error()).decode(errors="replace"))
         raise Error(status, ffi.string(lib.abut_last_error()).decode(errors="replace"))

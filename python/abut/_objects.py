@@ -5,7 +5,7 @@ import dataclasses
 import itertools
 import os
 import threading
-import warnings
+import types
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -100,6 +100,9 @@ class _Owner:
 
     def close(self) -> None:
         """Frees it. Everything made of it is of no use any more."""
+        if self._handle is not None and lib is not None and lib.abutpy_is_inside():
+            raise RuntimeError("nothing is closed while a call is under way: a signal's handler runs "
+                               "within it")
         handle, self._handle = self._handle, None
         if handle is not None and lib is not None:
             self._destroy(handle)
@@ -212,8 +215,12 @@ class Context(_Owner):
         unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
         is suspicious about the mesh is warned about. Errors: abut.Error with file, line, cause.
         """
-        name, handle = os.fspath(path), self.handle
+        name, handle = os.fsdecode(path), self.handle
+        if "\0" in name:
+            raise ValueError(f"{name!r} is no path")
         if name.endswith(".json"):
+            if cells or vertices or tolerance or scale != 1.0 or not cache:
+                raise ValueError(f"{name}: cells, vertices, tolerance, scale and cache are of bare meshes")
             body = ffi.new("abut_body *")
             check(lib.abut_load_body(handle, os.fsencode(name), body))
             return Body(self, body[0])
@@ -242,11 +249,12 @@ class Context(_Owner):
             report = {key: getattr(field.report, key) for key, _ in
                       ffi.typeof("abut_field_report").fields}
             texts = _suspicion_texts(field.report)
+            made = Body(self, body[0], report)
         finally:
             lib.abut_free_field(field)
         for text in texts:
-            warnings.warn(f"{name}: {text}", stacklevel=3)
-        return Body(self, body[0], report)
+            _drivers.warn(f"{name}: {text}")
+        return made
 
     def pair(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> Pair:
         """The same as abut.Pair."""
@@ -260,9 +268,17 @@ class Context(_Owner):
 def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
                    cache: bool) -> Any:
     options = ffi.new("abut_field_options *", lib.abut_default_field_options())
-    options.cells, options.tolerance, options.scale = cells, tolerance, scale
-    options.vertices = 0xffffffff if vertices == "all" else vertices
+    given = {"cells": cells, "tolerance": tolerance, "scale": scale,
+             "vertices": 0xffffffff if vertices == "all" else vertices}
+    for name, value in given.items():
+        try:
+            setattr(options, name, value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"{name} cannot be {value!r}: {error}") from None
+    if not scale > 0.0:
+        raise ValueError(f"scale is {scale!r}, not above 0")
     options.no_cache = not cache
+    lib.abutpy_watch(options)
     return options
 
 
@@ -326,7 +342,8 @@ class Body(_Owner):
 
     def evaluate(self, points: Any, *, union: float | None = None,
                  plane: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """The field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3).
+        """The field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3). NaN of a
+        point that is not finite.
 
         union, plane   temperatures [m]; None: 0.004 of the diagonal, as fitted smoothing has
         """
@@ -335,10 +352,12 @@ class Body(_Owner):
         if not x.ndim or x.shape[-1] != 3:
             raise ValueError(f"points has shape {x.shape}, not (..., 3)")
         distance, normal = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape, x.dtype)
+        lost = ~np.isfinite(x).all(-1)
         fitted = 0.004 * self.diagonal
         check(lib.abut_evaluate_body(self.handle, fitted if union is None else union,
                                      fitted if plane is None else plane, x.size // 3, pointer(x),
                                      pointer(distance), pointer(normal)))
+        distance[lost], normal[lost] = np.nan, np.nan
         return distance, normal
 
     def __repr__(self) -> str:
@@ -362,6 +381,12 @@ def _read_smoothing(s: Any) -> dict[str, Any]:
 
 
 def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
+    # Lengths that must be at least `penetration`, or 0, follow one that is raised.
+    for name in ("near", "reach"):
+        fitted = getattr(s, name)
+        wanted = given.get("penetration", 0.0)
+        if name not in given and isinstance(wanted, float) and 0.0 < fitted < wanted:
+            setattr(s, name, wanted)
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
         if name not in known:
@@ -412,7 +437,8 @@ def pair_of(number: int) -> Pair:
 class Pair(_Owner):
     """Two bodies of one context, which may be the same, with their smoothing.
 
-    smoothing   coefficients that differ from the fitted ones, by name; {} for the latter
+    smoothing   coefficients that differ from the fitted ones, by name; of those not given `near` and
+                `reach` follow a larger `penetration`. Afterwards all of them, to be read alone
     C           contact slots of a pose
     layout      where which contacts are
     number      this pair in compiled programs
@@ -421,6 +447,10 @@ class Pair(_Owner):
     _destroy = lib.abut_destroy_pair
 
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
+        for name, body in (("a", a), ("b", b)):
+            if not isinstance(body, Body):
+                raise ValueError(f"{name} is a {type(body).__name__}, not an abut.Body: abut.load reads "
+                                 "files")
         if a.context is not b.context:
             raise ValueError("the two bodies are of different contexts")
         s = _fit(a, b)
@@ -431,7 +461,7 @@ class Pair(_Owner):
         self.bodies = (a, b)
         self.context = a.context
         self.dtype = a.context.dtype
-        self.smoothing = _read_smoothing(s)
+        self.smoothing: Mapping[str, Any] = types.MappingProxyType(_read_smoothing(s))
         layout = ffi.new("abut_layout *")
         check(lib.abut_get_layout(self._handle, layout))
         self.layout = Layout(layout.contacts, *(
@@ -473,5 +503,5 @@ def warn_of_failures(context: Context, count: int) -> None:
         for report in reports:
             if report.error and report not in context._told:
                 context._told.append(report)
-                warnings.warn(f"device {report.device.name} failed, and {others or 'another'} computes "
-                              f"instead: {report.error.splitlines()[0]}", stacklevel=4)
+                _drivers.warn(f"device {report.device.name} failed, and {others or 'another'} computes "
+                              f"instead: {report.error.splitlines()[0]}")

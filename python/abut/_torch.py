@@ -415,7 +415,8 @@ def make_function(primitive: Primitive) -> Any:
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx.plan = inputs[0]
             ctx.set_materialize_grads(False)
-            kept = (*inputs[1:], *output) if primitive.keeps else inputs[1:]
+            # Not the value itself, which a caller may change in its place.
+            kept = (*inputs[1:], None, *output[1:3]) if primitive.keeps else inputs[1:]
             ctx.save_for_backward(*kept)
             ctx.save_for_forward(*kept)
             if primitive.name == "contacts" or (

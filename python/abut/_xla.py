@@ -101,9 +101,10 @@ def _narrowed(selector: str, op: str, used: list[bool], eqn: Any) -> tuple[list[
 
 # ---- how they are computed ----
 
-@functools.lru_cache(maxsize=4096)
-def _compiled(primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
-    return jax.jit(functools.partial(primitive.bind, **dict(params)))
+@functools.partial(jax.jit, static_argnames=("primitive", "params"))
+def _eager(*args: Any, primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
+    """Outside of programs: kept, with the pairs that it names, where jax.clear_caches() clears."""
+    return primitive.bind(*args, **dict(params))
 
 
 def _handle(pair: Any) -> int:
@@ -184,7 +185,8 @@ def make(op: str, selector: str | None = None) -> Any:
     """A primitive of an operation. `selector` is the parameter that says what it results in."""
     p: Any = Primitive("abut_" + op)
     p.multiple_results = True
-    p.def_impl(lambda *args, **params: _compiled(p, tuple(sorted(params.items())))(*args))
+    p.def_impl(lambda *args, **params: _eager(*args, primitive=p,
+                                              params=tuple(sorted(params.items()))))
     p.def_abstract_eval(functools.partial(_abstract, op))
     batching.primitive_batchers[p] = functools.partial(_batched, p)
     if selector:

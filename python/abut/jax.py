@@ -337,14 +337,17 @@ def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any) -> tuple[list[Any
     operands = [p if p.shape[:-1] == lead else jnp.broadcast_to(p, lead + p.shape[-1:])
                 for p in poses]
     if index is not None:
-        operands.append(_index(index, lead))
+        operands.append(_index(index, lead, len(pairs)))
     return operands, {"pairs": pairs, "indexed": index is not None}
 
 
-def _index(index: Any, lead: tuple[int, ...]) -> jax.Array:
+def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
     which = index if isinstance(index, jax.Array) else np.asarray(index)
     if which.dtype.kind not in "iu":
         raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
+    if isinstance(which, np.ndarray) and which.size and (
+            which.min() < 0 or which.max() >= count):
+        raise ValueError(f"index names a pair that is not among the {count}")
     try:
         return jnp.broadcast_to(jnp.asarray(which).astype(jnp.uint32), lead)
     except ValueError:

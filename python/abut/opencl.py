@@ -51,6 +51,9 @@ class _Batch:
                              f"{self.pair.dtype.name}")
         if not array.flags.c_contiguous or array.offset:
             raise ValueError(f"{name} is not contiguous, or does not begin where its memory does")
+        if array.queue is not None and array.queue != self.queue:
+            raise ValueError(f"{name} is of another queue than the context's: finish that one, and take "
+                             "the array by with_queue")
         memory: Any = array.base_data
         return ffi.cast("void *", memory.int_ptr) if array.size else ffi.NULL
 

@@ -1,6 +1,7 @@
 """abut.jax: golden answers, derivatives of both modes and orders, batches, programs, refusals."""
 import gc
 import threading
+import weakref
 
 import conftest
 import numpy as np
@@ -289,7 +290,9 @@ def test_several_pairs(context):
     equal(aj.reduce(same, p1, p2, "energy", index=which),
           abut.reduce(pairs[0], p1, p2, "energy").value)
     with pytest.raises(FAILS, match="entry 0 is of pair 3; the batch's list has 3"):
-        jax.block_until_ready(aj.contacts(pairs, p1, p2, index=which + 1))
+        jax.block_until_ready(aj.contacts(pairs, p1, p2, index=jnp.asarray(which + 1)))
+    with pytest.raises(ValueError, match="not among the 3"):
+        aj.contacts(pairs, p1, p2, index=which + 1)
     for index in (None, 0.5, np.zeros(3, int)):
         with pytest.raises(ValueError, match="index"):
             aj.contacts(pairs, p1, p2, index=index)
@@ -446,3 +449,17 @@ def test_nearest(contexts):
     np.testing.assert_allclose(slope, wanted.grad2, rtol=1e-5, atol=1e-9)
     for same in aj.reduce(pair, p1, p2, "minimum_distance", nearest=True):
         np.testing.assert_array_equal(same, wanted.nearest)
+
+
+def test_eager_pairs_go(contexts):
+    pair = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
+    p = conftest.random_poses(2, np.float32)
+    aj.contacts(pair, p, p)
+    gone = weakref.ref(pair)
+    del pair
+    jax.clear_caches()
+    gc.collect()
+    assert gone() is None
+    other = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
+    with pytest.raises(ValueError, match="not among the 2"):
+        aj.contacts([other, other], p, p, index=2 ** 32)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import warnings
+import weakref
 
 import conftest
 import numpy as np
@@ -128,6 +129,25 @@ def test_lists(double_pair):
     assert len(none) == 0 and none.vjp()[0].shape == (7, 6)
 
 
+def test_lists_stand_alone(double):
+    """A list keeps its pair and the poses as they were, and nothing of its products."""
+    a, b = conftest.figure_and_part(double)
+    z, y = np.zeros((3, 6)), conftest.random_poses(3, np.float64)
+    some = abut.active(abut.Pair(a, b), z, y)
+    gc.collect()
+    bar = np.ones(len(some))
+    before = some.vjp(d=bar)
+    y += 0.05
+    for one, other in zip(before, some.vjp(d=bar)):
+        np.testing.assert_array_equal(one, other)
+    gone = weakref.ref(before[0])
+    del before, one, other
+    gc.collect()
+    assert gone() is None
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(some)
+
+
 def test_several_pairs(context):
     a, b = conftest.figure_and_part(context)
     pairs = [abut.Pair(a, b), abut.Pair(b, b), abut.Pair(b, a, {"edge_edge": False})]
@@ -211,10 +231,11 @@ def test_out(pair):
         np.testing.assert_array_equal(got.n, wanted.n)
     for bad, words in (({"d": np.empty((3, 1), real)}, "shape"),
                        ({"d": np.empty((pair.C, 3), real).T}, "contiguous"),
-                       ({"d": out["d"].tolist()}, "list"), ({"e": out["d"]}, "'e'"),
+                       ({"d": out["d"].tolist()}, "list"),
+                       ({"d": out["d"], "activity": out["d"]}, "share memory"), ({"e": out["d"]}, "'e'"),
                        ({"p": np.empty((3, pair.C, 3), real)}, "'p'")):
         with pytest.raises(ValueError, match=words):
-            abut.contacts(pair, p1, p2, want=("d",), out=bad)
+            abut.contacts(pair, p1, p2, want=("d", "activity"), out=bad)
     frozen = np.empty((3, pair.C), real)
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="written"):
@@ -234,7 +255,14 @@ def test_refusals(contexts):
             (lambda: abut.contacts(pair, ["a"] * 6, p), "not numbers"),
             (lambda: abut.contacts(pair, p, p, want=("q",)), "'q' is not among p, d"),
             (lambda: abut.reduce(pair, p, p, "sum"), "'sum' is not among"),
-            (lambda: abut.reduce(pair, p, p, "minimum_distance", grad=True), "not among"),
+            (lambda: abut.reduce(pair, p, p, "minimum_distance", grad=True), "no derivatives"),
+            (lambda: abut.vjp(pair, p, p), "a cotangent is needed"),
+            (lambda: abut.active(pair, p, p, threshold=2.0), "threshold is 2.0"),
+            (lambda: abut.Pair("a.obj", b), "a is a str, not an abut.Body"),
+            (lambda: context.load(conftest.ROOT / "assets/box.body.json", scale=0.001), "bare meshes"),
+            (lambda: context.load(conftest.ROOT / "assets/box.obj", cells=-3), "cells cannot be -3"),
+            (lambda: context.load(conftest.ROOT / "assets/box.obj", scale=0.0), "scale is 0.0"),
+            (lambda: context.load("a\0b.obj"), "no path"),
             (lambda: abut.vjp(pair, p, p, d=np.zeros((3, 1))), r"d has shape \(3, 1\), not"),
             (lambda: abut.jvp(pair, p, p), "tangent1 or tangent2 is needed"),
             (lambda: abut.hessian(pair, p, p, "energy", moving=3), "moving is 3"),
@@ -292,8 +320,11 @@ def test_bodies(context, tmp_path):
     distance, normal = body.evaluate(points)
     np.testing.assert_allclose(distance, [-0.1, 1.0], atol=0.02)
     np.testing.assert_allclose(np.linalg.norm(normal, axis=-1), 1.0, atol=1e-3)
-    with pytest.warns(UserWarning, match="open: 1 hole"):
+    lost = body.evaluate([[np.nan, 0, 0], [np.inf, 0, 0], [0, 0, 0]])
+    assert np.isnan(lost[0][:2]).all() and np.isnan(lost[1][:2]).all() and np.isfinite(lost[0][2])
+    with pytest.warns(UserWarning, match="open: 1 hole") as told:
         context.body(tetrahedron()[0], tetrahedron()[1][:3])
+    assert told[0].filename == __file__  # where the caller is, not the package
     path = tmp_path / "open.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
     with pytest.warns(UserWarning, match="open.obj: open"):
@@ -310,6 +341,11 @@ def test_smoothing(context):
     changed = abut.Pair(a, b, {"penetration": 0.01, "union": 0.01, "vertices": (20, 0)})
     assert changed.smoothing == {**fitted, "penetration": 0.01, "union": 0.01, "vertices": (20, 0)}
     assert changed.layout.vertices[0] == 20
+    wide = abut.Pair(a, b, {"penetration": 0.5}).smoothing  # `near` and `reach` follow
+    assert wide["near"] == wide["reach"] == 0.5
+    assert abut.Pair(a, b, {"penetration": 0.5, "near": 0.0, "reach": 0.0}).smoothing["near"] == 0.0
+    with pytest.raises(TypeError):
+        changed.smoothing["penetration"] = 1.0
 
 
 def test_poses():
@@ -395,19 +431,56 @@ def test_threads(pair):
     assert not wrong
 
 
-def test_interrupt():
+@contextlib.contextmanager
+def alarm(handler, seconds):
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_signals():
+    """A handler's exception, whichever it is, ends a call between chunks and comes out of it; nothing
+    can be closed meanwhile."""
     with abut.Context("host", chunk=1) as context:
         pair = abut.Pair(*conftest.figure_and_part(context))
         poses = np.zeros((100000, 6), np.float32)
-        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        try:
-            with pytest.raises(KeyboardInterrupt):
+        refused = []
+
+        def close(*_):
+            for thing in (pair, context):
+                try:
+                    thing.close()
+                except RuntimeError:
+                    refused.append(thing)
+            raise TimeoutError("mine")
+
+        def leave(*_):
+            raise SystemExit(7)
+
+        for handler, error in ((signal.default_int_handler, KeyboardInterrupt), (close, TimeoutError),
+                               (leave, SystemExit)):
+            with alarm(handler, 0.2), pytest.raises(error) as caught:
                 abut.contacts(pair, poses, poses, want=("d",))
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, before)
-        assert abut.contacts(pair, poses[:2], poses[:2]).d.shape[0] == 2
+            if handler is close:
+                assert str(caught.value) == "mine" and refused == [pair, context]
+            assert abut.contacts(pair, poses[:2], poses[:2]).d.shape[0] == 2
+
+
+def test_signal_while_a_field_is_made(contexts):
+    rows, columns = 100, 100
+    t, p = np.meshgrid(np.linspace(0, np.pi, rows), np.arange(columns) * 2 * np.pi / columns,
+                       indexing="ij")
+    r = 1 + 0.1 * np.abs(np.sin(6 * t) * np.sin(7 * p))
+    vertices = np.stack([r * np.sin(t) * np.cos(p), r * np.sin(t) * np.sin(p), r * np.cos(t)], -1)
+    i = np.arange((rows - 1) * columns)
+    beside = i // columns * columns + (i + 1) % columns
+    faces = np.stack([i, i + columns, beside + columns, beside], 1)
+    with alarm(signal.default_int_handler, 0.05), pytest.raises(KeyboardInterrupt):
+        contexts["f32"].body(vertices.reshape(-1, 3), faces, tolerance=1e-4)
 
 
 def run_in_process(text, **environment):

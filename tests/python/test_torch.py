@@ -592,3 +592,12 @@ def test_nearest(contexts):
     compiled = torch.compile(lambda y: at.reduce(pair, p1, y, "energy", nearest=True),
                              fullgraph=True, backend="aot_eager")
     np.testing.assert_array_equal(compiled(p2)[1], wanted.nearest)
+
+
+def test_value_in_place(contexts):
+    pair = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
+    p1, p2 = (torch.from_numpy(conftest.random_poses(5, np.float32, seed)) for seed in (1, 2))
+    y = p2.clone().requires_grad_()
+    at.reduce(pair, p1, y, "energy").mul_(2.0).sum().backward()
+    np.testing.assert_allclose(y.grad, 2.0 * abut.reduce(pair, p1, p2, "energy", grad=True).grad2,
+                               rtol=1e-6)
