@@ -447,7 +447,8 @@ def test_signals():
     can be closed meanwhile."""
     with abut.Context("host", chunk=1) as context:
         pair = abut.Pair(*conftest.figure_and_part(context))
-        poses = np.zeros((100000, 6), np.float32)
+        poses = np.zeros((5000, 6), np.float32)
+        out = {"d": np.empty((5000, pair.C), np.float32)}  # so that the call begins at once
         refused = []
 
         def close(*_):
@@ -464,7 +465,7 @@ def test_signals():
         for handler, error in ((signal.default_int_handler, KeyboardInterrupt), (close, TimeoutError),
                                (leave, SystemExit)):
             with alarm(handler, 0.2), pytest.raises(error) as caught:
-                abut.contacts(pair, poses, poses, want=("d",))
+                abut.contacts(pair, poses, poses, want=("d",), out=out)
             if handler is close:
                 assert str(caught.value) == "mine" and refused == [pair, context]
             assert abut.contacts(pair, poses[:2], poses[:2]).d.shape[0] == 2
