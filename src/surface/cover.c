@@ -4,6 +4,7 @@
 #include "surface/outline.h"
 #include "surface/regions.h"
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,11 +16,6 @@
 #define SHARP 0.985       /* cosine between two faces: 10 degrees */
 #define EDGE_WEIGHT 1.5f  /* of distances on sharp edges, where contacts are more often */
 #define OPPOSITE -0.3     /* cosine between normals of the two sides of a sheet */
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static size_t real_count(const surface *s)
 {
@@ -87,7 +83,7 @@ static void add_faces(cover *c, double step, size_t most)
  * the normal there. */
 static bool is_sharp(const cover *c, uint32_t side, double normal[3])
 {
-  const uint32_t other = c->across[side];
+  const uint32_t other = c->s->across[side];
   double mine[3], others[3];
   const bool is_real = side / 3 < real_count(c->s);
   if (!is_real || other >= SIDE_TANGLED || c->region[side / 3] == c->region[other / 3]) {
@@ -213,11 +209,10 @@ static abut_status list_candidates(cover *c)
   return ABUT_SUCCESS;
 }
 
-abut_status cover_create(const surface *s, const uint32_t *across, const uint32_t *region,
-                         size_t wanted, cover *out)
+abut_status cover_create(const surface *s, const uint32_t *region, size_t wanted, cover *out)
 {
   abut_status status = ABUT_SUCCESS;
-  *out = (cover){.s = s, .across = across, .region = region};
+  *out = (cover){.s = s, .region = region};
   TRY_DONE(add_candidates(out, wanted));
   TRY_DONE(list_candidates(out));
   TRY_DONE(queue_create(&out->far, &out->memory, out->count, out->count));

@@ -17,7 +17,7 @@ typedef struct candidate {
 typedef struct cover {
   arena memory;
   const surface *s;
-  const uint32_t *across, *region;
+  const uint32_t *region;
   double spacing;           /* of so many points in a lattice of equal triangles [m] */
   candidate *candidates;
   size_t count;
@@ -32,10 +32,8 @@ typedef struct cover_points {
   size_t count;
 } cover_points;
 
-/* Candidates for about `wanted` points. What is passed must stay: across by sides_pair, region by
- * outline_create. */
-abut_status cover_create(const surface *s, const uint32_t *across, const uint32_t *region,
-                         size_t wanted, cover *out);
+/* Candidates for about `wanted` points. What is passed must stay: region by outline_create. */
+abut_status cover_create(const surface *s, const uint32_t *region, size_t wanted, cover *out);
 
 /* Adds points until no candidate is farther than `radius` [m] from one whose normal does not point
  * the other way, or until there are `most`. at, normal: room for as many. A candidate on a sharp

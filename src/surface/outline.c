@@ -35,8 +35,9 @@ static bool is_border(const uint32_t *across, const uint32_t *region, uint32_t s
                                : side < other && region[side / 3] != region[other / 3];
 }
 
-static abut_status find_borders(tracer *t, const uint32_t *across, const uint32_t *region)
+static abut_status find_borders(tracer *t, const uint32_t *region)
 {
+  const uint32_t *across = t->s->across;
   const uint32_t *v = t->s->triangles;
   void *memory;
   size_t count = 0;
@@ -221,16 +222,15 @@ static abut_status keep_edges(tracer *t, outline *out)
   return ABUT_SUCCESS;
 }
 
-static abut_status trace_outline(tracer *t, const uint32_t *across, outline *out)
+static abut_status trace_outline(tracer *t, outline *out)
 {
-  TRY(find_borders(t, across, out->region));
+  TRY(find_borders(t, out->region));
   TRY(find_incident(t));
   TRY(trace_all(t));
   return keep_edges(t, out);
 }
 
-abut_status outline_create(const surface *s, const uint32_t *across, double deviation,
-                           outline *out)
+abut_status outline_create(const surface *s, double deviation, outline *out)
 {
   tracer t = {.s = s, .deviation = deviation};
   void *region = NULL;
@@ -238,10 +238,10 @@ abut_status outline_create(const surface *s, const uint32_t *across, double devi
   abut_status status = allocate(&region, s->triangle_count, sizeof(uint32_t));
   if (status == ABUT_SUCCESS) {
     out->region = region;
-    status = regions_find(s, across, deviation, out->region, &out->merged);
+    status = regions_find(s, deviation, out->region, &out->merged);
   }
   if (status == ABUT_SUCCESS) {
-    status = trace_outline(&t, across, out);
+    status = trace_outline(&t, out);
   }
   arena_free(&t.memory);
   if (status != ABUT_SUCCESS) {

@@ -17,9 +17,8 @@ typedef struct outline {
 
 /* Triangles whose planes differ by less than a degree from their region's, and whose corners lie
  * within `deviation` [m] of it, are one region. Edges between the same two regions that run
- * straight, as exactly, are one. across: by sides_pair. */
-abut_status outline_create(const surface *s, const uint32_t *across, double deviation,
-                           outline *out);
+ * straight, as exactly, are one. */
+abut_status outline_create(const surface *s, double deviation, outline *out);
 void outline_free(outline *o);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "surface/outline.h"
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +19,11 @@
 
 typedef struct grower {
   const surface *s;
-  const uint32_t *across;
   double deviation;
   uint32_t *region, *queue, *order;
   /* The plane of the region that grows. */
   double normal[3], centre[3], size;
 } grower;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static const double *corner(const surface *s, size_t triangle, size_t k)
 {
@@ -126,7 +121,7 @@ static size_t grow_region(grower *g, uint32_t seed, uint32_t name)
   while (head < tail && g->size > 0.0) {
     const uint32_t t = g->queue[head++];
     for (uint32_t k = 0; k < 3; ++k) {
-      const uint32_t side = g->across[3 * t + k];
+      const uint32_t side = g->s->across[3 * t + k];
       if (side < SIDE_TANGLED && g->region[side / 3] == UNKNOWN && lies_in_plane(g, side / 3)) {
         g->region[side / 3] = name;
         g->queue[tail++] = side / 3;
@@ -137,11 +132,10 @@ static size_t grow_region(grower *g, uint32_t seed, uint32_t name)
   return tail;
 }
 
-abut_status regions_find(const surface *s, const uint32_t *across, double deviation,
-                         uint32_t *region, size_t *merged)
+abut_status regions_find(const surface *s, double deviation, uint32_t *region, size_t *merged)
 {
   const size_t real = s->triangle_count - s->closing_count;
-  grower g = {.s = s, .across = across, .deviation = deviation, .region = region};
+  grower g = {.s = s, .deviation = deviation, .region = region};
   void *queue = NULL, *order = NULL;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(allocate(&queue, real, sizeof(uint32_t)));

@@ -6,7 +6,6 @@
 
 /* region: (triangle_count), out. Returns by `merged` how many triangles lie in one region with a
  * neighbour. Of the outline's rules. */
-abut_status regions_find(const surface *s, const uint32_t *across, double deviation,
-                         uint32_t *region, size_t *merged);
+abut_status regions_find(const surface *s, double deviation, uint32_t *region, size_t *merged);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,21 +88,17 @@ static abut_status take(const search *q, found *to, const double x[3], const dou
  * it have left over. */
 static abut_status take_triangle(const search *q, found *to, const double *c, double *credit)
 {
-  double side[3][3], length[3], normal[3], size = 0.0;
+  double side[3][3], length[3], normal[3];
   int longest = 0;
   for (int a = 0; a < 3; ++a) {
     for (int k = 0; k < 3; ++k) {
       side[a][k] = c[3 * ((a + 1) % 3) + k] - c[3 * a + k];
     }
-    length[a] = sqrt(side[a][0] * side[a][0] + side[a][1] * side[a][1] + side[a][2] * side[a][2]);
+    length[a] = sqrt(dot(side[a], side[a]));
     longest = length[a] > length[longest] ? a : longest;
   }
-  for (int k = 0; k < 3; ++k) {
-    const int i = (k + 1) % 3, j = (k + 2) % 3;
-    normal[k] = side[0][i] * side[1][j] - side[0][j] * side[1][i];
-    size += normal[k] * normal[k];
-  }
-  size = sqrt(size);
+  cross(side[0], side[1], normal);
+  const double size = sqrt(dot(normal, normal));
   if (!(size > 0.0)) {
     return ABUT_SUCCESS;
   }
@@ -187,7 +184,7 @@ done:
 static bool normal_of(const surface *s, size_t triangle, double n[3])
 {
   triangle_area(s, triangle, n);
-  const double size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  const double size = sqrt(dot(n, n));
   for (int k = 0; k < 3; ++k) {
     n[k] /= size > 0.0 ? size : 1.0;
   }
@@ -200,7 +197,7 @@ static bool is_sharp(const surface *s, uint32_t side, uint32_t across)
   double m[3], n[3];
   return across == SIDE_TANGLED ||
          (across < SIDE_TANGLED && side < across && normal_of(s, side / 3, m) &&
-          normal_of(s, across / 3, n) && m[0] * n[0] + m[1] * n[1] + m[2] * n[2] < SHARP_COSINE);
+          normal_of(s, across / 3, n) && dot(m, n) < SHARP_COSINE);
 }
 
 abut_status sharp_sides(const surface *s, double **corners, size_t *count)
@@ -211,19 +208,18 @@ abut_status sharp_sides(const surface *s, double **corners, size_t *count)
   *corners = NULL;
   *count = 0;
   TRY_DONE(allocate(&memory, sides, sizeof(uint32_t)));
-  uint32_t *across = memory;
-  TRY_DONE(sides_pair(s->triangles, s->triangle_count, s->point_count, across));
+  uint32_t *sharp = memory;
   for (uint32_t i = 0; i < sides; ++i) {
-    const bool is = is_sharp(s, i, across[i]);
-    across[*count] = is ? i : across[*count]; /* the list begins where pairs were */
-    *count += is;
+    if (is_sharp(s, i, s->across[i])) {
+      sharp[(*count)++] = i;
+    }
   }
   TRY_DONE(allocate(&out, *count, 9 * sizeof(double)));
   *corners = out;
   for (size_t i = 0; i < *count; ++i) {
     double *to = *corners + 9 * i;
-    memcpy(to, s->points + 3 * (size_t)s->triangles[across[i]], 3 * sizeof *to);
-    memcpy(to + 3, s->points + 3 * (size_t)s->triangles[side_next(across[i])], 3 * sizeof *to);
+    memcpy(to, s->points + 3 * (size_t)s->triangles[sharp[i]], 3 * sizeof *to);
+    memcpy(to + 3, s->points + 3 * (size_t)s->triangles[side_next(sharp[i])], 3 * sizeof *to);
     memcpy(to + 6, to + 3, 3 * sizeof *to);
   }
 done:

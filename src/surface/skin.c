@@ -19,7 +19,6 @@
 
 typedef struct maker {
   const surface *s;
-  uint32_t *across;
   outline outline;
   cover cover;
   bool covers;
@@ -176,22 +175,20 @@ static abut_status take_thinned(maker *m)
   surface s = {0};
   thinner t = {0};
   outline o = {0};
-  void *across = NULL, *name = NULL;
+  void *name = NULL;
   size_t own = 0;
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(thin_create(m->s, m->across, &t));
+  TRY_DONE(thin_create(m->s, &t));
   TRY_DONE(allocate(&name, t.vertex_count, sizeof(uint32_t)));
   TRY_DONE(thin(m, &t, &s, name, &own));
-  TRY_DONE(allocate(&across, s.triangle_count, 3 * sizeof(uint32_t)));
-  TRY_DONE(sides_pair(s.triangles, s.triangle_count, s.point_count, across));
-  TRY_DONE(outline_create(&s, across, THIN_SHARE * s.diagonal, &o));
+  TRY_DONE(surface_pair_sides(&s));
+  TRY_DONE(outline_create(&s, THIN_SHARE * s.diagonal, &o));
   TRY_DONE(take_edges(&o, name, m->out));
   TRY_DONE(take_points(&s, name, own, room_for(m, own, m->wanted), &m->points));
   m->out->thinned = m->outline.end_count > own ? m->outline.end_count - own : 0;
 done:
   thin_free(&t);
   outline_free(&o);
-  free(across);
   free(name);
   surface_free(&s);
   return status;
@@ -200,14 +197,10 @@ done:
 static abut_status make(maker *m)
 {
   const surface *s = m->s;
-  void *across;
-  TRY(allocate(&across, s->triangle_count, 3 * sizeof(uint32_t)));
-  m->across = across;
-  TRY(sides_pair(s->triangles, s->triangle_count, s->point_count, m->across));
-  TRY(outline_create(s, m->across, FLAT_SHARE * s->diagonal, &m->outline));
+  TRY(outline_create(s, FLAT_SHARE * s->diagonal, &m->outline));
   m->out->merged = m->outline.merged;
   if (m->wanted < UINT32_MAX) {
-    TRY(cover_create(s, m->across, m->outline.region, m->wanted, &m->cover));
+    TRY(cover_create(s, m->outline.region, m->wanted, &m->cover));
     m->covers = true;
   }
   TRY(m->outline.end_count > m->wanted ? take_thinned(m) : take_own(m));
@@ -229,11 +222,7 @@ abut_status skin_create(const surface *s, size_t vertices, skin *out)
 {
   maker m = {.s = s, .wanted = vertices ? vertices : SKIN_VERTICES, .out = out};
   *out = (skin){0};
-  if (s->triangle_count >= SIDE_TANGLED / 3) {
-    return fail(ABUT_ERROR_BODY, "%zu triangles are too many", s->triangle_count);
-  }
   const abut_status status = make(&m);
-  free(m.across);
   free_points(&m.points);
   outline_free(&m.outline);
   if (m.covers) {

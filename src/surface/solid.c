@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,26 +32,22 @@ static abut_status list_open(const surface *s, open_side **out, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
   const size_t sides = 3 * s->triangle_count;
-  void *across = NULL, *list = NULL;
+  void *list = NULL;
   *count = 0;
-  TRY_DONE(allocate(&across, sides, sizeof(uint32_t)));
-  TRY_DONE(sides_pair(s->triangles, s->triangle_count, s->point_count, across));
-  const uint32_t *other = across;
   for (size_t i = 0; i < sides; ++i) {
-    *count += other[i] >= SIDE_TANGLED;
+    *count += s->across[i] >= SIDE_TANGLED;
   }
   TRY_DONE(allocate(&list, *count, sizeof(open_side)));
   *out = list;
   *count = 0;
   for (uint32_t i = 0; i < sides; ++i) {
     const uint32_t a = s->triangles[i], b = s->triangles[side_next(i)];
-    if (other[i] >= SIDE_TANGLED) {
+    if (s->across[i] >= SIDE_TANGLED) {
       (*out)[(*count)++] = (open_side){a < b ? a : b, a < b ? b : a, a < b ? 1 : -1};
     }
   }
   qsort(*out, *count, sizeof **out, compare_open);
 done:
-  free(across);
   return status;
 }
 
@@ -195,18 +192,10 @@ static abut_status add_piece(pieces *p, const piece *one)
 
 static void normal_of(const double *c, double n[3])
 {
-  double u[3], v[3], size = 0.0;
+  corners_area(c, n);
+  const double size = sqrt(dot(n, n));
   for (int k = 0; k < 3; ++k) {
-    u[k] = c[3 + k] - c[k];
-    v[k] = c[6 + k] - c[k];
-  }
-  for (int k = 0; k < 3; ++k) {
-    const int i = (k + 1) % 3, j = (k + 2) % 3;
-    n[k] = u[i] * v[j] - u[j] * v[i];
-    size += n[k] * n[k];
-  }
-  for (int k = 0; k < 3; ++k) {
-    n[k] /= sqrt(size);
+    n[k] /= size;
   }
 }
 
@@ -248,7 +237,7 @@ static abut_status look_at(void *user, uint32_t at)
     c->found = low < -least && high > least;
   } else if (low >= -least && high <= least) {
     normal_of(corner, other);
-    c->found = other[0] * c->normal[0] + other[1] * c->normal[1] + other[2] * c->normal[2] < 0.0;
+    c->found = dot(other, c->normal) < 0.0;
   }
   return c->found ? ABUT_ERROR_CANCELLED : ABUT_SUCCESS; /* nothing more is to be looked at */
 }

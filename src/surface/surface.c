@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "surface/maker.h"
+#include "surface/sides.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,9 @@ static abut_status make(maker *m, const abut_body_def *def)
     status = fail(ABUT_ERROR_BODY, "the mesh encloses nothing (volume %.3g, area %.3g): an open "
                   "sheet has no inside; give it thickness, or a field of your own in a body file",
                   s->volume, s->area);
+    goto done;
   }
+  status = surface_pair_sides(s);
 done:
   free(to_memory);
   return status;
@@ -132,10 +135,22 @@ abut_status surface_create(const abut_body_def *def, surface *out, surface_repor
   return status;
 }
 
+abut_status surface_pair_sides(surface *s)
+{
+  void *memory;
+  if (s->triangle_count >= SIDE_TANGLED / 3) {
+    return fail(ABUT_ERROR_BODY, "%zu triangles are too many", s->triangle_count);
+  }
+  TRY(allocate(&memory, s->triangle_count, 3 * sizeof(uint32_t)));
+  s->across = memory;
+  return sides_pair(s->triangles, s->triangle_count, s->point_count, s->across);
+}
+
 void surface_free(surface *s)
 {
   free(s->points);
   free(s->triangles);
+  free(s->across);
   free(s->polygon);
   *s = (surface){0};
 }

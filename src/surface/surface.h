@@ -15,6 +15,7 @@ typedef struct surface {
   uint32_t *triangles;      /* (triangle_count, 3), counterclockwise seen from outside */
   size_t triangle_count;
   size_t closing_count;     /* the last of them close holes */
+  uint32_t *across;         /* (triangle_count, 3) sides across sides, by sides_pair */
   uint32_t *polygon;        /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
   double lower[3], upper[3], diagonal;
   double area, volume;      /* of the faces without those that close; the sum over shells */
@@ -39,6 +40,9 @@ typedef struct surface_report {
 /* The definition's mesh; fails with ABUT_ERROR_BODY where it encloses nothing. */
 abut_status surface_create(const abut_body_def *def, surface *out, surface_report *report);
 void surface_free(surface *s);
+
+/* Fills in what lies across each side. */
+abut_status surface_pair_sides(surface *s);
 
 /* The area vector of a triangle [m^2]. */
 void triangle_area(const surface *s, size_t triangle, double area[3]);

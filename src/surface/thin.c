@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "surface/quadric.h"
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include "surface/walk.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,25 +19,6 @@
                              trusted */
 #define FOLD 0.2          /* cosine by which a triangle may turn */
 #define DEGREE_MOST 200   /* edges at the two ends */
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static void difference(const double a[3], const double b[3], double out[3])
-{
-  for (int k = 0; k < 3; ++k) {
-    out[k] = a[k] - b[k];
-  }
-}
 
 /* ---- vertices ---- */
 
@@ -211,19 +193,19 @@ static void put_edges(thinner *t)
   }
 }
 
-abut_status thin_create(const surface *s, const uint32_t *across, thinner *out)
+abut_status thin_create(const surface *s, thinner *out)
 {
   thinner *t = out;
   const size_t corners = 3 * s->triangle_count;
   abut_status status = ABUT_SUCCESS;
   void *memory;
-  *t = (thinner){.s = s, .original = across};
+  *t = (thinner){.s = s};
   TRY_DONE(arena_allocate(&t->memory, &memory, corners, sizeof(uint32_t)));
   t->across = memory;
   TRY_DONE(arena_allocate(&t->memory, &memory, corners, sizeof(uint32_t)));
   t->corner = memory;
   TRY_DONE(queue_create(&t->edges, &t->memory, corners, corners / 2));
-  memcpy(t->across, across, corners * sizeof *across);
+  memcpy(t->across, s->across, corners * sizeof *t->across);
   TRY_DONE(add_vertices(t));
   for (uint32_t i = 0; i < corners; i += 3) {
     add_plane(t, i);
@@ -378,7 +360,7 @@ static void place_on(const thinner *t, const thin_vertex *v, double x[3])
   for (int k = 0; k < 3; ++k) {
     x[k] = s->lower[k] + v->at[k] * s->diagonal;
   }
-  walk_to_nearest(s, t->original, v->origin, x);
+  walk_to_nearest(s, v->origin, x);
 }
 
 /* Fans that are fixed and share a point of the surface share it here too. Returns by `name` the

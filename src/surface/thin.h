@@ -24,7 +24,6 @@ typedef struct thin_vertex {
 typedef struct thinner {
   arena memory;
   const surface *s;
-  const uint32_t *original; /* across the surface's sides */
   thin_vertex *vertices;
   size_t vertex_count, left;
   uint32_t *corner;         /* (3 triangle_count) its vertex; UINT32_MAX: the triangle has gone */
@@ -34,8 +33,8 @@ typedef struct thinner {
   bool may_fold;            /* nothing else is left to do */
 } thinner;
 
-/* Both must stay. across: by sides_pair. */
-abut_status thin_create(const surface *s, const uint32_t *across, thinner *out);
+/* The surface must stay. */
+abut_status thin_create(const surface *s, thinner *out);
 
 /* Goes on to `wanted` vertices, or as far as no hole closes. Triangles fold only where it would not
  * come so far without. */

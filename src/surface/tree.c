@@ -2,16 +2,12 @@
 
 #include "base/error.h"
 #include "surface/polygon.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <string.h>
 
 #define ROUNDING 2e-6f      /* of lengths in float: what they may be off by, twice */
 #define FAR_RATIO2 5.29     /* triangles are far beyond 2.3 of their radii: Barill et al. take 2 */
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* ---- what is worth being looked at ---- */
 

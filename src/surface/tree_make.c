@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "surface/polygon.h"
+#include "surface/vector.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,11 +19,6 @@ typedef struct pair_node {
   uint32_t first, count;      /* its triangles */
   uint32_t child;             /* the first of two; 0: a leaf */
 } pair_node;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* ---- building ---- */
 
@@ -131,15 +127,11 @@ static size_t split(builder *b, size_t first, size_t count)
 /* Area vector and centre by area of one triangle. */
 static double measure(const double *c, double area[3], double centre[3])
 {
-  double u[3], v[3];
+  corners_area(c, area);
   for (int k = 0; k < 3; ++k) {
-    u[k] = c[3 + k] - c[k];
-    v[k] = c[6 + k] - c[k];
+    area[k] *= 0.5;
     centre[k] = (c[k] + c[3 + k] + c[6 + k]) / 3.0;
   }
-  area[0] = 0.5 * (u[1] * v[2] - u[2] * v[1]);
-  area[1] = 0.5 * (u[2] * v[0] - u[0] * v[2]);
-  area[2] = 0.5 * (u[0] * v[1] - u[1] * v[0]);
   return sqrt(dot(area, area));
 }
 
@@ -268,8 +260,8 @@ static void set_leaf(const tree *t, tree_leaf *to, const pair_node *from)
     for (int a = 0; a < 3; ++a) {
       const double *x = unit + 3 * a, *y = unit + 3 * ((a + 1) % 3);
       const double u[3] = {(y[0] - x[0]) / size, (y[1] - x[1]) / size, (y[2] - x[2]) / size};
-      const double outward[3] = {u[1] * area[2] - u[2] * area[1], u[2] * area[0] - u[0] * area[2],
-                                 u[0] * area[1] - u[1] * area[0]};
+      double outward[3];
+      cross(u, area, outward);
       set_plane(t, outward, corner + 3 * a, to->side[a], c);
     }
   }

@@ -1,15 +1,11 @@
 #include "surface/walk.h"
 
 #include "surface/sides.h"
+#include "surface/vector.h"
 #include <math.h>
 #include <string.h>
 
 #define STEPS_MOST 1000
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static double square_to(const double a[3], const double b[3])
 {
@@ -74,8 +70,8 @@ static bool try_triangle(const double *const v[3], const double x[3], double bes
 
 /* Looks at the triangles around a side's first corner. Returns the side that begins at the corner
  * which is nearest to the point found; the given one where nothing is nearer. */
-static uint32_t try_fan(const surface *s, const uint32_t *across, uint32_t side, const double x[3],
-                        double best[3], double *distance2)
+static uint32_t try_fan(const surface *s, uint32_t side, const double x[3], double best[3],
+                        double *distance2)
 {
   const size_t real = 3 * (s->triangle_count - s->closing_count);
   uint32_t found = side, at = side;
@@ -93,10 +89,10 @@ static uint32_t try_fan(const surface *s, const uint32_t *across, uint32_t side,
       }
       found = sides[nearest];
     }
-    uint32_t next = backwards ? across[at] : across[sides[2]];
+    uint32_t next = backwards ? s->across[at] : s->across[sides[2]];
     if (next >= SIDE_TANGLED && !backwards) {
       backwards = true;
-      next = across[side];
+      next = s->across[side];
     }
     if (next >= SIDE_TANGLED) {
       return found;
@@ -108,13 +104,13 @@ static uint32_t try_fan(const surface *s, const uint32_t *across, uint32_t side,
   }
 }
 
-void walk_to_nearest(const surface *s, const uint32_t *across, uint32_t side, double x[3])
+void walk_to_nearest(const surface *s, uint32_t side, double x[3])
 {
   double best[3] = {x[0], x[1], x[2]}, distance2 = HUGE_VAL;
   for (int i = 0; i < STEPS_MOST; ++i) {
     const double before = distance2;
     const uint32_t point = s->triangles[side];
-    side = try_fan(s, across, side, x, best, &distance2);
+    side = try_fan(s, side, x, best, &distance2);
     if (!(distance2 < before) || s->triangles[side] == point) {
       break;
     }

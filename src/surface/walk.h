@@ -6,7 +6,7 @@
 
 /* Moves x to the nearest point that a walk finds from the first corner of a side, from vertex to
  * vertex as long as it comes nearer: of a thin sheet it stays on the side where it begins. Does not
- * go over open and tangled sides, nor onto what closes holes. across: by sides_pair. */
-void walk_to_nearest(const surface *s, const uint32_t *across, uint32_t side, double x[3]);
+ * go over open and tangled sides, nor onto what closes holes. */
+void walk_to_nearest(const surface *s, uint32_t side, double x[3]);
 
 #endif

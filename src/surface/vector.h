@@ -1,0 +1,33 @@
+/* Three-vectors as arrays. */
+#ifndef ABUT_SURFACE_VECTOR_H
+#define ABUT_SURFACE_VECTOR_H
+
+static inline double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void cross(const double a[3], const double b[3], double out[3])
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline void difference(const double a[3], const double b[3], double out[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    out[k] = a[k] - b[k];
+  }
+}
+
+/* Twice the area vector of a triangle, of its corners one behind the other. */
+static inline void corners_area(const double *c, double out[3])
+{
+  double u[3], v[3];
+  difference(c + 3, c, u);
+  difference(c + 6, c, v);
+  cross(u, v, out);
+}
+
+#endif
