@@ -9,6 +9,7 @@
 #define ABUT_BASE_GATE_H
 
 #include "base/handle.h"
+#include <stdbool.h>
 
 /* A gate that nobody has; it belongs to this process. Gates of contexts that are lent within a call
  * (inner) and of others are not each other's: the one is always entered behind the other. */
@@ -29,11 +30,10 @@ abut_status gate_enter_alone(pool *p, handle h, gate **out);
 void gate_leave(gate **g);
 
 /* Of a handle of abut.h, for the rest of the function. */
-#define ENTER(pool_, handle_)                                            \
-  gate *entered __attribute__((cleanup(gate_leave))) = NULL;             \
-  TRY(gate_enter(&(pool_), (handle){(handle_).index, (handle_).generation}, &entered))
-#define ENTER_ALONE(pool_, handle_)                                      \
-  gate *entered __attribute__((cleanup(gate_leave))) = NULL;             \
-  TRY(gate_enter_alone(&(pool_), (handle){(handle_).index, (handle_).generation}, &entered))
+#define ENTER(pool_, handle_) ENTER_BY(gate_enter, pool_, handle_)
+#define ENTER_ALONE(pool_, handle_) ENTER_BY(gate_enter_alone, pool_, handle_)
+#define ENTER_BY(how, pool_, handle_)                        \
+  gate *entered __attribute__((cleanup(gate_leave))) = NULL; \
+  TRY(how(&(pool_), (handle){(handle_).index, (handle_).generation}, &entered))
 
 #endif

@@ -72,12 +72,6 @@ gate *pool_gate(pool *p, handle h)
   return found.object ? found.gate : NULL;
 }
 
-bool pool_share(pool *p, handle a, pool *q, handle b)
-{
-  const slot x = find(p, a), y = find(q, b);
-  return x.object && y.object && x.gate == y.gate;
-}
-
 static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool};
 
 void pools_lock(void)

@@ -3,7 +3,6 @@
 #define ABUT_BASE_HANDLE_H
 
 #include <abut/status.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct handle {
@@ -22,11 +21,9 @@ abut_status pool_add(pool *p, void *object, gate *g, handle *out);
 /* The object of a handle; NULL and an error text where it is null or stale. */
 void *pool_get(pool *p, handle h);
 
-/* The gate of a handle; NULL and an error text likewise. */
+/* The gate of a handle; NULL and an error text likewise. What passes another gate than one's own may
+ * be destroyed at any time: it is not to be looked into. */
 gate *pool_gate(pool *p, handle h);
-
-/* Whether two handles pass one gate: an object of another one may be destroyed at any time. */
-bool pool_share(pool *p, handle a, pool *q, handle b);
 
 /* Locks all pools, so that a process may fork. */
 void pools_lock(void);

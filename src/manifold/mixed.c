@@ -12,14 +12,18 @@ bool is_mixed(const abut_batch *b)
 
 /* ---- checks ---- */
 
+static gate *gate_of(abut_pair p)
+{
+  return pool_gate(&pair_pool, (handle){p.index, p.generation});
+}
+
 static abut_status check_pair(const abut_batch *b, size_t i)
 {
-  const handle here = {b->pairs[i].index, b->pairs[i].generation};
-  const handle first = {b->pairs[0].index, b->pairs[0].generation};
-  if (!pool_get(&pair_pool, here)) {
+  const gate *its = gate_of(b->pairs[i]);
+  if (!its) {
     return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is none, or destroyed", i);
   }
-  if (!pool_share(&pair_pool, here, &pair_pool, first)) {
+  if (its != gate_of(b->pairs[0])) {
     return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another context than pair 0",
                 i);
   }

@@ -154,9 +154,6 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   if (!bodies[0] || !bodies[1]) {
     return ABUT_ERROR_HANDLE;
   }
-  if (bodies[0]->context != bodies[1]->context) {
-    return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
-  }
   if (!smoothing || !out) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair needs smoothing and a handle");
   }
