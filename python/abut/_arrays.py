@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class Rows:
                 pass
         raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
 
-    def write(self, out: dict[str, Any] | None, name: str, tail: Shape,
+    def write(self, out: Mapping[str, Any] | None, name: str, tail: Shape,
               dtype: Any = None) -> np.ndarray[Any, Any]:
         """An output: the caller's own where `out` has it, else a new one."""
         wanted, numbers = self.lead + tail, np.dtype(dtype) if dtype else self.dtype

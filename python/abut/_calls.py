@@ -120,7 +120,7 @@ class Batch:
 
     def output(self, tail: tuple[int, ...], out: Mapping[str, Any] | None = None,
                name: str = "", dtype: Any = None) -> np.ndarray[Any, Any]:
-        return self.rows.write(dict(out) if out else None, name, tail, dtype)
+        return self.rows.write(out, name, tail, dtype)
 
     def gradients(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
         g1, g2 = self.output((self.width,)), self.output((self.width,))

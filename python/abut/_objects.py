@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import numbers
 import os
 import threading
 import types
@@ -385,8 +386,8 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
     for name in ("near", "reach"):
         fitted = getattr(s, name)
         wanted = given.get("penetration", 0.0)
-        if name not in given and isinstance(wanted, float) and 0.0 < fitted < wanted:
-            setattr(s, name, wanted)
+        if name not in given and isinstance(wanted, numbers.Real) and 0.0 < fitted < wanted:
+            setattr(s, name, float(wanted))
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
         if name not in known:

@@ -20,7 +20,6 @@ from torch import Tensor
 
 from abut import _calls
 from abut._calls import OUTPUTS, REDUCTIONS, contact_shape
-from abut._native import lib
 from abut._objects import Pair, pair_of
 from abut._torch_arrays import POOL, array, check_poses, tensors_of
 
@@ -73,12 +72,6 @@ def some(tensors: Tensors) -> bool:
 def total(*terms: Tensor | None) -> Tensor | None:
     given = [t for t in terms if t is not None]
     return sum(given[1:], given[0]) if given else None
-
-
-def need_second_derivatives(what: str) -> None:
-    if not hasattr(lib, "abut_vjp_tangent"):
-        raise NotImplementedError(f"{what} of contacts: the C library has no abut_vjp_tangent; "
-                                  "reduce has second derivatives")
 
 
 def refuse(what: str) -> NoReturn:
@@ -186,7 +179,6 @@ class Vjp(Primitive):
             return [None] * 6
         poses: Tensors = (None, None)
         if needs[0] or needs[1]:
-            need_second_derivatives("second derivatives")
             poses = VJP_TANGENT(plan, *t[:3], *bars, *t[3:], None, None, None, None)
         wanted = plan.of(",".join(name for name, need in zip(OUTPUTS, needs[2:]) if need))
         slopes = JVP(wanted, *t[:3], *bars) if wanted.what else ()
@@ -194,7 +186,6 @@ class Vjp(Primitive):
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
         if some(along[:2]):
-            need_second_derivatives("second derivatives")
             return VJP_TANGENT(plan, *t[:3], *along[:2], *t[3:], *along[2:])
         return VJP(plan, *t[:3], *along[2:]) if some(along) else (None, None)
 
@@ -221,7 +212,6 @@ class Jvp(Primitive):
         bars = bars_of(plan, bars)
         poses: Tensors = (None, None)
         if needs[0] or needs[1]:
-            need_second_derivatives("second derivatives")
             poses = VJP_TANGENT(plan, *t, *bars, None, None, None, None)
         return (*poses, *(VJP(plan, *t[:3], *bars) if needs[2] or needs[3] else (None, None)))
 
@@ -239,7 +229,6 @@ class VjpTangent(Primitive):
     inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in OUTPUTS))
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        need_second_derivatives("second derivatives")
         bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[5:9])}
         slopes = {f"{name}_tangent": array(slope) for name, slope in zip(OUTPUTS, t[9:])}
         return tensors_of(_calls.vjp_tangent(

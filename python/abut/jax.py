@@ -111,7 +111,7 @@ def _jvp_jvp(primals: Any, tangents: Any, *, want: int, along: int, **shared: An
     return results, slopes
 
 
-def _results_of_linear(head: Sequence[Any], linear: Sequence[Any], bits: int,
+def _results_of_linear(head: Sequence[Any], linear: Sequence[Any],
                        gradients: Sequence[Any]) -> list[Any]:
     """Cotangents of a primitive's operands: of those among `linear` that are undefined."""
     found = iter(gradients)
@@ -131,7 +131,7 @@ def _jvp_transposed(cotangents: Any, *args: Any, want: int, along: int, **shared
     if not bars:
         return [None] * len(args)
     g = _vjp.bind(*head, *found, bars=bars, wrt=_wanted(along, directions), **shared)
-    return _results_of_linear(head, directions, along, g)
+    return _results_of_linear(head, directions, g)
 
 
 def _vjp_jvp(primals: Any, tangents: Any, *, bars: int, wrt: int, **shared: Any) -> Any:
@@ -154,7 +154,7 @@ def _vjp_transposed(cotangents: Any, *args: Any, bars: int, wrt: int, **shared: 
     if not along:
         return [None] * len(args)
     slopes = _jvp.bind(*head, *found, along=along, want=_wanted(bars, linear), **shared)
-    return _results_of_linear(head, linear, bars, slopes)
+    return _results_of_linear(head, linear, slopes)
 
 
 def _second_parts(args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], ...]:
@@ -192,12 +192,12 @@ def _vjp_tangent_transposed(cotangents: Any, *args: Any, **params: Any) -> Any:
     if to_poses:
         g = _vjp_tangent.bind(*head, *found, *bars, along=along, bars=params["bars"], slopes=0,
                               wrt=to_poses, **shared)
-        back = _results_of_linear([], directions, params["along"], g)
+        back = _results_of_linear([], directions, g)
     further = [None] * len(slopes)
     to_slopes = _wanted(params["slopes"], slopes)
     if to_slopes:
         t = _jvp.bind(*head, *found, along=along, want=to_slopes, **shared)
-        further = _results_of_linear([], slopes, params["slopes"], t)
+        further = _results_of_linear([], slopes, t)
     return [None] * len(head) + back + [None] * len(bars) + further
 
 
@@ -223,7 +223,7 @@ def _jvp_tangent_transposed(cotangents: Any, *args: Any, want: int, along: int, 
         return [None] * len(args)
     g = _vjp_tangent.bind(*head, *rest[:first], *found, along=along, bars=bars, slopes=0,
                           wrt=_wanted(moved, rest[first:]), **shared)
-    return [None] * (len(head) + first) + _results_of_linear([], rest[first:], moved, g)
+    return [None] * (len(head) + first) + _results_of_linear([], rest[first:], g)
 
 
 # ---- derivatives of reductions ----
@@ -280,7 +280,7 @@ def _hessian_product_transposed(cotangents: Any, *args: Any, along: int, wrt: in
     if not bits:
         return [None] * len(args)
     h = _hessian_product.bind(*head, *found, along=bits, wrt=_wanted(along, directions), **params)
-    return _results_of_linear(head, directions, along, h)
+    return _results_of_linear(head, directions, h)
 
 
 ad.primitive_jvps.update({

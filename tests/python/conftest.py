@@ -12,6 +12,8 @@ import abut
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
+OUTPUTS = ("p", "d", "n", "activity")
+WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
 CASES = sorted(p.parent.name for p in GOLDEN.glob("*/smoothing.json"))
 
 
@@ -69,11 +71,17 @@ def follows_separate(script):
     assert len(steps[0]) > 1 and steps[0] == steps[1]
 
 
+def golden_pair(context, name, **changed):
+    """A case's pair, with some of its smoothing changed."""
+    bodies = [context.load(GOLDEN / name / f"{side}.body.json") for side in "ab"]
+    return abut.Pair(*bodies, {**abut.load_smoothing(GOLDEN / name / "smoothing.json"), **changed})
+
+
+def golden_arrays(name, what):
+    return dict(np.load(GOLDEN / name / f"{what}.npz"))
+
+
 def golden(context, name):
     """A case: its pair, poses, cotangents, and the answers that were computed independently."""
-    folder = GOLDEN / name
-    bodies = [context.load(folder / f"{side}.body.json") for side in "ab"]
-    pair = abut.Pair(*bodies, abut.load_smoothing(folder / "smoothing.json"))
-    arrays = [dict(np.load(folder / f"{what}.npz"))
-              for what in ("poses", "cotangents", "expected")]
-    return (pair, *arrays)
+    return (golden_pair(context, name),
+            *(golden_arrays(name, what) for what in ("poses", "cotangents", "expected")))

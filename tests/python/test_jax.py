@@ -6,6 +6,7 @@ import weakref
 import conftest
 import numpy as np
 import pytest
+from conftest import OUTPUTS, WITHIN
 
 import abut
 
@@ -18,9 +19,7 @@ from jax.test_util import check_grads  # noqa: E402
 import abut.jax as aj  # noqa: E402
 from abut import _xla  # noqa: E402
 
-OUTPUTS = ("p", "d", "n", "activity")
 SMOOTH = ("mean_distance", "activity", "energy", "soft_minimum")
-WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
 
 

@@ -15,12 +15,10 @@ import weakref
 import conftest
 import numpy as np
 import pytest
+from conftest import OUTPUTS, WITHIN
 
 import abut
 from abut import _drivers
-
-OUTPUTS = ("p", "d", "n", "activity")
-WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
 
 
 def within(got, wanted, tolerance):
@@ -341,8 +339,9 @@ def test_smoothing(context):
     changed = abut.Pair(a, b, {"penetration": 0.01, "union": 0.01, "vertices": (20, 0)})
     assert changed.smoothing == {**fitted, "penetration": 0.01, "union": 0.01, "vertices": (20, 0)}
     assert changed.layout.vertices[0] == 20
-    wide = abut.Pair(a, b, {"penetration": 0.5}).smoothing  # `near` and `reach` follow
-    assert wide["near"] == wide["reach"] == 0.5
+    for penetration in (0.5, 1, np.float32(0.5)):  # `near` and `reach` follow
+        wide = abut.Pair(a, b, {"penetration": penetration}).smoothing
+        assert wide["near"] == wide["reach"] == penetration
     assert abut.Pair(a, b, {"penetration": 0.5, "near": 0.0, "reach": 0.0}).smoothing["near"] == 0.0
     with pytest.raises(TypeError):
         changed.smoothing["penetration"] = 1.0

@@ -1,12 +1,12 @@
 """abut.torch: golden answers, derivatives of both modes, torch.func, torch.compile, bad input."""
 import gc
 import os
-import pathlib
 import shutil
 import threading
 
 import conftest
 import pytest
+from conftest import CASES, OUTPUTS, WITHIN, golden_pair
 
 torch = pytest.importorskip("torch")
 
@@ -14,15 +14,8 @@ import numpy as np  # noqa: E402
 
 import abut  # noqa: E402
 import abut.torch as at  # noqa: E402
-from abut import _native, _objects  # noqa: E402
 
-GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
-CASES = sorted(folder.parent.name for folder in GOLDEN.glob("*/expected.npz"))
-OUTPUTS = ("p", "d", "n", "activity")
-# Of docs/spec.md, section 9, in float64.
-TOLERANCE = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}
 REDUCTIONS = ("mean_distance", "activity", "energy", "soft_minimum")
-HAS_VJP_TANGENT = hasattr(_native.lib, "abut_vjp_tangent")
 F64 = {"dtype": torch.float64}
 
 
@@ -40,17 +33,8 @@ def f32():
     return context("f32")
 
 
-def golden_pair(ctx, case, **changed):
-    smoothing = _native.ffi.new("abut_smoothing *")
-    _native.check(_native.lib.abut_load_smoothing(
-        os.fsencode(GOLDEN / case / "smoothing.json"), smoothing))
-    a, b = (ctx.load(GOLDEN / case / f"{name}.body.json") for name in "ab")
-    return abut.Pair(a, b, {**_objects._read_smoothing(smoothing), **changed})
-
-
 def arrays(case, name):
-    with np.load(GOLDEN / case / f"{name}.npz") as archive:
-        return {key: torch.from_numpy(archive[key]) for key in archive.files}
+    return {key: torch.from_numpy(a) for key, a in conftest.golden_arrays(case, name).items()}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +73,7 @@ def test_golden(f64, case):
     assert not made["status"].any()
     for name in OUTPUTS:
         assert made[name].shape == expected[name].shape
-        assert float((made[name].detach() - expected[name]).abs().max()) <= TOLERANCE[name]
+        assert float((made[name].detach() - expected[name]).abs().max()) <= WITHIN[name]
 
     def compare(got, wanted):
         largest = max(float(w.abs().max()) for w in wanted)
@@ -209,20 +193,12 @@ def test_gradcheck_of_reductions(small, poses, kind):
 
 
 def test_second_derivatives_of_contacts(small, poses):
-    """By abut_vjp_tangent; without it they are refused, not zero."""
+    """By abut_vjp_tangent."""
     def f(*x):
         return at.contacts(small, *x)[:4]
 
-    x = with_grad(*poses)
-    if HAS_VJP_TANGENT:
-        assert torch.autograd.gradgradcheck(f, x, check_fwd_over_rev=True, check_rev_over_rev=True,
-                                            fast_mode=True)
-        return
-    g = torch.autograd.grad(f(*x)[1].square().sum(), x[1], create_graph=True)[0]
-    with pytest.raises(NotImplementedError, match="reduce"):
-        g.sum().backward()
-    with pytest.raises(NotImplementedError, match="reduce"):
-        torch.func.hessian(lambda y: f(poses[0], y)[1].square().sum())(poses[1])
+    assert torch.autograd.gradgradcheck(f, with_grad(*poses), check_fwd_over_rev=True,
+                                        check_rev_over_rev=True, fast_mode=True)
 
 
 def test_cotangents_differentiate(small, poses):
@@ -236,7 +212,6 @@ def test_cotangents_differentiate(small, poses):
     assert torch.autograd.gradcheck(slope, (bar,), check_forward_ad=True)
 
 
-@pytest.mark.skipif(not HAS_VJP_TANGENT, reason="the library has no abut_vjp_tangent")
 def test_hessians_of_contacts(small, poses):
     """One loss by contacts, the same by a reduction."""
     x1, x2 = poses[0][0], poses[1][0]
@@ -393,9 +368,9 @@ def op_arguments(name, pair, poses):
     fixed = poses
     return {
         "contacts": ("p,d,activity", None, x1, x2),
-        "vjp": ("p,d,n,activity", None, *((x1, x2) if HAS_VJP_TANGENT else fixed),
+        "vjp": ("p,d,n,activity", None, x1, x2,
                 *(b if b is None else b.clone().requires_grad_() for b in bars)),
-        "jvp": ("d,n", None, *((x1, x2) if HAS_VJP_TANGENT else fixed), *along),
+        "jvp": ("d,n", None, x1, x2, *along),
         "vjp_tangent": ("", None, *fixed, *(a if a is None else a.detach() for a in along), *bars,
                         *[None] * 4),
         "reduce": ("minimum_distance", None, *fixed),
@@ -407,8 +382,6 @@ def op_arguments(name, pair, poses):
 @pytest.mark.parametrize("name", ["contacts", "vjp", "jvp", "vjp_tangent", "reduce", "gradient",
                                   "hvp"])
 def test_opcheck(small, poses, name):
-    if name == "vjp_tangent" and not HAS_VJP_TANGENT:
-        pytest.skip("the library has no abut_vjp_tangent")
     report = torch.library.opcheck(getattr(OPS, name).default,
                                    ([small.number], *op_arguments(name, small, poses)))
     assert set(report.values()) == {"SUCCESS"}
@@ -507,7 +480,7 @@ def test_threads(small, poses):
 
 def test_adam_separates_every_start(f32):
     ctx = f32
-    a, b = (ctx.load(GOLDEN / "figure-gate" / f"{name}.body.json") for name in "ab")
+    a, b = (ctx.load(conftest.GOLDEN / "figure-gate" / f"{name}.body.json") for name in "ab")
     size = max(a.diagonal, b.diagonal)
     # A broad soft minimum hears all vertices; edges, which it does not ask for, are left out.
     pair = abut.Pair(a, b, {"penetration": 0.1 * size, "near": 0.0, "reach": 0.0})
