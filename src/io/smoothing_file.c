@@ -127,7 +127,7 @@ static abut_status read_pair(const json_file *f, const json_at *root, const char
   return ABUT_SUCCESS;
 }
 
-static abut_status read_root(const json_file *f, const json_at *root, abut_smoothing *out)
+abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
 {
   json_at at;
   json_int_t trace;
@@ -151,7 +151,7 @@ abut_status smoothing_parse(const char *name, const char *bytes, size_t count, a
   json_at root;
   abut_status status = json_file_open(&f, name, bytes, count, &root);
   if (status == ABUT_SUCCESS) {
-    status = read_root(&f, &root, out);
+    status = smoothing_read(&f, &root, out);
   }
   json_file_close(&f);
   return status;

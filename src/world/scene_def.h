@@ -1,0 +1,99 @@
+/* A scene as its file describes it: trees of links, what acts on them, pairs of bodies that touch
+ * (shared constants of N worlds). SI units; quaternions are w, x, y, z, as MuJoCo's. */
+#ifndef ABUT_WORLD_SCENE_DEF_H
+#define ABUT_WORLD_SCENE_DEF_H
+
+#include "base/memory.h"
+#include <abut/manifold.h>
+
+#define WORLD (-1) /* a link that is no link */
+
+typedef enum integrator { INTEGRATOR_EULER = 0, INTEGRATOR_RK4 = 1 } integrator;
+
+typedef enum joint_type {
+  JOINT_FIXED = 0,
+  JOINT_HINGE = 1,
+  JOINT_SLIDE = 2,
+  JOINT_BALL = 3,
+  JOINT_FREE = 4
+} joint_type;
+
+/* How a row yields [M]: time constant and damping ratio, or negative stiffness and damping; and
+ * impedance over depth. */
+typedef struct softness {
+  double solref[2], solimp[5];
+} softness;
+
+typedef struct joint {
+  joint_type type;
+  double position[3], axis[3]; /* axis: unit */
+  double damping, armature, stiffness, rest, friction_loss;
+  bool limited;
+  double limits[2];
+  softness limit, friction;
+} joint;
+
+typedef struct scene_body {
+  char *file; /* found from the scene's folder */
+  double position[3], quaternion[4];
+} scene_body;
+
+typedef struct scene_link {
+  char *name; /* NULL: it has none */
+  int parent; /* WORLD or a link before */
+  double position[3], quaternion[4];
+  double mass, com[3], inertia[9]; /* about com, in the link's axes */
+  double density;                  /* above 0: mass, com and inertia are the bodies' */
+  joint joint;
+  scene_body *bodies;
+  size_t body_count;
+} scene_link;
+
+typedef enum actuator_kind {
+  ACTUATOR_MOTOR = 0,
+  ACTUATOR_POSITION = 1,
+  ACTUATOR_VELOCITY = 2
+} actuator_kind;
+
+typedef struct actuator {
+  actuator_kind kind;
+  int link;
+  int dof; /* within the joint, of motors */
+  double gear, kp, kv;
+  bool limited;
+  double force_limits[2];
+} actuator;
+
+typedef struct scene_pair {
+  int link[2], body[2]; /* body: of the link's; link WORLD: contacts are given with each step */
+  double friction, margin;
+  softness soft;
+  int condim;  /* 1 or 3 */
+  bool fitted; /* no smoothing was stated */
+  abut_smoothing smoothing;
+} scene_pair;
+
+typedef struct scene_def {
+  double timestep, gravity[3], impratio;
+  integrator integrator;
+  bool pyramidal, exact_diagonal;
+  int iterations, line_iterations;
+  double tolerance, line_tolerance; /* tolerance 0: by precision */
+  double cone_smoothing, limit_smoothing, divergence;
+  size_t capacity;
+  scene_link *links;
+  size_t link_count;
+  actuator *actuators;
+  size_t actuator_count;
+  scene_pair *pairs;
+  size_t pair_count;
+  arena memory;
+} scene_def;
+
+void scene_def_free(scene_def *s);
+
+/* Positions and degrees of freedom of a joint. */
+int joint_positions(joint_type type);
+int joint_dofs(joint_type type);
+
+#endif
