@@ -93,7 +93,7 @@ def text(x):
 def joint_xml(i, j):
     if j["type"] == "fixed":
         return ""
-    out = f'<joint name="j{i}" type="{j["type"]}" damping="{j.get("damping", 0)}" armature="{j.get("armature", 0)}" frictionloss="{j.get("frictionloss", 0)}"'
+    out = f'<joint name="j{i}" type="{j["type"]}"' + "".join(f' {k}="{j.get(k, 0)}"' for k in ("damping", "armature", "frictionloss"))
     if j["type"] != "free":
         out += f' pos="{text(j.get("position", [0, 0, 0]))}" stiffness="{j.get("stiffness", 0)}"'
         if j["type"] != "ball":
@@ -129,12 +129,14 @@ def actuator_xml(scene, a):
 def to_mujoco(scene, sizes=None, geom=""):
     exact = '<flag diagexact="enable"/>' if scene.get("diagonal") == "exact" else ""
     plane = f'<geom type="plane" size="5 5 .1" {geom} contype="2" conaffinity="1"/>' if sizes else ""
+    integrator = dict(euler="Euler", rk4="RK4")[scene.get("integrator", "euler")]
+    roots = (i for i, l in enumerate(scene["links"]) if l["parent"] < 0)
     return mujoco.MjModel.from_xml_string(
-        f'<mujoco><compiler angle="radian" autolimits="false"/><option timestep="{scene["timestep"]}" integrator="{scene.get("integrator", "euler").replace("e", "E", 1).replace("rk4", "RK4")}" '
-        f'cone="{scene.get("cone", "elliptic")}" impratio="{scene.get("impratio", 1.)}" tolerance="0" iterations="100" ls_iterations="100" ls_tolerance="1e-8" '
-        f'solver="Newton" jacobian="dense" gravity="0 0 -9.81">{exact}</option><worldbody>{plane}'
-        + "".join(body_xml(scene, i, sizes, geom) for i, l in enumerate(scene["links"]) if l["parent"] < 0)
-        + "</worldbody><actuator>" + "".join(actuator_xml(scene, a) for a in scene.get("actuators", [])) + "</actuator></mujoco>")
+        f'<mujoco><compiler angle="radian" autolimits="false"/><option timestep="{scene["timestep"]}" integrator="{integrator}" '
+        f'cone="{scene.get("cone", "elliptic")}" impratio="{scene.get("impratio", 1.)}" solver="Newton" jacobian="dense" '
+        f'tolerance="0" iterations="100" ls_iterations="100" ls_tolerance="1e-8" gravity="0 0 -9.81">{exact}</option>'
+        f'<worldbody>{plane}{"".join(body_xml(scene, i, sizes, geom) for i in roots)}</worldbody>'
+        f'<actuator>{"".join(actuator_xml(scene, a) for a in scene.get("actuators", []))}</actuator></mujoco>')
 
 
 # ---- comparing ----
@@ -184,7 +186,8 @@ def step_of(sc, transition):
     def f(q, v, u, given):
         q1, v1, info = dr.step(sc, q, v, u, given=given)
         par = dr.default_parameters(sc)
-        out = dict(M=info["M"], bias=dr.bias(sc, q, v, par), qacc_smooth=info["qacc_smooth"], constraint=info["fc"], qacc=info["qacc"], q1=q1, v1=v1)
+        out = dict(M=info["M"], bias=dr.bias(sc, q, v, par), qacc_smooth=info["qacc_smooth"], constraint=info["fc"], qacc=info["qacc"],
+                   q1=q1, v1=v1)
         if transition:
             out["A"], out["B"], _ = dr.step_derivatives(sc, q, v, u)
         return out
@@ -220,14 +223,15 @@ def given_of(m, d, slots):
 
 def check_contacts(worst, rng, options):
     kinds = [dict(), dict(impratio=5.), dict(diagonal="exact"), dict(cone="pyramidal"), dict(cone="pyramidal", impratio=3.), dict(condim=1)]
-    geoms = [dict(solref=[.02, 1.], solimp=[.9, .95, .001, .5, 2], margin=0.), dict(solref=[-2000., -80.], solimp=[.8, .98, .004, .3, 3.], margin=.01)]
+    geoms = [dict(solref=[.02, 1.], solimp=[.9, .95, .001, .5, 2], margin=0.),
+             dict(solref=[-2000., -80.], solimp=[.8, .98, .004, .3, 3.], margin=.01)]
     slots, seen = 32, 0
     for k in range(options.scenes):
         kind = dict(kinds[k % len(kinds)])
         condim = kind.pop("condim", 3)
         soft = geoms[(k // len(kinds) + k) % 2]
         scene, sizes = boxes(rng, 3, **kind)
-        geom = f'solref="{text(soft["solref"])}" solimp="{text(soft["solimp"])}" margin="{soft["margin"]}" friction=".6 .005 .0001" condim="{condim}"'
+        geom = "".join(f'{name}="{text(x)}" ' for name, x in soft.items()) + f'friction=".6 .005 .0001" condim="{condim}"'
         m = to_mujoco(scene, sizes, geom)
         sc = dr.load_scene(copy.deepcopy(scene))
         at = mujoco.MjData(m)
