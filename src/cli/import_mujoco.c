@@ -153,8 +153,5 @@ done:
   if (m) {
     l.delete(m);
   }
-  if (l.handle) {
-    dlclose(l.handle);
-  }
-  return code;
+  return code; /* the library stays open, as it does not give back what it keeps for itself */
 }
