@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | field | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      devices | field | import | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -43,9 +43,10 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    '') options+=' devices field contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' devices field import contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
+    import) options+=' --output' ;;
     contacts) options+=" $pair $arrays $kernels --compact --pairs" ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
@@ -65,6 +66,8 @@ _abut()
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   elif [[ $command == field ]]; then
     _abut_files obj stl ply off
+  elif [[ $command == import ]]; then
+    _abut_files xml urdf
   elif [[ $command != devices ]]; then
     _abut_files json obj stl ply off
   fi

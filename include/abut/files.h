@@ -110,6 +110,9 @@ ABUT_API void abut_free_npz(abut_npz *npz);
 ABUT_API abut_status abut_write_png(const char *path, uint32_t width, uint32_t height,
                                     const uint8_t *rgb);
 
+/* Writes bytes as they are. */
+ABUT_API abut_status abut_write_file(const char *path, const void *bytes, size_t count);
+
 /* Removes what abut's writers in this process have begun and not finished: for the handler of a
  * signal that ends the process, of which each may call it at any time. Where the file system can
  * write files without a name, as most of Linux do, there is nothing to remove, whatever ends it. */

@@ -92,7 +92,8 @@ typedef enum command_bit {
   COMMAND_GRADCHECK = 128,
   COMMAND_TUNE = 256,
   COMMAND_FIELD = 512,
-  COMMAND_ALL = 1023
+  COMMAND_IMPORT = 1024,
+  COMMAND_ALL = 2047
 } command_bit;
 
 struct options;
@@ -130,6 +131,7 @@ exit_code cmd_render(const options *o);
 exit_code cmd_bench(const options *o);
 exit_code cmd_tune(const options *o);
 exit_code cmd_field(const options *o);
+exit_code cmd_import(const options *o);
 
 /* ---- options.c ---- */
 

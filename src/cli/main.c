@@ -15,6 +15,11 @@ const command commands[] = {
    "warned about. Writes NAME.body.json, NAME.grid.npz and NAME.contact.obj, and prints what was\n"
    "done and how far the field is off. Commands that are given bare meshes do the same by\n"
    "themselves; fields are kept on disk and made once.", cmd_field},
+  {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
+   "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators and the pairs\n"
+   "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
+   "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
+   "build with MuJoCo.", cmd_import},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
@@ -102,7 +107,7 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, contacts, gradient, jvp, "
+    return usage_error(NULL, "which command? devices, field, import, contacts, gradient, jvp, "
                        "jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);

@@ -61,9 +61,10 @@ static const struct {
   [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
-  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD,
+  [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
+                     | COMMAND_IMPORT,
                      "file to write: .npz of arrays, .png of render, .json of tune,\n"
-                     "                             .body.json of field"},
+                     "                             .body.json of field, .scene.json of import"},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
@@ -462,6 +463,7 @@ exit_code need_option(const options *o, option_id id)
              ? usage_error(o->command, "%s needs -o %s", o->command->name,
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
                            : o->command->bit == COMMAND_FIELD ? "NAME.body.json"
+                           : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
                                                               : "OUT.npz")
              : usage_error(o->command, "%s needs %s %s", o->command->name, option_name(id),
                            option_table[id].metavar);

@@ -168,19 +168,21 @@ static bool is_device(const char *path)
 exit_code check_own_output(const options *o)
 {
   const char *path = o->value[OPTION_OUTPUT];
+  const bool import = o->command->bit == COMMAND_IMPORT;
   const bool field = o->command->bit == COMMAND_FIELD, tune = o->command->bit == COMMAND_TUNE;
   const char *ending = field                              ? ".body.json"
+                       : import                           ? ".scene.json"
                        : tune                             ? ".json"
                        : o->command->bit == COMMAND_RENDER ? ".png"
                                                           : ".npz";
   const size_t length = strlen(path), tail = strlen(ending);
   if (strcmp(path, "-") == 0) {
-    return usage_error(o->command, "-o -: name a file%s", tune || field
+    return usage_error(o->command, "-o -: name a file%s", tune || field || import
                        ? "" : "; standard output is /dev/stdout");
   }
   CLI_TRY(check_output(path));
-  /* `tune` reads the file first, and what `field` writes beside it is named after it. */
-  const bool free_ = is_device(path) && !tune && !field;
+  /* `tune` reads the file first, and what the others write beside it is named after it. */
+  const bool free_ = is_device(path) && !tune && !field && !import;
   return free_ || (length > tail && strcasecmp(path + length - tail, ending) == 0)
            ? EXIT_GOOD
            : usage_error(o->command, "-o %s: %s writes files that end with %s", path,

@@ -358,3 +358,9 @@ abut_status whole_file_write(const char *path, const void *bytes, size_t count)
   TRY(whole_file_begin(path, &f));
   return whole_file_end(&f, write_all(path, f.file, bytes, count));
 }
+
+abut_status abut_write_file(const char *path, const void *bytes, size_t count)
+{
+  return path && (bytes || !count) ? whole_file_write(path, bytes, count)
+                                   : fail(ABUT_ERROR_ARGUMENT, "path or bytes is NULL");
+}

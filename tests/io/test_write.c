@@ -96,7 +96,7 @@ static abut_status write_picture(const char *path)
 
 static abut_status write_plain(const char *path)
 {
-  return whole_file_write(path, noise, MANY);
+  return abut_write_file(path, noise, MANY);
 }
 
 static abut_status (*const writers[])(const char *) = {write_noise, write_picture, write_plain};
@@ -425,6 +425,23 @@ static void same_bytes(void)
   unlink(second);
 }
 
+static void plain_files(void)
+{
+  size_t count;
+  const char *path = in_folder("plain");
+  REQUIRE_OK(abut_write_file(path, "ab\0c", 4));
+  char *bytes = slurp(path, &count);
+  CHECK(count == 4 && !memcmp(bytes, "ab\0c", 4));
+  free(bytes);
+  REQUIRE_OK(abut_write_file(path, NULL, 0));
+  free(slurp(path, &count));
+  CHECK_EQUAL(count, 0);
+  unlink(path);
+  expect_failure(abut_write_file(path, NULL, 1), ABUT_ERROR_ARGUMENT, "", "NULL");
+  expect_failure(abut_write_file(NULL, "a", 1), ABUT_ERROR_ARGUMENT, "", "NULL");
+  CHECK_EQUAL(access(path, F_OK), -1);
+}
+
 static void pictures(void)
 {
   size_t count;
@@ -475,6 +492,7 @@ static void test_all(void)
   wrong_arrays();
   empty_archive();
   same_bytes();
+  plain_files();
   pictures();
   reading();
   devices();

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Models of MuJoCo's and of URDF as scenes: import.sh ABUT ARRAYS GOLDEN, see support.sh. Without
+# MuJoCo in the build it sees that this is said, and is skipped.
+# shellcheck disable=SC2016 # the marks are the messages' own
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+# shellcheck source=tests/cli/support.sh
+. "$here/support.sh"
+models=$here/models
+
+# ---- what is refused with and without MuJoCo ----
+
+usage 'import needs a model' import -o no.scene.json
+usage 'import needs -o NAME.scene.json' import "$models/arm.xml"
+usage '`b.xml` is one word too many' import "$models/arm.xml" b.xml -o no.scene.json
+usage '-o no.json: import writes files that end with .scene.json' import "$models/arm.xml" -o no.json
+usage '-o .scene.json: import writes files that end with .scene.json' import "$models/arm.xml" \
+  -o .scene.json
+usage '-o -: name a file' import "$models/arm.xml" -o -
+usage 'import has no option --poses' import "$models/arm.xml" -o no.scene.json --poses poses.csv
+wrong 'none.xml: No such file or directory' import none.xml -o no.scene.json
+cp "$models/arm.xml" own.scene.json
+wrong 'own.scene.json: is an input of this command too' import own.scene.json -o own.scene.json
+if cmp -s own.scene.json "$models/arm.xml"; then pass; else fail 'the model is written over'; fi
+"$abut" import "$models/arm.xml" -o arm.scene.json > stdout 2> stderr
+status=$?
+if grep -q 'built without MuJoCo' stderr; then
+  if [ $status -eq 2 ]; then pass; else fail "status $status without MuJoCo"; fi
+  absent arm.scene.json
+  finish || exit 1
+  echo 'skipped: this build has no MuJoCo (-Dmujoco, docs/import.md)'
+  exit 77
+fi
+
+# ---- models ----
+
+if [ $status -eq 0 ]; then pass; else fail "status $status of the arm"; fi
+has stdout '/arm\.xml: 8 links, 8 bodies, 6 actuators, 22 pairs, by MuJoCo [0-9.]+; nothing left out$'
+empty stderr 'import of the arm'
+run 0 import "$models/humanoid.xml" -o humanoid.scene.json
+has stdout ': 15 links, 13 bodies, 11 actuators, 58 pairs, by MuJoCo [0-9.]+; 1 warning$'
+has stderr '^abut: warning: geom `floor`: a plane without end becomes one of [0-9]+ m by [0-9]+ m$'
+run 0 import -q "$models/hand.xml" -o hand.scene.json
+empty stdout 'import -q'
+says stderr 'abut: warning: 1 geom that touches nothing is left out (contype and conaffinity 0)'
+says stderr 'abut: warning: joint `thumb_push`: ref 0.004 stays in q, but approximate weights of rows are those at q = 0'
+says stderr 'abut: warning: actuator `bend`: the control'\''s range 0 to 1.6 is left out'
+says stderr 'abut: warning: actuator `pull`: left out with its control: only actuators of joints are taken'
+says stderr 'abut: warning: actuator `turn`: left out with its control: it is neither a motor, a position nor a velocity actuator without state'
+says stderr 'abut: warning: geom `index_1`: condim 4 becomes 3'
+says stderr 'abut: warning: pair 1: friction is 2 in all directions, not 1 in one'
+says stderr 'abut: warning: equality `couple`: equality constraints are left out'
+says stderr 'abut: warning: tendon `pull`: tendons are left out'
+run 0 import -q "$models/hand.xml" -o hand.scene.json # its mesh of before is written over
+run 0 import -q "$models/gripper.urdf" -o gripper.scene.json
+if [ "$(grep -c '^v ' hand.wedge.obj) $(grep -c '^f ' hand.wedge.obj)" = '8 12' ]; then
+  pass
+else
+  fail 'the mesh is not 8 vertices and 12 faces'
+fi
+if python3 "$here/imported.py" "$folder" > stdout 2> stderr; then pass; else fail 'the scenes are wrong'; fi
+
+# What options take away is not in the scene.
+sed 's|<option [^>]*>|<option><flag gravity="disable" limit="disable" frictionloss="disable" contact="disable" actuation="disable"/></option>|' \
+  "$models/arm.xml" > off.xml
+run 0 import -q off.xml -o off.scene.json
+says stderr 'abut: warning: contacts are off in the model, so that there are no pairs'
+says stderr 'abut: warning: actuator 5: left out with its control: it is off in the model'
+has off.scene.json '"gravity": \[0, 0, 0\]'
+if grep -qE 'limits|frictionloss|condim|kp' off.scene.json; then fail 'something is not off'; else pass; fi
+
+# ---- what is wrong ----
+
+echo '<mujoco><worldbody><geom/></worldbody></mujoco>' > bad.xml
+run 2 import bad.xml -o no.scene.json
+has stderr '^abut: bad\.xml: .*size 0 must be positive'
+echo '<mujoco><worldbody><gem/></worldbody></mujoco>' > bad.xml
+run 2 import bad.xml -o no.scene.json
+has stderr '^abut: bad\.xml: .*gem'
+echo 'no XML' > bad.xml
+run 2 import bad.xml -o no.scene.json
+has stderr '^abut: bad\.xml: '
+echo '<mujoco/>' > empty.xml
+wrong 'empty.xml: the model has no bodies' import empty.xml -o no.scene.json
+absent MUJOCO_LOG.TXT
+run 1 import "$models/arm.xml" -o nowhere/no.scene.json
+has stderr '^abut: nowhere/no\.scene\.json: the folder nowhere/: '
+# No mesh is written over that may be the model's, and none is left where the scene cannot be written.
+mkdir mesh full
+sed 1d hand.wedge.obj > mesh/x.wedge.obj
+cp mesh/x.wedge.obj before.obj
+echo '<mujoco><asset><mesh name="wedge" file="x.wedge.obj"/></asset><worldbody><body><freejoint/>
+      <geom type="mesh" mesh="wedge"/></body></worldbody></mujoco>' > mesh/m.xml
+wrong 'mesh/x.wedge.obj: is there, and not of an import; it is not written over' \
+  import -q mesh/m.xml -o mesh/x.scene.json
+if cmp -s before.obj mesh/x.wedge.obj; then pass; else fail 'the mesh is written over'; fi
+message=$( (ulimit -f 0 && "$abut" import -q "$models/hand.xml" -o full/hand.scene.json) 2>&1)
+status=$?
+echo "$message" > stderr
+if [ $status -eq 1 ]; then pass; else fail "status $status on a full disk"; fi
+no_leftovers full
+for file in full/hand.scene.json full/hand.wedge.obj mesh/x.scene.json no.scene.json; do
+  absent $file
+done
+
+finish
