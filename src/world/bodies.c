@@ -43,24 +43,21 @@ static abut_status read_mesh(const scene_def *s, const turn *t, mesh *out)
 
 static abut_status load_file(const scene_def *s, const turn *t, scene_bodies *b)
 {
-  void *memory;
   const size_t first = b->first[t->number];
   if (t->link->density <= 0.0) {
     return ABUT_SUCCESS;
   }
-  if (!b->def[first]) {
-    mesh *m = &b->meshes[first];
+  mesh *m = &b->meshes[first];
+  abut_body_def *def = &b->of_meshes[first];
+  if (!m->vertices) {
     TRY(read_mesh(s, t, m));
-    TRY(arena_allocate(&b->memory, &memory, 1, sizeof(abut_body_def)));
-    abut_body_def *def = memory;
     def->vertices = m->vertices;
     def->vertex_count = m->vertex_count;
     def->face_sizes = m->face_sizes;
     def->face_indices = m->face_indices;
     def->face_count = m->face_count;
-    b->def[first] = def;
   }
-  b->def[t->number] = b->def[first];
+  b->def[t->number] = def;
   return ABUT_SUCCESS;
 }
 
@@ -120,6 +117,8 @@ static abut_status make_room(scene_bodies *b, const scene_body ***all)
   *all = memory;
   TRY(arena_allocate(&b->memory, &memory, b->count, sizeof *b->meshes));
   b->meshes = memory;
+  TRY(arena_allocate(&b->memory, &memory, b->count, sizeof *b->of_meshes));
+  b->of_meshes = memory;
   return ABUT_SUCCESS;
 }
 

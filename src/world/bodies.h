@@ -13,7 +13,8 @@ typedef struct scene_bodies {
   size_t *first; /* the first body of the same file, or of the same word and lengths */
   const abut_body_def **def; /* of a word: for abut_create_body; of a file: its mesh alone, where
                                 the link has a density, else NULL */
-  mesh *meshes;  /* of files, at their first body */
+  mesh *meshes;  /* of files, at their first body, */
+  abut_body_def *of_meshes; /* and as definitions */
   arena memory;
 } scene_bodies;
 

@@ -185,8 +185,8 @@ static abut_status check_sizes(body_shape shape, const double size[3])
   }
   for (size_t k = 0; k < body_shape_sizes[shape]; ++k) {
     if (!(size[k] >= AXIS_LEAST && size[k] <= COORDINATE_MOST)) {
-      return fail(ABUT_ERROR_BODY, "a %s's length %zu is %g, not in [%g, %g]",
-                  body_shape_words[shape], k, size[k], AXIS_LEAST, COORDINATE_MOST);
+      return fail(ABUT_ERROR_BODY, "length %zu of a shape \"%s\" is %g, not in [%g, %g]",
+                  k, body_shape_words[shape], size[k], AXIS_LEAST, COORDINATE_MOST);
     }
   }
   return ABUT_SUCCESS;

@@ -152,7 +152,8 @@ static void weightless(void)
   static const struct {
     const char *text, *start; /* NULL: it is good */
   } cases[] = {
-    {"{\"links\": [\n" HINGE("") "}]}", "t:2: links[0].joint: its degree of freedom 0 moves no in"},
+    {"{\"links\": [\n" HINGE("") "}]}",
+     "t:2: links[0].joint: its degree of freedom 0 moves no inertia"},
     {"{\"links\": [\n" HINGE(", \"armature\": 1") "}]}", NULL},
     {"{\"links\": [\n" HINGE("") "},\n{\"parent\": 0" SOLID "]}", NULL},
     /* a rod about its own axis, turned so that rounding is left */
@@ -175,8 +176,9 @@ static void weightless(void)
     {"{\"links\": [\n{\"joint\": {\"type\": \"ball\"}, \"mass\": 1, \"com\": [1, 2, 3]}]}",
      "t:2: links[0].joint: its degree of freedom 2 moves no inertia that those before it"},
     {"{\"links\": [\n{\"joint\": {\"type\": \"slide\"}, \"mass\": 1e300, \"com\": [0, 0, 0],\n"
-     "\"position\": [0, 0, 0]},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\"}, \"mass\": 1e200,\n"
-     "\"com\": [1e100, 0, 0]}]}", "t:4: links[1].joint: the inertia that it moves is not finite"},
+     "\"position\": [0, 0, 0]},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\"},\n"
+     "\"mass\": 1e200, \"com\": [1e100, 0, 0]}]}",
+     "t:4: links[1].joint: the inertia that it moves is not finite"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     scene_constants c;

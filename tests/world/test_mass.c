@@ -123,7 +123,7 @@ static mass ball_mass(size_t n)
   return m;
 }
 
-/* Of 32 sides about z: what is turned has the polygon's area and second moments for the circle's. */
+/* Of 32 sides about z: the polygon's area and second moments stand for the circle's. */
 static void balls(void)
 {
   const double n = SHAPE_SIDES, s = sin(2.0 * PI / n), c = cos(2.0 * PI / n);

@@ -107,15 +107,17 @@ static void sample_scene(void)
   scene_def_free(&s);
 }
 
-/* Friction is raised, solimp clipped, links of other models' keys are left aside. */
+/* Friction is raised, solimp clipped, what other models have is left aside. */
 static void raised(void)
 {
   scene_def s;
-  REQUIRE_OK(parse("{\"lcp\": {\"slop\": 1}, \"contact_model\": \"cone\", \"links\": [{\"joint\": {\n"
+  REQUIRE_OK(parse("{\"lcp\": {\"slop\": 1}, \"contact_model\": \"cone\",\n"
+                   "\"links\": [{\"joint\": {"
                    "\"type\": \"hinge\", \"solimp_limit\": [0, 1, 0.5, 0, 0.5],\n"
                    "\"solimp_friction\": [1, 0, -1, 1, 3]}}],\n"
-                   "\"pairs\": [{\"friction\": 0, \"solimp\": [-1, 2, 0, 0.5, 1], \"contact\": {},\n"
-                   "\"restitution\": 0.5, \"solref\": [0, 0], \"margin\": -0.1}]}", &s));
+                   "\"pairs\": [{\"friction\": 0, \"solimp\": [-1, 2, 0, 0.5, 1],\n"
+                   "\"contact\": {}, \"restitution\": 0.5, \"solref\": [0, 0],\n"
+                   "\"margin\": -0.1}]}", &s));
   CHECK_NUMBERS(s.links[0].joint.limit.solimp, 1e-4, 0.9999, 0.5, 1e-4, 1.0);
   CHECK_NUMBERS(s.links[0].joint.friction.solimp, 0.9999, 1e-4, -1.0, 0.9999, 3.0);
   CHECK(s.pairs[0].friction == 1e-5 && s.pairs[0].margin == -0.1);
@@ -282,11 +284,12 @@ static const struct {
   {BODY1("\"cylinder\": [51, 1]"), "d/t:4: links[1].bodies[0].cylinder: ",
    "more than 50 half lengths"},
   {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
-  {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ", "is not within 1e-06 to 1e+06"},
+  {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
+   "is not within 1e-06 to 1e+06"},
   {BODY1("\"sphere\": 1,\n\"position\": 1"), "d/t:5: links[1].bodies[0].position: ",
    "not an array"},
-  {BODY1("\"sphere\": 1,\n\"quaternion\": [0, 0, 0, 0]"), "d/t:5: links[1].bodies[0].quaternion: ",
-   "has no length"},
+  {BODY1("\"sphere\": 1,\n\"quaternion\": [0, 0, 0, 0]"),
+   "d/t:5: links[1].bodies[0].quaternion: ", "has no length"},
   /* actuators */
   {ACTUATOR("\"kind\": \"motor\""), "d/t:4: actuators[0]: ", "the key 'joint' is missing"},
   {ACTUATOR("\"joint\": 0"), "d/t:4: actuators[0]: ", "the key 'kind' is missing"},
@@ -319,8 +322,10 @@ static const struct {
   {PAIR("\"a\": {}, \"b\": 0"), "d/t:4: pairs[1].a: ", "neither a link's number nor its name"},
   {PAIR("\"a\": [0], \"b\": 0"), "d/t:4: pairs[1].a: ", "1 elements, not 2"},
   {PAIR("\"a\": [1, 0], \"b\": [1, 1]"), "d/t:4: pairs[1]: ", "both bodies are of link 1"},
-  {"{\"links\": [{\"bodies\": [{\"sphere\": 1}]}, {\"parent\": 0, \"bodies\": [{\"sphere\": 1}]}],\n"
-   "\"pairs\": [\n{\"a\": 0, \"b\": 1}]}", "d/t:3: pairs[0]: ", "links 0 and 1 do not move"},
+  {"{\"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"
+   "{\"parent\": 0, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n{\"a\": 0, \"b\": 1}]}",
+   "d/t:3: pairs[0]: ",
+   "links 0 and 1 do not move"},
   {PAIR(SIDES ",\n\"friction\": -1"), "d/t:5: pairs[1].friction: ", "-1 is not at least 0"},
   {PAIR(SIDES ",\n\"solref\": [1, -1]"), "d/t:5: pairs[1].solref: ", "neither both above 0"},
   {PAIR(SIDES ",\n\"solimp\": []"), "d/t:5: pairs[1].solimp: ", "0 elements, not 5"},
