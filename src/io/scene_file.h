@@ -9,4 +9,19 @@
 abut_status scene_file_read(const char *path, scene_def *out);
 abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out);
 
+/* A place in a scene: element `index` of a list of the root, or of it a member, or of that an
+ * element. They must be in the scene's file, if it has one. */
+typedef struct scene_place {
+  const char *list;
+  size_t index;
+  const char *part; /* NULL: the element itself */
+  bool in_list;
+  size_t part_index;
+} scene_place;
+
+/* ABUT_ERROR_FORMAT and "FILE:LINE: place: text" for what is found wrong after reading; of a scene
+ * without a file ABUT_ERROR_ARGUMENT. */
+__attribute__((format(printf, 3, 4))) abut_status scene_fail(const scene_def *s, scene_place place,
+                                                            const char *format, ...);
+
 #endif

@@ -9,26 +9,6 @@
 typedef double real; /* of the list's struct, which is not used here */
 #include "geometry/coefficients.h"
 
-#define COOKIE 0xab070004u
-
-abut_smoothing abut_default_smoothing(void)
-{
-  abut_smoothing s;
-  memset(&s, 0, sizeof s);
-  s.length = 1.0;
-  s.union_ = s.plane = 0.01;
-  s.normal = 1e-12;
-  s.penetration = s.neighbour = s.sort = 0.01;
-  s.clash = s.sign = 0.1;
-  s.clip = s.minimum = s.compare = 0.1;
-  s.ridge = 0.01;
-  s.distance = 1e-10;
-  s.select = ABUT_SELECT_SOFTSORT;
-  s.edge_edge = s.two_sided = true;
-  s.cookie = COOKIE;
-  return s;
-}
-
 /* As many edges as primitives, within bounds that keep the pairs between 16^2 and 32^2. */
 static uint32_t edges_to_keep(const abut_body_info *info)
 {
@@ -101,7 +81,7 @@ abut_status check_smoothing(const abut_smoothing *s)
     {"ridge", s->ridge, SMOOTHING_LEAST},
     {"distance", s->distance, SMOOTHING_LEAST},
   };
-  if (s->cookie != COOKIE) {
+  if (s->cookie != abut_default_smoothing().cookie) {
     return fail(ABUT_ERROR_ARGUMENT, "make smoothing sets by abut_default_smoothing");
   }
   for (size_t i = 0; i < sizeof positive / sizeof positive[0]; ++i) {

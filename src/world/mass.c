@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VOLUME_LEAST 1e-14 /* of the reach's cube: below it is what rounding leaves */
+
 /* ---- closed or not ---- */
 
 static int compare(const void *a, const void *b)
@@ -23,8 +25,11 @@ static size_t count_corners(const abut_body_def *mesh)
   return count;
 }
 
-static abut_status open_edge(uint64_t edge)
+/* Of two sorted places at which both lists differ, the lower one has no partner: `from` is a
+ * directed edge, `against` the reverse of one. */
+static abut_status open_edge(uint64_t from, uint64_t against)
 {
+  const uint64_t edge = from <= against ? from : against << 32 | against >> 32;
   return fail(ABUT_ERROR_BODY,
               "the mesh is not closed: the edge from vertex %lu to vertex %lu has not "
               "exactly one face on its other side",
@@ -52,7 +57,7 @@ static abut_status check_closed(const abut_body_def *mesh)
   qsort(back, count, sizeof *back, compare);
   for (size_t i = 0; i < count && status == ABUT_SUCCESS; ++i) {
     if ((i && to[i] == to[i - 1]) || to[i] != back[i]) {
-      status = open_edge(to[i]);
+      status = open_edge(to[i], back[i]);
     }
   }
 done:
@@ -67,6 +72,7 @@ done:
  * (a fan of each polygon). */
 typedef struct moments {
   double volume, first[3], second[3][3];
+  double reach; /* from the point to the farthest corner along an axis */
 } moments;
 
 static void add_triangle(moments *m, double t[3][3])
@@ -100,6 +106,7 @@ static moments integrate(const abut_body_def *mesh, const double from[3])
       for (int c = 0; c < 3; ++c) {
         for (int j = 0; j < 3; ++j) {
           t[c][j] = mesh->vertices[3 * (size_t)at[c] + (size_t)j] - from[j];
+          m.reach = fmax(m.reach, fabs(t[c][j]));
         }
       }
       add_triangle(&m, t);
@@ -124,7 +131,7 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
   TRY(check_closed(mesh));
   mean_of(mesh, from);
   moments m = integrate(mesh, from);
-  if (m.volume == 0.0) {
+  if (!(fabs(m.volume) > VOLUME_LEAST * m.reach * m.reach * m.reach)) {
     return fail(ABUT_ERROR_BODY, "the mesh encloses nothing");
   }
   const double sign = m.volume < 0.0 ? -density : density;

@@ -1,6 +1,12 @@
 #include "world/scene_def.h"
 
+#include "base/limits.h"
+#include <math.h>
 #include <string.h>
+
+const char *const body_shape_words[BODY_SHAPES] = {"file",     "box",       "sphere", "capsule",
+                                                   "cylinder", "ellipsoid", "plane"};
+const size_t body_shape_sizes[BODY_SHAPES] = {0, 3, 1, 2, 2, 3, 2};
 
 void scene_def_free(scene_def *s)
 {
@@ -18,4 +24,35 @@ int joint_dofs(joint_type type)
 {
   static const int counts[] = {0, 1, 1, 3, 6};
   return counts[type];
+}
+
+size_t scene_body_number(const scene_def *s, size_t link)
+{
+  size_t before = 0;
+  for (size_t i = 0; i < link; ++i) {
+    before += s->links[i].body_count;
+  }
+  return before;
+}
+
+int scene_pair_fits(const scene_def *s, const scene_pair *p)
+{
+  bool plane[2];
+  for (int k = 0; k < 2; ++k) {
+    plane[k] = s->links[p->link[k]].bodies[p->body[k]].shape == SHAPE_PLANE;
+  }
+  return plane[0] == plane[1] ? -1 : plane[0];
+}
+
+double scene_near(const abut_smoothing *s)
+{
+  return fmin(2.0 * s->penetration, SMOOTHING_MOST);
+}
+
+void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
+{
+  p->smoothing = *fitted;
+  p->smoothing.near = scene_near(fitted);
+  p->smoothing.reach = 0.0;
+  p->fitted = false;
 }

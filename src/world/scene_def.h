@@ -7,6 +7,7 @@
 #include <abut/manifold.h>
 
 #define WORLD (-1) /* a link that is no link */
+#define SCENE_DOFS_MOST 64 /* matrices of a world are dense */
 
 typedef enum integrator { INTEGRATOR_EULER = 0, INTEGRATOR_RK4 = 1 } integrator;
 
@@ -33,8 +34,28 @@ typedef struct joint {
   softness limit, friction;
 } joint;
 
+/* What a body is: a file, or a word for a shape (world/body_words.h). */
+typedef enum body_shape {
+  SHAPE_FILE = 0,
+  SHAPE_BOX = 1,       /* half lengths */
+  SHAPE_SPHERE = 2,    /* radius */
+  SHAPE_CAPSULE = 3,   /* radius, half the length of its straight part, along z */
+  SHAPE_CYLINDER = 4,  /* radius, half its length, along z */
+  SHAPE_ELLIPSOID = 5, /* half lengths */
+  SHAPE_PLANE = 6      /* half lengths along x and y; its upper face is z = 0 */
+} body_shape;
+
+#define BODY_SHAPES 7
+#define SHAPE_SLENDER_MOST 50.0 /* of capsules and cylinders: the longer by the shorter length */
+
+/* Their words in files, and how many sizes each has. */
+extern const char *const body_shape_words[BODY_SHAPES];
+extern const size_t body_shape_sizes[BODY_SHAPES];
+
 typedef struct scene_body {
-  char *file; /* found from the scene's folder */
+  body_shape shape;
+  char *file; /* found from the scene's folder; NULL of a word */
+  double size[3];
   double position[3], quaternion[4];
 } scene_body;
 
@@ -87,6 +108,8 @@ typedef struct scene_def {
   size_t actuator_count;
   scene_pair *pairs;
   size_t pair_count;
+  char *file, *text; /* of its file, for what is found wrong later; NULL without one */
+  size_t text_bytes;
   arena memory;
 } scene_def;
 
@@ -95,5 +118,21 @@ void scene_def_free(scene_def *s);
 /* Positions and degrees of freedom of a joint. */
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
+
+/* How many bodies all links have, and the number of a link's first among them: bodies are counted
+ * by links, in the links' order. link_count gives the whole. */
+size_t scene_body_number(const scene_def *s, size_t link);
+
+/* Of a pair without smoothing whose links are not WORLD: the side, 0 or 1, whose body alone tells
+ * the size that its smoothing is fitted to, because the other is a plane, which may be as large as
+ * it likes; -1: both do. */
+int scene_pair_fits(const scene_def *s, const scene_pair *p);
+
+/* Gives a pair a smoothing that was fitted to its bodies, with near and reach as dynamics need them
+ * (dynamics want no edge contact to fade with depth, and none with far edges). */
+void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
+
+/* `near` where none is stated. */
+double scene_near(const abut_smoothing *s);
 
 #endif

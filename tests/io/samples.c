@@ -165,6 +165,24 @@ static const char smoothing[] =
   " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295],\n"
   " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001}\n";
 
+static const char scene[] =
+  "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9,\n"
+  " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}, {\"file\": \"table.body.json\"}]},\n"
+  "  {\"name\": \"cart\", \"density\": 800, \"joint\": {\"type\": \"free\"},\n"
+  "   \"bodies\": [{\"box\": [0.4, 0.2, 0.1]}, {\"file\": \"/b.obj\",\n"
+  "    \"position\": [0, 0, 1]}]},\n"
+  "  {\"name\": \"pole\", \"parent\": \"cart\", \"mass\": 0.5, \"com\": [0, 0, 0.5],\n"
+  "   \"inertia\": [[0.04, 0, 0], [0, 0.04, 0], [0, 0, 0.001]], \"quaternion\": [1, 0, 0, 0.5],\n"
+  "   \"joint\": {\"type\": \"hinge\", \"axis\": [0, 3, 0], \"limits\": [-1, 1],\n"
+  "    \"armature\": 0.01,\n"
+  "    \"solimp_limit\": [0.9, 0.95, 0.001, 0.5, 2], \"solref_friction\": [-100, -1]},\n"
+  "   \"bodies\": [{\"capsule\": [0.05, 0.5], \"quaternion\": [0, 0, 0, 2]}]}],\n"
+  " \"actuators\": [{\"kind\": \"position\", \"joint\": \"pole\", \"kp\": 10,\n"
+  "   \"force_limits\": [-9, 9]},\n"
+  "  {\"kind\": \"motor\", \"joint\": 1, \"dof\": 5}],\n"
+  " \"pairs\": [{\"a\": \"cart\", \"b\": [0, 1], \"friction\": 0.5, \"solref\": [0.01, 1]},\n"
+  "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";
+
 static const char csv[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
@@ -330,6 +348,9 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_PAIRS:
     buffer_text(&b[0], "%s", pairs);
+    break;
+  case SAMPLE_SCENE:
+    buffer_text(&b[0], "%s%s}]}\n", scene, smoothing);
     break;
   default:
     buffer_text(&b[0], "%s", csv);

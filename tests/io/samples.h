@@ -16,6 +16,7 @@ typedef enum sample_kind {
   SAMPLE_TUNING,
   SAMPLE_PAIRS,
   SAMPLE_GRID,
+  SAMPLE_SCENE,
   SAMPLE_KINDS
 } sample_kind;
 

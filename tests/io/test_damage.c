@@ -7,6 +7,7 @@
 #include "io/npz.h"
 #include "io/pairs.h"
 #include "io/poses.h"
+#include "io/scene_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
 #include "support.h"
@@ -59,6 +60,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   abut_smoothing s;
   abut_pair_files f;
   tuning_file t;
+  scene_def d;
   abut_npz n;
   abut_poses p;
   abut_status status;
@@ -76,6 +78,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_PAIRS:
     status = pairs_parse("t", bytes, count, &f);
     abut_free_pairs(&f);
+    return status;
+  case SAMPLE_SCENE:
+    status = scene_file_parse("t", bytes, count, &d);
+    scene_def_free(&d);
     return status;
   case SAMPLE_GRID:
     status = grid_file_parse("t", bytes, count, &memory, &g);
@@ -128,6 +134,7 @@ static size_t loss_allowed(sample_kind kind, size_t number)
   case SAMPLE_BODY:
   case SAMPLE_SMOOTHING:
   case SAMPLE_TUNING:
+  case SAMPLE_SCENE:
     return 1;
   default:
     return 0;

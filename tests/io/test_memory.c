@@ -8,6 +8,7 @@
 #include "io/npz.h"
 #include "io/pairs.h"
 #include "io/poses.h"
+#include "io/scene_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
 #include "support.h"
@@ -56,6 +57,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   abut_poses p;
   abut_pair_files f;
   tuning_file t;
+  scene_def d;
   switch (kind) {
   case SAMPLE_BODY:
     status = body_file_parse("t", bytes, count, &b);
@@ -70,6 +72,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_PAIRS:
     status = pairs_parse("t", bytes, count, &f);
     abut_free_pairs(&f);
+    return status;
+  case SAMPLE_SCENE:
+    status = scene_file_parse("t", bytes, count, &d);
+    scene_def_free(&d);
     return status;
   case SAMPLE_GRID:
     status = grid_file_parse("t", bytes, count, &memory, &g);

@@ -1,0 +1,218 @@
+#include "world/body_words.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "surface/spline.h"
+#include "world/shape_mesh.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+#define CAP_RINGS 8      /* of each end of a capsule */
+#define MARGIN 6         /* nodes around a shape: where points are clipped it is far */
+#define CELLS_MOST 12    /* along the shape's shorter half length, */
+#define CELLS_LEAST 4    /* and of slender ones */
+#define NODES_MOST ((size_t)1 << 22)
+
+/* ---- boxes ---- */
+
+/* Six planes, outward. */
+static abut_status box_field(const double lower[3], const double upper[3], arena *memory,
+                             abut_body_def *out)
+{
+  void *at;
+  TRY(arena_allocate(memory, &at, 1, sizeof(abut_polyhedron)));
+  abut_polyhedron *p = at;
+  TRY(arena_allocate(memory, &at, 6, 6 * sizeof(double)));
+  double *planes = at;
+  for (int i = 0; i < 6; ++i) {
+    const int axis = i / 2;
+    planes[6 * i + axis] = i % 2 ? 1.0 : -1.0;
+    planes[6 * i + 3 + axis] = (i % 2 ? upper : lower)[axis];
+  }
+  *p = (abut_polyhedron){.planes = planes, .count = 6, .operation = ABUT_ADD};
+  out->polyhedra = p;
+  out->polyhedron_count = 1;
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_box(const double lower[3], const double upper[3], arena *memory,
+                            abut_body_def *out)
+{
+  TRY(box_field(lower, upper, memory, out));
+  return make_box_mesh(lower, upper, memory, out);
+}
+
+/* ---- balls ---- */
+
+static abut_status make_ball(const double half[3], arena *memory, abut_body_def *out)
+{
+  void *at;
+  TRY(arena_allocate(memory, &at, 1, sizeof(abut_superquadric)));
+  abut_superquadric *s = at;
+  *s = (abut_superquadric){.exponents = {1.0, 1.0},
+                           .quaternion = {1.0, 0.0, 0.0, 0.0},
+                           .operation = ABUT_ADD};
+  memcpy(s->axes, half, sizeof s->axes);
+  out->superquadrics = s;
+  out->superquadric_count = 1;
+  return make_ball_mesh(half, memory, out);
+}
+
+/* ---- capsules and cylinders ---- */
+
+/* Grids, since a superquadric's depth is along the ray from its centre, and in a long one that is
+ * many times the way to its side. */
+
+typedef double (*distance_of)(const double size[3], double across, double along);
+
+static double capsule_distance(const double size[3], double across, double along)
+{
+  return hypot(across, fmax(fabs(along) - size[1], 0.0)) - size[0];
+}
+
+static double cylinder_distance(const double size[3], double across, double along)
+{
+  const double side = across - size[0], end = fabs(along) - size[1];
+  return fmin(fmax(side, end), 0.0) + hypot(fmax(side, 0.0), fmax(end, 0.0));
+}
+
+/* As fine as the number of nodes allows. */
+static abut_status choose_nodes(const double half[3], size_t size[3], double *spacing)
+{
+  const double shorter = fmin(half[0], half[2]);
+  for (int cells = CELLS_MOST; cells >= CELLS_LEAST; --cells) {
+    double nodes = 1.0, most = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      const double side = ceil(2.0 * half[k] * cells / shorter - 1e-9) + 1.0 + 2 * MARGIN;
+      most = fmax(most, side);
+      nodes *= side;
+      size[k] = side <= GRID_SIDE_MOST ? (size_t)side : 0;
+    }
+    if (most <= GRID_SIDE_MOST && nodes <= (double)NODES_MOST) {
+      *spacing = shorter / cells;
+      return ABUT_SUCCESS;
+    }
+  }
+  return fail(ABUT_ERROR_BODY, "half lengths of %g and %g m are too unlike", half[0], half[2]);
+}
+
+static void measure(const spline *s, distance_of distance, const double size[3], double *values)
+{
+  for (size_t i = 0; i < s->size[0]; ++i) {
+    const double x = s->origin[0] + s->spacing * (double)i;
+    for (size_t j = 0; j < s->size[1]; ++j) {
+      const double across = hypot(x, s->origin[1] + s->spacing * (double)j);
+      for (size_t k = 0; k < s->size[2]; ++k) {
+        *values++ = distance(size, across, s->origin[2] + s->spacing * (double)k);
+      }
+    }
+  }
+}
+
+static abut_status grid_of(const spline *s, arena *memory, abut_body_def *out)
+{
+  void *at;
+  const size_t nodes = s->size[0] * s->size[1] * s->size[2];
+  TRY(arena_allocate(memory, &at, 1, sizeof(abut_grid)));
+  abut_grid *g = at;
+  TRY(arena_allocate(memory, &at, nodes, sizeof(double)));
+  double *coefficients = at;
+  for (size_t i = 0; i < nodes; ++i) {
+    coefficients[i] = (double)s->coarse[i];
+  }
+  *g = (abut_grid){.coefficients = coefficients, .spacing = s->spacing, .operation = ABUT_ADD};
+  memcpy(g->size, s->size, sizeof g->size);
+  memcpy(g->origin, s->origin, sizeof g->origin);
+  out->grids = g;
+  out->grid_count = 1;
+  return ABUT_SUCCESS;
+}
+
+static abut_status grid_field(distance_of distance, const double size[3], const double half[3],
+                              arena *memory, abut_body_def *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  double origin[3], spacing = 0.0;
+  size_t nodes[3];
+  void *values = NULL;
+  spline s = {0};
+  TRY(choose_nodes(half, nodes, &spacing));
+  for (int k = 0; k < 3; ++k) {
+    origin[k] = -0.5 * spacing * (double)(nodes[k] - 1);
+  }
+  TRY_DONE(spline_create(&s, nodes, origin, spacing));
+  TRY_DONE(allocate(&values, nodes[0] * nodes[1] * nodes[2], sizeof(double)));
+  measure(&s, distance, size, values);
+  spline_fit(&s, values);
+  status = grid_of(&s, memory, out);
+done:
+  free(values);
+  spline_free(&s);
+  return status;
+}
+
+static abut_status make_capsule(const double size[3], arena *memory, abut_body_def *out)
+{
+  const double r = size[0], straight = size[1], half[3] = {r, r, r + straight};
+  double rings[2 * CAP_RINGS][2];
+  for (int i = 0; i < CAP_RINGS; ++i) {
+    const double angle = 0.5 * PI * i / CAP_RINGS;
+    double *above = rings[CAP_RINGS + i], *below = rings[CAP_RINGS - 1 - i];
+    above[0] = below[0] = r * cos(angle);
+    above[1] = straight + r * sin(angle);
+    below[1] = -above[1];
+  }
+  TRY(grid_field(capsule_distance, size, half, memory, out));
+  return make_turned_mesh(rings, 2 * CAP_RINGS, r + straight, memory, out);
+}
+
+static abut_status make_cylinder(const double size[3], arena *memory, abut_body_def *out)
+{
+  const double half[3] = {size[0], size[0], size[1]};
+  double rings[2][2] = {{size[0], -size[1]}, {size[0], size[1]}};
+  TRY(grid_field(cylinder_distance, size, half, memory, out));
+  return make_turned_mesh(rings, 2, 0.0, memory, out);
+}
+
+/* ---- all ---- */
+
+static abut_status check_sizes(body_shape shape, const double size[3])
+{
+  if (shape <= SHAPE_FILE || shape >= BODY_SHAPES) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no shape %d", (int)shape);
+  }
+  for (size_t k = 0; k < body_shape_sizes[shape]; ++k) {
+    if (!(size[k] >= AXIS_LEAST && size[k] <= COORDINATE_MOST)) {
+      return fail(ABUT_ERROR_BODY, "length %zu of a shape \"%s\" is %g, not in [%g, %g]",
+                  k, body_shape_words[shape], size[k], AXIS_LEAST, COORDINATE_MOST);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status body_word_make(body_shape shape, const double size[3], arena *memory,
+                           abut_body_def *out)
+{
+  *out = abut_default_body_def();
+  TRY(check_sizes(shape, size));
+  const double lower[3] = {-size[0], -size[1], -size[2]};
+  const double ball[3] = {size[0], size[0], size[0]};
+  const double slab[3] = {-size[0], -size[1], -fmin(size[0], size[1])};
+  const double top[3] = {size[0], size[1], 0.0};
+  switch (shape) {
+  case SHAPE_BOX:
+    return make_box(lower, size, memory, out);
+  case SHAPE_SPHERE:
+    return make_ball(ball, memory, out);
+  case SHAPE_CAPSULE:
+    return make_capsule(size, memory, out);
+  case SHAPE_CYLINDER:
+    return make_cylinder(size, memory, out);
+  case SHAPE_ELLIPSOID:
+    return make_ball(size, memory, out);
+  default:
+    return make_box(slab, top, memory, out);
+  }
+}

@@ -1,0 +1,452 @@
+#include "world/constants.h"
+
+#include "base/error.h"
+#include "io/scene_file.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INERTIA_LEAST 1e-13 /* of what is added up: below it is what rounding leaves */
+
+/* ---- small vectors ---- */
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void quaternion_product(const double a[4], const double b[4], double out[4])
+{
+  out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+  out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+  out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+  out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+static void quaternion_normalise(double q[4])
+{
+  const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (int k = 0; k < 4; ++k) {
+    q[k] /= length;
+  }
+}
+
+/* R(q) x. */
+static void rotate(const double q[4], const double x[3], double out[3])
+{
+  double inner[3], outer[3];
+  cross(q + 1, x, inner);
+  for (int k = 0; k < 3; ++k) {
+    inner[k] += q[0] * x[k];
+  }
+  cross(q + 1, inner, outer);
+  for (int k = 0; k < 3; ++k) {
+    out[k] = x[k] + 2.0 * outer[k];
+  }
+}
+
+/* ---- masses ---- */
+
+static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
+                                const abut_body_def *mesh, mass *out)
+{
+  const scene_link *l = &s->links[i];
+  const scene_body *b = &l->bodies[k];
+  mass own;
+  const abut_status status = mass_of_mesh(mesh, l->density, &own);
+  if (status == ABUT_ERROR_BODY) {
+    char cause[512];
+    snprintf(cause, sizeof cause, "%s", abut_last_error());
+    return scene_fail(s, (scene_place){"links", i, "bodies", true, k},
+                      "no density fills it: %s", cause);
+  }
+  TRY(status);
+  const mass placed = mass_moved(&own, b->position, b->quaternion);
+  *out = k ? mass_sum(out, &placed) : placed;
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_masses(const scene_def *s, const abut_body_def *const *bodies,
+                               scene_constants *c)
+{
+  size_t number = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const scene_link *l = &s->links[i];
+    c->masses[i].mass = l->mass;
+    memcpy(c->masses[i].com, l->com, sizeof l->com);
+    memcpy(c->masses[i].inertia, l->inertia, sizeof l->inertia);
+    for (size_t k = 0; k < l->body_count; ++k, ++number) {
+      if (l->density > 0.0) {
+        TRY(mass_of_body(s, i, k, bodies[number], &c->masses[i]));
+      }
+    }
+    const double *inertia = c->masses[i].inertia;
+    if (!isfinite(c->masses[i].mass) || !isfinite(inertia[0] + inertia[4] + inertia[8])) {
+      return scene_fail(s, (scene_place){"links", i, NULL, false, 0}, "its mass is not finite");
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- the tree at q0 ---- */
+
+/* A dof: what it moves goes by axis x (p - anchor), or by axis. */
+typedef struct motion {
+  size_t link;
+  int of; /* which of its joint's */
+  bool turns;
+  double axis[3], anchor[3];
+} motion;
+
+typedef struct tree {
+  const scene_def *s;
+  scene_constants *c;
+  double (*x)[3], (*q)[4]; /* (links) */
+  double (*centre)[3];     /* (links) of mass */
+  mass *turned;            /* (links) inertia in world axes */
+  uint64_t *movers;        /* (links) bits: the dofs that move it */
+  motion dofs[SCENE_DOFS_MOST];
+} tree;
+
+static void place_link(tree *t, size_t i)
+{
+  static const double at_world[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
+  const scene_link *l = &t->s->links[i];
+  const double *x = l->parent == WORLD ? at_world : t->x[l->parent];
+  const double *q = l->parent == WORLD ? upright : t->q[l->parent];
+  double offset[3];
+  rotate(q, l->position, offset);
+  for (int k = 0; k < 3; ++k) {
+    t->x[i][k] = x[k] + offset[k];
+  }
+  quaternion_product(q, l->quaternion, t->q[i]);
+  quaternion_normalise(t->q[i]);
+  rotate(t->q[i], t->c->masses[i].com, offset);
+  for (int k = 0; k < 3; ++k) {
+    t->centre[i][k] = t->x[i][k] + offset[k];
+  }
+  t->turned[i] = mass_moved(&t->c->masses[i], at_world, t->q[i]);
+  t->movers[i] = l->parent == WORLD ? 0 : t->movers[l->parent];
+}
+
+/* A dof's axis is one of the link, of the world for a free joint's translations. */
+static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
+                    const double anchor[3])
+{
+  const int number = t->c->vadr[i] + of;
+  motion *m = &t->dofs[number];
+  *m = (motion){.link = i, .of = of, .turns = turns};
+  if (of_world) {
+    memcpy(m->axis, axis, sizeof m->axis);
+  } else {
+    rotate(t->q[i], axis, m->axis);
+  }
+  memcpy(m->anchor, anchor, sizeof m->anchor);
+  t->movers[i] |= (uint64_t)1 << number;
+}
+
+static void add_joint(tree *t, size_t i)
+{
+  static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+  const joint *j = &t->s->links[i].joint;
+  double anchor[3];
+  rotate(t->q[i], j->position, anchor);
+  for (int k = 0; k < 3; ++k) {
+    anchor[k] += t->x[i][k];
+  }
+  if (j->type == JOINT_HINGE || j->type == JOINT_SLIDE) {
+    add_dof(t, i, 0, j->type == JOINT_HINGE, false, j->axis, anchor);
+  }
+  for (int k = 0; j->type == JOINT_BALL && k < 3; ++k) {
+    add_dof(t, i, k, true, false, unit[k], anchor);
+  }
+  for (int k = 0; j->type == JOINT_FREE && k < 6; ++k) {
+    add_dof(t, i, k, k > 2, k < 3, unit[k % 3], t->x[i]);
+  }
+}
+
+/* The velocity of a link's centre, and how it turns, by a dof that moves it. */
+static void column(const tree *t, size_t link, int dof, double linear[3], double angular[3])
+{
+  const motion *m = &t->dofs[dof];
+  double arm[3];
+  for (int k = 0; k < 3; ++k) {
+    arm[k] = t->centre[link][k] - m->anchor[k];
+    angular[k] = m->turns ? m->axis[k] : 0.0;
+    linear[k] = m->axis[k];
+  }
+  if (m->turns) {
+    cross(m->axis, arm, linear);
+  }
+}
+
+/* ---- the mass matrix ---- */
+
+static bool moves(const tree *t, size_t link, int dof)
+{
+  return t->movers[link] >> dof & 1;
+}
+
+/* Adds J'IJ of a link, and to scale[dof] what its inertia along a dof could at most be. */
+static void add_link(tree *t, size_t i, double *scale)
+{
+  const mass *m = &t->turned[i];
+  const int nv = t->c->nv;
+  double linear[SCENE_DOFS_MOST][3], angular[SCENE_DOFS_MOST][3], momentum[3];
+  for (int a = 0; a < nv; ++a) {
+    if (!moves(t, i, a)) {
+      continue;
+    }
+    column(t, i, a, linear[a], angular[a]);
+    for (int k = 0; k < 3; ++k) {
+      momentum[k] = dot(m->inertia + 3 * k, angular[a]);
+    }
+    for (int b = 0; b <= a; ++b) {
+      if (moves(t, i, b)) {
+        t->c->mass_matrix[a * nv + b] +=
+          m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
+      }
+    }
+    const motion *d = &t->dofs[a];
+    double arm2 = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      arm2 += pow(t->centre[i][k] - d->anchor[k], 2.0);
+    }
+    scale[a] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8] : m->mass;
+  }
+}
+
+static abut_status no_inertia(const tree *t, int dof, const char *why)
+{
+  const motion *m = &t->dofs[dof];
+  return scene_fail(t->s, (scene_place){"links", m->link, "joint", false, 0},
+                    "its degree of freedom %d %s: it needs mass or armature", m->of, why);
+}
+
+static abut_status make_matrix(tree *t)
+{
+  double scale[SCENE_DOFS_MOST] = {0.0};
+  const int nv = t->c->nv;
+  double *m = t->c->mass_matrix;
+  for (size_t i = 0; i < t->s->link_count; ++i) {
+    add_link(t, i, scale);
+  }
+  for (int a = 0; a < nv; ++a) {
+    const double armature = t->s->links[t->dofs[a].link].joint.armature;
+    if (!isfinite(m[a * nv + a])) {
+      return scene_fail(t->s, (scene_place){"links", t->dofs[a].link, "joint", false, 0},
+                        "the inertia that it moves is not finite");
+    }
+    if (armature == 0.0 && m[a * nv + a] <= INERTIA_LEAST * scale[a]) {
+      return no_inertia(t, a, "moves no inertia");
+    }
+    m[a * nv + a] += armature;
+    for (int b = 0; b < a; ++b) {
+      m[b * nv + a] = m[a * nv + b];
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* The lower triangle of L L' = M. */
+static abut_status factor(const tree *t, double *l)
+{
+  const int nv = t->c->nv;
+  const double *m = t->c->mass_matrix;
+  for (int a = 0; a < nv; ++a) {
+    for (int b = 0; b <= a; ++b) {
+      double sum = m[a * nv + b];
+      for (int k = 0; k < b; ++k) {
+        sum -= l[a * nv + k] * l[b * nv + k];
+      }
+      l[a * nv + b] = a == b ? sqrt(sum) : sum / l[b * nv + b];
+      if (a == b && !(sum > INERTIA_LEAST * m[a * nv + a] && isfinite(sum))) {
+        return no_inertia(t, a, "moves no inertia that those before it do not move alike");
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* j M^-1 j' of a row j, which is overwritten. */
+static double weight(const double *l, int nv, double *j)
+{
+  double sum = 0.0;
+  for (int a = 0; a < nv; ++a) {
+    for (int k = 0; k < a; ++k) {
+      j[a] -= l[a * nv + k] * j[k];
+    }
+    j[a] /= l[a * nv + a];
+    sum += j[a] * j[a];
+  }
+  return sum;
+}
+
+static double weight_of_link(const tree *t, size_t i, const double *l)
+{
+  double rows[3][SCENE_DOFS_MOST] = {{0.0}}, sum = 0.0;
+  for (int a = 0; a < t->c->nv; ++a) {
+    double linear[3], angular[3];
+    if (moves(t, i, a)) {
+      column(t, i, a, linear, angular);
+      for (int k = 0; k < 3; ++k) {
+        rows[k][a] = linear[k];
+      }
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    sum += weight(l, t->c->nv, rows[k]) / 3.0;
+  }
+  return sum;
+}
+
+/* Means over `count` dofs from `first` on. */
+static void average(double *weights, int first, int count)
+{
+  double sum = 0.0;
+  for (int a = first; a < first + count; ++a) {
+    sum += weights[a] / count;
+  }
+  for (int a = first; a < first + count; ++a) {
+    weights[a] = sum;
+  }
+}
+
+static void weigh(const tree *t, const double *l)
+{
+  double row[SCENE_DOFS_MOST];
+  for (int a = 0; a < t->c->nv; ++a) {
+    memset(row, 0, sizeof row);
+    row[a] = 1.0;
+    t->c->dof_invweight[a] = weight(l, t->c->nv, row);
+  }
+  for (size_t i = 0; i < t->s->link_count; ++i) {
+    const int dofs = joint_dofs(t->s->links[i].joint.type);
+    t->c->link_invweight[i] = weight_of_link(t, i, l);
+    for (int k = 0; k + 2 < dofs; k += 3) {
+      average(t->c->dof_invweight, t->c->vadr[i] + k, 3);
+    }
+  }
+}
+
+static abut_status make_tree(tree *t, arena *work)
+{
+  void *at;
+  const size_t links = t->s->link_count;
+  TRY(arena_allocate(work, &at, links, sizeof *t->x));
+  t->x = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->q));
+  t->q = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->centre));
+  t->centre = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->turned));
+  t->turned = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->movers));
+  t->movers = at;
+  for (size_t i = 0; i < links; ++i) {
+    place_link(t, i);
+    add_joint(t, i);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status find_weights(const scene_def *s, scene_constants *c)
+{
+  abut_status status = ABUT_SUCCESS;
+  arena work = {0};
+  void *l;
+  tree t = {.s = s, .c = c};
+  TRY_DONE(make_tree(&t, &work));
+  TRY_DONE(make_matrix(&t));
+  TRY_DONE(arena_allocate(&work, &l, (size_t)(c->nv * c->nv), sizeof(double)));
+  TRY_DONE(factor(&t, l));
+  weigh(&t, l);
+done:
+  arena_free(&work);
+  return status;
+}
+
+/* ---- counts ---- */
+
+static abut_status count(const scene_def *s, scene_constants *c)
+{
+  void *at;
+  TRY(arena_allocate(&c->memory, &at, s->link_count, sizeof *c->qadr));
+  c->qadr = at;
+  TRY(arena_allocate(&c->memory, &at, s->link_count, sizeof *c->vadr));
+  c->vadr = at;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    c->qadr[i] = c->nq;
+    c->vadr[i] = c->nv;
+    c->nq += joint_positions(s->links[i].joint.type);
+    c->nv += joint_dofs(s->links[i].joint.type);
+    if (c->nv > SCENE_DOFS_MOST) {
+      return scene_fail(s, (scene_place){"links", i, NULL, false, 0},
+                        "up to here the links have %d degrees of freedom; %d are the most", c->nv,
+                        SCENE_DOFS_MOST);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status make_room(const scene_def *s, scene_constants *c)
+{
+  const size_t links = s->link_count, nv = (size_t)c->nv, nq = (size_t)c->nq;
+  void *at;
+  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->masses));
+  c->masses = at;
+  TRY(arena_allocate(&c->memory, &at, nq, sizeof *c->q0));
+  c->q0 = at;
+  TRY(arena_allocate(&c->memory, &at, nv * nv, sizeof *c->mass_matrix));
+  c->mass_matrix = at;
+  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->link_invweight));
+  c->link_invweight = at;
+  TRY(arena_allocate(&c->memory, &at, nv, sizeof *c->dof_invweight));
+  c->dof_invweight = at;
+  return ABUT_SUCCESS;
+}
+
+static void set_q0(const scene_def *s, scene_constants *c)
+{
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const scene_link *l = &s->links[i];
+    double *q = c->q0 + c->qadr[i];
+    if (l->joint.type == JOINT_BALL) {
+      q[0] = 1.0;
+    }
+    if (l->joint.type == JOINT_FREE) {
+      memcpy(q, l->position, sizeof l->position);
+      memcpy(q + 3, l->quaternion, sizeof l->quaternion);
+    }
+  }
+}
+
+abut_status scene_constants_make(const scene_def *s, const abut_body_def *const *bodies,
+                                 scene_constants *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  *out = (scene_constants){0};
+  TRY_DONE(count(s, out));
+  TRY_DONE(make_room(s, out));
+  set_q0(s, out);
+  TRY_DONE(find_masses(s, bodies, out));
+  TRY_DONE(find_weights(s, out));
+done:
+  if (status != ABUT_SUCCESS) {
+    scene_constants_free(out);
+  }
+  return status;
+}
+
+void scene_constants_free(scene_constants *c)
+{
+  arena_free(&c->memory);
+  *c = (scene_constants){0};
+}

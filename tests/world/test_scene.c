@@ -1,0 +1,450 @@
+/* Scenes as files: what is read, by which defaults, and every refusal with its line. */
+#include "io/scene_file.h"
+#include "samples.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status parse(const char *text, scene_def *s)
+{
+  return scene_file_parse("d/t", text, strlen(text), s);
+}
+
+/* ---- what is read ---- */
+
+static void check_numbers(const char *what, const double *got, const double *wanted, int count)
+{
+  for (int i = 0; i < count; i++) {
+    check(got[i] == wanted[i], "%s[%d] is %.17g, not %.17g", what, i, got[i], wanted[i]);
+  }
+}
+
+#define CHECK_NUMBERS(got, ...)                                                             \
+  check_numbers(#got, got, (const double[]){__VA_ARGS__},                                   \
+                (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
+
+static void check_default_softness(const softness *s)
+{
+  CHECK_NUMBERS(s->solref, 0.02, 1.0);
+  CHECK_NUMBERS(s->solimp, 0.9, 0.95, 0.001, 0.5, 2.0);
+}
+
+static void defaults(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"links\": [{}], \"actuators\": [], \"pairs\": [{}]}", &s));
+  CHECK(s.timestep == 0.002 && s.impratio == 1.0 && s.divergence == 1e6);
+  CHECK_NUMBERS(s.gravity, 0.0, 0.0, -9.81);
+  CHECK(s.integrator == INTEGRATOR_EULER && !s.pyramidal && !s.exact_diagonal);
+  CHECK(s.iterations == 30 && s.line_iterations == 30 && s.line_tolerance == 1e-3);
+  CHECK(s.tolerance == 0.0 && s.cone_smoothing == 0.0 && s.limit_smoothing == 0.0);
+  CHECK(s.capacity == 0 && s.link_count == 1 && s.actuator_count == 0 && s.pair_count == 1);
+  const scene_link *l = &s.links[0];
+  CHECK(!l->name && l->parent == WORLD && l->mass == 0.0 && l->density == 0.0 && !l->body_count);
+  CHECK_NUMBERS(l->quaternion, 1.0, 0.0, 0.0, 0.0);
+  CHECK_NUMBERS(l->position, 0.0, 0.0, 0.0);
+  CHECK(l->joint.type == JOINT_FIXED && !l->joint.limited);
+  CHECK_NUMBERS(l->joint.axis, 0.0, 0.0, 1.0);
+  check_default_softness(&l->joint.limit);
+  check_default_softness(&l->joint.friction);
+  const scene_pair *p = &s.pairs[0]; /* its contacts are given with each step */
+  CHECK(p->link[0] == WORLD && p->link[1] == WORLD && p->friction == 0.8 && p->margin == 0.0);
+  CHECK(p->condim == 3 && p->fitted);
+  check_default_softness(&p->soft);
+  scene_def_free(&s);
+}
+
+static void check_sample_links(const scene_def *s)
+{
+  require(CHECK_EQUAL(s->link_count, 3));
+  const scene_link *cart = &s->links[1], *pole = &s->links[2];
+  CHECK_EQUAL(scene_body_number(s, 0), 0);
+  CHECK_EQUAL(scene_body_number(s, 2), 4);
+  CHECK_EQUAL(scene_body_number(s, 3), 5);
+  CHECK(s->links[0].bodies[0].shape == SHAPE_PLANE && !s->links[0].bodies[0].file);
+  CHECK_TEXT(s->links[0].bodies[1].file, "d/table.body.json");
+  CHECK_TEXT(cart->name, "cart");
+  CHECK(cart->density == 800.0 && cart->joint.type == JOINT_FREE);
+  CHECK_NUMBERS(cart->bodies[0].size, 0.4, 0.2, 0.1);
+  CHECK_TEXT(cart->bodies[1].file, "/b.obj");
+  CHECK_NUMBERS(cart->bodies[1].position, 0.0, 0.0, 1.0);
+  CHECK(pole->parent == 1 && pole->mass == 0.5);
+  CHECK_NUMBERS(pole->com, 0.0, 0.0, 0.5);
+  CHECK_NUMBERS(pole->inertia, 0.04, 0.0, 0.0, 0.0, 0.04, 0.0, 0.0, 0.0, 0.001);
+  CHECK(fabs(pole->quaternion[3] - 0.5 / sqrt(1.25)) < 1e-15);
+  CHECK_NUMBERS(pole->joint.axis, 0.0, 1.0, 0.0);
+  CHECK(pole->joint.limited && pole->joint.armature == 0.01);
+  CHECK_NUMBERS(pole->joint.limits, -1.0, 1.0);
+  CHECK_NUMBERS(pole->joint.friction.solref, -100.0, -1.0);
+  CHECK(pole->bodies[0].shape == SHAPE_CAPSULE && pole->bodies[0].quaternion[3] == 1.0);
+}
+
+static void sample_scene(void)
+{
+  sample file[SAMPLE_LIMIT];
+  scene_def s;
+  samples_make(SAMPLE_SCENE, file);
+  REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
+  free(file[0].bytes);
+  CHECK(s.timestep == 0.001 && s.integrator == INTEGRATOR_RK4 && s.capacity == 9);
+  check_sample_links(&s);
+  require(CHECK_EQUAL(s.actuator_count, 2));
+  CHECK(s.actuators[0].kind == ACTUATOR_POSITION && s.actuators[0].link == 2);
+  CHECK(s.actuators[0].kp == 10.0 && s.actuators[0].kv == 0.0 && s.actuators[0].gear == 1.0);
+  CHECK(s.actuators[0].limited && s.actuators[0].force_limits[1] == 9.0);
+  CHECK(s.actuators[1].dof == 5 && s.actuators[1].link == 1 && !s.actuators[1].limited);
+  require(CHECK_EQUAL(s.pair_count, 2));
+  CHECK(s.pairs[0].link[0] == 1 && s.pairs[0].body[0] == 0); /* "cart" is its first body */
+  CHECK(s.pairs[0].link[1] == 0 && s.pairs[0].body[1] == 1 && s.pairs[0].fitted);
+  CHECK_EQUAL(scene_pair_fits(&s, &s.pairs[0]), -1);
+  CHECK(s.pairs[1].link[0] == 2 && s.pairs[1].condim == 1 && !s.pairs[1].fitted);
+  CHECK_EQUAL(scene_pair_fits(&s, &s.pairs[1]), 0); /* the other is a plane */
+  CHECK(s.pairs[1].smoothing.near == 1e9 && s.pairs[1].smoothing.floor == 0.001);
+  CHECK_EQUAL(s.pairs[1].smoothing.cookie, abut_default_smoothing().cookie);
+  scene_def_free(&s);
+}
+
+/* Friction is raised, solimp clipped, what other models have is left aside. */
+static void raised(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"lcp\": {\"slop\": 1}, \"contact_model\": \"cone\",\n"
+                   "\"links\": [{\"joint\": {"
+                   "\"type\": \"hinge\", \"solimp_limit\": [0, 1, 0.5, 0, 0.5],\n"
+                   "\"solimp_friction\": [1, 0, -1, 1, 3]}}],\n"
+                   "\"pairs\": [{\"friction\": 0, \"solimp\": [-1, 2, 0, 0.5, 1],\n"
+                   "\"contact\": {}, \"restitution\": 0.5, \"solref\": [0, 0],\n"
+                   "\"margin\": -0.1}]}", &s));
+  CHECK_NUMBERS(s.links[0].joint.limit.solimp, 1e-4, 0.9999, 0.5, 1e-4, 1.0);
+  CHECK_NUMBERS(s.links[0].joint.friction.solimp, 0.9999, 1e-4, -1.0, 0.9999, 3.0);
+  CHECK(s.pairs[0].friction == 1e-5 && s.pairs[0].margin == -0.1);
+  CHECK_NUMBERS(s.pairs[0].soft.solimp, 1e-4, 0.9999, 0.0, 0.5, 1.0);
+  CHECK_NUMBERS(s.pairs[0].soft.solref, 0.0, 0.0);
+  scene_def_free(&s);
+}
+
+/* Lengths whose squares would overflow or vanish are lengths. */
+static void extreme_lengths(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"links\": [{\"quaternion\": [0, 0, -3e200, 4e200], \"joint\": {\n"
+                   "\"type\": \"slide\", \"axis\": [1e-200, 0, 0]}}]}", &s));
+  CHECK_NUMBERS(s.links[0].quaternion, 0.0, 0.0, -0.6, 0.8);
+  CHECK_NUMBERS(s.links[0].joint.axis, 1.0, 0.0, 0.0);
+  scene_def_free(&s);
+}
+
+/* Moments that are just allowed: a rod, a plate, and both a little beyond rounding. */
+static void inertias(void)
+{
+  static const struct {
+    double a, b, c;
+    bool good;
+  } cases[] = {
+    {0, 1, 1, true},          {1, 1, 2, true},          {0, 0, 0, true},
+    {1, 1, 2.000001, true},   {1, 1, 2.00001, false},   {-1e-7, 1, 1, true},
+    {-1e-5, 1, 1, false},     {0, 0, 1, false},         {3e250, 4e250, 5e250, true},
+    {1e-30, 1e-30, 2e-30, true}, {1e-30, 1e-30, 3e-30, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const double r[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
+    double m[9] = {0}, e[3] = {cases[i].a, cases[i].b, cases[i].c};
+    char text[1024];
+    scene_def s;
+    for (int k = 0; k < 27; k++) {
+      m[k / 3] += r[k % 3][k / 9] * e[k % 3] * r[k % 3][k / 3 % 3];
+    }
+    snprintf(text, sizeof text,
+             "{\"links\": [{\"mass\": 1, \"inertia\": [[%.17g, %.17g, %.17g],\n"
+             "[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]}]}",
+             m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]);
+    const abut_status status = parse(text, &s);
+    check((status == ABUT_SUCCESS) == cases[i].good, "moments %g, %g, %g: %s", e[0], e[1], e[2],
+          status == ABUT_SUCCESS ? "taken" : abut_last_error());
+    scene_def_free(&s);
+  }
+}
+
+/* ---- refusals ---- */
+
+#define LINKS "\"links\": [{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]},\n" \
+              "{\"name\": \"b\", \"bodies\": [{\"box\": [1, 1, 1]}, {\"file\": \"x\"}]}]"
+#define WITH(setting) "{" LINKS ",\n" setting "}"
+#define LINK(what) "{\"links\": [{},\n{\n" what "}]}"
+#define JOINT(what) LINK("\"joint\": {\n" what "}")
+#define BODY(what) LINK("\"bodies\": [{},\n{" what "}]")
+#define BODY1(what) LINK("\"bodies\": [\n{" what "}]")
+#define ACTUATOR(what) WITH("\"actuators\": [\n{" what "}]")
+#define PAIR(what) WITH("\"pairs\": [{},\n{" what "}]")
+#define SIDES "\"a\": 0, \"b\": \"b\""
+
+static const struct {
+  const char *text, *start, *part;
+} wrong[] = {
+  /* the file */
+  {"{\"links\": [{}]", "d/t:1: ", "'}' expected"},
+  {"[]", "d/t:1: ", "not an object"},
+  {"{}", "d/t:1: ", "the key 'links' is missing"},
+  {"{\"links\":\n[]}", "d/t:1: links: ", "there is no link"},
+  {"{\"links\":\n{}}", "d/t:1: links: ", "not an array"},
+  {WITH("\"timesteps\": 1"), "d/t:3: timesteps: ", "no such key is known"},
+  {WITH("\"links\": []"), "d/t:3: ", "duplicate"},
+  /* settings */
+  {WITH("\"contact_model\": \"lcp\""), "d/t:3: contact_model: ", "\"lcp\" is not computed here"},
+  {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: contact_model: ", "\"cone\" is"},
+  {WITH("\"contact_model\": \"cones\""), "d/t:3: contact_model: ",
+   "none of \"cone\", \"lcp\", \"spring\""},
+  {WITH("\"lcp\": 1"), "d/t:3: lcp: ", "not an object"},
+  {WITH("\"timestep\": 0"), "d/t:3: timestep: ", "0 is not above 0"},
+  {WITH("\"timestep\": \"1\""), "d/t:3: timestep: ", "not a number"},
+  {WITH("\"timestep\": 1e999"), "d/t:3: ", "real number overflow"},
+  {WITH("\"gravity\": [0, 0]"), "d/t:3: gravity: ", "2 elements, not 3"},
+  {WITH("\"gravity\": 9.81"), "d/t:3: gravity: ", "not an array"},
+  {WITH("\"integrator\": \"implicit\""), "d/t:3: integrator: ", "none of \"euler\", \"rk4\""},
+  {WITH("\"cone\": \"round\""), "d/t:3: cone: ", "none of \"elliptic\", \"pyramidal\""},
+  {WITH("\"cone\": 1"), "d/t:3: cone: ", "not a string"},
+  {WITH("\"diagonal\": \"\""), "d/t:3: diagonal: ", "none of \"approximate\", \"exact\""},
+  {WITH("\"impratio\": 0"), "d/t:3: impratio: ", "0 is not above 0"},
+  {WITH("\"iterations\": 0"), "d/t:3: iterations: ", "0 is below 1"},
+  {WITH("\"iterations\": 1.5"), "d/t:3: iterations: ", "not a whole number"},
+  {WITH("\"line_iterations\": 0"), "d/t:3: line_iterations: ", "0 is below 1"},
+  {WITH("\"tolerance\": 0"), "d/t:3: tolerance: ", "0 is not above 0"},
+  {WITH("\"line_tolerance\": -1"), "d/t:3: line_tolerance: ", "-1 is not above 0"},
+  {WITH("\"cone_smoothing\": -1"), "d/t:3: cone_smoothing: ", "-1 is not at least 0"},
+  {WITH("\"limit_smoothing\": -1"), "d/t:3: limit_smoothing: ", "-1 is not at least 0"},
+  {WITH("\"divergence\": 0"), "d/t:3: divergence: ", "0 is not above 0"},
+  {WITH("\"capacity\": -1"), "d/t:3: capacity: ", "not a whole number"},
+  /* links */
+  {"{\"links\": [{},\n1]}", "d/t:2: links[1]: ", "not an object"},
+  {LINK("\"masses\": 1"), "d/t:3: links[1].masses: ", "no such key is known"},
+  {LINK("\"parent\": 1"), "d/t:3: links[1].parent: ", "there is no link 1 before this one"},
+  {LINK("\"parent\": -2"), "d/t:3: links[1].parent: ", "not a whole number"},
+  {LINK("\"parent\": 0.5"), "d/t:3: links[1].parent: ", "neither a link's number nor its name"},
+  {LINK("\"parent\": \"c\""), "d/t:3: links[1].parent: ", "no such link before this one"},
+  {LINK("\"name\": \"c\", \"parent\": \"c\""), "d/t:3: links[1].parent: ", "no such link"},
+  {"{\"links\": [{\"name\": \"a\"},\n{\"name\":\"a\"}]}", "d/t:2: links[1].name: ",
+   "link 0 has the same name"},
+  {LINK("\"name\": 1"), "d/t:3: links[1].name: ", "not a string"},
+  {LINK("\"position\": [0, 0, \"0\"]"), "d/t:3: links[1].position[2]: ", "not a number"},
+  {LINK("\"quaternion\": [0, 0, 0, 0]"), "d/t:3: links[1].quaternion: ", "has no length"},
+  {LINK("\"mass\": -1"), "d/t:3: links[1].mass: ", "-1 is not at least 0"},
+  {LINK("\"com\": [1]"), "d/t:3: links[1].com: ", "1 elements, not 3"},
+  {LINK("\"inertia\": [1, 2, 3]"), "d/t:3: links[1].inertia[0]: ", "not an array"},
+  {LINK("\"inertia\": [[1, 0, 0],\n[0.1, 1, 0], [0, 0, 1]]"), "d/t:3: links[1].inertia: ",
+   "is not symmetric"},
+  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, -1]]"), "d/t:3: links[1].inertia: ",
+   "a moment of -1, below 0"},
+  {LINK("\"inertia\": [[0, 1, 0], [1, 0, 0], [0, 0, 0]]"), "d/t:3: links[1].inertia: ", "below 0"},
+  {LINK("\"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 3]]"), "d/t:3: links[1].inertia: ",
+   "no body has moments of 1, 1 and 3"},
+  {LINK("\"density\": 1"), "d/t:3: links[1].density: ", "the link has no bodies"},
+  {LINK("\"density\": 0"), "d/t:3: links[1].density: ", "0 is not above 0"},
+  {LINK("\"density\": 1,\n\"mass\": 1"), "d/t:4: links[1].mass: ", "the density gives it"},
+  {LINK("\"density\": 1,\n\"com\": 1"), "d/t:4: links[1].com: ", "the density gives it"},
+  {LINK("\"density\": 1,\n\"inertia\": 1"), "d/t:4: links[1].inertia: ", "the density gives it"},
+  {"{\"links\": [{\"joint\": {\"type\": \"free\"}},\n"
+   "{\"parent\": 0, \"joint\": {\"type\": \"free\"}}]}", "d/t:2: links[1].joint: ",
+   "a free joint's parent is the world, not link 0"},
+  /* joints */
+  {JOINT("\"kind\": 1"), "d/t:4: links[1].joint.kind: ", "no such key is known"},
+  {JOINT("\"type\": \"screw\""), "d/t:4: links[1].joint.type: ", "\"hinge\", \"slide\", \"ball\""},
+  {JOINT("\"axis\": [0, 0, 0]"), "d/t:4: links[1].joint.axis: ", "has no length"},
+  {JOINT("\"damping\": -1"), "d/t:4: links[1].joint.damping: ", "-1 is not at least 0"},
+  {JOINT("\"armature\": -1"), "d/t:4: links[1].joint.armature: ", "-1 is not at least 0"},
+  {JOINT("\"type\": \"hinge\",\n\"stiffness\": -1"), "d/t:5: links[1].joint.stiffness: ",
+   "-1 is not at least 0"},
+  {JOINT("\"frictionloss\": -1"), "d/t:4: links[1].joint.frictionloss: ", "-1 is not at least 0"},
+  {JOINT("\"type\": \"free\",\n\"stiffness\": 1"), "d/t:5: links[1].joint.stiffness: ",
+   "only hinges, slides and balls have a spring"},
+  {JOINT("\"type\": \"ball\",\n\"limits\": [0, 1]"), "d/t:5: links[1].joint.limits: ",
+   "only hinges and slides have limits"},
+  {JOINT("\"type\": \"hinge\",\n\"limits\": [1, 1]"), "d/t:5: links[1].joint.limits: ",
+   "1 is not below 1"},
+  {JOINT("\"solref_limit\": [1, 0]"), "d/t:4: links[1].joint.solref_limit: ", "neither both"},
+  {JOINT("\"solref_friction\": [-1, 1]"), "d/t:4: links[1].joint.solref_friction: ",
+   "-1 and 1 are neither both above 0 nor both not above 0"},
+  {JOINT("\"solimp_limit\": [1]"), "d/t:4: links[1].joint.solimp_limit: ", "1 elements, not 5"},
+  {JOINT("\"solimp_friction\": 1"), "d/t:4: links[1].joint.solimp_friction: ", "not an array"},
+  /* bodies */
+  {BODY(""), "d/t:3: links[1].bodies[0]: ", "neither a file nor a shape's word"},
+  {BODY1("\"ball\": 1"), "d/t:4: links[1].bodies[0].ball: ", "no such key is known"},
+  {BODY1("\"file\": \"\""), "d/t:4: links[1].bodies[0].file: ", "an empty path"},
+  {BODY1("\"file\": 1"), "d/t:4: links[1].bodies[0].file: ", "not a string"},
+  {BODY1("\"file\": \"x\",\n\"box\": [1, 1, 1]"), "d/t:5: links[1].bodies[0].box: ",
+   "the body is a file already"},
+  {BODY1("\"box\": [1, 1]"), "d/t:4: links[1].bodies[0].box: ", "2 elements, not 3"},
+  {BODY1("\"box\": [1, 0, 1]"), "d/t:4: links[1].bodies[0].box[1]: ", "0 is not within 1e-06"},
+  {BODY1("\"sphere\": [1]"), "d/t:4: links[1].bodies[0].sphere: ", "not a number"},
+  {BODY1("\"sphere\": -1"), "d/t:4: links[1].bodies[0].sphere: ", "-1 is not within"},
+  {BODY1("\"capsule\": [1, 51]"), "d/t:4: links[1].bodies[0].capsule: ", "more than 50 radii"},
+  {BODY1("\"cylinder\": [1, 51]"), "d/t:4: links[1].bodies[0].cylinder: ", "more than 50 radii"},
+  {BODY1("\"cylinder\": [51, 1]"), "d/t:4: links[1].bodies[0].cylinder: ",
+   "more than 50 half lengths"},
+  {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
+  {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
+   "is not within 1e-06 to 1e+06"},
+  {BODY1("\"sphere\": 1,\n\"position\": 1"), "d/t:5: links[1].bodies[0].position: ",
+   "not an array"},
+  {BODY1("\"sphere\": 1,\n\"quaternion\": [0, 0, 0, 0]"),
+   "d/t:5: links[1].bodies[0].quaternion: ", "has no length"},
+  /* actuators */
+  {ACTUATOR("\"kind\": \"motor\""), "d/t:4: actuators[0]: ", "the key 'joint' is missing"},
+  {ACTUATOR("\"joint\": 0"), "d/t:4: actuators[0]: ", "the key 'kind' is missing"},
+  {ACTUATOR("\"kind\": \"muscle\", \"joint\": 0"), "d/t:4: actuators[0].kind: ",
+   "none of \"motor\", \"position\", \"velocity\""},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 2"), "d/t:4: actuators[0].joint: ",
+   "there is no link 2"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": \"b\""), "d/t:4: actuators[0].joint: ",
+   "a fixed joint takes no motor"},
+  {ACTUATOR("\"kind\": \"position\", \"joint\": 0"), "d/t:4: actuators[0].joint: ",
+   "a free joint takes no position"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"dof\": 6"), "d/t:5: actuators[0].dof: ",
+   "the joint has 6"},
+  {"{\"links\": [{\"joint\": {\"type\": \"hinge\"}}], \"actuators\": [\n"
+   "{\"kind\": \"velocity\", \"joint\": 0, \"dof\": 0}]}", "d/t:2: actuators[0].dof: ",
+   "only motors choose a dof"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"gear\": true"), "d/t:5: actuators[0].gear: ",
+   "not a number"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"force_limits\": [2, 1]"),
+   "d/t:5: actuators[0].force_limits: ", "2 is not below 1"},
+  {ACTUATOR("\"gain\": 1"), "d/t:4: actuators[0].gain: ", "no such key is known"},
+  /* pairs */
+  {PAIR("\"c\": 1"), "d/t:4: pairs[1].c: ", "no such key is known"},
+  {PAIR("\"a\": 0"), "d/t:4: pairs[1]: ", "the key 'b' is missing"},
+  {PAIR("\"b\": 0"), "d/t:4: pairs[1]: ", "the key 'a' is missing"},
+  {PAIR("\"a\": 0,\n\"b\": [1, 2]"), "d/t:5: pairs[1].b: ", "link 1 has 2 bodies, no body 2"},
+  {PAIR("\"a\": 0,\n\"b\": [2, 0]"), "d/t:5: pairs[1].b[0]: ", "there is no link 2"},
+  {PAIR("\"a\": 0,\n\"b\": [-1, 0]"), "d/t:5: pairs[1].b[0]: ", "not a whole number"},
+  {PAIR("\"a\": \"z\", \"b\": 0"), "d/t:4: pairs[1].a: ", "there is no such link"},
+  {PAIR("\"a\": {}, \"b\": 0"), "d/t:4: pairs[1].a: ", "neither a link's number nor its name"},
+  {PAIR("\"a\": [0], \"b\": 0"), "d/t:4: pairs[1].a: ", "1 elements, not 2"},
+  {PAIR("\"a\": [1, 0], \"b\": [1, 1]"), "d/t:4: pairs[1]: ", "both bodies are of link 1"},
+  {"{\"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"
+   "{\"parent\": 0, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n{\"a\": 0, \"b\": 1}]}",
+   "d/t:3: pairs[0]: ",
+   "links 0 and 1 do not move"},
+  {PAIR(SIDES ",\n\"friction\": -1"), "d/t:5: pairs[1].friction: ", "-1 is not at least 0"},
+  {PAIR(SIDES ",\n\"solref\": [1, -1]"), "d/t:5: pairs[1].solref: ", "neither both above 0"},
+  {PAIR(SIDES ",\n\"solimp\": []"), "d/t:5: pairs[1].solimp: ", "0 elements, not 5"},
+  {PAIR(SIDES ",\n\"condim\": 2"), "d/t:5: pairs[1].condim: ", "2 is neither 1 nor 3"},
+  {PAIR(SIDES ",\n\"condim\": 0"), "d/t:5: pairs[1].condim: ", "0 is below 1"},
+  {PAIR(SIDES ",\n\"margin\": null"), "d/t:5: pairs[1].margin: ", "not a number"},
+  {PAIR("\"contact\": 1"), "d/t:4: pairs[1].contact: ", "not an object"},
+  {PAIR("\"restitution\": -1"), "d/t:4: pairs[1].restitution: ", "-1 is not at least 0"},
+  {PAIR(SIDES ",\n\"smoothing\": 1"), "d/t:5: pairs[1].smoothing: ", "not a string"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 0}"), "d/t:6: pairs[1].smoothing.length: ",
+   "0 is not within"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 1}"), "d/t:5: pairs[1].smoothing: ",
+   "the key 'union' is missing"},
+};
+
+static void refusals(void)
+{
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    scene_def s;
+    expect_failure(parse(wrong[i].text, &s), ABUT_ERROR_FORMAT, wrong[i].start, wrong[i].part);
+    CHECK(!s.links && !s.memory.at);
+  }
+}
+
+static void too_many_dofs(void)
+{
+  char text[1024] = "{\"links\": [";
+  scene_def s;
+  for (int i = 0; i < 11; i++) {
+    strcat(text, i ? ",\n{\"joint\": {\"type\": \"free\"}}" : "{\"joint\": {\"type\": \"free\"}}");
+  }
+  strcat(text, "]}");
+  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT, "d/t:11: links[10]: ",
+                 "66 degrees of freedom; 64 are the most");
+}
+
+/* ---- smoothing, and what is found later ---- */
+
+static const char smoothing[] =
+  "{\"length\": 1.0, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12, \"penetration\": 0.02,\n"
+  " \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01, \"clip\": 0.1,\n"
+  " \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10, \"trace\": 2,\n"
+  " \"inside\": false, \"select\": \"gate\", \"edge_edge\": true, \"two_sided\": true,\n"
+  " \"edges\": [18, 0], \"vertices\": [0, 0]%s}";
+
+static void check_near(const char *more, double near)
+{
+  char file[1024], text[2048];
+  scene_def s;
+  snprintf(file, sizeof file, smoothing, more);
+  snprintf(text, sizeof text, "{\"links\": [{}], \"pairs\": [{\"smoothing\": %s},\n"
+                              "{\"smoothing\": \"s.json\"}]}", file);
+  write_text("s.json", file);
+  REQUIRE_OK(scene_file_read(write_text("t.scene.json", text), &s));
+  for (size_t i = 0; i < 2; i++) {
+    const abut_smoothing *p = &s.pairs[i].smoothing;
+    CHECK(!s.pairs[i].fitted && p->near == near && p->reach == 0.0 && p->penetration == 0.02);
+  }
+  scene_def_free(&s);
+}
+
+static void smoothings(void)
+{
+  scene_def s;
+  char cause[1024];
+  const char *const scene = "{\"links\": [{}], \"pairs\": [{},\n{\"smoothing\": \"none.json\"}]}";
+  check_near("", 0.04); /* none is stated */
+  check_near(", \"near\": 0", 0.0);
+  check_near(", \"near\": 0.1", 0.1);
+  const char *path = write_text("u.scene.json", scene);
+  snprintf(cause, sizeof cause, ":2: pairs[1].smoothing: its file, %s: No such file",
+           in_folder("none.json"));
+  expect_failure(scene_file_read(path, &s), ABUT_ERROR_READ, path, cause);
+  const char *file = write_text("none.json", "{\n\"length\": -1}");
+  expect_failure(scene_file_read(path, &s), ABUT_ERROR_FORMAT, file, ":2: length: -1 is not");
+  path = in_folder("v.scene.json");
+  expect_failure(scene_file_read(path, &s), ABUT_ERROR_READ, path, "No such file");
+}
+
+static void fitted(void)
+{
+  abut_smoothing made = abut_default_smoothing();
+  scene_pair p = {.fitted = true};
+  made.reach = 8.0;
+  made.near = 5.0;
+  scene_pair_fit(&p, &made);
+  CHECK(!p.fitted && p.smoothing.near == 2.0 * made.penetration && p.smoothing.reach == 0.0);
+  CHECK(p.smoothing.sort == made.sort && p.smoothing.cookie == made.cookie);
+}
+
+static void later(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"links\": [{},\n{\n\"joint\": {},\n\"bodies\": [{\"sphere\": 1},\n"
+                   "{\"sphere\": 2}]}]}", &s));
+  expect_failure(scene_fail(&s, (scene_place){"links", 1, NULL, false, 0}, "bad %d", 7),
+                 ABUT_ERROR_FORMAT, "d/t:2: links[1]: bad 7", "");
+  expect_failure(scene_fail(&s, (scene_place){"links", 1, "joint", false, 0}, "bad"),
+                 ABUT_ERROR_FORMAT, "d/t:3: links[1].joint: bad", "");
+  expect_failure(scene_fail(&s, (scene_place){"links", 1, "bodies", true, 1}, "bad"),
+                 ABUT_ERROR_FORMAT, "d/t:5: links[1].bodies[1]: bad", "");
+  scene_def_free(&s);
+  expect_failure(scene_fail(&s, (scene_place){"links", 1, "bodies", true, 1}, "bad"),
+                 ABUT_ERROR_ARGUMENT, "the scene's links 1: bad", "");
+}
+
+int main(void)
+{
+  folder_make();
+  defaults();
+  sample_scene();
+  raised();
+  extreme_lengths();
+  inertias();
+  refusals();
+  too_many_dofs();
+  smoothings();
+  fitted();
+  later();
+  folder_remove();
+  return check_finish();
+}
