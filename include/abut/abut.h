@@ -22,5 +22,6 @@
 #include <abut/state.h>
 #include <abut/status.h>
 #include <abut/tuning.h>
+#include <abut/world.h>
 
 #endif

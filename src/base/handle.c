@@ -22,6 +22,7 @@ pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context"};
 pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body"};
 pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
 pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state"};
+pool scene_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "scene"};
 
 abut_status pool_add(pool *p, void *object, gate *g, handle *out)
 {
@@ -72,7 +73,7 @@ gate *pool_gate(pool *p, handle h)
   return found.object ? found.gate : NULL;
 }
 
-static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool};
+static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool, &scene_pool};
 
 void pools_lock(void)
 {

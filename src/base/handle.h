@@ -13,7 +13,7 @@ typedef struct pool pool;
 typedef struct gate gate; /* gate.h */
 
 /* The pools of the library, each guarded by its own lock. */
-extern pool context_pool, body_pool, pair_pool, state_pool;
+extern pool context_pool, body_pool, pair_pool, state_pool, scene_pool;
 
 /* Puts an object under a new handle; calls with it pass a gate. */
 abut_status pool_add(pool *p, void *object, gate *g, handle *out);

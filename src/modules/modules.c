@@ -7,6 +7,7 @@ static const module_questions *const questions[MODULE_COUNT] = {
   [MODULE_WITNESS] = &witness_questions,
   [MODULE_FIELD] = &field_questions,
   [MODULE_RENDER] = &render_questions,
+  [MODULE_WORLD] = &world_questions,
 };
 
 /* A device that fails on the way says so by its own words. */

@@ -1,0 +1,144 @@
+// A scene of moving links on a device, as host and kernels read it: sizes, a table of ints and a
+// table of reals.
+#ifndef GEOMETRY_WORLD_H
+#define GEOMETRY_WORLD_H
+
+// Joints, in the order of the scene's words.
+#define JOINT_IS_FIXED 0
+#define JOINT_IS_HINGE 1
+#define JOINT_IS_SLIDE 2
+#define JOINT_IS_BALL 3
+#define JOINT_IS_FREE 4
+
+// Bits of a world's status; docs/dynamics.md, section 12.
+#define WORLD_NOT_FINITE 1
+#define WORLD_DIVERGED 2
+#define WORLD_OVERFLOW 4
+#define WORLD_NOT_CONVERGED 8
+#define WORLD_SINGULAR 16
+#define WORLD_BAD_INPUT 32
+#define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
+
+// Only ints, so that host and device agree on the layout. at_...: where tables begin among the
+// ints or the reals, or where a world's numbers begin in its block.
+typedef struct world_sizes {
+  int links, nq, nv, nu;
+  int pairs;  // of the scene, each with its parameters
+  int groups; // of contacts between two links: a pair's, or of a pair's those of two links
+  int rows;   // on one degree of freedom each: limits and friction loss
+  int iterations, line_iterations, capacity;
+  int pyramidal, exact, damped;
+  // ints
+  int at_links, at_actuators, at_rows, at_groups, at_group_dofs;
+  // reals
+  int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
+  // numbers of a world, see memory.cl
+  int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
+  int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
+  int at_mobility, at_row_weights, at_columns; // where `exact` or weak groups ask for them
+  int numbers;
+  // reals of a world that one work-group has to itself
+  int at_columns_of, at_hessian, at_vectors, at_row_terms, at_sums, work;
+  int contact_planes; // numbers of a world's contacts
+} world_sizes;
+
+// Ints of a link, an actuator, a row, a group, and of a degree of freedom that moves a group.
+#define LINK_PARENT 0
+#define LINK_TYPE 1
+#define LINK_Q 2
+#define LINK_V 3
+#define LINK_INTS 4
+#define ACTUATOR_KIND 0
+#define ACTUATOR_Q 1
+#define ACTUATOR_V 2
+#define ACTUATOR_LIMITED 3
+#define ACTUATOR_INTS 4
+#define ROW_KIND 0
+#define ROW_Q 1
+#define ROW_V 2
+#define ROW_INTS 3
+#define ROW_LOW 0
+#define ROW_HIGH 1
+#define ROW_LOSS 2
+#define GROUP_A 0 // link of body 1, or -1
+#define GROUP_B 1
+#define GROUP_PAIR 2
+#define GROUP_DOFS 3    // that move its links against each other
+#define GROUP_DOF_AT 4  // their place in the table
+#define GROUP_PLANE 5   // contacts for which there is room
+#define GROUP_AT 6      // where its contacts begin among a world's
+#define GROUP_WEAK 7    // its links' inverse weights may say nothing
+#define GROUP_INTS 8
+#define MOVER_DOF 0
+#define MOVER_LINK 1
+#define MOVER_SIGN 2
+#define MOVER_INTS 3
+
+// Reals of the scene, a link, a degree of freedom, an actuator, a row, a pair.
+#define WORLD_STEP 0
+#define WORLD_IMPRATIO 1
+#define WORLD_TOLERANCE 2
+#define WORLD_LINE_TOLERANCE 3
+#define WORLD_CONE_SMOOTHING 4
+#define WORLD_LIMIT_SMOOTHING 5
+#define WORLD_DIVERGENCE 6
+#define WORLD_REALS 7
+#define LINK_POSITION 0
+#define LINK_QUATERNION 3
+#define LINK_JOINT 7 // the joint's position
+#define LINK_AXIS 10
+#define LINK_MASS 13
+#define LINK_COM 14
+#define LINK_INERTIA 17 // xx, yy, zz, xy, xz, yz
+#define LINK_STIFFNESS 23
+#define LINK_REST 24
+#define LINK_REALS 25
+#define DOF_DAMPING 0
+#define DOF_ARMATURE 1
+#define DOF_REALS 2
+#define ACTUATOR_GEAR 0
+#define ACTUATOR_KP 1
+#define ACTUATOR_KV 2
+#define ACTUATOR_LOW 3
+#define ACTUATOR_HIGH 4
+#define ACTUATOR_REALS 5
+// Softness: K and B of a reference acceleration, impedance.
+#define SOFT_K 0
+#define SOFT_B 1
+#define SOFT_D0 2
+#define SOFT_D1 3
+#define SOFT_WIDTH 4
+#define SOFT_MIDDLE 5
+#define SOFT_POWER 6
+#define SOFT_REALS 7
+#define ROW_SOFT 0
+#define ROW_END SOFT_REALS        // of a limit; of friction loss its force
+#define ROW_WEIGHT (SOFT_REALS + 1) // the degree of freedom's inverse weight
+#define ROW_REALS (SOFT_REALS + 2)
+#define GROUP_SOFT 0
+#define GROUP_MARGIN SOFT_REALS
+#define GROUP_WEIGHT (SOFT_REALS + 1) // inverse weights of both links
+#define GROUP_FLAT (SOFT_REALS + 2)   // 1: without friction
+#define GROUP_REALS (SOFT_REALS + 3)
+
+// A world's parameters: mass scale of each link, friction and stiffness of each pair, gravity.
+#define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)
+
+// Planes of a contact: point from the group's centre, frame, reference acceleration, stiffness.
+#define CONTACT_POINT 0
+#define CONTACT_FRAME 3
+#define CONTACT_REFERENCE 12
+#define CONTACT_D 15
+#define CONTACT_PLANES 16
+// Ints of a contact: its place in its segment, its slot; of a group: where each of its segments
+// begins, and the end.
+#define CONTACT_PLACE 0
+#define CONTACT_SLOT 1
+#define CONTACT_INTS 2
+#define SEGMENTS_MOST 4
+#define GROUP_MARKS (SEGMENTS_MOST + 1)
+
+// Reals of a step's answer beside q and v: see world_step.
+#define ENERGY_REALS 8 // kinetic, potential; momentum, angular momentum
+
+#endif

@@ -1,0 +1,379 @@
+// Contacts of a world as rows of its solver: frame, reference acceleration and stiffness of each.
+
+// A number of one world, on all lanes.
+typedef struct world_one {
+  GLOBAL const real *at;
+  int stride;
+} world_one;
+
+static world_one one_at(GLOBAL const real *scratch, GLOBAL const world_sizes *n, int world)
+{
+  world_one o;
+  o.stride = n->numbers * LANES;
+  o.at = NUMS(scratch, world / LANES, o.stride) + world % LANES;
+  return o;
+}
+
+static num one_get(const world_one *o, int i) { return load_one(o->at + (size_t)i * LANES, o->stride); }
+
+static vec one_get3(const world_one *o, int i)
+{
+  return FN(make)(one_get(o, i), one_get(o, i + 1), one_get(o, i + 2));
+}
+
+static real one_real(const world_one *o, int i) { return o->at[(size_t)i * LANES]; }
+
+// A parameter of the world, on all lanes.
+static num one_parameter(GLOBAL const real *rows, int world, int width, int k, int shared)
+{
+  return shared ? n_lit(rows[k]) : load_one(NUMS(rows, world, width) + k, width);
+}
+
+#define MIN_FRICTION R(1e-5)
+#define MIN_STIFFNESS R(1e-6)
+#define MIN_DIAGONAL R(1e-15)
+
+static num FN(raised)(num x, real least)
+{
+  return n_select(n_value(x) < n_plain(least), n_lit(least), x);
+}
+
+typedef struct pair_parameters {
+  num friction, stiffness;
+} pair_parameters;
+
+static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *rows, int world,
+                                     int pair, int shared)
+{
+  const int width = PARAMETERS(n->links, n->pairs);
+  pair_parameters p;
+  p.friction = FN(raised)(one_parameter(rows, world, width, n->links + pair, shared), MIN_FRICTION);
+  p.stiffness = FN(raised)(one_parameter(rows, world, width, n->links + n->pairs + pair, shared),
+                           MIN_STIFFNESS);
+  return p;
+}
+
+// ---- softness ----
+
+// a^p for a in [0, 1], p >= 1.
+static num FN(power)(num a, real p)
+{
+  if (p == R(2.0)) {
+    return n_mul(a, a);
+  }
+  if (p == R(1.0)) {
+    return a;
+  }
+  const n_mask none = n_value(a) <= n_plain(REAL_TINY);
+  const num safe = n_select(none, n_lit(R(1.0)), a);
+  return n_select(none, n_lit(R(0.0)), n_exp2(n_scale(n_log2(safe), p)));
+}
+
+// d(r)
+static num FN(impedance)(GLOBAL const real *soft, num r)
+{
+  const real d0 = soft[SOFT_D0], d1 = soft[SOFT_D1], middle = soft[SOFT_MIDDLE];
+  const real power = soft[SOFT_POWER];
+  if (soft[SOFT_WIDTH] <= R(1e-15) || d0 == d1) {
+    return n_lit((d0 + d1) * R(0.5));
+  }
+  const num part = n_scale(n_abs(r), R(1.0) / soft[SOFT_WIDTH]);
+  const n_mask beyond = n_value(part) >= n_plain(R(1.0));
+  const num x = n_select(beyond, n_lit(R(1.0)), part);
+  const n_mask first = n_value(x) <= n_plain(middle);
+  const num from = n_scale(n_select(first, x, n_sub(n_lit(R(1.0)), x)),
+                           R(1.0) / middle);
+  const real other = R(1.0) - middle;
+  const num low = n_scale(FN(power)(n_select(first, from, n_lit(R(0.0))), power), middle);
+  const num back = n_scale(n_select(first, n_lit(R(0.0)), n_sub(n_lit(R(1.0)), x)), R(1.0) / other);
+  const num high = n_sub(n_lit(R(1.0)), n_scale(FN(power)(back, power), other));
+  return n_smad(n_select(first, low, high), d1 - d0, n_lit(d0));
+}
+
+// D = e / ((1 - e) A) of e = activity d(r).
+static num FN(row_stiffness)(num e, num diagonal)
+{
+  const num below = n_mul(n_sub(n_lit(R(1.0)), e), diagonal);
+  return n_mul(e, n_rcp(FN(raised)(below, MIN_DIAGONAL)));
+}
+
+// ---- where a group's contacts are seen from ----
+
+// The centre, to which twists refer: the origin of one of its links.
+static int group_centre(GLOBAL const int *group)
+{
+  return group[GROUP_A] >= 0 ? group[GROUP_A] : group[GROUP_B];
+}
+
+// What link `link` adds to a relative twist at the centre c: its angular velocity, and the velocity
+// of what it carries at c.
+static void add_twist(const world_one *o, GLOBAL const world_sizes *n, int at, int link, real sign,
+                      vec c, vec *w, vec *v)
+{
+  if (link >= 0) {
+    const vec turn = one_get3(o, at + 6 * link);
+    const vec r = FN(sub3)(c, one_get3(o, n->at_origin + 3 * link));
+    const vec along = FN(add3)(one_get3(o, at + 6 * link + 3), FN(cross3)(turn, r));
+    *w = FN(mad3)(turn, n_lit(sign), *w);
+    *v = FN(mad3)(along, n_lit(sign), *v);
+  }
+}
+
+// ---- frames ----
+
+typedef struct FN(contact_frame) {
+  vec n, t1, t2;
+} FN(contact_frame);
+
+// n and two tangents of n's length: an orthonormal basis without a branch but on the sign of n_z
+// (Duff et al. 2017).
+static FN(contact_frame) FN(frame_of)(vec n)
+{
+  FN(contact_frame) f;
+  const num length = n_sqrt(n_shift(FN(dot3)(n, n), R(1e-20)));
+  const vec m = FN(scale3)(n, n_rcp(length));
+  const n_mask down = n_value(m.z) < n_plain(R(0.0));
+  const num s = n_select(down, n_lit(R(-1.0)), n_lit(R(1.0)));
+  const num g = n_neg(n_rcp(n_add(s, m.z)));
+  const num e = n_mul(n_mul(m.x, m.y), g);
+  f.n = n;
+  f.t1 = FN(scale3)(FN(make)(n_shift(n_mul(n_mul(s, n_mul(m.x, m.x)), g), R(1.0)), n_mul(s, e),
+                             n_neg(n_mul(s, m.x))), length);
+  f.t2 = FN(scale3)(FN(make)(e, n_mad(n_mul(m.y, m.y), g, s), n_neg(m.y)), length);
+  return f;
+}
+
+// What f does to a twist that moves p by u.
+static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
+{
+  return FN(make)(FN(dot3)(f->n, u), FN(dot3)(f->t1, u), FN(dot3)(f->t2, u));
+}
+
+// w Y w' of the row along f at p, of the group's mobility (6, 6) at `at`.
+static num mobility_along(const world_one *o, int at, vec p, vec f)
+{
+  const vec m = FN(cross3)(p, f);
+  const num row[6] = {m.x, m.y, m.z, f.x, f.y, f.z};
+  num sum = n_lit(R(0.0));
+  for (int i = 0; i < 6; ++i) {
+    num part = n_lit(R(0.0));
+    for (int k = 0; k < 6; ++k) {
+      part = n_mad(one_get(o, at + 6 * i + k), row[k], part);
+    }
+    sum = n_mad(row[i], part, sum);
+  }
+  return sum;
+}
+
+// ---- a group ----
+
+// What all contacts of a group share, in one world.
+typedef struct world_group {
+  GLOBAL const int *ints;
+  GLOBAL const real *reals; // of its pair
+  int mobility;             // where its mobility is, or -1
+  pair_parameters of;
+  vec centre, w, v;         // the twist of link a against b
+} world_group;
+
+static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                            GLOBAL const real *reals, GLOBAL const real *parameters, int world,
+                            int shared, int group)
+{
+  world_group g;
+  g.ints = ints + n->at_groups + GROUP_INTS * group;
+  g.reals = reals + n->at_group_reals + GROUP_REALS * group;
+  g.of = parameters_of(n, parameters, world, g.ints[GROUP_PAIR], shared);
+  g.mobility = n->exact || g.ints[GROUP_WEAK] ? n->at_mobility + 36 * group : -1;
+  g.centre = one_get3(o, n->at_origin + 3 * group_centre(g.ints));
+  g.w = g.v = lit3(R(0.0), R(0.0), R(0.0));
+  add_twist(o, n, n->at_velocity, g.ints[GROUP_A], R(1.0), g.centre, &g.w, &g.v);
+  add_twist(o, n, n->at_velocity, g.ints[GROUP_B], R(-1.0), g.centre, &g.w, &g.v);
+  return g;
+}
+
+// The diagonal of J inv(M) J' that a contact at p, with frame f, is held to have. An approximate
+// one far below the exact one says nothing of the contact (a wheel on its axle has an inverse
+// weight of 0), and an exact one may be 0.
+static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, const world_group *g,
+                            vec p, const FN(contact_frame) *f)
+{
+  const real weight = g->reals[GROUP_WEIGHT];
+  const int cone = n->pyramidal && g->reals[GROUP_FLAT] == R(0.0);
+  const num fr2 = n_mul(g->of.friction, g->of.friction);
+  num a = n_lit(weight);
+  if (g->mobility >= 0) {
+    const num length = n_shift(FN(dot3)(f->n, f->n), R(1e-20));
+    const num exact = n_mul(mobility_along(o, g->mobility, p, f->n), n_rcp(length));
+    if (n->exact && cone) {
+      a = mobility_along(o, g->mobility, p, FN(mad3)(f->t1, g->of.friction, f->n));
+      return FN(raised)(a, R(1e-6) * weight);
+    }
+    const num least = n_scale(exact, R(1e-4));
+    a = n->exact ? FN(raised)(exact, R(1e-6) * weight)
+                 : n_select(n_value(least) > n_value(a), exact, a);
+  }
+  return cone ? n_mul(a, n_shift(fr2, R(1.0))) : a;
+}
+
+typedef struct contact_row {
+  vec p; // from the group's centre
+  FN(contact_frame) f;
+  vec ref;
+  num d;
+} contact_row;
+
+static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                          const world_group *g, vec p, num distance, vec normal, num activity,
+                          real sign)
+{
+  GLOBAL const real *soft = g->reals + GROUP_SOFT;
+  const num r = n_shift(distance, -g->reals[GROUP_MARGIN]), chi = g->of.stiffness;
+  const num imp = FN(impedance)(soft, r);
+  const num k = n_scale(chi, soft[SOFT_K]), damping = n_scale(n_sqrt(chi), soft[SOFT_B]);
+  contact_row row;
+  row.p = FN(sub3)(p, g->centre);
+  row.f = FN(frame_of)(normal);
+  num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
+  diagonal = n_select(n_value(diagonal) > n_plain(R(0.0)), diagonal, n_lit(R(1.0)));
+  row.d = FN(row_stiffness)(n_mul(activity, imp), diagonal);
+  if (n->pyramidal && g->reals[GROUP_FLAT] == R(0.0)) {
+    const num mu2 = n_scale(n_mul(g->of.friction, g->of.friction),
+                            R(2.0) / reals[WORLD_IMPRATIO]);
+    row.d = n_mul(row.d, n_rcp(mu2));
+  }
+  const num side = n_lit(sign); // of the frame: twists are those of link a against b
+  row.f.n = FN(scale3)(row.f.n, side);
+  row.f.t1 = FN(scale3)(row.f.t1, side);
+  row.f.t2 = FN(scale3)(row.f.t2, side);
+  const vec u = FN(add3)(g->v, FN(cross3)(g->w, row.p));
+  row.ref = FN(scale3)(FN(frame_times)(&row.f, u), n_neg(damping));
+  row.ref.x = n_sub(row.ref.x, n_mul(k, n_mul(imp, r)));
+  return row;
+}
+
+// ---- contacts from the manifold, or given ----
+
+// Where the numbers of a world's contacts are found: element `i` is places[i] where there are
+// places; elements lie `step` apart, components of a vector `plane`.
+typedef struct contact_source {
+  GLOBAL const real *values;
+  int at, stride, step, plane;
+} contact_source;
+
+static int place_in(GLOBAL const int *places, int i) { return places ? places[i] : i; }
+
+static num source_get(const contact_source *s, int component, GLOBAL const int *places, int first,
+                      int count)
+{
+  num r = n_lit(R(0.0));
+  PART_DO(i, {
+    real t[LANES];
+    for (int l = 0; l < LANES; ++l) {
+      const int place = place_in(places, MIN_INT(first + l, count - 1));
+      t[l] = s->values[(size_t)i * s->stride + s->at + component * s->plane + s->step * place];
+    }
+    r = n_with_part(r, i, lane_load(t));
+  })
+  return r;
+}
+
+static vec source_get3(const contact_source *s, GLOBAL const int *places, int first, int count)
+{
+  return FN(make)(source_get(s, 0, places, first, count), source_get(s, 1, places, first, count),
+                  source_get(s, 2, places, first, count));
+}
+
+// Planes of numbers of one contact: lane l of the block to place `to`.
+typedef struct contact_target {
+  GLOBAL real *rows; // of the group, in the world: CONTACT_PLANES planes of `plane`
+  GLOBAL int *ints;  // CONTACT_INTS planes
+  int plane, stride;
+} contact_target;
+
+static void put_plane(const contact_target *t, int plane, int lane_of, int to, num x)
+{
+  real all[LANES];
+  PART_DO(i, {
+    lane_store(n_get_part(x, i), all);
+    t->rows[(size_t)i * t->stride + plane * t->plane + to] = all[lane_of];
+  })
+}
+
+static void put_planes3(const contact_target *t, int plane, int lane_of, int to, vec v)
+{
+  put_plane(t, plane, lane_of, to, v.x);
+  put_plane(t, plane + 1, lane_of, to, v.y);
+  put_plane(t, plane + 2, lane_of, to, v.z);
+}
+
+static void put_contact(const contact_target *t, int lane_of, int to, const contact_row *row)
+{
+  put_planes3(t, CONTACT_POINT, lane_of, to, row->p);
+  put_planes3(t, CONTACT_FRAME, lane_of, to, row->f.n);
+  put_planes3(t, CONTACT_FRAME + 3, lane_of, to, row->f.t1);
+  put_planes3(t, CONTACT_FRAME + 6, lane_of, to, row->f.t2);
+  put_planes3(t, CONTACT_REFERENCE, lane_of, to, row->ref);
+  put_plane(t, CONTACT_D, lane_of, to, row->d);
+}
+
+// Appends a segment of a group's contacts, in their order: those whose activity is above `least`.
+// values: of a world `row` numbers, with p, d, n, activity from at_p, ... on, vectors and numbers
+// `step3` and 1 apart, components `plane`. places: `count` places of contacts (the same in each
+// world) from place_at on, or with count -1 as many as the first of a world's `list_row` ints
+// tells, all in order. slots: the first one's number. sign: -1 where body 2 owns the points.
+KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                           GLOBAL const real *scratch, int group, int segment, int sign,
+                           GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
+                           GLOBAL const real *as, int row, int at_p, int at_d, int at_n, int at_a,
+                           int step3, int plane, int rows3, GLOBAL const int *list, int list_row,
+                           int place_at, int fixed, real least, GLOBAL real *contacts,
+                           GLOBAL int *contact_ints, GLOBAL int *marks, GLOBAL int *status,
+                           int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, world);
+  const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, group);
+  const int room = g.ints[GROUP_PLANE];
+  GLOBAL int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
+  const int count = fixed >= 0 ? fixed : ROW(list, world, list_row)[0];
+  GLOBAL const int *places = fixed >= 0 && place_at >= 0 ? list + place_at : NO_ORDER;
+  const contact_target to = {NUMS(contacts, world, n->contact_planes) +
+                               (size_t)CONTACT_PLANES * g.ints[GROUP_AT],
+                             ROW(contact_ints, world, n->contact_planes / CONTACT_PLANES * CONTACT_INTS) +
+                               (size_t)CONTACT_INTS * g.ints[GROUP_AT],
+                             room, n->contact_planes};
+  const int row1 = rows3 ? row / 3 : row; // of d and activity, where these have rows of their own
+  const contact_source s[4] = {
+    {NUMS(ps, world, row), at_p, row, step3, plane}, {NUMS(ds, world, row1), at_d, row1, 1, plane},
+    {NUMS(ns, world, row), at_n, row, step3, plane}, {NUMS(as, world, row1), at_a, row1, 1, plane}};
+  const int most = n->capacity ? MIN_INT(n->capacity, room) : room;
+  int end = segment ? mark[segment] : 0, over = 0;
+  mark[segment] = end;
+  for (int first = 0; first < count; first += LANES) {
+    const vec p = source_get3(&s[0], places, first, count);
+    const num d = source_get(&s[1], 0, places, first, count);
+    const vec normal = source_get3(&s[2], places, first, count);
+    const num a = source_get(&s[3], 0, places, first, count);
+    const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
+    real activity[LANES];
+    lane_store(n_value(a), activity);
+    for (int l = 0; l < LANES && first + l < count; ++l) {
+      if (!(activity[l] <= least) && end == most) { // what is no number is not hidden
+        over = 1;
+      } else if (!(activity[l] <= least)) {
+        put_contact(&to, l, end, &r);
+        to.ints[CONTACT_PLACE * room + end] = places ? places[first + l] : first + l;
+        ++end;
+      }
+    }
+  }
+  for (int k = segment + 1; k < GROUP_MARKS; ++k) {
+    mark[k] = end;
+  }
+  status[world] |= over ? WORLD_OVERFLOW : 0;
+}

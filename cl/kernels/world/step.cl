@@ -1,0 +1,243 @@
+// From accelerations to the next state.
+
+// What a world's numbers must be for a step: finite, quaternions of some length. Of the first step
+// alone the status begins anew.
+KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *q,
+                        GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *w,
+                        GLOBAL const real *parameters, int shared, int first, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const int width = PARAMETERS(n->links, n->pairs);
+  GLOBAL const real *const rows[5] = {ROW(q, world, n->nq), ROW(v, world, n->nv),
+                                      ROW(u, world, n->nu), ROW(w, world, n->nv),
+                                      shared ? parameters : ROW(parameters, world, width)};
+  const int widths[5] = {n->nq, n->nv, n->nu, n->nv, width};
+  int bad = 0;
+  for (int r = 0; r < 5; ++r) {
+    for (int k = 0; k < widths[r]; ++k) {
+      bad |= !(real_isfinite(rows[r][k]));
+    }
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.dofs > 1) {
+      GLOBAL const real *a = rows[0] + l.q + (l.type == JOINT_IS_FREE ? 3 : 0);
+      const real square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3];
+      bad |= !(square > R(0.0) && real_isfinite(square));
+    }
+  }
+  status[world] = (first ? 0 : status[world]) | (bad ? WORLD_BAD_INPUT : 0);
+}
+
+// q (+) factor d, of a link's joint.
+static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const tree_link *l,
+                        GLOBAL const real *q, int d, real factor, GLOBAL real *out)
+{
+  int at = l->q, dof = l->v;
+  const int plain = l->type == JOINT_IS_FREE ? 3 : l->dofs == 1;
+  for (int k = 0; k < plain; ++k) {
+    row_put(b, out, n->nq, at + k, n_smad(block_get(b, d + dof + k), factor, row_get(b, q, n->nq, at + k)));
+  }
+  if (l->dofs > 1) {
+    at += plain;
+    dof += plain;
+    const FN(quaternion) r = FN(quaternion_unit)(FN(quaternion_times)(
+      quaternion_row(b, q, n->nq, at),
+      FN(quaternion_exp)(FN(scale3)(block_get3(b, d + dof), n_lit(factor)))));
+    row_put(b, out, n->nq, at, r.w);
+    row_put3(b, out, n->nq, at + 1, r.v);
+  }
+}
+
+// Euler's step: the next state, and the acceleration that dampers within the step leave.
+KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
+                        GLOBAL const real *push, int count, GLOBAL real *scratch, GLOBAL real *q1,
+                        GLOBAL real *v1)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const real h = reals[WORLD_STEP];
+  if (b.first > b.last) {
+    return;
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    block_put(&b, n->at_free + k,
+              n->damped ? n_add(block_get(&b, n->at_smooth + k), row_get(&b, push, n->nv, k))
+                        : row_get(&b, acceleration, n->nv, k));
+  }
+  if (n->damped) {
+    block_factor(&b, n, reals, n->at_mass, n->at_factor, h);
+    block_solve(&b, n->nv, n->at_factor, n->at_free);
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    const num next = n_smad(block_get(&b, n->at_free + k), h, row_get(&b, v, n->nv, k));
+    block_put(&b, n->at_free + k, next);
+    row_put(&b, v1, n->nv, k, next);
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    joint_moved(&b, n, &l, q, n->at_free, h, q1);
+  }
+}
+
+// d/dt of s where q (+) s moves with velocity v: the inverse of the exponential's derivative
+// (Munthe-Kaas 1998).
+static vec FN(exponential_rate)(vec s, vec v)
+{
+  const num t2 = FN(dot3)(s, s);
+  const n_mask small = n_value(t2) < n_plain(R(1e-3));
+  const num series = n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(n_scale(t2, R(8.2671957671957672e-07)),
+    R(3.3068783068783069e-05))), R(1.3888888888888889e-03))), R(8.3333333333333333e-02));
+  const num safe = n_select(small, n_lit(R(1.0)), t2), middle = n_scale(n_sqrt(safe), R(0.5));
+  const num part = n_div(n_mul(middle, n_cos(middle)), n_sin(middle));
+  const num closed = n_div(n_sub(n_lit(R(1.0)), part), safe);
+  const vec c = FN(cross3)(s, v);
+  return FN(add3)(FN(add3)(v, FN(scale3)(c, n_lit(R(0.5)))),
+                  FN(scale3)(FN(cross3)(s, c), n_select(small, series, closed)));
+}
+
+static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                     GLOBAL const real *v, GLOBAL real *rates)
+{
+  for (int k = 0; k < n->nv; ++k) {
+    row_put(b, rates, n->nv, k, row_get(b, v, n->nv, k));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    const int at = l.v + (l.type == JOINT_IS_FREE ? 3 : 0);
+    if (l.dofs > 1) {
+      row_put3(b, rates, n->nv, at,
+               FN(exponential_rate)(block_get3(b, n->at_free + at), row_get3(b, v, n->nv, at)));
+    }
+  }
+}
+
+// Adds a stage of RK4, of weight 1 or 2, to the sums, which begin with it where `first`; then the
+// next stage's state, `ahead` of the step from the beginning, and its rates. With ahead 0 the
+// step's end.
+KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
+                        GLOBAL real *rates, real weight, real ahead, int first, int count,
+                        GLOBAL real *sums, GLOBAL real *scratch, GLOBAL real *next_q,
+                        GLOBAL real *next_v)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int nv = n->nv, last = ahead == R(0.0);
+  const real h = reals[WORLD_STEP], part = last ? h / R(6.0) : ahead * h;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int k = 0; k < nv; ++k) {
+    num rate = first ? row_get(&b, v, nv, k) : row_get(&b, rates, nv, k);
+    num acc = row_get(&b, acceleration, nv, k);
+    const num rate_sum = first ? rate : n_smad(rate, weight, row_get(&b, sums, 2 * nv, k));
+    const num acc_sum = first ? acc : n_smad(acc, weight, row_get(&b, sums, 2 * nv, nv + k));
+    row_put(&b, sums, 2 * nv, k, rate_sum);
+    row_put(&b, sums, 2 * nv, nv + k, acc_sum);
+    rate = last ? rate_sum : rate;
+    acc = last ? acc_sum : acc;
+    block_put(&b, n->at_free + k, n_scale(rate, part));
+    row_put(&b, next_v, nv, k, n_smad(acc, part, row_get(&b, v, nv, k)));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    joint_moved(&b, n, &l, q, n->at_free, R(1.0), next_q);
+  }
+  if (!last) {
+    rates_of(&b, n, ints, next_v, rates);
+  }
+}
+
+// Worlds whose step is not to be: they keep their state, and are marked.
+KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                         GLOBAL const real *singular, GLOBAL real *q, GLOBAL real *v, GLOBAL real *w,
+                         GLOBAL const real *q1, GLOBAL const real *v1, GLOBAL const real *w1,
+                         GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const real most = reals[WORLD_DIVERGENCE];
+  int found = status[world];
+  if (found & WORLD_STOPPED & ~WORLD_SINGULAR) {
+    return;
+  }
+  int finite = 1, large = 0;
+  for (int k = 0; k < n->nv; ++k) {
+    const real x = ROW(v1, world, n->nv)[k];
+    finite &= real_isfinite(x) ? 1 : 0;
+    large |= x > most || x < -most;
+  }
+  for (int k = 0; k < n->nq; ++k) {
+    finite &= real_isfinite(ROW(q1, world, n->nq)[k]) ? 1 : 0;
+  }
+  found |= singular[world] != R(0.0) ? WORLD_SINGULAR : 0;
+  if (!(found & WORLD_SINGULAR)) {
+    found |= !finite ? WORLD_NOT_FINITE : large ? WORLD_DIVERGED : 0;
+  }
+  status[world] = found;
+  if (found & WORLD_STOPPED) {
+    return;
+  }
+  for (int k = 0; k < n->nq; ++k) {
+    ROW(q, world, n->nq)[k] = ROW(q1, world, n->nq)[k];
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    ROW(v, world, n->nv)[k] = ROW(v1, world, n->nv)[k];
+    ROW(w, world, n->nv)[k] = ROW(w1, world, n->nv)[k];
+  }
+}
+
+// ---- rows ----
+
+// Copies a part of each world's row into a part of another.
+KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
+                       int to_width, int to_at, int width, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int k = 0; k < width; ++k) {
+    ROW(to, world, to_width)[to_at + k] = ROW(from, world, from_width)[from_at + k];
+  }
+}
+
+// A row of parameters for each world, of those that are given (bits 1, 2, 4, 8) and the scene's.
+KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usual,
+                             GLOBAL const real *mass_scale, GLOBAL const real *friction,
+                             GLOBAL const real *stiffness, GLOBAL const real *gravity, int given,
+                             GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0), width = PARAMETERS(n->links, n->pairs);
+  if (world >= worlds) {
+    return;
+  }
+  const int counts[4] = {n->links, n->pairs, n->pairs, 3};
+  GLOBAL const real *const from[4] = {mass_scale, friction, stiffness, gravity};
+  int at = 0;
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < counts[i]; ++k, ++at) {
+      ROW(out, world, width)[at] =
+        given & (1 << i) ? ROW(from[i], world, counts[i])[k] : usual[at];
+    }
+  }
+}
+
+// Numbers of the blocks as rows.
+KERNEL void world_show(GLOBAL const world_sizes *n, GLOBAL const real *scratch, int at, int width,
+                       GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, world);
+  for (int k = 0; k < width; ++k) {
+    ROW(out, world, width)[k] = one_real(&o, at + k);
+  }
+}

@@ -1,0 +1,101 @@
+/* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
+ * soft contact law on smooth contacts. docs/scenes.md has the format of scenes, docs/dynamics.md
+ * the formulas, and what of them is not there yet.
+ *
+ *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
+ *   abut_scene_info info;   abut_get_scene_info(scene, &info);
+ *   abut_worlds w = abut_default_worlds();
+ *   w.count = 1024;  w.q = ...;  w.v = ...;  w.steps = 100;   // (count, info.nq), (count, info.nv)
+ *   w.q_next = ...;  w.v_next = ...;  w.status = ...;
+ *   abut_step_worlds(scene, &w);
+ */
+#ifndef ABUT_WORLD_H
+#define ABUT_WORLD_H
+
+#include <abut/manifold.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct abut_scene {
+  uint32_t index, generation;
+} abut_scene;
+
+/* Bits of a world's status. A world that is not finite, has diverged, whose mass matrix is singular
+ * or whose input was bad keeps the last state that it had; others go on. */
+typedef enum abut_world_status {
+  ABUT_WORLD_OK = 0,
+  ABUT_WORLD_NOT_FINITE = 1,
+  ABUT_WORLD_DIVERGED = 2,       /* a velocity beyond the scene's `divergence` */
+  ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity` */
+  ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used */
+  ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive */
+  ABUT_WORLD_BAD_INPUT = 32      /* not finite, or a quaternion of length 0 */
+} abut_world_status;
+
+typedef struct abut_scene_info {
+  size_t links, pairs, contacts; /* contacts: slots of all pairs together */
+  size_t nq, nv, nu;             /* positions, velocities, controls of a world */
+  double timestep;               /* [s] */
+} abut_scene_info;
+
+/* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
+ * abut_load_body; ABUT_ERROR_FORMAT with file, line and cause. */
+ABUT_API abut_status abut_load_scene(abut_context context, const char *path, abut_scene *scene);
+ABUT_API abut_status abut_destroy_scene(abut_scene scene);
+ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info);
+
+/* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
+ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
+
+/* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
+ * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
+ * (worlds, count, ...). A force along a normal acts on the owner. */
+typedef struct abut_given_contacts {
+  size_t count;
+  const int32_t *owner, *opposing, *pair;
+  const void *p, *d, *n, *activity;
+} abut_given_contacts;
+
+/* A batch of worlds. All reals are in the context's precision, rows of worlds. */
+typedef struct abut_worlds {
+  size_t count;
+  abut_memory memory;        /* of all arrays but status: host or OpenCL memory */
+  size_t steps;              /* 1 by default */
+  const void *q, *v;         /* (count, nq), (count, nv): free joints as position, quaternion
+                                (w, x, y, z), velocity in world axes, angular velocity in link axes */
+  const void *w;             /* (count, nv) the last acceleration, from which the solver starts;
+                                NULL: 0 */
+  const void *u;             /* (count, nu) controls held over all steps, or with `controls` (count,
+                                steps, nu); NULL: 0 */
+  bool controls;
+  const void *mass_scale;    /* (count, links); NULL: 1 */
+  const void *friction;      /* (count, pairs); NULL: the scene's */
+  const void *stiffness;     /* (count, pairs); NULL: 1 */
+  const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
+  const abut_given_contacts *contacts; /* NULL: those of the scene's pairs */
+  void *q_next, *v_next;     /* the state after all steps */
+  void *w_next;              /* or NULL, like all that follows */
+  size_t record;             /* every so many steps a state is kept below; 0: none */
+  void *q_record, *v_record; /* (count, steps / record, ...) */
+  uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
+  uint32_t *iterations;      /* (count) of the solver, in the last step; host memory */
+  void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
+                                (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
+                                M^-1 (f - c), the acceleration, J' lambda */
+  size_t failures;           /* out: devices that failed on the way */
+  uint32_t cookie;
+} abut_worlds;
+
+ABUT_API abut_worlds abut_default_worlds(void);
+
+/* Steps all worlds. Outputs may not overlap inputs but as a whole. Errors: ABUT_ERROR_ARGUMENT;
+ * those of devices. What becomes of a world is told
+ * by its status, not by an error. */
+ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,304 @@
+#include "world/loaded.h"
+
+#include "base/gate.h"
+#include "base/reals.h"
+#include "body/body.h"
+#include "io/smoothing_file.h"
+#include "manifold/pair.h"
+#include "world/bodies.h"
+#include "io/scene_file.h"
+#include <abut/files.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_POSE 7 /* position, quaternion */
+#define TOLERANCE_DOUBLE 1e-10
+#define TOLERANCE_FLOAT 1e-5
+
+/* ---- on a device ---- */
+
+static abut_status upload_reals(device *d, const double *from, size_t count, buffer **out)
+{
+  reals r;
+  TRY(reals_create(&r, count + 1, device_real_bytes(d)));
+  for (size_t i = 0; i < count; ++i) {
+    reals_set(&r, i, from[i]);
+  }
+  const abut_status status = buffer_upload(d, (count + 1) * r.size, r.data, out);
+  free(r.data);
+  return status;
+}
+
+static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 2 * s->pair_count + 1, BODY_POSE * sizeof(double)));
+  double *to = memory;
+  for (size_t i = 0; i < 2 * s->pair_count; ++i, to += BODY_POSE) {
+    const scene_pair *p = &s->pairs[i / 2];
+    const int link = p->link[i % 2];
+    if (link != WORLD) {
+      const scene_body *b = &s->links[link].bodies[p->body[i % 2]];
+      memcpy(to, b->position, sizeof b->position);
+      memcpy(to + 3, b->quaternion, sizeof b->quaternion);
+    }
+  }
+  const abut_status status = upload_reals(d, memory, 2 * s->pair_count * BODY_POSE, out);
+  free(memory);
+  return status;
+}
+
+void resident_free_model(resident_model *r)
+{
+  buffer_destroy(r->head);
+  buffer_destroy(r->ints);
+  buffer_destroy(r->reals);
+  buffer_destroy(r->parameters);
+  buffer_destroy(r->bodies);
+  memset(r, 0, sizeof *r);
+}
+
+abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
+                          size_t count, resident_model *out)
+{
+  model m;
+  const double usual = device_real_bytes(d) == sizeof(double) ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT;
+  const double tolerance = s->def.tolerance > 0.0 ? s->def.tolerance : usual;
+  memset(out, 0, sizeof *out);
+  TRY(model_make(&s->def, &s->constants, groups, count, device_lanes(d), tolerance, &m));
+  abut_status status = ABUT_SUCCESS;
+  out->sizes = m.sizes;
+  TRY_DONE(buffer_upload(d, sizeof m.sizes, &m.sizes, &out->head));
+  TRY_DONE(buffer_upload(d, (m.int_count + 1) * sizeof(int), m.ints, &out->ints));
+  TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
+  TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
+  TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
+done:
+  model_free(&m);
+  if (status != ABUT_SUCCESS) {
+    resident_free_model(out);
+  }
+  return status;
+}
+
+abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
+{
+  if (!s->on[place]) {
+    void *memory = NULL;
+    TRY(allocate(&memory, 1, sizeof(resident_model)));
+    const abut_status status =
+      resident_make(s, s->context->members[place].device, s->groups, s->def.pair_count, memory);
+    if (status != ABUT_SUCCESS) {
+      free(memory);
+      return status;
+    }
+    s->on[place] = memory;
+  }
+  *out = s->on[place];
+  return ABUT_SUCCESS;
+}
+
+/* ---- made and destroyed ---- */
+
+/* Bodies and pairs that are still there: the context may have destroyed them before. */
+static void destroy_parts(loaded_scene *s)
+{
+  for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
+    if (has_pair(s->pairs[i]) && pair_get(s->pairs[i])) {
+      abut_destroy_pair(s->pairs[i]);
+    }
+  }
+  for (size_t i = 0; s->bodies && i < s->body_count; ++i) {
+    if (s->bodies[i].generation && body_get(s->bodies[i])) {
+      abut_destroy_body(s->bodies[i]);
+    }
+  }
+}
+
+static void scene_free_memory(loaded_scene *s)
+{
+  for (size_t i = 0; i < MEMBERS; ++i) {
+    if (s->on[i]) {
+      resident_free_model(s->on[i]);
+      free(s->on[i]);
+    }
+  }
+  free(s->bodies);
+  free(s->pairs);
+  free(s->groups);
+  scene_constants_free(&s->constants);
+  scene_def_free(&s->def);
+  free(s);
+}
+
+static void destroy_owned(owned *self)
+{
+  loaded_scene *s = (loaded_scene *)self; /* its base comes first */
+  pool_remove(&scene_pool, s->self);
+  scene_free_memory(s);
+}
+
+static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
+{
+  size_t at = 0;
+  for (size_t l = 0; l < s->def.link_count; ++l) {
+    for (size_t i = 0; i < s->def.links[l].body_count; ++i, ++at) {
+      const scene_body *b = &s->def.links[l].bodies[i];
+      if (from->first[at] != at) {
+        s->bodies[at] = s->bodies[from->first[at]];
+      } else if (b->shape == SHAPE_FILE) {
+        TRY(abut_load_body(c, b->file, &s->bodies[at]));
+      } else {
+        TRY(abut_create_body(c, from->def[at], &s->bodies[at]));
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
+{
+  return s->bodies[scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side]];
+}
+
+static abut_status make_pair(loaded_scene *s, size_t i)
+{
+  scene_pair *p = &s->def.pairs[i];
+  abut_layout layout;
+  s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+  if (p->link[0] == WORLD && p->link[1] == WORLD) {
+    s->given = true;
+    return ABUT_SUCCESS;
+  }
+  const abut_body a = body_of(s, p, 0), b = body_of(s, p, 1);
+  if (p->fitted) {
+    const int side = scene_pair_fits(&s->def, p);
+    abut_smoothing fitted;
+    TRY(abut_fit_smoothing(side == 1 ? b : a, side == 0 ? a : b, &fitted));
+    scene_pair_fit(p, &fitted);
+  }
+  TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));
+  TRY(abut_get_layout(s->pairs[i], &layout));
+  s->groups[i].contacts = layout.contacts;
+  return ABUT_SUCCESS;
+}
+
+/* Everything that follows from the definition. */
+static abut_status fill(loaded_scene *s, abut_context c)
+{
+  scene_bodies bodies = {0};
+  void *memory = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY(scene_bodies_load(&s->def, &bodies));
+  TRY_DONE(scene_constants_make(&s->def, bodies.def, &s->constants));
+  s->body_count = bodies.count;
+  TRY_DONE(allocate(&memory, bodies.count + 1, sizeof(abut_body)));
+  s->bodies = memory;
+  TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(abut_pair)));
+  s->pairs = memory;
+  TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(contact_group)));
+  s->groups = memory;
+  TRY_DONE(make_bodies(s, c, &bodies));
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    TRY_DONE(make_pair(s, i));
+  }
+done:
+  scene_bodies_free(&bodies);
+  return status;
+}
+
+loaded_scene *scene_get(abut_scene s)
+{
+  return pool_get(&scene_pool, (handle){s.index, s.generation});
+}
+
+/* path: of a file, or NULL; text: of the scene itself then. */
+static abut_status load(abut_context handle_, const char *path, const char *text, abut_scene *out)
+{
+  context *c = context_get(handle_);
+  void *memory = NULL;
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(allocate(&memory, 1, sizeof(loaded_scene)));
+  loaded_scene *s = memory;
+  s->context = c;
+  s->base.destroy = destroy_owned;
+  abut_status status = path ? scene_file_read(path, &s->def)
+                            : scene_file_parse("scene", text, strlen(text), &s->def);
+  status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
+  status = status == ABUT_SUCCESS ? pool_add(&scene_pool, s, c->gate, &s->self) : status;
+  if (status != ABUT_SUCCESS) {
+    destroy_parts(s);
+    scene_free_memory(s);
+    return status;
+  }
+  context_adopt(c, &s->base);
+  *out = (abut_scene){s->self.index, s->self.generation};
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_of_text(abut_context handle_, const char *text, abut_scene *out)
+{
+  ENTER(context_pool, handle_);
+  return load(handle_, NULL, text, out);
+}
+
+abut_status abut_load_scene(abut_context handle_, const char *path, abut_scene *out)
+{
+  ENTER(context_pool, handle_);
+  if (!path || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene needs a path and a handle");
+  }
+  *out = (abut_scene){0, 0};
+  return load(handle_, path, NULL, out);
+}
+
+abut_status abut_destroy_scene(abut_scene handle_)
+{
+  ENTER_ALONE(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  destroy_parts(s);
+  context_release(s->context, &s->base);
+  destroy_owned(&s->base);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!info) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_scene_info needs a place for its answer");
+  }
+  *info = (abut_scene_info){.links = s->def.link_count,
+                            .pairs = s->def.pair_count,
+                            .nq = (size_t)s->constants.nq,
+                            .nv = (size_t)s->constants.nv,
+                            .nu = s->def.actuator_count,
+                            .timestep = s->def.timestep};
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    info->contacts += s->groups[i].contacts;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_start(abut_scene handle_, double *q)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!q) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_scene_start needs a place for its answer");
+  }
+  memcpy(q, s->constants.q0, (size_t)s->constants.nq * sizeof *q);
+  return ABUT_SUCCESS;
+}

@@ -1,0 +1,45 @@
+/* A scene that a context has: its definition, its bodies and pairs, and tables on devices. */
+#ifndef ABUT_WORLD_LOADED_H
+#define ABUT_WORLD_LOADED_H
+
+#include "device/context.h"
+#include "world/model.h"
+#include <abut/world.h>
+
+/* Tables on a device. */
+typedef struct resident_model {
+  world_sizes sizes;
+  buffer *head, *ints, *reals, *parameters;
+  buffer *bodies; /* of each pair and side the position and quaternion of its body on its link */
+} resident_model;
+
+typedef struct loaded_scene {
+  owned base;
+  context *context;
+  handle self;
+  scene_def def;
+  scene_constants constants;
+  abut_body *bodies; /* by scene_body_number */
+  size_t body_count;
+  abut_pair *pairs;      /* (def.pair_count); null where contacts are given with each step */
+  contact_group *groups; /* one a pair */
+  bool given;            /* some pair has no bodies */
+  resident_model *on[MEMBERS];
+  double rates[MEMBERS];
+} loaded_scene;
+
+/* The scene of a handle, or NULL with an error text. */
+loaded_scene *scene_get(abut_scene s);
+
+/* A scene from a text, which names no files. */
+abut_status scene_of_text(abut_context context, const char *text, abut_scene *out);
+
+/* Its tables on a member of its context, brought there when they are first asked for. */
+abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
+
+/* Tables of other groups. */
+abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
+                          size_t count, resident_model *out);
+void resident_free_model(resident_model *r);
+
+#endif

@@ -1,0 +1,363 @@
+#include "world/model.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <string.h>
+
+/* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
+#define WEAK_WEIGHT 1e-3
+
+static size_t whole_blocks(size_t count, size_t lanes)
+{
+  return (count + lanes - 1) / lanes * lanes;
+}
+
+/* ---- which degrees of freedom move two links against each other ---- */
+
+static bool is_above(const scene_def *s, int link, int of)
+{
+  for (; of >= 0; of = s->links[of].parent) {
+    if (of == link) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* 1 of those of the first link alone, -1 of those of the second. */
+static int sign_of(const scene_def *s, const contact_group *g, int link)
+{
+  return (int)is_above(s, link, g->link[0]) - (int)is_above(s, link, g->link[1]);
+}
+
+static int count_movers(const scene_def *s, const contact_group *g)
+{
+  int count = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    count += sign_of(s, g, (int)i) ? joint_dofs(s->links[i].joint.type) : 0;
+  }
+  return count;
+}
+
+static int count_rows(const scene_def *s)
+{
+  int count = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const joint *j = &s->links[i].joint;
+    count += j->limited ? 2 : 0;
+    count += j->friction_loss > 0.0 ? joint_dofs(j->type) : 0;
+  }
+  return count;
+}
+
+/* ---- softness ---- */
+
+/* K and B of a reference acceleration -B v - K d(r) r; docs/dynamics.md, section 8. */
+static void put_softness(const softness *f, double step, double *out)
+{
+  const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];
+  if (t <= 0.0) {
+    out[SOFT_K] = -t / (d1 * d1);
+    out[SOFT_B] = -z / d1;
+  } else {
+    const double longer = fmax(t, 2.0 * step);
+    out[SOFT_K] = 1.0 / (d1 * longer * z * d1 * longer * z);
+    out[SOFT_B] = 2.0 / (d1 * longer);
+  }
+  for (int i = 0; i < 5; ++i) {
+    out[SOFT_D0 + i] = f->solimp[i];
+  }
+}
+
+/* ---- tables ---- */
+
+static void put_links(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+{
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const scene_link *l = &s->links[i];
+    const joint *j = &l->joint;
+    const mass *own = &c->masses[i];
+    const double *t = own->inertia;
+    const double six[6] = {t[0], t[4], t[8], t[1], t[2], t[5]};
+    int *ints = m->ints + n->at_links + LINK_INTS * (int)i;
+    double *reals = m->reals + n->at_link_reals + LINK_REALS * (int)i;
+    ints[LINK_PARENT] = l->parent;
+    ints[LINK_TYPE] = (int)j->type;
+    ints[LINK_Q] = c->qadr[i];
+    ints[LINK_V] = c->vadr[i];
+    memcpy(reals + LINK_POSITION, l->position, sizeof l->position);
+    memcpy(reals + LINK_QUATERNION, l->quaternion, sizeof l->quaternion);
+    memcpy(reals + LINK_JOINT, j->position, sizeof j->position);
+    memcpy(reals + LINK_AXIS, j->axis, sizeof j->axis);
+    reals[LINK_MASS] = own->mass;
+    memcpy(reals + LINK_COM, own->com, sizeof own->com);
+    memcpy(reals + LINK_INERTIA, six, sizeof six);
+    reals[LINK_STIFFNESS] = j->stiffness;
+    reals[LINK_REST] = j->rest;
+    for (int k = 0; k < joint_dofs(j->type); ++k) {
+      double *dof = m->reals + n->at_dof_reals + DOF_REALS * (c->vadr[i] + k);
+      dof[DOF_DAMPING] = j->damping;
+      dof[DOF_ARMATURE] = j->armature;
+    }
+  }
+}
+
+static void put_actuators(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                          model *m)
+{
+  for (size_t i = 0; i < s->actuator_count; ++i) {
+    const actuator *a = &s->actuators[i];
+    int *ints = m->ints + n->at_actuators + ACTUATOR_INTS * (int)i;
+    double *reals = m->reals + n->at_actuator_reals + ACTUATOR_REALS * (int)i;
+    ints[ACTUATOR_KIND] = (int)a->kind;
+    ints[ACTUATOR_Q] = c->qadr[a->link];
+    ints[ACTUATOR_V] = c->vadr[a->link] + a->dof;
+    ints[ACTUATOR_LIMITED] = a->limited;
+    reals[ACTUATOR_GEAR] = a->gear;
+    reals[ACTUATOR_KP] = a->kp;
+    reals[ACTUATOR_KV] = a->kv;
+    reals[ACTUATOR_LOW] = a->force_limits[0];
+    reals[ACTUATOR_HIGH] = a->force_limits[1];
+  }
+}
+
+static void put_row(const world_sizes *n, model *m, int row, int kind, int q, int v, double step,
+                    const softness *soft, double end, double weight)
+{
+  int *ints = m->ints + n->at_rows + ROW_INTS * row;
+  double *reals = m->reals + n->at_row_reals + ROW_REALS * row;
+  ints[ROW_KIND] = kind;
+  ints[ROW_Q] = q;
+  ints[ROW_V] = v;
+  put_softness(soft, step, reals + ROW_SOFT);
+  reals[ROW_END] = end;
+  reals[ROW_WEIGHT] = weight;
+}
+
+static void put_rows(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+{
+  int row = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const joint *j = &s->links[i].joint;
+    const int q = c->qadr[i], v = c->vadr[i];
+    for (int end = 0; j->limited && end < 2; ++end) {
+      put_row(n, m, row++, end ? ROW_HIGH : ROW_LOW, q, v, s->timestep, &j->limit, j->limits[end],
+              c->dof_invweight[v]);
+    }
+    for (int k = 0; j->friction_loss > 0.0 && k < joint_dofs(j->type); ++k) {
+      put_row(n, m, row++, ROW_LOSS, q, v + k, s->timestep, &j->friction, j->friction_loss,
+              c->dof_invweight[v + k]);
+    }
+  }
+}
+
+static double weight_of(const scene_constants *c, const int link[2])
+{
+  double sum = 0.0;
+  for (int k = 0; k < 2; ++k) {
+    sum += link[k] >= 0 ? c->link_invweight[link[k]] : 0.0;
+  }
+  return sum;
+}
+
+/* Whether the links' own inverse weights are far below that of a point as heavy as both. */
+static bool is_weak(const scene_constants *c, const int link[2], double weight)
+{
+  double lightest = 0.0;
+  for (int k = 0; k < 2; ++k) {
+    if (link[k] >= 0 && c->masses[link[k]].mass > 0.0) {
+      lightest = fmax(lightest, 1.0 / c->masses[link[k]].mass);
+    }
+  }
+  return weight < WEAK_WEIGHT * lightest;
+}
+
+static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                       size_t lanes, const world_sizes *n, model *m)
+{
+  int mover = 0, plane = 0;
+  for (int i = 0; i < n->groups; ++i) {
+    const contact_group *g = &groups[i];
+    int *ints = m->ints + n->at_groups + GROUP_INTS * i;
+    double *reals = m->reals + n->at_group_reals + GROUP_REALS * i;
+    reals[GROUP_WEIGHT] = weight_of(c, g->link);
+    put_softness(&s->pairs[g->pair].soft, s->timestep, reals + GROUP_SOFT);
+    reals[GROUP_MARGIN] = s->pairs[g->pair].margin;
+    reals[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
+    ints[GROUP_A] = g->link[0];
+    ints[GROUP_B] = g->link[1];
+    ints[GROUP_PAIR] = g->pair;
+    ints[GROUP_DOFS] = count_movers(s, g);
+    ints[GROUP_DOF_AT] = mover;
+    ints[GROUP_PLANE] = (int)whole_blocks(g->contacts, lanes);
+    ints[GROUP_AT] = plane;
+    ints[GROUP_WEAK] = is_weak(c, g->link, reals[GROUP_WEIGHT]);
+    plane += ints[GROUP_PLANE];
+    for (size_t l = 0; l < s->link_count; ++l) {
+      const int sign = sign_of(s, g, (int)l);
+      for (int k = 0; sign && k < joint_dofs(s->links[l].joint.type); ++k) {
+        int *to = m->ints + n->at_group_dofs + MOVER_INTS * mover++;
+        to[MOVER_DOF] = c->vadr[l] + k;
+        to[MOVER_LINK] = (int)l;
+        to[MOVER_SIGN] = sign;
+      }
+    }
+  }
+}
+
+static void put_settings(const scene_def *s, double tolerance, model *m)
+{
+  double *r = m->reals;
+  r[WORLD_STEP] = s->timestep;
+  r[WORLD_IMPRATIO] = s->impratio;
+  r[WORLD_TOLERANCE] = tolerance;
+  r[WORLD_LINE_TOLERANCE] = s->line_tolerance;
+  r[WORLD_CONE_SMOOTHING] = s->cone_smoothing;
+  r[WORLD_LIMIT_SMOOTHING] = s->limit_smoothing;
+  r[WORLD_DIVERGENCE] = s->divergence;
+}
+
+static void put_parameters(const scene_def *s, model *m)
+{
+  double *to = m->parameters;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    *to++ = 1.0;
+  }
+  for (size_t i = 0; i < s->pair_count; ++i) {
+    to[i] = s->pairs[i].friction;
+    to[s->pair_count + i] = 1.0;
+  }
+  memcpy(to + 2 * s->pair_count, s->gravity, sizeof s->gravity);
+}
+
+/* ---- sizes ---- */
+
+/* Takes `count` places behind those that are taken. */
+static int place_behind(int *taken, size_t count)
+{
+  const int at = *taken;
+  *taken += (int)count;
+  return at;
+}
+
+static void lay_out_tables(world_sizes *n, int movers, int *ints, int *reals)
+{
+  n->at_links = place_behind(ints, LINK_INTS * (size_t)n->links);
+  n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->nu);
+  n->at_rows = place_behind(ints, ROW_INTS * (size_t)n->rows);
+  n->at_groups = place_behind(ints, GROUP_INTS * (size_t)n->groups);
+  n->at_group_dofs = place_behind(ints, MOVER_INTS * (size_t)movers);
+  place_behind(reals, WORLD_REALS);
+  n->at_link_reals = place_behind(reals, LINK_REALS * (size_t)n->links);
+  n->at_dof_reals = place_behind(reals, DOF_REALS * (size_t)n->nv);
+  n->at_actuator_reals = place_behind(reals, ACTUATOR_REALS * (size_t)n->nu);
+  n->at_row_reals = place_behind(reals, ROW_REALS * (size_t)n->rows);
+  n->at_group_reals = place_behind(reals, GROUP_REALS * (size_t)n->groups);
+}
+
+static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
+{
+  const size_t links = (size_t)n->links, nv = (size_t)n->nv;
+  int at = 0, work = 0;
+  n->at_rotation = place_behind(&at, 9 * links);
+  n->at_quaternion = place_behind(&at, 4 * links);
+  n->at_origin = place_behind(&at, 3 * links);
+  n->at_anchor = place_behind(&at, 3 * links);
+  n->at_arm = place_behind(&at, 3 * links);
+  n->at_axis = place_behind(&at, 3 * nv);
+  n->at_velocity = place_behind(&at, 6 * links);
+  n->at_acceleration = place_behind(&at, 6 * links);
+  n->at_force = place_behind(&at, 6 * links);
+  n->at_composite = place_behind(&at, 10 * links);
+  n->at_mass = place_behind(&at, nv * nv);
+  n->at_factor = place_behind(&at, nv * nv);
+  n->at_smooth = place_behind(&at, nv);
+  n->at_bias = place_behind(&at, nv);
+  n->at_free = place_behind(&at, nv);
+  n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
+  n->at_row_weights = place_behind(&at, mobility ? nv : 0);
+  n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);
+  n->numbers = at;
+  n->at_columns_of = place_behind(&work, 6 * (size_t)movers);
+  n->at_hessian = place_behind(&work, nv * nv);
+  n->at_vectors = place_behind(&work, 8 * nv);
+  n->at_row_terms = place_behind(&work, 3 * (size_t)n->rows);
+  n->work = work;
+}
+
+static bool needs_mobility(const scene_def *s, const scene_constants *c,
+                           const contact_group *groups, size_t count)
+{
+  bool any = s->exact_diagonal;
+  for (size_t i = 0; i < count; ++i) {
+    any = any || is_weak(c, groups[i].link, weight_of(c, groups[i].link));
+  }
+  return any;
+}
+
+static world_sizes sizes_of(const scene_def *s, const scene_constants *c,
+                            const contact_group *groups, size_t group_count, size_t lanes,
+                            int *movers)
+{
+  world_sizes n = {.links = (int)s->link_count,
+                   .nq = c->nq,
+                   .nv = c->nv,
+                   .nu = (int)s->actuator_count,
+                   .pairs = (int)s->pair_count,
+                   .groups = (int)group_count,
+                   .rows = count_rows(s),
+                   .iterations = s->iterations,
+                   .line_iterations = s->line_iterations,
+                   .capacity = (int)s->capacity,
+                   .pyramidal = s->pyramidal,
+                   .exact = s->exact_diagonal};
+  size_t contacts = 0;
+  *movers = 0;
+  for (size_t i = 0; i < group_count; ++i) {
+    *movers += count_movers(s, &groups[i]);
+    contacts += whole_blocks(groups[i].contacts, lanes);
+  }
+  for (size_t i = 0; i < s->link_count; ++i) {
+    n.damped |= s->links[i].joint.damping > 0.0;
+  }
+  n.contact_planes = (int)(CONTACT_PLANES * contacts);
+  return n;
+}
+
+abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                       size_t group_count, size_t lanes, double tolerance, model *out)
+{
+  int movers, ints = 0, reals = 0;
+  void *memory[3];
+  *out = (model){.sizes = sizes_of(s, c, groups, group_count, lanes, &movers)};
+  world_sizes *n = &out->sizes;
+  lay_out_tables(n, movers, &ints, &reals);
+  lay_out_worlds(n, movers, needs_mobility(s, c, groups, group_count));
+  out->int_count = (size_t)ints;
+  out->real_count = (size_t)reals;
+  out->parameter_count = (size_t)PARAMETERS(n->links, n->pairs);
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(arena_allocate(&out->memory, &memory[0], out->int_count, sizeof(int)));
+  TRY_DONE(arena_allocate(&out->memory, &memory[1], out->real_count, sizeof(double)));
+  TRY_DONE(arena_allocate(&out->memory, &memory[2], out->parameter_count, sizeof(double)));
+  out->ints = memory[0];
+  out->reals = memory[1];
+  out->parameters = memory[2];
+  put_settings(s, tolerance, out);
+  put_links(s, c, n, out);
+  put_actuators(s, c, n, out);
+  put_rows(s, c, n, out);
+  put_groups(s, c, groups, lanes, n, out);
+  put_parameters(s, out);
+done:
+  if (status != ABUT_SUCCESS) {
+    model_free(out);
+  }
+  return status;
+}
+
+void model_free(model *m)
+{
+  arena_free(&m->memory);
+  memset(m, 0, sizeof *m);
+}

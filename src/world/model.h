@@ -1,0 +1,30 @@
+/* A scene as tables for kernels: cl/geometry/world.h. */
+#ifndef ABUT_WORLD_MODEL_H
+#define ABUT_WORLD_MODEL_H
+
+#include "geometry/world.h"
+#include "world/constants.h"
+#include "world/scene_def.h"
+
+/* Contacts between two links: link -1 is the world. */
+typedef struct contact_group {
+  int link[2];
+  int pair;
+  size_t contacts; /* most of them in a world */
+} contact_group;
+
+typedef struct model {
+  world_sizes sizes;
+  int *ints;
+  double *reals;
+  double *parameters; /* a world's, as the scene has them */
+  size_t int_count, real_count, parameter_count;
+  arena memory;
+} model;
+
+/* Tables for devices of so many lanes; tolerance: of the solver. *out is empty on failure. */
+abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
+                       size_t group_count, size_t lanes, double tolerance, model *out);
+void model_free(model *m);
+
+#endif

@@ -1,0 +1,257 @@
+/* One step of every golden world, against what the reference says of it:
+ *   test_steps PRECISION ROOT */
+#include "worlds_golden.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_of {
+  abut_context context;
+} run_of;
+
+/* The lower triangle is what the library gives. */
+static void mirror(void *m, abut_precision precision, size_t worlds, size_t nv)
+{
+  for (size_t w = 0; w < worlds; ++w) {
+    for (size_t i = 0; i < nv; ++i) {
+      for (size_t k = i + 1; k < nv; ++k) {
+        real_put(m, precision, (w * nv + i) * nv + k, real_at(m, precision, (w * nv + k) * nv + i));
+      }
+    }
+  }
+}
+
+static bool give_contacts(const golden_case *c, abut_given_contacts *g)
+{
+  size_t count;
+  g->owner = golden_indices(c, "owner", &count);
+  g->opposing = golden_indices(c, "opposing", &count);
+  g->pair = golden_indices(c, "pair", &count);
+  g->count = count;
+  g->p = golden_input(c, "p", NULL);
+  g->d = golden_input(c, "d", NULL);
+  g->n = golden_input(c, "n", NULL);
+  g->activity = golden_input(c, "activity", NULL);
+  return g->owner && g->p;
+}
+
+static bool solve(const golden_case *c, answers *out, void *data)
+{
+  const run_of *r = data;
+  abut_scene scene;
+  abut_scene_info info;
+  abut_given_contacts given = {0};
+  if (!CHECK_OK(abut_load_scene(r->context, c->scene, &scene))) {
+    return false;
+  }
+  REQUIRE_OK(abut_get_scene_info(scene, &info));
+  abut_worlds w = abut_default_worlds();
+  w.count = c->worlds;
+  w.q = golden_input(c, "q", NULL);
+  w.v = golden_input(c, "v", NULL);
+  w.w = golden_input(c, "w", NULL);
+  w.u = golden_input(c, "u", NULL);
+  w.mass_scale = golden_input(c, "par_mass_scale", NULL);
+  w.friction = golden_input(c, "par_friction", NULL);
+  w.stiffness = golden_input(c, "par_stiffness", NULL);
+  w.gravity = golden_input(c, "par_gravity", NULL);
+  w.contacts = c->given && give_contacts(c, &given) ? &given : NULL;
+  w.mass = answers_put(out, "M", NULL);
+  w.bias = answers_put(out, "bias", NULL);
+  w.smooth = answers_put(out, "qacc_smooth", NULL);
+  w.acceleration = answers_put(out, "qacc", NULL);
+  w.constraint = answers_put(out, "constraint", NULL);
+  w.q_next = answers_put(out, "q1", NULL);
+  w.v_next = answers_put(out, "v1", NULL);
+  w.status = answers_put(out, "status", NULL);
+  const bool done = CHECK_OK(abut_step_worlds(scene, &w));
+  if (w.mass) {
+    mirror(w.mass, c->precision, c->worlds, info.nv);
+  }
+  CHECK_OK(abut_destroy_scene(scene));
+  const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,
+                                w.friction, w.stiffness, w.gravity, given.owner, given.opposing,
+                                given.pair, given.p,     given.d,   given.n,     given.activity};
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
+    free((void *)(uintptr_t)inputs[i]);
+  }
+  return done;
+}
+
+typedef struct trial {
+  run_of run;
+  abut_precision precision;
+} trial;
+
+/* In float32: h times accelerations of some 1e3 m/s^2 from stiff contacts, themselves within their
+ * own limit, are more than v's limit of the largest v. */
+static const struct {
+  const char *name;
+  double limit;
+} stiff[] = {{"cone-given-contacts", 2e-4},
+             {"cone-given-pyramidal", 1e-3},
+             {"cone-given-pyramidal-smooth", 2e-4}};
+
+static double allowed(const golden_case *c, const char *array, double limit)
+{
+  for (size_t i = 0; c->precision == ABUT_FLOAT32 && i < sizeof stiff / sizeof *stiff; ++i) {
+    if (!strcmp(c->name, stiff[i].name) && !strcmp(array, "v1")) {
+      return stiff[i].limit;
+    }
+  }
+  return limit;
+}
+
+static void report(const golden_case *c, const answers *a)
+{
+  for (size_t i = 0; i < c->expected.count; ++i) {
+    const abut_array *of = &c->expected.arrays[i];
+    if (a->there[i]) {
+      const agreement g = golden_compare(c, of, a->memory[i], NULL);
+      const double limit = allowed(c, of->name, g.limit);
+      check(g.holds || g.worst <= limit, "%s: %s is off by %.2e of %.1e, world %zu, entry %zu",
+            c->name, of->name, g.worst, limit, g.world, g.entry);
+    }
+  }
+}
+
+static void visit(const char *folder, void *data)
+{
+  trial *t = data;
+  golden_case c;
+  answers out;
+  REQUIRE(golden_open(folder, t->precision, &c));
+  REQUIRE(answers_create(&c, &out));
+  if (solve(&c, &out, &t->run)) {
+    report(&c, &out);
+  }
+  answers_free(&out);
+  golden_close(&c);
+}
+
+/* Many steps of one call are as many calls, to the bit, and so is any split of the batch. */
+static void check_splits(const trial *t, const char *root)
+{
+  enum { WORLDS = 9, STEPS = 4 };
+  char path[1024];
+  abut_scene scene;
+  abut_scene_info info;
+  double start[64];
+  snprintf(path, sizeof path, "%s/cone-boxes-stack/scene.json", root);
+  REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
+  REQUIRE_OK(abut_get_scene_info(scene, &info));
+  REQUIRE(info.nq <= 64);
+  REQUIRE_OK(abut_get_scene_start(scene, start));
+  const size_t size = real_size(t->precision);
+  char *q[3], *v[3], *w = calloc(WORLDS * info.nv, size),
+                     *kept = calloc(STEPS * WORLDS * info.nq, size);
+  for (int i = 0; i < 3; ++i) {
+    q[i] = calloc(WORLDS * info.nq, size);
+    v[i] = calloc(WORLDS * info.nv, size);
+    REQUIRE(q[i] && v[i] && w && kept);
+  }
+  uint64_t random = 3;
+  for (size_t i = 0; i < WORLDS * info.nq; ++i) {
+    real_put(q[0], t->precision, i, start[i % info.nq]);
+  }
+  for (size_t i = 0; i < WORLDS * info.nv; ++i) {
+    real_put(v[0], t->precision, i, 0.2 * random_normal(&random));
+  }
+  memcpy(q[2], q[0], WORLDS * info.nq * size);
+  memcpy(v[2], v[0], WORLDS * info.nv * size);
+  abut_worlds all = abut_default_worlds();
+  all.count = WORLDS;
+  all.steps = STEPS;
+  all.q = q[0];
+  all.v = v[0];
+  all.q_next = q[1];
+  all.v_next = v[1];
+  all.record = 2;
+  all.q_record = kept;
+  CHECK_OK(abut_step_worlds(scene, &all));
+  for (int step = 0; step < STEPS; ++step) {
+    abut_worlds one = abut_default_worlds();
+    one.count = WORLDS;
+    one.q = one.q_next = q[2];
+    one.v = one.v_next = v[2];
+    one.w = one.w_next = w;
+    CHECK_OK(abut_step_worlds(scene, &one));
+    for (size_t i = 0; step == 1 && i < WORLDS; ++i) {
+      CHECK(!memcmp(kept + 2 * i * info.nq * size, q[2] + i * info.nq * size, info.nq * size));
+    }
+  }
+  CHECK(!memcmp(q[1], q[2], WORLDS * info.nq * size) && memcmp(q[0], q[1], info.nq * size));
+  CHECK(!memcmp(v[1], v[2], WORLDS * info.nv * size));
+  for (size_t i = 0; i < WORLDS; ++i) { /* each world alone */
+    abut_worlds one = abut_default_worlds();
+    one.count = 1;
+    one.steps = STEPS;
+    one.q = q[0] + i * info.nq * size;
+    one.v = v[0] + i * info.nv * size;
+    one.q_next = q[2];
+    one.v_next = v[2];
+    CHECK_OK(abut_step_worlds(scene, &one));
+    CHECK(!memcmp(q[1] + i * info.nq * size, q[2], info.nq * size));
+  }
+  CHECK_OK(abut_destroy_scene(scene));
+  for (int i = 0; i < 3; ++i) {
+    free(q[i]);
+    free(v[i]);
+  }
+  free(w);
+  free(kept);
+}
+
+static void check_refusals(const trial *t, const char *root)
+{
+  char path[1024];
+  abut_scene scene, gone;
+  abut_scene_info info;
+  abut_worlds w = abut_default_worlds(), zero;
+  double q[8] = {0.0};
+  memset(&zero, 0, sizeof zero);
+  snprintf(path, sizeof path, "%s/cone-given-contacts/scene.json", root);
+  CHECK(abut_load_scene(t->run.context, NULL, &scene) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_load_scene(t->run.context, "none.scene.json", &scene) == ABUT_ERROR_READ);
+  REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
+  CHECK(abut_get_scene_info(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_get_scene_start(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_step_worlds(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_step_worlds(scene, &zero) == ABUT_ERROR_ARGUMENT);
+  w.count = 1;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT); /* neither q nor v */
+  w.q = w.v = q;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT); /* no contacts */
+  int32_t link[] = {0}, none[] = {-1}, other[] = {99}, pair[] = {0};
+  abut_given_contacts c = {1, link, link, pair, q, q, q, q};
+  w.contacts = &c;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT); /* a link against itself */
+  c.opposing = other;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  c.opposing = none;
+  c.pair = other;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  c.p = NULL;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  w.memory = ABUT_MEMORY_STATE;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  gone = scene;
+  CHECK_OK(abut_destroy_scene(scene));
+  CHECK(abut_destroy_scene(gone) == ABUT_ERROR_HANDLE);
+  CHECK(abut_get_scene_info(gone, &info) == ABUT_ERROR_HANDLE);
+  CHECK(abut_step_worlds(gone, &w) == ABUT_ERROR_HANDLE);
+}
+
+int main(int argc, char **argv)
+{
+  REQUIRE(argc > 2);
+  trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
+  if (!test_context(t.precision, &t.run.context)) {
+    return 77;
+  }
+  CHECK(golden_each(argv[2], visit, &t) > 0);
+  check_splits(&t, argv[2]);
+  check_refusals(&t, argv[2]);
+  CHECK_OK(abut_destroy_context(t.run.context));
+  return check_finish();
+}
