@@ -32,12 +32,6 @@ static dual dual_log2_1p(dual a)
 {
   return dual_chain(a, lane_log2_1p(a.v), LOG2E / (a.v + R(1.0)));
 }
-static dual dual_atan2(dual a, dual b)
-{
-  const lane square_inv = R(1.0) / (a.v * a.v + b.v * b.v);
-  const dual along = dual_sub(dual_scale(a, b.v * square_inv), dual_scale(b, a.v * square_inv));
-  return dual_with_value(along, lane_atan2(a.v, b.v));
-}
 #include "num/part_off.h"
 
 #undef DUAL_LEAST

@@ -28,7 +28,6 @@
 #undef n_exp2
 #undef n_log2
 #undef n_log2_1p
-#undef n_atan2
 #undef n_abs
 #undef n_sin
 #undef n_cos

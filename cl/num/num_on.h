@@ -29,7 +29,6 @@
 #define n_exp2(a) dual_exp2(a)
 #define n_log2(a) dual_log2(a)
 #define n_log2_1p(a) dual_log2_1p(a)
-#define n_atan2(a, b) dual_atan2(a, b)
 #endif
 #define n_lit(a) DUAL(lit)(n_plain(a))
 #define n_of(a) DUAL(lit)(a)
@@ -97,7 +96,6 @@
 #define n_exp2(a) lane_exp2(a)
 #define n_log2(a) lane_log2(a)
 #define n_log2_1p(a) lane_log2_1p(a)
-#define n_atan2(a, b) lane_atan2(a, b)
 #define n_abs(a) lane_abs(a)
 #define n_sin(a) lane_sin(a)
 #define n_cos(a) lane_cos(a)

@@ -149,7 +149,6 @@ typedef int ilane_scalar;
 #define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
 #define lane_sin(a) sin(a)
-#define lane_atan2(a, b) atan2(a, b)
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #elif REAL_DOUBLE
@@ -159,7 +158,6 @@ typedef int ilane_scalar;
 #define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
 #define lane_sin(a) sin(a)
-#define lane_atan2(a, b) atan2(a, b)
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #else
@@ -169,7 +167,6 @@ typedef int ilane_scalar;
 #define lane_floor(a) floorf(a)
 #define lane_sqrt(a) sqrtf(a)
 #define lane_sin(a) sinf(a)
-#define lane_atan2(a, b) atan2f(a, b)
 #define lane_cos(a) cosf(a)
 #define real_isfinite(a) isfinite(a)
 #endif
@@ -198,7 +195,6 @@ typedef int ilane_scalar;
 #define REAL_NAN ((real)NAN)
 
 #define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
-#define MAX_INT(a, b) ((a) > (b) ? (a) : (b))
 #define LN2 R(0.69314718055994530942)
 #define LOG2E R(1.44269504088896340736)
 

@@ -1,6 +1,4 @@
 // What the work-items of a group have found, put together. All items of a group call these.
-#ifndef KERNELS_GROUP_CL
-#define KERNELS_GROUP_CL
 
 // Of how many sums a group keeps its items' parts at once: in double and with the largest group, of
 // 1024, these fill 24 KiB of local memory, of which every device has 32.
@@ -98,5 +96,3 @@ static void group_sums(LOCAL real *part, num *x, const int count, int item)
   (void)item;
 #endif
 }
-
-#endif

@@ -404,7 +404,7 @@ static void add_curvature(const newton *s, int group, const real sums[SUMS])
     for (int i = 0; i < 6; ++i) {
       row[i] = R(0.0);
       for (int l = 0; l < 6; ++l) {
-        const int high = MAX_INT(i, l), low = MIN_INT(i, l);
+        const int low = MIN_INT(i, l), high = i + l - low;
         row[i] += sums[SUMS_WRENCH + high * (high + 1) / 2 + low] * column[6 * k + l];
       }
     }
