@@ -35,6 +35,36 @@ static bool give_contacts(const golden_case *c, abut_given_contacts *g)
   return g->owner && g->p;
 }
 
+/* Steps from the same start, each of which is kept, where the case has them. */
+static void roll(const golden_case *c, abut_scene scene, abut_worlds w, answers *out)
+{
+  for (size_t i = 0; i < c->expected.count; ++i) {
+    const abut_array *a = &c->expected.arrays[i];
+    if (strcmp(a->name, "rollout_q")) {
+      continue;
+    }
+    void *controls = golden_input(c, "u_rollout", NULL);
+    abut_worlds all = abut_default_worlds();
+    all.count = a->shape[0];
+    all.steps = a->shape[1];
+    all.record = 1;
+    all.q = w.q;
+    all.v = w.v;
+    all.w = w.w;
+    all.u = controls ? controls : w.u;
+    all.controls = controls != NULL;
+    all.mass_scale = w.mass_scale;
+    all.friction = w.friction;
+    all.stiffness = w.stiffness;
+    all.gravity = w.gravity;
+    all.contacts = w.contacts;
+    all.q_record = answers_put(out, "rollout_q", NULL);
+    all.v_record = answers_put(out, "rollout_v", NULL);
+    CHECK_OK(abut_step_worlds(scene, &all));
+    free(controls);
+  }
+}
+
 static bool solve(const golden_case *c, answers *out, void *data)
 {
   const run_of *r = data;
@@ -68,6 +98,7 @@ static bool solve(const golden_case *c, answers *out, void *data)
   if (w.mass) {
     mirror(w.mass, c->precision, c->worlds, info.nv);
   }
+  roll(c, scene, w, out);
   CHECK_OK(abut_destroy_scene(scene));
   const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,
                                 w.friction, w.stiffness, w.gravity, given.owner, given.opposing,
