@@ -42,9 +42,10 @@ static FN(quaternion) FN(quaternion_unit)(FN(quaternion) a)
 {
   const num square = n_mad(a.w, a.w, FN(dot3)(a.v, a.v));
   const num inverse = n_rcp(n_sqrt(n_select(n_value(square) > n_plain(R(0.0)), square, n_lit(R(1.0)))));
-  a.w = n_mul(a.w, inverse);
-  a.v = FN(scale3)(a.v, inverse);
-  return a;
+  FN(quaternion) r;
+  r.w = n_mul(a.w, inverse);
+  r.v = FN(scale3)(a.v, inverse);
+  return r;
 }
 
 // exp(s / 2)
