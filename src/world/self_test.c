@@ -66,4 +66,4 @@ static abut_status ask(context *one)
   return status;
 }
 
-const module_questions world_questions = {{{ask}}};
+const module_questions world_questions = {{{ask, ask}}};
