@@ -13,20 +13,9 @@
 
 /* ---- a device ---- */
 
-/* Mesa's rusticl 22.3 answers some worlds wrongly and differently from run to run, which the
- * self-test does not notice; why is not known yet. */
-static abut_status refuse_rusticl(const context *c, size_t place)
-{
-  const char *platform = device_info(c->members[place].device)->platform;
-  return strcmp(platform, "rusticl")
-           ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_DEVICE, "worlds are not right on rusticl yet: take another device");
-}
-
 static abut_status test(const batch_call *b, size_t place)
 {
   const steps_call *c = (const steps_call *)b;
-  TRY(refuse_rusticl(b->context, place));
   for (int adjoint = 0; adjoint < (c->gradients ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
