@@ -124,6 +124,41 @@ ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
 
+/* Tangents of what steps begin with, and of what they give: a NULL tangent is 0, a NULL answer is
+ * not wanted. Of q in its tangent space, as above. */
+typedef struct abut_worlds_tangents {
+  const void *q, *v;         /* (count, nv) */
+  const void *u;             /* (count, nu), or with `controls` (count, steps, nu) */
+  const void *mass_scale, *friction, *stiffness, *gravity;
+  void *q_next, *v_next;     /* (count, nv) after all steps */
+  void *q_record, *v_record; /* (count, steps / record, nv) of the states that `record` keeps */
+  uint32_t cookie;
+} abut_worlds_tangents;
+
+ABUT_API abut_worlds_tangents abut_default_worlds_tangents(void);
+
+/* Derivatives of steps along tangents; all else as in abut_vjp_worlds. A world's are 0 from the step
+ * on that stops it. */
+ABUT_API abut_status abut_jvp_worlds(abut_scene scene, abut_worlds *worlds,
+                                     const abut_worlds_tangents *tangents);
+
+/* Matrices of one step: of (q', v') in their tangent space by (q, v), controls, parameters. */
+typedef struct abut_worlds_transition {
+  void *A;                    /* (count, 2 nv, 2 nv) */
+  void *B;                    /* (count, 2 nv, nu) */
+  void *mass_scale;           /* (count, 2 nv, links) */
+  void *friction, *stiffness; /* (count, 2 nv, pairs) */
+  void *gravity;              /* (count, 2 nv, 3) */
+  uint32_t cookie;
+} abut_worlds_transition;
+
+ABUT_API abut_worlds_transition abut_default_worlds_transition(void);
+
+/* The linear model of one step (worlds->steps must be 1) of each world; all else as in
+ * abut_vjp_worlds. What is NULL is not wanted. */
+ABUT_API abut_status abut_transition_worlds(abut_scene scene, abut_worlds *worlds,
+                                            const abut_worlds_transition *transition);
+
 #ifdef __cplusplus
 }
 #endif
