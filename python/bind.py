@@ -24,7 +24,7 @@ uintptr_t abutpy_xla_handler(void);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",
-         "state", "tuning"]
+         "state", "tuning", "world"]
 
 
 def declarations(headers):
