@@ -12,12 +12,15 @@ from abut._arrays import Rows, Shape, check_names, pointer, real_array
 from abut._native import check, ffi, lib
 from abut._objects import Context, _Owner, default_context, warn_of_failures
 
-__all__ = ["GivenContacts", "Scene", "Step", "WorldStatus"]
+__all__ = ["GivenContacts", "Gradients", "Scene", "Step", "WorldStatus"]
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint")
+# In the order of python/worlds.h.
+BARS = ("q", "v", "q_record", "v_record", "acceleration")
+SLOPES = ("q", "v", "u", *PARAMETERS, "p", "d", "n", "activity")
 MAPS = {"slope_to_tangent": 0, "slope_from_tangent": 1, "gradient_to_tangent": 2,
         "gradient_from_tangent": 3}
 
@@ -64,7 +67,7 @@ class Step(NamedTuple):
     v: np.ndarray[Any, Any]
     w: np.ndarray[Any, Any]
     status: np.ndarray[Any, Any]
-    iterations: np.ndarray[Any, Any]
+    iterations: np.ndarray[Any, Any] | None = None
     q_record: np.ndarray[Any, Any] | None = None
     v_record: np.ndarray[Any, Any] | None = None
     mass: np.ndarray[Any, Any] | None = None
@@ -90,6 +93,31 @@ class GivenContacts(NamedTuple):
     d: Array
     n: Array
     activity: Array
+
+
+class Gradients(NamedTuple):
+    """Gradients by what a step was given, of its shapes behind the leading axes; None where it was not
+    wanted.
+
+    q, v                           (..., nq), (..., nv)
+    u                              (..., nu), or (..., steps, nu) where controls were given
+    mass_scale                     (..., links)
+    friction, stiffness            (..., pairs)
+    gravity                        (..., 3)
+    p, d, n, activity              (..., C, 3), (..., C), (..., C, 3), (..., C) of given contacts
+    """
+
+    q: np.ndarray[Any, Any] | None = None
+    v: np.ndarray[Any, Any] | None = None
+    u: np.ndarray[Any, Any] | None = None
+    mass_scale: np.ndarray[Any, Any] | None = None
+    friction: np.ndarray[Any, Any] | None = None
+    stiffness: np.ndarray[Any, Any] | None = None
+    gravity: np.ndarray[Any, Any] | None = None
+    p: np.ndarray[Any, Any] | None = None
+    d: np.ndarray[Any, Any] | None = None
+    n: np.ndarray[Any, Any] | None = None
+    activity: np.ndarray[Any, Any] | None = None
 
 
 class Call:
@@ -213,6 +241,47 @@ class Call:
         self.done(lib.abut_step_worlds(scene.handle, self.worlds))
         return Step(**made)
 
+    def input(self, value: Array, tail: Shape, name: str) -> Any:
+        """One more input's place, of the call's leading axes."""
+        return self.place(self.rows.read(real_array(value, self.dtype, name), tail, name))
+
+    def _tail(self, name: str) -> Shape:
+        """The shape of what has a gradient, behind the leading axes."""
+        scene = self.scene
+        if name == "u" and self.worlds.controls:
+            return (self.steps, scene.nu)
+        if name in ("p", "d", "n", "activity"):
+            if name not in self.arrays:
+                raise ValueError(f"wrt names {name!r}, and no contacts are given")
+            return tuple(self.arrays[name].shape[len(self.rows.lead):])
+        return ({"q": scene.nq, "v": scene.nv, "u": scene.nu, "mass_scale": scene.links,
+                 "friction": scene.pairs, "stiffness": scene.pairs, "gravity": 3}[name],)
+
+    def vjp(self, bars: Mapping[str, Array | None], wrt: Sequence[str], q: Array | None = None,
+            q_record: Array | None = None) -> Gradients:
+        """Gradients of the sum of a step's outputs times their cotangents, by the numbers of q.
+
+        q, q_record   of that step, where they have cotangents
+        """
+        scene, worlds, kept = self.scene, self.worlds, 0
+        check_names(wrt, SLOPES, "wrt")
+        if self.record:
+            kept = self.steps // self.record
+        tails: dict[str, Shape] = {"q": (scene.nq,), "v": (scene.nv,), "q_record": (kept, scene.nq),
+                                   "v_record": (kept, scene.nv), "acceleration": (scene.nv,)}
+        if bars.get("q") is not None:
+            worlds.q_next = self.input(q, tails["q"], "q")
+        if bars.get("q_record") is not None:
+            worlds.q_record = self.input(q_record, tails["q_record"], "q_record")
+        given = ffi.new("void *[]", [
+            ffi.NULL if bars.get(name) is None else
+            ffi.cast("void *", self.input(bars[name], tails[name], name + "_bar")) for name in BARS])
+        made = {name: np.zeros(self.rows.lead + self._tail(name), self.dtype) for name in wrt}
+        found = ffi.new("void *[]", [
+            ffi.cast("void *", self.place(made[name])) if name in made else ffi.NULL for name in SLOPES])
+        self.done(lib.abutpy_vjp_worlds(scene.handle, self.dtype.itemsize, worlds, given, found))
+        return Gradients(**made)
+
 
 def _count(name: str, value: Any, default: int) -> int:
     if value is None:
@@ -297,6 +366,41 @@ class Scene(_Owner):
                     friction=friction, stiffness=stiffness, gravity=gravity)
         made = call.step(want)
         return made if made.mass is None else made._replace(mass=mirrored(made.mass))
+
+    def vjp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
+            w: Array | None = None, steps: int | None = None, record: int = 0,
+            mass_scale: Array | None = None, friction: Array | None = None,
+            stiffness: Array | None = None, gravity: Array | None = None,
+            contacts: GivenContacts | None = None, q_bar: Array | None = None,
+            v_bar: Array | None = None, q_record_bar: Array | None = None,
+            v_record_bar: Array | None = None, acceleration_bar: Array | None = None, wrt: Sequence[str] = ("q", "v", "u"),
+            made: Step | None = None) -> Gradients:
+        """Gradients of the sum of a step's outputs times these cotangents, by what the step was given.
+
+        q_bar, v_bar                (..., nq), (..., nv) of the state after all steps; None is 0
+        q_record_bar, v_record_bar  (..., K, nq), (..., K, nv) of states kept on the way
+        acceleration_bar            (..., nv) of the last step's acceleration
+        wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity";
+                 of contacts that are given, and of one step, also "p", "d", "n", "activity"
+        made     what step gave for the same; where it is None and q's cotangents need it, it is
+                 computed anew
+        All else as of step. Gradients by q are by its numbers, a quaternion's orthogonal to it; map has
+        those along steps in the tangent space. w, iterations and what was given as contacts have no
+        derivatives. Where a world has stopped, its gradients are 0.
+        """
+        bars = {"q": q_bar, "v": v_bar, "q_record": q_record_bar, "v_record": v_record_bar,
+                "acceleration": acceleration_bar}
+        if all(bar is None for bar in bars.values()):
+            raise ValueError(f"a cotangent is needed: {', '.join(name + '_bar' for name in bars)}")
+        if not record and not (q_record_bar is None and v_record_bar is None):
+            raise ValueError("no state is kept that q_record_bar and v_record_bar could be of: record "
+                             "is 0")
+        options = {"w": w, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
+                   "gravity": gravity}
+        call = Call(self, q, v, u, controls, steps, record, contacts, **options)
+        if made is None and not (q_bar is None and q_record_bar is None):
+            made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
+        return call.vjp(bars, wrt, made and made.q, made and made.q_record)
 
     def add(self, q: Array, d: Array) -> np.ndarray[Any, Any]:
         """q (+) d: positions (..., nq) after a step (..., nv) in their tangent space. A quaternion turns
