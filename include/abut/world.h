@@ -64,12 +64,12 @@ ABUT_API abut_status abut_subtract_positions(abut_scene scene, size_t count, con
                                              const void *right, void *d);
 
 /* Derivatives by the nq numbers of positions, and along steps in the tangent space. A quaternion
- * counts by its direction alone, so that a gradient by its numbers is orthogonal to it; where it is
- * moved to, its length is 1. */
+ * counts by its direction alone, so that a gradient by its numbers is orthogonal to it; it moves at
+ * its length, so that each map to the tangent space is the inverse of that from there. */
 typedef enum abut_position_map {
   ABUT_SLOPE_TO_TANGENT = 0,     /* (nq) to (nv): how fast q moves, as a step */
-  ABUT_SLOPE_FROM_TANGENT = 1,   /* (nv) to (nq): derivative of q (+) d along d, at d = 0 */
-  ABUT_GRADIENT_TO_TANGENT = 2,  /* (nq) to (nv): its transpose */
+  ABUT_SLOPE_FROM_TANGENT = 1,   /* (nv) to (nq): with lengths of 1, derivative of q (+) d by d */
+  ABUT_GRADIENT_TO_TANGENT = 2,  /* (nq) to (nv): the transpose of that */
   ABUT_GRADIENT_FROM_TANGENT = 3 /* (nv) to (nq): the transpose of the first */
 } abut_position_map;
 

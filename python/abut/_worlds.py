@@ -419,7 +419,7 @@ class Scene(_Owner):
         back, at positions q (..., nq). A quaternion's gradient is orthogonal to it.
 
         kind   "slope_to_tangent" and "slope_from_tangent": of how q moves, with
-               q (+) d = q + slope_from_tangent(d) to first order; "gradient_to_tangent" and
+               q (+) d = q + slope_from_tangent(d) to first order, of quaternions of length 1; "gradient_to_tangent" and
                "gradient_from_tangent", their transposes: of a function's gradients
         """
         if kind not in MAPS:

@@ -236,16 +236,14 @@ static void slope_to_tangent(const double q[4], double length, const double *x, 
 
 static void slope_from_tangent(const double q[4], double length, const double *x, double *y)
 {
-  (void)length;
   along(q, x, y);
-  scaled(y, 4, 0.5);
+  scaled(y, 4, 0.5 * length);
 }
 
 static void gradient_to_tangent(const double q[4], double length, const double *x, double *y)
 {
-  (void)length;
   across(q, x, y);
-  scaled(y, 3, 0.5);
+  scaled(y, 3, 0.5 * length);
 }
 
 static void gradient_from_tangent(const double q[4], double length, const double *x, double *y)

@@ -22,14 +22,11 @@ def test_golden(context, name):
     case.check_status(got.status)
 
 
-@pytest.mark.parametrize("name", [n for n in worlds.CASES if n in ("cone-tree-rollout", "cone-boxes-resting")])
+@pytest.mark.parametrize("name", worlds.ROLLOUTS)
 def test_golden_rollout(context, name):
     case = worlds.Case(context, name)
-    q, v, u = (case.read(array) for array in "qvu")
-    count, steps = case.expected["rollout_q"].shape[:2]
-    controls = case.read("u_rollout")
-    options = {"controls": controls} if controls is not None else {"u": u, "steps": steps}
-    got = case.scene.step(q[:count], v[:count], record=1, **options)
+    q, v, options = case.rollout()
+    got = case.scene.step(q, v, record=1, **options)
     case.check("rollout_q", got.q_record)
     case.check("rollout_v", got.v_record)
     np.testing.assert_array_equal(got.q_record[:, -1], got.q)
@@ -247,8 +244,9 @@ def test_maps_of_derivatives(double, tmp_path):
     x = rng.normal(size=(4, scene.nq))
     moved = scene.subtract(longer + step * x, longer - step * x) / (2 * step)
     np.testing.assert_allclose(scene.map("slope_to_tangent", longer, x), moved, atol=1e-8)
-    np.testing.assert_allclose(scene.map("slope_to_tangent", q, scene.map("slope_from_tangent", q, d)), d,
-                               atol=1e-12)
+    for kind in ("slope", "gradient"):
+        there = scene.map(kind + "_from_tangent", longer, d)
+        np.testing.assert_allclose(scene.map(kind + "_to_tangent", longer, there), d, atol=1e-12)
     for one, other in (("slope_from_tangent", "gradient_to_tangent"),
                        ("gradient_from_tangent", "slope_to_tangent")):
         np.testing.assert_allclose((scene.map(one, longer, d) * x).sum(1), (scene.map(other, longer, x) * d).sum(1),
@@ -260,3 +258,109 @@ def test_maps_of_derivatives(double, tmp_path):
         scene.map("tangent", q, d)
 
 
+
+
+# ---- derivatives ----
+
+SLOPES = ("q", "v", "u", *worlds.PARAMETERS)
+
+
+def cotangents(case, q, name):
+    """A file's cotangent of (q', v') in the tangent space, by the numbers of q'."""
+    bar = case.read(name)
+    return {"q_bar": case.scene.map("gradient_from_tangent", np.nan_to_num(q), bar[..., :case.scene.nv]),
+            "v_bar": bar[..., case.scene.nv:]}
+
+
+@pytest.mark.parametrize("name", worlds.CASES)
+def test_golden_gradients(context, name):
+    case = worlds.Case(context, name)
+    q, v, u = (case.read(array) for array in "qvu")
+    made = case.scene.step(q, v, u, **case.options)
+    bars = cotangents(case, made.q, "cotangent")
+    g = case.scene.vjp(q, v, u, made=made, wrt=SLOPES, **bars, **case.options)
+    state = np.concatenate([case.scene.map("gradient_to_tangent", np.nan_to_num(q), g.q), g.v], -1)
+    good = np.isfinite(state).all(1)
+    assert good.all() or case.name == "cone-status-stopped"
+    state[~good] = 0  # whose q is none
+    case.check("vjp_state", state)
+    for slope in SLOPES[2:]:
+        if "vjp_" + slope in case.expected:
+            case.check("vjp_" + slope, getattr(g, slope))
+    if "cotangent_qacc" in case.inputs and "qacc_vjp_p" in case.expected:
+        g = case.scene.vjp(q, v, u, acceleration_bar=case.read("cotangent_qacc"),
+                           wrt=("p", "d", "n", "activity"), **case.options)
+        for array in ("p", "d", "n", "activity"):
+            case.check("qacc_vjp_" + array, getattr(g, array))
+
+
+@pytest.mark.parametrize("name", worlds.ROLLOUTS)
+def test_golden_gradients_of_rollouts(double, name):
+    case = worlds.Case(double, name)
+    q, v, options = case.rollout()
+    steps = case.expected["rollout_q"].shape[1]
+    made = case.scene.step(q, v, **options)
+    g = case.scene.vjp(q, v, made=made, wrt=SLOPES, **options, **cotangents(case, made.q, "cotangent_rollout"))
+    case.check("rollout_grad_q", case.scene.map("gradient_to_tangent", q, g.q))
+    for slope in SLOPES[1:]:
+        if "rollout_grad_" + slope in case.expected:
+            case.check("rollout_grad_" + slope, getattr(g, slope))
+    # Of states that are kept on the way: the last one is the state after all steps.
+    kept = case.scene.step(q, v, record=steps, **options)
+    bars = cotangents(case, made.q, "cotangent_rollout")
+    again = case.scene.vjp(q, v, record=steps, made=kept, q_record_bar=bars["q_bar"][:, None],
+                           v_record_bar=bars["v_bar"][:, None], **options)
+    np.testing.assert_array_equal(again.q, g.q)
+    np.testing.assert_array_equal(again.v, g.v)
+
+
+def test_gradients_by_numbers(double, tmp_path):
+    """Against differences of the numbers given, quaternions of any length among them."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    rng = np.random.default_rng(5)
+    q, v = worlds.random_states(scene, 3)
+    q[:, 3:7] *= 1.5
+    q[:, 8:12] *= -0.7
+    given = {"q": q, "v": v, "controls": rng.normal(size=(3, 4, 2)),
+             "mass_scale": rng.uniform(0.5, 2, (3, 4)), "gravity": rng.normal(size=(3, 3))}
+    bars = {"q_bar": rng.normal(size=(3, 13)), "v_bar": rng.normal(size=(3, 11)),
+            "q_record_bar": rng.normal(size=(3, 2, 13)), "v_record_bar": rng.normal(size=(3, 2, 11))}
+
+    def loss(**changed):
+        s = scene.step(**{**given, **changed}, record=2)
+        return sum((bars[name + "_bar"] * getattr(s, name)).reshape(3, -1).sum(1)
+                   for name in ("q", "v", "q_record", "v_record"))
+
+    g = scene.vjp(**given, **bars, record=2, wrt=SLOPES)
+    assert g.u.shape == (3, 4, 2) and g.friction.shape == (3, 0)
+    for name in given:
+        slope = getattr(g, "u" if name == "controls" else name)
+        for _ in range(4):
+            t = rng.normal(size=given[name].shape)
+            step = 1e-6
+            wanted = (loss(**{name: given[name] + step * t}) - loss(**{name: given[name] - step * t})) / (2 * step)
+            np.testing.assert_allclose((slope * t).reshape(3, -1).sum(1), wanted, rtol=1e-7, atol=1e-7)
+    for at in (slice(3, 7), slice(8, 12)):
+        np.testing.assert_allclose((g.q[:, at] * q[:, at]).sum(1), 0, atol=1e-10)
+
+
+def test_refusals_of_gradients(double, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    q, v = worlds.random_states(scene, 2)
+    for given, text in [({}, "a cotangent is needed"), ({"v_bar": v[:, 1:]}, "v_bar has shape"),
+                        ({"v_record_bar": v[:, None]}, "no state is kept"),
+                        ({"v_bar": v, "wrt": ("w",)}, "wrt 'w' is not among"),
+                        ({"v_bar": v, "wrt": ("p",)}, "no contacts are given")]:
+        with pytest.raises(ValueError, match=text):
+            scene.vjp(q, v, **given)
+
+
+def test_gradients_of_stopped_worlds(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context)
+    q, v = np.tile(scene.start(), (3, 1)), np.ones((3, 6))
+    q[1, 3:] = 0
+    q[2, 1] = np.nan
+    g = scene.vjp(q, v, q_bar=np.ones((3, 7)), v_bar=np.ones((3, 6)), wrt=SLOPES)
+    for slope in g[:7]:
+        assert np.isfinite(slope).all() and not slope[1:].any()
+    assert g.q[0].any() and g.v[0].all()

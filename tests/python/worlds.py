@@ -20,6 +20,7 @@ TABLE = {("f32", False): (2e-6, 2e-3, 2e-5, 1e-2, 1e-2, np.inf),
          ("f64", True): (1e-11, 1e-6, 1e-8, 1e-5, 1e-6, 1e-4)}
 # In float32: h times accelerations of some 1e3 m/s^2 are more than v's limit of the largest v.
 STIFF = {"cone-given-contacts": 2e-4, "cone-given-pyramidal": 1e-3, "cone-given-pyramidal-smooth": 2e-4}
+ROLLOUTS = [name for name in CASES if "rollout_grad_q" in np.load(FOLDER / name / "expected.npz").files]
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 
 
@@ -50,6 +51,17 @@ class Case:
                 **{name: self.inputs[name] for name in ("owner", "opposing", "pair")},
                 **{name: self.read(name) for name in ("p", "d", "n", "activity")})
         return made
+
+    def rollout(self):
+        """q, v and the options of its rollout, which fewer worlds may have."""
+        count, steps = self.expected["rollout_q"].shape[:2]
+        rows = {name: array[:count] for name, array in
+                {**self.options, "u": self.read("u")}.items() if array is not None}
+        controls = self.read("u_rollout")
+        if controls is None:
+            return self.read("q")[:count], self.read("v")[:count], {**rows, "steps": steps}
+        rows.pop("u", None)
+        return self.read("q")[:count], self.read("v")[:count], {**rows, "controls": controls}
 
     def limit(self, array):
         if self.precision == "f32" and array == "v1" and self.name in STIFF:
