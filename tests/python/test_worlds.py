@@ -364,3 +364,13 @@ def test_gradients_of_stopped_worlds(context, tmp_path):
     for slope in g[:7]:
         assert np.isfinite(slope).all() and not slope[1:].any()
     assert g.q[0].any() and g.v[0].all()
+
+
+def test_gradients_of_worlds_that_stop_on_the_way(double):
+    case = worlds.Case(double, "cone-tree-rollout")
+    q, v, options = case.rollout()
+    stopped = case.expected["rollout_status"].any(1)
+    assert stopped.tolist() == [False, False, True]
+    g = case.scene.vjp(q, v, **options, q_bar=np.ones_like(q), wrt=SLOPES)
+    for slope in (g.q, g.v, g.u, g.mass_scale, g.gravity):
+        assert not slope[stopped].any() and slope[~stopped].any()
