@@ -49,6 +49,33 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
 
+/* Positions of worlds and their tangent space, in which derivatives are: of a scene's worlds a step d
+ * (nv) moves positions q (nq) to q (+) d. Hinges, slides and positions of free joints add; a
+ * quaternion w, x, y, z becomes q/|q| exp(d/2), d in the link's axes. Rows of `count` worlds in host
+ * memory, in the precision of the scene's context, computed in double; an output may lie where an
+ * input of the same shape does. A world with a number that is not finite, or a quaternion of length
+ * 0, becomes a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL.
+ *
+ * moved = q (+) d, quaternions of length 1; d = left (-) right: right (+) d is left, where no
+ * rotation is beyond pi. */
+ABUT_API abut_status abut_add_positions(abut_scene scene, size_t count, const void *q,
+                                        const void *d, void *moved);
+ABUT_API abut_status abut_subtract_positions(abut_scene scene, size_t count, const void *left,
+                                             const void *right, void *d);
+
+/* Derivatives by the nq numbers of positions, and along steps in the tangent space. A quaternion
+ * counts by its direction alone, so that a gradient by its numbers is orthogonal to it; it moves at
+ * its length, so that each map to the tangent space is the inverse of that from there. */
+typedef enum abut_position_map {
+  ABUT_SLOPE_TO_TANGENT = 0,     /* (nq) to (nv): how fast q moves, as a step */
+  ABUT_SLOPE_FROM_TANGENT = 1,   /* (nv) to (nq): with lengths of 1, derivative of q (+) d by d */
+  ABUT_GRADIENT_TO_TANGENT = 2,  /* (nq) to (nv): the transpose of that */
+  ABUT_GRADIENT_FROM_TANGENT = 3 /* (nv) to (nq): the transpose of the first */
+} abut_position_map;
+
+ABUT_API abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count,
+                                        const void *q, const void *from, void *to);
+
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
  * (worlds, count, ...). A force along a normal acts on the owner. */
