@@ -49,6 +49,10 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
 
+/* Where the links are at positions q (nq): poses (links, 7) as x, y, z, qw, qx, qy, qz, of length 1.
+ * Quaternions of q may have any length but 0. Nothing is computed on devices. */
+ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
+
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
  * (worlds, count, ...). A force along a normal acts on the owner. */
