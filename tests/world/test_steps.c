@@ -233,6 +233,23 @@ static void check_splits(const trial *t, const char *root)
   free(kept);
 }
 
+/* What fails in the midst of a scene is told, and what was made before is gone without a word. */
+static void check_cause(const trial *t)
+{
+  static const char text[] =
+    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"sphere\": 1}]},"
+    " {\"bodies\": [{\"plane\": [5, 5]}, {\"plane\": [5, 5]}, {\"file\": \"missing.body.json\"}]}]}";
+  char path[64];
+  abut_scene scene;
+  snprintf(path, sizeof path, "cause-%d.scene.json", (int)t->precision);
+  FILE *file = fopen(path, "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  CHECK(abut_load_scene(t->run.context, path, &scene) == ABUT_ERROR_READ);
+  check(strstr(abut_last_error(), "missing.body.json") != NULL, "the cause is `%s`",
+        abut_last_error());
+  CHECK(remove(path) == 0);
+}
+
 static void check_refusals(const trial *t, const char *root)
 {
   char path[1024];
@@ -282,6 +299,7 @@ int main(int argc, char **argv)
   }
   CHECK(golden_each(argv[2], visit, &t) > 0);
   check_splits(&t, argv[2]);
+  check_cause(&t);
   check_refusals(&t, argv[2]);
   CHECK_OK(abut_destroy_context(t.run.context));
   return check_finish();
