@@ -38,7 +38,7 @@ typedef struct world_sizes {
   int at_mobility, at_row_weights, at_columns; // where `exact` or weak groups ask for them
   int numbers;
   // reals of a world that one work-group has to itself
-  int at_columns_of, at_hessian, at_vectors, at_row_terms, at_sums, work;
+  int at_columns_of, at_hessian, at_vectors, at_row_terms, work;
   int contact_planes; // numbers of a world's contacts
 } world_sizes;
 

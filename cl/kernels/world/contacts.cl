@@ -99,12 +99,6 @@ static num FN(row_stiffness)(num e, num diagonal)
 
 // ---- where a group's contacts are seen from ----
 
-// The centre, to which twists refer: the origin of one of its links.
-static int group_centre(GLOBAL const int *group)
-{
-  return group[GROUP_A] >= 0 ? group[GROUP_A] : group[GROUP_B];
-}
-
 // What link `link` adds to a relative twist at the centre c: its angular velocity, and the velocity
 // of what it carries at c.
 static void add_twist(const world_one *o, GLOBAL const world_sizes *n, int at, int link, real sign,
