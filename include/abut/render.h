@@ -1,20 +1,20 @@
-/* Pictures of a pair: both fields sphere-traced on the device, contacts on top. */
+/* Pictures of a pair, or of a scene: fields sphere-traced on the device, contacts on top. */
 #ifndef ABUT_RENDER_H
 #define ABUT_RENDER_H
 
-#include <abut/manifold.h>
+#include <abut/world.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The camera looks at what can be seen of both bodies, in perspective: 30 degrees over the shorter
+/* The camera looks at what can be seen of the bodies, in perspective: 30 degrees over the shorter
  * side of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis;
  * a positive elevation looks down. */
 typedef struct abut_view {
   uint32_t width, height;     /* pixels, 1 to 16384 each */
   double azimuth, elevation;  /* [rad] of the camera around the scene, finite */
-  double zoom;                /* at 1 both bodies fill nine tenths of the picture's width or height,
+  double zoom;                /* at 1 the bodies fill nine tenths of the picture's width or height,
                                  at 2 they are twice as large; in [1e-3, 1e3] */
   double threshold;           /* contacts of at least this activity are drawn; in [0, 1] */
   bool contacts;              /* draw contact points and their normals, and the bar of activities */
@@ -45,6 +45,18 @@ ABUT_API abut_view abut_default_view(void);
  */
 ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb);
+
+/* Draws a scene at positions q (nq): all bodies of all links, those of a link in one colour, planes
+ * as grey squares of a side of 1, 2 or 5 times a power of ten metres. Bodies have the shape that the
+ * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn.
+ *
+ * framed        (count, nq) the camera holds in view the boxes of all bodies at all of these, so
+ *               that the frames of a film have one camera; NULL and 0: at q. Planes are not looked
+ *               at, nor what cannot move and is more than four times as large as all that moves.
+ * rgb           as abut_render
+ * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies. */
+ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const double *framed,
+                                       size_t count, const abut_view *view, uint8_t *rgb);
 
 #ifdef __cplusplus
 }
