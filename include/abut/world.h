@@ -53,6 +53,21 @@ ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
  * Quaternions of q may have any length but 0. Nothing is computed on devices. */
 ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
 
+/* A pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
+ * it must not be destroyed, and is gone with the scene. */
+typedef struct abut_scene_pair {
+  abut_pair pair;      /* null where the caller gives the contacts with each step */
+  int32_t link[2];     /* of its bodies; -1 the world */
+} abut_scene_pair;
+
+/* index: from 0. */
+ABUT_API abut_status abut_get_scene_pair(abut_scene scene, size_t index, abut_scene_pair *pair);
+
+/* Poses of the bodies of a scene's pairs at positions q (nq): pose1 and pose2 (pairs, 7) double; NaN
+ * of a pair without bodies. */
+ABUT_API abut_status abut_place_pairs(abut_scene scene, const double *q, double *pose1,
+                                      double *pose2);
+
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
  * (worlds, count, ...). A force along a normal acts on the owner. */

@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "video.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +21,17 @@ const command commands[] = {
    "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
    "build with MuJoCo.", cmd_import},
+  {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
+   "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
+   "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R), status (N).\n"
+   "A world that diverges or is not finite stops alone, keeps its last state, and is warned about.\n"
+   "S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
+   "(N, 3) of each world.", cmd_simulate},
+  {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
+   "show what was simulated",
+   "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder of\n"
+   "pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time. All\n"
+   "are drawn by one camera, which holds the whole way of what moves in view.", cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
@@ -107,8 +119,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, import, contacts, gradient, jvp, "
-                       "jacobian, gradcheck, render, bench or tune");
+    return usage_error(NULL, "which command? devices, field, import, simulate, film, contacts, "
+                       "gradient, jvp, jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }
@@ -129,6 +141,7 @@ static exit_code flush_stdout(exit_code code)
 static void end_by_signal(int number)
 {
   abut_remove_unfinished();
+  video_remove_unfinished();
   raise(number);
 }
 

@@ -5,6 +5,7 @@
 #include "pose/rigid.h"
 #include "world/loaded.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static rigid rigid_of(const double position[3], const double quaternion[4])
@@ -128,6 +129,63 @@ abut_status scene_place_links(const loaded_scene *s, const double *q, double *pl
     place_link(l, parent, q + s->constants.qadr[i], places + PLACE * i);
   }
   return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pair *out)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->def.pair_count || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, out ? "there is no pair %zu of %zu"
+                                         : "abut_get_scene_pair needs a place for pair %zu of %zu",
+                index, s->def.pair_count);
+  }
+  const scene_pair *p = &s->def.pairs[index];
+  *out = (abut_scene_pair){s->pairs[index], {p->link[0], p->link[1]}};
+  return ABUT_SUCCESS;
+}
+
+/* Rows of links' places become those of pairs' bodies. */
+static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1,
+                        double *pose2)
+{
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    for (int side = 0; side < 2; ++side) {
+      double *to = (side ? pose2 : pose1) + PLACE * i;
+      if (p->link[side] == WORLD) {
+        for (int k = 0; k < PLACE; ++k) {
+          to[k] = NAN;
+        }
+      } else {
+        const scene_link *l = &s->def.links[p->link[side]];
+        place_body(&l->bodies[p->body[side]], links[p->link[side]], to);
+      }
+    }
+  }
+}
+
+abut_status abut_place_pairs(abut_scene handle_, const double *q, double *pose1, double *pose2)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if ((s->constants.nq && !q) || (s->def.pair_count && (!pose1 || !pose2))) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_place_pairs needs positions and room for poses");
+  }
+  void *links = NULL;
+  TRY(allocate(&links, s->def.link_count, PLACE * sizeof(double)));
+  const abut_status status = scene_place_links(s, q, links);
+  if (status == ABUT_SUCCESS) {
+    place_pairs(s, links, pose1, pose2);
+  }
+  free(links);
+  return status;
 }
 
 abut_status abut_place_links(abut_scene handle_, const double *q, double *poses)
