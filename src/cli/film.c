@@ -172,10 +172,11 @@ static size_t row_of(const film *f, size_t frame, size_t from)
 static exit_code draw(film *f, size_t row)
 {
   const double *q = f->q + row * f->info.nq;
+  const bool follow = f->o->value[OPTION_FOLLOW];
   for (size_t i = 0; i < f->view_count; ++i) {
     const abut_view *view = &f->views[i];
-    const abut_status status =
-      abut_render_scene(f->links, q, f->framed, f->framed_count, view, f->view_rgb);
+    const abut_status status = abut_render_scene(f->links, q, follow ? NULL : f->framed,
+                                                 follow ? 0 : f->framed_count, view, f->view_rgb);
     if (status != ABUT_SUCCESS) {
       return report(status_exit_code(status), "%s: state %zu of world %zu: %s", f->o->operands[1],
                     row, f->world, abut_last_error());

@@ -31,7 +31,8 @@ const command commands[] = {
    "show what was simulated",
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder of\n"
    "pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time. All\n"
-   "are drawn by one camera, which holds the whole way of what moves in view.", cmd_film},
+   "are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
+   "follows.", cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"

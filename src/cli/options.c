@@ -51,6 +51,8 @@ static const struct {
                      "repeatable"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees] (20.1)"},
+  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
+                     "hold in view what each picture shows, not the whole way"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
   [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,
                            "also the Hessian by the numbers of body 1's or 2's poses, or both"},

@@ -8,29 +8,18 @@
 
 #define LEAST_DOUBLE 1e-12 /* activities that count as none */
 #define LEAST_FLOAT 1e-9
-
-/* Where the numbers of contacts are: see world_contacts. */
-typedef struct contact_source {
-  buffer *p, *d, *n, *activity;
-  size_t row, at[4], step3, plane;
-  bool rows3;
-  buffer *list;
-  size_t list_row;
-  int places, count; /* -1: none, as the list says */
-} contact_source;
+#define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 
 static abut_status append(const stepping *s, size_t group, int segment, int sign,
                           const contact_source *c)
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
+  const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign),
                 ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n), ARG_BUFFER(c->activity),
-                ARG_INT(c->row), ARG_INT(c->at[0]), ARG_INT(c->at[1]), ARG_INT(c->at[2]),
-                ARG_INT(c->at[3]), ARG_INT(c->step3), ARG_INT(c->plane), ARG_INT(c->rows3),
-                ARG_BUFFER(c->list), ARG_INT(c->list_row), ARG_INT(c->places), ARG_INT(c->count),
-                ARG_REAL(wide ? LEAST_DOUBLE : LEAST_FLOAT), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_CONTACT_NUMBERS), OF(s, WORLD_MARKS), OF(s, OUT_STATUS),
+                SOURCE_STRIDES(c), ARG_REAL(least), OF(s, WORLD_CONTACTS),
+                OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 
@@ -49,20 +38,6 @@ static contact_source dense_source(const run *r, size_t first, size_t count)
                           .rows3 = true,
                           .places = -1,
                           .count = (int)count};
-}
-
-static abut_status append_all(const stepping *s, size_t group, const run *r)
-{
-  const abut_layout *l = &r->pair->layout;
-  for (int side = 0; side < 2; ++side) {
-    const contact_source c = dense_source(r, l->vertex_offset[side], l->vertices[side]);
-    TRY(append(s, group, side, side ? -1 : 1, &c));
-  }
-  for (int side = 0; side < 2; ++side) {
-    const contact_source c = dense_source(r, l->edge_offset[side], l->edges[0] * l->edges[1]);
-    TRY(append(s, group, 2 + side, side ? -1 : 1, &c));
-  }
-  return ABUT_SUCCESS;
 }
 
 static contact_source listed_source(buffer *values, size_t row, size_t at, size_t plane,
@@ -84,25 +59,47 @@ static contact_source listed_source(buffer *values, size_t row, size_t at, size_
 }
 
 /* Vertices and edges that are listed; what a pair has none of leaves an empty segment. */
-static abut_status append_listed(const stepping *s, size_t group, const run *r)
+static contact_source listed_segment(const run *r, int segment)
 {
-  for (int side = 0; side < 2; ++side) {
+  const int side = segment % 2;
+  if (segment < 2) {
     const size_t plane = r->bodies[side]->vertex_padded;
     contact_source c =
       listed_source(run_buffer(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)), VALUE_PLANES * plane, 0,
                     plane, run_buffer(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), plane + 1);
     c.count = lists_vertices(r, side) ? -1 : 0;
-    TRY(append(s, group, side, side ? -1 : 1, &c));
+    return c;
   }
-  for (int side = 0; side < 2; ++side) {
-    const size_t plane = near_plane(r);
-    contact_source c = listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), 2 * VALUE_PLANES * plane,
-                                     (size_t)side * VALUE_PLANES * plane, plane,
-                                     run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
-    c.count = edges_run(r) ? -1 : 0;
-    TRY(append(s, group, 2 + side, side ? -1 : 1, &c));
+  const size_t plane = near_plane(r);
+  contact_source c = listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), 2 * VALUE_PLANES * plane,
+                                   (size_t)side * VALUE_PLANES * plane, plane,
+                                   run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
+  c.count = edges_run(r) ? -1 : 0;
+  return c;
+}
+
+contact_source segment_source(const run *r, int segment)
+{
+  const abut_layout *l = &r->pair->layout;
+  if (r->wanted.cutoff > 0.0) {
+    return listed_segment(r, segment);
   }
-  return ABUT_SUCCESS;
+  return segment < 2
+           ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
+           : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
+}
+
+/* Listed contacts' cotangents take the place of their values. */
+contact_source segment_bars(const run *r, int segment)
+{
+  contact_source c = segment_source(r, segment);
+  if (!(r->wanted.cutoff > 0.0)) {
+    c.p = run_buffer(r, SCRATCH_P_BAR);
+    c.d = run_buffer(r, SCRATCH_D_BAR);
+    c.n = run_buffer(r, SCRATCH_N_BAR);
+    c.activity = run_buffer(r, SCRATCH_ACTIVITY_BAR);
+  }
+  return c;
 }
 
 abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run *r)
@@ -111,7 +108,7 @@ abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run
              .pose_width = POSE_WIDTH,
              .device = on->device,
              .memory = &on->memory[slot][0],
-             .wanted = {.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY}};
+             .wanted = {.arrays = ALL_ARRAYS, .cotangents = c->gradients ? ALL_ARRAYS : 0}};
   if (!r->pair) {
     return ABUT_ERROR_HANDLE;
   }
@@ -139,39 +136,47 @@ static abut_status put_pose(const stepping *s, const run *r, size_t i, int side)
                 BUFFER(r, OF_SIDE(SCRATCH_POSE_1, side)));
 }
 
+abut_status run_pair(const stepping *s, size_t i, run *r)
+{
+  TRY(run_of(s->call, i, s->on, s->slot, r));
+  TRY(put_pose(s, r, i, 0));
+  TRY(put_pose(s, r, i, 1));
+  return r->wanted.cutoff > 0.0 ? run_active(r, s->count) : run_forward(r, s->count);
+}
+
 static abut_status pair_contacts(const stepping *s, size_t i)
 {
   run r;
-  TRY(run_of(s->call, i, s->on, s->slot, &r));
-  TRY(put_pose(s, &r, i, 0));
-  TRY(put_pose(s, &r, i, 1));
-  if (r.wanted.cutoff > 0.0) {
-    TRY(run_active(&r, s->count));
-    return append_listed(s, i, &r);
+  TRY(run_pair(s, i, &r));
+  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
+    const contact_source c = segment_source(&r, segment);
+    TRY(append(s, i, segment, segment % 2 ? -1 : 1, &c));
   }
-  TRY(run_forward(&r, s->count));
-  return append_all(s, i, &r);
+  return ABUT_SUCCESS;
+}
+
+contact_source given_source(const stepping *s, size_t i, int at)
+{
+  return (contact_source){.p = world_buffer_of(s, IN_P),
+                          .d = world_buffer_of(s, IN_D),
+                          .n = world_buffer_of(s, IN_N),
+                          .activity = world_buffer_of(s, IN_ACTIVITY),
+                          .row = 3 * s->call->worlds->contacts->count,
+                          .step3 = 3,
+                          .plane = 1,
+                          .rows3 = true,
+                          .list = s->at->places,
+                          .places = at,
+                          .count = (int)s->call->groups[i].contacts};
 }
 
 static abut_status given_contacts(const stepping *s)
 {
-  const size_t contacts = s->call->worlds->contacts->count;
   int at = 0;
   for (size_t i = 0; i < s->call->group_count; ++i) {
-    const size_t count = s->call->groups[i].contacts;
-    const contact_source c = {.p = world_buffer_of(s, IN_P),
-                              .d = world_buffer_of(s, IN_D),
-                              .n = world_buffer_of(s, IN_N),
-                              .activity = world_buffer_of(s, IN_ACTIVITY),
-                              .row = 3 * contacts,
-                              .step3 = 3,
-                              .plane = 1,
-                              .rows3 = true,
-                              .list = s->at->places,
-                              .places = at,
-                              .count = (int)count};
+    const contact_source c = given_source(s, i, at);
     TRY(append(s, i, 0, 1, &c));
-    at += (int)count;
+    at += c.count;
   }
   return ABUT_SUCCESS;
 }

@@ -31,10 +31,18 @@ size_t world_blocks(const stepping *s)
   return padded(s->count, lanes) / lanes;
 }
 
-static abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
                         world_buffer to, size_t to_width, size_t to_at, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, OF(s, from), ARG_INT(from_width),
+                ARG_INT(from_at), OF(s, to), ARG_INT(to_width), ARG_INT(to_at), ARG_INT(width),
+                ARG_INT(s->count));
+}
+
+abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                      world_buffer to, size_t to_width, size_t to_at, size_t width)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_ADD, s->count, 1, OF(s, from), ARG_INT(from_width),
                 ARG_INT(from_at), OF(s, to), ARG_INT(to_width), ARG_INT(to_at), ARG_INT(width),
                 ARG_INT(s->count));
 }
@@ -59,8 +67,7 @@ static abut_status show_all(const stepping *s)
   return w->constraint ? take(s, WORLD_PUSH, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 
-/* The controls of a step: all worlds' own row. */
-static abut_status controls(const stepping *s, size_t step)
+abut_status step_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nu = (size_t)sizes_of(s)->nu;
@@ -68,8 +75,7 @@ static abut_status controls(const stepping *s, size_t step)
               0, nu);
 }
 
-/* Accelerations at a state, from an acceleration to start with. */
-static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
+abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
 {
   const world_sizes *n = sizes_of(s);
   TRY(LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
@@ -79,7 +85,12 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
     TRY(LAUNCH(s->device, KERNEL_WORLD_MOBILITY, world_blocks(s), 1, MODEL(s), ARG_INT(s->count),
                OF(s, WORLD_SCRATCH)));
   }
-  TRY(find_contacts(s));
+  return find_contacts(s);
+}
+
+abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
+{
+  TRY(step_tree(s, q, v));
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
                 OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
@@ -93,37 +104,38 @@ static abut_status euler(const stepping *s)
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V));
 }
 
-static abut_status stage(const stepping *s, double weight, double ahead, bool first)
+abut_status step_stage(const stepping *s, int stage)
 {
-  const bool last = ahead == 0.0;
+  static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
+  const bool last = stage == 3;
   return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
-                OF(s, OUT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_RATES), ARG_REAL(weight),
-                ARG_REAL(ahead), ARG_INT(first), ARG_INT(s->count), OF(s, WORLD_SUMS),
-                OF(s, WORLD_SCRATCH), OF(s, last ? WORLD_NEXT_Q : WORLD_STAGE_Q),
+                OF(s, OUT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_RATES),
+                ARG_REAL(weight[stage]), ARG_REAL(ahead[stage]), ARG_INT(stage == 0),
+                ARG_INT(s->count), OF(s, WORLD_SUMS), OF(s, WORLD_SCRATCH),
+                OF(s, last ? WORLD_NEXT_Q : WORLD_STAGE_Q),
                 OF(s, last ? WORLD_NEXT_V : WORLD_STAGE_V));
 }
 
 /* The classical tableau, after its first solve; each starts from the acceleration before. */
 static abut_status rk4(const stepping *s)
 {
-  static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
   for (int i = 0; i < 4; ++i) {
-    TRY(i ? solve(s, WORLD_STAGE_Q, WORLD_STAGE_V, WORLD_ACCELERATION) : ABUT_SUCCESS);
-    TRY(stage(s, weight[i], ahead[i], i == 0));
+    TRY(i ? solve_step(s, WORLD_STAGE_Q, WORLD_STAGE_V, WORLD_ACCELERATION) : ABUT_SUCCESS);
+    TRY(step_stage(s, i));
   }
   return ABUT_SUCCESS;
 }
 
-static abut_status one_step(const stepping *s, size_t step)
+abut_status one_step(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv;
   const bool last = step + 1 == w->steps;
-  TRY(controls(s, step));
+  TRY(step_controls(s, step));
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
-  TRY(solve(s, OUT_Q, OUT_V, OUT_W));
+  TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
   TRY(s->call->scene->def.integrator == INTEGRATOR_RK4 ? rk4(s) : euler(s));
   if (last && w->acceleration) {
@@ -135,7 +147,7 @@ static abut_status one_step(const stepping *s, size_t step)
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-static abut_status keep(const stepping *s, size_t step)
+abut_status keep_record(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
@@ -147,24 +159,29 @@ static abut_status keep(const stepping *s, size_t step)
   return w->v_record ? take(s, OUT_V, nv, 0, OUT_V_RECORD, kept * nv, at * nv, nv) : ABUT_SUCCESS;
 }
 
+abut_status steps_start(const stepping *s)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  const int given = given_parameters(s->call->worlds);
+  TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
+  TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
+  TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
+  return given ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1,
+                        ARG_BUFFER(s->at->model->head), ARG_BUFFER(s->at->model->parameters),
+                        OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION), OF(s, IN_STIFFNESS),
+                        OF(s, IN_GRAVITY), ARG_INT(given), OF(s, WORLD_PARAMETERS_OF),
+                        ARG_INT(s->count))
+               : ABUT_SUCCESS;
+}
+
 abut_status steps_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
   const stepping s = {call, on->user, on, slot, c.count, on->device};
-  const size_t nq = (size_t)sizes_of(&s)->nq, nv = (size_t)sizes_of(&s)->nv;
-  const int given = given_parameters(call->worlds);
-  TRY(take(&s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
-  TRY(take(&s, IN_V, nv, 0, OUT_V, nv, 0, nv));
-  TRY(take(&s, IN_W, nv, 0, OUT_W, nv, 0, nv));
-  if (given) {
-    TRY(LAUNCH(s.device, KERNEL_WORLD_PARAMETERS, s.count, 1, ARG_BUFFER(s.at->model->head),
-               ARG_BUFFER(s.at->model->parameters), OF(&s, IN_MASS_SCALE), OF(&s, IN_FRICTION),
-               OF(&s, IN_STIFFNESS), OF(&s, IN_GRAVITY), ARG_INT(given),
-               OF(&s, WORLD_PARAMETERS_OF), ARG_INT(s.count)));
-  }
+  TRY(steps_start(&s));
   for (size_t step = 0; step < call->worlds->steps; ++step) {
     TRY(one_step(&s, step));
-    TRY(keep(&s, step));
+    TRY(keep_record(&s, step));
   }
   return ABUT_SUCCESS;
 }

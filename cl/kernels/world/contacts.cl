@@ -214,7 +214,7 @@ typedef struct contact_row {
   vec p; // from the group's centre
   FN(contact_frame) f;
   vec ref;
-  num d;
+  num d, distance, activity;
 } contact_row;
 
 static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
@@ -226,6 +226,8 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   const num imp = FN(impedance)(soft, r);
   const num k = n_scale(chi, soft[SOFT_K]), damping = n_scale(n_sqrt(chi), soft[SOFT_B]);
   contact_row row;
+  row.distance = r;
+  row.activity = activity;
   row.p = FN(sub3)(p, g->centre);
   row.f = FN(frame_of)(normal);
   num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
@@ -281,7 +283,7 @@ static vec source_get3(const contact_source *s, GLOBAL const int *places, int fi
 // Planes of numbers of one contact: lane l of the block to place `to`.
 typedef struct contact_target {
   GLOBAL real *rows; // of the group, in the world: CONTACT_PLANES planes of `plane`
-  GLOBAL int *ints;  // CONTACT_INTS planes
+  GLOBAL int *places;
   int plane, stride;
 } contact_target;
 
@@ -309,6 +311,8 @@ static void put_contact(const contact_target *t, int lane_of, int to, const cont
   put_planes3(t, CONTACT_FRAME + 6, lane_of, to, row->f.t2);
   put_planes3(t, CONTACT_REFERENCE, lane_of, to, row->ref);
   put_plane(t, CONTACT_D, lane_of, to, row->d);
+  put_plane(t, CONTACT_DISTANCE, lane_of, to, row->distance);
+  put_plane(t, CONTACT_ACTIVITY, lane_of, to, row->activity);
 }
 
 // Appends a segment of a group's contacts, in their order: those whose activity is above `least`.
@@ -323,7 +327,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *as, int row, int at_p, int at_d, int at_n, int at_a,
                            int step3, int plane, int rows3, GLOBAL const int *list, int list_row,
                            int place_at, int fixed, real least, GLOBAL real *contacts,
-                           GLOBAL int *contact_ints, GLOBAL int *marks, GLOBAL int *status,
+                           GLOBAL int *contact_places, GLOBAL int *marks, GLOBAL int *status,
                            int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -338,8 +342,8 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   GLOBAL const int *places = fixed >= 0 && place_at >= 0 ? list + place_at : NO_ORDER;
   const contact_target to = {NUMS(contacts, world, n->contact_planes) +
                                (size_t)CONTACT_PLANES * g.ints[GROUP_AT],
-                             ROW(contact_ints, world, n->contact_planes / CONTACT_PLANES * CONTACT_INTS) +
-                               (size_t)CONTACT_INTS * g.ints[GROUP_AT],
+                             ROW(contact_places, world, n->contact_planes / CONTACT_PLANES) +
+                               g.ints[GROUP_AT],
                              room, n->contact_planes};
   const int row1 = rows3 ? row / 3 : row; // of d and activity, where these have rows of their own
   const contact_source s[4] = {
@@ -361,7 +365,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
         over = 1;
       } else if (!(activity[l] <= least)) {
         put_contact(&to, l, end, &r);
-        to.ints[CONTACT_PLACE * room + end] = places ? places[first + l] : first + l;
+        to.places[end] = places ? places[first + l] : first + l;
         ++end;
       }
     }

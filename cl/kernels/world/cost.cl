@@ -105,6 +105,23 @@ typedef struct contact_block {
   lane ref[3], d;
 } contact_block;
 
+static ilane lanes_before(int first, int count)
+{
+  real on[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    on[l] = first + l < count ? R(1.0) : R(0.0);
+  }
+  return lane_load(on) > lane_lit(R(0.5));
+}
+
+static vec3_r select3(ilane mask, vec3_r v)
+{
+  const lane zero = lane_lit(R(0.0));
+  return make_r(lane_select(mask, v.x, zero), lane_select(mask, v.y, zero),
+                lane_select(mask, v.z, zero));
+}
+
+// Lanes behind the last contact hold what another world left there: they get zeros.
 static contact_block block_of(const newton_group *g, int first)
 {
   GLOBAL const real *row = g->rows + first;
@@ -116,23 +133,16 @@ static contact_block block_of(const newton_group *g, int first)
     c.ref[k] = load(row + (CONTACT_REFERENCE + k) * plane, 0);
   }
   c.d = load(row + CONTACT_D * plane, 0);
-  // Lanes behind the last contact hold what another world left there.
-  real on[LANES];
-  for (int l = 0; l < LANES; ++l) {
-    on[l] = first + l < g->count ? R(1.0) : R(0.0);
-  }
-  const ilane mask = lane_load(on) > lane_lit(R(0.5));
   if (first + LANES > g->count) {
+    const ilane mask = lanes_before(first, g->count);
     const lane zero = lane_lit(R(0.0));
-    c.p = make_r(lane_select(mask, c.p.x, zero), lane_select(mask, c.p.y, zero),
-                 lane_select(mask, c.p.z, zero));
+    c.p = select3(mask, c.p);
     for (int k = 0; k < 3; ++k) {
-      c.f[k] = make_r(lane_select(mask, c.f[k].x, zero), lane_select(mask, c.f[k].y, zero),
-                      lane_select(mask, c.f[k].z, zero));
+      c.f[k] = select3(mask, c.f[k]);
       c.ref[k] = lane_select(mask, c.ref[k], zero);
     }
     c.d = lane_select(mask, c.d, zero);
-    }
+  }
   return c;
 }
 
@@ -346,6 +356,14 @@ static int row_dof(const newton *s, int row)
   return (s->ints + s->n->at_rows + ROW_INTS * row)[ROW_V];
 }
 
+// The diagonal of inv(M) that a row is held to have.
+static real row_weight(const newton *s, int row)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  return s->n->exact ? one_real(&s->tree, s->n->at_row_weights + of[ROW_V])
+                     : (s->reals + s->n->at_row_reals + ROW_REALS * row)[ROW_WEIGHT];
+}
+
 static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real *v)
 {
   GLOBAL const world_sizes *n = s->n;
@@ -354,7 +372,6 @@ static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real 
     GLOBAL const real *own = s->reals + n->at_row_reals + ROW_REALS * i;
     GLOBAL real *t = s->row_terms + ROW_TERMS * i;
     const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
-    const real weight = n->exact ? one_real(&s->tree, n->at_row_weights + of[ROW_V]) : own[ROW_WEIGHT];
     const real smooth = s->reals[WORLD_LIMIT_SMOOTHING];
     real r = R(0.0), a = R(1.0);
     if (of[ROW_KIND] != ROW_LOSS) {
@@ -365,7 +382,7 @@ static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real 
       }
     }
     const real imp = lane_first(impedance_r(own + ROW_SOFT, lane_lit(r)));
-    t[ROW_TERM_D] = lane_first(row_stiffness_r(lane_lit(a * imp), lane_lit(weight)));
+    t[ROW_TERM_D] = lane_first(row_stiffness_r(lane_lit(a * imp), lane_lit(row_weight(s, i))));
     t[ROW_TERM_REF] = -own[ROW_SOFT + SOFT_B] * side * v[of[ROW_V]] -
                       (of[ROW_KIND] == ROW_LOSS ? R(0.0) : own[ROW_SOFT + SOFT_K] * imp * r);
   }

@@ -19,6 +19,9 @@
 #include "kernels/world/cost.cl"
 #include "kernels/world/newton.cl"
 #include "kernels/world/step.cl"
+#include "kernels/world/pull.cl"
+#include "kernels/world/back.cl"
+#include "kernels/world/step_back.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif
