@@ -1,8 +1,9 @@
-/* Pictures of a pair, or of a scene: fields sphere-traced on the device, contacts on top. */
+/* Pictures of a pair, and of scenes (world.h): fields sphere-traced on the device, contacts on
+ * top. */
 #ifndef ABUT_RENDER_H
 #define ABUT_RENDER_H
 
-#include <abut/world.h>
+#include <abut/manifold.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,18 +46,6 @@ ABUT_API abut_view abut_default_view(void);
  */
 ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb);
-
-/* Draws a scene at positions q (nq): all bodies of all links, those of a link in one colour, planes
- * as grey squares of a side of 1, 2 or 5 times a power of ten metres. Bodies have the shape that the
- * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn.
- *
- * framed        (count, nq) the camera holds in view the boxes of all bodies at all of these, so
- *               that the frames of a film have one camera; NULL and 0: at q. Planes are not looked
- *               at, nor what cannot move and is more than four times as large as all that moves.
- * rgb           as abut_render
- * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies. */
-ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const double *framed,
-                                       size_t count, const abut_view *view, uint8_t *rgb);
 
 #ifdef __cplusplus
 }

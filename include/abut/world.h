@@ -12,7 +12,7 @@
 #ifndef ABUT_WORLD_H
 #define ABUT_WORLD_H
 
-#include <abut/manifold.h>
+#include <abut/render.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +67,18 @@ ABUT_API abut_status abut_get_scene_pair(abut_scene scene, size_t index, abut_sc
  * of a pair without bodies. */
 ABUT_API abut_status abut_place_pairs(abut_scene scene, const double *q, double *pose1,
                                       double *pose2);
+
+/* Draws a scene at positions q (nq): all bodies of all links, those of a link in one colour, planes
+ * as grey squares of a side of 1, 2 or 5 times a power of ten metres. Bodies have the shape that the
+ * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn.
+ *
+ * framed        (count, nq) the camera holds in view the boxes of all bodies at all of these, so
+ *               that the frames of a film have one camera; NULL and 0: at q. Planes are not looked
+ *               at, nor what cannot move and is more than four times as large as all that moves.
+ * rgb           as abut_render
+ * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies. */
+ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const double *framed,
+                                       size_t count, const abut_view *view, uint8_t *rgb);
 
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real

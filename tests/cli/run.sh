@@ -8,7 +8,7 @@
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices field contacts gradient jvp jacobian gradcheck render bench tune; do
+for command in devices field import simulate film contacts gradient jvp jacobian gradcheck render bench tune; do
   run 0 $command --help
   has stdout "^usage: abut $command"
   run 0 --help $command
