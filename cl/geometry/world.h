@@ -150,7 +150,7 @@ typedef struct world_sizes {
 // What a reverse pass knows of a group. Wrenches: cotangents of its relative twist about its centre
 // (moment, force) where joints move by the multiplier, the acceleration, the velocity; then what
 // moving and turning either link does to its contacts (moment about the link's origin, force), and
-// the cotangents of its pair's friction and stiffness.
+// the cotangents of its pair's friction and stiffness; then of its mobility, the lower triangle.
 #define BACK_MULTIPLIER 0
 #define BACK_ACCELERATION 6
 #define BACK_VELOCITY 12
@@ -158,7 +158,14 @@ typedef struct world_sizes {
 #define BACK_POSE_B 24
 #define BACK_FRICTION 30
 #define BACK_STIFFNESS 31
-#define GROUP_BACK 32
+#define BACK_MOBILITY 32
+#define GROUP_BACK 53
+
+// Of each degree of freedom, what rows do to q, v and the diagonal of inv(M).
+#define ROW_BACK_Q 0
+#define ROW_BACK_V 1
+#define ROW_BACK_WEIGHT 2
+#define ROW_BACK 3
 
 // Numbers of a world's reverse pass beside those of world_sizes: of each link five pairs of vectors,
 // cotangents of what it does under the multiplier, the acceleration, the velocity, of its true

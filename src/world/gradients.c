@@ -45,7 +45,8 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[WORLD_SEGMENT] = (segment_of(c) + 1) * state_width(n) * real;
   bytes[WORLD_Q] = nq * real;
   bytes[WORLD_V] = nv * real;
-  bytes[WORLD_STATE_BAR] = bytes[WORLD_ROW_BACK] = 2 * nv * real;
+  bytes[WORLD_STATE_BAR] = 2 * nv * real;
+  bytes[WORLD_ROW_BACK] = ROW_BACK * nv * real;
   bytes[WORLD_U_BAR] = (size_t)n->nu * real;
   bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
   bytes[WORLD_BARS] = (size_t)n->contact_planes / CONTACT_PLANES * BAR_PLANES * real;
@@ -226,7 +227,7 @@ static abut_status rk4_back(const stepping *s, size_t step)
 /* ---- a rollout ---- */
 
 /* Steps on from the state that is there; with `inside` each is kept for the way back. */
-static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside, bool again)
+static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside)
 {
   const size_t one = state_width(sizes_of(s));
   const size_t width = (segment_of(s->call) + 1) * one;
@@ -234,7 +235,7 @@ static abut_status run_segment(const stepping *s, size_t first, size_t end, bool
     TRY(inside ? write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_SEGMENT, width, (step - first) * one)
                : ABUT_SUCCESS);
     TRY(one_step(s, step));
-    TRY(again ? ABUT_SUCCESS : keep_record(s, step));
+    TRY(keep_record(s, step));
   }
   return inside ? write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_SEGMENT, width, (end - first) * one)
                 : ABUT_SUCCESS;
@@ -341,7 +342,7 @@ static abut_status gradients_back(const stepping *s)
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
     if (i + 1 < segments) {
       TRY(read_state(s, WORLD_CHECKPOINTS, segments * one, i * one, OUT_Q, OUT_V, OUT_W));
-      TRY(run_segment(s, first, end, true, true));
+      TRY(run_segment(s, first, end, true));
     }
     TRY(segment_back(s, first, end));
   }
@@ -351,16 +352,17 @@ static abut_status gradients_back(const stepping *s)
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  const stepping s = {call, on->user, on, slot, c.count, on->device};
+  stepping s = {call, on->user, on, slot, c.count, on->device, false};
   const size_t steps = call->worlds->steps, segment = segment_of(call);
   const size_t segments = segments_of(call), one = state_width(sizes_of(&s));
   TRY(steps_start(&s));
   for (size_t i = 0; i < segments; ++i) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
     TRY(write_state(&s, OUT_Q, OUT_V, OUT_W, WORLD_CHECKPOINTS, segments * one, i * one));
-    TRY(run_segment(&s, first, end, i + 1 == segments, false));
+    TRY(run_segment(&s, first, end, i + 1 == segments));
   }
   TRY(write_state(&s, OUT_Q, OUT_V, OUT_W, WORLD_END, one, 0));
+  s.again = true;
   TRY(gradients_back(&s));
   return read_state(&s, WORLD_END, one, 0, OUT_Q, OUT_V, OUT_W);
 }

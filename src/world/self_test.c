@@ -13,7 +13,7 @@
 #define NQ 9
 #define NV 8
 #define CONTACTS 3
-#define ROOM (WORLDS * (2 * NQ + 3 * NV + 1 + 8 * CONTACTS))
+#define ROOM (WORLDS * (2 * NQ + 5 * NV + 2 + 8 * CONTACTS))
 
 static void *put(question *q, const double *from, size_t width)
 {
@@ -25,26 +25,34 @@ static abut_status compare(const question *q, const answer *a, const void *got)
   return question_compare(q, a, got, WORLDS, KNOWN);
 }
 
-static abut_status step(question *q, abut_scene scene)
+/* The arrays of both questions; the caller's struct holds the contacts. */
+static abut_worlds known_worlds(question *q, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {0, 2, 0}, opposing[] = {-1, -1, 2}, pair[] = {0, 0, 0};
-  static const answer answers[] = {{"positions after a step", next_q, 1, NQ, {2e-5, 1e-9}, true},
-                                   {"velocities after a step", next_v, 1, NV, {1e-4, 1e-9}, true},
-                                   {"accelerations", accelerations, 1, NV, {2e-3, 1e-8}, true}};
-  const abut_given_contacts contacts = {.count = CONTACTS,
-                                        .owner = owner,
-                                        .opposing = opposing,
-                                        .pair = pair,
-                                        .p = put(q, points, 3 * CONTACTS),
-                                        .d = put(q, distances, CONTACTS),
-                                        .n = put(q, normals, 3 * CONTACTS),
-                                        .activity = put(q, activities, CONTACTS)};
+  *contacts = (abut_given_contacts){.count = CONTACTS,
+                                    .owner = owner,
+                                    .opposing = opposing,
+                                    .pair = pair,
+                                    .p = put(q, points, 3 * CONTACTS),
+                                    .d = put(q, distances, CONTACTS),
+                                    .n = put(q, normals, 3 * CONTACTS),
+                                    .activity = put(q, activities, CONTACTS)};
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
   w.q = put(q, start_q, NQ);
   w.v = put(q, start_v, NV);
   w.u = put(q, controls, 1);
-  w.contacts = &contacts;
+  w.contacts = contacts;
+  return w;
+}
+
+static abut_status step(question *q, abut_scene scene)
+{
+  static const answer answers[] = {{"positions after a step", next_q, 1, NQ, {2e-5, 1e-9}, true},
+                                   {"velocities after a step", next_v, 1, NV, {1e-4, 1e-9}, true},
+                                   {"accelerations", accelerations, 1, NV, {2e-3, 1e-8}, true}};
+  abut_given_contacts contacts;
+  abut_worlds w = known_worlds(q, &contacts);
   w.q_next = question_ask(q, WORLDS * NQ);
   w.v_next = question_ask(q, WORLDS * NV);
   w.acceleration = question_ask(q, WORLDS * NV);
@@ -52,6 +60,25 @@ static abut_status step(question *q, abut_scene scene)
   TRY(compare(q, &answers[0], w.q_next));
   TRY(compare(q, &answers[1], w.v_next));
   return compare(q, &answers[2], w.acceleration);
+}
+
+static abut_status step_back(question *q, abut_scene scene)
+{
+  static const answer answers[] = {
+    {"gradients by positions", q_gradients, 1, NV, {1e-2, 1e-7}, true},
+    {"gradients by velocities", v_gradients, 1, NV, {1e-2, 1e-7}, true},
+    {"gradients by controls", control_gradients, 1, 1, {1e-2, 1e-7}, true}};
+  abut_given_contacts contacts;
+  abut_worlds w = known_worlds(q, &contacts);
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = put(q, cotangents, 2 * NV);
+  g.q = question_ask(q, WORLDS * NV);
+  g.v = question_ask(q, WORLDS * NV);
+  g.u = question_ask(q, WORLDS);
+  TRY(abut_vjp_worlds(scene, &w, &g));
+  TRY(compare(q, &answers[0], g.q));
+  TRY(compare(q, &answers[1], g.v));
+  return compare(q, &answers[2], g.u);
 }
 
 /* ---- long loops ---- */
@@ -112,4 +139,9 @@ static abut_status ask(context *one)
   return ask_of(one, slides, fall);
 }
 
-const module_questions world_questions = {{{ask, ask}}};
+static abut_status ask_back(context *one)
+{
+  return ask_of(one, scene_text, step_back);
+}
+
+const module_questions world_questions = {{{ask, ask_back}}};

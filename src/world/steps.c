@@ -133,7 +133,7 @@ abut_status one_step(const stepping *s, size_t step)
   const bool last = step + 1 == w->steps;
   TRY(step_controls(s, step));
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
-             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0), OF(s, OUT_STATUS),
+             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
@@ -151,7 +151,7 @@ abut_status keep_record(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  if (!w->record || (step + 1) % w->record) {
+  if (s->again || !w->record || (step + 1) % w->record) {
     return ABUT_SUCCESS;
   }
   const size_t kept = w->steps / w->record, at = (step + 1) / w->record - 1;
@@ -177,7 +177,7 @@ abut_status steps_start(const stepping *s)
 abut_status steps_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  const stepping s = {call, on->user, on, slot, c.count, on->device};
+  const stepping s = {call, on->user, on, slot, c.count, on->device, false};
   TRY(steps_start(&s));
   for (size_t step = 0; step < call->worlds->steps; ++step) {
     TRY(one_step(&s, step));

@@ -107,6 +107,7 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count;
   device *device;
+  bool again; /* what has been computed is once more: statuses stay */
 } stepping;
 
 buffer *world_buffer_of(const stepping *s, world_buffer id);
@@ -187,7 +188,7 @@ abut_status step_stage(const stepping *s, int stage);
 /* The state before the first step, and one step. */
 abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
-abut_status keep_record(const stepping *s, size_t step);
+abut_status keep_record(const stepping *s, size_t step); /* unless once more */
 
 /* Steps a chunk of worlds, all steps one behind the other; then back through them. */
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);

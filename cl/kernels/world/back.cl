@@ -286,6 +286,110 @@ static void forces_back(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
+// ---- where links can move against each other ----
+
+// One sweep of -y M z, and of the wrench w on the twist that y gives a group, or no group (-1).
+static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y, int z,
+                        int group, const link_wrench *w)
+{
+  back_clear(k, n);
+  back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
+  back_twists(b, k, n, ints, z, LINK_BACK_TWIST_Z);
+  for (int i = 0; i < n->links; ++i) {
+    mass_back(b, k, n, reals, parameters, shared, i, 1);
+  }
+  if (group >= 0) {
+    GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+    const vec c = block_get3(b, n->at_origin + 3 * group_centre(g));
+    for (int side = 0; side < 2; ++side) {
+      const int link = g[side ? GROUP_B : GROUP_A];
+      if (link >= 0) {
+        wrench_back(b, k, n, link, n_lit(side ? R(-1.0) : R(1.0)), c, w,
+                    pair_first(k, link_back(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+      }
+    }
+  }
+  back_sweep(b, k, n, ints, y, z, v);
+}
+
+// inv(M) of what is at at_free, to `to` of the block's numbers.
+static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, int to)
+{
+  block_solve(b, n->nv, n->at_factor, n->at_free);
+  for (int i = 0; i < n->nv; ++i) {
+    block_put(k, to + i, block_get(b, n->at_free + i));
+  }
+}
+
+// S : X inv(M) X' of a group's cotangent S of its mobility.
+static void mobility_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                          GLOBAL const int *ints, GLOBAL const real *reals,
+                          GLOBAL const real *parameters, int shared, GLOBAL const real *v,
+                          GLOBAL const real *backs, int group)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  const int nv = n->nv, x = n->at_columns;
+  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g)), none = lit3(R(0.0), R(0.0), R(0.0));
+  for (int l = 0; l < 6; ++l) { // inv(M) X'
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, n->at_free + i, n_lit(R(0.0)));
+    }
+    for (int i = 0; i < g[GROUP_DOFS]; ++i) {
+      GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * (g[GROUP_DOF_AT] + i);
+      num column[6];
+      mover_column(b, n, ints, mover, c, column);
+      block_put(b, n->at_free + mover[MOVER_DOF], column[l]);
+    }
+    block_solve(b, nv, n->at_factor, n->at_free);
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, x + 6 * i + l, block_get(b, n->at_free + i));
+    }
+  }
+  for (int l = 0; l < 6; ++l) {
+    const num two = n_lit(R(-2.0)), zero = n_lit(R(0.0));
+    const vec unit = FN(make)(l % 3 == 0 ? two : zero, l % 3 == 1 ? two : zero, l % 3 == 2 ? two : zero);
+    const link_wrench w = {l < 3 ? unit : none, l < 3 ? none : unit};
+    for (int i = 0; i < nv; ++i) {
+      num sum = zero;
+      for (int m = 0; m < 6; ++m) {
+        const int high = l > m ? l : m, low = l + m - high;
+        const int at = GROUP_BACK * group + BACK_MOBILITY + high * (high + 1) / 2 + low;
+        sum = n_mad(row_get(b, backs, GROUP_BACK * n->groups, at), block_get(b, x + 6 * i + m), sum);
+      }
+      block_put(k, n->at_back_y + i, n_neg(sum));
+      block_put(k, n->at_back_z + i, block_get(b, x + 6 * i + l));
+    }
+    still_sweep(b, k, n, ints, reals, parameters, shared, v, n->at_back_y, n->at_back_z, group, &w);
+  }
+}
+
+// Of a cotangent of the diagonal of inv(M).
+static void weights_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                         GLOBAL const int *ints, GLOBAL const real *reals,
+                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
+                         GLOBAL const real *row_back)
+{
+  const int nv = n->nv;
+  for (int row = 0; row < n->rows; ++row) {
+    const int dof = (ints + n->at_rows + ROW_INTS * row)[ROW_V];
+    if (row && (ints + n->at_rows + ROW_INTS * (row - 1))[ROW_V] == dof) {
+      continue; // an upper limit behind a lower one
+    }
+    const num bar = row_get(b, row_back, ROW_BACK * nv, ROW_BACK_WEIGHT * nv + dof);
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, n->at_free + i, n_lit(i == dof ? R(1.0) : R(0.0)));
+    }
+    solve_to(b, k, n, n->at_back_z);
+    for (int i = 0; i < nv; ++i) {
+      block_put(k, n->at_back_y + i, n_neg(n_mul(bar, block_get(k, n->at_back_z + i))));
+    }
+    still_sweep(b, k, n, ints, reals, parameters, shared, v, n->at_back_y, n->at_back_z, -1,
+                (const link_wrench *)0);
+  }
+}
+
 // ---- kernels ----
 
 // From poses of a group's bodies to its links: `gradient` (worlds, 7) of the body of side 0 or 1.
@@ -333,8 +437,8 @@ ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const in
   for (int i = 0; i < nv; ++i) {
     block_put(&k, n->at_back_y + i, n_neg(row_get(&b, y, nv, i)));
     block_put(&k, n->at_back_z + i, row_get(&b, acceleration, nv, i));
-    block_add(&k, n->at_back_q + i, row_get(&b, row_back, 2 * nv, i));
-    block_add(&k, n->at_back_v + i, row_get(&b, row_back, 2 * nv, nv + i));
+    block_add(&k, n->at_back_q + i, row_get(&b, row_back, ROW_BACK * nv, i));
+    block_add(&k, n->at_back_v + i, row_get(&b, row_back, ROW_BACK * nv, nv + i));
   }
   back_clear(&k, n);
   back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
@@ -349,13 +453,17 @@ ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const in
   back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
   forces_back(&b, &k, n, ints, reals, q, v, u);
   if (n->damped) { // y' M(q) (the step's acceleration - the solver's)
-    back_clear(&k, n);
-    back_twists(&b, &k, n, ints, n->at_back_slow, LINK_BACK_TWIST_Y);
-    back_twists(&b, &k, n, ints, n->at_back_less, LINK_BACK_TWIST_Z);
-    for (int i = 0; i < n->links; ++i) {
-      mass_back(&b, &k, n, reals, parameters, shared, i, 1);
+    still_sweep(&b, &k, n, ints, reals, parameters, shared, v, n->at_back_slow, n->at_back_less, -1,
+                (const link_wrench *)0);
+  }
+  if (n->at_columns != n->numbers) {
+    block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+    for (int i = 0; i < n->groups; ++i) {
+      mobility_back(&b, &k, n, ints, reals, parameters, shared, v, backs, i);
     }
-    back_sweep(&b, &k, n, ints, n->at_back_slow, n->at_back_less, v);
+    if (n->exact) {
+      weights_back(&b, &k, n, ints, reals, parameters, shared, v, row_back);
+    }
   }
   for (int i = 0; i < nv; ++i) {
     row_put(&b, state, 2 * nv, i, block_get(&k, n->at_back_q + i));

@@ -143,18 +143,38 @@ static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
   return FN(make)(FN(dot3)(f->n, u), FN(dot3)(f->t1, u), FN(dot3)(f->t2, u));
 }
 
-// w Y w' of the row along f at p, of the group's mobility (6, 6) at `at`.
-static num mobility_along(const world_one *o, int at, vec p, vec f)
+// Moment about the centre, and force, along f at p.
+static void row_wrench(vec p, vec f, num out[6])
 {
   const vec m = FN(cross3)(p, f);
-  const num row[6] = {m.x, m.y, m.z, f.x, f.y, f.z};
-  num sum = n_lit(R(0.0));
+  out[0] = m.x;
+  out[1] = m.y;
+  out[2] = m.z;
+  out[3] = f.x;
+  out[4] = f.y;
+  out[5] = f.z;
+}
+
+// Y w of the group's mobility (6, 6) at `at`.
+static void mobility_times(const world_one *o, int at, const num w[6], num out[6])
+{
   for (int i = 0; i < 6; ++i) {
     num part = n_lit(R(0.0));
     for (int k = 0; k < 6; ++k) {
-      part = n_mad(one_get(o, at + 6 * i + k), row[k], part);
+      part = n_mad(one_get(o, at + 6 * i + k), w[k], part);
     }
-    sum = n_mad(row[i], part, sum);
+    out[i] = part;
+  }
+}
+
+// w Y w' of the row along f at p.
+static num mobility_along(const world_one *o, int at, vec p, vec f)
+{
+  num row[6], moved[6], sum = n_lit(R(0.0));
+  row_wrench(p, f, row);
+  mobility_times(o, at, row, moved);
+  for (int i = 0; i < 6; ++i) {
+    sum = n_mad(row[i], moved[i], sum);
   }
   return sum;
 }

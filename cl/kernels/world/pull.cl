@@ -108,8 +108,10 @@ typedef struct pull_twists {
   real of[3][6];
 } pull_twists;
 
-// Sums over a group's contacts: three wrenches, then cotangents of friction and of stiffness.
-#define PULL_SUMS 20
+// Sums over a group's contacts: three wrenches, then cotangents of friction, of stiffness and of
+// the mobility.
+#define PULL_SUMS 41
+#define PULL_MOBILITY 20
 
 // -1 where body 2 owns the point, which its frame's rows are the opposite of.
 static lane sides_of(const newton *s, int group, int first)
@@ -136,6 +138,55 @@ static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lan
   store(to + BAR_D * plane, 0, d);
   store3(to + BAR_N * plane, 0, plane, n);
   store(to + BAR_ACTIVITY * plane, 0, activity);
+}
+
+// What a contact's diagonal, of cotangent `bar`, asks of its point, its rows, its friction and its
+// group's mobility, where it is made from that.
+static void diagonal_back(const newton *s, const newton_group *g, const world_group *w,
+                          const contact_block *c, lane side, lane bar, vec3_r *p_bar,
+                          vec3_r row_bar[3], lane sums[PULL_SUMS])
+{
+  const int cone = g->cone.kind == 1;
+  const lane friction = w->of.friction, zero = lane_lit(R(0.0));
+  const lane square = dot3_r(c->f[0], c->f[0]) + R(1e-20);
+  const vec3_r f = cone && s->n->exact ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
+  const real weight_of_links = w->reals[GROUP_WEIGHT];
+  lane row[6], moved[6], unit = bar;
+  if (w->mobility < 0) {
+    return;
+  }
+  row_wrench(c->p, f, row);
+  mobility_times(&s->tree, w->mobility, row, moved);
+  lane exact = zero;
+  for (int i = 0; i < 6; ++i) {
+    exact += row[i] * moved[i];
+  }
+  if (!(cone && s->n->exact)) {
+    exact = exact / square;
+    if (cone) { // the approximate one's (1 + friction^2)
+      unit = bar * (R(1.0) + friction * friction);
+    }
+  }
+  // Where the links' own weight has been taken instead, it is constant: see contact_diagonal.
+  const real least = s->n->exact ? R(1e-6) * weight_of_links : R(1e4) * weight_of_links;
+  unit = lane_select(exact > lane_lit(least), unit, zero);
+  const lane weight = cone && s->n->exact ? unit : unit / square;
+  const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
+  const vec3_r f_bar = scale3_r(add3_r(cross3_r(zm, c->p), zf), R(2.0) * weight);
+  *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * weight, *p_bar);
+  row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
+  if (cone && s->n->exact) {
+    row_bar[1] = mad3_r(f_bar, side * friction, row_bar[1]);
+    sums[18] += dot3_r(f_bar, c->f[1]);
+  } else {
+    row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * weight * exact, row_bar[0]);
+  }
+  int at = PULL_MOBILITY;
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      sums[at++] += weight * row[i] * row[k];
+    }
+  }
 }
 
 // Cotangents of a block of contacts, whose sums are added to `sums`.
@@ -194,11 +245,15 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   const lane below = lane_max(rest * diagonal, lane_lit(MIN_DIAGONAL));
   const lane e_bar = lane_select(there, d_bar * scale / (below * rest), zero);
   const lane r_bar = a * slope * e_bar - k * (imp + r * slope) * bent[0];
+  const lane held = lane_select(diagonal > zero, diagonal, one);
+  diagonal_back(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
+                row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
   put_bars(bars + first, plane, p_bar, r_bar, frame_back(n, row_bar), imp * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
   if (g->cone.kind == 1) { // D falls with the friction
-    sums[18] -= R(2.0) * d_bar * c.d * (friction / (R(1.0) + friction * friction) + R(1.0) / friction);
+    const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
+    sums[18] -= R(2.0) * d_bar * c.d * (more + R(1.0) / friction);
   }
   const vec3_r u = twist_at(t->of[2], c.p);
   const lane pressed = bent[0] * dot3_r(c.f[0], u) + bent[1] * dot3_r(c.f[1], u) +
@@ -227,7 +282,8 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
     pull_block(s, &g, &w, group, first, &t, bars + (size_t)BAR_PLANES * g.ints[GROUP_AT], sums);
   }
   for (int i = 0; i < GROUP_BACK; ++i) {
-    back[i] = i < 18 ? lane_sum(sums[i]) : R(0.0);
+    back[i] = i < 18 ? lane_sum(sums[i])
+              : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[PULL_MOBILITY + i - BACK_MOBILITY]);
   }
   // What was raised does not move.
   GLOBAL const real *given = s->shared ? s->parameters
@@ -239,7 +295,22 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
 
 // ---- rows on one degree of freedom ----
 
-// Adds to the cotangents of q and v, whose movement y is.
+// The cotangent of a row's stiffness d: a friction loss has its knee where the stiffness puts it.
+static real row_by_stiffness(const newton *s, int row, real acc, real d, real moved)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
+  const real tau = s->reals[WORLD_CONE_SMOOTHING], side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  real force = -side * single_terms(s, row, acc).slope;
+  if (of[ROW_KIND] == ROW_LOSS) {
+    const real j = acc - (s->row_terms + ROW_TERMS * row)[ROW_TERM_REF], knee = own[ROW_END] / d;
+    force += R(0.5) * own[ROW_END] * (lane_first(penalty_of(lane_lit(j - knee), tau).bend) -
+                                      lane_first(penalty_of(lane_lit(-j - knee), tau).bend));
+  }
+  return moved * force / d;
+}
+
+// Adds to the cotangents of q, v and the diagonal of inv(M), of rows that y moves.
 static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
                      GLOBAL const real *y, GLOBAL real *back)
 {
@@ -250,7 +321,10 @@ static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL co
   const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
   const row_terms_of t = single_terms(s, row, acc[dof]);
   const real moved = side * y[dof], bent = t.bend * moved;
-  back[s->n->nv + dof] -= own[ROW_SOFT + SOFT_B] * side * bent;
+  const int nv = s->n->nv;
+  const real d_bar = d > R(0.0) ? row_by_stiffness(s, row, acc[dof], d, moved) : R(0.0);
+  back[ROW_BACK_V * nv + dof] -= own[ROW_SOFT + SOFT_B] * side * bent;
+  back[ROW_BACK_WEIGHT * nv + dof] -= s->n->exact ? d_bar * d / row_weight(s, row) : R(0.0);
   if (of[ROW_KIND] != ROW_LOSS) {
     const real smooth = s->reals[WORLD_LIMIT_SMOOTHING], r = side * (q[of[ROW_Q]] - end);
     const real imp = lane_first(impedance_r(own + ROW_SOFT, lane_lit(r)));
@@ -261,11 +335,10 @@ static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL co
       steep = -a * (R(1.0) - a) / smooth;
     }
     const real rest = R(1.0) - a * imp, below = rest * rest * row_weight(s, row);
-    const real d_bar = d > R(0.0) ? -moved * side * t.slope / d : R(0.0);
     const real e_bar = below > R(0.0) ? d_bar / below : R(0.0);
     const real r_bar = (a * slope + imp * steep) * e_bar -
                        own[ROW_SOFT + SOFT_K] * (imp + r * slope) * bent;
-    back[dof] += side * r_bar;
+    back[ROW_BACK_Q * nv + dof] += side * r_bar;
   }
 }
 
@@ -289,7 +362,7 @@ ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *in
   }
   const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
-  GLOBAL real *own = ROW(row_back, world, 2 * nv);
+  GLOBAL real *own = ROW(row_back, world, ROW_BACK * nv);
   if (basis < 0) {
     for (int i = 0; i < nv; ++i) {
       newton_vector(&s, VECTOR_FREE)[i] = one_real(&s.tree, n->at_free + i);
@@ -302,7 +375,7 @@ ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *in
     const int good = !(status[world] & WORLD_STOPPED) && newton_step(&s);
     for (int i = 0; i < nv; ++i) {
       step[i] = good ? ROW(b, world, nv)[i] : R(0.0);
-      own[i] = own[nv + i] = R(0.0);
+      own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
     }
     if (good) {
       newton_solve(&s, step);
