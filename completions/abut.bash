@@ -68,7 +68,7 @@ _abut()
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
-    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json" ;;
+    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac
   if [[ $cur == -* || -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -63,11 +63,13 @@ const command commands[] = {
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows.", cmd_render},
-  {"bench", COMMAND_BENCH, " [A B]", "", "measure poses a second",
+  {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
-   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.",
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.\n"
+   "Of a SCENE (.scene.json) steps of its worlds are timed, from all states of --states, over and\n"
+   "over, or from its start; a call makes --steps of them.",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"

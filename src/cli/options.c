@@ -101,11 +101,12 @@ static const struct {
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
                    "another smoothing, for derivatives alone"},
-  [OPTION_STATES] = {"states", "S.npz", 0, COMMAND_SIMULATE,
+  [OPTION_STATES] = {"states", "S.npz", 0, COMMAND_SIMULATE | COMMAND_BENCH,
                      "where worlds begin: q (N, nq), v (N, nv), perhaps w and parameters; or\n"
                      "                             an earlier output, whose end is meant (the "
                      "scene's own start)"},
-  [OPTION_STEPS] = {"steps", "T", 0, COMMAND_SIMULATE, "how many steps to make"},
+  [OPTION_STEPS] = {"steps", "T", 0, COMMAND_SIMULATE | COMMAND_BENCH,
+                    "how many steps to make (bench: in a call, 1)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
                    "largest step of the differences [m] (follows the smoothing)"},
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
@@ -132,7 +133,7 @@ static const struct {
                    "                             shown side by side (34.4,20.1)"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
                    "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
-                   "                             jacobian, full-hessian (forward)"},
+                   "                             jacobian, full-hessian (forward); of scenes step"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                     "picture's width (render 900, film 640, on a sheet 320)"},
   [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM, "which world to show, from 0 (0)"},

@@ -27,6 +27,10 @@ exit_code worlds_open(worlds *w, const options *o);
 void worlds_close(worlds *w);
 /* Zeros: a * b * c of the context's reals. */
 exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out);
+/* The states of --states, or the scene's start, over and over: `count` worlds of reals. What
+ * simulate wrote counts with all its states. To be freed. */
+exit_code repeat_states(const scene *s, const options *o, abut_scene links,
+                        const abut_scene_info *info, size_t count, void **q, void **v);
 /* A scene on a device that is open. */
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
 

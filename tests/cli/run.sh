@@ -409,7 +409,7 @@ usage 'contacts needs two bodies, A and B' contacts cube.obj --poses poses.csv -
 usage 'contacts needs --poses P' contacts cube.obj slab.obj -o no.npz
 usage 'render needs --poses P' render cube.obj slab.obj -o no.png
 usage 'render needs two bodies, A and B' render
-usage 'bench needs two bodies, A and B, or neither' bench cube.obj
+usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
 # shellcheck disable=SC2086 # several words
 {
   usage 'contacts needs -o OUT.npz' contacts $pair

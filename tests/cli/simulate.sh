@@ -171,6 +171,21 @@ refused "each.npz: array 'u': shape (40, 2, 1), not (2, 1, 1): 2 steps of 1 worl
   fall.scene.json --controls each.npz
 if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
 
+# ---- bench ----
+
+run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
+has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s$'
+has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+$'
+has stdout '^step +2 +2 '
+run 0 bench fall.scene.json --batch 1 --json --device "$device"
+json_is_valid stdout
+has stdout '"steps_per_s": [0-9]'
+usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
+usage '--what: there is no `forward`; possible: step' bench fall.scene.json --what forward
+usage '--states and --steps are of scenes' bench --steps 3
+wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
+  bench fall.scene.json --states noq.npz --json --device "$device"
+
 # ---- films ----
 
 size_of() { # FILE: width and height of a PNG
