@@ -84,8 +84,9 @@ done:
 static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
   json_t *entry =
-    json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device", json_text(s->scene.devices),
-              "precision", precision_name(s->scene.precision), "what", names[what], "batch",
+    json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
+              json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
+              "what", names[what], "batch",
               (json_int_t)batch, "steps", (json_int_t)p->steps, "contacts",
               (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
               "steps_per_s", (double)batch * (double)p->steps / r.median);
@@ -143,7 +144,8 @@ static exit_code read_plan(plan *p, const options *o)
 {
   static const option_id of_pairs[] = {OPTION_APART, OPTION_POSES, OPTION_VARIANT, OPTION_SMOOTHING,
                                        OPTION_SHOW_SMOOTHING};
-  *p = (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1, .steps = 1};
+  *p = (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1,
+              .steps = 1};
   for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; ++i) {
     if (o->value[of_pairs[i]]) {
       return usage_error(o->command, "%s is of two bodies, not of a scene",

@@ -108,8 +108,8 @@ static exit_code begin(film *f)
   }
   const size_t width = sheet_columns(f) * f->width, height = sheet_rows(f) * f->height;
   if (width > SIDE_MOST || height > SIDE_MOST) {
-    return report(EXIT_INPUT, "%s: a sheet of %zu x %zu pixels is not within %d a side", path, width,
-                  height, SIDE_MOST);
+    return report(EXIT_INPUT, "%s: a sheet of %zu x %zu pixels is not within %d a side", path,
+                  width, height, SIDE_MOST);
   }
   f->sheet = malloc(CHANNELS * width * height);
   if (!f->sheet) {

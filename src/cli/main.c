@@ -24,14 +24,14 @@ const command commands[] = {
   {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
    "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
    "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R), status (N).\n"
-   "A world that diverges or is not finite stops alone, keeps its last state, and is warned about.\n"
-   "S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
+   "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
+   "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
    "(N, 3) of each world.", cmd_simulate},
   {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
    "show what was simulated",
-   "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder of\n"
-   "pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time. All\n"
-   "are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
+   "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
+   "of pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time.\n"
+   "All are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
    "follows.", cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
