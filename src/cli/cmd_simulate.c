@@ -26,6 +26,8 @@ static exit_code take_memory(simulation *s)
   const size_t nq = w->info.nq, nv = w->info.nv;
   CLI_TRY(worlds_reals(w, s->rows, w->count, nq, &s->q));
   CLI_TRY(worlds_reals(w, s->rows, w->count, nv, &s->v));
+  CLI_TRY(worlds_reals(w, s->rows, w->count, 2, &s->energy));
+  CLI_TRY(worlds_reals(w, w->count, 2, 1, &s->held_energy));
   for (int i = 0; i < 2; ++i) {
     CLI_TRY(worlds_reals(w, w->count, nq, 1, &s->at[i].q));
     CLI_TRY(worlds_reals(w, w->count, nv, 1, &s->at[i].v));
@@ -116,7 +118,7 @@ static void hold_stopped(const simulation *s, size_t row, const char *before, ch
 
 /* Beside what the next state is made of. */
 typedef struct call_memory {
-  void *q, *v, *u;
+  void *q, *v, *u, *energy;
 } call_memory;
 
 static exit_code call_open(const simulation *s, const call_size *c, call_memory *m)
@@ -124,6 +126,7 @@ static exit_code call_open(const simulation *s, const call_size *c, call_memory 
   const worlds *w = &s->worlds;
   CLI_TRY(worlds_reals(w, c->kept, w->count, w->info.nq, &m->q));
   CLI_TRY(worlds_reals(w, c->kept, w->count, w->info.nv, &m->v));
+  CLI_TRY(worlds_reals(w, c->kept, w->count, 2, &m->energy));
   return w->each ? worlds_reals(w, c->steps, w->count, w->info.nu, &m->u) : EXIT_GOOD;
 }
 
@@ -132,48 +135,77 @@ static void call_close(call_memory *m)
   free(m->q);
   free(m->v);
   free(m->u);
+  free(m->energy);
+}
+
+/* Worlds with their parameters, where they are. */
+static abut_worlds describe_start(const simulation *s)
+{
+  const worlds *w = &s->worlds;
+  abut_worlds a = abut_default_worlds();
+  a.count = w->count;
+  a.q = s->at[0].q;
+  a.v = s->at[0].v;
+  a.w = s->at[0].w;
+  a.mass_scale = w->mass_scale;
+  a.friction = w->friction;
+  a.stiffness = w->stiffness;
+  a.gravity = w->gravity;
+  return a;
+}
+
+/* The energy where worlds are, by a step of which nothing else is wanted. */
+static exit_code measure(const simulation *s, void *energy)
+{
+  abut_worlds a = describe_start(s);
+  a.energy = energy;
+  return report_status(abut_step_worlds(s->worlds.links, &a));
 }
 
 static abut_worlds describe(const simulation *s, const call_size *c, const call_memory *m)
 {
   const worlds *w = &s->worlds;
-  const state *from = &s->at[0], *to = &s->at[1];
-  abut_worlds a = abut_default_worlds();
-  a.count = w->count;
+  const state *to = &s->at[1];
+  abut_worlds a = describe_start(s);
   a.steps = c->steps;
-  a.q = from->q;
-  a.v = from->v;
-  a.w = from->w;
   a.u = w->each ? m->u : w->u;
   a.controls = w->each;
-  a.mass_scale = w->mass_scale;
-  a.friction = w->friction;
-  a.stiffness = w->stiffness;
-  a.gravity = w->gravity;
   a.q_next = to->q;
   a.v_next = to->v;
   a.w_next = to->w;
   a.record = c->record;
   a.q_record = c->kept ? m->q : NULL;
   a.v_record = c->kept ? m->v : NULL;
+  a.energy_record = c->kept ? m->energy : NULL;
   a.status = s->call_status;
   return a;
+}
+
+/* Adds what a call found. Whether a world has stopped that had not before. */
+static bool take_status(simulation *s)
+{
+  bool stops = false;
+  for (size_t i = 0; i < s->worlds.count; ++i) {
+    if (!(s->status[i] & WORLD_STOPS)) {
+      s->status[i] |= s->call_status[i];
+      stops = stops || (s->status[i] & WORLD_STOPS);
+    }
+  }
+  return stops;
 }
 
 /* The states of a call go into their rows, and its end becomes the next one's beginning. */
 static void take_call(simulation *s, const call_size *c, const call_memory *m, size_t done)
 {
   const worlds *w = &s->worlds;
-  const size_t q = row_of(s, w->info.nq), v = row_of(s, w->info.nv);
+  const size_t q = row_of(s, w->info.nq), v = row_of(s, w->info.nv), e = row_of(s, 2);
   const size_t row = (done + c->steps) / s->record + 1 - c->kept; /* the first of them */
   turn_records(s, c, q, m->q, s->at[0].q, (char *)s->q + row * w->count * q);
   turn_records(s, c, v, m->v, s->at[0].v, (char *)s->v + row * w->count * v);
+  turn_records(s, c, e, m->energy, s->held_energy, (char *)s->energy + row * w->count * e);
   hold_stopped(s, q, s->at[0].q, s->at[1].q);
   hold_stopped(s, v, s->at[0].v, s->at[1].v);
   hold_stopped(s, v, s->at[0].w, s->at[1].w);
-  for (size_t i = 0; i < w->count; ++i) {
-    s->status[i] |= s->status[i] & WORLD_STOPS ? 0 : s->call_status[i];
-  }
   const state was = s->at[0];
   s->at[0] = s->at[1];
   s->at[1] = was;
@@ -181,7 +213,7 @@ static void take_call(simulation *s, const call_size *c, const call_memory *m, s
 
 static exit_code step_once(simulation *s, const call_size *c, size_t done)
 {
-  call_memory m = {NULL, NULL, NULL};
+  call_memory m = {NULL, NULL, NULL, NULL};
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(call_open(s, c, &m));
   if (s->worlds.each) {
@@ -190,12 +222,15 @@ static exit_code step_once(simulation *s, const call_size *c, size_t done)
   abut_worlds a = describe(s, c, &m);
   CLI_TRY_DONE(report_status(abut_step_worlds(s->worlds.links, &a)));
   take_call(s, c, &m, done);
+  if (take_status(s)) {
+    CLI_TRY_DONE(measure(s, s->held_energy));
+  }
 done:
   call_close(&m);
   return code;
 }
 
-/* The first call is one step: it compiles. Later ones become longer until each takes a while. */
+/* Later calls become longer until each takes a while. */
 static exit_code step_all(simulation *s)
 {
   const size_t most = most_steps(s);
@@ -203,6 +238,7 @@ static exit_code step_all(simulation *s)
   exit_code code = EXIT_GOOD;
   size_t done = 0, wanted = 1;
   const double start = now();
+  CLI_TRY_DONE(measure(s, s->energy));
   while (done < s->worlds.steps) {
     const call_size c = size_of_call(s, done, wanted < most ? wanted : most);
     const double before = now();
@@ -233,6 +269,7 @@ static exit_code write(const simulation *s)
   outputs_add(&l, "v", real, s->v, 3, s->rows, w->count, w->info.nv);
   outputs_add(&l, "w", real, s->at[0].w, 2, w->count, w->info.nv, 0);
   outputs_add(&l, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
+  outputs_add(&l, "energy", real, s->energy, 3, s->rows, w->count, 2);
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
@@ -292,6 +329,8 @@ exit_code cmd_simulate(const options *o)
   free(s.status);
   free(s.call_status);
   free(s.time);
+  free(s.energy);
+  free(s.held_energy);
   free_contacts(&contacts);
   worlds_close(&s.worlds);
   return code;

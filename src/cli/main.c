@@ -23,7 +23,8 @@ const command commands[] = {
    "build with MuJoCo.", cmd_import},
   {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
    "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
-   "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R), status (N).\n"
+   "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R),\n"
+   "energy (R, N, 2) and status (N).\n"
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
    "(N, 3) of each world.", cmd_simulate},

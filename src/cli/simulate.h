@@ -21,6 +21,8 @@ typedef struct simulation {
   size_t record, rows; /* every so many steps a state is kept; how many are, with the start */
   void *q, *v;         /* (rows, worlds, ...) */
   double *time;        /* (rows) [s] */
+  void *energy;        /* (rows, worlds, 2) kinetic, potential [J] */
+  void *held_energy;   /* (worlds, 2) of worlds that have stopped */
   state at[2];         /* where the worlds are, and room for where they come to */
   uint32_t *status, *call_status; /* (worlds) so far, and of a call */
   double seconds;

@@ -46,6 +46,10 @@ array fall.npz q '(NR - 1) % 8 == 2 { n = 4 * int((NR - 1) / 8); e = $1 - (5 - 0
   bad += e > 1e-5 || e < -1e-5; ++count } END { exit bad || count != 11 || NR != 88 }'
 array fall.npz v '(NR - 1) % 7 == 2 { e = $1 + 0.4 * int((NR - 1) / 7); bad += e > 1e-5 || e < -1e-5 }
   END { exit bad || NR != 77 }'
+# A cube of 8 kg: what falls loses m g z and gains m v^2 / 2, but for what the step's length costs.
+array fall.npz energy '{ e[NR] = $1 } END { n = 40; v = 4; z = 5 - 0.0005 * n * (n + 1)
+  exit NR != 22 || e[1] != 0 || e[21] - 4 * v * v > 1e-3 || e[21] - 4 * v * v < -1e-3 || \
+    e[2] - e[22] - 80 * (5 - z) > 1e-2 || e[2] - e[22] - 80 * (5 - z) < -1e-2 }'
 array fall.npz status '$1 != 0 { exit 1 } END { exit NR != 1 }'
 array fall.npz w '{ n++ } END { exit n != 7 }'
 
@@ -107,6 +111,7 @@ simulate slow.scene.json slow.npz --steps 400
 says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keep the last state that they had"
 array slow.npz status '$1 != 2 { exit 1 }'
 array slow.npz v '(NR - 1) % 7 == 2 { if ($1 < -1.00001) bad++; last = $1 } END { exit bad || last > -0.98 }'
+array slow.npz energy 'NR % 2 { n++; k[n] = $1 } END { exit k[n] != k[60] || k[n] < 3.5 || k[n] > 4.1 }'
 array slow.npz q '(NR - 1) % 8 == 2 { n++; z[n] = $1 } END { exit z[n] != z[20] || z[n] > 4.96 || n != 401 }'
 
 # ---- contacts ----
