@@ -411,6 +411,23 @@ static void check_splits(const trial *t, const char *root)
   free(kept);
 }
 
+/* What fails in the midst of a scene is told, and what was made before is gone without a word. */
+static void check_cause(const trial *t)
+{
+  static const char text[] =
+    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"sphere\": 1}]},"
+    " {\"bodies\": [{\"plane\": [5, 5]}, {\"plane\": [5, 5]}, {\"file\": \"missing.body.json\"}]}]}";
+  char path[64];
+  abut_scene scene;
+  snprintf(path, sizeof path, "cause-%d.scene.json", (int)t->precision);
+  FILE *file = fopen(path, "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  CHECK(abut_load_scene(t->run.context, path, &scene) == ABUT_ERROR_READ);
+  check(strstr(abut_last_error(), "missing.body.json") != NULL, "the cause is `%s`",
+        abut_last_error());
+  CHECK(remove(path) == 0);
+}
+
 static void check_refusals(const trial *t, const char *root)
 {
   char path[1024];
@@ -475,6 +492,7 @@ static void check_all(trial *t, const char *root)
 {
   CHECK(golden_each(root, visit, t) > 0);
   check_splits(t, root);
+  check_cause(t);
   check_refusals(t, root);
 }
 
