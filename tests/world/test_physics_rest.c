@@ -120,16 +120,16 @@ static void test_stack(void)
 }
 
 /* Bars that cross, of which no vertex is near the other: at rest, and fallen on each other at 2 m/s.
- * Face on face they come back to where they rest. Ridge on ridge is no place to stay after a fall:
- * sooner or later the upper one lies across the ridge on a face. */
-static void test_bars(const char *name, double touch, double after, double bound)
+ * Face on face they come back to where they rest. Ridge on ridge is no place to stay for
+ * long: sooner or later the upper one lies on a face, and rocks off the lower one's ridge. */
+static void test_bars(const char *name, bool stays, double touch, double after, double bound)
 {
   play p;
   watch w;
   double lowest = INFINITY;
   open_scene(name, 1, &p);
   play_for(&p, 0.5);
-  watch_for(&p, full ? 9.5 : 0.3, &w);
+  watch_for(&p, full && stays ? 9.5 : 0.3, &w);
   report(&p, &w);
   play_line("sinks [m]", touch - play_q(&p, 0, 2), 3e-3);
   play_close(&p);
@@ -141,7 +141,7 @@ static void test_bars(const char *name, double touch, double after, double bound
     lowest = fmin(lowest, play_q(&p, 0, 2));
   }
   play_line("pushed in at 2 m/s [m]", touch - lowest, 0.03); /* half of a bar */
-  play_for(&p, full ? 9.5 : 1.5);
+  play_for(&p, full && stays ? 9.5 : 1.5);
   play_line("below where it may lie later [m]", after - play_q(&p, 0, 2), bound);
   CHECK_EQUAL(p.status[0], 0);
   play_close(&p);
@@ -204,8 +204,8 @@ int main(int argc, char **argv)
   /* Whose fields are superquadrics: a depth along the ray from the centre is 0.74 mm there too. */
   test_resting("../../golden-dynamics/cone-boxes-resting/scene.json", 0.2, 0.43e-3);
   test_stack();
-  test_bars("crossed-bars.scene.json", 0.06 * sqrt(2.0), 0.03 + 0.03 * sqrt(2.0), 3e-3);
-  test_bars("crossed-flat-bars.scene.json", 0.06, 0.06 - 2.26e-3, 1e-4);
+  test_bars("crossed-bars.scene.json", false, 0.06 * sqrt(2.0), 0.03 + 0.03 * sqrt(2.0), 3e-3);
+  test_bars("crossed-flat-bars.scene.json", true, 0.06, 0.06 - 2.26e-3, 1e-4);
   test_drops();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
