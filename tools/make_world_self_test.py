@@ -49,13 +49,19 @@ def main():
     links = dict(owner=np.array([0, 2, 0]), opposing=np.array([-1, -1, 2]), pair=np.zeros(CONTACTS, int))
     steps = [dr.step(scene, q[i], v[i], u[i], given=dict(links, p=p[i], d=d[i], n=n[i], activity=activity[i],
                                                          pairs=scene.pairs)) for i in range(2)]
+    cotangent = rng.normal(size=(2, 16))
+    slopes = [dr.step_derivatives(scene, q[i], v[i], u[i], given=dict(links, p=p[i], d=d[i], n=n[i], activity=activity[i],
+                                                                      pairs=scene.pairs)) for i in range(2)]
     print("/* Made by tools/make_world_self_test.py. */")
     text = json.dumps(SCENE).replace('"', '\\"')
     print("static const char scene_text[] =")
     print("\n".join(f'  "{line}"' for line in lines_of(text)) + ";")
     for name, array in (("start_q", q), ("start_v", v), ("controls", u), ("points", p), ("distances", d),
                         ("normals", n), ("activities", activity), ("next_q", [s[0] for s in steps]),
-                        ("next_v", [s[1] for s in steps]), ("accelerations", [s[2]["qacc"] for s in steps])):
+                        ("next_v", [s[1] for s in steps]), ("accelerations", [s[2]["qacc"] for s in steps]),
+                        ("cotangents", cotangent), ("q_gradients", [c @ s[0][:, :8] for c, s in zip(cotangent, slopes)]),
+                        ("v_gradients", [c @ s[0][:, 8:] for c, s in zip(cotangent, slopes)]),
+                        ("control_gradients", [c @ s[1] for c, s in zip(cotangent, slopes)])):
         print(numbers(name, array), end="")
 
 

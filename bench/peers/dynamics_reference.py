@@ -188,15 +188,22 @@ def cost_terms(j, blk, kind, t):
     s = jnp.sqrt(jnp.where(flat, 1e-30, s2))
     e = jnp.where(flat[:, None], 0., j[:, 1:] / s[:, None])
     s = jnp.where(flat, 0., s)
-    r1, r2 = rho((fr * s - j[:, 0]) / c, t), rho(-(mu * j[:, 0] + k * s) / c, mu * t)
-    gn, gs = .5 * D * (-r1[1] - mu * r2[1]) / c, .5 * D * (fr * r1[1] - k * r2[1]) / c
+    z1, z2 = (fr * s - j[:, 0]) / c, -(mu * j[:, 0] + k * s) / c
+    r1, r2 = rho(z1, t), rho(z2, mu * t)
+    gn = .5 * D * (-r1[1] - mu * r2[1]) / c
     nn, ns, ss = (.5 * D / c ** 2 * x for x in (r1[2] + mu ** 2 * r2[2], mu * k * r2[2] - fr * r1[2], fr ** 2 * r1[2] + k ** 2 * r2[2]))
-    lat = jnp.where(flat, ss, gs / jnp.where(flat, 1., s))
+    # g_S / S without its cancellation at rest (section 15): the mean of rho2'' from z2 to mu z1.
+    low, high, wide = z2, mu * z1, mu * t
+    mean = (rho(high, wide)[1] - rho(low, wide)[1]) / jnp.where(flat, 1., high - low)
+    inside = (low > -wide) & (high < wide)
+    mean = jnp.where(inside, ((low + high) / 2 + wide) / jnp.where(wide > 0, wide, 1.), mean)
+    mean = jnp.where(low >= wide, 2., jnp.where(high <= -wide, 0., mean))
+    lat = jnp.where(flat, ss, .5 * D * k ** 2 * mean)
     ee = e[:, :, None] * e[:, None, :]
     tt = ss[:, None, None] * ee + lat[:, None, None] * (jnp.eye(2) - ee)
     top = jnp.concatenate([nn[:, None], ns[:, None] * e], 1)[:, None]
     H = jnp.concatenate([top, jnp.concatenate([(ns[:, None] * e)[:, :, None], tt], 2)], 1)
-    return .5 * D @ (r1[0] + r2[0]), jnp.concatenate([gn[:, None], gs[:, None] * e], 1), H
+    return .5 * D @ (r1[0] + r2[0]), jnp.concatenate([gn[:, None], lat[:, None] * j[:, 1:]], 1), H
 
 
 def objective(a, M, a0, blocks, t):

@@ -37,8 +37,11 @@ typedef struct world_sizes {
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
   int at_mobility, at_row_weights, at_columns; // where `exact` or weak groups ask for them
   int numbers;
+  // numbers of a world's reverse pass
+  int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
+  int at_back_u, at_back_parameters, back_numbers;
   // reals of a world that one work-group has to itself
-  int at_columns_of, at_hessian, at_vectors, at_row_terms, at_sums, work;
+  int at_columns_of, at_hessian, at_vectors, at_row_terms, work;
   int contact_planes; // numbers of a world's contacts
 } world_sizes;
 
@@ -124,21 +127,56 @@ typedef struct world_sizes {
 // A world's parameters: mass scale of each link, friction and stiffness of each pair, gravity.
 #define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)
 
-// Planes of a contact: point from the group's centre, frame, reference acceleration, stiffness.
+// Planes of a contact: point from the group's centre, frame, reference acceleration, stiffness,
+// distance less the margin, activity.
 #define CONTACT_POINT 0
 #define CONTACT_FRAME 3
 #define CONTACT_REFERENCE 12
 #define CONTACT_D 15
-#define CONTACT_PLANES 16
-// Ints of a contact: its place in its segment, its slot; of a group: where each of its segments
-// begins, and the end.
-#define CONTACT_PLACE 0
-#define CONTACT_SLOT 1
-#define CONTACT_INTS 2
+#define CONTACT_DISTANCE 16
+#define CONTACT_ACTIVITY 17
+#define CONTACT_PLANES 18
+// Planes of a contact's cotangents, in the order of VALUE_* of geometry/layout.h.
+#define BAR_P 0
+#define BAR_D 3
+#define BAR_N 4
+#define BAR_ACTIVITY 7
+#define BAR_PLANES 8
+// Of each contact an int, its place in its segment; of a group where each of its segments begins,
+// and the end. Odd segments are of points that body 2 owns.
 #define SEGMENTS_MOST 4
 #define GROUP_MARKS (SEGMENTS_MOST + 1)
 
-// Reals of a step's answer beside q and v: see world_step.
-#define ENERGY_REALS 8 // kinetic, potential; momentum, angular momentum
+// What a reverse pass knows of a group. Wrenches: cotangents of its relative twist about its centre
+// (moment, force) where joints move by the multiplier, the acceleration, the velocity; then what
+// moving and turning either link does to its contacts (moment about the link's origin, force), and
+// the cotangents of its pair's friction and stiffness; then of its mobility, the lower triangle.
+#define BACK_MULTIPLIER 0
+#define BACK_ACCELERATION 6
+#define BACK_VELOCITY 12
+#define BACK_POSE_A 18
+#define BACK_POSE_B 24
+#define BACK_FRICTION 30
+#define BACK_STIFFNESS 31
+#define BACK_MOBILITY 32
+#define GROUP_BACK 53
+
+// Of each degree of freedom, what rows do to q, v and the diagonal of inv(M).
+#define ROW_BACK_Q 0
+#define ROW_BACK_V 1
+#define ROW_BACK_WEIGHT 2
+#define ROW_BACK 3
+
+// Numbers of a world's reverse pass beside those of world_sizes: of each link five pairs of vectors,
+// cotangents of what it does under the multiplier, the acceleration, the velocity, of its true
+// acceleration and of its pose, and two twists.
+#define LINK_BACK_TWIST_Y 0
+#define LINK_BACK_TWIST_Z 6
+#define LINK_BACK_Y 12
+#define LINK_BACK_Z 18
+#define LINK_BACK_V 24
+#define LINK_BACK_A 30
+#define LINK_BACK_POSE 36
+#define LINK_BACK 42
 
 #endif

@@ -95,6 +95,35 @@ ABUT_API abut_worlds abut_default_worlds(void);
  * by its status, not by an error. */
 ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 
+/* ---- derivatives ---- */
+
+/* Cotangents of what steps give, and gradients by what they begin with, in the tangent space of q:
+ * q (+) d of docs/dynamics.md, section 2, nv numbers. In the worlds' memory and the context's
+ * precision; NULL: a cotangent of 0, a gradient that is not wanted. */
+typedef struct abut_worlds_gradients {
+  const void *state;        /* (count, 2 nv): of q, then v, after all steps */
+  const void *record;       /* (count, steps / record, 2 nv): of the states that `record` keeps */
+  const void *acceleration; /* (count, nv): of the acceleration in the last step */
+  void *q, *v;              /* (count, nv) */
+  void *u;                  /* (count, nu), or with `controls` (count, steps, nu) */
+  void *mass_scale, *friction, *stiffness, *gravity; /* as in abut_worlds, of each world */
+  void *p, *d, *n, *activity; /* of given contacts, as there; of one step alone */
+  size_t segment;           /* states are kept at the beginning of each segment of so many steps and
+                               within the one at work; 0: the root of `steps`, rounded up. No number
+                               depends on it */
+  uint32_t cookie;
+} abut_worlds_gradients;
+
+ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
+
+/* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants is
+ * written too, where it does not overlap inputs. A world that has stopped has no derivatives: its
+ * gradients are 0. What a step chooses (zones of the cone, limits, forces' limits) is held. Method:
+ * implicit functions at the solver's solution; docs/dynamics.md, section 10. Errors: those of
+ * abut_step_worlds. */
+ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
+                                     const abut_worlds_gradients *gradients);
+
 #ifdef __cplusplus
 }
 #endif

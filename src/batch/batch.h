@@ -19,7 +19,7 @@
 #include "schedule/schedule.h"
 #include <abut/manifold.h>
 
-#define BATCH_ARRAYS 32
+#define BATCH_ARRAYS 48
 #define BATCH_ROWS (BANK_BUFFERS - 1) /* the engine's own buffer in the first bank */
 
 /* How the rows of a chunk lie in a buffer of a bank. */

@@ -278,10 +278,21 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
   n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);
   n->numbers = at;
+  at = 0;
+  n->at_back_links = place_behind(&at, LINK_BACK * links);
+  n->at_back_y = place_behind(&at, nv);
+  n->at_back_z = place_behind(&at, nv);
+  n->at_back_slow = place_behind(&at, nv);
+  n->at_back_less = place_behind(&at, nv);
+  n->at_back_q = place_behind(&at, nv);
+  n->at_back_v = place_behind(&at, nv);
+  n->at_back_u = place_behind(&at, (size_t)n->nu);
+  n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->pairs));
+  n->back_numbers = at;
   n->at_columns_of = place_behind(&work, 6 * (size_t)movers);
   n->at_hessian = place_behind(&work, nv * nv);
   n->at_vectors = place_behind(&work, 8 * nv);
-  n->at_row_terms = place_behind(&work, 3 * (size_t)n->rows);
+  n->at_row_terms = place_behind(&work, 2 * (size_t)n->rows);
   n->work = work;
 }
 
@@ -337,7 +348,8 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   out->real_count = (size_t)reals;
   out->parameter_count = (size_t)PARAMETERS(n->links, n->pairs);
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(arena_allocate(&out->memory, &memory[0], out->int_count, sizeof(int)));
+  /* One more each: what is uploaded is never empty. */
+  TRY_DONE(arena_allocate(&out->memory, &memory[0], out->int_count + 1, sizeof(int)));
   TRY_DONE(arena_allocate(&out->memory, &memory[1], out->real_count, sizeof(double)));
   TRY_DONE(arena_allocate(&out->memory, &memory[2], out->parameter_count, sizeof(double)));
   out->ints = memory[0];

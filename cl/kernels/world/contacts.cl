@@ -99,12 +99,6 @@ static num FN(row_stiffness)(num e, num diagonal)
 
 // ---- where a group's contacts are seen from ----
 
-// The centre, to which twists refer: the origin of one of its links.
-static int group_centre(GLOBAL const int *group)
-{
-  return group[GROUP_A] >= 0 ? group[GROUP_A] : group[GROUP_B];
-}
-
 // What link `link` adds to a relative twist at the centre c: its angular velocity, and the velocity
 // of what it carries at c.
 static void add_twist(const world_one *o, GLOBAL const world_sizes *n, int at, int link, real sign,
@@ -149,18 +143,38 @@ static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
   return FN(make)(FN(dot3)(f->n, u), FN(dot3)(f->t1, u), FN(dot3)(f->t2, u));
 }
 
-// w Y w' of the row along f at p, of the group's mobility (6, 6) at `at`.
-static num mobility_along(const world_one *o, int at, vec p, vec f)
+// Moment about the centre, and force, along f at p.
+static void row_wrench(vec p, vec f, num out[6])
 {
   const vec m = FN(cross3)(p, f);
-  const num row[6] = {m.x, m.y, m.z, f.x, f.y, f.z};
-  num sum = n_lit(R(0.0));
+  out[0] = m.x;
+  out[1] = m.y;
+  out[2] = m.z;
+  out[3] = f.x;
+  out[4] = f.y;
+  out[5] = f.z;
+}
+
+// Y w of the group's mobility (6, 6) at `at`.
+static void mobility_times(const world_one *o, int at, const num w[6], num out[6])
+{
   for (int i = 0; i < 6; ++i) {
     num part = n_lit(R(0.0));
     for (int k = 0; k < 6; ++k) {
-      part = n_mad(one_get(o, at + 6 * i + k), row[k], part);
+      part = n_mad(one_get(o, at + 6 * i + k), w[k], part);
     }
-    sum = n_mad(row[i], part, sum);
+    out[i] = part;
+  }
+}
+
+// w Y w' of the row along f at p.
+static num mobility_along(const world_one *o, int at, vec p, vec f)
+{
+  num row[6], moved[6], sum = n_lit(R(0.0));
+  row_wrench(p, f, row);
+  mobility_times(o, at, row, moved);
+  for (int i = 0; i < 6; ++i) {
+    sum = n_mad(row[i], moved[i], sum);
   }
   return sum;
 }
@@ -220,7 +234,7 @@ typedef struct contact_row {
   vec p; // from the group's centre
   FN(contact_frame) f;
   vec ref;
-  num d;
+  num d, distance, activity;
 } contact_row;
 
 static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
@@ -232,6 +246,8 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   const num imp = FN(impedance)(soft, r);
   const num k = n_scale(chi, soft[SOFT_K]), damping = n_scale(n_sqrt(chi), soft[SOFT_B]);
   contact_row row;
+  row.distance = r;
+  row.activity = activity;
   row.p = FN(sub3)(p, g->centre);
   row.f = FN(frame_of)(normal);
   num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
@@ -287,7 +303,7 @@ static vec source_get3(const contact_source *s, GLOBAL const int *places, int fi
 // Planes of numbers of one contact: lane l of the block to place `to`.
 typedef struct contact_target {
   GLOBAL real *rows; // of the group, in the world: CONTACT_PLANES planes of `plane`
-  GLOBAL int *ints;  // CONTACT_INTS planes
+  GLOBAL int *places;
   int plane, stride;
 } contact_target;
 
@@ -315,6 +331,8 @@ static void put_contact(const contact_target *t, int lane_of, int to, const cont
   put_planes3(t, CONTACT_FRAME + 6, lane_of, to, row->f.t2);
   put_planes3(t, CONTACT_REFERENCE, lane_of, to, row->ref);
   put_plane(t, CONTACT_D, lane_of, to, row->d);
+  put_plane(t, CONTACT_DISTANCE, lane_of, to, row->distance);
+  put_plane(t, CONTACT_ACTIVITY, lane_of, to, row->activity);
 }
 
 // Appends a segment of a group's contacts, in their order: those whose activity is above `least`.
@@ -329,7 +347,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *as, int row, int at_p, int at_d, int at_n, int at_a,
                            int step3, int plane, int rows3, GLOBAL const int *list, int list_row,
                            int place_at, int fixed, real least, GLOBAL real *contacts,
-                           GLOBAL int *contact_ints, GLOBAL int *marks, GLOBAL int *status,
+                           GLOBAL int *contact_places, GLOBAL int *marks, GLOBAL int *status,
                            int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -344,8 +362,8 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   GLOBAL const int *places = fixed >= 0 && place_at >= 0 ? list + place_at : NO_ORDER;
   const contact_target to = {NUMS(contacts, world, n->contact_planes) +
                                (size_t)CONTACT_PLANES * g.ints[GROUP_AT],
-                             ROW(contact_ints, world, n->contact_planes / CONTACT_PLANES * CONTACT_INTS) +
-                               (size_t)CONTACT_INTS * g.ints[GROUP_AT],
+                             ROW(contact_places, world, n->contact_planes / CONTACT_PLANES) +
+                               g.ints[GROUP_AT],
                              room, n->contact_planes};
   const int row1 = rows3 ? row / 3 : row; // of d and activity, where these have rows of their own
   const contact_source s[4] = {
@@ -367,7 +385,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
         over = 1;
       } else if (!(activity[l] <= least)) {
         put_contact(&to, l, end, &r);
-        to.ints[CONTACT_PLACE * room + end] = places ? places[first + l] : first + l;
+        to.places[end] = places ? places[first + l] : first + l;
         ++end;
       }
     }

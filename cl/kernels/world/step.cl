@@ -207,6 +207,19 @@ KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLO
   }
 }
 
+// The same, added to what is there.
+KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
+                      int to_width, int to_at, int width, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int k = 0; k < width; ++k) {
+    ROW(to, world, to_width)[to_at + k] += ROW(from, world, from_width)[from_at + k];
+  }
+}
+
 // A row of parameters for each world, of those that are given (bits 1, 2, 4, 8) and the scene's.
 KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usual,
                              GLOBAL const real *mass_scale, GLOBAL const real *friction,

@@ -1,0 +1,475 @@
+// What moving a tree does to y . (M acceleration + bias), to its contacts and to other forces, from
+// the leaves to the roots: the adjoint of links.cl, forces.cl and, but for M itself, of mass.cl.
+
+static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)
+{
+  world_block b;
+  b.stride = n->back_numbers * LANES;
+  b.at = NUMS(memory, block, b.stride);
+  b.first = block * LANES;
+  b.last = count - 1;
+  return b;
+}
+
+static int link_back(GLOBAL const world_sizes *n, int i) { return n->at_back_links + LINK_BACK * i; }
+
+// Numbers of two vectors each.
+static vec pair_first(const world_block *k, int at) { return block_get3(k, at); }
+static vec pair_second(const world_block *k, int at) { return block_get3(k, at + 3); }
+
+static void pair_add(const world_block *k, int at, vec first, vec second)
+{
+  block_add3(k, at, first);
+  block_add3(k, at + 3, second);
+}
+
+// Twists of links where joints move by the numbers at `rates`, seen by the tree in b.
+static void back_twists(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        GLOBAL const int *ints, int rates, int place)
+{
+  const vec none = lit3(R(0.0), R(0.0), R(0.0));
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    const int to = link_back(n, i) + place;
+    vec w = none, v = none;
+    if (l.parent >= 0) {
+      const int from = link_back(n, l.parent) + place;
+      w = pair_first(k, from);
+      v = FN(add3)(pair_second(k, from), FN(cross3)(w, block_get3(b, n->at_anchor + 3 * i)));
+    }
+    for (int j = 0; j < l.dofs; ++j) {
+      const vec axis = block_get3(b, n->at_axis + 3 * (l.v + j));
+      const num rate = block_get(k, rates + l.v + j);
+      if (dof_turns(&l, j)) {
+        w = FN(mad3)(axis, rate, w);
+      } else {
+        v = FN(mad3)(axis, rate, v);
+      }
+    }
+    block_put3(k, to, w);
+    block_put3(k, to + 3, FN(add3)(v, FN(cross3)(w, block_get3(b, n->at_arm + 3 * i))));
+  }
+}
+
+// (I a) x c + (I c) x a: what turning a body does to a . I c.
+static vec inertia_turned(const link_mass *m, vec a, vec c)
+{
+  return FN(add3)(FN(cross3)(FN(inertia_times)(m->diagonal, m->products, a), c),
+                  FN(cross3)(FN(inertia_times)(m->diagonal, m->products, c), a));
+}
+
+// What a link's mass adds: y times its inertial force. still: 1 where nothing moves yet, so that the
+// acceleration is the second twist alone and its cotangents are that twist's.
+static void mass_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                      GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
+                      int still)
+{
+  const int at = link_back(n, i);
+  const link_mass m = mass_of(b, n, reals, i);
+  const num scale = parameter_get(b, parameters, PARAMETERS(n->links, n->pairs), i, shared);
+  const vec c = m.com, none = lit3(R(0.0), R(0.0), R(0.0));
+  const vec w = still ? none : block_get3(b, n->at_velocity + 6 * i);
+  const vec alpha = still ? pair_first(k, at + LINK_BACK_TWIST_Z)
+                          : block_get3(b, n->at_acceleration + 6 * i);
+  const vec a = still ? pair_second(k, at + LINK_BACK_TWIST_Z)
+                      : block_get3(b, n->at_acceleration + 6 * i + 3);
+  const vec yw = pair_first(k, at + LINK_BACK_TWIST_Y), yv = pair_second(k, at + LINK_BACK_TWIST_Y);
+  const vec u = FN(add3)(yv, FN(cross3)(yw, c)), f = FN(scale3)(FN(carried)(a, alpha, w, c), m.mass);
+  const vec spin = FN(inertia_times)(m.diagonal, m.products, w);
+  const vec turn = FN(add3)(FN(inertia_times)(m.diagonal, m.products, alpha), FN(cross3)(w, spin));
+  block_add(k, n->at_back_parameters + i, n_add(FN(dot3)(u, f), FN(dot3)(yw, turn)));
+  const vec mu = FN(scale3)(u, n_mul(m.mass, scale));
+  const vec fs = FN(scale3)(f, scale);
+  pair_add(k, at + LINK_BACK_Y, FN(add3)(FN(cross3)(c, fs), FN(scale3)(turn, scale)), fs);
+  const vec iy = FN(scale3)(FN(inertia_times)(m.diagonal, m.products, yw), scale);
+  pair_add(k, at + (still ? LINK_BACK_Z : LINK_BACK_A), FN(add3)(FN(cross3)(c, mu), iy), mu);
+  vec c_bar = FN(add3)(FN(cross3)(mu, alpha), FN(cross3)(fs, yw));
+  vec turned = inertia_turned(&m, yw, alpha);
+  if (!still) {
+    const vec wc = FN(cross3)(w, c), z = FN(cross3)(yw, w);
+    const vec by_force = FN(add3)(FN(cross3)(wc, mu), FN(cross3)(c, FN(cross3)(mu, w)));
+    const vec by_spin = FN(add3)(FN(cross3)(spin, yw),
+                                 FN(inertia_times)(m.diagonal, m.products, z));
+    block_add3(k, at + LINK_BACK_V, FN(add3)(by_force, FN(scale3)(by_spin, scale)));
+    c_bar = FN(add3)(c_bar, FN(cross3)(FN(cross3)(mu, w), w));
+    turned = FN(add3)(turned, inertia_turned(&m, w, z));
+  }
+  block_add3(k, at + LINK_BACK_POSE, FN(add3)(FN(cross3)(c, c_bar), FN(scale3)(turned, scale)));
+}
+
+// One link's share of the sweep: from what depends on its motion and place to its joint and its
+// parent. Cotangents of a vector that turns with a link are torques on it.
+static void link_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                       GLOBAL const int *ints, int i, int y, int z, GLOBAL const real *v)
+{
+  const tree_link l = link_at(n, ints, i);
+  const int at = link_back(n, i), own = l.parent >= 0;
+  const int up = link_back(n, own ? l.parent : i);
+  const vec none = lit3(R(0.0), R(0.0), R(0.0));
+  const vec arm = block_get3(b, n->at_arm + 3 * i), anchor = block_get3(b, n->at_anchor + 3 * i);
+  const vec w = block_get3(b, n->at_velocity + 6 * i), alpha = block_get3(b, n->at_acceleration + 6 * i);
+  const vec wp = own ? block_get3(b, n->at_velocity + 6 * l.parent) : none;
+  const vec alpha_p = own ? block_get3(b, n->at_acceleration + 6 * l.parent) : none;
+  const vec ab = pair_second(k, at + LINK_BACK_A);
+  vec alb = pair_first(k, at + LINK_BACK_A);
+  const vec vb = pair_second(k, at + LINK_BACK_V), yvb = pair_second(k, at + LINK_BACK_Y);
+  const vec zvb = pair_second(k, at + LINK_BACK_Z), gx = pair_second(k, at + LINK_BACK_POSE);
+  vec turn = pair_first(k, at + LINK_BACK_POSE);
+  const vec yw = pair_first(k, at + LINK_BACK_TWIST_Y), zw = pair_first(k, at + LINK_BACK_TWIST_Z);
+  // by the arm
+  alb = FN(add3)(alb, FN(cross3)(arm, ab));
+  const vec aw = FN(cross3)(ab, w);
+  const vec wb = FN(add3)(FN(add3)(pair_first(k, at + LINK_BACK_V), FN(cross3)(arm, vb)),
+                          FN(add3)(FN(cross3)(FN(cross3)(w, arm), ab), FN(cross3)(arm, aw)));
+  const vec ywb = FN(add3)(pair_first(k, at + LINK_BACK_Y), FN(cross3)(arm, yvb));
+  const vec zwb = FN(add3)(pair_first(k, at + LINK_BACK_Z), FN(cross3)(arm, zvb));
+  vec arm_bar = FN(add3)(FN(cross3)(vb, w), FN(add3)(FN(cross3)(ab, alpha), FN(cross3)(aw, w)));
+  arm_bar = FN(add3)(arm_bar, FN(add3)(FN(cross3)(yvb, yw), FN(cross3)(zvb, zw)));
+  arm_bar = FN(add3)(arm_bar, gx);
+  turn = FN(add3)(turn, FN(cross3)(arm, arm_bar));
+  // by the joint
+  vec spins = none, runs = none;
+  for (int j = 0; j < l.dofs; ++j) {
+    const int dof = l.v + j, turns = dof_turns(&l, j);
+    const vec axis = block_get3(b, n->at_axis + 3 * dof);
+    const num rate = row_get(b, v, n->nv, dof), ry = block_get(k, y + dof), rz = block_get(k, z + dof);
+    const vec with = turns ? FN(cross3)(alb, wp) : FN(scale3)(FN(cross3)(ab, wp), n_lit(R(2.0)));
+    const vec by_rate = FN(add3)(turns ? wb : vb, with);
+    block_add(k, n->at_back_v + dof, FN(dot3)(axis, by_rate));
+    vec axis_bar = FN(mad3)(turns ? ywb : yvb, ry, FN(scale3)(by_rate, rate));
+    axis_bar = FN(mad3)(turns ? zwb : zvb, rz, axis_bar);
+    axis_bar = FN(mad3)(turns ? alb : ab, rz, axis_bar);
+    if (!(l.type == JOINT_IS_FREE && j < 3)) {
+      turn = FN(add3)(turn, FN(cross3)(axis, axis_bar));
+    }
+    spins = turns ? FN(mad3)(axis, rate, spins) : spins;
+    runs = turns ? runs : FN(mad3)(axis, rate, runs);
+  }
+  for (int j = 0; j < l.dofs; ++j) {
+    const vec axis = block_get3(b, n->at_axis + 3 * (l.v + j));
+    const vec by = dof_turns(&l, j) ? turn : l.type == JOINT_IS_FREE ? gx : arm_bar;
+    block_add(k, n->at_back_q + l.v + j, FN(dot3)(axis, by));
+  }
+  if (!own) {
+    block_add3(k, n->at_back_parameters + n->links + 2 * n->pairs, FN(neg3)(ab));
+    return;
+  }
+  // by the anchor, which turns with the parent
+  const vec awp = FN(cross3)(ab, wp);
+  vec anchor_bar = FN(add3)(FN(cross3)(ab, alpha_p), FN(cross3)(awp, wp));
+  anchor_bar = FN(add3)(anchor_bar, FN(add3)(FN(cross3)(vb, wp), gx));
+  anchor_bar = FN(add3)(anchor_bar, FN(cross3)(yvb, pair_first(k, up + LINK_BACK_TWIST_Y)));
+  anchor_bar = FN(add3)(anchor_bar, FN(cross3)(zvb, pair_first(k, up + LINK_BACK_TWIST_Z)));
+  vec wp_bar = FN(add3)(wb, FN(cross3)(anchor, vb));
+  wp_bar = FN(add3)(wp_bar, FN(add3)(FN(cross3)(FN(cross3)(wp, anchor), ab), FN(cross3)(anchor, awp)));
+  wp_bar = FN(add3)(wp_bar, FN(add3)(FN(cross3)(spins, alb),
+                                     FN(scale3)(FN(cross3)(runs, ab), n_lit(R(2.0)))));
+  pair_add(k, up + LINK_BACK_A, FN(add3)(alb, FN(cross3)(anchor, ab)), ab);
+  pair_add(k, up + LINK_BACK_V, wp_bar, vb);
+  pair_add(k, up + LINK_BACK_Y, FN(add3)(ywb, FN(cross3)(anchor, yvb)), yvb);
+  pair_add(k, up + LINK_BACK_Z, FN(add3)(zwb, FN(cross3)(anchor, zvb)), zvb);
+  pair_add(k, up + LINK_BACK_POSE, FN(add3)(turn, FN(cross3)(anchor, anchor_bar)), gx);
+}
+
+static void back_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                       GLOBAL const int *ints, int y, int z, GLOBAL const real *v)
+{
+  for (int i = n->links - 1; i >= 0; --i) {
+    link_sweep(b, k, n, ints, i, y, z, v);
+  }
+}
+
+static void back_clear(const world_block *k, GLOBAL const world_sizes *n)
+{
+  for (int i = 0; i < n->links; ++i) {
+    for (int j = LINK_BACK_Y; j < LINK_BACK; ++j) {
+      block_put(k, link_back(n, i) + j, n_lit(R(0.0)));
+    }
+  }
+}
+
+// ---- groups ----
+
+typedef struct link_wrench {
+  vec moment, force;
+} link_wrench;
+
+static link_wrench wrench_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *backs,
+                        int group, int place)
+{
+  const int width = GROUP_BACK * n->groups, at = GROUP_BACK * group + place;
+  link_wrench w;
+  w.moment = row_get3(b, backs, width, at);
+  w.force = row_get3(b, backs, width, at + 3);
+  return w;
+}
+
+// A wrench about c that asks for a link's twist at c.
+static void wrench_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        int link, num sign, vec c, const link_wrench *w, vec turn, int place)
+{
+  if (link >= 0) {
+    const vec r = FN(sub3)(c, block_get3(b, n->at_origin + 3 * link));
+    const vec force = FN(scale3)(w->force, sign);
+    const vec moment = FN(add3)(FN(scale3)(w->moment, sign), FN(cross3)(r, force));
+    pair_add(k, link_back(n, link) + place, moment, force);
+    block_add3(k, link_back(n, link) + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
+  }
+}
+
+static void group_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                       GLOBAL const int *ints, GLOBAL const real *backs, int group)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g));
+  const link_wrench by[3] = {wrench_of(b, n, backs, group, BACK_MULTIPLIER),
+                        wrench_of(b, n, backs, group, BACK_ACCELERATION),
+                        wrench_of(b, n, backs, group, BACK_VELOCITY)};
+  for (int side = 0; side < 2; ++side) {
+    const int link = g[side ? GROUP_B : GROUP_A];
+    if (link >= 0) {
+      const int at = link_back(n, link);
+      const num sign = n_lit(side ? R(-1.0) : R(1.0));
+      const link_wrench pose = wrench_of(b, n, backs, group, side ? BACK_POSE_B : BACK_POSE_A);
+      // The tree has minus the multiplier.
+      wrench_back(b, k, n, link, n_neg(sign), c, &by[0], pair_first(k, at + LINK_BACK_TWIST_Y),
+                  LINK_BACK_Y);
+      wrench_back(b, k, n, link, sign, c, &by[1], pair_first(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
+      wrench_back(b, k, n, link, sign, c, &by[2], block_get3(b, n->at_velocity + 6 * link),
+                  LINK_BACK_V);
+      pair_add(k, at + LINK_BACK_POSE, pose.moment, pose.force);
+    }
+  }
+  const int pair = n->at_back_parameters + n->links + g[GROUP_PAIR];
+  block_add(k, pair, row_get(b, backs, GROUP_BACK * n->groups, GROUP_BACK * group + BACK_FRICTION));
+  block_add(k, pair + n->pairs,
+            row_get(b, backs, GROUP_BACK * n->groups, GROUP_BACK * group + BACK_STIFFNESS));
+}
+
+// ---- other forces ----
+
+// Of minus y times them, as the tree has it.
+static void forces_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
+                        GLOBAL const real *v, GLOBAL const real *u)
+{
+  for (int i = 0; i < n->nv; ++i) {
+    const real damping = reals[n->at_dof_reals + DOF_REALS * i + DOF_DAMPING];
+    block_add(k, n->at_back_v + i, n_scale(block_get(k, n->at_back_y + i), damping));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    const real stiffness = reals[n->at_link_reals + LINK_REALS * i + LINK_STIFFNESS];
+    if (stiffness != R(0.0) && l.type == JOINT_IS_BALL) {
+      const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
+      const vec by = FN(exponential_rate)(FN(neg3)(s), block_get3(k, n->at_back_y + l.v));
+      block_add3(k, n->at_back_q + l.v, FN(scale3)(by, n_lit(stiffness)));
+    } else if (stiffness != R(0.0)) {
+      block_add(k, n->at_back_q + l.v, n_scale(block_get(k, n->at_back_y + l.v), stiffness));
+    }
+  }
+  for (int i = 0; i < n->nu; ++i) {
+    GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
+    GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
+    const real gear = own[ACTUATOR_GEAR], kp = own[ACTUATOR_KP], kv = own[ACTUATOR_KV];
+    lane within;
+    actuator_force(b, n, ints, reals, i, q, v, u, &within);
+    const num y = n_times(n_scale(block_get(k, n->at_back_y + a[ACTUATOR_V]), -gear), within);
+    const int kind = a[ACTUATOR_KIND];
+    block_put(k, n->at_back_u + i, n_scale(y, kind == 1 ? kp : kind == 2 ? kv : R(1.0)));
+    if (kind == 1) {
+      block_add(k, n->at_back_q + a[ACTUATOR_V], n_scale(y, -kp * gear));
+    }
+    if (kind) {
+      block_add(k, n->at_back_v + a[ACTUATOR_V], n_scale(y, -kv * gear));
+    }
+  }
+}
+
+// ---- where links can move against each other ----
+
+// One sweep of -y M z, and of the wrench w on the twist that y gives a group, or no group (-1).
+static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y, int z,
+                        int group, const link_wrench *w)
+{
+  back_clear(k, n);
+  back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
+  back_twists(b, k, n, ints, z, LINK_BACK_TWIST_Z);
+  for (int i = 0; i < n->links; ++i) {
+    mass_back(b, k, n, reals, parameters, shared, i, 1);
+  }
+  if (group >= 0) {
+    GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+    const vec c = block_get3(b, n->at_origin + 3 * group_centre(g));
+    for (int side = 0; side < 2; ++side) {
+      const int link = g[side ? GROUP_B : GROUP_A];
+      if (link >= 0) {
+        wrench_back(b, k, n, link, n_lit(side ? R(-1.0) : R(1.0)), c, w,
+                    pair_first(k, link_back(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+      }
+    }
+  }
+  back_sweep(b, k, n, ints, y, z, v);
+}
+
+// inv(M) of what is at at_free, to `to` of the block's numbers.
+static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, int to)
+{
+  block_solve(b, n->nv, n->at_factor, n->at_free);
+  for (int i = 0; i < n->nv; ++i) {
+    block_put(k, to + i, block_get(b, n->at_free + i));
+  }
+}
+
+// S : X inv(M) X' of a group's cotangent S of its mobility.
+static void mobility_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                          GLOBAL const int *ints, GLOBAL const real *reals,
+                          GLOBAL const real *parameters, int shared, GLOBAL const real *v,
+                          GLOBAL const real *backs, int group)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  const int nv = n->nv, x = n->at_columns;
+  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g)), none = lit3(R(0.0), R(0.0), R(0.0));
+  for (int l = 0; l < 6; ++l) { // inv(M) X'
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, n->at_free + i, n_lit(R(0.0)));
+    }
+    for (int i = 0; i < g[GROUP_DOFS]; ++i) {
+      GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * (g[GROUP_DOF_AT] + i);
+      num column[6];
+      mover_column(b, n, ints, mover, c, column);
+      block_put(b, n->at_free + mover[MOVER_DOF], column[l]);
+    }
+    block_solve(b, nv, n->at_factor, n->at_free);
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, x + 6 * i + l, block_get(b, n->at_free + i));
+    }
+  }
+  for (int l = 0; l < 6; ++l) {
+    const num two = n_lit(R(-2.0)), zero = n_lit(R(0.0));
+    const vec unit = FN(make)(l % 3 == 0 ? two : zero, l % 3 == 1 ? two : zero, l % 3 == 2 ? two : zero);
+    const link_wrench w = {l < 3 ? unit : none, l < 3 ? none : unit};
+    for (int i = 0; i < nv; ++i) {
+      num sum = zero;
+      for (int m = 0; m < 6; ++m) {
+        const int high = l > m ? l : m, low = l + m - high;
+        const int at = GROUP_BACK * group + BACK_MOBILITY + high * (high + 1) / 2 + low;
+        sum = n_mad(row_get(b, backs, GROUP_BACK * n->groups, at), block_get(b, x + 6 * i + m), sum);
+      }
+      block_put(k, n->at_back_y + i, n_neg(sum));
+      block_put(k, n->at_back_z + i, block_get(b, x + 6 * i + l));
+    }
+    still_sweep(b, k, n, ints, reals, parameters, shared, v, n->at_back_y, n->at_back_z, group, &w);
+  }
+}
+
+// Of a cotangent of the diagonal of inv(M).
+static void weights_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                         GLOBAL const int *ints, GLOBAL const real *reals,
+                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
+                         GLOBAL const real *row_back)
+{
+  const int nv = n->nv;
+  for (int row = 0; row < n->rows; ++row) {
+    const int dof = (ints + n->at_rows + ROW_INTS * row)[ROW_V];
+    if (row && (ints + n->at_rows + ROW_INTS * (row - 1))[ROW_V] == dof) {
+      continue; // an upper limit behind a lower one
+    }
+    const num bar = row_get(b, row_back, ROW_BACK * nv, ROW_BACK_WEIGHT * nv + dof);
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, n->at_free + i, n_lit(i == dof ? R(1.0) : R(0.0)));
+    }
+    solve_to(b, k, n, n->at_back_z);
+    for (int i = 0; i < nv; ++i) {
+      block_put(k, n->at_back_y + i, n_neg(n_mul(bar, block_get(k, n->at_back_z + i))));
+    }
+    still_sweep(b, k, n, ints, reals, parameters, shared, v, n->at_back_y, n->at_back_z, -1,
+                (const link_wrench *)0);
+  }
+}
+
+// ---- kernels ----
+
+// From poses of a group's bodies to its links: `gradient` (worlds, 7) of the body of side 0 or 1.
+ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                     GLOBAL real *scratch, GLOBAL const real *body, int at, int group,
+                                     int side, GLOBAL const real *gradient, GLOBAL real *backs,
+                                     int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int link = (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
+  if (b.first > b.last || link < 0) {
+    return;
+  }
+  const int width = GROUP_BACK * n->groups;
+  const int to = GROUP_BACK * group + (side ? BACK_POSE_B : BACK_POSE_A);
+  const FN(quaternion) of = block_quaternion(&b, n->at_quaternion + 4 * link);
+  const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + at + 3));
+  const vec force = row_get3(&b, gradient, 7, 0), g = row_get3(&b, gradient, 7, 4);
+  const num gw = row_get(&b, gradient, 7, 3);
+  const vec turned = FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
+  const vec moment = FN(mad3)(turned, n_lit(R(0.5)),
+                              FN(cross3)(FN(quaternion_rotate)(of, real3(body + at)), force));
+  row_put3(&b, backs, width, to, moment);
+  row_put3(&b, backs, width, to + 3, force);
+}
+
+// From multipliers y and what contacts and rows ask for to cotangents of q and v (in the place of
+// `state`, 2 nv each), controls, and, added, parameters. What the step's end has left of them is in
+// the block: see world_euler_back.
+ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *q,
+                                    GLOBAL const real *v, GLOBAL const real *u,
+                                    GLOBAL const real *acceleration, GLOBAL const real *y,
+                                    GLOBAL const real *parameters, int shared,
+                                    GLOBAL const real *backs, GLOBAL const real *row_back,
+                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *state,
+                                    GLOBAL real *controls, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(&k, n->at_back_y + i, n_neg(row_get(&b, y, nv, i)));
+    block_put(&k, n->at_back_z + i, row_get(&b, acceleration, nv, i));
+    block_add(&k, n->at_back_q + i, row_get(&b, row_back, ROW_BACK * nv, i));
+    block_add(&k, n->at_back_v + i, row_get(&b, row_back, ROW_BACK * nv, nv + i));
+  }
+  back_clear(&k, n);
+  back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
+  back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
+  tree_accelerations(&b, n, ints, v, acceleration, gravity_of(&b, n, parameters, shared));
+  for (int i = 0; i < n->links; ++i) {
+    mass_back(&b, &k, n, reals, parameters, shared, i, 0);
+  }
+  for (int i = 0; i < n->groups; ++i) {
+    group_back(&b, &k, n, ints, backs, i);
+  }
+  back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
+  forces_back(&b, &k, n, ints, reals, q, v, u);
+  if (n->damped) { // y' M(q) (the step's acceleration - the solver's)
+    still_sweep(&b, &k, n, ints, reals, parameters, shared, v, n->at_back_slow, n->at_back_less, -1,
+                (const link_wrench *)0);
+  }
+  if (n->at_columns != n->numbers) {
+    block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+    for (int i = 0; i < n->groups; ++i) {
+      mobility_back(&b, &k, n, ints, reals, parameters, shared, v, backs, i);
+    }
+    if (n->exact) {
+      weights_back(&b, &k, n, ints, reals, parameters, shared, v, row_back);
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    row_put(&b, state, 2 * nv, i, block_get(&k, n->at_back_q + i));
+    row_put(&b, state, 2 * nv, nv + i, block_get(&k, n->at_back_v + i));
+  }
+  for (int i = 0; i < n->nu; ++i) {
+    row_put(&b, controls, n->nu, i, block_get(&k, n->at_back_u + i));
+  }
+}

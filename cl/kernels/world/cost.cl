@@ -1,0 +1,389 @@
+// What a world's solver has, and the cost of its contacts, limits and friction losses.
+
+#define SUMS_WRENCH 6                // moment, force
+#define SUMS_BLOCK 21                // of the (6, 6) curvature
+#define SUMS (SUMS_WRENCH + SUMS_BLOCK)
+#define ROW_TERM_D 0
+#define ROW_TERM_REF 1
+#define ROW_TERMS 2
+#define VECTOR_FREE 0
+#define VECTOR_ACC 1
+#define VECTOR_STEP 2
+#define VECTOR_GRADIENT 3
+#define VECTOR_SCALE 4
+#define VECTOR_PUSH 5                // J' lambda
+#define VECTOR_TURN 6                // M (acc - free)
+#define VECTOR_ALONG 7               // M step
+#define VECTORS 8
+
+// What a work-item has of its world.
+typedef struct newton {
+  GLOBAL const world_sizes *n;
+  GLOBAL const int *ints;
+  GLOBAL const real *reals, *parameters;
+  int shared, world;
+  world_one tree;
+  GLOBAL const real *contacts;
+  GLOBAL const int *marks;
+  GLOBAL real *columns, *hessian, *vectors, *row_terms;
+} newton;
+
+static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
+
+static real mass_entry(const newton *s, int i, int k)
+{
+  const int nv = s->n->nv;
+  return one_real(&s->tree, s->n->at_mass + (i > k ? i * nv + k : k * nv + i));
+}
+
+static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
+{
+  for (int i = 0; i < s->n->nv; ++i) {
+    real sum = R(0.0);
+    for (int k = 0; k < s->n->nv; ++k) {
+      sum += mass_entry(s, i, k) * x[k];
+    }
+    out[i] = sum;
+  }
+}
+
+static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
+{
+  real sum = R(0.0);
+  for (int i = 0; i < count; ++i) {
+    sum += a[i] * b[i];
+  }
+  return sum;
+}
+
+// ---- a group's contacts ----
+
+typedef struct newton_group {
+  GLOBAL const int *ints;
+  GLOBAL const real *rows;
+  int plane, count;
+  cone_of cone;
+} newton_group;
+
+static newton_group newton_group_of(const newton *s, int group)
+{
+  newton_group g;
+  g.ints = s->ints + s->n->at_groups + GROUP_INTS * group;
+  g.plane = g.ints[GROUP_PLANE];
+  g.rows = s->contacts + (size_t)CONTACT_PLANES * g.ints[GROUP_AT];
+  g.count = s->marks[GROUP_MARKS * group + SEGMENTS_MOST];
+  const int pair = g.ints[GROUP_PAIR];
+  const pair_parameters p = parameters_of(s->n, s->parameters, s->world, pair, s->shared);
+  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * group;
+  g.cone.friction = lane_first(p.friction);
+  g.cone.root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));
+  g.cone.mu = g.cone.friction / g.cone.root;
+  g.cone.length = lane_first(lane_sqrt(lane_lit(R(1.0) + g.cone.mu * g.cone.mu)));
+  g.cone.tau = s->reals[WORLD_CONE_SMOOTHING];
+  g.cone.kind = reals[GROUP_FLAT] != R(0.0) ? 2 : s->n->pyramidal ? 1 : 0;
+  return g;
+}
+
+// The twist of a group's links against each other where joints move by x.
+static void group_twist(const newton *s, const newton_group *g, GLOBAL const real *x, real out[6])
+{
+  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g->ints[GROUP_DOF_AT];
+  GLOBAL const real *column = s->columns + 6 * g->ints[GROUP_DOF_AT];
+  for (int i = 0; i < 6; ++i) {
+    out[i] = R(0.0);
+  }
+  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+    const real rate = x[mover[MOVER_INTS * k + MOVER_DOF]];
+    for (int i = 0; i < 6; ++i) {
+      out[i] += column[6 * k + i] * rate;
+    }
+  }
+}
+
+typedef struct contact_block {
+  vec3_r p, f[3];
+  lane ref[3], d;
+} contact_block;
+
+static ilane lanes_before(int first, int count)
+{
+  real on[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    on[l] = first + l < count ? R(1.0) : R(0.0);
+  }
+  return lane_load(on) > lane_lit(R(0.5));
+}
+
+static vec3_r select3(ilane mask, vec3_r v)
+{
+  const lane zero = lane_lit(R(0.0));
+  return make_r(lane_select(mask, v.x, zero), lane_select(mask, v.y, zero),
+                lane_select(mask, v.z, zero));
+}
+
+// Lanes behind the last contact hold what another world left there: they get zeros.
+static contact_block block_of(const newton_group *g, int first)
+{
+  GLOBAL const real *row = g->rows + first;
+  const int plane = g->plane;
+  contact_block c;
+  c.p = load3(row + CONTACT_POINT * plane, 0, plane);
+  for (int k = 0; k < 3; ++k) {
+    c.f[k] = load3(row + (CONTACT_FRAME + 3 * k) * plane, 0, plane);
+    c.ref[k] = load(row + (CONTACT_REFERENCE + k) * plane, 0);
+  }
+  c.d = load(row + CONTACT_D * plane, 0);
+  if (first + LANES > g->count) {
+    const ilane mask = lanes_before(first, g->count);
+    const lane zero = lane_lit(R(0.0));
+    c.p = select3(mask, c.p);
+    for (int k = 0; k < 3; ++k) {
+      c.f[k] = select3(mask, c.f[k]);
+      c.ref[k] = lane_select(mask, c.ref[k], zero);
+    }
+    c.d = lane_select(mask, c.d, zero);
+  }
+  return c;
+}
+
+static void block_moves(const contact_block *c, const real t[6], lane out[3])
+{
+  const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
+  const vec3_r v = make_r(lane_lit(t[3]), lane_lit(t[4]), lane_lit(t[5]));
+  const vec3_r u = add3_r(v, cross3_r(w, c->p));
+  for (int k = 0; k < 3; ++k) {
+    out[k] = dot3_r(c->f[k], u);
+  }
+}
+
+// The block from contact `first` on, its own acceleration j where links move by the twist t (less
+// the reference's), and its terms there.
+typedef struct contact_there {
+  contact_block c;
+  lane j[3];
+  contact_terms e;
+} contact_there;
+
+static contact_there contact_at(const newton_group *g, int first, const real t[6])
+{
+  contact_there r;
+  r.c = block_of(g, first);
+  block_moves(&r.c, t, r.j);
+  for (int k = 0; k < 3; ++k) {
+    r.j[k] -= r.c.ref[k];
+  }
+  terms_of(&g->cone, r.j, &r.e);
+  return r;
+}
+
+static real group_cost(const newton *s, int group, GLOBAL const real *x)
+{
+  const newton_group g = newton_group_of(s, group);
+  real t[6];
+  lane sum = lane_lit(R(0.0));
+  group_twist(s, &g, x, t);
+  for (int first = 0; first < g.count; first += LANES) {
+    const contact_there at = contact_at(&g, first, t);
+    sum += at.c.d * at.e.cost;
+  }
+  return lane_sum(sum);
+}
+
+// Slope and curvature of the cost along `along`, `at` of it from x.
+static void group_slope(const newton *s, int group, GLOBAL const real *x, GLOBAL const real *along,
+                        real at, real out[2])
+{
+  const newton_group g = newton_group_of(s, group);
+  real t[6], dt[6];
+  lane slope = lane_lit(R(0.0)), bend = slope;
+  group_twist(s, &g, x, t);
+  group_twist(s, &g, along, dt);
+  for (int first = 0; first < g.count; first += LANES) {
+    const contact_block c = block_of(&g, first);
+    contact_terms e;
+    lane j[3], d[3];
+    block_moves(&c, t, j);
+    block_moves(&c, dt, d);
+    for (int k = 0; k < 3; ++k) {
+      j[k] = j[k] - c.ref[k] + at * d[k];
+    }
+    terms_of(&g.cone, j, &e);
+    slope += c.d * (e.g[0] * d[0] + e.g[1] * d[1] + e.g[2] * d[2]);
+    bend += c.d * (e.h[0] * d[0] * d[0] + e.h[3] * d[1] * d[1] + e.h[5] * d[2] * d[2] +
+                   R(2.0) * (e.h[1] * d[0] * d[1] + e.h[2] * d[0] * d[2] + e.h[4] * d[1] * d[2]));
+  }
+  out[0] += lane_sum(slope);
+  out[1] += lane_sum(bend);
+}
+
+// The wrench of a group's contacts on link a, about the centre, and with `curved` its derivative
+// by minus the twist: moments first, the lower triangle row by row.
+static void group_wrench(const newton *s, int group, GLOBAL const real *x, int curved,
+                         real out[SUMS])
+{
+  const newton_group g = newton_group_of(s, group);
+  const int some = curved ? SUMS : SUMS_WRENCH;
+  real t[6];
+  lane sum[SUMS];
+  for (int i = 0; i < SUMS; ++i) {
+    sum[i] = lane_lit(R(0.0));
+  }
+  group_twist(s, &g, x, t);
+  for (int first = 0; first < g.count; first += LANES) {
+    const contact_there there = contact_at(&g, first, t);
+    const contact_block c = there.c;
+    const contact_terms e = there.e;
+    vec3_r force = scale3_r(c.f[0], -c.d * e.g[0]);
+    force = mad3_r(c.f[1], -c.d * e.g[1], mad3_r(c.f[2], -c.d * e.g[2], force));
+    const vec3_r moment = cross3_r(c.p, force);
+    sum[0] += moment.x;
+    sum[1] += moment.y;
+    sum[2] += moment.z;
+    sum[3] += force.x;
+    sum[4] += force.y;
+    sum[5] += force.z;
+    if (curved) {
+      // rows of W: of each frame vector its moment, then itself
+      vec3_r m[3], gm[3], gf[3];
+      const lane h[9] = {e.h[0], e.h[1], e.h[2], e.h[1], e.h[3], e.h[4], e.h[2], e.h[4], e.h[5]};
+      for (int k = 0; k < 3; ++k) {
+        m[k] = cross3_r(c.p, c.f[k]);
+      }
+      for (int k = 0; k < 3; ++k) {
+        gm[k] = mad3_r(m[0], c.d * h[3 * k], mad3_r(m[1], c.d * h[3 * k + 1],
+                                                    scale3_r(m[2], c.d * h[3 * k + 2])));
+        gf[k] = mad3_r(c.f[0], c.d * h[3 * k], mad3_r(c.f[1], c.d * h[3 * k + 1],
+                                                      scale3_r(c.f[2], c.d * h[3 * k + 2])));
+      }
+      for (int k = 0; k < 3; ++k) {
+        const lane row[6] = {m[k].x, m[k].y, m[k].z, c.f[k].x, c.f[k].y, c.f[k].z};
+        const lane of[6] = {gm[k].x, gm[k].y, gm[k].z, gf[k].x, gf[k].y, gf[k].z};
+        int at = SUMS_WRENCH;
+        for (int i = 0; i < 6; ++i) {
+          for (int l = 0; l <= i; ++l) {
+            sum[at++] += row[i] * of[l];
+          }
+        }
+      }
+    }
+  }
+  for (int i = 0; i < some; ++i) {
+    out[i] = lane_sum(sum[i]);
+  }
+}
+
+// Adds what a group's wrench does to joints.
+static void add_wrench(const newton *s, int group, const real push[6], real factor,
+                       GLOBAL real *out)
+{
+  GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
+  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
+  GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
+  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
+    real sum = R(0.0);
+    for (int i = 0; i < 6; ++i) {
+      sum += column[6 * k + i] * push[i];
+    }
+    out[mover[MOVER_INTS * k + MOVER_DOF]] += factor * sum;
+  }
+}
+
+static void add_curvature(const newton *s, int group, const real sums[SUMS])
+{
+  const int nv = s->n->nv;
+  GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
+  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
+  GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
+  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
+    real row[6];
+    for (int i = 0; i < 6; ++i) {
+      row[i] = R(0.0);
+      for (int l = 0; l < 6; ++l) {
+        const int low = MIN_INT(i, l), high = i + l - low;
+        row[i] += sums[SUMS_WRENCH + high * (high + 1) / 2 + low] * column[6 * k + l];
+      }
+    }
+    const int dof = mover[MOVER_INTS * k + MOVER_DOF];
+    for (int m = 0; m < g[GROUP_DOFS]; ++m) {
+      const int other = mover[MOVER_INTS * m + MOVER_DOF];
+      real sum = R(0.0);
+      for (int i = 0; i < 6; ++i) {
+        sum += row[i] * column[6 * m + i];
+      }
+      if (other <= dof) {
+        s->hessian[dof * nv + other] += sum;
+      }
+    }
+  }
+}
+
+// ---- rows on one degree of freedom ----
+
+typedef struct row_terms_of {
+  real cost, slope, bend;
+} row_terms_of;
+
+// j: J acc - ref, which of an upper limit has J = -1.
+static row_terms_of single_terms(const newton *s, int row, real acc)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
+  GLOBAL const real *t = s->row_terms + ROW_TERMS * row;
+  const real tau = s->reals[WORLD_CONE_SMOOTHING], d = t[ROW_TERM_D];
+  const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  const real j = side * acc - t[ROW_TERM_REF];
+  row_terms_of r = {R(0.0), R(0.0), R(0.0)};
+  if (d == R(0.0)) {
+    return r;
+  }
+  if (of[ROW_KIND] == ROW_LOSS) {
+    const real knee = own[ROW_END] / d;
+    const penalty a = penalty_of(lane_lit(j - knee), tau), b = penalty_of(lane_lit(-j - knee), tau);
+    r.cost = R(0.5) * d * (j * j - lane_first(a.value) - lane_first(b.value));
+    r.slope = R(0.5) * d * (R(2.0) * j - lane_first(a.slope) + lane_first(b.slope));
+    r.bend = R(0.5) * d * (R(2.0) - lane_first(a.bend) - lane_first(b.bend));
+    return r;
+  }
+  const penalty p = penalty_of(lane_lit(-j), tau);
+  r.cost = R(0.5) * d * lane_first(p.value);
+  r.slope = R(-0.5) * d * side * lane_first(p.slope);
+  r.bend = R(0.5) * d * lane_first(p.bend);
+  return r;
+}
+
+static int row_dof(const newton *s, int row)
+{
+  return (s->ints + s->n->at_rows + ROW_INTS * row)[ROW_V];
+}
+
+// The diagonal of inv(M) that a row is held to have.
+static real row_weight(const newton *s, int row)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  return s->n->exact ? one_real(&s->tree, s->n->at_row_weights + of[ROW_V])
+                     : (s->reals + s->n->at_row_reals + ROW_REALS * row)[ROW_WEIGHT];
+}
+
+static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real *v)
+{
+  GLOBAL const world_sizes *n = s->n;
+  for (int i = 0; i < n->rows; ++i) {
+    GLOBAL const int *of = s->ints + n->at_rows + ROW_INTS * i;
+    GLOBAL const real *own = s->reals + n->at_row_reals + ROW_REALS * i;
+    GLOBAL real *t = s->row_terms + ROW_TERMS * i;
+    const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+    const real smooth = s->reals[WORLD_LIMIT_SMOOTHING];
+    real r = R(0.0), a = R(1.0);
+    if (of[ROW_KIND] != ROW_LOSS) {
+      r = side * (q[of[ROW_Q]] - own[ROW_END]);
+      a = r < R(0.0) ? R(1.0) : R(0.0);
+      if (smooth > R(0.0)) {
+        a = lane_first(sigmoid_r(lane_lit(-r / smooth)));
+      }
+    }
+    const real imp = lane_first(impedance_r(own + ROW_SOFT, lane_lit(r)));
+    t[ROW_TERM_D] = lane_first(row_stiffness_r(lane_lit(a * imp), lane_lit(row_weight(s, i))));
+    t[ROW_TERM_REF] = -own[ROW_SOFT + SOFT_B] * side * v[of[ROW_V]] -
+                      (of[ROW_KIND] == ROW_LOSS ? R(0.0) : own[ROW_SOFT + SOFT_K] * imp * r);
+  }
+}

@@ -1,0 +1,118 @@
+// Inverse dynamics, and what else moves joints: springs, dampers, actuators.
+
+// ---- inverse dynamics ----
+
+// What acts on each link for the accelerations that are there: force, and moment about its origin.
+static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                        GLOBAL const real *parameters, int shared)
+{
+  const int width = PARAMETERS(n->links, n->pairs);
+  for (int i = 0; i < n->links; ++i) {
+    const link_mass m = mass_of(b, n, reals, i);
+    const num scale = parameter_get(b, parameters, width, i, shared);
+    const vec w = block_get3(b, n->at_velocity + 6 * i);
+    const vec alpha = block_get3(b, n->at_acceleration + 6 * i);
+    const vec a = FN(carried)(block_get3(b, n->at_acceleration + 6 * i + 3), alpha, w, m.com);
+    const vec force = FN(scale3)(a, n_mul(m.mass, scale));
+    const vec spin = FN(inertia_times)(m.diagonal, m.products, w);
+    const vec turn = FN(add3)(FN(inertia_times)(m.diagonal, m.products, alpha), FN(cross3)(w, spin));
+    block_put3(b, n->at_force + 6 * i, force);
+    block_put3(b, n->at_force + 6 * i + 3,
+               FN(add3)(FN(cross3)(m.com, force), FN(scale3)(turn, scale)));
+  }
+}
+
+// Sums forces towards the roots; leaves what each degree of freedom must do, without armature, in
+// `out`.
+static void tree_gather(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        int out)
+{
+  for (int i = n->links - 1; i >= 0; --i) {
+    const tree_link l = link_at(n, ints, i);
+    const vec force = block_get3(b, n->at_force + 6 * i);
+    const vec arm = block_get3(b, n->at_arm + 3 * i);
+    const vec moment = FN(add3)(block_get3(b, n->at_force + 6 * i + 3), FN(cross3)(arm, force));
+    for (int k = 0; k < l.dofs; ++k) {
+      const vec axis = block_get3(b, n->at_axis + 3 * (l.v + k));
+      block_put(b, out + l.v + k, FN(dot3)(axis, dof_turns(&l, k) ? moment : force));
+    }
+    if (l.parent >= 0) {
+      const vec anchor = block_get3(b, n->at_anchor + 3 * i);
+      block_add3(b, n->at_force + 6 * l.parent, force);
+      block_add3(b, n->at_force + 6 * l.parent + 3,
+                 FN(add3)(moment, FN(cross3)(anchor, force)));
+    }
+  }
+}
+
+// ---- other forces ----
+
+static void add_springs(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *q, int out)
+{
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
+    const real k = own[LINK_STIFFNESS];
+    if (k != R(0.0) && l.type == JOINT_IS_BALL) {
+      const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
+      block_add3(b, out + l.v, FN(scale3)(s, n_lit(-k)));
+    } else if (k != R(0.0)) {
+      block_add(b, out + l.v, n_scale(n_shift(row_get(b, q, n->nq, l.q), -own[LINK_REST]), -k));
+    }
+  }
+}
+
+// Force of an actuator before its gear, and by lanes 1 where it is not at a limit.
+static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                          GLOBAL const real *reals, int i, GLOBAL const real *q,
+                          GLOBAL const real *v, GLOBAL const real *u, lane *within)
+{
+  GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
+  GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
+  const real gear = own[ACTUATOR_GEAR];
+  num f = row_get(b, u, n->nu, i);
+  *within = lane_lit(R(1.0));
+  if (a[ACTUATOR_KIND] == 1) {
+    const num length = n_scale(row_get(b, q, n->nq, a[ACTUATOR_Q]), gear);
+    const num speed = n_scale(row_get(b, v, n->nv, a[ACTUATOR_V]), gear);
+    f = n_sub(n_scale(n_sub(f, length), own[ACTUATOR_KP]), n_scale(speed, own[ACTUATOR_KV]));
+  } else if (a[ACTUATOR_KIND] == 2) {
+    const num speed = n_scale(row_get(b, v, n->nv, a[ACTUATOR_V]), gear);
+    f = n_scale(n_sub(f, speed), own[ACTUATOR_KV]);
+  }
+  if (a[ACTUATOR_LIMITED]) {
+    const n_mask low = n_value(f) <= n_plain(own[ACTUATOR_LOW]);
+    const n_mask high = n_value(f) >= n_plain(own[ACTUATOR_HIGH]);
+    f = n_select(low, n_lit(own[ACTUATOR_LOW]), n_select(high, n_lit(own[ACTUATOR_HIGH]), f));
+    *within = lane_select(low, lane_lit(R(0.0)), lane_select(high, lane_lit(R(0.0)), *within));
+  }
+  return f;
+}
+
+// Actuators, springs and dampers, to `out`.
+static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                         GLOBAL const real *u, int out)
+{
+  for (int k = 0; k < n->nv; ++k) {
+    block_put(b, out + k, n_scale(row_get(b, v, n->nv, k),
+                                  -reals[n->at_dof_reals + DOF_REALS * k + DOF_DAMPING]));
+  }
+  add_springs(b, n, ints, reals, q, out);
+  for (int i = 0; i < n->nu; ++i) {
+    lane within;
+    const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
+    const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within);
+    block_add(b, out + ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V], n_scale(f, gear));
+  }
+}
+
+static vec gravity_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *parameters,
+                      int shared)
+{
+  const int width = PARAMETERS(n->links, n->pairs), at = width - 3;
+  return FN(make)(parameter_get(b, parameters, width, at, shared),
+                  parameter_get(b, parameters, width, at + 1, shared),
+                  parameter_get(b, parameters, width, at + 2, shared));
+}

@@ -1,0 +1,188 @@
+// Mass of links, the mass matrix by composite bodies, its factor.
+
+typedef struct link_mass {
+  num mass;
+  vec com;         // of the link, against its origin, in the world's axes
+  vec diagonal;    // inertia about the com: xx, yy, zz
+  vec products;    // xy, xz, yz
+} link_mass;
+
+static vec FN(inertia_times)(vec diagonal, vec products, vec a)
+{
+  return FN(make)(
+    n_mad(diagonal.x, a.x, n_mad(products.x, a.y, n_mul(products.y, a.z))),
+    n_mad(products.x, a.x, n_mad(diagonal.y, a.y, n_mul(products.z, a.z))),
+    n_mad(products.y, a.x, n_mad(products.z, a.y, n_mul(diagonal.z, a.z))));
+}
+
+// Without the parameter that scales it.
+static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                         int i)
+{
+  GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
+  const int at = n->at_rotation + 9 * i;
+  const vec rows[3] = {block_get3(b, at), block_get3(b, at + 3), block_get3(b, at + 6)};
+  const vec diagonal = real3(own + LINK_INERTIA), products = real3(own + LINK_INERTIA + 3);
+  vec turned[3];
+  link_mass m;
+  for (int k = 0; k < 3; ++k) {
+    turned[k] = FN(inertia_times)(diagonal, products, rows[k]);
+  }
+  m.mass = n_lit(own[LINK_MASS]);
+  m.com = block_rotate(b, at, real3(own + LINK_COM));
+  m.diagonal = FN(make)(FN(dot3)(rows[0], turned[0]), FN(dot3)(rows[1], turned[1]),
+                        FN(dot3)(rows[2], turned[2]));
+  m.products = FN(make)(FN(dot3)(rows[0], turned[1]), FN(dot3)(rows[0], turned[2]),
+                        FN(dot3)(rows[1], turned[2]));
+  return m;
+}
+
+// ---- the mass matrix, by composite bodies ----
+#define COMPOSITE_NUMBERS 10 // mass, mass times com, inertia about the origin
+
+// m (|r|^2 1 - r r') + 2 (r.h) 1 - r h' - h r', added: what moving the origin by -r does to a body of
+// mass m whose first moment about the old origin is h.
+static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
+{
+  const vec k = FN(mad3)(r, m, FN(scale3)(h, n_lit(R(2.0)))); // m r + 2 h
+  const num square = FN(dot3)(r, k);
+  *diagonal = FN(add3)(*diagonal, FN(make)(n_sub(square, n_mul(r.x, k.x)),
+                                           n_sub(square, n_mul(r.y, k.y)),
+                                           n_sub(square, n_mul(r.z, k.z))));
+  const vec g = FN(mad3)(r, n_scale(m, R(0.5)), h); // m r / 2 + h
+  *products = FN(sub3)(*products, FN(make)(n_mad(r.x, g.y, n_mul(g.x, r.y)),
+                                           n_mad(r.x, g.z, n_mul(g.x, r.z)),
+                                           n_mad(r.y, g.z, n_mul(g.y, r.z))));
+}
+
+static void start_composites(const world_block *b, GLOBAL const world_sizes *n,
+                             GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
+{
+  const int width = PARAMETERS(n->links, n->pairs);
+  const vec none = lit3(R(0.0), R(0.0), R(0.0));
+  for (int i = 0; i < n->links; ++i) {
+    const int at = n->at_composite + COMPOSITE_NUMBERS * i;
+    const num scale = parameter_get(b, parameters, width, i, shared);
+    link_mass m = mass_of(b, n, reals, i);
+    FN(move_inertia)(&m.diagonal, &m.products, m.mass, none, m.com);
+    block_put(b, at, n_mul(m.mass, scale));
+    block_put3(b, at + 1, FN(scale3)(m.com, n_mul(m.mass, scale)));
+    block_put3(b, at + 4, FN(scale3)(m.diagonal, scale));
+    block_put3(b, at + 7, FN(scale3)(m.products, scale));
+  }
+}
+
+static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int i, int parent)
+{
+  const int from = n->at_composite + COMPOSITE_NUMBERS * i;
+  const int to = n->at_composite + COMPOSITE_NUMBERS * parent;
+  const vec r = FN(add3)(block_get3(b, n->at_anchor + 3 * i), block_get3(b, n->at_arm + 3 * i));
+  const num mass = block_get(b, from);
+  const vec h = block_get3(b, from + 1);
+  vec diagonal = block_get3(b, from + 4), products = block_get3(b, from + 7);
+  FN(move_inertia)(&diagonal, &products, mass, h, r);
+  block_add(b, to, mass);
+  block_add3(b, to + 1, FN(mad3)(r, mass, h));
+  block_add3(b, to + 4, diagonal);
+  block_add3(b, to + 7, products);
+}
+
+// A column of the mass matrix, from what moving degree of freedom k of link i alone takes, upwards.
+static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        int i, int dof, int turns)
+{
+  const int at = n->at_composite + COMPOSITE_NUMBERS * i, nv = n->nv;
+  const vec none = lit3(R(0.0), R(0.0), R(0.0));
+  const vec axis = block_get3(b, n->at_axis + 3 * dof);
+  const vec w = turns ? axis : none;
+  const vec v = turns ? FN(cross3)(axis, block_get3(b, n->at_arm + 3 * i)) : axis;
+  const vec h = block_get3(b, at + 1);
+  vec force = FN(mad3)(v, block_get(b, at), FN(cross3)(w, h));
+  vec moment = FN(add3)(FN(inertia_times)(block_get3(b, at + 4), block_get3(b, at + 7), w),
+                        FN(cross3)(h, v));
+  for (int j = i; j >= 0;) {
+    const tree_link l = link_at(n, ints, j);
+    moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_arm + 3 * j), force));
+    for (int k = 0; k < l.dofs && l.v + k <= dof; ++k) {
+      const vec other = block_get3(b, n->at_axis + 3 * (l.v + k));
+      block_put(b, n->at_mass + dof * nv + l.v + k,
+                FN(dot3)(other, dof_turns(&l, k) ? moment : force));
+    }
+    moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_anchor + 3 * j), force));
+    j = l.parent;
+  }
+}
+
+// The lower triangle.
+static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
+{
+  start_composites(b, n, reals, parameters, shared);
+  for (int i = n->links - 1; i >= 0; --i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.parent >= 0) {
+      add_composite(b, n, i, l.parent);
+    }
+  }
+  for (int i = 0; i < n->nv * n->nv; ++i) {
+    block_put(b, n->at_mass + i, n_lit(R(0.0)));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    for (int k = 0; k < l.dofs; ++k) {
+      const int dof = l.v + k, at = n->at_mass + dof * (n->nv + 1);
+      mass_column(b, n, ints, i, dof, dof_turns(&l, k));
+      block_put(b, at, n_shift(block_get(b, at),
+                               reals[n->at_dof_reals + DOF_REALS * dof + DOF_ARMATURE]));
+    }
+  }
+}
+
+// ---- Cholesky's factor, for each world of a block ----
+
+// The lower triangle of `from`, with `extra` times each dof's damping added, to `to`, inverses of
+// the roots on its diagonal. Lanes of what is not positive get ones there and a mark in the result.
+static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                         int from, int to, real extra)
+{
+  const int nv = n->nv;
+  lane worst = lane_lit(R(1.0));
+  for (int i = 0; i < nv; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      num sum = block_get(b, from + i * nv + j);
+      if (i == j) {
+        sum = n_shift(sum, extra * reals[n->at_dof_reals + DOF_REALS * i + DOF_DAMPING]);
+      }
+      for (int k = 0; k < j; ++k) {
+        sum = n_sub(sum, n_mul(block_get(b, to + i * nv + k), block_get(b, to + j * nv + k)));
+      }
+      if (i == j) {
+        const n_mask good = n_value(sum) > n_plain(R(0.0));
+        worst = lane_select(good, worst, lane_lit(R(0.0)));
+        block_put(b, to + i * nv + i, n_rcp(n_sqrt(n_select(good, sum, n_lit(R(1.0))))));
+      } else {
+        block_put(b, to + i * nv + j, n_mul(sum, block_get(b, to + j * nv + j)));
+      }
+    }
+  }
+  return worst;
+}
+
+// Solves in place at `x`.
+static void block_solve(const world_block *b, int nv, int factor, int x)
+{
+  for (int i = 0; i < nv; ++i) {
+    num sum = block_get(b, x + i);
+    for (int k = 0; k < i; ++k) {
+      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + k)));
+    }
+    block_put(b, x + i, n_mul(sum, block_get(b, factor + i * nv + i)));
+  }
+  for (int i = nv - 1; i >= 0; --i) {
+    num sum = block_get(b, x + i);
+    for (int k = i + 1; k < nv; ++k) {
+      sum = n_sub(sum, n_mul(block_get(b, factor + k * nv + i), block_get(b, x + k)));
+    }
+    block_put(b, x + i, n_mul(sum, block_get(b, factor + i * nv + i)));
+  }
+}

@@ -1,0 +1,73 @@
+// How easily a group's links move against each other, where that is asked for.
+
+// Column of a mover: what its degree of freedom does to the group's twist at the centre.
+static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const int *mover, vec c, num out[6])
+{
+  const int dof = mover[MOVER_DOF], link = mover[MOVER_LINK];
+  const tree_link l = link_at(n, ints, link);
+  const num sign = n_lit((real)mover[MOVER_SIGN]);
+  const vec axis = FN(scale3)(block_get3(b, n->at_axis + 3 * dof), sign);
+  const vec joint = FN(sub3)(block_get3(b, n->at_origin + 3 * link),
+                             block_get3(b, n->at_arm + 3 * link));
+  FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
+}
+
+// x <- inv(L) x of the factor's lower triangle, at `x`, `step` apart.
+static void block_forward(const world_block *b, int nv, int factor, int x, int step)
+{
+  for (int i = 0; i < nv; ++i) {
+    num sum = block_get(b, x + step * i);
+    for (int k = 0; k < i; ++k) {
+      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + step * k)));
+    }
+    block_put(b, x + step * i, n_mul(sum, block_get(b, factor + i * nv + i)));
+  }
+}
+
+// X inv(M) X' of each group (6, 6), and the diagonal of inv(M).
+KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, int count,
+                           GLOBAL real *scratch)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int nv = n->nv, x = n->at_columns;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int group = 0; group < n->groups; ++group) {
+    GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+    const vec c = block_get3(&b, n->at_origin + 3 * group_centre(g));
+    for (int i = 0; i < 6 * nv; ++i) {
+      block_put(&b, x + i, n_lit(R(0.0)));
+    }
+    for (int k = 0; k < g[GROUP_DOFS]; ++k) {
+      GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * (g[GROUP_DOF_AT] + k);
+      num column[6];
+      mover_column(&b, n, ints, mover, c, column);
+      for (int i = 0; i < 6; ++i) {
+        block_put(&b, x + 6 * mover[MOVER_DOF] + i, column[i]);
+      }
+    }
+    for (int i = 0; i < 6; ++i) {
+      block_forward(&b, nv, n->at_factor, x + i, 6);
+    }
+    for (int i = 0; i < 36; ++i) {
+      num sum = n_lit(R(0.0));
+      for (int k = 0; k < nv; ++k) {
+        sum = n_mad(block_get(&b, x + 6 * k + i / 6), block_get(&b, x + 6 * k + i % 6), sum);
+      }
+      block_put(&b, n->at_mobility + 36 * group + i, sum);
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    num sum = n_lit(R(0.0));
+    for (int k = 0; k < nv; ++k) {
+      block_put(&b, x + k, n_lit(i == k ? R(1.0) : R(0.0)));
+    }
+    block_forward(&b, nv, n->at_factor, x, 1);
+    for (int k = 0; k < nv; ++k) {
+      sum = n_mad(block_get(&b, x + k), block_get(&b, x + k), sum);
+    }
+    block_put(&b, n->at_row_weights + i, sum);
+  }
+}

@@ -1,0 +1,400 @@
+// From a cotangent of a world's accelerations back to its contacts, limits and friction losses, by
+// the implicit function theorem at the solution: docs/dynamics.md, section 10. Plain numbers alone.
+
+// d'(r); at r = 0 it counts as 0.
+static lane impedance_slope(GLOBAL const real *soft, lane r)
+{
+  const real d0 = soft[SOFT_D0], d1 = soft[SOFT_D1], middle = soft[SOFT_MIDDLE];
+  const real power = soft[SOFT_POWER], width = soft[SOFT_WIDTH];
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  if (width <= R(1e-15) || d0 == d1) {
+    return zero;
+  }
+  const lane part = lane_abs(r) / width;
+  const lane x = lane_select(part >= one, one, part);
+  const ilane first = x <= lane_lit(middle);
+  const lane from = lane_select(first, x / middle, (R(1.0) - x) / (R(1.0) - middle));
+  const lane rise = power == R(1.0) ? one : power_r(from, power - R(1.0));
+  const lane slope = rise * (power * (d1 - d0) / width);
+  return lane_select(part >= one, zero,
+                     lane_select(r > zero, slope, lane_select(r < zero, -slope, zero)));
+}
+
+// ---- by the coefficient of friction ----
+
+// How the penalty's slope at z changes, where z does by dz and its width t by dt.
+static lane penalty_slope_change(lane z, real t, lane dz, real dt)
+{
+  lane change = penalty_of(z, t).bend * dz;
+  if (t > R(0.0)) {
+    const lane part = (z + t) / t;
+    const ilane inside = lane_abs(z) < lane_lit(t);
+    change += lane_select(inside, (part - R(0.5) * part * part) * dt, lane_lit(R(0.0)));
+  }
+  return change;
+}
+
+// d gradient / d friction, for D = 1, of each kind of contact.
+static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
+{
+  const real f = c->friction, mu = c->mu, k = c->root, inverse = R(1.0) / c->length;
+  const real mu_rate = R(1.0) / k, part = mu * mu_rate * inverse * inverse; // length' / length
+  const lane square = j[1] * j[1] + j[2] * j[2], zero = lane_lit(R(0.0));
+  const ilane flat = square < lane_lit(R(1e-30));
+  const lane s = lane_select(flat, zero, lane_sqrt(square));
+  const lane z1 = (f * s - j[0]) * inverse, z2 = -(mu * j[0] + k * s) * inverse;
+  const penalty p1 = penalty_of(z1, c->tau), p2 = penalty_of(z2, mu * c->tau);
+  const lane d1 = penalty_slope_change(z1, c->tau, s * inverse - z1 * part, R(0.0));
+  const lane d2 = penalty_slope_change(z2, mu * c->tau, -j[0] * mu_rate * inverse - z2 * part,
+                                       mu_rate * c->tau);
+  const lane n = R(-0.5) * inverse * (d1 + mu * d2 + mu_rate * p2.slope -
+                                      part * (p1.slope + mu * p2.slope));
+  const lane t = R(0.5) * inverse * (p1.slope + f * d1 - k * d2 - part * (f * p1.slope - k * p2.slope));
+  // What sticks does not know its friction; the terms above would cancel.
+  const ilane stuck = (z1 >= lane_lit(c->tau)) & (z2 >= lane_lit(mu * c->tau));
+  const lane along = lane_select(flat | stuck, zero, t / lane_select(flat, lane_lit(R(1.0)), s));
+  out[0] = lane_select(stuck, zero, n);
+  out[1] = along * j[1];
+  out[2] = along * j[2];
+}
+
+static void pyramid_by_friction(const cone_of *c, const lane j[3], lane out[3])
+{
+  const real f = c->friction;
+  out[0] = lane_lit(R(0.0));
+  for (int k = 1; k < 3; ++k) {
+    const penalty a = penalty_of(-(j[0] + f * j[k]), c->tau);
+    const penalty b = penalty_of(-(j[0] - f * j[k]), c->tau);
+    out[0] += R(0.5) * j[k] * (a.bend - b.bend);
+    out[k] = R(-0.5) * (a.slope - b.slope) + R(0.5) * f * j[k] * (a.bend + b.bend);
+  }
+}
+
+static void by_friction(const cone_of *c, const lane j[3], lane out[3])
+{
+  if (c->kind == 2) {
+    out[0] = out[1] = out[2] = lane_lit(R(0.0));
+  } else if (c->kind == 1) {
+    pyramid_by_friction(c, j, out);
+  } else {
+    cone_by_friction(c, j, out);
+  }
+}
+
+// ---- frames ----
+
+// The cotangent of n, of those of its frame's rows: the adjoint of frame_of.
+static vec3_r frame_back(vec3_r n, const vec3_r bar[3])
+{
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  const lane length = lane_sqrt(dot3_r(n, n) + R(1e-20)), inverse = R(1.0) / length;
+  const vec3_r m = scale3_r(n, inverse), t1 = scale3_r(bar[1], length), t2 = scale3_r(bar[2], length);
+  const lane s = lane_select(m.z < zero, -one, one), g = -R(1.0) / (s + m.z);
+  const contact_frame_r f = frame_of_r(n);
+  const lane stretched = (dot3_r(f.t1, bar[1]) + dot3_r(f.t2, bar[2])) * inverse;
+  const lane g_bar = s * m.x * m.x * t1.x + s * m.x * m.y * t1.y + m.x * m.y * t2.x +
+                     m.y * m.y * t2.y;
+  const vec3_r m_bar = make_r(
+    g * (R(2.0) * s * m.x * t1.x + s * m.y * t1.y + m.y * t2.x) - s * t1.z,
+    g * (s * m.x * t1.y + m.x * t2.x + R(2.0) * m.y * t2.y) - t2.z, g * g * g_bar);
+  const vec3_r turned = scale3_r(sub3_r(m_bar, scale3_r(m, dot3_r(m, m_bar))), inverse);
+  return add3_r(bar[0], add3_r(turned, scale3_r(m, stretched)));
+}
+
+// ---- a group ----
+
+// A group's twists under the multiplier, the acceleration and the velocity.
+typedef struct pull_twists {
+  real of[3][6];
+} pull_twists;
+
+// Sums over a group's contacts: three wrenches, then cotangents of friction, of stiffness and of
+// the mobility.
+#define PULL_SUMS 41
+#define PULL_MOBILITY 20
+
+// -1 where body 2 owns the point, which its frame's rows are the opposite of.
+static lane sides_of(const newton *s, int group, int first)
+{
+  GLOBAL const int *mark = s->marks + GROUP_MARKS * group;
+  real side[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    const int i = first + l;
+    side[l] = (i >= mark[1] && i < mark[2]) || (i >= mark[3] && i < mark[4]) ? R(-1.0) : R(1.0);
+  }
+  return lane_load(side);
+}
+
+static vec3_r twist_at(const real t[6], vec3_r p)
+{
+  const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
+  const vec3_r v = make_r(lane_lit(t[3]), lane_lit(t[4]), lane_lit(t[5]));
+  return add3_r(v, cross3_r(w, p));
+}
+
+static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lane activity)
+{
+  store3(to + BAR_P * plane, 0, plane, p);
+  store(to + BAR_D * plane, 0, d);
+  store3(to + BAR_N * plane, 0, plane, n);
+  store(to + BAR_ACTIVITY * plane, 0, activity);
+}
+
+// What a contact's diagonal, of cotangent `bar`, asks of its point, its rows, its friction and its
+// group's mobility, where it is made from that.
+static void diagonal_back(const newton *s, const newton_group *g, const world_group *w,
+                          const contact_block *c, lane side, lane bar, vec3_r *p_bar,
+                          vec3_r row_bar[3], lane sums[PULL_SUMS])
+{
+  const int cone = g->cone.kind == 1;
+  const lane friction = w->of.friction, zero = lane_lit(R(0.0));
+  const lane square = dot3_r(c->f[0], c->f[0]) + R(1e-20);
+  const vec3_r f = cone && s->n->exact ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
+  const real weight_of_links = w->reals[GROUP_WEIGHT];
+  lane row[6], moved[6], unit = bar;
+  if (w->mobility < 0) {
+    return;
+  }
+  row_wrench(c->p, f, row);
+  mobility_times(&s->tree, w->mobility, row, moved);
+  lane exact = zero;
+  for (int i = 0; i < 6; ++i) {
+    exact += row[i] * moved[i];
+  }
+  if (!(cone && s->n->exact)) {
+    exact = exact / square;
+    if (cone) { // the approximate one's (1 + friction^2)
+      unit = bar * (R(1.0) + friction * friction);
+    }
+  }
+  // Where the links' own weight has been taken instead, it is constant: see contact_diagonal.
+  const real least = s->n->exact ? R(1e-6) * weight_of_links : R(1e4) * weight_of_links;
+  unit = lane_select(exact > lane_lit(least), unit, zero);
+  const lane weight = cone && s->n->exact ? unit : unit / square;
+  const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
+  const vec3_r f_bar = scale3_r(add3_r(cross3_r(zm, c->p), zf), R(2.0) * weight);
+  *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * weight, *p_bar);
+  row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
+  if (cone && s->n->exact) {
+    row_bar[1] = mad3_r(f_bar, side * friction, row_bar[1]);
+    sums[18] += dot3_r(f_bar, c->f[1]);
+  } else {
+    row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * weight * exact, row_bar[0]);
+  }
+  int at = PULL_MOBILITY;
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      sums[at++] += weight * row[i] * row[k];
+    }
+  }
+}
+
+// Cotangents of a block of contacts, whose sums are added to `sums`.
+static void pull_block(const newton *s, const newton_group *g, const world_group *w, int group,
+                       int first, const pull_twists *t, GLOBAL real *bars, lane sums[PULL_SUMS])
+{
+  GLOBAL const real *soft = w->reals + GROUP_SOFT;
+  const ilane there = lanes_before(first, g->count);
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), side = sides_of(s, group, first);
+  const contact_there at = contact_at(g, first, t->of[1]);
+  const contact_block c = at.c;
+  const contact_terms e = at.e;
+  const lane chi = w->of.stiffness, friction = w->of.friction;
+  const lane k = chi * soft[SOFT_K], damping = lane_sqrt(chi) * soft[SOFT_B];
+  lane y[3], change[3], coefficient[3][3];
+  block_moves(&c, t->of[0], y);
+  by_friction(&g->cone, at.j, change);
+  const lane bent[3] = {c.d * (e.h[0] * y[0] + e.h[1] * y[1] + e.h[2] * y[2]),
+                        c.d * (e.h[1] * y[0] + e.h[3] * y[1] + e.h[4] * y[2]),
+                        c.d * (e.h[2] * y[0] + e.h[4] * y[1] + e.h[5] * y[2])};
+  const lane d_bar = -(y[0] * e.g[0] + y[1] * e.g[1] + y[2] * e.g[2]);
+  vec3_r p_bar = make_r(zero, zero, zero), row_bar[3] = {p_bar, p_bar, p_bar};
+  for (int i = 0; i < 3; ++i) {
+    coefficient[0][i] = -c.d * e.g[i];
+    coefficient[1][i] = -bent[i];
+    coefficient[2][i] = -damping * bent[i];
+  }
+  for (int z = 0; z < 3; ++z) {
+    const vec3_r u = twist_at(t->of[z], c.p);
+    const vec3_r turn = make_r(lane_lit(t->of[z][0]), lane_lit(t->of[z][1]), lane_lit(t->of[z][2]));
+    vec3_r h = scale3_r(c.f[0], coefficient[z][0]);
+    h = mad3_r(c.f[1], coefficient[z][1], mad3_r(c.f[2], coefficient[z][2], h));
+    const vec3_r moment = cross3_r(c.p, h);
+    sums[6 * z] += moment.x;
+    sums[6 * z + 1] += moment.y;
+    sums[6 * z + 2] += moment.z;
+    sums[6 * z + 3] += h.x;
+    sums[6 * z + 4] += h.y;
+    sums[6 * z + 5] += h.z;
+    p_bar = add3_r(p_bar, cross3_r(h, turn));
+    for (int i = 0; i < 3; ++i) {
+      row_bar[i] = mad3_r(u, side * coefficient[z][i], row_bar[i]);
+    }
+  }
+  const int plane = g->plane;
+  const lane r = lane_select(there, load(g->rows + CONTACT_DISTANCE * plane + first, 0), zero);
+  const lane a = lane_select(there, load(g->rows + CONTACT_ACTIVITY * plane + first, 0), zero);
+  const lane imp = impedance_r(soft, r), slope = impedance_slope(soft, r);
+  const contact_frame_r f = {c.f[0], c.f[1], c.f[2]};
+  const lane diagonal = contact_diagonal(&s->tree, s->n, w, c.p, &f);
+  const lane rest = one - a * imp;
+  lane scale = one;
+  if (g->cone.kind == 1) {
+    scale = R(0.5) / (lane_lit(g->cone.mu) * g->cone.mu);
+  }
+  const lane below = lane_max(rest * diagonal, lane_lit(MIN_DIAGONAL));
+  const lane e_bar = lane_select(there, d_bar * scale / (below * rest), zero);
+  const lane r_bar = a * slope * e_bar - k * (imp + r * slope) * bent[0];
+  const lane held = lane_select(diagonal > zero, diagonal, one);
+  diagonal_back(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
+                row_bar, sums);
+  const vec3_r n = scale3_r(c.f[0], side);
+  put_bars(bars + first, plane, p_bar, r_bar, frame_back(n, row_bar), imp * e_bar);
+  sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
+  if (g->cone.kind == 1) { // D falls with the friction
+    const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
+    sums[18] -= R(2.0) * d_bar * c.d * (more + R(1.0) / friction);
+  }
+  const vec3_r u = twist_at(t->of[2], c.p);
+  const lane pressed = bent[0] * dot3_r(c.f[0], u) + bent[1] * dot3_r(c.f[1], u) +
+                       bent[2] * dot3_r(c.f[2], u);
+  sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
+}
+
+static void group_pull(const newton *s, int group, const real y[6], GLOBAL const real *acc,
+                       GLOBAL real *bars, GLOBAL real *back)
+{
+  const newton_group g = newton_group_of(s, group);
+  const world_group w = group_of(&s->tree, s->n, s->ints, s->reals, s->parameters, s->world,
+                                 s->shared, group);
+  pull_twists t;
+  lane sums[PULL_SUMS];
+  const lane v[6] = {w.w.x, w.w.y, w.w.z, w.v.x, w.v.y, w.v.z};
+  group_twist(s, &g, acc, t.of[1]);
+  for (int i = 0; i < 6; ++i) {
+    t.of[0][i] = y[i];
+    t.of[2][i] = lane_first(v[i]);
+  }
+  for (int i = 0; i < PULL_SUMS; ++i) {
+    sums[i] = lane_lit(R(0.0));
+  }
+  for (int first = 0; first < g.count; first += LANES) {
+    pull_block(s, &g, &w, group, first, &t, bars + (size_t)BAR_PLANES * g.ints[GROUP_AT], sums);
+  }
+  for (int i = 0; i < GROUP_BACK; ++i) {
+    back[i] = i < 18 ? lane_sum(sums[i])
+              : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[PULL_MOBILITY + i - BACK_MOBILITY]);
+  }
+  // What was raised does not move.
+  GLOBAL const real *given = s->shared ? s->parameters
+                                       : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->pairs));
+  const int pair = s->n->links + g.ints[GROUP_PAIR];
+  back[BACK_FRICTION] = given[pair] < MIN_FRICTION ? R(0.0) : lane_sum(sums[18]);
+  back[BACK_STIFFNESS] = given[pair + s->n->pairs] < MIN_STIFFNESS ? R(0.0) : lane_sum(sums[19]);
+}
+
+// ---- rows on one degree of freedom ----
+
+// The cotangent of a row's stiffness d: a friction loss has its knee where the stiffness puts it.
+static real row_by_stiffness(const newton *s, int row, real acc, real d, real moved)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
+  const real tau = s->reals[WORLD_CONE_SMOOTHING], side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  real force = -side * single_terms(s, row, acc).slope;
+  if (of[ROW_KIND] == ROW_LOSS) {
+    const real j = acc - (s->row_terms + ROW_TERMS * row)[ROW_TERM_REF], knee = own[ROW_END] / d;
+    force += R(0.5) * own[ROW_END] * (lane_first(penalty_of(lane_lit(j - knee), tau).bend) -
+                                      lane_first(penalty_of(lane_lit(-j - knee), tau).bend));
+  }
+  return moved * force / d;
+}
+
+// Adds to the cotangents of q, v and the diagonal of inv(M), of rows that y moves.
+static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
+                     GLOBAL const real *y, GLOBAL real *back)
+{
+  GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
+  GLOBAL const real *own = s->reals + s->n->at_row_reals + ROW_REALS * row;
+  const real d = (s->row_terms + ROW_TERMS * row)[ROW_TERM_D], end = own[ROW_END];
+  const int dof = of[ROW_V];
+  const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  const row_terms_of t = single_terms(s, row, acc[dof]);
+  const real moved = side * y[dof], bent = t.bend * moved;
+  const int nv = s->n->nv;
+  const real d_bar = d > R(0.0) ? row_by_stiffness(s, row, acc[dof], d, moved) : R(0.0);
+  back[ROW_BACK_V * nv + dof] -= own[ROW_SOFT + SOFT_B] * side * bent;
+  back[ROW_BACK_WEIGHT * nv + dof] -= s->n->exact ? d_bar * d / row_weight(s, row) : R(0.0);
+  if (of[ROW_KIND] != ROW_LOSS) {
+    const real smooth = s->reals[WORLD_LIMIT_SMOOTHING], r = side * (q[of[ROW_Q]] - end);
+    const real imp = lane_first(impedance_r(own + ROW_SOFT, lane_lit(r)));
+    const real slope = lane_first(impedance_slope(own + ROW_SOFT, lane_lit(r)));
+    real a = r < R(0.0) ? R(1.0) : R(0.0), steep = R(0.0);
+    if (smooth > R(0.0)) {
+      a = lane_first(sigmoid_r(lane_lit(-r / smooth)));
+      steep = -a * (R(1.0) - a) / smooth;
+    }
+    const real rest = R(1.0) - a * imp, below = rest * rest * row_weight(s, row);
+    const real e_bar = below > R(0.0) ? d_bar / below : R(0.0);
+    const real r_bar = (a * slope + imp * steep) * e_bar -
+                       own[ROW_SOFT + SOFT_K] * (imp + r * slope) * bent;
+    back[ROW_BACK_Q * nv + dof] += side * r_bar;
+  }
+}
+
+// ---- a world ----
+
+// Multipliers y = inv(H) b of the cotangent b of each world's acceleration, and cotangents of its
+// contacts, of its groups, and of q and v by limits and friction losses. `basis`: -1, or instead
+// of y's own twist each group gets this unit one, and nothing else is computed.
+ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                               GLOBAL const real *acceleration, GLOBAL const real *parameters,
+                               int shared, GLOBAL const real *scratch, GLOBAL const real *contacts,
+                               GLOBAL const int *marks, GLOBAL const real *b, int basis,
+                               GLOBAL real *work, GLOBAL real *y, GLOBAL real *bars,
+                               GLOBAL real *group_back, GLOBAL real *row_back,
+                               GLOBAL const int *status, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
+  GLOBAL real *own = ROW(row_back, world, ROW_BACK * nv);
+  if (basis < 0) {
+    for (int i = 0; i < nv; ++i) {
+      newton_vector(&s, VECTOR_FREE)[i] = one_real(&s.tree, n->at_free + i);
+      acc[i] = ROW(acceleration, world, nv)[i];
+      newton_vector(&s, VECTOR_SCALE)[i] =
+        R(1.0) / lane_first(lane_sqrt(lane_lit(mass_entry(&s, i, i))));
+    }
+    start_columns(&s);
+    start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
+    const int good = !(status[world] & WORLD_STOPPED) && newton_step(&s);
+    for (int i = 0; i < nv; ++i) {
+      step[i] = good ? ROW(b, world, nv)[i] : R(0.0);
+      own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
+    }
+    if (good) {
+      newton_solve(&s, step);
+    }
+    for (int i = 0; i < nv; ++i) {
+      ROW(y, world, nv)[i] = step[i];
+    }
+    for (int i = 0; i < n->rows; ++i) {
+      row_pull(&s, i, acc, ROW(q, world, n->nq), step, own);
+    }
+  }
+  for (int group = 0; group < n->groups; ++group) {
+    const newton_group g = newton_group_of(&s, group);
+    real twist[6];
+    group_twist(&s, &g, step, twist);
+    for (int i = 0; i < 6 && basis >= 0; ++i) {
+      twist[i] = i == basis ? R(1.0) : R(0.0);
+    }
+    group_pull(&s, group, twist, acc, ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
+               ROW(group_back, world, GROUP_BACK * n->groups) + GROUP_BACK * group);
+  }
+}

@@ -1,0 +1,327 @@
+// From the next state's cotangents to those of accelerations: the adjoint of step.cl.
+
+// q (+) s: cotangents of q and of s (its dofs' numbers from `at` on), of the result's cotangent c.
+// x + b s x x + c s x (s x x), the transpose of the exponential's derivative, and R(s) x.
+static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
+{
+  num a, b, d, cosine;
+  FN(exp_coefficients)(FN(dot3)(s, s), &a, &b, &d, &cosine);
+  const vec turned = FN(cross3)(s, c), twice = FN(cross3)(s, turned);
+  *s_bar = FN(mad3)(twice, d, FN(mad3)(turned, b, c));
+  *q_bar = FN(mad3)(twice, b, FN(mad3)(turned, a, c));
+}
+
+// The step's cotangents (worlds, 2 nv) of q' and v' -> those of the solver's acceleration, and into
+// the block what q and v do to the step's end by themselves.
+ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                     GLOBAL const real *reals, GLOBAL const real *v,
+                                     GLOBAL const real *acceleration, GLOBAL const real *state,
+                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
+                                     int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, slow = n->at_back_slow, less = n->at_back_less;
+  const real h = reals[WORLD_STEP];
+  if (b.first > b.last) {
+    return;
+  }
+  // the step's own acceleration
+  for (int i = 0; i < nv; ++i) {
+    num sum = row_get(&b, acceleration, nv, i);
+    for (int j = 0; j < nv && n->damped; ++j) {
+      const int at = i > j ? i * nv + j : j * nv + i;
+      sum = n_mad(block_get(&b, n->at_mass + at), row_get(&b, acceleration, nv, j),
+                  j ? sum : n_lit(R(0.0)));
+    }
+    block_put(&b, n->at_free + i, sum);
+  }
+  if (n->damped) {
+    block_factor(&b, n, reals, n->at_mass, n->at_factor, h);
+    block_solve(&b, nv, n->at_factor, n->at_free);
+  }
+  for (int i = 0; i < nv; ++i) {
+    const num next = n_smad(block_get(&b, n->at_free + i), h, row_get(&b, v, nv, i));
+    block_put(&k, less + i, n_sub(block_get(&b, n->at_free + i), row_get(&b, acceleration, nv, i)));
+    block_put(&k, n->at_back_q + i, row_get(&b, state, 2 * nv, i));
+    block_put(&k, slow + i, n_scale(row_get(&b, state, 2 * nv, i), h));
+    block_put(&b, n->at_free + i, n_scale(next, h));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.dofs > 1) {
+      const int at = l.v + (l.type == JOINT_IS_FREE ? 3 : 0);
+      vec q_bar, s_bar;
+      moved_back(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
+      block_put3(&k, n->at_back_q + at, q_bar);
+      block_put3(&k, slow + at, FN(scale3)(s_bar, n_lit(h)));
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    const num v_bar = n_add(block_get(&k, slow + i), row_get(&b, state, 2 * nv, nv + i));
+    block_put(&k, n->at_back_v + i, v_bar);
+    block_put(&k, slow + i, n_scale(v_bar, h));
+  }
+  if (n->damped) { // block_solve wants what it works on where the factor is
+    for (int i = 0; i < nv; ++i) {
+      block_put(&b, n->at_free + i, block_get(&k, slow + i));
+    }
+    block_solve(&b, nv, n->at_factor, n->at_free);
+    for (int i = 0; i < nv; ++i) {
+      block_put(&k, slow + i, block_get(&b, n->at_free + i));
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    num sum = block_get(&k, slow + i);
+    for (int j = 0; j < nv && n->damped; ++j) {
+      const int at = i > j ? i * nv + j : j * nv + i;
+      sum = n_mad(block_get(&b, n->at_mass + at), block_get(&k, slow + j), j ? sum : n_lit(R(0.0)));
+    }
+    row_put(&b, out, nv, i, sum);
+  }
+  for (int i = 0; i < nv; ++i) { // the tree has minus it
+    block_put(&k, slow + i, n_neg(block_get(&k, slow + i)));
+  }
+}
+
+// Cotangents of a segment of a group's contacts, from the places of its contacts to where the
+// manifold keeps them: zeros first, for all of the segment's `count` elements (-1: as many as the
+// first of a world's `list_row` ints tells). Strides as of world_contacts.
+ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group,
+                                       int segment, GLOBAL const real *bars,
+                                       GLOBAL const int *contact_places, GLOBAL const int *marks,
+                                       GLOBAL real *ps, GLOBAL real *ds, GLOBAL real *ns,
+                                       GLOBAL real *as, int row, int at_p, int at_d, int at_n,
+                                       int at_a, int step3, int plane, int rows3,
+                                       GLOBAL const int *list, int list_row, int place_at, int fixed,
+                                       int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  GLOBAL const int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
+  const int most = n->contact_planes / CONTACT_PLANES, room = g[GROUP_PLANE];
+  GLOBAL const int *places = ROW(contact_places, world, most) + g[GROUP_AT];
+  GLOBAL const real *from = ROW(bars, world, most * BAR_PLANES) + (size_t)BAR_PLANES * g[GROUP_AT];
+  const int count = fixed >= 0 ? fixed : ROW(list, world, list_row)[0], row1 = rows3 ? row / 3 : row;
+  GLOBAL real *p = ROW(ps, world, row) + at_p, *d = ROW(ds, world, row1) + at_d;
+  GLOBAL real *normal = ROW(ns, world, row) + at_n, *a = ROW(as, world, row1) + at_a;
+  for (int i = 0; i < count; ++i) {
+    const int at = fixed >= 0 && place_at >= 0 ? list[place_at + i] : i;
+    d[at] = a[at] = R(0.0);
+    for (int k = 0; k < 3; ++k) {
+      p[step3 * at + k * plane] = normal[step3 * at + k * plane] = R(0.0);
+    }
+  }
+  for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
+    const int at = places[i];
+    d[at] = from[BAR_D * room + i];
+    a[at] = from[BAR_ACTIVITY * room + i];
+    for (int k = 0; k < 3; ++k) {
+      p[step3 * at + k * plane] = from[(BAR_P + k) * room + i];
+      normal[step3 * at + k * plane] = from[(BAR_N + k) * room + i];
+    }
+  }
+}
+
+// Worlds that have stopped have no derivatives: zeros for them.
+ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world < worlds && (status[world] & WORLD_STOPPED)) {
+    for (int i = 0; i < width; ++i) {
+      ROW(rows, world, width)[i] = R(0.0);
+    }
+  }
+}
+
+// The block's sums of parameters' cotangents: zeros, or rows of them.
+ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL real *memory, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int width = PARAMETERS(n->links, n->pairs);
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < width; ++i) {
+    block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
+  }
+}
+
+ADJOINT_KERNEL void world_parameters_back(GLOBAL const world_sizes *n, GLOBAL real *memory, int from,
+                                          int width, GLOBAL real *out, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < width; ++i) {
+    row_put(&k, out, width, i, block_get(&k, n->at_back_parameters + from + i));
+  }
+}
+
+// ---- RK4 ----
+
+// Rows of a step's stages: positions, velocities, accelerations, rates of the four; and of their
+// cotangents: those of q and v, then four of rates and four of accelerations.
+#define STAGE_NUMBERS(nq, nv) ((nq) + 3 * (nv))
+#define STAGE_BARS(nv) (10 * (nv))
+
+// s of stage i (4: of the step's end) for a joint's dofs from `at` on.
+static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *stages,
+                      int stage, real h, int at)
+{
+  const int one = STAGE_NUMBERS(n->nq, n->nv), width = 4 * one, rates = n->nq + 2 * n->nv + at;
+  if (stage < 4) {
+    const real ahead = stage == 3 ? h : R(0.5) * h;
+    return FN(scale3)(row_get3(b, stages, width, (stage - 1) * one + rates), n_lit(ahead));
+  }
+  const vec inner = FN(add3)(row_get3(b, stages, width, one + rates),
+                             row_get3(b, stages, width, 2 * one + rates));
+  const vec outer = FN(add3)(row_get3(b, stages, width, rates),
+                             row_get3(b, stages, width, 3 * one + rates));
+  return FN(scale3)(FN(mad3)(inner, n_lit(R(2.0)), outer), n_lit(h / R(6.0)));
+}
+
+static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_FREE ? 3 : 0); }
+
+// From the step's cotangents to those of the four stages' rates and accelerations.
+ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                       GLOBAL const real *reals, GLOBAL const real *stages,
+                                       GLOBAL const real *state, GLOBAL real *memory,
+                                       GLOBAL real *bars, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, width = STAGE_BARS(nv);
+  const real h = reals[WORLD_STEP];
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(&k, n->at_back_q + i, row_get(&k, state, 2 * nv, i));
+    block_put(&k, n->at_back_y + i, row_get(&k, state, 2 * nv, i));
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.dofs > 1) {
+      const int at = turning_at(&l);
+      vec q_bar, s_bar;
+      moved_back(stage_move(&k, n, stages, 4, h, at), block_get3(&k, n->at_back_q + at), &q_bar,
+                 &s_bar);
+      block_put3(&k, n->at_back_q + at, q_bar);
+      block_put3(&k, n->at_back_y + at, s_bar);
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    const num v_bar = row_get(&k, state, 2 * nv, nv + i);
+    row_put(&k, bars, width, i, block_get(&k, n->at_back_q + i));
+    row_put(&k, bars, width, nv + i, v_bar);
+    for (int j = 0; j < 4; ++j) {
+      const real part = h * (j == 1 || j == 2 ? R(2.0) : R(1.0)) / R(6.0);
+      row_put(&k, bars, width, (2 + j) * nv + i, n_scale(block_get(&k, n->at_back_y + i), part));
+      row_put(&k, bars, width, (6 + j) * nv + i, n_scale(v_bar, part));
+    }
+  }
+}
+
+// A stage's cotangent of its acceleration, and a block that begins with nothing.
+ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const real *bars, int stage,
+                                      GLOBAL real *memory, GLOBAL real *out, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(&k, n->at_back_q + i, n_lit(R(0.0)));
+    block_put(&k, n->at_back_v + i, n_lit(R(0.0)));
+    block_put(&k, n->at_back_slow + i, n_lit(R(0.0)));
+    block_put(&k, n->at_back_less + i, n_lit(R(0.0)));
+    row_put(&k, out, nv, i, row_get(&k, bars, STAGE_BARS(nv), (6 + stage) * nv + i));
+  }
+}
+
+// d kappa / d t^2 of exponential_rate.
+static num kappa_slope(num t2, num *kappa)
+{
+  const n_mask small = n_value(t2) < n_plain(R(1e-3));
+  const num safe = n_select(small, n_lit(R(1.0)), t2), t = n_sqrt(safe), u = n_scale(t, R(0.5));
+  const num sine = n_sin(u), cot = n_div(n_cos(u), sine);
+  const num closed = n_div(n_sub(n_lit(R(1.0)), n_mul(u, cot)), safe);
+  const num rise = n_scale(n_sub(n_div(u, n_mul(sine, sine)), cot), R(0.5));
+  const num slope = n_div(n_sub(n_div(n_scale(rise, R(0.5)), t), closed), safe);
+  const num near = n_shift(n_mul(t2, n_shift(n_scale(t2, R(2.4801587301587302e-06)),
+                                             R(6.6137566137566137e-05))), R(1.3888888888888889e-03));
+  *kappa = n_select(small, n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(
+    n_scale(t2, R(8.2671957671957672e-07)), R(3.3068783068783069e-05))), R(1.3888888888888889e-03))),
+    R(8.3333333333333333e-02)), closed);
+  return n_select(small, near, slope);
+}
+
+// Cotangents of s and v of exponential_rate, of the rate's cotangent c.
+static void rate_back(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
+{
+  num kappa;
+  const num slope = kappa_slope(FN(dot3)(s, s), &kappa);
+  const vec sv = FN(cross3)(s, v), sc = FN(cross3)(s, c);
+  const num along = n_scale(n_mul(slope, FN(dot3)(c, FN(cross3)(s, sv))), R(2.0));
+  *v_bar = FN(add3)(c, FN(mad3)(FN(cross3)(s, sc), kappa, FN(scale3)(sc, n_lit(R(-0.5)))));
+  const vec by = FN(sub3)(FN(cross3)(sv, c), FN(cross3)(v, sc));
+  *s_bar = FN(mad3)(s, along, FN(mad3)(by, kappa, FN(scale3)(FN(cross3)(v, c), n_lit(R(0.5)))));
+}
+
+// A stage's cotangents of its own q and v (`own`), which the solver has left, to the step's and to
+// the stage before; after the first stage (0) all is in `state`.
+ADJOINT_KERNEL void world_stage_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                     GLOBAL const real *reals, GLOBAL const real *stages, int stage,
+                                     GLOBAL real *memory, GLOBAL real *state, GLOBAL real *bars,
+                                     int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, width = STAGE_BARS(nv), one = STAGE_NUMBERS(n->nq, nv);
+  const real h = reals[WORLD_STEP], ahead = stage == 3 ? h : R(0.5) * h;
+  if (k.first > k.last) {
+    return;
+  }
+  // By default the rate is v, and q moves by s: back_y has s's cotangent, back_z v's.
+  for (int i = 0; i < nv; ++i) {
+    const num own = row_get(&k, state, 2 * nv, i);
+    block_put(&k, n->at_back_q + i, own);
+    block_put(&k, n->at_back_y + i, own);
+    block_put(&k, n->at_back_z + i, n_add(row_get(&k, state, 2 * nv, nv + i),
+                                          row_get(&k, bars, width, (2 + stage) * nv + i)));
+  }
+  for (int i = 0; i < n->links && stage; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.dofs > 1) {
+      const int at = turning_at(&l);
+      const vec s = stage_move(&k, n, stages, stage, h, at);
+      const vec v = row_get3(&k, stages, 4 * one, stage * one + n->nq + at);
+      vec q_bar, s_bar, s_more, v_bar;
+      moved_back(s, block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
+      rate_back(s, v, row_get3(&k, bars, width, (2 + stage) * nv + at), &s_more, &v_bar);
+      block_put3(&k, n->at_back_q + at, q_bar);
+      block_put3(&k, n->at_back_y + at, FN(add3)(s_bar, s_more));
+      block_put3(&k, n->at_back_z + at, FN(add3)(row_get3(&k, state, 2 * nv, nv + at), v_bar));
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    const num q = n_add(row_get(&k, bars, width, i), block_get(&k, n->at_back_q + i));
+    const num v = n_add(row_get(&k, bars, width, nv + i), block_get(&k, n->at_back_z + i));
+    row_put(&k, bars, width, i, q);
+    row_put(&k, bars, width, nv + i, v);
+    if (stage) {
+      const int rate = (1 + stage) * nv + i, acc = (5 + stage) * nv + i;
+      row_put(&k, bars, width, rate, n_smad(block_get(&k, n->at_back_y + i), ahead,
+                                            row_get(&k, bars, width, rate)));
+      row_put(&k, bars, width, acc, n_smad(block_get(&k, n->at_back_z + i), ahead,
+                                           row_get(&k, bars, width, acc)));
+    } else {
+      row_put(&k, state, 2 * nv, i, q);
+      row_put(&k, state, 2 * nv, nv + i, v);
+    }
+  }
+}

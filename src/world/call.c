@@ -1,0 +1,348 @@
+/* Steps of worlds as an operation of the engine: an element is a world, whose steps all run on the
+ * device that has it, one behind the other. */
+#include "base/error.h"
+#include "base/gate.h"
+#include "manifold/active.h"
+#include "modules/modules.h"
+#include "world/steps.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define COOKIE 0xab071501u
+#define CHUNK_WORLDS 65535 /* as of poses: manifold/call_chunk.c */
+
+/* ---- a device ---- */
+
+static abut_status test(const batch_call *b, size_t place)
+{
+  const steps_call *c = (const steps_call *)b;
+  for (int adjoint = 0; adjoint < (c->gradients ? 2 : 1); ++adjoint) {
+    TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+  }
+  for (size_t i = 0; !c->worlds->contacts && i < c->group_count; ++i) {
+    const pair *p = pair_get(c->scene->pairs[i]);
+    if (!p) {
+      return ABUT_ERROR_HANDLE;
+    }
+    const bool listed = active_cutoff(p, 0.0) > 0.0 && !c->scene->def.capacity;
+    for (int adjoint = 0; adjoint < (c->gradients ? 2 : 1); ++adjoint) {
+      TRY(test_member(b->context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
+                      listed ? QUESTION_ACTIVE : QUESTION_MAIN));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static void at_least(size_t *size, size_t needed)
+{
+  *size = needed > *size ? needed : *size;
+}
+
+static abut_status manifold_bytes(const steps_call *c, batch_on *on)
+{
+  const size_t real = device_real_bytes(on->device);
+  for (size_t i = 0; !c->worlds->contacts && i < c->group_count; ++i) {
+    size_t bytes[SCRATCH_BUFFERS] = {0};
+    run r;
+    TRY(run_of(c, i, on, 0, &r));
+    TRY(check_scratch(&r));
+    scratch_bytes(&r, bytes);
+    bytes[SCRATCH_POSE_1] = bytes[SCRATCH_POSE_2] = POSE_WIDTH * real;
+    const size_t contacts = r.wanted.cutoff > 0.0 ? 0 : r.pair->layout.contacts;
+    bytes[SCRATCH_P] = bytes[SCRATCH_N] = 3 * contacts * real;
+    bytes[SCRATCH_D] = bytes[SCRATCH_ACTIVITY] = contacts * real;
+    if (c->gradients) {
+      bytes[SCRATCH_P_BAR] = bytes[SCRATCH_N_BAR] = bytes[SCRATCH_P];
+      bytes[SCRATCH_D_BAR] = bytes[SCRATCH_ACTIVITY_BAR] = bytes[SCRATCH_D];
+      bytes[SCRATCH_GRADIENT_1] = bytes[SCRATCH_GRADIENT_2] = POSE_WIDTH * real;
+    }
+    for (size_t k = 0; k < SCRATCH_BUFFERS; ++k) {
+      at_least(&on->bytes[0][k], bytes[k]);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static void world_bytes(const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+{
+  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, planes = (size_t)n->contact_planes;
+  bytes[OUT_Q] = bytes[WORLD_NEXT_Q] = nq * real;
+  bytes[OUT_V] = bytes[OUT_W] = bytes[WORLD_NEXT_V] = nv * real;
+  bytes[WORLD_ACCELERATION] = bytes[WORLD_PUSH] = nv * real;
+  bytes[WORLD_STAGE_Q] = nq * real;
+  bytes[WORLD_STAGE_V] = bytes[WORLD_RATES] = nv * real;
+  bytes[WORLD_SUMS] = 2 * nv * real;
+  bytes[WORLD_U] = (size_t)n->nu * real;
+  bytes[WORLD_PARAMETERS_OF] = (size_t)PARAMETERS(n->links, n->pairs) * real;
+  bytes[WORLD_SCRATCH] = (size_t)n->numbers * real;
+  bytes[WORLD_SINGULARS] = real;
+  bytes[WORLD_CONTACTS] = planes * real;
+  bytes[WORLD_CONTACT_PLACES] = planes / CONTACT_PLANES * sizeof(int);
+  bytes[WORLD_MARKS] = GROUP_MARKS * (size_t)n->groups * sizeof(int);
+  bytes[WORLD_WORK] = (size_t)n->work * real;
+  bytes[OUT_STATUS] = bytes[OUT_ITERATIONS] = sizeof(int);
+}
+
+static abut_status place(batch_on *on)
+{
+  steps_call *c = (steps_call *)on->call;
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(steps_on)));
+  steps_on *at = memory;
+  on->user = at;
+  if (c->worlds->contacts) {
+    TRY(resident_make(c->scene, on->device, c->groups, c->group_count, &at->own));
+    TRY(buffer_upload(on->device, (c->worlds->contacts->count + 1) * sizeof(int), c->places,
+                      &at->places));
+    at->model = &at->own;
+  } else {
+    TRY(scene_on(c->scene, on->place, &at->model));
+  }
+  on->granule = device_lanes(on->device);
+  on->most = CHUNK_WORLDS;
+  TRY(manifold_bytes(c, on));
+  world_bytes(&at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+  if (c->gradients) {
+    gradient_bytes(c, &at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+  }
+  return ABUT_SUCCESS;
+}
+
+static void leave(batch_on *on)
+{
+  steps_on *at = on->user;
+  if (at) {
+    resident_free_model(&at->own);
+    buffer_destroy(at->places);
+    free(at);
+  }
+}
+
+static const operation steps_operation = {
+  .module = MODULE_WORLD, .test = test, .place = place, .launch = steps_launch, .leave = leave};
+
+static const operation gradients_operation = {
+  .module = MODULE_WORLD, .test = test, .place = place, .launch = gradients_launch, .leave = leave};
+
+/* ---- calls ---- */
+
+abut_worlds abut_default_worlds(void)
+{
+  abut_worlds w;
+  memset(&w, 0, sizeof w);
+  w.steps = 1;
+  w.cookie = COOKIE;
+  return w;
+}
+
+void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
+                void *out)
+{
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = c->worlds->memory,
+                                    .width = width,
+                                    .size = context_real_bytes(c->base.context),
+                                    .bank = BANK_OF_WORLDS,
+                                    .buffer = (size_t)id,
+                                    .zeros = !in && !out});
+}
+
+static void add_counts(steps_call *c, const char *name, world_buffer id, uint32_t *out)
+{
+  if (out) {
+    batch_add(&c->base, (batch_array){.name = name,
+                                      .out = out,
+                                      .memory = ABUT_MEMORY_HOST,
+                                      .width = 1,
+                                      .size = sizeof(uint32_t),
+                                      .bank = BANK_OF_WORLDS,
+                                      .buffer = (size_t)id});
+  }
+}
+
+static void add_wanted(steps_call *c, const char *name, world_buffer id, size_t width, void *out)
+{
+  if (out) {
+    add_reals(c, name, id, width, NULL, out);
+  }
+}
+
+static void add_given(steps_call *c, const char *name, world_buffer id, size_t width,
+                      const void *in)
+{
+  if (in) {
+    add_reals(c, name, id, width, in, NULL);
+  }
+}
+
+static void add_arrays(steps_call *c)
+{
+  const abut_worlds *w = c->worlds;
+  const size_t nq = (size_t)c->scene->constants.nq, nv = (size_t)c->scene->constants.nv;
+  const size_t nu = c->scene->def.actuator_count, kept = w->record ? w->steps / w->record : 0;
+  const size_t pairs = c->scene->def.pair_count;
+  add_reals(c, "q", IN_Q, nq, w->q, NULL);
+  add_reals(c, "v", IN_V, nv, w->v, NULL);
+  add_reals(c, "w", IN_W, nv, w->w, NULL);
+  if (nu) {
+    add_reals(c, "u", IN_U, w->controls ? w->steps * nu : nu, w->u, NULL);
+  }
+  add_given(c, "mass_scale", IN_MASS_SCALE, c->scene->def.link_count, w->mass_scale);
+  add_given(c, "friction", IN_FRICTION, pairs, w->friction);
+  add_given(c, "stiffness", IN_STIFFNESS, pairs, w->stiffness);
+  add_given(c, "gravity", IN_GRAVITY, 3, w->gravity);
+  if (w->contacts) {
+    add_reals(c, "p", IN_P, 3 * w->contacts->count, w->contacts->p, NULL);
+    add_reals(c, "d", IN_D, w->contacts->count, w->contacts->d, NULL);
+    add_reals(c, "n", IN_N, 3 * w->contacts->count, w->contacts->n, NULL);
+    add_reals(c, "activity", IN_ACTIVITY, w->contacts->count, w->contacts->activity, NULL);
+  }
+  add_wanted(c, "q_next", OUT_Q, nq, w->q_next);
+  add_wanted(c, "v_next", OUT_V, nv, w->v_next);
+  add_wanted(c, "w_next", OUT_W, nv, w->w_next);
+  add_wanted(c, "q_record", OUT_Q_RECORD, kept * nq, kept ? w->q_record : NULL);
+  add_wanted(c, "v_record", OUT_V_RECORD, kept * nv, kept ? w->v_record : NULL);
+  add_wanted(c, "mass", OUT_MASS, nv * nv, w->mass);
+  add_wanted(c, "bias", OUT_BIAS, nv, w->bias);
+  add_wanted(c, "smooth", OUT_SMOOTH, nv, w->smooth);
+  add_wanted(c, "acceleration", OUT_ACCELERATION, nv, w->acceleration);
+  add_wanted(c, "constraint", OUT_CONSTRAINT, nv, w->constraint);
+  add_counts(c, "status", OUT_STATUS, w->status);
+  add_counts(c, "iterations", OUT_ITERATIONS, w->iterations);
+}
+
+static bool same_group(const contact_group *g, const abut_given_contacts *c, size_t i)
+{
+  return g->pair == c->pair[i] && g->link[0] == c->owner[i] && g->link[1] == c->opposing[i];
+}
+
+static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
+{
+  const int links = (int)s->def.link_count, pairs = (int)s->def.pair_count;
+  if (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity) {
+    return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
+  }
+  for (size_t i = 0; i < c->count; ++i) {
+    if (c->owner[i] < WORLD || c->owner[i] >= links || c->opposing[i] < WORLD ||
+        c->opposing[i] >= links || c->owner[i] == c->opposing[i]) {
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is between links %d and %d of %d", i,
+                  (int)c->owner[i], (int)c->opposing[i], links);
+    }
+    if (c->pair[i] < 0 || c->pair[i] >= pairs) {
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of pair %d of %d", i, (int)c->pair[i],
+                  pairs);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Contacts of the same links and pair, group by group. */
+static abut_status group_given(steps_call *c)
+{
+  const abut_given_contacts *g = c->worlds->contacts;
+  void *memory = NULL;
+  TRY(check_given(c->scene, g));
+  TRY(allocate(&memory, g->count + 1, sizeof *c->groups));
+  c->groups = memory;
+  TRY(allocate(&memory, g->count + 1, sizeof *c->places));
+  c->places = memory;
+  for (size_t i = 0; i < g->count; ++i) {
+    size_t k = 0;
+    while (k < c->group_count && !same_group(&c->groups[k], g, i)) {
+      ++k;
+    }
+    if (k == c->group_count) {
+      c->groups[c->group_count++] = (contact_group){{g->owner[i], g->opposing[i]}, g->pair[i], 0};
+    }
+    ++c->groups[k].contacts;
+  }
+  for (size_t k = 0, at = 0; k < c->group_count; ++k) {
+    for (size_t i = 0; i < g->count; ++i) {
+      if (same_group(&c->groups[k], g, i)) {
+        c->places[at++] = (int)i;
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check(const loaded_scene *s, const abut_worlds *w)
+{
+  if (!w || w->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "make worlds by abut_default_worlds");
+  }
+  if (w->memory != ABUT_MEMORY_HOST && w->memory != ABUT_MEMORY_OPENCL) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds lie in host or OpenCL memory");
+  }
+  if (w->memory == ABUT_MEMORY_OPENCL && !s->context->def.opencl_queue) {
+    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
+                                     "caller's queue");
+  }
+  if (w->count && (!w->q || !w->v)) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
+                w->count);
+  }
+  if (!w->contacts && s->given) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
+  }
+  if (w->contacts && s->def.capacity) {
+    return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status run_call(steps_call *c, abut_worlds *w)
+{
+  abut_status status = ABUT_SUCCESS;
+  c->base.context = c->scene->context;
+  c->base.count = w->count;
+  c->base.rates = c->scene->rates;
+  c->groups = c->scene->groups;
+  c->group_count = c->scene->def.pair_count;
+  if (w->contacts) {
+    c->groups = NULL;
+    c->group_count = 0;
+    status = group_given(c);
+  }
+  if (status == ABUT_SUCCESS) {
+    add_arrays(c);
+    if (c->gradients) {
+      add_gradients(c);
+    }
+    status = batch_run(&c->base);
+    w->failures = c->base.failures;
+  }
+  if (w->contacts) {
+    free(c->groups);
+    free(c->places);
+  }
+  return status;
+}
+
+abut_status abut_step_worlds(abut_scene handle_, abut_worlds *w)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(check(s, w));
+  steps_call c = {.base.operation = &steps_operation, .scene = s, .worlds = w};
+  return run_call(&c, w);
+}
+
+abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_worlds_gradients *g)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(check(s, w));
+  steps_call c = {
+    .base.operation = &gradients_operation, .scene = s, .worlds = w, .gradients = g};
+  TRY(check_gradients(&c));
+  return run_call(&c, w);
+}

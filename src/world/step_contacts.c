@@ -1,0 +1,193 @@
+/* Contacts of worlds on a device: from the manifold's lists of active ones, from all of its slots, or
+ * given by the caller. */
+#include "base/error.h"
+#include "batch/batch.h"
+#include "geometry/layout.h"
+#include "manifold/active.h"
+#include "world/steps.h"
+
+#define LEAST_DOUBLE 1e-12 /* activities that count as none */
+#define LEAST_FLOAT 1e-9
+#define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
+
+static abut_status append(const stepping *s, size_t group, int segment, int sign,
+                          const contact_source *c)
+{
+  const bool wide = device_real_bytes(s->device) == sizeof(double);
+  const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign),
+                ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n), ARG_BUFFER(c->activity),
+                SOURCE_STRIDES(c), ARG_REAL(least), OF(s, WORLD_CONTACTS),
+                OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
+}
+
+/* Those of all slots, `count` from the first on. */
+static contact_source dense_source(const run *r, size_t first, size_t count)
+{
+  const size_t contacts = r->pair->layout.contacts;
+  return (contact_source){.p = run_buffer(r, SCRATCH_P),
+                          .d = run_buffer(r, SCRATCH_D),
+                          .n = run_buffer(r, SCRATCH_N),
+                          .activity = run_buffer(r, SCRATCH_ACTIVITY),
+                          .row = 3 * contacts,
+                          .at = {3 * first, first, 3 * first, first},
+                          .step3 = 3,
+                          .plane = 1,
+                          .rows3 = true,
+                          .places = -1,
+                          .count = (int)count};
+}
+
+static contact_source listed_source(buffer *values, size_t row, size_t at, size_t plane,
+                                    buffer *list, size_t list_row)
+{
+  return (contact_source){.p = values,
+                          .d = values,
+                          .n = values,
+                          .activity = values,
+                          .row = row,
+                          .at = {at + VALUE_P * plane, at + VALUE_D * plane, at + VALUE_N * plane,
+                                 at + VALUE_ACTIVITY * plane},
+                          .step3 = 1,
+                          .plane = plane,
+                          .list = list,
+                          .list_row = list_row,
+                          .places = -1,
+                          .count = -1};
+}
+
+/* Vertices and edges that are listed; what a pair has none of leaves an empty segment. */
+static contact_source listed_segment(const run *r, int segment)
+{
+  const int side = segment % 2;
+  if (segment < 2) {
+    const size_t plane = r->bodies[side]->vertex_padded;
+    contact_source c =
+      listed_source(run_buffer(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)), VALUE_PLANES * plane, 0,
+                    plane, run_buffer(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), plane + 1);
+    c.count = lists_vertices(r, side) ? -1 : 0;
+    return c;
+  }
+  const size_t plane = near_plane(r);
+  contact_source c = listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), 2 * VALUE_PLANES * plane,
+                                   (size_t)side * VALUE_PLANES * plane, plane,
+                                   run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
+  c.count = edges_run(r) ? -1 : 0;
+  return c;
+}
+
+contact_source segment_source(const run *r, int segment)
+{
+  const abut_layout *l = &r->pair->layout;
+  if (r->wanted.cutoff > 0.0) {
+    return listed_segment(r, segment);
+  }
+  return segment < 2
+           ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
+           : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
+}
+
+/* Listed contacts' cotangents take the place of their values. */
+contact_source segment_bars(const run *r, int segment)
+{
+  contact_source c = segment_source(r, segment);
+  if (!(r->wanted.cutoff > 0.0)) {
+    c.p = run_buffer(r, SCRATCH_P_BAR);
+    c.d = run_buffer(r, SCRATCH_D_BAR);
+    c.n = run_buffer(r, SCRATCH_N_BAR);
+    c.activity = run_buffer(r, SCRATCH_ACTIVITY_BAR);
+  }
+  return c;
+}
+
+abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run *r)
+{
+  *r = (run){.pair = pair_get(c->scene->pairs[i]),
+             .pose_width = POSE_WIDTH,
+             .device = on->device,
+             .memory = &on->memory[slot][0],
+             .wanted = {.arrays = ALL_ARRAYS, .cotangents = c->gradients ? ALL_ARRAYS : 0}};
+  if (!r->pair) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(pair_on(r->pair, on->place, &r->on));
+  for (int k = 0; k < 2; ++k) {
+    body *of = body_get(r->pair->bodies[k]);
+    if (!of) {
+      return ABUT_ERROR_HANDLE;
+    }
+    TRY(body_on(of, on->place, &r->bodies[k]));
+  }
+  const double cutoff = active_cutoff(r->pair, 0.0);
+  /* A capacity counts contacts in the order of slots, which lists do not keep. */
+  const bool listed = !c->scene->def.capacity && can_skip_inactive(r, cutoff);
+  r->wanted.cutoff = listed ? cutoff : 0.0;
+  return ABUT_SUCCESS;
+}
+
+static abut_status put_pose(const stepping *s, const run *r, size_t i, int side)
+{
+  const int link = s->call->scene->groups[i].link[side];
+  return LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->at->model->head),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->at->model->bodies),
+                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(link), ARG_INT(s->count),
+                BUFFER(r, OF_SIDE(SCRATCH_POSE_1, side)));
+}
+
+abut_status run_pair(const stepping *s, size_t i, run *r)
+{
+  TRY(run_of(s->call, i, s->on, s->slot, r));
+  TRY(put_pose(s, r, i, 0));
+  TRY(put_pose(s, r, i, 1));
+  return r->wanted.cutoff > 0.0 ? run_active(r, s->count) : run_forward(r, s->count);
+}
+
+static abut_status pair_contacts(const stepping *s, size_t i)
+{
+  run r;
+  TRY(run_pair(s, i, &r));
+  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
+    const contact_source c = segment_source(&r, segment);
+    TRY(append(s, i, segment, segment % 2 ? -1 : 1, &c));
+  }
+  return ABUT_SUCCESS;
+}
+
+contact_source given_source(const stepping *s, size_t i, int at)
+{
+  return (contact_source){.p = world_buffer_of(s, IN_P),
+                          .d = world_buffer_of(s, IN_D),
+                          .n = world_buffer_of(s, IN_N),
+                          .activity = world_buffer_of(s, IN_ACTIVITY),
+                          .row = 3 * s->call->worlds->contacts->count,
+                          .step3 = 3,
+                          .plane = 1,
+                          .rows3 = true,
+                          .list = s->at->places,
+                          .places = at,
+                          .count = (int)s->call->groups[i].contacts};
+}
+
+static abut_status given_contacts(const stepping *s)
+{
+  int at = 0;
+  for (size_t i = 0; i < s->call->group_count; ++i) {
+    const contact_source c = given_source(s, i, at);
+    TRY(append(s, i, 0, 1, &c));
+    at += c.count;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status find_contacts(const stepping *s)
+{
+  if (s->call->worlds->contacts) {
+    return given_contacts(s);
+  }
+  for (size_t i = 0; i < s->call->group_count; ++i) {
+    TRY(pair_contacts(s, i));
+  }
+  return ABUT_SUCCESS;
+}

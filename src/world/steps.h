@@ -1,0 +1,208 @@
+/* Steps of worlds on a device: what a call, a chunk of its worlds and a step of them have. */
+#ifndef ABUT_WORLD_STEPS_H
+#define ABUT_WORLD_STEPS_H
+
+#include "batch/batch.h"
+#include "manifold/run.h"
+#include "world/loaded.h"
+
+#define POSE_WIDTH 7
+#define BANK_OF_WORLDS 1 /* the manifold's runs have the other */
+
+/* Buffers of the worlds' bank. */
+typedef enum world_buffer {
+  IN_Q,
+  IN_V,
+  IN_W,
+  IN_U,
+  IN_MASS_SCALE,
+  IN_FRICTION,
+  IN_STIFFNESS,
+  IN_GRAVITY,
+  IN_P,
+  IN_D,
+  IN_N,
+  IN_ACTIVITY,
+  IN_STATE_BAR,
+  IN_RECORD_BAR,
+  IN_ACCELERATION_BAR,
+  OUT_Q,
+  OUT_V,
+  OUT_W,
+  OUT_Q_RECORD,
+  OUT_V_RECORD,
+  OUT_STATUS,
+  OUT_ITERATIONS,
+  OUT_MASS,
+  OUT_BIAS,
+  OUT_SMOOTH,
+  OUT_ACCELERATION,
+  OUT_CONSTRAINT,
+  WORLD_U,
+  WORLD_PARAMETERS_OF,
+  WORLD_SCRATCH,
+  WORLD_SINGULARS,
+  WORLD_CONTACTS,
+  WORLD_CONTACT_PLACES,
+  WORLD_MARKS,
+  WORLD_WORK,
+  WORLD_NEXT_Q,
+  WORLD_NEXT_V,
+  WORLD_ACCELERATION,
+  WORLD_PUSH,
+  WORLD_STAGE_Q,
+  WORLD_STAGE_V,
+  WORLD_RATES,
+  WORLD_SUMS, /* of RK4 */
+  OUT_Q_BAR,
+  OUT_V_BAR,
+  OUT_U_BAR,
+  OUT_MASS_BAR,
+  OUT_FRICTION_BAR,
+  OUT_STIFFNESS_BAR,
+  OUT_GRAVITY_BAR,
+  OUT_P_BAR,
+  OUT_D_BAR,
+  OUT_N_BAR,
+  OUT_ACTIVITY_BAR,
+  WORLD_CHECKPOINTS, /* states at the beginning of segments */
+  WORLD_SEGMENT,     /* and within the one at work */
+  WORLD_Q,           /* before a step */
+  WORLD_V,
+  WORLD_STATE_BAR,
+  WORLD_U_BAR,
+  WORLD_ACCELERATION_BAR,
+  WORLD_MULTIPLIERS,
+  WORLD_BARS,
+  WORLD_GROUP_BACK,
+  WORLD_ROW_BACK,
+  WORLD_BACK,
+  WORLD_STAGES, /* of RK4 */
+  WORLD_STAGE_BARS,
+  WORLD_U_SUM,
+  WORLD_END
+} world_buffer;
+
+typedef struct steps_call {
+  batch_call base;
+  loaded_scene *scene;
+  const abut_worlds *worlds;
+  const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
+  contact_group *groups; /* of given contacts, else the scene's */
+  size_t group_count;
+  int *places; /* of given contacts: those of each group, one group behind the other */
+} steps_call;
+
+/* The call at work on a device. */
+typedef struct steps_on {
+  const resident_model *model;
+  resident_model own; /* of given contacts */
+  buffer *places;
+} steps_on;
+
+/* One step of a chunk. */
+typedef struct stepping {
+  const steps_call *call;
+  const steps_on *at;
+  batch_on *on;
+  size_t slot, count;
+  device *device;
+  bool again; /* what has been computed is once more: statuses stay */
+} stepping;
+
+buffer *world_buffer_of(const stepping *s, world_buffer id);
+
+#define OF(s, id) ARG_BUFFER(world_buffer_of(s, id))
+#define MODEL(s) ARG_BUFFER((s)->at->model->head), ARG_BUFFER((s)->at->model->ints)
+#define REALS(s) ARG_BUFFER((s)->at->model->reals)
+#define PARAMETERS_OF(s)                                                      \
+  ARG_BUFFER(shares_parameters(s) ? (s)->at->model->parameters                \
+                                  : world_buffer_of(s, WORLD_PARAMETERS_OF)), \
+    ARG_INT(shares_parameters(s))
+
+/* Bits of the parameters that the caller gives by world. */
+int given_parameters(const abut_worlds *w);
+
+/* All worlds have the scene's own parameters. */
+bool shares_parameters(const stepping *s);
+
+const world_sizes *sizes_of(const stepping *s);
+
+/* Of LANES worlds, the last one maybe not full. */
+size_t world_blocks(const stepping *s);
+
+/* ---- contacts ---- */
+
+/* Where the numbers of contacts are: see world_contacts. */
+typedef struct contact_source {
+  buffer *p, *d, *n, *activity;
+  size_t row, at[4], step3, plane;
+  bool rows3;
+  buffer *list;
+  size_t list_row;
+  int places, count; /* -1: none, as the list says */
+} contact_source;
+
+#define SOURCE_STRIDES(c)                                                                     \
+  ARG_INT((c)->row), ARG_INT((c)->at[0]), ARG_INT((c)->at[1]), ARG_INT((c)->at[2]),           \
+    ARG_INT((c)->at[3]), ARG_INT((c)->step3), ARG_INT((c)->plane), ARG_INT((c)->rows3),       \
+    ARG_BUFFER((c)->list), ARG_INT((c)->list_row), ARG_INT((c)->places), ARG_INT((c)->count)
+
+/* Segment 0 to 3 of a pair's contacts. */
+contact_source segment_source(const run *r, int segment);
+
+/* Segments with their cotangents' places in them, as the reverse pass wants them. */
+contact_source segment_bars(const run *r, int segment);
+
+/* Group i of given contacts, `at` in the list of their places. */
+contact_source given_source(const stepping *s, size_t i, int at);
+
+/* A pair's manifold on a device, for the worlds of a slot. */
+abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run *r);
+
+/* The manifold of pair i for the links' places that are there. */
+abut_status run_pair(const stepping *s, size_t i, run *r);
+
+/* Contacts of all pairs for the links' places that are there: those of the bodies, or given ones. */
+abut_status find_contacts(const stepping *s);
+
+/* ---- steps ---- */
+abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                 world_buffer to, size_t to_width, size_t to_at, size_t width);
+
+abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                      world_buffer to, size_t to_width, size_t to_at, size_t width);
+
+/* The controls of a step: all worlds' own row. */
+abut_status step_controls(const stepping *s, size_t step);
+
+/* Tree, contacts, and where links can move against each other, at a state. */
+abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
+
+/* Accelerations at a state, from an acceleration to start with. */
+abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
+
+/* Stage 0 to 3 of RK4, whose accelerations are known; what comes after it. */
+abut_status step_stage(const stepping *s, int stage);
+
+/* The state before the first step, and one step. */
+abut_status steps_start(const stepping *s);
+abut_status one_step(const stepping *s, size_t step);
+abut_status keep_record(const stepping *s, size_t step); /* unless once more */
+
+/* Steps a chunk of worlds, all steps one behind the other; then back through them. */
+abut_status steps_launch(batch_on *on, size_t slot, chunk c);
+abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
+
+/* ---- gradients ---- */
+size_t segment_of(const steps_call *c); /* steps of one */
+abut_status check_gradients(const steps_call *c);
+void add_gradients(steps_call *c);
+void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
+                    size_t bytes[BANK_BUFFERS]);
+
+/* An array of reals of a call. */
+void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
+               void *out);
+
+#endif
