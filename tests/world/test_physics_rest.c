@@ -186,7 +186,7 @@ static void test_drops(void)
 {
   static const char *const bodies[] = {"drill", "airplane", "screwdriver"};
   const char *shared = getenv("ABUT_SHARED");
-  for (int i = 0; shared && *shared && i < 3; ++i) {
+  for (int i = full ? 0 : 2; shared && *shared && i < 3; ++i) { /* the smallest is the quickest */
     test_drop(shared, bodies[i]);
   }
 }
