@@ -273,6 +273,7 @@ static const struct {
   const char *name;
   double limit;
 } stiff[] = {{"cone-given-contacts", 2e-4},
+             {"cone-given-parameters", 6e-5},
              {"cone-given-pyramidal", 1e-3},
              {"cone-given-pyramidal-smooth", 2e-4}};
 
