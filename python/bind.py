@@ -9,7 +9,7 @@ import sys
 
 import cffi
 
-# What Python's side adds to the C API: python/native.c and python/xla.c.
+# What Python's side adds to the C API: python/native.c, worlds.c, xla.c, xla_worlds.c.
 NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
                       const void *pose2, void *p, void *d, void *n, void *activity,
@@ -21,10 +21,13 @@ bool abutpy_is_inside(void);
 void abutpy_watch(abut_field_options *options);
 extern "Python" bool abutpy_check_signals(void);
 uintptr_t abutpy_xla_handler(void);
+uintptr_t abutpy_xla_worlds_handler(void);
+abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *bars, void *const *slopes);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",
-         "state", "tuning"]
+         "state", "tuning", "world"]
 
 
 def declarations(headers):

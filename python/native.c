@@ -2,8 +2,13 @@
  * question whether to go on. Compiled into the module that cffi writes. */
 #include <abut/abut.h>
 
-/* The address of the function that XLA calls: xla.c. */
+/* Addresses of the functions that XLA calls: xla.c, xla_worlds.c. */
 uintptr_t abutpy_xla_handler(void);
+uintptr_t abutpy_xla_worlds_handler(void);
+
+/* worlds.h */
+abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *bars, void *const *slopes);
 
 static _Thread_local int inside;
 

@@ -49,6 +49,33 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
 
+/* Positions of worlds and their tangent space, in which derivatives are: of a scene's worlds a step d
+ * (nv) moves positions q (nq) to q (+) d. Hinges, slides and positions of free joints add; a
+ * quaternion w, x, y, z becomes q/|q| exp(d/2), d in the link's axes. Rows of `count` worlds in host
+ * memory, in the precision of the scene's context, computed in double; an output may lie where an
+ * input of the same shape does. A world with a number that is not finite, or a quaternion of length
+ * 0, becomes a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL.
+ *
+ * moved = q (+) d, quaternions of length 1; d = left (-) right: right (+) d is left, where no
+ * rotation is beyond pi. */
+ABUT_API abut_status abut_add_positions(abut_scene scene, size_t count, const void *q,
+                                        const void *d, void *moved);
+ABUT_API abut_status abut_subtract_positions(abut_scene scene, size_t count, const void *left,
+                                             const void *right, void *d);
+
+/* Derivatives by the nq numbers of positions, and along steps in the tangent space. A quaternion
+ * counts by its direction alone, so that a gradient by its numbers is orthogonal to it; it moves at
+ * its length, so that each map to the tangent space is the inverse of that from there. */
+typedef enum abut_position_map {
+  ABUT_SLOPE_TO_TANGENT = 0,     /* (nq) to (nv): how fast q moves, as a step */
+  ABUT_SLOPE_FROM_TANGENT = 1,   /* (nv) to (nq): with lengths of 1, derivative of q (+) d by d */
+  ABUT_GRADIENT_TO_TANGENT = 2,  /* (nq) to (nv): the transpose of that */
+  ABUT_GRADIENT_FROM_TANGENT = 3 /* (nv) to (nq): the transpose of the first */
+} abut_position_map;
+
+ABUT_API abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count,
+                                        const void *q, const void *from, void *to);
+
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
  * (worlds, count, ...). A force along a normal acts on the owner. */
@@ -123,6 +150,41 @@ ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
  * abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
+
+/* Tangents of what steps begin with, and of what they give: a NULL tangent is 0, a NULL answer is
+ * not wanted. Of q in its tangent space, as above. */
+typedef struct abut_worlds_tangents {
+  const void *q, *v;         /* (count, nv) */
+  const void *u;             /* (count, nu), or with `controls` (count, steps, nu) */
+  const void *mass_scale, *friction, *stiffness, *gravity;
+  void *q_next, *v_next;     /* (count, nv) after all steps */
+  void *q_record, *v_record; /* (count, steps / record, nv) of the states that `record` keeps */
+  uint32_t cookie;
+} abut_worlds_tangents;
+
+ABUT_API abut_worlds_tangents abut_default_worlds_tangents(void);
+
+/* Derivatives of steps along tangents; all else as in abut_vjp_worlds. A world's are 0 from the step
+ * on that stops it. */
+ABUT_API abut_status abut_jvp_worlds(abut_scene scene, abut_worlds *worlds,
+                                     const abut_worlds_tangents *tangents);
+
+/* Matrices of one step: of (q', v') in their tangent space by (q, v), controls, parameters. */
+typedef struct abut_worlds_transition {
+  void *A;                    /* (count, 2 nv, 2 nv) */
+  void *B;                    /* (count, 2 nv, nu) */
+  void *mass_scale;           /* (count, 2 nv, links) */
+  void *friction, *stiffness; /* (count, 2 nv, pairs) */
+  void *gravity;              /* (count, 2 nv, 3) */
+  uint32_t cookie;
+} abut_worlds_transition;
+
+ABUT_API abut_worlds_transition abut_default_worlds_transition(void);
+
+/* The linear model of one step (worlds->steps must be 1) of each world; all else as in
+ * abut_vjp_worlds. What is NULL is not wanted. */
+ABUT_API abut_status abut_transition_worlds(abut_scene scene, abut_worlds *worlds,
+                                            const abut_worlds_transition *transition);
 
 #ifdef __cplusplus
 }

@@ -9,12 +9,15 @@ import threading
 import types
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from abut import _drivers
 from abut._native import check, ffi, lib
+
+if TYPE_CHECKING:
+    from abut._worlds import Scene
 
 __all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "default_context",
            "devices", "fit_smoothing", "load", "load_smoothing"]
@@ -260,6 +263,11 @@ class Context(_Owner):
     def pair(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> Pair:
         """The same as abut.Pair."""
         return Pair(a, b, smoothing)
+
+    def scene(self, path: str | os.PathLike[str]) -> Scene:
+        """The same as abut.Scene on this context."""
+        from abut._worlds import Scene
+        return Scene(path, self)
 
     def __repr__(self) -> str:
         return f"<abut.Context {self.precision} on {self.device.name}>" if self._handle else \

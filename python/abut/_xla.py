@@ -23,8 +23,9 @@ from abut._calls import OUTPUTS, VALUES, contact_shape
 from abut._native import lib
 
 TARGET = "abut"
+_HANDLERS = {TARGET: lib.abutpy_xla_handler, "abut_worlds": lib.abutpy_xla_worlds_handler}
 _lock = threading.Lock()
-_registered = False
+_registered: set[str] = set()
 
 
 def names(bits: int) -> list[str]:
@@ -40,15 +41,32 @@ def bit_count(bits: int) -> int:
     return bin(bits).count("1")
 
 
-def _register() -> None:
-    """Shows XLA the handler, once: what it refused would spoil whatever is computed first, so that
+def register(target: str) -> None:
+    """Shows XLA a handler, once: what it refused would spoil whatever is computed first, so that
     nobody who computes nothing of abut's should have it."""
-    global _registered
     with _lock:
-        if not _registered:
+        if target not in _registered:
             capsule: Any = jax.ffi.pycapsule
-            jax.ffi.register_ffi_target(TARGET, capsule(lib.abutpy_xla_handler()), platform="cpu")
-            _registered = True
+            jax.ffi.register_ffi_target(target, capsule(_HANDLERS[target]()), platform="cpu")
+            _registered.add(target)
+
+
+def real_of(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
+    if not isinstance(value, jax.Array):
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+        return jnp.asarray(array.astype(dtype, copy=False))
+    if value.dtype != dtype:
+        raise ValueError(f"{name} is {value.dtype.name}, and the context computes in {dtype.name}: "
+                         "convert it, or open a context of that precision")
+    return value
+
+
+def check_precision(dtype: np.dtype[Any]) -> None:
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        raise ValueError("the context computes in float64, which JAX has once jax_enable_x64 is "
+                         "set")
 
 
 # ---- what operations give ----
@@ -73,7 +91,7 @@ def _abstract(op: str, pose1: Any, *rest: Any, pairs: Any, **params: Any) -> lis
     return made + [make(lead, np.dtype(np.uint8))] * (op == "contacts")
 
 
-def _batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any],
+def batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any],
              **params: Any) -> tuple[Sequence[Any], Sequence[int]]:
     size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
     args = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
@@ -102,21 +120,22 @@ def _narrowed(selector: str, op: str, used: list[bool], eqn: Any) -> tuple[list[
 # ---- how they are computed ----
 
 @functools.partial(jax.jit, static_argnames=("primitive", "params"))
-def _eager(*args: Any, primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
+def eager(*args: Any, primitive: Primitive, params: tuple[tuple[str, Any], ...]) -> Any:
     """Outside of programs: kept, with the pairs that it names, where jax.clear_caches() clears."""
     return primitive.bind(*args, **dict(params))
 
 
-def _handle(pair: Any) -> int:
-    value = pair.handle
+def handle_of(owner: Any) -> int:
+    """A handle of the library's as one number."""
+    value = owner.handle
     return int(value.generation) << 32 | int(value.index)
 
 
 def _lower(number: int, ctx: Any, *operands: Any, pairs: Any, indexed: bool, **params: Any) -> Any:
     """For CPUs: the handler itself. The program keeps its pairs."""
-    _register()
+    register(TARGET)
     ctx.module_context.add_keepalive(pairs)
-    handles = np.array([_handle(pair) for pair in pairs], np.uint64).view(np.int64)
+    handles = np.array([handle_of(pair) for pair in pairs], np.uint64).view(np.int64)
     numbers = {name: np.int64(value) for name, value in params.items()}
     return jax.ffi.ffi_lowering(TARGET)(ctx, *operands, op=np.int64(number), pairs=handles,
                                         indexed=np.int64(indexed), **numbers)
@@ -185,10 +204,10 @@ def make(op: str, selector: str | None = None) -> Any:
     """A primitive of an operation. `selector` is the parameter that says what it results in."""
     p: Any = Primitive("abut_" + op)
     p.multiple_results = True
-    p.def_impl(lambda *args, **params: _eager(*args, primitive=p,
+    p.def_impl(lambda *args, **params: eager(*args, primitive=p,
                                               params=tuple(sorted(params.items()))))
     p.def_abstract_eval(functools.partial(_abstract, op))
-    batching.primitive_batchers[p] = functools.partial(_batched, p)
+    batching.primitive_batchers[p] = functools.partial(batched, p)
     if selector:
         pe.dce_rules[p] = functools.partial(_narrowed, selector, op)
     if op in NUMBERS:

@@ -26,9 +26,10 @@ from jax.interpreters import ad
 from abut._arrays import check_names
 from abut._calls import OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._objects import Pair
-from abut._xla import bit_count, bits_of, make, names
+from abut._jax_worlds import rollout, step
+from abut._xla import bit_count, bits_of, check_precision, make, names, real_of
 
-__all__ = ["contacts", "reduce"]
+__all__ = ["contacts", "reduce", "rollout", "step"]
 
 _contacts = make("contacts", "want")
 _jvp = make("jvp", "want")
@@ -294,18 +295,6 @@ ad.primitive_transposes.update({
 
 # ---- what is called ----
 
-def _real(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
-    if not isinstance(value, jax.Array):
-        array = np.asarray(value)
-        if array.dtype.kind not in "iuf":
-            raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
-        return jnp.asarray(array.astype(dtype, copy=False))
-    if value.dtype != dtype:
-        raise ValueError(f"{name} is {value.dtype.name}, and the context computes in {dtype.name}: "
-                         "convert it, or open a context of that precision")
-    return value
-
-
 def _widths(poses: Sequence[jax.Array]) -> None:
     widths = [pose.shape[-1] if pose.ndim else 0 for pose in poses]
     for k, pose in enumerate(poses):
@@ -324,10 +313,8 @@ def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any) -> tuple[list[Any
         raise ValueError("index tells of a list of pairs which one each pose is of: one pair has "
                          "none, and a list needs it")
     dtype = pairs[0].dtype
-    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
-        raise ValueError("the context computes in float64, which JAX has once jax_enable_x64 is "
-                         "set")
-    poses = [_real(pose1, dtype, "pose1"), _real(pose2, dtype, "pose2")]
+    check_precision(dtype)
+    poses = [real_of(pose1, dtype, "pose1"), real_of(pose2, dtype, "pose2")]
     _widths(poses)
     try:
         lead = jnp.broadcast_shapes(poses[0].shape[:-1], poses[1].shape[:-1])

@@ -16,12 +16,29 @@ from typing import Any
 import numpy as np
 import pyopencl.array as cla
 
-from abut._arrays import check_names
+from abut._arrays import Rows, check_names
 from abut._calls import OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
 from abut._native import check, ffi, lib
-from abut._objects import Pair, warn_of_failures
+from abut._objects import Context, Pair, warn_of_failures
+from abut._worlds import Call, Scene, Step
 
-__all__ = ["contacts", "jvp", "reduce", "vjp"]
+__all__ = ["contacts", "jvp", "reduce", "step", "vjp"]
+
+
+def _place(context: Context, array: Any, shape: tuple[int, ...], name: str) -> Any:
+    """An array's cl_mem, of which it must be the whole from the beginning."""
+    if not isinstance(array, cla.Array):
+        raise ValueError(f"{name} is a {type(array).__name__}, no pyopencl array")
+    if array.shape != shape or array.dtype != context.dtype:
+        raise ValueError(f"{name} has shape {array.shape} of {array.dtype.name}, not {shape} of "
+                         f"{context.dtype.name}")
+    if not array.flags.c_contiguous or array.offset:
+        raise ValueError(f"{name} is not contiguous, or does not begin where its memory does")
+    if array.queue is not None and array.queue != context._queue:
+        raise ValueError(f"{name} is of another queue than the context's: finish that one, and take "
+                         "the array by with_queue")
+    memory: Any = array.base_data
+    return ffi.cast("void *", memory.int_ptr) if array.size else ffi.NULL
 
 
 class _Batch:
@@ -43,19 +60,7 @@ class _Batch:
         self.batch.memory = lib.ABUT_MEMORY_OPENCL
 
     def place(self, array: Any, shape: tuple[int, ...], name: str) -> Any:
-        """An array's cl_mem, of which it must be the whole from the beginning."""
-        if not isinstance(array, cla.Array):
-            raise ValueError(f"{name} is a {type(array).__name__}, no pyopencl array")
-        if array.shape != shape or array.dtype != self.pair.dtype:
-            raise ValueError(f"{name} has shape {array.shape} of {array.dtype.name}, not {shape} of "
-                             f"{self.pair.dtype.name}")
-        if not array.flags.c_contiguous or array.offset:
-            raise ValueError(f"{name} is not contiguous, or does not begin where its memory does")
-        if array.queue is not None and array.queue != self.queue:
-            raise ValueError(f"{name} is of another queue than the context's: finish that one, and take "
-                             "the array by with_queue")
-        memory: Any = array.base_data
-        return ffi.cast("void *", memory.int_ptr) if array.size else ffi.NULL
+        return _place(self.pair.context, array, shape, name)
 
     def new(self, shape: tuple[int, ...]) -> Any:
         return cla.empty(self.queue, shape, self.pair.dtype)
@@ -145,3 +150,38 @@ def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: A
         setattr(struct, name, place)
     b.done(lib.abut_jvp(pair.handle, SAME, b.batch, along, struct))
     return Contacts(**made)
+
+
+class _Worlds(Call):
+    """A batch of worlds whose arrays are pyopencl's."""
+
+    def _read(self, inputs: Mapping[str, tuple[Any, tuple[int, ...]]]) -> dict[str, Any]:
+        context, q = self.scene.context, inputs["q"][0]
+        if context._queue is None:
+            raise ValueError("the scene's context was opened without a queue: abut.Context(queue=...)")
+        if not isinstance(q, cla.Array) or q.ndim != 2:
+            raise ValueError(f"q is no pyopencl array of shape (N, {self.scene.nq})")
+        self.rows = Rows(self.dtype, (q.shape[0],))
+        for name, (array, tail) in inputs.items():
+            _place(context, array, (q.shape[0], *tail), name)
+        self.worlds.memory = lib.ABUT_MEMORY_OPENCL
+        return {name: array for name, (array, _) in inputs.items()}
+
+    def place(self, array: Any) -> Any:
+        self.kept.append(array)
+        return ffi.NULL if array is None else _place(self.scene.context, array, array.shape, "array")
+
+    def new(self, tail: tuple[int, ...], dtype: Any = None) -> Any:
+        return cla.empty(self.scene.context._queue, (*self.rows.lead, *tail), self.dtype)
+
+
+def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
+         steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
+         stiffness: Any = None, gravity: Any = None, want: Sequence[str] = ()) -> Step:
+    """Worlds after `steps` steps, as abut.Scene.step, of arrays (N, ...), none of them broadcast.
+
+    status and iterations are NumPy arrays; of a mass matrix only the lower triangle is there, and
+    zeros.
+    """
+    return _Worlds(scene, q, v, u, controls, steps, record, w=w, mass_scale=mass_scale,
+                   friction=friction, stiffness=stiffness, gravity=gravity).step(want)

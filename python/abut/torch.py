@@ -30,8 +30,9 @@ from abut._calls import OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
+from abut._torch_worlds import Step, rollout, step
 
-__all__ = ["Contacts", "contacts", "reduce"]
+__all__ = ["Contacts", "Step", "contacts", "reduce", "rollout", "step"]
 
 
 class Contacts(NamedTuple):

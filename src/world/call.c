@@ -16,7 +16,7 @@
 static abut_status test(const batch_call *b, size_t place)
 {
   const steps_call *c = (const steps_call *)b;
-  for (int adjoint = 0; adjoint < (c->gradients ? 2 : 1); ++adjoint) {
+  for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
   for (size_t i = 0; !c->worlds->contacts && i < c->group_count; ++i) {
@@ -25,7 +25,7 @@ static abut_status test(const batch_call *b, size_t place)
       return ABUT_ERROR_HANDLE;
     }
     const bool listed = active_cutoff(p, 0.0) > 0.0 && !c->scene->def.capacity;
-    for (int adjoint = 0; adjoint < (c->gradients ? 2 : 1); ++adjoint) {
+    for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
       TRY(test_member(b->context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
                       listed ? QUESTION_ACTIVE : QUESTION_MAIN));
     }
@@ -51,7 +51,7 @@ static abut_status manifold_bytes(const steps_call *c, batch_on *on)
     const size_t contacts = r.wanted.cutoff > 0.0 ? 0 : r.pair->layout.contacts;
     bytes[SCRATCH_P] = bytes[SCRATCH_N] = 3 * contacts * real;
     bytes[SCRATCH_D] = bytes[SCRATCH_ACTIVITY] = contacts * real;
-    if (c->gradients) {
+    if (is_differentiated(c)) {
       bytes[SCRATCH_P_BAR] = bytes[SCRATCH_N_BAR] = bytes[SCRATCH_P];
       bytes[SCRATCH_D_BAR] = bytes[SCRATCH_ACTIVITY_BAR] = bytes[SCRATCH_D];
       bytes[SCRATCH_GRADIENT_1] = bytes[SCRATCH_GRADIENT_2] = POSE_WIDTH * real;
@@ -104,6 +104,8 @@ static abut_status place(batch_on *on)
   world_bytes(&at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
   if (c->gradients) {
     gradient_bytes(c, &at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+  } else if (is_differentiated(c)) {
+    along_bytes(c, &at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
   }
   return ABUT_SUCCESS;
 }
@@ -124,6 +126,9 @@ static const operation steps_operation = {
 static const operation gradients_operation = {
   .module = MODULE_WORLD, .test = test, .place = place, .launch = gradients_launch, .leave = leave};
 
+static const operation along_operation = {
+  .module = MODULE_WORLD, .test = test, .place = place, .launch = along_launch, .leave = leave};
+
 /* ---- calls ---- */
 
 abut_worlds abut_default_worlds(void)
@@ -136,7 +141,7 @@ abut_worlds abut_default_worlds(void)
 }
 
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
-                void *out)
+               void *out)
 {
   batch_add(&c->base, (batch_array){.name = name,
                                     .in = in,
@@ -310,6 +315,8 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
     add_arrays(c);
     if (c->gradients) {
       add_gradients(c);
+    } else if (is_differentiated(c)) {
+      add_along(c);
     }
     status = batch_run(&c->base);
     w->failures = c->base.failures;
@@ -341,8 +348,36 @@ abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_world
     return ABUT_ERROR_HANDLE;
   }
   TRY(check(s, w));
-  steps_call c = {
-    .base.operation = &gradients_operation, .scene = s, .worlds = w, .gradients = g};
+  steps_call c = {.base.operation = &gradients_operation, .scene = s, .worlds = w, .gradients = g};
   TRY(check_gradients(&c));
   return run_call(&c, w);
+}
+
+static abut_status run_along(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t,
+                             const abut_worlds_transition *m)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(check(s, w));
+  steps_call c = {.base.operation = &along_operation,
+                  .scene = s,
+                  .worlds = w,
+                  .tangents = t,
+                  .transition = m};
+  TRY(check_along(&c));
+  return run_call(&c, w);
+}
+
+abut_status abut_jvp_worlds(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t)
+{
+  return run_along(handle_, w, t, NULL);
+}
+
+abut_status abut_transition_worlds(abut_scene handle_, abut_worlds *w,
+                                   const abut_worlds_transition *t)
+{
+  return run_along(handle_, w, NULL, t);
 }

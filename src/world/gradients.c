@@ -1,16 +1,10 @@
 /* Gradients of steps of worlds: forward with states kept, then back through each step. */
 #include "base/error.h"
-#include "manifold/active.h"
 #include "world/steps.h"
 
 #define COOKIE 0xab071502u
 
 /* ---- sizes ---- */
-
-static bool is_rk4(const steps_call *c)
-{
-  return c->scene->def.integrator == INTEGRATOR_RK4;
-}
 
 size_t segment_of(const steps_call *c)
 {
@@ -31,27 +25,13 @@ static size_t segments_of(const steps_call *c)
   return (c->worlds->steps + segment - 1) / segment;
 }
 
-/* Positions, velocities, last accelerations of a world. */
-static size_t state_width(const world_sizes *n)
-{
-  return (size_t)n->nq + 2 * (size_t)n->nv;
-}
-
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
                     size_t bytes[BANK_BUFFERS])
 {
-  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv;
+  const size_t nv = (size_t)n->nv;
   bytes[WORLD_CHECKPOINTS] = segments_of(c) * state_width(n) * real;
   bytes[WORLD_SEGMENT] = (segment_of(c) + 1) * state_width(n) * real;
-  bytes[WORLD_Q] = nq * real;
-  bytes[WORLD_V] = nv * real;
-  bytes[WORLD_STATE_BAR] = 2 * nv * real;
-  bytes[WORLD_ROW_BACK] = ROW_BACK * nv * real;
-  bytes[WORLD_U_BAR] = (size_t)n->nu * real;
-  bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
-  bytes[WORLD_BARS] = (size_t)n->contact_planes / CONTACT_PLANES * BAR_PLANES * real;
-  bytes[WORLD_GROUP_BACK] = GROUP_BACK * (size_t)n->groups * real;
-  bytes[WORLD_BACK] = (size_t)n->back_numbers * real;
+  back_bytes(c, n, real, bytes);
   bytes[WORLD_U_SUM] = (size_t)n->nu * real;
   bytes[WORLD_END] = state_width(n) * real;
   if (c->worlds->contacts) {
@@ -60,109 +40,11 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
     bytes[OUT_D_BAR] = bytes[OUT_ACTIVITY_BAR] = contacts * real;
   }
   if (is_rk4(c)) {
-    bytes[WORLD_STAGES] = 4 * (nq + 3 * nv) * real;
     bytes[WORLD_STAGE_BARS] = 10 * nv * real;
   }
 }
 
-/* ---- back through one solve ---- */
-
-static abut_status put_bars(const stepping *s, size_t group, int segment, const contact_source *c)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, s->count, 1, MODEL(s), ARG_INT(group),
-                ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n),
-                ARG_BUFFER(c->activity), SOURCE_STRIDES(c), ARG_INT(s->count));
-}
-
-static abut_status poses_back(const stepping *s, const run *r, size_t i, int side)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_BACK, world_blocks(s), 1, MODEL(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->at->model->bodies),
-                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(i), ARG_INT(side),
-                BUFFER(r, OF_SIDE(SCRATCH_GRADIENT_1, side)), OF(s, WORLD_GROUP_BACK),
-                ARG_INT(s->count));
-}
-
-/* The pairs share the manifold's memory: what is there is the last one's. */
-static abut_status pair_back(const stepping *s, size_t i)
-{
-  run r;
-  if (i + 1 == s->call->group_count) {
-    TRY(run_of(s->call, i, s->on, s->slot, &r));
-  } else {
-    TRY(run_pair(s, i, &r));
-  }
-  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    const contact_source c = segment_bars(&r, segment);
-    TRY(put_bars(s, i, segment, &c));
-  }
-  TRY(r.wanted.cutoff > 0.0 ? run_active_reverse(&r, s->count) : run_reverse(&r, s->count));
-  TRY(poses_back(s, &r, i, 0));
-  return poses_back(s, &r, i, 1);
-}
-
-/* To the caller's arrays, of one step. */
-static abut_status given_back(const stepping *s)
-{
-  const abut_worlds_gradients *g = s->call->gradients;
-  int at = 0;
-  if (!g->p && !g->d && !g->n && !g->activity) {
-    return ABUT_SUCCESS;
-  }
-  for (size_t i = 0; i < s->call->group_count; ++i) {
-    contact_source c = given_source(s, i, at);
-    at += c.count;
-    c.p = world_buffer_of(s, OUT_P_BAR);
-    c.d = world_buffer_of(s, OUT_D_BAR);
-    c.n = world_buffer_of(s, OUT_N_BAR);
-    c.activity = world_buffer_of(s, OUT_ACTIVITY_BAR);
-    TRY(put_bars(s, i, 0, &c));
-  }
-  return ABUT_SUCCESS;
-}
-
-/* From the cotangent of an acceleration to WORLD_STATE_BAR. */
-static abut_status solve_back(const stepping *s)
-{
-  TRY(LAUNCH(s->device, KERNEL_WORLD_PULL, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
-             OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-             OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_ACCELERATION_BAR), ARG_INT(-1),
-             OF(s, WORLD_WORK), OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_BARS),
-             OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK), OF(s, OUT_STATUS), ARG_INT(s->count)));
-  if (s->call->worlds->contacts) {
-    TRY(given_back(s));
-  } else {
-    for (size_t i = s->call->group_count; i-- > 0;) {
-      TRY(pair_back(s, i));
-    }
-  }
-  return LAUNCH(s->device, KERNEL_WORLD_TREE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, WORLD_ACCELERATION),
-                OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_BACK),
-                OF(s, WORLD_ROW_BACK), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
-                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
-}
-
 /* ---- back through one step ---- */
-
-static abut_status read_state(const stepping *s, world_buffer from, size_t width, size_t at,
-                              world_buffer q, world_buffer v, world_buffer w)
-{
-  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(take(s, from, width, at, q, nq, 0, nq));
-  TRY(take(s, from, width, at + nq, v, nv, 0, nv));
-  return take(s, from, width, at + nq + nv, w, nv, 0, nv);
-}
-
-static abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
-                               world_buffer to, size_t width, size_t at)
-{
-  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(take(s, q, nq, 0, to, width, at, nq));
-  TRY(take(s, v, nv, 0, to, width, at + nq, nv));
-  return take(s, w, nv, 0, to, width, at + nq + nv, nv);
-}
 
 /* A cotangent that the caller has given of the acceleration in the last step. */
 static abut_status add_acceleration(const stepping *s, size_t step)
@@ -177,26 +59,11 @@ static abut_status euler_back(const stepping *s, size_t step)
 {
   TRY(step_tree(s, WORLD_Q, WORLD_V));
   TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
-             OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
+             OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
              OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
              ARG_INT(s->count)));
   TRY(add_acceleration(s, step));
   return solve_back(s);
-}
-
-/* The stages once more, each kept. */
-static abut_status keep_stages(const stepping *s)
-{
-  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  const size_t one = nq + 3 * nv, width = 4 * one;
-  for (size_t i = 0; i < 4; ++i) {
-    const world_buffer q = i ? WORLD_STAGE_Q : OUT_Q, v = i ? WORLD_STAGE_V : OUT_V;
-    TRY(solve_step(s, q, v, i ? WORLD_ACCELERATION : OUT_W));
-    TRY(write_state(s, q, v, WORLD_ACCELERATION, WORLD_STAGES, width, i * one));
-    TRY(take(s, i ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, i * one + nq + 2 * nv, nv));
-    TRY(step_stage(s, (int)i));
-  }
-  return ABUT_SUCCESS;
 }
 
 static abut_status rk4_back(const stepping *s, size_t step)
@@ -282,6 +149,7 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
     } else {
       TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
+      TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(euler_back(s, step));
     }
@@ -404,21 +272,21 @@ void add_gradients(steps_call *c)
     size_t width;
     const void *in;
     void *out;
-  } arrays[] = {
-    {"state", IN_STATE_BAR, 2 * nv, g->state, NULL},
-    {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
-    {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},
-    {"q gradient", OUT_Q_BAR, nv, NULL, g->q},
-    {"v gradient", OUT_V_BAR, nv, NULL, g->v},
-    {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},
-    {"mass_scale gradient", OUT_MASS_BAR, c->scene->def.link_count, NULL, g->mass_scale},
-    {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
-    {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
-    {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
-    {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
-    {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
-    {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},
-    {"activity gradient", OUT_ACTIVITY_BAR, contacts, NULL, g->activity}};
+  } arrays[] = {{"state", IN_STATE_BAR, 2 * nv, g->state, NULL},
+                {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
+                {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},
+                {"q gradient", OUT_Q_BAR, nv, NULL, g->q},
+                {"v gradient", OUT_V_BAR, nv, NULL, g->v},
+                {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},
+                {"mass_scale gradient", OUT_MASS_BAR, c->scene->def.link_count, NULL,
+                 g->mass_scale},
+                {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
+                {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
+                {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
+                {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
+                {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
+                {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},
+                {"activity gradient", OUT_ACTIVITY_BAR, contacts, NULL, g->activity}};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     if ((arrays[i].in || arrays[i].out || !i) && arrays[i].width) {
       add_reals(c, arrays[i].name, arrays[i].id, arrays[i].width, arrays[i].in, arrays[i].out);

@@ -84,9 +84,8 @@ contact_source segment_source(const run *r, int segment)
   if (r->wanted.cutoff > 0.0) {
     return listed_segment(r, segment);
   }
-  return segment < 2
-           ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
-           : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
+  return segment < 2 ? dense_source(r, l->vertex_offset[segment], l->vertices[segment])
+                     : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
 }
 
 /* Listed contacts' cotangents take the place of their values. */
@@ -108,7 +107,7 @@ abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run
              .pose_width = POSE_WIDTH,
              .device = on->device,
              .memory = &on->memory[slot][0],
-             .wanted = {.arrays = ALL_ARRAYS, .cotangents = c->gradients ? ALL_ARRAYS : 0}};
+             .wanted = {.arrays = ALL_ARRAYS, .cotangents = is_differentiated(c) ? ALL_ARRAYS : 0}};
   if (!r->pair) {
     return ABUT_ERROR_HANDLE;
   }

@@ -32,7 +32,7 @@ size_t world_blocks(const stepping *s)
 }
 
 abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
-                        world_buffer to, size_t to_width, size_t to_at, size_t width)
+                 world_buffer to, size_t to_width, size_t to_at, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, OF(s, from), ARG_INT(from_width),
                 ARG_INT(from_at), OF(s, to), ARG_INT(to_width), ARG_INT(to_at), ARG_INT(width),
@@ -133,8 +133,8 @@ abut_status one_step(const stepping *s, size_t step)
   const bool last = step + 1 == w->steps;
   TRY(step_controls(s, step));
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
-             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again), OF(s, OUT_STATUS),
-             ARG_INT(s->count)));
+             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
+             OF(s, OUT_STATUS), ARG_INT(s->count)));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
   TRY(s->call->scene->def.integrator == INTEGRATOR_RK4 ? rk4(s) : euler(s));
@@ -166,12 +166,12 @@ abut_status steps_start(const stepping *s)
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
-  return given ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1,
-                        ARG_BUFFER(s->at->model->head), ARG_BUFFER(s->at->model->parameters),
-                        OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION), OF(s, IN_STIFFNESS),
-                        OF(s, IN_GRAVITY), ARG_INT(given), OF(s, WORLD_PARAMETERS_OF),
-                        ARG_INT(s->count))
-               : ABUT_SUCCESS;
+  return given
+           ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->at->model->head),
+                    ARG_BUFFER(s->at->model->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
+                    OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),
+                    OF(s, WORLD_PARAMETERS_OF), ARG_INT(s->count))
+           : ABUT_SUCCESS;
 }
 
 abut_status steps_launch(batch_on *on, size_t slot, chunk c)

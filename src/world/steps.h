@@ -80,7 +80,24 @@ typedef enum world_buffer {
   WORLD_STAGES, /* of RK4 */
   WORLD_STAGE_BARS,
   WORLD_U_SUM,
-  WORLD_END
+  WORLD_END,
+  WORLD_GOOD,
+  WORLD_BASIS,
+  WORLD_JACOBIAN,
+  WORLD_ALONG,
+  WORLD_MATRIX,
+  WORLD_TANGENT,
+  IN_U_ALONG,
+  OUT_Q_ALONG,
+  OUT_V_ALONG,
+  OUT_Q_RECORD_ALONG,
+  OUT_V_RECORD_ALONG,
+  OUT_A,
+  OUT_B,
+  OUT_P_MASS,
+  OUT_P_FRICTION,
+  OUT_P_STIFFNESS,
+  OUT_P_GRAVITY
 } world_buffer;
 
 typedef struct steps_call {
@@ -88,6 +105,8 @@ typedef struct steps_call {
   loaded_scene *scene;
   const abut_worlds *worlds;
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
+  const abut_worlds_tangents *tangents;   /* of a JVP */
+  const abut_worlds_transition *transition;
   contact_group *groups; /* of given contacts, else the scene's */
   size_t group_count;
   int *places; /* of given contacts: those of each group, one group behind the other */
@@ -143,9 +162,9 @@ typedef struct contact_source {
   int places, count; /* -1: none, as the list says */
 } contact_source;
 
-#define SOURCE_STRIDES(c)                                                                     \
-  ARG_INT((c)->row), ARG_INT((c)->at[0]), ARG_INT((c)->at[1]), ARG_INT((c)->at[2]),           \
-    ARG_INT((c)->at[3]), ARG_INT((c)->step3), ARG_INT((c)->plane), ARG_INT((c)->rows3),       \
+#define SOURCE_STRIDES(c)                                                               \
+  ARG_INT((c)->row), ARG_INT((c)->at[0]), ARG_INT((c)->at[1]), ARG_INT((c)->at[2]),     \
+    ARG_INT((c)->at[3]), ARG_INT((c)->step3), ARG_INT((c)->plane), ARG_INT((c)->rows3), \
     ARG_BUFFER((c)->list), ARG_INT((c)->list_row), ARG_INT((c)->places), ARG_INT((c)->count)
 
 /* Segment 0 to 3 of a pair's contacts. */
@@ -190,9 +209,37 @@ abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
 abut_status keep_record(const stepping *s, size_t step); /* unless once more */
 
-/* Steps a chunk of worlds, all steps one behind the other; then back through them. */
+/* Steps a chunk of worlds, all steps one behind the other. */
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);
-abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
+
+/* ---- derivatives ---- */
+
+/* Whether the call wants any: contacts' derivatives then. */
+static inline bool is_differentiated(const steps_call *c)
+{
+  return c->gradients || c->tangents || c->transition;
+}
+
+bool is_rk4(const steps_call *c);
+
+/* Positions, velocities, last accelerations of a world. */
+size_t state_width(const world_sizes *n);
+abut_status read_state(const stepping *s, world_buffer from, size_t width, size_t at,
+                       world_buffer q, world_buffer v, world_buffer w);
+abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
+                        world_buffer to, size_t width, size_t at);
+
+/* RK4's stages from OUT_Q, OUT_V and OUT_W on, each kept in WORLD_STAGES. */
+abut_status keep_stages(const stepping *s);
+
+/* From WORLD_ACCELERATION_BAR, the cotangent of WORLD_ACCELERATION at WORLD_Q and WORLD_V, to
+ * WORLD_STATE_BAR, WORLD_U_BAR and the block's parameters; after step_tree. */
+abut_status solve_back(const stepping *s);
+
+/* Of the accelerations of a stage, of so many, by everything, to WORLD_JACOBIAN. */
+abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
+
+void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS]);
 
 /* ---- gradients ---- */
 size_t segment_of(const steps_call *c); /* steps of one */
@@ -200,6 +247,14 @@ abut_status check_gradients(const steps_call *c);
 void add_gradients(steps_call *c);
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
                     size_t bytes[BANK_BUFFERS]);
+abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
+
+/* ---- along tangents ---- */
+abut_status check_along(const steps_call *c);
+void add_along(steps_call *c);
+void along_bytes(const steps_call *c, const world_sizes *n, size_t real,
+                 size_t bytes[BANK_BUFFERS]);
+abut_status along_launch(batch_on *on, size_t slot, chunk c);
 
 /* An array of reals of a call. */
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,

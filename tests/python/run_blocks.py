@@ -26,9 +26,10 @@ def missing(text, namespace):
     for framework in FRAMEWORKS:
         if re.search(rf"\b{framework}\b", named) and not importlib.util.find_spec(framework):
             return framework
-    # What an earlier block, left out, would have given.
+    # What an earlier block, left out, would have given, and this one does not give itself.
+    own = given(text)
     for name, framework in namespace["__left_out__"].items():
-        if re.search(rf"\b{re.escape(name)}\b", text):
+        if name not in own and re.search(rf"\b{re.escape(name)}\b", text):
             return framework
     return None
 
@@ -69,6 +70,8 @@ def run_page(root, page, work):
             # Empty lines before it, so that a traceback has the page's line.
             exec(compile("\n" * (line - 1) + block, page, "exec"), namespace)
             passed += 1
+            for name in given(block):
+                namespace["__left_out__"].pop(name, None)
         except BaseException:
             failed += 1
             print(f"FAILED: {page}:{line}\n{traceback.format_exc()}", flush=True)

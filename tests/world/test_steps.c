@@ -5,6 +5,7 @@
  * says that its answers would be wrong. */
 #include "worlds_golden.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,69 @@ static void differentiate(const golden_case *c, abut_scene scene, const abut_wor
   }
 }
 
+/* Transition matrices; and tangents through them and through the cotangents' gradients agree. */
+static void linearize(const golden_case *c, abut_scene scene, const abut_worlds *inputs,
+                      const abut_scene_info *info, answers *out)
+{
+  const size_t size = real_size(c->precision), nv = info->nv, nu = info->nu;
+  const size_t count = inputs->count;
+  abut_worlds one = *inputs;
+  abut_worlds_transition t = abut_default_worlds_transition();
+  t.A = answers_put(out, "A", NULL);
+  t.B = answers_put(out, "B", NULL);
+  t.mass_scale = answers_put(out, "P_mass_scale", NULL);
+  t.friction = answers_put(out, "P_friction", NULL);
+  t.stiffness = answers_put(out, "P_stiffness", NULL);
+  t.gravity = answers_put(out, "P_gravity", NULL);
+  CHECK_OK(abut_transition_worlds(scene, &one, &t));
+  char *tangents = calloc(count * (2 * nv + nu), size), *ahead = calloc(count * 2 * nv, size);
+  char *gradients = calloc(count * (2 * nv + nu), size);
+  void *cotangent = golden_input(c, "cotangent", NULL);
+  REQUIRE(tangents && ahead && gradients && cotangent);
+  uint64_t random = 5;
+  for (size_t i = 0; i < count * (2 * nv + nu); ++i) {
+    real_put(tangents, c->precision, i, random_normal(&random));
+  }
+  abut_worlds_tangents along = abut_default_worlds_tangents();
+  along.q = tangents;
+  along.v = tangents + count * nv * size;
+  along.u = nu ? tangents + count * 2 * nv * size : NULL;
+  along.q_next = ahead;
+  along.v_next = ahead + count * nv * size;
+  one.steps = c->manifold ? 1 : 3;
+  CHECK_OK(abut_jvp_worlds(scene, &one, &along));
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = cotangent;
+  g.q = gradients;
+  g.v = gradients + count * nv * size;
+  g.u = nu ? gradients + count * 2 * nv * size : NULL;
+  CHECK_OK(abut_vjp_worlds(scene, &one, &g));
+  for (size_t i = 0; i < count; ++i) {
+    double forward = 0.0, back = 0.0, scale = 1e-30;
+    for (size_t k = 0; k < nv; ++k) {
+      for (size_t part = 0; part < 2; ++part) {
+        const size_t at = (part * count + i) * nv + k;
+        const double a = real_at(cotangent, c->precision, (2 * i + part) * nv + k);
+        forward += a * real_at(ahead, c->precision, at);
+        scale += fabs(a * real_at(ahead, c->precision, at));
+        back += real_at(tangents, c->precision, at) * real_at(gradients, c->precision, at);
+        scale += fabs(real_at(tangents, c->precision, at) * real_at(gradients, c->precision, at));
+      }
+    }
+    for (size_t k = 0; k < nu; ++k) {
+      const size_t at = 2 * count * nv + i * nu + k;
+      back += real_at(tangents, c->precision, at) * real_at(gradients, c->precision, at);
+    }
+    const double limit = c->precision == ABUT_FLOAT64 ? 1e-10 : 2e-3;
+    check(fabs(forward - back) <= limit * scale, "%s: world %zu: JVP and VJP differ by %.1e",
+          c->name, i, fabs(forward - back) / scale);
+  }
+  free(tangents);
+  free(ahead);
+  free(gradients);
+  free(cotangent);
+}
+
 static void differentiate_roll(const golden_case *c, abut_scene scene, const abut_worlds *inputs,
                                size_t nv, answers *out)
 {
@@ -182,6 +246,7 @@ static bool solve(const golden_case *c, answers *out, void *data)
   }
   roll(c, scene, &inputs_alone, out);
   differentiate(c, scene, &inputs_alone, info.nv, out);
+  linearize(c, scene, &inputs_alone, &info, out);
   differentiate_roll(c, scene, &inputs_alone, info.nv, out);
   CHECK_OK(abut_destroy_scene(scene));
   const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,

@@ -393,18 +393,18 @@ static void weights_back(const world_block *b, const world_block *k, GLOBAL cons
 // ---- kernels ----
 
 // From poses of a group's bodies to its links: `gradient` (worlds, 7) of the body of side 0 or 1.
+// Rows of `width`, the first group's from `first` on.
 ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL real *scratch, GLOBAL const real *body, int at, int group,
                                      int side, GLOBAL const real *gradient, GLOBAL real *backs,
-                                     int count)
+                                     int width, int first, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const int link = (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
   if (b.first > b.last || link < 0) {
     return;
   }
-  const int width = GROUP_BACK * n->groups;
-  const int to = GROUP_BACK * group + (side ? BACK_POSE_B : BACK_POSE_A);
+  const int to = first + GROUP_BACK * group + (side ? BACK_POSE_B : BACK_POSE_A);
   const FN(quaternion) of = block_quaternion(&b, n->at_quaternion + 4 * link);
   const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + at + 3));
   const vec force = row_get3(&b, gradient, 7, 0), g = row_get3(&b, gradient, 7, 4);

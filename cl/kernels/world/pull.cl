@@ -344,57 +344,114 @@ static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL co
 
 // ---- a world ----
 
-// Multipliers y = inv(H) b of the cotangent b of each world's acceleration, and cotangents of its
-// contacts, of its groups, and of q and v by limits and friction losses. `basis`: -1, or instead
-// of y's own twist each group gets this unit one, and nothing else is computed.
-ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                               GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
-                               GLOBAL const real *acceleration, GLOBAL const real *parameters,
-                               int shared, GLOBAL const real *scratch, GLOBAL const real *contacts,
-                               GLOBAL const int *marks, GLOBAL const real *b, int basis,
-                               GLOBAL real *work, GLOBAL real *y, GLOBAL real *bars,
-                               GLOBAL real *group_back, GLOBAL real *row_back,
-                               GLOBAL const int *status, int worlds)
+// The solver of a world at its acceleration: columns, rows, the Hessian's factor. 0 where there is
+// none, or the world has stopped.
+static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v,
+                     GLOBAL const real *acceleration, GLOBAL const int *status)
 {
-  const int world = (int)get_global_id(0), nv = n->nv;
+  const int nv = s->n->nv;
+  GLOBAL real *acc = newton_vector(s, VECTOR_ACC);
+  for (int i = 0; i < nv; ++i) {
+    newton_vector(s, VECTOR_FREE)[i] = one_real(&s->tree, s->n->at_free + i);
+    acc[i] = ROW(acceleration, s->world, nv)[i];
+    newton_vector(s, VECTOR_SCALE)[i] =
+      R(1.0) / lane_first(lane_sqrt(lane_lit(mass_entry(s, i, i))));
+  }
+  start_columns(s);
+  start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
+  return !(status[s->world] & WORLD_STOPPED) && newton_step(s);
+}
+
+// The Hessian's factor at each world's acceleration, for those below; `good`: 0 where there is none.
+ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                 GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                                 GLOBAL const real *acceleration, GLOBAL const real *parameters,
+                                 int shared, GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                 GLOBAL const int *marks, GLOBAL const int *status,
+                                 GLOBAL real *work, GLOBAL int *good, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world < worlds) {
+    const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work,
+                               world);
+    good[world] = newton_at(&s, q, v, acceleration, status);
+  }
+}
+
+// After world_factor: multipliers y = inv(H) b of the cotangent b of each world's acceleration, and
+// the cotangents of q, v and inv(M)'s diagonal by limits and friction losses. basis: of each group
+// what its unit twists give (6 rows of GROUP_BACK for all groups), of which its own is made here;
+// or NULL.
+ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                      GLOBAL const real *reals, GLOBAL const real *q,
+                                      GLOBAL const real *parameters, int shared,
+                                      GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                      GLOBAL const int *marks, GLOBAL const int *good,
+                                      GLOBAL const real *b, GLOBAL const real *basis,
+                                      int with_basis, GLOBAL real *work, GLOBAL real *y,
+                                      GLOBAL real *group_back, GLOBAL real *row_back, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv, width = GROUP_BACK * n->groups;
   if (world >= worlds) {
     return;
   }
   const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
-  GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
-  GLOBAL real *own = ROW(row_back, world, ROW_BACK * nv);
-  if (basis < 0) {
-    for (int i = 0; i < nv; ++i) {
-      newton_vector(&s, VECTOR_FREE)[i] = one_real(&s.tree, n->at_free + i);
-      acc[i] = ROW(acceleration, world, nv)[i];
-      newton_vector(&s, VECTOR_SCALE)[i] =
-        R(1.0) / lane_first(lane_sqrt(lane_lit(mass_entry(&s, i, i))));
-    }
-    start_columns(&s);
-    start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
-    const int good = !(status[world] & WORLD_STOPPED) && newton_step(&s);
-    for (int i = 0; i < nv; ++i) {
-      step[i] = good ? ROW(b, world, nv)[i] : R(0.0);
-      own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
-    }
-    if (good) {
-      newton_solve(&s, step);
-    }
-    for (int i = 0; i < nv; ++i) {
-      ROW(y, world, nv)[i] = step[i];
-    }
-    for (int i = 0; i < n->rows; ++i) {
-      row_pull(&s, i, acc, ROW(q, world, n->nq), step, own);
-    }
+  GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_back, world, ROW_BACK * nv);
+  for (int i = 0; i < nv; ++i) {
+    step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
+    own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
   }
-  for (int group = 0; group < n->groups; ++group) {
+  if (good[world]) {
+    newton_solve(&s, step);
+  }
+  for (int i = 0; i < nv; ++i) {
+    ROW(y, world, nv)[i] = step[i];
+  }
+  for (int i = 0; i < n->rows; ++i) {
+    row_pull(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
+  }
+  for (int group = 0; group < n->groups && with_basis; ++group) {
     const newton_group g = newton_group_of(&s, group);
+    GLOBAL const real *from = ROW(basis, world, 6 * width) + GROUP_BACK * group;
+    GLOBAL real *to = ROW(group_back, world, width) + GROUP_BACK * group;
     real twist[6];
     group_twist(&s, &g, step, twist);
+    for (int k = 0; k < GROUP_BACK; ++k) {
+      real sum = R(0.0);
+      for (int i = 0; i < 6; ++i) {
+        sum += twist[i] * from[i * width + k];
+      }
+      // The contacts' own wrench is what y's twist meets, whatever that is.
+      to[k] = k < BACK_ACCELERATION ? from[k] : sum;
+    }
+  }
+}
+
+// Cotangents of contacts and of their groups (all, or `only` one), of the twist that y gives them,
+// or of unit twist `basis` (-1: none); groups' in rows of `width`, from `at` on.
+ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                               GLOBAL const real *scratch, GLOBAL const real *contacts,
+                               GLOBAL const int *marks, GLOBAL const real *y, int basis, int only,
+                               GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_back,
+                               int width, int at, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
+    const newton_group g = newton_group_of(&s, group);
+    real twist[6];
+    if (basis < 0) {
+      group_twist(&s, &g, ROW(y, world, n->nv), twist);
+    }
     for (int i = 0; i < 6 && basis >= 0; ++i) {
       twist[i] = i == basis ? R(1.0) : R(0.0);
     }
-    group_pull(&s, group, twist, acc, ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
-               ROW(group_back, world, GROUP_BACK * n->groups) + GROUP_BACK * group);
+    group_pull(&s, group, twist, newton_vector(&s, VECTOR_ACC),
+               ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
+               ROW(group_back, world, width) + at + GROUP_BACK * group);
   }
 }

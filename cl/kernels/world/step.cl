@@ -207,7 +207,18 @@ KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLO
   }
 }
 
-// The same, added to what is there.
+KERNEL void world_clear(int width, GLOBAL real *rows, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int k = 0; k < width; ++k) {
+    ROW(rows, world, width)[k] = R(0.0);
+  }
+}
+
+// Adds instead.
 KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
                       int to_width, int to_at, int width, int worlds)
 {

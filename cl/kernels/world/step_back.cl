@@ -1,7 +1,10 @@
 // From the next state's cotangents to those of accelerations: the adjoint of step.cl.
 
-// q (+) s: cotangents of q and of s (its dofs' numbers from `at` on), of the result's cotangent c.
-// x + b s x x + c s x (s x x), the transpose of the exponential's derivative, and R(s) x.
+// Where the degrees of freedom of a joint that turns in three ways begin.
+static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_FREE ? 3 : 0); }
+
+// q (+) s of a rotation: cotangents of q, R(s) c, and of s, the transpose of the exponential's
+// derivative, of the result's cotangent c.
 static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
 {
   num a, b, d, cosine;
@@ -11,46 +14,83 @@ static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
   *q_bar = FN(mad3)(twice, b, FN(mad3)(turned, a, c));
 }
 
+// The step's own acceleration to at_free, with the factor that it is made with, and what it is less
+// the solver's to the back block. h: the step; 0 where nothing is damped within it.
+static void step_acceleration(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                              GLOBAL const real *reals, GLOBAL const real *acceleration, real h)
+{
+  const int nv = n->nv;
+  for (int i = 0; i < nv; ++i) {
+    num sum = h > R(0.0) ? n_lit(R(0.0)) : row_get(b, acceleration, nv, i);
+    for (int j = 0; j < nv && h > R(0.0); ++j) {
+      const int at = i > j ? i * nv + j : j * nv + i;
+      sum = n_mad(block_get(b, n->at_mass + at), row_get(b, acceleration, nv, j), sum);
+    }
+    block_put(b, n->at_free + i, sum);
+  }
+  if (h > R(0.0)) {
+    block_factor(b, n, reals, n->at_mass, n->at_factor, h);
+    block_solve(b, nv, n->at_factor, n->at_free);
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(k, n->at_back_less + i,
+              n_sub(block_get(b, n->at_free + i), row_get(b, acceleration, nv, i)));
+  }
+}
+
+// From the cotangent of the step's own acceleration, at at_back_slow, to that of the solver's; the
+// tree finds minus (M + h damping)^-1 of it there.
+static void acceleration_back(const world_block *b, const world_block *k,
+                              GLOBAL const world_sizes *n, real h, GLOBAL real *out)
+{
+  const int nv = n->nv, slow = n->at_back_slow;
+  if (h > R(0.0)) { // block_solve wants what it works on where the factor is
+    for (int i = 0; i < nv; ++i) {
+      block_put(b, n->at_free + i, block_get(k, slow + i));
+    }
+    block_solve(b, nv, n->at_factor, n->at_free);
+    for (int i = 0; i < nv; ++i) {
+      block_put(k, slow + i, block_get(b, n->at_free + i));
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    num sum = h > R(0.0) ? n_lit(R(0.0)) : block_get(k, slow + i);
+    for (int j = 0; j < nv && h > R(0.0); ++j) {
+      const int at = i > j ? i * nv + j : j * nv + i;
+      sum = n_mad(block_get(b, n->at_mass + at), block_get(k, slow + j), sum);
+    }
+    row_put(b, out, nv, i, sum);
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(k, slow + i, n_neg(block_get(k, slow + i)));
+  }
+}
+
 // The step's cotangents (worlds, 2 nv) of q' and v' -> those of the solver's acceleration, and into
 // the block what q and v do to the step's end by themselves.
 ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                     GLOBAL const real *reals, GLOBAL const real *v,
+                                     GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *acceleration, GLOBAL const real *state,
                                      GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
                                      int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int nv = n->nv, slow = n->at_back_slow, less = n->at_back_less;
-  const real h = reals[WORLD_STEP];
+  const int nv = n->nv, slow = n->at_back_slow;
+  const real h = reals[WORLD_STEP], damped = n->damped ? h : R(0.0);
   if (b.first > b.last) {
     return;
   }
-  // the step's own acceleration
+  step_acceleration(&b, &k, n, reals, acceleration, damped);
   for (int i = 0; i < nv; ++i) {
-    num sum = row_get(&b, acceleration, nv, i);
-    for (int j = 0; j < nv && n->damped; ++j) {
-      const int at = i > j ? i * nv + j : j * nv + i;
-      sum = n_mad(block_get(&b, n->at_mass + at), row_get(&b, acceleration, nv, j),
-                  j ? sum : n_lit(R(0.0)));
-    }
-    block_put(&b, n->at_free + i, sum);
-  }
-  if (n->damped) {
-    block_factor(&b, n, reals, n->at_mass, n->at_factor, h);
-    block_solve(&b, nv, n->at_factor, n->at_free);
-  }
-  for (int i = 0; i < nv; ++i) {
-    const num next = n_smad(block_get(&b, n->at_free + i), h, row_get(&b, v, nv, i));
-    block_put(&k, less + i, n_sub(block_get(&b, n->at_free + i), row_get(&b, acceleration, nv, i)));
     block_put(&k, n->at_back_q + i, row_get(&b, state, 2 * nv, i));
     block_put(&k, slow + i, n_scale(row_get(&b, state, 2 * nv, i), h));
-    block_put(&b, n->at_free + i, n_scale(next, h));
+    block_put(&b, n->at_free + i, n_scale(row_get(&b, next_v, nv, i), h));
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
     if (l.dofs > 1) {
-      const int at = l.v + (l.type == JOINT_IS_FREE ? 3 : 0);
+      const int at = turning_at(&l);
       vec q_bar, s_bar;
       moved_back(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
@@ -62,26 +102,32 @@ ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const i
     block_put(&k, n->at_back_v + i, v_bar);
     block_put(&k, slow + i, n_scale(v_bar, h));
   }
-  if (n->damped) { // block_solve wants what it works on where the factor is
-    for (int i = 0; i < nv; ++i) {
-      block_put(&b, n->at_free + i, block_get(&k, slow + i));
-    }
-    block_solve(&b, nv, n->at_factor, n->at_free);
-    for (int i = 0; i < nv; ++i) {
-      block_put(&k, slow + i, block_get(&b, n->at_free + i));
-    }
+  acceleration_back(&b, &k, n, damped, out);
+}
+
+// As if degree of freedom `dof` of the step's own acceleration had a cotangent of 1 and nothing
+// else had one; slow: 1 where dampers act within the step.
+ADJOINT_KERNEL void world_unit_back(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                                    GLOBAL const real *acceleration, int dof, int slow,
+                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
+                                    int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const real h = slow && n->damped ? reals[WORLD_STEP] : R(0.0);
+  if (b.first > b.last) {
+    return;
   }
-  for (int i = 0; i < nv; ++i) {
-    num sum = block_get(&k, slow + i);
-    for (int j = 0; j < nv && n->damped; ++j) {
-      const int at = i > j ? i * nv + j : j * nv + i;
-      sum = n_mad(block_get(&b, n->at_mass + at), block_get(&k, slow + j), j ? sum : n_lit(R(0.0)));
-    }
-    row_put(&b, out, nv, i, sum);
+  step_acceleration(&b, &k, n, reals, acceleration, h);
+  for (int i = 0; i < n->nv; ++i) {
+    block_put(&k, n->at_back_q + i, n_lit(R(0.0)));
+    block_put(&k, n->at_back_v + i, n_lit(R(0.0)));
+    block_put(&k, n->at_back_slow + i, n_lit(i == dof ? R(1.0) : R(0.0)));
   }
-  for (int i = 0; i < nv; ++i) { // the tree has minus it
-    block_put(&k, slow + i, n_neg(block_get(&k, slow + i)));
+  for (int i = 0; i < PARAMETERS(n->links, n->pairs); ++i) {
+    block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
   }
+  acceleration_back(&b, &k, n, h, out);
 }
 
 // Cotangents of a segment of a group's contacts, from the places of its contacts to where the
@@ -184,8 +230,6 @@ static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
                              row_get3(b, stages, width, 3 * one + rates));
   return FN(scale3)(FN(mad3)(inner, n_lit(R(2.0)), outer), n_lit(h / R(6.0)));
 }
-
-static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_FREE ? 3 : 0); }
 
 // From the step's cotangents to those of the four stages' rates and accelerations.
 ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,

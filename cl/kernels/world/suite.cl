@@ -22,6 +22,7 @@
 #include "kernels/world/pull.cl"
 #include "kernels/world/back.cl"
 #include "kernels/world/step_back.cl"
+#include "kernels/world/along.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

@@ -1,0 +1,261 @@
+// What a step does to a tangent, from the Jacobians of its accelerations: the chain of step.cl, one
+// world a work-item. Plain numbers alone.
+
+// A tangent and a row of a Jacobian: q and v (nv each), controls, parameters.
+#define SEED(nv, nu, links, pairs) (2 * (nv) + (nu) + PARAMETERS(links, pairs))
+
+static vec3_r rotation_part(GLOBAL const real *x)
+{
+  return make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
+}
+
+static void put_part(GLOBAL real *to, vec3_r x)
+{
+  to[0] = lane_first(x.x);
+  to[1] = lane_first(x.y);
+  to[2] = lane_first(x.z);
+}
+
+// Of q (+) s: R(s)' dq + J(s) ds.
+static vec3_r moved_along(vec3_r s, vec3_r dq, vec3_r ds)
+{
+  lane a, b, c, cosine;
+  exp_coefficients_r(dot3_r(s, s), &a, &b, &c, &cosine);
+  const vec3_r by_q = cross3_r(s, dq), by_s = cross3_r(s, ds);
+  return add3_r(mad3_r(cross3_r(s, by_q), b, mad3_r(by_q, -a, dq)),
+                mad3_r(cross3_r(s, by_s), c, mad3_r(by_s, -b, ds)));
+}
+
+// Of exponential_rate.
+static vec3_r rate_along(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
+{
+  lane kappa;
+  const lane slope = kappa_slope(dot3_r(s, s), &kappa), middle = lane_lit(R(0.5));
+  const vec3_r sv = cross3_r(s, v), sdv = cross3_r(s, dv), dsv = cross3_r(ds, v);
+  vec3_r r = add3_r(dv, scale3_r(add3_r(sdv, dsv), middle));
+  r = mad3_r(add3_r(cross3_r(s, add3_r(sdv, dsv)), cross3_r(ds, sv)), kappa, r);
+  return mad3_r(cross3_r(s, sv), R(2.0) * slope * dot3_r(s, ds), r);
+}
+
+// Numbers of a world's work here: the tangent that it begins with, the one at a stage, sums of rates
+// and accelerations, those of the stage.
+#define ALONG_NUMBERS(nv, seed) (2 * (seed) + 8 * (nv))
+
+typedef struct along {
+  GLOBAL const world_sizes *n;
+  GLOBAL const int *ints;
+  GLOBAL const real *jacobian; // of a stage, nv rows
+  GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
+  int width;
+} along;
+
+static void jacobian_times(const along *a, int stage)
+{
+  const int nv = a->n->nv;
+  GLOBAL const real *rows = a->jacobian + (size_t)stage * nv * a->width;
+  for (int i = 0; i < nv; ++i) {
+    real sum = R(0.0);
+    for (int k = 0; k < a->width; ++k) {
+      sum += rows[i * a->width + k] * a->now[k];
+    }
+    a->accelerations[i] = sum;
+  }
+}
+
+// now's q from the seed's, where q moves by s (from `s` on, times `factor`) and s by a->moves.
+static void moved_tangent(const along *a, GLOBAL const real *s, real factor)
+{
+  for (int i = 0; i < a->n->nv; ++i) {
+    a->now[i] = a->seed[i] + a->moves[i];
+  }
+  for (int i = 0; i < a->n->links; ++i) {
+    const tree_link l = link_at(a->n, a->ints, i);
+    if (l.dofs > 1) {
+      const int at = turning_at(&l);
+      const vec3_r by = scale3_r(rotation_part(s + at), lane_lit(factor));
+      put_part(a->now + at, moved_along(by, rotation_part(a->seed + at), rotation_part(a->moves + at)));
+    }
+  }
+}
+
+static void euler_along(const along *a, GLOBAL const real *next_v, real h)
+{
+  const int nv = a->n->nv;
+  jacobian_times(a, 0);
+  for (int i = 0; i < nv; ++i) {
+    a->now[nv + i] = a->seed[nv + i] + h * a->accelerations[i];
+    a->moves[i] = h * a->now[nv + i];
+  }
+  moved_tangent(a, next_v, h);
+}
+
+static void rates_along(const along *a, GLOBAL const real *stages, int stage, real h)
+{
+  const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
+  GLOBAL const real *s = stages + (stage - 1) * one + a->n->nq + 2 * nv;
+  GLOBAL const real *v = stages + stage * one + a->n->nq;
+  const lane ahead = lane_lit(stage == 3 ? h : R(0.5) * h);
+  for (int i = 0; i < nv; ++i) {
+    a->rates[i] = a->now[nv + i];
+  }
+  for (int i = 0; i < a->n->links && stage; ++i) {
+    const tree_link l = link_at(a->n, a->ints, i);
+    if (l.dofs > 1) {
+      const int at = turning_at(&l);
+      put_part(a->rates + at, rate_along(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
+                                         rotation_part(a->moves + at), rotation_part(a->now + nv + at)));
+    }
+  }
+}
+
+static void rk4_along(const along *a, GLOBAL const real *stages, real h)
+{
+  const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
+  for (int stage = 0; stage < 4; ++stage) {
+    const real weight = stage == 1 || stage == 2 ? R(2.0) : R(1.0);
+    const real ahead = stage == 3 ? h : R(0.5) * h;
+    if (stage) {
+      for (int i = 0; i < nv; ++i) {
+        a->moves[i] = ahead * a->rates[i];
+        a->now[nv + i] = a->seed[nv + i] + ahead * a->accelerations[i];
+      }
+      moved_tangent(a, stages + (stage - 1) * one + a->n->nq + 2 * nv, ahead);
+    }
+    rates_along(a, stages, stage, h);
+    jacobian_times(a, stage);
+    for (int i = 0; i < nv; ++i) {
+      a->sums[i] = (stage ? a->sums[i] : R(0.0)) + weight * a->rates[i];
+      a->sums[nv + i] = (stage ? a->sums[nv + i] : R(0.0)) + weight * a->accelerations[i];
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    a->moves[i] = h / R(6.0) * a->sums[i];
+    a->now[nv + i] = a->seed[nv + i] + h / R(6.0) * a->sums[nv + i];
+    a->rates[i] = R(0.0);
+    for (int stage = 0; stage < 4; ++stage) { // the step's own move
+      a->rates[i] += (stage == 1 || stage == 2 ? R(2.0) : R(1.0)) *
+                     stages[stage * one + a->n->nq + 2 * nv + i];
+    }
+  }
+  moved_tangent(a, a->rates, h / R(6.0));
+}
+
+// A row of the Jacobian of a stage's accelerations: that of degree of freedom `dof`, which a sweep
+// has left in `state`, `controls` and the block.
+ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const real *state,
+                                       GLOBAL const real *controls, GLOBAL real *memory, int stage,
+                                       int dof, int stages, GLOBAL real *jacobian, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, width = SEED(nv, n->nu, n->links, n->pairs), all = stages * nv * width;
+  const int to = (stage * nv + dof) * width, parameters = PARAMETERS(n->links, n->pairs);
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < 2 * nv; ++i) {
+    row_put(&k, jacobian, all, to + i, row_get(&k, state, 2 * nv, i));
+  }
+  for (int i = 0; i < n->nu; ++i) {
+    row_put(&k, jacobian, all, to + 2 * nv + i, row_get(&k, controls, n->nu, i));
+  }
+  for (int i = 0; i < parameters; ++i) {
+    row_put(&k, jacobian, all, to + 2 * nv + n->nu + i, block_get(&k, n->at_back_parameters + i));
+  }
+}
+
+static along along_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *jacobian,
+                      int stages, GLOBAL real *work, int world)
+{
+  along a;
+  const int nv = n->nv;
+  a.n = n;
+  a.ints = ints;
+  a.width = SEED(nv, n->nu, n->links, n->pairs);
+  a.jacobian = ROW(jacobian, world, stages * nv * a.width);
+  a.seed = ROW(work, world, ALONG_NUMBERS(nv, a.width));
+  a.now = a.seed + a.width;
+  a.sums = a.now + a.width;
+  a.rates = a.sums + 2 * nv;
+  a.accelerations = a.rates + nv;
+  a.moves = a.accelerations + nv;
+  return a;
+}
+
+static void step_along(const along *a, GLOBAL const real *next_v, GLOBAL const real *stage_rows,
+                       int stages, real h, int world)
+{
+  for (int i = 0; i < a->width; ++i) {
+    a->now[i] = a->seed[i];
+  }
+  if (stages == 1) {
+    euler_along(a, ROW(next_v, world, a->n->nv), h);
+  } else {
+    rk4_along(a, ROW(stage_rows, world, 4 * STAGE_NUMBERS(a->n->nq, a->n->nv)), h);
+  }
+}
+
+// d(q', v') / d(q, v, controls, parameters): (2 nv, seed) of each world; zeros where it has stopped.
+ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                     GLOBAL const real *reals, GLOBAL const real *next_v,
+                                     GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
+                                     int stages, GLOBAL const int *status, GLOBAL real *work,
+                                     GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const along a = along_of(n, ints, jacobian, stages, work, world);
+  GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
+  for (int c = 0; c < a.width; ++c) {
+    for (int i = 0; i < a.width; ++i) {
+      a.seed[i] = i == c ? R(1.0) : R(0.0);
+    }
+    if (!(status[world] & WORLD_STOPPED)) {
+      step_along(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
+    }
+    for (int i = 0; i < 2 * nv; ++i) {
+      to[i * a.width + c] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
+    }
+  }
+}
+
+// A tangent of each world (worlds, seed): that of (q', v') takes the place of (q, v)'s; zeros where
+// the world has stopped.
+ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                GLOBAL const real *reals, GLOBAL const real *next_v,
+                                GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
+                                int stages, GLOBAL const int *status, GLOBAL real *work,
+                                GLOBAL real *tangents, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const along a = along_of(n, ints, jacobian, stages, work, world);
+  GLOBAL real *own = ROW(tangents, world, a.width);
+  for (int i = 0; i < a.width; ++i) {
+    a.seed[i] = own[i];
+  }
+  if (!(status[world] & WORLD_STOPPED)) {
+    step_along(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
+  }
+  for (int i = 0; i < 2 * nv; ++i) {
+    own[i] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
+  }
+}
+
+// Columns `from` to from + some of rows of matrices (rows, width), to a matrix of their own.
+ADJOINT_KERNEL void world_cut(GLOBAL const real *matrices, int rows, int width, int from, int some,
+                              GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (int k = 0; k < some; ++k) {
+      ROW(out, world, rows * some)[i * some + k] = ROW(matrices, world, rows * width)[i * width + from + k];
+    }
+  }
+}

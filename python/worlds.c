@@ -1,0 +1,146 @@
+#include "worlds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a call computes with: rows of tangent space. */
+typedef struct room {
+  size_t count, kept, nq, nv, size; /* size: of a real */
+  void *state, *record;             /* (count, 2 nv), (count, kept, 2 nv) cotangents; NULL is 0 */
+  void *part;                       /* (count or count kept, nv) */
+  void *q;                          /* (count, nv) gradient by q */
+} room;
+
+static void drop(room *r)
+{
+  free(r->state);
+  free(r->record);
+  free(r->part);
+  free(r->q);
+}
+
+/* Rows of zeros; room for one more, so that none of them is NULL. */
+static void *zeros(const room *r, size_t rows, size_t width)
+{
+  return calloc(rows * width + 1, r->size);
+}
+
+static bool all_finite(const room *r, const void *numbers, size_t first, size_t count)
+{
+  bool finite = true;
+  for (size_t i = first; finite && i < first + count; ++i) {
+    finite = r->size == sizeof(double) ? isfinite(((const double *)numbers)[i])
+                                       : isfinite(((const float *)numbers)[i]);
+  }
+  return finite;
+}
+
+/* Maps rows at q. At a q that is none, of a world that has stopped, what is finite becomes 0. */
+static abut_status map(const room *r, abut_scene scene, abut_position_map kind, size_t count,
+                       const void *q, const void *from, void *to)
+{
+  const bool narrows = kind == ABUT_GRADIENT_TO_TANGENT;
+  const size_t in = narrows ? r->nq : r->nv, out = narrows ? r->nv : r->nq;
+  const abut_status status = abut_map_positions(scene, kind, count, q, from, to);
+  for (size_t i = 0; !status && i < count; ++i) {
+    if (!all_finite(r, to, i * out, out) && all_finite(r, from, i * in, in)) {
+      memset((char *)to + i * out * r->size, 0, out * r->size);
+    }
+  }
+  return status;
+}
+
+/* Halves of rows of 2 nv: of q, then of v. */
+static void put_half(const room *r, void *rows, size_t count, size_t half, const void *from)
+{
+  const size_t bytes = r->nv * r->size;
+  for (size_t i = 0; i < count; ++i) {
+    memcpy((char *)rows + (2 * i + half) * bytes, (const char *)from + i * bytes, bytes);
+  }
+}
+
+/* Cotangents of q at `at`, and of v, as rows of 2 nv that are zeros. */
+static abut_status pack(const room *r, abut_scene scene, size_t count, const void *at,
+                        const void *q, const void *v, void *rows)
+{
+  abut_status status = ABUT_SUCCESS;
+  if (q) {
+    status = map(r, scene, ABUT_GRADIENT_TO_TANGENT, count, at, q, r->part);
+    put_half(r, rows, count, 0, r->part);
+  }
+  if (v) {
+    put_half(r, rows, count, 1, v);
+  }
+  return status;
+}
+
+static abut_status make(room *r, abut_scene scene, const abut_worlds *w, const void *const *bars,
+                        bool by_q)
+{
+  const bool ends = bars[BAR_Q] || bars[BAR_V];
+  const bool recorded = bars[BAR_Q_RECORD] || bars[BAR_V_RECORD];
+  const size_t states = r->count * r->kept;
+  r->part = zeros(r, recorded && r->kept > 1 ? states : r->count, r->nv);
+  r->state = ends ? zeros(r, r->count, 2 * r->nv) : NULL;
+  r->record = recorded ? zeros(r, states, 2 * r->nv) : NULL;
+  r->q = by_q ? zeros(r, r->count, r->nv) : NULL;
+  if (!r->part || (ends && !r->state) || (recorded && !r->record) || (by_q && !r->q)) {
+    return ABUT_ERROR_MEMORY;
+  }
+  abut_status status =
+    ends ? pack(r, scene, r->count, w->q_next, bars[BAR_Q], bars[BAR_V], r->state) : ABUT_SUCCESS;
+  if (!status && recorded) {
+    status = pack(r, scene, states, w->q_record, bars[BAR_Q_RECORD], bars[BAR_V_RECORD], r->record);
+  }
+  return status;
+}
+
+static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
+                          const void *acceleration, void *const *slopes)
+{
+  abut_worlds w = *worlds;
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  w.q_next = w.q_record = NULL;
+  g.state = r->state;
+  g.record = r->record;
+  g.acceleration = acceleration;
+  g.q = r->q;
+  g.v = slopes[SLOPE_V];
+  g.u = slopes[SLOPE_U];
+  g.mass_scale = slopes[SLOPE_MASS_SCALE];
+  g.friction = slopes[SLOPE_FRICTION];
+  g.stiffness = slopes[SLOPE_STIFFNESS];
+  g.gravity = slopes[SLOPE_GRAVITY];
+  g.p = slopes[SLOPE_P];
+  g.d = slopes[SLOPE_D];
+  g.n = slopes[SLOPE_N];
+  g.activity = slopes[SLOPE_ACTIVITY];
+  const abut_status status = abut_vjp_worlds(scene, &w, &g);
+  worlds->failures = w.failures;
+  return status;
+}
+
+abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *bars, void *const *slopes)
+{
+  abut_scene_info info;
+  abut_status status = abut_get_scene_info(scene, &info);
+  if (status || !worlds->count) {
+    return status;
+  }
+  room r = {.count = worlds->count,
+            .kept = worlds->record ? worlds->steps / worlds->record : 0,
+            .nq = info.nq,
+            .nv = info.nv,
+            .size = size};
+  status = make(&r, scene, worlds, bars, slopes[SLOPE_Q]);
+  if (!status) {
+    status = derive(&r, scene, worlds, bars[BAR_ACCELERATION], slopes);
+  }
+  if (!status && slopes[SLOPE_Q]) {
+    status = map(&r, scene, ABUT_GRADIENT_FROM_TANGENT, r.count, worlds->q, r.q, slopes[SLOPE_Q]);
+  }
+  drop(&r);
+  return status;
+}

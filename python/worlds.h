@@ -1,0 +1,34 @@
+/* Derivatives of steps of worlds as frameworks of arrays have them: by the numbers of q, of which a
+ * quaternion's are four. The library's own are in the tangent space. */
+#ifndef ABUTPY_WORLDS_H
+#define ABUTPY_WORLDS_H
+
+#include <abut/world.h>
+
+/* Outputs of a step that have cotangents: (count, nq), (count, nv); of kept states (count, kept, nq),
+ * (count, kept, nv); (count, nv). */
+enum { BAR_Q, BAR_V, BAR_Q_RECORD, BAR_V_RECORD, BAR_ACCELERATION, WORLD_BARS };
+
+/* Inputs that have gradients, of the inputs' shapes. */
+enum {
+  SLOPE_Q,
+  SLOPE_V,
+  SLOPE_U,
+  SLOPE_MASS_SCALE,
+  SLOPE_FRICTION,
+  SLOPE_STIFFNESS,
+  SLOPE_GRAVITY,
+  SLOPE_P,
+  SLOPE_D,
+  SLOPE_N,
+  SLOPE_ACTIVITY,
+  WORLD_SLOPES
+};
+
+/* size: of a real, in bytes. worlds: as of abut_step_worlds, arrays in host memory; q_next and
+ * q_record, where their cotangents are given, are what the steps gave and are read alone. bars: NULL
+ * is 0; slopes: NULL is not wanted. Sets worlds->failures. */
+abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *bars, void *const *slopes);
+
+#endif

@@ -1,0 +1,221 @@
+/* Back through one solve: from a cotangent of accelerations to the state, the controls and the
+ * parameters that they come from, and through the manifold to the links. */
+#include "base/error.h"
+#include "manifold/active.h"
+#include "world/steps.h"
+
+/* Where what a reverse pass knows of groups goes. */
+typedef struct group_rows {
+  buffer *groups;
+  size_t width, at;
+} group_rows;
+
+bool is_rk4(const steps_call *c)
+{
+  return c->scene->def.integrator == INTEGRATOR_RK4;
+}
+
+size_t state_width(const world_sizes *n)
+{
+  return (size_t)n->nq + 2 * (size_t)n->nv;
+}
+
+void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+{
+  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv;
+  bytes[WORLD_Q] = nq * real;
+  bytes[WORLD_V] = nv * real;
+  bytes[WORLD_STATE_BAR] = 2 * nv * real;
+  bytes[WORLD_ROW_BACK] = ROW_BACK * nv * real;
+  bytes[WORLD_U_BAR] = (size_t)n->nu * real;
+  bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
+  bytes[WORLD_BARS] = (size_t)n->contact_planes / CONTACT_PLANES * BAR_PLANES * real;
+  bytes[WORLD_GROUP_BACK] = GROUP_BACK * (size_t)n->groups * real;
+  bytes[WORLD_BACK] = (size_t)n->back_numbers * real;
+  bytes[WORLD_GOOD] = sizeof(int);
+  if (is_rk4(c)) {
+    bytes[WORLD_STAGES] = 4 * (nq + 3 * nv) * real;
+  }
+}
+
+abut_status read_state(const stepping *s, world_buffer from, size_t width, size_t at,
+                       world_buffer q, world_buffer v, world_buffer w)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  TRY(take(s, from, width, at, q, nq, 0, nq));
+  TRY(take(s, from, width, at + nq, v, nv, 0, nv));
+  return take(s, from, width, at + nq + nv, w, nv, 0, nv);
+}
+
+abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
+                        world_buffer to, size_t width, size_t at)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  TRY(take(s, q, nq, 0, to, width, at, nq));
+  TRY(take(s, v, nv, 0, to, width, at + nq, nv));
+  return take(s, w, nv, 0, to, width, at + nq + nv, nv);
+}
+
+abut_status keep_stages(const stepping *s)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  const size_t one = nq + 3 * nv, width = 4 * one;
+  for (size_t i = 0; i < 4; ++i) {
+    const world_buffer q = i ? WORLD_STAGE_Q : OUT_Q, v = i ? WORLD_STAGE_V : OUT_V;
+    TRY(solve_step(s, q, v, i ? WORLD_ACCELERATION : OUT_W));
+    TRY(write_state(s, q, v, WORLD_ACCELERATION, WORLD_STAGES, width, i * one));
+    TRY(take(s, i ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, i * one + nq + 2 * nv, nv));
+    TRY(step_stage(s, (int)i));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status put_bars(const stepping *s, size_t group, int segment, const contact_source *c)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, s->count, 1, MODEL(s), ARG_INT(group),
+                ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
+                OF(s, WORLD_MARKS), ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n),
+                ARG_BUFFER(c->activity), SOURCE_STRIDES(c), ARG_INT(s->count));
+}
+
+static abut_status poses_back(const stepping *s, const run *r, size_t i, int side,
+                              const group_rows *to)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_BACK, world_blocks(s), 1, MODEL(s),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->at->model->bodies),
+                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(i), ARG_INT(side),
+                BUFFER(r, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
+                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(s->count));
+}
+
+/* What is made of groups: rows of `width`, from `at` on. */
+static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_PULL, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
+                OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
+                ARG_INT(s->count));
+}
+
+/* Of a pair whose contacts have cotangents. */
+static abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to)
+{
+  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
+    const contact_source c = segment_bars(r, segment);
+    TRY(put_bars(s, i, segment, &c));
+  }
+  TRY(r->wanted.cutoff > 0.0 ? run_active_reverse(r, s->count) : run_reverse(r, s->count));
+  TRY(poses_back(s, r, i, 0, to));
+  return poses_back(s, r, i, 1, to);
+}
+
+/* The pairs share the manifold's memory: what is there is the last one's. */
+static abut_status manifold_of(const stepping *s, size_t i, run *r)
+{
+  return i + 1 == s->call->group_count ? run_of(s->call, i, s->on, s->slot, r) : run_pair(s, i, r);
+}
+
+/* To the caller's arrays, of one step. */
+static abut_status given_back(const stepping *s)
+{
+  const abut_worlds_gradients *g = s->call->gradients;
+  int at = 0;
+  if (!g->p && !g->d && !g->n && !g->activity) {
+    return ABUT_SUCCESS;
+  }
+  for (size_t i = 0; i < s->call->group_count; ++i) {
+    contact_source c = given_source(s, i, at);
+    at += c.count;
+    c.p = world_buffer_of(s, OUT_P_BAR);
+    c.d = world_buffer_of(s, OUT_D_BAR);
+    c.n = world_buffer_of(s, OUT_N_BAR);
+    c.activity = world_buffer_of(s, OUT_ACTIVITY_BAR);
+    TRY(put_bars(s, i, 0, &c));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status factor(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
+                OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
+                OF(s, WORLD_GOOD), ARG_INT(s->count));
+}
+
+static abut_status multipliers(const stepping *s, bool with_basis)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
+                OF(s, WORLD_MARKS), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_WORK),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK),
+                ARG_INT(s->count));
+}
+
+static abut_status tree_back(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_TREE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, WORLD_ACCELERATION),
+                OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_BACK),
+                OF(s, WORLD_ROW_BACK), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
+                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
+}
+
+abut_status solve_back(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->call->group_count;
+  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
+  TRY(factor(s));
+  TRY(multipliers(s, false));
+  TRY(pull(s, -1, -1, &to));
+  if (s->call->worlds->contacts) {
+    TRY(given_back(s));
+  } else {
+    for (size_t i = s->call->group_count; i-- > 0;) {
+      run r;
+      TRY(manifold_of(s, i, &r));
+      TRY(pair_back(s, &r, i, &to));
+    }
+  }
+  return tree_back(s);
+}
+
+/* ---- Jacobians ---- */
+
+/* What each group's unit twists give: whatever y is, its own twist makes a sum of these. */
+static abut_status make_basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->call->group_count;
+  for (size_t i = s->call->group_count; i-- > 0;) {
+    run r = {0};
+    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
+    for (int basis = 0; basis < 6; ++basis) {
+      const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, (size_t)basis * width};
+      TRY(pull(s, basis, (int)i, &to));
+      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
+{
+  const int nv = sizes_of(s)->nv;
+  TRY(factor(s));
+  TRY(make_basis(s));
+  for (int dof = 0; dof < nv; ++dof) {
+    TRY(LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1,
+               ARG_BUFFER(s->at->model->head), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
+               ARG_INT(stages == 1), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
+               OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
+    TRY(multipliers(s, true));
+    TRY(tree_back(s));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
+               ARG_BUFFER(s->at->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
+               OF(s, WORLD_BACK), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
+               OF(s, WORLD_JACOBIAN), ARG_INT(s->count)));
+  }
+  return ABUT_SUCCESS;
+}

@@ -1,0 +1,238 @@
+/* Steps of worlds along tangents, and their transition matrices: of each solve the Jacobian of its
+ * accelerations, by rows; then the chain of the step, forward. */
+#include "base/error.h"
+#include "world/steps.h"
+
+#define COOKIE_TANGENTS 0xab071503u
+#define COOKIE_TRANSITION 0xab071504u
+
+/* A tangent: q, v, controls, parameters. */
+static size_t seed_width(const world_sizes *n)
+{
+  return 2 * (size_t)n->nv + (size_t)n->nu + (size_t)PARAMETERS(n->links, n->pairs);
+}
+
+static int stages_of(const steps_call *c)
+{
+  return is_rk4(c) ? 4 : 1;
+}
+
+void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+{
+  const size_t nv = (size_t)n->nv, width = seed_width(n);
+  back_bytes(c, n, real, bytes);
+  bytes[WORLD_BASIS] = 6 * GROUP_BACK * (size_t)n->groups * real;
+  bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
+  bytes[WORLD_ALONG] = (2 * width + 8 * nv) * real;
+  bytes[WORLD_TANGENT] = width * real;
+  bytes[WORLD_MATRIX] = c->transition ? 2 * nv * width * real : 0;
+}
+
+/* The Jacobians of the step that has just been made from the state in WORLD_SEGMENT. */
+static abut_status step_jacobian(const stepping *s)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv, one = nq + 3 * nv;
+  if (!is_rk4(s->call)) {
+    TRY(step_tree(s, WORLD_Q, WORLD_V));
+    return acceleration_jacobian(s, 0, 1);
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    TRY(read_state(s, WORLD_STAGES, 4 * one, i * one, WORLD_Q, WORLD_V, WORLD_ACCELERATION));
+    TRY(step_tree(s, WORLD_Q, WORLD_V));
+    TRY(acceleration_jacobian(s, (int)i, 4));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* One step, with all that its derivatives ask for. */
+static abut_status differentiate_step(const stepping *s, size_t step)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  TRY(step_controls(s, step));
+  TRY(is_rk4(s->call) ? keep_stages(s) : ABUT_SUCCESS);
+  TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
+  TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
+  TRY(one_step(s, step));
+  TRY(keep_record(s, step));
+  TRY(is_rk4(s->call) ? ABUT_SUCCESS : take(s, OUT_W, nv, 0, WORLD_ACCELERATION, nv, 0, nv));
+  return step_jacobian(s);
+}
+
+/* ---- tangents ---- */
+
+static abut_status put_seed(const stepping *s, world_buffer from, size_t width, size_t from_at,
+                            size_t at, size_t some, const void *given)
+{
+  return given && some
+           ? take(s, from, width, from_at, WORLD_TANGENT, seed_width(sizes_of(s)), at, some)
+           : ABUT_SUCCESS;
+}
+
+static abut_status start_tangent(const stepping *s)
+{
+  const abut_worlds_tangents *t = s->call->tangents;
+  const world_sizes *n = sizes_of(s);
+  const size_t nv = (size_t)n->nv, links = (size_t)n->links, pairs = (size_t)n->pairs;
+  const size_t at = 2 * nv + (size_t)n->nu;
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(seed_width(n)),
+             OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+  TRY(put_seed(s, IN_STATE_BAR, nv, 0, 0, nv, t->q));
+  TRY(put_seed(s, IN_ACCELERATION_BAR, nv, 0, nv, nv, t->v));
+  TRY(put_seed(s, OUT_MASS_BAR, links, 0, at, links, t->mass_scale));
+  TRY(put_seed(s, OUT_FRICTION_BAR, pairs, 0, at + links, pairs, t->friction));
+  TRY(put_seed(s, OUT_STIFFNESS_BAR, pairs, 0, at + links + pairs, pairs, t->stiffness));
+  return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * pairs, 3, t->gravity);
+}
+
+static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, size_t width,
+                               size_t at, const void *asked)
+{
+  const size_t nv = (size_t)sizes_of(s)->nv;
+  return asked ? take(s, WORLD_TANGENT, seed_width(sizes_of(s)), from, to, width, at, nv)
+               : ABUT_SUCCESS;
+}
+
+static abut_status tangent_step(const stepping *s, size_t step)
+{
+  const abut_worlds_tangents *t = s->call->tangents;
+  const abut_worlds *w = s->call->worlds;
+  const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
+  TRY(put_seed(s, IN_U_ALONG, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, 2 * nv,
+               nu, t->u));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ALONG, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
+             OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
+             OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+  if (w->record && (step + 1) % w->record == 0) {
+    const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
+    TRY(put_tangent(s, 0, OUT_Q_RECORD_ALONG, kept * nv, at, t->q_record));
+    TRY(put_tangent(s, nv, OUT_V_RECORD_ALONG, kept * nv, at, t->v_record));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- matrices ---- */
+
+static abut_status cut(const stepping *s, size_t from, size_t some, world_buffer to,
+                       const void *asked)
+{
+  return asked && some ? LAUNCH(s->device, KERNEL_WORLD_CUT, s->count, 1, OF(s, WORLD_MATRIX),
+                                ARG_INT(2 * sizes_of(s)->nv), ARG_INT(seed_width(sizes_of(s))),
+                                ARG_INT(from), ARG_INT(some), OF(s, to), ARG_INT(s->count))
+                       : ABUT_SUCCESS;
+}
+
+static abut_status put_matrices(const stepping *s)
+{
+  const abut_worlds_transition *t = s->call->transition;
+  const world_sizes *n = sizes_of(s);
+  const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, links = (size_t)n->links;
+  const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
+             OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
+             OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+  TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
+  TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
+  TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));
+  TRY(cut(s, at + links, pairs, OUT_P_FRICTION, t->friction));
+  TRY(cut(s, at + links + pairs, pairs, OUT_P_STIFFNESS, t->stiffness));
+  return cut(s, at + links + 2 * pairs, 3, OUT_P_GRAVITY, t->gravity);
+}
+
+abut_status along_launch(batch_on *on, size_t slot, chunk c)
+{
+  const steps_call *call = (const steps_call *)on->call;
+  const stepping s = {call, on->user, on, slot, c.count, on->device, false};
+  const size_t nv = (size_t)sizes_of(&s)->nv;
+  TRY(steps_start(&s));
+  TRY(call->tangents ? start_tangent(&s) : ABUT_SUCCESS);
+  for (size_t step = 0; step < call->worlds->steps; ++step) {
+    TRY(differentiate_step(&s, step));
+    TRY(call->tangents ? tangent_step(&s, step) : put_matrices(&s));
+  }
+  if (call->tangents) {
+    TRY(put_tangent(&s, 0, OUT_Q_ALONG, nv, 0, call->tangents->q_next));
+    TRY(put_tangent(&s, nv, OUT_V_ALONG, nv, 0, call->tangents->v_next));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- the calls ---- */
+
+abut_worlds_tangents abut_default_worlds_tangents(void)
+{
+  return (abut_worlds_tangents){.cookie = COOKIE_TANGENTS};
+}
+
+abut_worlds_transition abut_default_worlds_transition(void)
+{
+  return (abut_worlds_transition){.cookie = COOKIE_TRANSITION};
+}
+
+abut_status check_along(const steps_call *c)
+{
+  if (c->tangents && c->tangents->cookie != COOKIE_TANGENTS) {
+    return fail(ABUT_ERROR_ARGUMENT, "make tangents by abut_default_worlds_tangents");
+  }
+  if (c->transition && c->transition->cookie != COOKIE_TRANSITION) {
+    return fail(ABUT_ERROR_ARGUMENT, "make a transition by abut_default_worlds_transition");
+  }
+  if (!c->tangents && !c->transition) {
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives need tangents, or a transition to fill");
+  }
+  if (c->transition && c->worlds->steps != 1) {
+    return fail(ABUT_ERROR_ARGUMENT, "a transition is that of one step, not of %zu",
+                c->worlds->steps);
+  }
+  return ABUT_SUCCESS;
+}
+
+typedef struct named_array {
+  const char *name;
+  world_buffer id;
+  size_t width;
+  const void *in;
+  void *out;
+} named_array;
+
+static void add_all(steps_call *c, const named_array *all, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if ((all[i].in || all[i].out) && all[i].width) {
+      add_reals(c, all[i].name, all[i].id, all[i].width, all[i].in, all[i].out);
+    }
+  }
+}
+
+void add_along(steps_call *c)
+{
+  const abut_worlds_tangents *t = c->tangents;
+  const abut_worlds_transition *m = c->transition;
+  const abut_worlds *w = c->worlds;
+  const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
+  const size_t kept = w->record ? w->steps / w->record : 0, pairs = c->scene->def.pair_count;
+  const size_t links = c->scene->def.link_count;
+  if (t) {
+    const named_array all[] = {
+      {"q tangent", IN_STATE_BAR, nv, t->q, NULL},
+      {"v tangent", IN_ACCELERATION_BAR, nv, t->v, NULL},
+      {"u tangent", IN_U_ALONG, w->controls ? w->steps * nu : nu, t->u, NULL},
+      {"mass_scale tangent", OUT_MASS_BAR, links, t->mass_scale, NULL},
+      {"friction tangent", OUT_FRICTION_BAR, pairs, t->friction, NULL},
+      {"stiffness tangent", OUT_STIFFNESS_BAR, pairs, t->stiffness, NULL},
+      {"gravity tangent", OUT_GRAVITY_BAR, 3, t->gravity, NULL},
+      {"q_next tangent", OUT_Q_ALONG, nv, NULL, t->q_next},
+      {"v_next tangent", OUT_V_ALONG, nv, NULL, t->v_next},
+      {"q_record tangent", OUT_Q_RECORD_ALONG, kept * nv, NULL, t->q_record},
+      {"v_record tangent", OUT_V_RECORD_ALONG, kept * nv, NULL, t->v_record}};
+    add_all(c, all, sizeof all / sizeof *all);
+  } else {
+    const named_array all[] = {
+      {"A", OUT_A, 4 * nv * nv, NULL, m->A},
+      {"B", OUT_B, 2 * nv * nu, NULL, m->B},
+      {"matrix by mass_scale", OUT_P_MASS, 2 * nv * links, NULL, m->mass_scale},
+      {"matrix by friction", OUT_P_FRICTION, 2 * nv * pairs, NULL, m->friction},
+      {"matrix by stiffness", OUT_P_STIFFNESS, 2 * nv * pairs, NULL, m->stiffness},
+      {"matrix by gravity", OUT_P_GRAVITY, 6 * nv, NULL, m->gravity}};
+    add_all(c, all, sizeof all / sizeof *all);
+  }
+}

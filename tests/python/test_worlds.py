@@ -1,0 +1,376 @@
+"""Worlds of NumPy arrays: golden answers, closed forms, positions' tangent space, shapes, refusals."""
+import gc
+
+import numpy as np
+import pytest
+import worlds
+
+import abut
+
+
+# ---- answers ----
+
+@pytest.mark.parametrize("name", worlds.CASES)
+def test_golden(context, name):
+    case = worlds.Case(context, name)
+    want = [own for file, own in worlds.NAMES.items() if own not in "qv" and file in case.expected]
+    q, v, u = (case.read(array) for array in "qvu")
+    got = case.scene.step(q, v, u, want=want, **case.options)
+    for file, own in worlds.NAMES.items():
+        if file in case.expected:
+            case.check(file, getattr(got, own))
+    case.check_status(got.status)
+
+
+@pytest.mark.parametrize("name", worlds.ROLLOUTS)
+def test_golden_rollout(context, name):
+    case = worlds.Case(context, name)
+    q, v, options = case.rollout()
+    got = case.scene.step(q, v, record=1, **options)
+    case.check("rollout_q", got.q_record)
+    case.check("rollout_v", got.v_record)
+    np.testing.assert_array_equal(got.q_record[:, -1], got.q)
+    np.testing.assert_array_equal(got.v_record[:, -1], got.v)
+
+
+def test_free_fall(context, tmp_path):
+    """v_n = n h g and q_n = h^2 g n (n + 1)/2, as euler has them; a turn about a main axis goes on."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context)
+    assert (scene.nq, scene.nv, scene.nu, scene.links, scene.pairs) == (7, 6, 0, 1, 0)
+    v = np.array([1.0, 0, 0, 0, 0, 2.0])
+    got = scene.step(scene.start(), v, steps=100, record=25, gravity=[0, -2.0, -10.0])
+    h, n = scene.timestep, np.array([25, 50, 75, 100])
+    assert h == 0.002 and got.status == abut.WorldStatus.OK
+    fall = h * h * n * (n + 1) / 2
+    close = 1e-5 if context.precision == "f32" else 1e-12
+    np.testing.assert_allclose(got.q_record[:, :3], np.stack([n * h, -2 * fall, -10 * fall], 1), atol=close)
+    angle = n * h  # half of what it has turned by
+    np.testing.assert_allclose(got.q_record[:, [3, 6]], np.stack([np.cos(angle), np.sin(angle)], 1), atol=close)
+    np.testing.assert_allclose(got.v, [1, -2 * 0.2, -10 * 0.2, 0, 0, 2], atol=close)
+    np.testing.assert_allclose(got.w, [0, -2, -10, 0, 0, 0], atol=10 * close)
+
+
+def test_mass_and_forces(double, tmp_path):
+    """The matrix is whole and symmetric, and M a = -c where nothing else acts."""
+    free = {**worlds.MIXED, "links": [dict(link) for link in worlds.MIXED["links"]]}
+    for link in free["links"]:
+        link["joint"] = {key: x for key, x in link["joint"].items() if key not in ("damping", "stiffness")}
+    scene = abut.Scene(worlds.write_scene(tmp_path, **free), double)
+    q, v = worlds.random_states(scene, 5)
+    got = scene.step(q, v, want=("mass", "bias", "acceleration", "smooth", "constraint"))
+    np.testing.assert_array_equal(got.mass, np.swapaxes(got.mass, 1, 2))
+    assert np.linalg.eigvalsh(got.mass).min() > 0
+    np.testing.assert_allclose(np.einsum("nij,nj->ni", got.mass, got.acceleration), -got.bias, atol=1e-10)
+    np.testing.assert_array_equal(got.smooth, got.acceleration)
+    assert not got.constraint.any() and got.q_record is None
+    heavier = scene.step(q, v, mass_scale=[2, 2, 2, 2], want=("mass", "bias"))
+    np.testing.assert_allclose(heavier.mass, 2 * got.mass, rtol=1e-12)
+    np.testing.assert_allclose(heavier.bias, 2 * got.bias, rtol=1e-9, atol=1e-12)
+
+
+def test_steps_are_steps(context):
+    """Many in one call are as many calls, to the bit; so are controls, and friction as the scene's."""
+    case = worlds.Case(context, "cone-boxes-resting")
+    q, v = case.read("q"), case.read("v")
+    whole = case.scene.step(q, v, steps=6, record=2)
+    state = abut.Step(q, v, None, None, None)
+    kept = []
+    for _ in range(6):
+        state = case.scene.step(state.q, state.v, w=state.w, friction=[0.6], stiffness=[1.0])
+        kept.append(state.q)
+    for one, other in ((whole.q, state.q), (whole.v, state.v), (whole.w, state.w),
+                       (whole.q_record, np.stack(kept[1::2], 1))):
+        np.testing.assert_array_equal(one, other)
+    tree = worlds.Case(context, "cone-tree-rollout")
+    q, v, u = (tree.read(array) for array in "qvu")
+    held = tree.scene.step(q, v, u, steps=4)
+    each = tree.scene.step(q, v, controls=np.repeat(u[:, None], 4, 1))
+    np.testing.assert_array_equal(held.q, each.q)
+
+
+def test_statuses(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, divergence=10, **worlds.FREE), context)
+    q = np.tile(scene.start(), (4, 1))
+    v = np.zeros((4, 6))
+    q[1, 3:] = 0
+    q[2, 0] = np.nan
+    v[3, 0] = 11
+    got = scene.step(q, v, gravity=[0, 0, 0])
+    assert [abut.WorldStatus(int(s)) for s in got.status] == [
+        abut.WorldStatus.OK, abut.WorldStatus.BAD_INPUT, abut.WorldStatus.BAD_INPUT,
+        abut.WorldStatus.DIVERGED]
+    assert got.status.dtype == np.uint32 and got.iterations.dtype == np.uint32
+    np.testing.assert_array_equal(got.q[3], q[3].astype(got.q.dtype))  # as it was
+
+
+# ---- shapes and kinds ----
+
+def test_leading_axes(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), context)
+    q, v = worlds.random_states(scene, 6)
+    u = np.array([0.3, -0.2])
+    flat = scene.step(q, v, u)
+    folded = scene.step(q.reshape(2, 3, -1), v.reshape(2, 3, -1), np.broadcast_to(u, (3, 2)))
+    assert folded.q.shape == (2, 3, scene.nq) and folded.status.shape == (2, 3)
+    np.testing.assert_array_equal(folded.q.reshape(flat.q.shape), flat.q)
+    one = scene.step(q[0], v[0], u)
+    assert one.q.shape == (scene.nq,) and one.status.shape == ()
+    np.testing.assert_array_equal(one.q, flat.q[0])
+    many = scene.step(q[0], v[0], u, gravity=np.zeros((5, 3)), record=1, steps=3, want=("mass",))
+    assert many.q_record.shape == (5, 3, scene.nq) and many.mass.shape == (5, scene.nv, scene.nv)
+    none = scene.step(q[:0], v[:0])
+    assert none.q.shape == (0, scene.nq) and none.status.shape == (0,)
+    still = scene.step(q, v, steps=0)
+    np.testing.assert_array_equal(still.v, v)
+    assert {a.dtype for a in (flat.q, flat.v, flat.w)} == {context.dtype}
+    whole = scene.step(np.round(q).astype(int), np.zeros(scene.nv, int))
+    assert whole.q.dtype == context.dtype
+
+
+def test_refusals(context, tmp_path):
+    path = worlds.write_scene(tmp_path, **worlds.MIXED)
+    scene = abut.Scene(path, context)
+    q, v = worlds.random_states(scene, 2)
+    for given, text in [
+            ({"q": q[:, :3]}, r"q has shape \(2, 3\), not \(..., 13\)"),
+            ({"v": v[:, 1:]}, "v has shape"), ({"v": np.zeros(())}, "v has shape"),
+            ({"u": np.zeros(3)}, r"u has shape \(3,\), not \(..., 2\)"),
+            ({"q": q, "gravity": np.zeros((3, 3))}, "not of one batch: q"),
+            ({"gravity": [0.0, 9.81]}, "gravity has shape"), ({"steps": -1}, "steps is -1"),
+            ({"record": 0.5}, "record is 0.5"), ({"want": ("energies",)}, "want 'energies' is not"),
+            ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "one of them"),
+            ({"controls": np.zeros((3, 2)), "steps": 4}, r"controls has shape"),
+            ({"q": np.array(["a"])}, "not numbers")]:
+        with pytest.raises(ValueError, match=text):
+            scene.step(**{"q": q, "v": v, **given})
+    with pytest.raises(abut.Error, match="no-such") as raised:
+        abut.Scene(tmp_path / "no-such.scene.json", context)
+    assert raised.value.name == "ABUT_ERROR_READ"
+    bad = worlds.write_scene(tmp_path, "bad", links=[{"mass": -1}])
+    with pytest.raises(abut.Error, match=r"bad.scene.json:1: .*mass") as raised:
+        context.scene(bad)
+    assert raised.value.name == "ABUT_ERROR_FORMAT"
+    scene.close()
+    with pytest.raises(ValueError, match="closed"):
+        scene.step(q, v)
+    assert "closed" in repr(scene)
+
+
+def test_given_contacts_are_checked(double):
+    case = worlds.Case(double, "cone-given-contacts")
+    q, v, contacts = case.read("q"), case.read("v"), case.options["contacts"]
+    with pytest.raises(abut.Error, match="give the contacts"):
+        case.scene.step(q, v)
+    with pytest.raises(ValueError, match="d has shape"):
+        case.scene.step(q, v, contacts=contacts._replace(d=contacts.d[:, 1:]))
+    with pytest.raises(ValueError, match="pair has 1 contacts"):
+        case.scene.step(q, v, contacts=contacts._replace(pair=contacts.pair[:1]))
+    with pytest.raises(ValueError, match="owner is no row"):
+        case.scene.step(q, v, contacts=contacts._replace(owner=np.zeros(24)))
+    with pytest.raises(abut.Error, match="contact 0 is of pair 99"):
+        case.scene.step(q, v, contacts=contacts._replace(pair=np.full(24, 99)))
+    none = abut.GivenContacts(*(np.zeros(0, int),) * 3, *(np.zeros(shape) for shape in ((0, 3), 0, (0, 3), 0)))
+    free = case.scene.step(q, v, contacts=none, want=("constraint",))
+    assert np.isfinite(free.q).all()
+
+
+def test_scenes_are_collected(double, tmp_path):
+    path = worlds.write_scene(tmp_path, **worlds.FREE)
+    with abut.Scene(path, double) as scene:
+        handle = scene.handle
+    assert abut._worlds.lib.abut_destroy_scene(handle) != 0  # gone
+    scene = double.scene(path)
+    handle = scene.handle
+    del scene
+    gc.collect()
+    assert abut._worlds.lib.abut_destroy_scene(handle) != 0
+    default = abut.Scene(path)
+    assert default.context is abut.default_context()
+
+
+# ---- positions ----
+
+def test_add_and_subtract(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), context)
+    q, _ = worlds.random_states(scene, 50)
+    close = 1e-5 if context.precision == "f32" else 1e-14
+    d = np.random.default_rng(1).uniform(-1.8, 1.8, (50, scene.nv))  # turns by less than pi
+    d[:20] *= np.logspace(-12, 0, 20)[:, None]
+    moved = scene.add(q, d)
+    # Position, quaternion, hinge, ball, slide.
+    np.testing.assert_allclose(moved[:, [0, 1, 2, 7, 12]], (q[:, [0, 1, 2, 7, 12]] + d[:, [0, 1, 2, 6, 10]]),
+                               atol=close)
+    for at in (slice(3, 7), slice(8, 12)):
+        np.testing.assert_allclose(np.linalg.norm(moved[:, at], axis=1), 1, atol=close)
+    np.testing.assert_allclose(scene.subtract(moved, q), d, atol=3 * close)
+    np.testing.assert_allclose(scene.subtract(q, q), 0, atol=1e-16)
+    turned = scene.start()
+    turned[3:7] = [np.cos(0.3), 0, 0, np.sin(0.3)]
+    quarter = scene.add(turned, np.eye(scene.nv)[5] * np.pi / 2)
+    np.testing.assert_allclose(quarter[3:7], [np.cos(0.3 + np.pi / 4), 0, 0, np.sin(0.3 + np.pi / 4)], atol=close)
+    # A quaternion's length and sign do not count.
+    longer = q.copy()
+    longer[:, 3:7] *= -3
+    np.testing.assert_allclose(scene.subtract(moved, longer), scene.subtract(moved, q), atol=3 * close)
+    np.testing.assert_allclose(scene.add(longer, d)[:, 3:7], -moved[:, 3:7], atol=close)
+    longer[7, 3:7] = 0
+    longer[8, 0] = np.inf
+    assert np.isnan(scene.add(longer, d)).any(1).tolist() == [k in (7, 8) for k in range(50)]
+    with pytest.raises(ValueError, match="d has shape"):
+        scene.add(q, d[:, 1:])
+    with pytest.raises(ValueError, match="not of one batch"):
+        scene.subtract(q, q[:3])
+
+
+def test_a_step_is_along_velocity(double, tmp_path):
+    """q' = q (+) h v'."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    q, v = worlds.random_states(scene, 5)
+    got = scene.step(q, v)
+    np.testing.assert_allclose(scene.subtract(got.q, q), scene.timestep * got.v, atol=1e-12)
+
+
+def test_maps_of_derivatives(double, tmp_path):
+    """Against differences of (+) and (-), and each other's transposes; of any length of quaternion."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    rng = np.random.default_rng(3)
+    q, _ = worlds.random_states(scene, 4)
+    d, step = rng.normal(size=(4, scene.nv)), 1e-6
+    slope = (scene.add(q, step * d) - scene.add(q, -step * d)) / (2 * step)
+    np.testing.assert_allclose(scene.map("slope_from_tangent", q, d), slope, atol=1e-9)
+    longer = q.copy()
+    longer[:, 3:7] *= 1.7
+    longer[:, 8:12] *= 0.2
+    x = rng.normal(size=(4, scene.nq))
+    moved = scene.subtract(longer + step * x, longer - step * x) / (2 * step)
+    np.testing.assert_allclose(scene.map("slope_to_tangent", longer, x), moved, atol=1e-8)
+    for kind in ("slope", "gradient"):
+        there = scene.map(kind + "_from_tangent", longer, d)
+        np.testing.assert_allclose(scene.map(kind + "_to_tangent", longer, there), d, atol=1e-12)
+    for one, other in (("slope_from_tangent", "gradient_to_tangent"),
+                       ("gradient_from_tangent", "slope_to_tangent")):
+        np.testing.assert_allclose((scene.map(one, longer, d) * x).sum(1), (scene.map(other, longer, x) * d).sum(1),
+                                   atol=1e-12)
+    g = scene.map("gradient_from_tangent", longer, d)
+    np.testing.assert_allclose((g[:, 3:7] * longer[:, 3:7]).sum(1), 0, atol=1e-12)
+    np.testing.assert_array_equal(g[:, [0, 1, 2, 7, 12]], d[:, [0, 1, 2, 6, 10]])
+    with pytest.raises(ValueError, match="'tangent' is not among"):
+        scene.map("tangent", q, d)
+
+
+
+
+# ---- derivatives ----
+
+SLOPES = ("q", "v", "u", *worlds.PARAMETERS)
+
+
+def cotangents(case, q, name):
+    """A file's cotangent of (q', v') in the tangent space, by the numbers of q'."""
+    bar = case.read(name)
+    return {"q_bar": case.scene.map("gradient_from_tangent", np.nan_to_num(q), bar[..., :case.scene.nv]),
+            "v_bar": bar[..., case.scene.nv:]}
+
+
+@pytest.mark.parametrize("name", worlds.CASES)
+def test_golden_gradients(context, name):
+    case = worlds.Case(context, name)
+    q, v, u = (case.read(array) for array in "qvu")
+    made = case.scene.step(q, v, u, **case.options)
+    bars = cotangents(case, made.q, "cotangent")
+    g = case.scene.vjp(q, v, u, made=made, wrt=SLOPES, **bars, **case.options)
+    state = np.concatenate([case.scene.map("gradient_to_tangent", np.nan_to_num(q), g.q), g.v], -1)
+    good = np.isfinite(state).all(1)
+    assert good.all() or case.name == "cone-status-stopped"
+    state[~good] = 0  # whose q is none
+    case.check("vjp_state", state)
+    for slope in SLOPES[2:]:
+        if "vjp_" + slope in case.expected:
+            case.check("vjp_" + slope, getattr(g, slope))
+    if "cotangent_qacc" in case.inputs and "qacc_vjp_p" in case.expected:
+        g = case.scene.vjp(q, v, u, acceleration_bar=case.read("cotangent_qacc"),
+                           wrt=("p", "d", "n", "activity"), **case.options)
+        for array in ("p", "d", "n", "activity"):
+            case.check("qacc_vjp_" + array, getattr(g, array))
+
+
+@pytest.mark.parametrize("name", worlds.ROLLOUTS)
+def test_golden_gradients_of_rollouts(double, name):
+    case = worlds.Case(double, name)
+    q, v, options = case.rollout()
+    steps = case.expected["rollout_q"].shape[1]
+    made = case.scene.step(q, v, **options)
+    g = case.scene.vjp(q, v, made=made, wrt=SLOPES, **options, **cotangents(case, made.q, "cotangent_rollout"))
+    case.check("rollout_grad_q", case.scene.map("gradient_to_tangent", q, g.q))
+    for slope in SLOPES[1:]:
+        if "rollout_grad_" + slope in case.expected:
+            case.check("rollout_grad_" + slope, getattr(g, slope))
+    # Of states that are kept on the way: the last one is the state after all steps.
+    kept = case.scene.step(q, v, record=steps, **options)
+    bars = cotangents(case, made.q, "cotangent_rollout")
+    again = case.scene.vjp(q, v, record=steps, made=kept, q_record_bar=bars["q_bar"][:, None],
+                           v_record_bar=bars["v_bar"][:, None], **options)
+    np.testing.assert_array_equal(again.q, g.q)
+    np.testing.assert_array_equal(again.v, g.v)
+
+
+def test_gradients_by_numbers(double, tmp_path):
+    """Against differences of the numbers given, quaternions of any length among them."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    rng = np.random.default_rng(5)
+    q, v = worlds.random_states(scene, 3)
+    q[:, 3:7] *= 1.5
+    q[:, 8:12] *= -0.7
+    given = {"q": q, "v": v, "controls": rng.normal(size=(3, 4, 2)),
+             "mass_scale": rng.uniform(0.5, 2, (3, 4)), "gravity": rng.normal(size=(3, 3))}
+    bars = {"q_bar": rng.normal(size=(3, 13)), "v_bar": rng.normal(size=(3, 11)),
+            "q_record_bar": rng.normal(size=(3, 2, 13)), "v_record_bar": rng.normal(size=(3, 2, 11))}
+
+    def loss(**changed):
+        s = scene.step(**{**given, **changed}, record=2)
+        return sum((bars[name + "_bar"] * getattr(s, name)).reshape(3, -1).sum(1)
+                   for name in ("q", "v", "q_record", "v_record"))
+
+    g = scene.vjp(**given, **bars, record=2, wrt=SLOPES)
+    assert g.u.shape == (3, 4, 2) and g.friction.shape == (3, 0)
+    for name in given:
+        slope = getattr(g, "u" if name == "controls" else name)
+        for _ in range(4):
+            t = rng.normal(size=given[name].shape)
+            step = 1e-6
+            wanted = (loss(**{name: given[name] + step * t}) - loss(**{name: given[name] - step * t})) / (2 * step)
+            np.testing.assert_allclose((slope * t).reshape(3, -1).sum(1), wanted, rtol=1e-7, atol=1e-7)
+    for at in (slice(3, 7), slice(8, 12)):
+        np.testing.assert_allclose((g.q[:, at] * q[:, at]).sum(1), 0, atol=1e-10)
+
+
+def test_refusals_of_gradients(double, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    q, v = worlds.random_states(scene, 2)
+    for given, text in [({}, "a cotangent is needed"), ({"v_bar": v[:, 1:]}, "v_bar has shape"),
+                        ({"v_record_bar": v[:, None]}, "no state is kept"),
+                        ({"v_bar": v, "wrt": ("w",)}, "wrt 'w' is not among"),
+                        ({"v_bar": v, "wrt": ("p",)}, "no contacts are given")]:
+        with pytest.raises(ValueError, match=text):
+            scene.vjp(q, v, **given)
+
+
+def test_gradients_of_stopped_worlds(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context)
+    q, v = np.tile(scene.start(), (3, 1)), np.ones((3, 6))
+    q[1, 3:] = 0
+    q[2, 1] = np.nan
+    g = scene.vjp(q, v, q_bar=np.ones((3, 7)), v_bar=np.ones((3, 6)), wrt=SLOPES)
+    for slope in g[:7]:
+        assert np.isfinite(slope).all() and not slope[1:].any()
+    assert g.q[0].any() and g.v[0].all()
+
+
+def test_gradients_of_worlds_that_stop_on_the_way(double):
+    case = worlds.Case(double, "cone-tree-rollout")
+    q, v, options = case.rollout()
+    stopped = case.expected["rollout_status"].any(1)
+    assert stopped.tolist() == [False, False, True]
+    g = case.scene.vjp(q, v, **options, q_bar=np.ones_like(q), wrt=SLOPES)
+    for slope in (g.q, g.v, g.u, g.mass_scale, g.gravity):
+        assert not slope[stopped].any() and slope[~stopped].any()

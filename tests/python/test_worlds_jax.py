@@ -1,0 +1,192 @@
+"""abut.jax of worlds: NumPy's answers to the bit, gradients, scan, vmap, programs, refusals."""
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import worlds
+
+import abut
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+import abut.jax as aj  # noqa: E402
+from abut import _jax_worlds  # noqa: E402
+
+FAILS = (ValueError, jax.errors.JaxRuntimeError)
+
+
+def equal(got, wanted):
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))
+
+
+@pytest.fixture
+def tree(double):
+    return worlds.Case(double, "cone-tree-rollout")
+
+
+def state(case):
+    return tuple(case.read(name) for name in "qvu")
+
+
+# ---- answers ----
+
+@pytest.mark.parametrize("name", ["cone-tree-rollout", "cone-boxes-resting", "cone-actuators-rk4"])
+def test_equal_to_numpy(context, name):
+    case = worlds.Case(context, name)
+    q, v, u = state(case)
+    scene, rng = case.scene, np.random.default_rng(1)
+    options = {"mass_scale": rng.uniform(0.5, 2, scene.links).astype(case.dtype),
+               "gravity": np.array([0, 1, -5], case.dtype), "w": 0.1 * np.ones_like(v)}
+    if scene.pairs:
+        options["friction"] = np.full(scene.pairs, 0.3, case.dtype)
+    wanted = scene.step(q, v, u, steps=4, record=2, **options)
+    got = jax.jit(lambda *s: aj.step(scene, *s, steps=4, record=2, **options))(q, v, u)
+    for field in ("q", "v", "w", "status", "q_record", "v_record"):
+        equal(getattr(got, field), getattr(wanted, field))
+        assert getattr(got, field).dtype == getattr(wanted, field).dtype
+    assert got.iterations is None and got.mass is None
+    bars = {field + "_bar": rng.normal(size=getattr(wanted, field).shape).astype(case.dtype)
+            for field in ("q", "v", "q_record", "v_record")}
+
+    def loss(q, v, u, options):
+        s = aj.step(scene, q, v, u, steps=4, record=2, **options)
+        return sum((bars[field + "_bar"] * getattr(s, field)).sum() for field in ("q", "v", "q_record", "v_record"))
+
+    given = [x for x in (q, v, u) if x is not None]
+    slopes = jax.jit(jax.grad(lambda o, *s: loss(*s, *(None,) * (3 - len(s)), o), tuple(range(1 + len(given)))))(
+        options, *given)
+    names = ("q", "v", "u")[:len(given)]
+    g = scene.vjp(q, v, u, steps=4, record=2, made=wanted, wrt=(*names, *sorted(set(options) - {"w"})),
+                  **options, **bars)
+    for slope, field in zip(slopes[1:], names):
+        equal(slope, getattr(g, field))
+    for field in set(options) - {"w"}:
+        np.testing.assert_allclose(slopes[0][field], getattr(g, field).sum(0), rtol=1e-5)
+    assert not slopes[0]["w"].any()
+
+
+def test_gradients_by_differences(double, tmp_path):
+    """Of all that has derivatives, by numbers, with quaternions whose length is not 1."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    q, v = worlds.random_states(scene, 2)
+    rng = np.random.default_rng(2)
+    q[:, 3:7] *= 1.3
+
+    def f(q, v, controls, mass_scale, gravity):
+        s = aj.rollout(scene, q, v, controls, record=2, mass_scale=mass_scale, gravity=gravity)
+        return s.q, s.v, s.q_record, s.v_record
+
+    check_grads(f, (q, v, rng.normal(size=(2, 4, 2)), rng.uniform(0.5, 2, (2, 4)), rng.normal(size=3)), 1,
+                ["rev"], atol=1e-5, rtol=1e-5)
+
+
+# ---- transformations ----
+
+def test_scan(tree):
+    """Steps in a scan are a rollout, and so are their gradients."""
+    scene = tree.scene
+    q, v, controls = (tree.read(name)[:2] for name in ("q", "v", "u_rollout"))  # those that do not stop
+    a, b = (np.random.default_rng(k).normal(size=x.shape) for k, x in enumerate((q, v)))
+
+    def scanned(q, v, controls):
+        def body(carry, u):
+            s = aj.step(scene, *carry[:2], u, w=carry[2])
+            return (s.q, s.v, s.w), s.q
+        (q, v, _), kept = jax.lax.scan(body, (q, v, jnp.zeros_like(v)), jnp.swapaxes(controls, 0, 1))
+        return q, v, jnp.swapaxes(kept, 0, 1)
+
+    whole = aj.rollout(scene, q, v, controls)
+    for one, other in zip(jax.jit(scanned)(q, v, controls), (whole.q, whole.v, whole.q_record)):
+        equal(one, other)
+    np.testing.assert_allclose(whole.q_record, tree.expected["rollout_q"][:2], atol=1e-9)
+
+    def of_scan(*x):
+        q, v, kept = scanned(*x)
+        return (a * q).sum() + (b * v).sum() + (kept[:, 4] ** 2).sum()
+
+    def of_rollout(*x):
+        s = aj.rollout(scene, *x)
+        return (a * s.q).sum() + (b * s.v).sum() + (s.q_record[:, 4] ** 2).sum()
+
+    for one, other in zip(jax.jit(jax.grad(of_scan, (0, 1, 2)))(q, v, controls),
+                          jax.grad(of_rollout, (0, 1, 2))(q, v, controls)):
+        np.testing.assert_allclose(one, other, atol=1e-11 * np.abs(other).max())
+
+
+def test_vmap_and_jacobians(tree):
+    scene, (q, v, u) = tree.scene, state(tree)
+    whole = scene.step(q, v, u)
+    equal(jax.vmap(lambda *s: aj.step(scene, *s).q)(q, v, u), whole.q)
+    equal(jax.vmap(lambda q, g: aj.step(scene, q, v, u, gravity=g).v, (None, 0))(
+        q, np.zeros((2, 3)))[1], scene.step(q, v, u, gravity=np.zeros(3)).v)
+    A = jax.jacrev(lambda v: aj.step(scene, q[0], v, u[0]).v)(v[0])
+    rows = [scene.vjp(q[0], v[0], u[0], v_bar=row, wrt=("v",)).v for row in np.eye(scene.nv)]
+    np.testing.assert_allclose(A, rows, rtol=1e-12, atol=1e-14)
+    each = jax.vmap(jax.grad(lambda q, v, u: aj.step(scene, q, v, u).v.sum()))(q, v, u)
+    np.testing.assert_allclose(each, jax.grad(lambda q: aj.step(scene, q, v, u).v.sum())(q), rtol=1e-12)
+
+
+def test_only_what_is_used(tree):
+    """A loss on v alone asks for no w, no status, and for no gradient but by u."""
+    scene, (q, v, u) = tree.scene, state(tree)
+    text = str(jax.jit(jax.grad(lambda u: aj.step(scene, q, v, u, record=1).v.sum())).lower(u).as_text())
+    assert text.count("abut_worlds") == 2 and f"wrt = {1 << _jax_worlds.SLOPES.index('u')} " in text
+
+
+def test_through_the_host(tree, monkeypatch):
+    """As on devices whose memory the library does not share."""
+    scene, (q, v, u) = tree.scene, state(tree)
+    params = {"scene": scene, "steps": 3, "record": 1, "controls": 0, "given": 2}
+    made = _jax_worlds._by_callback("steps", q, v, u, want=63, **params)
+    wanted = scene.step(q, v, u, steps=3, record=1)
+    for one, name in zip(made, _jax_worlds.WANT):
+        equal(one, getattr(wanted, name))
+    bar = np.ones_like(v)
+    g = _jax_worlds._by_callback("vjp", q, v, u, made[0], made[4], bar, bars=2, wrt=5, **params)
+    wanted = scene.vjp(q, v, u, steps=3, record=1, v_bar=bar)
+    equal(g[0], wanted.q)
+    equal(g[1], wanted.u)
+
+
+# ---- refusals and lives ----
+
+def test_refusals(tree, contexts):
+    scene, (q, v, u) = tree.scene, state(tree)
+    for given, text in [({"q": q[:, 1:]}, "q has shape"), ({"u": u[:, :1]}, "u has shape"),
+                        ({"gravity": np.zeros((5, 3))}, "not of one batch"), ({"steps": 1.5}, "steps is 1.5"),
+                        ({"controls": u[:, None]}, "one of them"),
+                        ({"q": jnp.asarray(q, jnp.float32)}, "q is float32")]:
+        with pytest.raises(ValueError, match=text):
+            aj.step(scene, **{"q": q, "v": v, "u": u, **given})
+    with pytest.raises(NotImplementedError, match="forward mode"):
+        jax.jvp(lambda v: aj.step(scene, q, v, u).v, (v,), (v,))
+    with pytest.raises(NotImplementedError, match="no second ones"):
+        jax.jacrev(jax.grad(lambda v: aj.step(scene, q, v, u).v.sum()))(v)
+
+
+def test_closed_scenes(tree):
+    q, v, u = state(tree)
+    f = jax.jit(lambda v: aj.step(tree.scene, q, v, u).v)
+    f(v)
+    tree.scene.close()
+    with pytest.raises(FAILS):
+        f(v).block_until_ready()
+
+
+def test_programs_keep_scenes(double, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), double)
+    q, v = scene.start(), np.ones(6)
+    wanted = scene.step(q, v).q
+    f = jax.jit(lambda v, scene=scene: aj.step(scene, q, v).q)
+    f(v)
+    program = jax.jit(lambda v, scene=scene: aj.step(scene, q, v).q).lower(v).compile()
+    gone = weakref.ref(scene)
+    del scene, f
+    gc.collect()
+    assert gone() is not None
+    equal(program(v), wanted)
