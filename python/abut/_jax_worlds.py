@@ -17,7 +17,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 
-from abut._worlds import PARAMETERS, Call, Scene, Step, _count
+from abut._world_calls import PARAMETERS, Call, Step, count_of
+from abut._worlds import Scene
 from abut._xla import (batched, bit_count, bits_of, check_precision, eager, handle_of, real_of,
                        register)
 
@@ -214,14 +215,14 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     """
     if u is not None and controls is not None:
         raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = _count("steps", steps, 1)
+    count = count_of("steps", steps, 1)
     if controls is not None:
         shape = np.shape(controls)
         count = shape[-2] if steps is None and len(shape) > 1 else count
     given = {"w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
              "friction": friction, "stiffness": stiffness, "gravity": gravity}
     given = {name: value for name, value in given.items() if value is not None}
-    params: Params = {"scene": scene, "steps": count, "record": _count("record", record, 0),
+    params: Params = {"scene": scene, "steps": count, "record": count_of("record", record, 0),
                       "controls": int(controls is not None), "given": _bits(list(given), GIVEN)}
     want = [name for name in WANT if record or not name.endswith("_record")]
     made = _steps.bind(*_operands({"q": q, "v": v, **given}, params), want=_bits(want, WANT), **params)

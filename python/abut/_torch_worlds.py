@@ -14,7 +14,8 @@ from torch import Tensor
 
 from abut._torch import folded
 from abut._torch_arrays import DTYPES, array, tensors_of
-from abut._worlds import PARAMETERS, Call, Scene, _count
+from abut._world_calls import PARAMETERS, Call, count_of
+from abut._worlds import Scene
 
 __all__ = ["Step", "rollout", "step"]
 
@@ -168,11 +169,11 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     """
     if u is not None and controls is not None:
         raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = _count("steps", steps, 1)
+    count = count_of("steps", steps, 1)
     if controls is not None and steps is None:
         controls = _tensor(controls, DTYPES[scene.context.precision], "controls")
         count = controls.shape[-2] if controls.ndim > 1 else 1
-    plan = Plan(scene, count, _count("record", record, 0), controls is not None)
+    plan = Plan(scene, count, count_of("record", record, 0), controls is not None)
     given = {"q": q, "v": v, "w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
              "friction": friction, "stiffness": stiffness, "gravity": gravity}
     return Step(*AbutWorlds.apply(plan, *_batch(scene, plan, given)))
