@@ -125,7 +125,7 @@ class Tangents(NamedTuple):
 
     q, v                (..., nq), (..., nv)
     q_record, v_record  (..., K, nq), (..., K, nv) of the states that are kept
-    step                the Step itself, of the same call
+    step                the Step itself, of the same call; other than step's by rounding alone
     """
 
     q: np.ndarray[Any, Any] | None = None
@@ -144,7 +144,7 @@ class Transition(NamedTuple):
     mass_scale           (..., 2 nv, links)
     friction, stiffness  (..., 2 nv, pairs)
     gravity              (..., 2 nv, 3)
-    step                 the Step itself, of the same call
+    step                 the Step itself, of the same call; other than step's by rounding alone
     """
 
     A: np.ndarray[Any, Any]
