@@ -111,6 +111,9 @@ typedef struct abut_worlds {
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration, J' lambda */
+  void *energy;              /* (count, 2) kinetic, potential [J], there too */
+  void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
+  void *energy_record;       /* (count, steps / record, 2) of the kept states */
   size_t failures;           /* out: devices that failed on the way */
   uint32_t cookie;
 } abut_worlds;

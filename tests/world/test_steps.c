@@ -127,7 +127,7 @@ static void linearize(const golden_case *c, abut_scene scene, const abut_worlds 
   const size_t size = real_size(c->precision), nv = info->nv, nu = info->nu, count = w->count;
   abut_worlds one = *w;
   one.mass = one.bias = one.smooth = one.acceleration = one.constraint = NULL;
-  one.q_next = one.v_next = NULL;
+  one.q_next = one.v_next = one.energy = one.momentum = NULL;
   one.status = NULL;
   abut_worlds_transition t = abut_default_worlds_transition();
   t.A = answers_put(out, "A", NULL);
@@ -264,6 +264,8 @@ static bool solve(const golden_case *c, answers *out, void *data)
   w.smooth = answers_put(out, "qacc_smooth", NULL);
   w.acceleration = answers_put(out, "qacc", NULL);
   w.constraint = answers_put(out, "constraint", NULL);
+  w.energy = answers_put(out, "energy", NULL);
+  w.momentum = answers_put(out, "momentum", NULL);
   w.q_next = answers_put(out, "q1", NULL);
   w.v_next = answers_put(out, "v1", NULL);
   w.status = answers_put(out, "status", NULL);
