@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
-ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint")
+ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "energy", "momentum", "energy_record")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
 SLOPES = ("q", "v", "u", *PARAMETERS, "p", "d", "n", "activity")
@@ -61,6 +61,10 @@ class Step(NamedTuple):
     smooth        (..., nv) the acceleration without contacts, limits and friction loss
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits and friction loss
+    energy        (..., 2) kinetic, potential [J]
+    momentum      (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
+    Of the states that are kept:
+    energy_record (..., K, 2)
     """
 
     q: np.ndarray[Any, Any]
@@ -75,6 +79,9 @@ class Step(NamedTuple):
     smooth: np.ndarray[Any, Any] | None = None
     acceleration: np.ndarray[Any, Any] | None = None
     constraint: np.ndarray[Any, Any] | None = None
+    energy: np.ndarray[Any, Any] | None = None
+    momentum: np.ndarray[Any, Any] | None = None
+    energy_record: np.ndarray[Any, Any] | None = None
 
 
 class GivenContacts(NamedTuple):
@@ -273,8 +280,12 @@ class Call:
             kept = self.steps // self.record
             made["q_record"] = self.output("q_record", (kept, scene.nq))
             made["v_record"] = self.output("v_record", (kept, scene.nv))
+        if "energy_record" in want and not self.record:
+            raise ValueError("no state is kept that energy_record could be of: record is 0")
+        tails = {"mass": (scene.nv, scene.nv), "energy": (2,), "momentum": (6,),
+                 "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
-            made[name] = self.output(name, (scene.nv,) * (2 if name == "mass" else 1))
+            made[name] = self.output(name, tails.get(name, (scene.nv,)))
         return Step(**made)
 
     def step(self, want: Sequence[str] = ()) -> Step:

@@ -50,6 +50,27 @@ def test_free_fall(context, tmp_path):
     np.testing.assert_allclose(got.w, [0, -2, -10, 0, 0, 0], atol=10 * close)
 
 
+def test_energy_and_momentum(context, tmp_path):
+    """Those of a body that falls; of kept states they are those that a step from there begins with."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context)
+    q, v = scene.start(), np.array([1.0, 2.0, 0, 0, 0, 2.0])
+    q[:3] = [0.5, 0, 3.0]
+    want, gravity = ("energy", "momentum", "energy_record"), [0, 0, -10.0]
+    got = scene.step(q, v, steps=6, record=2, gravity=gravity, want=want)
+    assert got.energy.shape == (2,) and got.momentum.shape == (6,) and got.energy_record.shape == (3, 2)
+    first = scene.step(q, v, gravity=gravity, want=want[:2])
+    close = 1e-5 if context.precision == "f32" else 1e-12
+    np.testing.assert_allclose(first.energy, [0.5 * 2 * 5 + 0.5 * 0.04 * 4, 2 * 10 * 3], rtol=close)
+    np.testing.assert_allclose(first.momentum, [2, 4, 0, -3 * 4, 3 * 2, 0.5 * 4 + 0.04 * 2], rtol=close)
+    for k in range(3):
+        there = scene.step(got.q_record[k], got.v_record[k], gravity=gravity, want=("energy",))
+        np.testing.assert_allclose(got.energy_record[k], there.energy, rtol=close)
+    few = scene.step(q, v, record=2, want=("energy_record",))
+    assert few.energy_record.shape == (0, 2)
+    many = scene.step(np.tile(q, (4, 1)), v, record=1, want=want)
+    assert many.energy.shape == (4, 2) and many.energy_record.shape == (4, 1, 2)
+
+
 def test_mass_and_forces(double, tmp_path):
     """The matrix is whole and symmetric, and M a = -c where nothing else acts."""
     free = {**worlds.MIXED, "links": [dict(link) for link in worlds.MIXED["links"]]}
@@ -138,6 +159,7 @@ def test_refusals(context, tmp_path):
             ({"q": q, "gravity": np.zeros((3, 3))}, "not of one batch: q"),
             ({"gravity": [0.0, 9.81]}, "gravity has shape"), ({"steps": -1}, "steps is -1"),
             ({"record": 0.5}, "record is 0.5"), ({"want": ("energies",)}, "want 'energies' is not"),
+            ({"want": ("energy_record",)}, "no state is kept"),
             ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "one of them"),
             ({"controls": np.zeros((3, 2)), "steps": 4}, r"controls has shape"),
             ({"q": np.array(["a"])}, "not numbers")]:
