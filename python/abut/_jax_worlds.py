@@ -197,7 +197,8 @@ def _linear(primitive: Any, selector: str, known: Sequence[str], primals: Any, t
 
 ad.primitive_jvps.update({_steps: _steps_jvp, _jvp: functools.partial(_linear, _jvp, "along", SLOPES),
                           _vjp: functools.partial(_linear, _vjp, "bars", BARS)})
-ad.primitive_transposes.update({_jvp: _jvp_transposed, _vjp: _vjp_transposed})
+ad.primitive_transposes[_jvp] = _jvp_transposed
+ad.primitive_transposes[_vjp] = _vjp_transposed
 
 
 # ---- what is called ----
