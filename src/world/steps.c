@@ -175,6 +175,13 @@ abut_status keep_record(const stepping *s, size_t step)
   return w->v_record ? take(s, OUT_V, nv, 0, OUT_V_RECORD, kept * nv, at * nv, nv) : ABUT_SUCCESS;
 }
 
+bool keeps_tree(const stepping *s, size_t step)
+{
+  const abut_worlds *w = s->call->worlds;
+  const bool kept = w->record && (step + 1) % w->record == 0;
+  return !is_rk4(s->call) && !(kept && w->energy_record && !s->again);
+}
+
 abut_status steps_start(const stepping *s)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
