@@ -433,7 +433,7 @@ static void check_refusals(const trial *t, const char *root)
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   c.p = NULL;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
-  w.memory = ABUT_MEMORY_STATE;
+  w.memory = (abut_memory)7;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   gone = scene;
   CHECK_OK(abut_destroy_scene(scene));
