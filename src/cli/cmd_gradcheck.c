@@ -161,6 +161,7 @@ exit_code cmd_gradcheck(const options *o)
   if (o->operand_count == 1 && is_scene_file(o->operands[0])) {
     return gradcheck_worlds(o);
   }
+  CLI_TRY(need_operands(o, 2, "two bodies, A and B, or a scene"));
   const exit_code code = run(&g, o);
   free(g.poses);
   job_close(&j);

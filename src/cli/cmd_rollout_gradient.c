@@ -7,8 +7,8 @@
 
 /* What there are gradients by, with their width and rows. */
 enum { BY_Q, BY_V, BY_U, BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, INPUTS };
-static const char *const input_names[INPUTS] = {"q",        "v",         "u",      "mass_scale",
-                                                "friction", "stiffness", "gravity"};
+static const char *const input_names[INPUTS] = {
+  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity"};
 
 typedef struct rollout {
   worlds worlds;

@@ -15,8 +15,8 @@
 #define NEAR_Q 2e-3
 #define NEAR_V 0.1
 
-static const char *const input_names[WORLD_INPUTS] = {"q",        "v",         "u",      "mass_scale",
-                                                      "friction", "stiffness", "gravity"};
+static const char *const input_names[WORLD_INPUTS] = {
+  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity"};
 static const char *const span_names[SPANS] = {"step", "rollout"};
 
 /* ---- where worlds begin ---- */
@@ -151,8 +151,8 @@ static void print_title(const worlds_check_up *g)
   printf("steps h, h/2, h/4 along random directions, h = %g of q, mass_scale, friction, stiffness; "
          "%g of v, u; %g of gravity; shorter where quotients do not settle\n", g->step,
          10.0 * g->step, 100.0 * g->step);
-  printf("not smooth: a border where a step chooses (zones of the cone, limits, limits of forces) is "
-         "nearer than the shortest h; derivatives hold such choices\n\n");
+  printf("not smooth: a border where a step chooses (zones of the cone, limits, limits of forces) "
+         "is nearer than the shortest h; derivatives hold such choices\n\n");
   print_tally_head();
 }
 

@@ -28,13 +28,13 @@ const command commands[] = {
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
    "(N, 3) of each world.", cmd_simulate},
-  {"transition", COMMAND_TRANSITION, " SCENE", " --states S.npz -o AB.npz",
+  {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
    "compute the linear model of a step of worlds",
    "Computes of a step of each world its derivatives: A (N, 2 nv, 2 nv) of the next state by the\n"
    "state and B (N, 2 nv, nu) by the controls, in the tangent space of q, then v; with --parameters\n"
    "also P_mass_scale, P_friction, P_stiffness and P_gravity; and status (N). Matrices of a world\n"
    "that stops are 0.", cmd_transition},
-  {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --controls U.npz --cotangents C.npz -o G.npz",
+  {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
    "compute gradients of a rollout of worlds",
    "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
    "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness and\n"
@@ -71,7 +71,8 @@ const command commands[] = {
    "compute Jacobian blocks of the active contacts",
    "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
    "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.", cmd_jacobian},
-  {"gradcheck", COMMAND_GRADCHECK, " A B|SCENE", " --poses P", "check derivatives against differences",
+  {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
+   "check derivatives against differences",
    "Compares every derivative with central differences, or with another derivative that must say\n"
    "the same, in float64, and prints a table. Exit status 1 where they part.\n"
    "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps are\n"
