@@ -123,7 +123,9 @@ typedef struct abut_given_contacts {
 /* A batch of worlds. All reals are in the context's precision, rows of worlds. */
 typedef struct abut_worlds {
   size_t count;
-  abut_memory memory;        /* of all arrays but status: host or OpenCL memory */
+  abut_memory memory;        /* of all arrays but status and iterations. In a state, pointers to
+                                abut_state_array, and no array is both read and written: a step goes
+                                from one pair of arrays to another, the next one back */
   size_t steps;              /* 1 by default */
   const void *q, *v;         /* (count, nq), (count, nv): free joints as position, quaternion
                                 (w, x, y, z), velocity in world axes, angular velocity in link axes */
@@ -136,6 +138,13 @@ typedef struct abut_worlds {
   const void *friction;      /* (count, pairs); NULL: the scene's */
   const void *stiffness;     /* (count, pairs); NULL: 1 */
   const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
+  const abut_scene *scenes;  /* (scene_count) where worlds differ in their bodies, or in anything but
+                                their links' parents, joints' types, numbers of pairs and actuators,
+                                and integrator: world i is of scenes[scene[i]], and the call's own
+                                scene only says the shape. Each gets what a call of its scene gives,
+                                to the bit. Not with given contacts, nor in a state. Else NULL */
+  size_t scene_count;
+  const uint32_t *scene;     /* (count); host memory */
   const abut_given_contacts *contacts; /* NULL: those of the scene's pairs */
   void *q_next, *v_next;     /* the state after all steps */
   void *w_next;              /* or NULL, like all that follows */

@@ -13,7 +13,7 @@ static const char *const input_names[INPUTS] = {
 typedef struct rollout {
   worlds worlds;
   inputs file;           /* of cotangents */
-  size_t record, kept;   /* every so many steps a state has a cotangent; how many without the start */
+  size_t record, kept;   /* every so many steps a state has a cotangent; how many but the start */
   const void *state;     /* (worlds, 2 nv) at the end; or NULL */
   const void *records;   /* (kept + 1, worlds, 2 nv), as in the file; or NULL */
   void *joined;          /* `state` of q and v */

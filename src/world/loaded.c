@@ -69,7 +69,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   abut_status status = ABUT_SUCCESS;
   out->sizes = m.sizes;
   TRY_DONE(buffer_upload(d, sizeof m.sizes, &m.sizes, &out->head));
-  TRY_DONE(buffer_upload(d, (m.int_count + 1) * sizeof(int), m.ints, &out->ints));
+  TRY_DONE(buffer_upload(d, m.int_count * sizeof(int), m.ints, &out->ints));
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
