@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | field | import | simulate | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      devices | field | import | simulate | transition | rollout-gradient | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -26,7 +26,7 @@ _abut()
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
-    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian' ;;
+    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;
@@ -43,13 +43,18 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    '') options+=' devices field import simulate film contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' devices field import simulate transition rollout-gradient film contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
     simulate)
       options+=' --contacts --controls --device --output --precision --record --states --steps'
       options+=' --threshold --timeout --worlds'
+      ;;
+    transition) options+=' --controls --device --output --parameters --precision --states --timeout --worlds' ;;
+    rollout-gradient)
+      options+=' --controls --cotangents --device --output --precision --record --states --steps'
+      options+=' --timeout --worlds'
       ;;
     film)
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'
@@ -62,7 +67,7 @@ _abut()
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
-    gradcheck) options+=" $pair $kernels --all --step" ;;
+    gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
       options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
@@ -76,7 +81,7 @@ _abut()
     _abut_files obj stl ply off
   elif [[ $command == import ]]; then
     _abut_files xml urdf
-  elif [[ $command == simulate ]]; then
+  elif [[ $command == simulate || $command == transition || $command == rollout-gradient ]]; then
     _abut_files scene.json
   elif [[ $command == film ]]; then
     _abut_files scene.json npz

@@ -49,6 +49,10 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
 
+/* Parameters as the scene states them, which worlds have where theirs are NULL: friction (pairs),
+ * gravity (3) [m/s^2]; NULL: not wanted. Scales of mass and stiffness are 1. */
+ABUT_API abut_status abut_get_scene_parameters(abut_scene scene, double *friction, double *gravity);
+
 /* Where the links are at positions q (nq): poses (links, 7) as x, y, z, qw, qx, qy, qz, of length 1.
  * Quaternions of q may have any length but 0. Nothing is computed on devices. */
 ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);

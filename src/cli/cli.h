@@ -60,6 +60,7 @@ typedef enum option_id {
   OPTION_NO_CONTACTS,
   OPTION_OUTPUT,
   OPTION_PAIRS,
+  OPTION_PARAMETERS,
   OPTION_POSES,
   OPTION_PRECISION,
   OPTION_QUIET,
@@ -106,7 +107,9 @@ typedef enum command_bit {
   COMMAND_IMPORT = 1024,
   COMMAND_SIMULATE = 2048,
   COMMAND_FILM = 4096,
-  COMMAND_ALL = 8191
+  COMMAND_TRANSITION = 8192,
+  COMMAND_ROLLOUT = 16384,
+  COMMAND_ALL = 32767
 } command_bit;
 
 struct options;
@@ -147,6 +150,8 @@ exit_code cmd_field(const options *o);
 exit_code cmd_import(const options *o);
 exit_code cmd_simulate(const options *o);
 exit_code cmd_film(const options *o);
+exit_code cmd_transition(const options *o);
+exit_code cmd_rollout_gradient(const options *o);
 
 /* ---- options.c ---- */
 

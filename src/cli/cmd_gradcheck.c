@@ -1,5 +1,7 @@
 #include "gradcheck.h"
 
+#include "bench.h" /* is_scene_file */
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,23 +69,37 @@ static exit_code choose_poses(gradcheck *g)
                                 j->o->value[OPTION_POSES]);
 }
 
-static void print_row(const gradcheck *g, const char *name, const char *against, const tally *t,
-                      double limit)
+void print_tally_head(void)
+{
+  printf("%-26s %-23s %8s %8s %9s %10s %9s\n", "derivative", "against", "worst", "limit", "entries",
+         "not smooth", "2nd order");
+  fflush(stdout);
+}
+
+void print_tally(const char *name, const char *against, const tally *t, double limit,
+                 const char *where)
 {
   static const char *const verdicts[] = {"ok", "PARTS", "NOT SMOOTH"};
-  char order[16] = "-", where[64] = "-";
-  const size_t width = g->job->width;
+  char order[16] = "-";
   if (t->sloped) {
     snprintf(order, sizeof order, "%.0f %%", 100.0 * (double)t->second_order / (double)t->sloped);
-  }
-  if (t->worst > 0.0) {
-    snprintf(where, sizeof where, "pose %zu, %s%zu[%zu]", t->at.pose, width == 6 ? "s" : "pose",
-             t->at.column / width + 1, t->at.column % width);
   }
   printf("%-26s %-23s %8.1e %8.0e %9zu %10zu %9s  %-11s", name, against, t->worst, limit,
          t->entries, t->rough, order, verdicts[judge(t, limit)]);
   printf("%s%s\n", judge(t, limit) == VERDICT_PARTS ? "worst at " : "",
          judge(t, limit) == VERDICT_PARTS ? where : "");
+}
+
+static void print_row(const gradcheck *g, const char *name, const char *against, const tally *t,
+                      double limit)
+{
+  char where[64] = "-";
+  const size_t width = g->job->width;
+  if (t->worst > 0.0) {
+    snprintf(where, sizeof where, "pose %zu, %s%zu[%zu]", t->at.pose, width == 6 ? "s" : "pose",
+             t->at.column / width + 1, t->at.column % width);
+  }
+  print_tally(name, against, t, limit, where);
 }
 
 /* Rows that are complete, as soon as they are. */
@@ -114,14 +130,20 @@ static void print_title(const gradcheck *g)
          "quotients do not settle\n", g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "
          "pose\n\n");
-  printf("%-26s %-23s %8s %8s %9s %10s %9s\n", "derivative", "against", "worst", "limit", "entries",
-         "not smooth", "2nd order");
-  fflush(stdout);
+  print_tally_head();
 }
 
 static exit_code run(gradcheck *g, const options *o)
 {
+  static const option_id of_scenes[] = {OPTION_STATES, OPTION_CONTROLS, OPTION_STEPS,
+                                        OPTION_WORLDS};
   CLI_TRY(job_check(o));
+  for (size_t i = 0; i < sizeof of_scenes / sizeof *of_scenes; ++i) {
+    if (o->value[of_scenes[i]]) {
+      return usage_error(o->command, "%s is of a scene, not of two bodies",
+                         option_name(of_scenes[i]));
+    }
+  }
   CLI_TRY(option_real(o, OPTION_STEP, 1e-12, 1e9, &g->step));
   CLI_TRY(job_open(g->job, o, ABUT_FLOAT64));
   CLI_TRY(choose_step(g));
@@ -136,6 +158,10 @@ exit_code cmd_gradcheck(const options *o)
 {
   job j = {0};
   gradcheck g = {.job = &j, .random = SEED};
+  if (o->operand_count == 1 && is_scene_file(o->operands[0])) {
+    return gradcheck_worlds(o);
+  }
+  CLI_TRY(need_operands(o, 2, "two bodies, A and B, or a scene"));
   const exit_code code = run(&g, o);
   free(g.poses);
   job_close(&j);

@@ -141,16 +141,11 @@ static void call_close(call_memory *m)
 /* Worlds with their parameters, where they are. */
 static abut_worlds describe_start(const simulation *s)
 {
-  const worlds *w = &s->worlds;
-  abut_worlds a = abut_default_worlds();
-  a.count = w->count;
+  abut_worlds a = worlds_describe(&s->worlds);
+  a.steps = 1;
   a.q = s->at[0].q;
   a.v = s->at[0].v;
   a.w = s->at[0].w;
-  a.mass_scale = w->mass_scale;
-  a.friction = w->friction;
-  a.stiffness = w->stiffness;
-  a.gravity = w->gravity;
   return a;
 }
 
@@ -292,7 +287,8 @@ static void summarise(const simulation *s)
 
 static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
-  CLI_TRY(worlds_check(&s->worlds, o));
+  CLI_TRY(worlds_check(&s->worlds, o, STEPS_GIVEN));
+  CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {

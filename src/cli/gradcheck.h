@@ -34,4 +34,12 @@ typedef struct gradcheck {
 typedef void (*gradcheck_done)(gradcheck *g, int first, int end);
 exit_code gradcheck_run(gradcheck *g, gradcheck_done done);
 
+/* A row of the table, and what stands above. where: of the worst. */
+void print_tally_head(void);
+void print_tally(const char *name, const char *against, const tally *t, double limit,
+                 const char *where);
+
+/* `gradcheck` of a scene's worlds: gradcheck_worlds.c. */
+exit_code gradcheck_worlds(const options *o);
+
 #endif

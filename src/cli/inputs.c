@@ -174,6 +174,17 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
   return take(f, a, 0, count, 1, precision, out);
 }
 
+exit_code inputs_finite(inputs *f, const char *name, uint32_t rank, const size_t *shape,
+                        const char *what, abut_precision precision, const void **out)
+{
+  size_t count = 1;
+  CLI_TRY(inputs_numbers(f, name, rank, shape, what, precision, out));
+  for (uint32_t i = 0; *out && i < rank; ++i) {
+    count *= shape[i];
+  }
+  return *out ? check_numbers(f, inputs_find(f, name), count, precision) : EXIT_GOOD;
+}
+
 static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, size_t width,
                                 abut_precision precision, const void **out)
 {

@@ -30,6 +30,10 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
 exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_t *shape,
                          const char *what, abut_precision precision, const void **out);
 
+/* The same of finite numbers alone. */
+exit_code inputs_finite(inputs *f, const char *name, uint32_t rank, const size_t *shape,
+                        const char *what, abut_precision precision, const void **out);
+
 /* Tangents of both bodies' poses, (N, width) reals: `tangent1` and `tangent2` of shape (N, width)
  * or (width), the same for all poses, of which one may be missing and is then NULL; or `tangent` of
  * shape (2, width). */

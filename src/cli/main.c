@@ -28,6 +28,19 @@ const command commands[] = {
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
    "(N, 3) of each world.", cmd_simulate},
+  {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
+   "compute the linear model of a step of worlds",
+   "Computes of a step of each world its derivatives: A (N, 2 nv, 2 nv) of the next state by the\n"
+   "state and B (N, 2 nv, nu) by the controls, in the tangent space of q, then v; with --parameters\n"
+   "also P_mass_scale, P_friction, P_stiffness and P_gravity; and status (N). Matrices of a world\n"
+   "that stops are 0.", cmd_transition},
+  {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
+   "compute gradients of a rollout of worlds",
+   "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
+   "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness and\n"
+   "gravity; and status (N). With --record K the start and every K-th state have cotangents, too, as\n"
+   "`simulate` keeps them. Gradients of a world that stops are 0. It is one call of the library: how\n"
+   "far it is is not shown.", cmd_rollout_gradient},
   {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
    "show what was simulated",
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
@@ -58,9 +71,14 @@ const command commands[] = {
    "compute Jacobian blocks of the active contacts",
    "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
    "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.", cmd_jacobian},
-  {"gradcheck", COMMAND_GRADCHECK, " A B", " --poses P", "check derivatives against differences",
+  {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
+   "check derivatives against differences",
    "Compares every derivative with central differences, or with another derivative that must say\n"
-   "the same, in float64, and prints a table. Exit status 1 where they part.", cmd_gradcheck},
+   "the same, in float64, and prints a table. Exit status 1 where they part.\n"
+   "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps are\n"
+   "compared along random directions, at --states or near the scene's own start. Worlds with a\n"
+   "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits of\n"
+   "forces): next to such a border entries are not smooth, and not compared.", cmd_gradcheck},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows.", cmd_render},
@@ -123,8 +141,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, import, simulate, film, contacts, "
-                       "gradient, jvp, jacobian, gradcheck, render, bench or tune");
+    return usage_error(NULL, "which command? devices, field, import, simulate, transition, "
+                       "rollout-gradient, film, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }

@@ -15,8 +15,11 @@
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
 #define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
-/* Commands that take a scene of links and compute on devices. */
-#define SCENE_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
+/* Commands that begin where --states says; that take a scene of links and compute on devices. */
+#define WORLD_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
+#define SCENE_COMMANDS (WORLD_COMMANDS | COMMAND_FILM)
+/* Of these, commands that look at contacts. */
+#define CONTACT_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 static const struct {
@@ -25,7 +28,8 @@ static const struct {
   int commands;
   const char *help;
 } option_table[OPTION_COUNT] = {
-  [OPTION_ALL] = {"all", NULL, 0, COMMAND_GRADCHECK, "check all poses, not the first 16 alone"},
+  [OPTION_ALL] = {"all", NULL, 0, COMMAND_GRADCHECK,
+                  "check all poses, or states, not the first 16 alone"},
   [OPTION_APART] = {"apart", "X", 0, COMMAND_BENCH,
                     "bodies X of the smaller's diagonal apart, or in each other where\n"
                     "                             negative (up to 0.05 either way)"},
@@ -39,12 +43,14 @@ static const struct {
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list"},
-  [OPTION_CONTACTS] = {"contacts", NULL, 0, SCENE_COMMANDS,
+  [OPTION_CONTACTS] = {"contacts", NULL, 0, CONTACT_COMMANDS,
                        "also the contacts: of every kept state in the file, or drawn"},
-  [OPTION_CONTROLS] = {"controls", "U.npz", 0, COMMAND_SIMULATE,
+  [OPTION_CONTROLS] = {"controls", "U.npz", 0, WORLD_COMMANDS | COMMAND_GRADCHECK,
                        "u of shape (N, nu), held, or (T, N, nu), one row a step (0)"},
-  [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT,
-                         "gradient of the sum of p_bar p + d_bar d + ..."},
+  [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT | COMMAND_ROLLOUT,
+                         "gradient of the sum of p_bar p + d_bar d + ...; of a rollout: state\n"
+                         "                             (N, 2 nv) at its end, or q, v (N, nv); record "
+                         "(R, N, 2 nv)"},
   [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
@@ -78,15 +84,18 @@ static const struct {
                      "                             .mp4, .png or a folder of film"},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
+  [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
+                         "also the matrices by mass_scale, friction, stiffness and gravity"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
                     "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
-                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | COMMAND_SIMULATE,
+                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
-  [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE, "keep every K-th state (1)"},
+  [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT,
+                     "keep every K-th state (1); of gradients: they have cotangents"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
@@ -101,18 +110,21 @@ static const struct {
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
                    "another smoothing, for derivatives alone"},
-  [OPTION_STATES] = {"states", "S.npz", 0, COMMAND_SIMULATE | COMMAND_BENCH,
+  [OPTION_STATES] = {"states", "S.npz", 0, WORLD_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK,
                      "where worlds begin: q (N, nq), v (N, nv), perhaps w and parameters; or\n"
                      "                             an earlier output, whose end is meant (the "
                      "scene's own start)"},
-  [OPTION_STEPS] = {"steps", "T", 0, COMMAND_SIMULATE | COMMAND_BENCH,
-                    "how many steps to make (bench: in a call, 1)"},
+  [OPTION_STEPS] = {"steps", "T", 0,
+                    COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK,
+                    "how many steps to make (bench: in a call, 1; gradcheck 10; else the\n"
+                    "                             rows of controls)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
-                   "largest step of the differences [m] (follows the smoothing)"},
+                   "largest step of the differences [m] (follows the smoothing; of scenes\n"
+                   "                             1e-4)"},
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
                        "tangents of the poses: tangent1, tangent2, or tangent"},
   [OPTION_THRESHOLD] = {"threshold", "T", 0,
-                        COMMAND_RENDER | COMMAND_JACOBIAN | SCENE_COMMANDS,
+                        COMMAND_RENDER | COMMAND_JACOBIAN | CONTACT_COMMANDS,
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
@@ -133,12 +145,14 @@ static const struct {
                    "                             shown side by side (34.4,20.1)"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
                    "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
-                   "                             jacobian, full-hessian (forward); of scenes step"},
+                   "                             jacobian, full-hessian (forward); of scenes step,\n"
+                   "                             step-vjp, transition (step)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                     "picture's width (render 900, film 640, on a sheet 320)"},
   [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM, "which world to show, from 0 (0)"},
-  [OPTION_WORLDS] = {"worlds", "N", 0, COMMAND_SIMULATE,
-                     "without --states: how many worlds begin alike (1)"},
+  [OPTION_WORLDS] = {"worlds", "N", 0, WORLD_COMMANDS | COMMAND_GRADCHECK,
+                     "without --states: how many worlds begin alike (1), or of gradcheck near\n"
+                     "                             the start (4)"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER | COMMAND_FILM, "1 shows all bodies whole (1)"},
 };
 

@@ -16,20 +16,26 @@ exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out
   return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu x %zu x %zu numbers", a, b, c);
 }
 
-exit_code worlds_check(worlds *w, const options *o)
+exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
 {
-  abut_precision precision;
-  *w = (worlds){.o = o, .count = 1};
+  *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,
+                .steps = rule == STEPS_ONE};
   CLI_TRY(need_operands(o, 1, "a scene"));
-  CLI_TRY(need_option(o, OPTION_STEPS));
-  CLI_TRY(need_option(o, OPTION_OUTPUT));
-  CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(option_whole(o, OPTION_STEPS, 0, STEPS_MOST, &w->steps));
+  if (rule == STEPS_GIVEN) {
+    CLI_TRY(need_option(o, OPTION_STEPS));
+  }
+  CLI_TRY(option_precision(o, &w->precision));
+  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_GIVEN ? 0 : 1, STEPS_MOST, &w->steps));
   CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
   if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
     return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
   }
-  CLI_TRY(check_inputs(o));
+  return check_inputs(o);
+}
+
+exit_code worlds_check_output(const options *o)
+{
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   return check_own_output(o);
 }
@@ -153,7 +159,6 @@ done:
 static exit_code read_controls(worlds *w)
 {
   inputs *f = &w->controls;
-  const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
   char what[128];
   CLI_TRY(inputs_open(f, w->o->value[OPTION_CONTROLS]));
   const abut_array *u = inputs_find(f, "u");
@@ -161,6 +166,13 @@ static exit_code read_controls(worlds *w)
     return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
   }
   w->each = u->dimensions == 3;
+  if (w->each && w->rule == STEPS_OF_CONTROLS && !w->o->value[OPTION_STEPS]) {
+    w->steps = u->shape[0];
+  }
+  if (w->each && !u->shape[0] && w->rule != STEPS_GIVEN) {
+    return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
+  }
+  const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
   snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
            w->steps == 1 ? "" : "s", w->count, w->count == 1 ? "" : "s", w->info.nu,
            w->info.nu == 1 ? "" : "s");
@@ -184,9 +196,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
 
 exit_code worlds_open(worlds *w, const options *o)
 {
-  abut_precision precision = ABUT_FLOAT32;
-  CLI_TRY(option_precision(o, &precision));
-  CLI_TRY(scene_open(&w->scene, o, precision));
+  CLI_TRY(scene_open(&w->scene, o, w->precision));
   CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
   CLI_TRY(o->value[OPTION_STATES] ? read_states(w) : start_worlds(w));
   return o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
@@ -199,6 +209,29 @@ void worlds_close(worlds *w)
   inputs_close(&w->states);
   inputs_close(&w->controls);
   scene_close(&w->scene);
+}
+
+abut_worlds worlds_describe(const worlds *w)
+{
+  abut_worlds a = abut_default_worlds();
+  a.count = w->count;
+  a.steps = w->steps;
+  a.q = w->q;
+  a.v = w->v;
+  a.w = w->w;
+  a.mass_scale = w->mass_scale;
+  a.friction = w->friction;
+  a.stiffness = w->stiffness;
+  a.gravity = w->gravity;
+  return a;
+}
+
+void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *from, void *to)
+{
+  const size_t row = width * real_bytes(w->precision);
+  for (size_t i = 0; i < a * b; ++i) {
+    memcpy((char *)to + (i % b * a + i / b) * row, (const char *)from + i * row, row);
+  }
 }
 
 /* ---- what became of them ---- */

@@ -5,8 +5,17 @@
 
 #include "inputs.h"
 
+/* How many steps there are. */
+typedef enum worlds_steps {
+  STEPS_GIVEN,       /* --steps T, which must be there */
+  STEPS_OF_CONTROLS, /* the same, or else rows of controls */
+  STEPS_ONE
+} worlds_steps;
+
 typedef struct worlds {
   const options *o;
+  worlds_steps rule;
+  abut_precision precision;
   scene scene; /* its context alone */
   abut_scene links;
   abut_scene_info info;
@@ -21,10 +30,16 @@ typedef struct worlds {
 
 /* --states, --controls, --steps, --worlds and --precision, and that files are there; nothing is
  * opened. */
-exit_code worlds_check(worlds *w, const options *o);
+exit_code worlds_check(worlds *w, const options *o, worlds_steps rule);
+/* -o of an .npz. */
+exit_code worlds_check_output(const options *o);
 /* Opens device and scene, and reads the files. Close it after a failure, too. */
 exit_code worlds_open(worlds *w, const options *o);
 void worlds_close(worlds *w);
+/* All of them with their parameters, at the start: for calls of the library; without controls. */
+abut_worlds worlds_describe(const worlds *w);
+/* Rows (a, b) of `width` reals become rows (b, a): files have steps first, the library worlds. */
+void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *from, void *to);
 /* Zeros: a * b * c of the context's reals. */
 exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out);
 /* The states of --states, or the scene's start, over and over: `count` worlds of reals. What

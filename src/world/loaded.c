@@ -315,3 +315,19 @@ abut_status abut_get_scene_start(abut_scene handle_, double *q)
   memcpy(q, s->constants.q0, (size_t)s->constants.nq * sizeof *q);
   return ABUT_SUCCESS;
 }
+
+abut_status abut_get_scene_parameters(abut_scene handle_, double *friction, double *gravity)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  for (size_t i = 0; friction && i < s->def.pair_count; ++i) {
+    friction[i] = s->def.pairs[i].friction;
+  }
+  if (gravity) {
+    memcpy(gravity, s->def.gravity, sizeof s->def.gravity);
+  }
+  return ABUT_SUCCESS;
+}

@@ -6,6 +6,8 @@
  *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or of several
  *                             like 1,2,3 over and over; int64 of a
  *                             value like w3, or, of the value `text`, a text; SHAPE is like 2x6
+ *   arrays pick FILE NAME=FROM:ARRAY[:ROWS]...   writes arrays of other files, under names of its
+ *                             own; of NAME^ with the first two axes swapped; of ROWS the first ones
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
  *                             number of OTHER's array; exits with 0 up to LIMIT times that */
 #include <abut/files.h>
@@ -156,6 +158,67 @@ static int fill(const char *path, int count, char **texts)
   return !good;
 }
 
+/* ---- pick ---- */
+
+static double number(const abut_array *a, size_t i);
+static const abut_array *find(const char *path, const char *name);
+
+/* NAME[^]=FROM:ARRAY[:ROWS], cut in place. The numbers are to be freed. */
+static double *pick_one(char *text, abut_array *a)
+{
+  char *path = strchr(text, '='), *name = path ? strchr(path, ':') : NULL;
+  if (!name) {
+    return NULL;
+  }
+  *path++ = *name++ = '\0';
+  char *rows = strchr(name, ':'), *swap = strchr(text, '^');
+  if (rows) {
+    *rows++ = '\0';
+  }
+  if (swap) {
+    *swap = '\0';
+  }
+  const abut_array *from = find(path, name);
+  if (!from || from->dimensions < (swap ? 2 : 1)) {
+    return NULL;
+  }
+  const size_t first = from->shape[0], second = swap ? from->shape[1] : 1;
+  const size_t count = count_of(from), depth = count ? count / (first * second) : 0;
+  double *to = calloc(count + 1, sizeof *to);
+  *a = *from;
+  a->name = text;
+  a->type = ABUT_ARRAY_FLOAT64;
+  a->data = to;
+  for (size_t i = 0; to && i < count; ++i) {
+    const size_t row = i / depth;
+    to[(row % second * first + row / second) * depth + i % depth] = number(from, i);
+  }
+  if (swap) {
+    a->shape[0] = second;
+    a->shape[1] = first;
+  }
+  if (rows && strtoul(rows, NULL, 10) < a->shape[0]) {
+    a->shape[0] = strtoul(rows, NULL, 10);
+  }
+  return to;
+}
+
+static int pick(const char *path, int count, char **texts)
+{
+  abut_array arrays[FILL_MOST];
+  double *numbers[FILL_MOST] = {NULL};
+  bool good = count <= FILL_MOST;
+  for (int i = 0; good && i < count; ++i) {
+    numbers[i] = pick_one(texts[i], &arrays[i]);
+    good = numbers[i] != NULL;
+  }
+  good = good && abut_write_npz(path, arrays, (size_t)count) == ABUT_SUCCESS;
+  for (int i = 0; i < FILL_MOST; ++i) {
+    free(numbers[i]);
+  }
+  return !good;
+}
+
 /* ---- compare ---- */
 
 static const abut_array *find(const char *path, const char *name)
@@ -163,6 +226,7 @@ static const abut_array *find(const char *path, const char *name)
   static abut_npz files[2];
   static int used;
   abut_npz *npz = &files[used++ % 2];
+  abut_free_npz(npz);
   if (abut_read_npz(path, npz) != ABUT_SUCCESS) {
     fprintf(stderr, "%s\n", abut_last_error());
     return NULL;
@@ -207,6 +271,9 @@ int main(int argc, char **argv)
   }
   if (argc > 3 && strcmp(argv[1], "fill") == 0) {
     return fill(argv[2], argc - 3, argv + 3);
+  }
+  if (argc > 3 && strcmp(argv[1], "pick") == 0) {
+    return pick(argv[2], argc - 3, argv + 3);
   }
   if (argc == 7 && strcmp(argv[1], "compare") == 0) {
     return compare(argv + 2);

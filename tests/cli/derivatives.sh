@@ -358,7 +358,7 @@ fi
   usage 'jvp needs --tangents T.npz' jvp $pair -o no.npz
   usage 'jvp needs -o OUT.npz' jvp $pair --tangents one.npz
   usage 'jacobian needs -o OUT.npz' jacobian $pair
-  usage 'gradcheck needs two bodies, A and B' gradcheck
+  usage 'gradcheck needs two bodies, A and B, or a scene' gradcheck
   usage 'gradcheck needs --poses P' gradcheck cube.obj slab.obj
   usage 'gradcheck has no option --precision' gradcheck $pair --precision f32
   usage 'contacts has no option --tangents' contacts $pair -o no.npz --tangents one.npz

@@ -179,14 +179,23 @@ if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
 # ---- bench ----
 
 run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
-has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s$'
-has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+$'
+has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s +x step$'
+has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+ +1\.00$'
 has stdout '^step +2 +2 '
 run 0 bench fall.scene.json --batch 1 --json --device "$device"
 json_is_valid stdout
 has stdout '"steps_per_s": [0-9]'
+run 0 bench fall.scene.json --what step,step-vjp,transition --batch 2 --device "$device"
+has stdout '^step-vjp +2 +1 +0 .* [0-9.]+$'
+has stdout '^transition +2 +1 +0 .* [0-9.]+$'
+run 0 bench fall.scene.json --what step-vjp,step --batch 1 --steps 3 --json --device "$device"
+json_is_valid stdout
+has stdout '"ratio_to_step": [0-9]'
+run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
+has stdout '^step-vjp +1 .* -$'
+usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
 usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
-usage '--what: there is no `forward`; possible: step' bench fall.scene.json --what forward
+usage '--what: there is no `forward`; possible: step, step-vjp, transition' bench fall.scene.json --what forward
 usage '--states and --steps are of scenes' bench --steps 3
 wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
   bench fall.scene.json --states noq.npz --json --device "$device"

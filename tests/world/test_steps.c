@@ -398,7 +398,8 @@ static void check_refusals(const trial *t, const char *root)
   abut_scene scene, gone;
   abut_scene_info info;
   abut_worlds w = abut_default_worlds(), zero;
-  double q[8] = {0.0};
+  double q[8] = {0.0}, friction[4] = {0.0}, gravity[3] = {0.0};
+  const double stated[4] = {0.8, 0.4, 0.6, 0.8}; /* the last by itself */
   memset(&zero, 0, sizeof zero);
   snprintf(path, sizeof path, "%s/cone-given-contacts/scene.json", root);
   CHECK(abut_load_scene(t->run.context, NULL, &scene) == ABUT_ERROR_ARGUMENT);
@@ -406,6 +407,12 @@ static void check_refusals(const trial *t, const char *root)
   REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
   CHECK(abut_get_scene_info(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_get_scene_start(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  REQUIRE_OK(abut_get_scene_parameters(scene, friction, gravity));
+  CHECK_OK(abut_get_scene_parameters(scene, NULL, NULL));
+  for (int i = 0; i < 4; ++i) {
+    CHECK(friction[i] == stated[i]);
+  }
+  CHECK(gravity[0] == 0.0 && gravity[1] == 0.0 && gravity[2] == -9.81);
   CHECK(abut_step_worlds(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_step_worlds(scene, &zero) == ABUT_ERROR_ARGUMENT);
   w.count = 1;
@@ -429,6 +436,7 @@ static void check_refusals(const trial *t, const char *root)
   CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_destroy_scene(gone) == ABUT_ERROR_HANDLE);
   CHECK(abut_get_scene_info(gone, &info) == ABUT_ERROR_HANDLE);
+  CHECK(abut_get_scene_parameters(gone, friction, gravity) == ABUT_ERROR_HANDLE);
   CHECK(abut_step_worlds(gone, &w) == ABUT_ERROR_HANDLE);
 }
 

@@ -1,0 +1,111 @@
+#include "outputs.h"
+#include "worlds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Parameters of a world, and the matrices by them. */
+enum { BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, PARAMETERS };
+static const char *const parameter_names[PARAMETERS] = {"P_mass_scale", "P_friction",
+                                                        "P_stiffness", "P_gravity"};
+
+typedef struct transition {
+  worlds worlds;
+  bool all;                   /* by parameters, too */
+  size_t columns[PARAMETERS];
+  void *A, *B, *P[PARAMETERS]; /* (worlds, 2 nv, ...) */
+  uint32_t *status;
+  double seconds;
+} transition;
+
+static exit_code take_memory(transition *t)
+{
+  const worlds *w = &t->worlds;
+  const size_t side = 2 * w->info.nv;
+  const size_t columns[PARAMETERS] = {w->info.links, w->info.pairs, w->info.pairs, 3};
+  CLI_TRY(worlds_reals(w, w->count, side, side, &t->A));
+  CLI_TRY(worlds_reals(w, w->count, side, w->info.nu, &t->B));
+  for (size_t i = 0; i < PARAMETERS && t->all; ++i) {
+    t->columns[i] = columns[i];
+    CLI_TRY(worlds_reals(w, w->count, side, columns[i], &t->P[i]));
+  }
+  t->status = calloc(w->count ? w->count : 1, sizeof *t->status);
+  return t->status ? EXIT_GOOD
+                   : report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+}
+
+static exit_code compute(transition *t)
+{
+  const worlds *w = &t->worlds;
+  abut_worlds a = worlds_describe(w);
+  abut_worlds_transition to = abut_default_worlds_transition();
+  a.u = w->u; /* (worlds, nu) and (1, worlds, nu) are the same */
+  a.status = t->status;
+  to.A = t->A;
+  to.B = t->B;
+  to.mass_scale = t->P[BY_MASS_SCALE];
+  to.friction = t->P[BY_FRICTION];
+  to.stiffness = t->P[BY_STIFFNESS];
+  to.gravity = t->P[BY_GRAVITY];
+  progress p = progress_begin(w->o, "");
+  progress_say(&p, "matrices of %zu worlds", w->count);
+  const double start = now();
+  const abut_status status = abut_transition_worlds(w->links, &a, &to);
+  t->seconds = now() - start;
+  progress_end(&p);
+  return report_status(status);
+}
+
+static exit_code write(const transition *t)
+{
+  const worlds *w = &t->worlds;
+  const abut_array_type real = real_type(&w->scene);
+  const size_t side = 2 * w->info.nv;
+  outputs l = {0};
+  outputs_add(&l, "A", real, t->A, 3, w->count, side, side);
+  outputs_add(&l, "B", real, t->B, 3, w->count, side, w->info.nu);
+  for (size_t i = 0; i < PARAMETERS && t->all; ++i) {
+    outputs_add(&l, parameter_names[i], real, t->P[i], 3, w->count, side, t->columns[i]);
+  }
+  outputs_add(&l, "status", ABUT_ARRAY_UINT32, t->status, 1, w->count, 0, 0);
+  return outputs_write(&l, &w->scene, w->o);
+}
+
+static void summarise(const transition *t)
+{
+  const worlds *w = &t->worlds;
+  const size_t side = 2 * w->info.nv;
+  printf("%zu world%s, A of %zu x %zu, B of %zu x %zu, %.3g s on %s, %s\n", w->count,
+         w->count == 1 ? "" : "s", side, side, side, w->info.nu, t->seconds,
+         scene_workers(&w->scene).text, precision_name(w->precision));
+}
+
+static exit_code run(transition *t, const options *o)
+{
+  CLI_TRY(worlds_check(&t->worlds, o, STEPS_ONE));
+  CLI_TRY(worlds_check_output(o));
+  t->all = o->value[OPTION_PARAMETERS] != NULL;
+  CLI_TRY(worlds_open(&t->worlds, o));
+  CLI_TRY(take_memory(t));
+  CLI_TRY(compute(t));
+  warn_worlds(t->status, t->worlds.count);
+  CLI_TRY(write(t));
+  if (sums_up(o)) {
+    summarise(t);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code cmd_transition(const options *o)
+{
+  transition t = {0};
+  const exit_code code = run(&t, o);
+  for (size_t i = 0; i < PARAMETERS; ++i) {
+    free(t.P[i]);
+  }
+  free(t.A);
+  free(t.B);
+  free(t.status);
+  worlds_close(&t.worlds);
+  return code;
+}
