@@ -275,6 +275,9 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
                                      "caller's queue");
   }
+  if (!w->steps) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds need at least one step");
+  }
   if (w->count && (!w->q || !w->v)) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
                 w->count);

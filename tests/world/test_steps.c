@@ -430,6 +430,9 @@ static void check_refusals(const trial *t, const char *root)
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   c.p = NULL;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  w.steps = 0;
+  CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
+  w.steps = 1;
   w.memory = (abut_memory)7;
   CHECK(abut_step_worlds(scene, &w) == ABUT_ERROR_ARGUMENT);
   gone = scene;
