@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | field | import | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      devices | field | import | simulate | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -21,8 +21,8 @@ _abut()
     --poses) _abut_files npz csv; return ;;
     --pairs) _abut_files csv; return ;;
     --smoothing | --soft) _abut_files json; return ;;
-    --cotangents | --hessian | --tangents) _abut_files npz; return ;;
-    -o | --output) _abut_files npz png json; return ;;
+    --cotangents | --hessian | --tangents | --states | --controls) _abut_files npz; return ;;
+    -o | --output) _abut_files npz png mp4 json; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
@@ -32,9 +32,9 @@ _abut()
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
-    --azimuth | --batch | --cells | --chunk | --compact | --elevation | --height | --index | \
-      --memory | --scale | --seconds | --step | --threshold | --timeout | --tolerance | \
-      --width | --zoom) return ;;
+    --azimuth | --batch | --cells | --chunk | --compact | --elevation | --frames | --height | --index | \
+      --memory | --rate | --record | --scale | --seconds | --step | --steps | --threshold | --timeout | \
+      --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
@@ -43,10 +43,18 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    '') options+=' devices field import contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' devices field import simulate film contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
+    simulate)
+      options+=' --contacts --controls --device --output --precision --record --states --steps'
+      options+=' --threshold --timeout --worlds'
+      ;;
+    film)
+      options+=' --contacts --device --follow --frames --height --output --rate --threshold'
+      options+=' --timeout --view --width --world --zoom'
+      ;;
     contacts) options+=" $pair $arrays $kernels --compact --pairs" ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
@@ -60,7 +68,7 @@ _abut()
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;
-    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json" ;;
+    bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac
   if [[ $cur == -* || -z $command ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
@@ -68,6 +76,10 @@ _abut()
     _abut_files obj stl ply off
   elif [[ $command == import ]]; then
     _abut_files xml urdf
+  elif [[ $command == simulate ]]; then
+    _abut_files scene.json
+  elif [[ $command == film ]]; then
+    _abut_files scene.json npz
   elif [[ $command != devices ]]; then
     _abut_files json obj stl ply off
   fi

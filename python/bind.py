@@ -24,6 +24,8 @@ uintptr_t abutpy_xla_handler(void);
 uintptr_t abutpy_xla_worlds_handler(void);
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes);
+abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *tangents, void *const *made);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",

@@ -9,6 +9,8 @@ uintptr_t abutpy_xla_worlds_handler(void);
 /* worlds.h */
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes);
+abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *tangents, void *const *made);
 
 static _Thread_local int inside;
 

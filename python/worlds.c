@@ -40,7 +40,7 @@ static bool all_finite(const room *r, const void *numbers, size_t first, size_t 
 static abut_status map(const room *r, abut_scene scene, abut_position_map kind, size_t count,
                        const void *q, const void *from, void *to)
 {
-  const bool narrows = kind == ABUT_GRADIENT_TO_TANGENT;
+  const bool narrows = kind == ABUT_GRADIENT_TO_TANGENT || kind == ABUT_SLOPE_TO_TANGENT;
   const size_t in = narrows ? r->nq : r->nv, out = narrows ? r->nv : r->nq;
   const abut_status status = abut_map_positions(scene, kind, count, q, from, to);
   for (size_t i = 0; !status && i < count; ++i) {
@@ -121,6 +121,15 @@ static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
   return status;
 }
 
+static room room_of(const abut_scene_info *info, size_t size, const abut_worlds *w)
+{
+  return (room){.count = w->count,
+                .kept = w->record ? w->steps / w->record : 0,
+                .nq = info->nq,
+                .nv = info->nv,
+                .size = size};
+}
+
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes)
 {
@@ -129,11 +138,7 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
   if (status || !worlds->count) {
     return status;
   }
-  room r = {.count = worlds->count,
-            .kept = worlds->record ? worlds->steps / worlds->record : 0,
-            .nq = info.nq,
-            .nv = info.nv,
-            .size = size};
+  room r = room_of(&info, size, worlds);
   status = make(&r, scene, worlds, bars, slopes[SLOPE_Q]);
   if (!status) {
     status = derive(&r, scene, worlds, bars[BAR_ACCELERATION], slopes);
@@ -142,5 +147,93 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
     status = map(&r, scene, ABUT_GRADIENT_FROM_TANGENT, r.count, worlds->q, r.q, slopes[SLOPE_Q]);
   }
   drop(&r);
+  return status;
+}
+
+/* ---- forward ---- */
+
+/* Positions in the tangent space: of what steps begin with, of what they give and keep; and the
+ * states there, where the caller has no place for them. */
+typedef struct along_room {
+  void *q, *q_next, *q_record, *at, *at_record;
+} along_room;
+
+static void drop_along(along_room *a)
+{
+  free(a->q);
+  free(a->q_next);
+  free(a->q_record);
+  free(a->at);
+  free(a->at_record);
+}
+
+static bool make_room(void **to, const room *r, bool needed, size_t rows, size_t width)
+{
+  *to = needed ? zeros(r, rows, width) : NULL;
+  return *to || !needed;
+}
+
+static abut_status make_along(const room *r, along_room *a, abut_worlds *w, bool along_q,
+                              void *const *made)
+{
+  const size_t states = r->count * r->kept;
+  const bool next = made[BAR_Q], record = made[BAR_Q_RECORD];
+  if (!make_room(&a->q, r, along_q, r->count, r->nv) ||
+      !make_room(&a->q_next, r, next, r->count, r->nv) ||
+      !make_room(&a->q_record, r, record, states, r->nv) ||
+      !make_room(&a->at, r, next && !w->q_next, r->count, r->nq) ||
+      !make_room(&a->at_record, r, record && !w->q_record, states, r->nq)) {
+    return ABUT_ERROR_MEMORY;
+  }
+  w->q_next = a->at ? a->at : w->q_next;
+  w->q_record = a->at_record ? a->at_record : w->q_record;
+  return ABUT_SUCCESS;
+}
+
+static abut_status derive_along(abut_scene scene, abut_worlds *w, const along_room *a,
+                                const void *const *tangents, void *const *made)
+{
+  abut_worlds_tangents t = abut_default_worlds_tangents();
+  t.q = a->q;
+  t.v = tangents[SLOPE_V];
+  t.u = tangents[SLOPE_U];
+  t.mass_scale = tangents[SLOPE_MASS_SCALE];
+  t.friction = tangents[SLOPE_FRICTION];
+  t.stiffness = tangents[SLOPE_STIFFNESS];
+  t.gravity = tangents[SLOPE_GRAVITY];
+  t.q_next = a->q_next;
+  t.v_next = made[BAR_V];
+  t.q_record = a->q_record;
+  t.v_record = made[BAR_V_RECORD];
+  return abut_jvp_worlds(scene, w, &t);
+}
+
+abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *tangents, void *const *made)
+{
+  abut_scene_info info;
+  abut_status status = abut_get_scene_info(scene, &info);
+  if (status || !worlds->count) {
+    return status;
+  }
+  const room r = room_of(&info, size, worlds);
+  along_room a = {NULL, NULL, NULL, NULL, NULL};
+  abut_worlds w = *worlds;
+  status = make_along(&r, &a, &w, tangents[SLOPE_Q], made);
+  if (!status && a.q) {
+    status = map(&r, scene, ABUT_SLOPE_TO_TANGENT, r.count, w.q, tangents[SLOPE_Q], a.q);
+  }
+  if (!status) {
+    status = derive_along(scene, &w, &a, tangents, made);
+    worlds->failures = w.failures;
+  }
+  if (!status && a.q_next) {
+    status = map(&r, scene, ABUT_SLOPE_FROM_TANGENT, r.count, w.q_next, a.q_next, made[BAR_Q]);
+  }
+  if (!status && a.q_record) {
+    status = map(&r, scene, ABUT_SLOPE_FROM_TANGENT, r.count * r.kept, w.q_record, a.q_record,
+                 made[BAR_Q_RECORD]);
+  }
+  drop_along(&a);
   return status;
 }

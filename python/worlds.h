@@ -31,4 +31,10 @@ enum {
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes);
 
+/* The other way: tangents (SLOPE_*, those of contacts excepted) of what steps are given, and of what
+ * they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What `worlds` wants is
+ * written too. */
+abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
+                              const void *const *tangents, void *const *made);
+
 #endif

@@ -1,16 +1,19 @@
 /* Steps of worlds and their derivatives as XLA calls them; python/xla.c says how.
  *
  * Attributes, 64-bit whole numbers:
- *   op        0: steps, 1: gradients
+ *   op        0: steps, 1: gradients, 2: tangents
  *   scene     index in the low half, generation in the high one
  *   steps, record, controls   as of abut_worlds
  *   given     inputs that are given behind q and v, bit k of w, u, mass_scale, friction, stiffness,
  *             gravity
- *   want      outputs of steps, bit k of q, v, w, status, q_record, v_record
+ *   want      outputs of steps, bit k of q, v, w, status, q_record, v_record; of tangents not w and
+ *             status
  *   bars      cotangents that are given: q, v, q_record, v_record
  *   wrt       gradients that are wanted: q, v, u, mass_scale, friction, stiffness, gravity
- * Arguments: q, v, what `given` names; of gradients then the steps' q, the q_record where a state is
- * kept, and what `bars` names. Leading axes of q are the worlds. Results: what `want` or `wrt` names.
+ *   along     tangents that are given, of the same
+ * Arguments: q, v, what `given` names; of derivatives then the steps' q, their q_record where `record`
+ * is not 0, and what `bars` or `along` names. Leading axes of q are the worlds. Results: what `want`
+ * or `wrt` names.
  */
 #include "worlds.h"
 #include "xla_call.h"
@@ -18,6 +21,7 @@
 #include <abut/abut.h>
 
 #include <stdbool.h>
+#include <string.h>
 
 enum { GIVEN = 6, WANTED = 6, WANTED_STATUS = 3, BARS = BAR_ACCELERATION, SLOPES = SLOPE_P };
 
@@ -100,27 +104,72 @@ static abut_status run_steps(call *c)
   return c->x.text[0] ? ABUT_SUCCESS : abut_step_worlds(c->scene, &c->worlds);
 }
 
+/* The states that steps gave. */
+static void read_states(call *c)
+{
+  c->worlds.q_next = xla_argument(&c->x, c->info.nq);
+  c->worlds.q_record = c->worlds.record ? xla_argument(&c->x, c->kept * c->info.nq) : NULL;
+}
+
+static size_t real_size(const call *c)
+{
+  return c->x.type == XLA_F64 ? sizeof(double) : sizeof(float);
+}
+
+/* Numbers a world of what has derivatives. */
+static void slope_widths(const call *c, size_t widths[SLOPES])
+{
+  const size_t own[SLOPES] = {c->info.nq,    c->info.nv,    controls_width(c), c->info.links,
+                              c->info.pairs, c->info.pairs, 3};
+  memcpy(widths, own, sizeof own);
+}
+
 static abut_status run_gradients(call *c)
 {
   const void *bars[WORLD_BARS] = {NULL};
   void *slopes[WORLD_SLOPES] = {NULL};
   const size_t nq = c->info.nq, nv = c->info.nv;
   const size_t bar_widths[BARS] = {nq, nv, c->kept * nq, c->kept * nv};
-  const size_t slope_widths[SLOPES] = {
-    nq, nv, controls_width(c), c->info.links, c->info.pairs, c->info.pairs, 3};
+  size_t widths[SLOPES];
+  slope_widths(c, widths);
   const int64_t given = xla_number(c->x.frame, "bars"), wanted = xla_number(c->x.frame, "wrt");
-  c->worlds.q_next = xla_argument(&c->x, nq);
-  c->worlds.q_record = c->kept ? xla_argument(&c->x, c->kept * nq) : NULL;
+  read_states(c);
   for (int k = 0; k < BARS; ++k) {
     bars[k] = given >> k & 1 ? xla_argument(&c->x, bar_widths[k]) : NULL;
   }
   for (int k = 0; k < SLOPES; ++k) {
-    void *array = wanted >> k & 1 ? xla_result(&c->x, slope_widths[k]) : NULL;
-    slopes[k] = slope_widths[k] ? array : NULL;
+    void *array = wanted >> k & 1 ? xla_result(&c->x, widths[k]) : NULL;
+    slopes[k] = widths[k] ? array : NULL;
   }
-  const size_t size = c->x.type == XLA_F64 ? sizeof(double) : sizeof(float);
   return c->x.text[0] ? ABUT_SUCCESS
-                      : abutpy_vjp_worlds(c->scene, size, &c->worlds, bars, slopes);
+                      : abutpy_vjp_worlds(c->scene, real_size(c), &c->worlds, bars, slopes);
+}
+
+/* The states, which gradients need, are computed anew beside their tangents. */
+static abut_status run_tangents(call *c)
+{
+  static const int answers[WANTED] = {BAR_Q, BAR_V, -1, -1, BAR_Q_RECORD, BAR_V_RECORD};
+  const void *tangents[WORLD_SLOPES] = {NULL};
+  void *made[WORLD_BARS] = {NULL};
+  const size_t nq = c->info.nq, nv = c->info.nv;
+  const size_t answer_widths[WANTED] = {nq, nv, 0, 0, c->kept * nq, c->kept * nv};
+  size_t widths[SLOPES];
+  slope_widths(c, widths);
+  const int64_t along = xla_number(c->x.frame, "along"), want = xla_number(c->x.frame, "want");
+  read_states(c);
+  c->worlds.q_next = c->worlds.q_record = NULL;
+  for (int k = 0; k < SLOPES; ++k) {
+    const void *array = along >> k & 1 ? xla_argument(&c->x, widths[k]) : NULL;
+    tangents[k] = widths[k] ? array : NULL;
+  }
+  for (int k = 0; k < WANTED; ++k) {
+    if ((want >> k & 1) && answers[k] >= 0) {
+      void *array = xla_result(&c->x, answer_widths[k]);
+      made[answers[k]] = answer_widths[k] ? array : NULL;
+    }
+  }
+  return c->x.text[0] ? ABUT_SUCCESS
+                      : abutpy_jvp_worlds(c->scene, real_size(c), &c->worlds, tangents, made);
 }
 
 static xla_error *execute(const xla_frame *frame)
@@ -131,11 +180,11 @@ static xla_error *execute(const xla_frame *frame)
   if (!status && !c.x.text[0]) {
     read_inputs(&c);
     const int64_t op = xla_number(frame, "op");
-    if (op != 0 && op != 1) {
+    if (op < 0 || op > 2) {
       xla_refuse(&c.x, "abut has no such operation of worlds");
     }
     if (!c.x.text[0]) {
-      status = op ? run_gradients(&c) : run_steps(&c);
+      status = op == 0 ? run_steps(&c) : op == 1 ? run_gradients(&c) : run_tangents(&c);
     }
   }
   return xla_end(&c.x, status);

@@ -142,6 +142,9 @@ typedef struct world_sizes {
 #define BAR_N 4
 #define BAR_ACTIVITY 7
 #define BAR_PLANES 8
+// Kinetic and potential energy; momentum, angular momentum.
+#define ENERGY_REALS 8
+
 // Of each contact an int, its place in its segment; of a group where each of its segments begins,
 // and the end. Odd segments are of points that body 2 owns.
 #define SEGMENTS_MOST 4

@@ -1,4 +1,5 @@
-/* Pictures of a pair: both fields sphere-traced on the device, contacts on top. */
+/* Pictures of a pair, and of scenes (world.h): fields sphere-traced on the device, contacts on
+ * top. */
 #ifndef ABUT_RENDER_H
 #define ABUT_RENDER_H
 
@@ -8,13 +9,13 @@
 extern "C" {
 #endif
 
-/* The camera looks at what can be seen of both bodies, in perspective: 30 degrees over the shorter
+/* The camera looks at what can be seen of the bodies, in perspective: 30 degrees over the shorter
  * side of the picture, z up. At azimuth 0 it stands on the x axis, at azimuth pi/2 on the y axis;
  * a positive elevation looks down. */
 typedef struct abut_view {
   uint32_t width, height;     /* pixels, 1 to 16384 each */
   double azimuth, elevation;  /* [rad] of the camera around the scene, finite */
-  double zoom;                /* at 1 both bodies fill nine tenths of the picture's width or height,
+  double zoom;                /* at 1 the bodies fill nine tenths of the picture's width or height,
                                  at 2 they are twice as large; in [1e-3, 1e3] */
   double threshold;           /* contacts of at least this activity are drawn; in [0, 1] */
   bool contacts;              /* draw contact points and their normals, and the bar of activities */

@@ -12,7 +12,7 @@
 #ifndef ABUT_WORLD_H
 #define ABUT_WORLD_H
 
-#include <abut/manifold.h>
+#include <abut/render.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +48,37 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
+
+/* Where the links are at positions q (nq): poses (links, 7) as x, y, z, qw, qx, qy, qz, of length 1.
+ * Quaternions of q may have any length but 0. Nothing is computed on devices. */
+ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
+
+/* A pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
+ * it must not be destroyed, and is gone with the scene. */
+typedef struct abut_scene_pair {
+  abut_pair pair;      /* null where the caller gives the contacts with each step */
+  int32_t link[2];     /* of its bodies; -1 the world */
+} abut_scene_pair;
+
+/* index: from 0. */
+ABUT_API abut_status abut_get_scene_pair(abut_scene scene, size_t index, abut_scene_pair *pair);
+
+/* Poses of the bodies of a scene's pairs at positions q (nq): pose1 and pose2 (pairs, 7) double; NaN
+ * of a pair without bodies. */
+ABUT_API abut_status abut_place_pairs(abut_scene scene, const double *q, double *pose1,
+                                      double *pose2);
+
+/* Draws a scene at positions q (nq): all bodies of all links, those of a link in one colour, planes
+ * as grey squares of a side of 1, 2 or 5 times a power of ten metres. Bodies have the shape that the
+ * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn.
+ *
+ * framed        (count, nq) the camera holds in view the boxes of all bodies at all of these, so
+ *               that the frames of a film have one camera; NULL and 0: at q. Planes are not looked
+ *               at, nor what cannot move and is more than four times as large as all that moves.
+ * rgb           as abut_render
+ * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies. */
+ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const double *framed,
+                                       size_t count, const abut_view *view, uint8_t *rgb);
 
 /* Positions of worlds and their tangent space, in which derivatives are: of a scene's worlds a step d
  * (nv) moves positions q (nq) to q (+) d. Hinges, slides and positions of free joints add; a
@@ -111,6 +142,9 @@ typedef struct abut_worlds {
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration, J' lambda */
+  void *energy;              /* (count, 2) kinetic, potential [J], there too */
+  void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
+  void *energy_record;       /* (count, steps / record, 2) of the kept states */
   size_t failures;           /* out: devices that failed on the way */
   uint32_t cookie;
 } abut_worlds;

@@ -14,13 +14,15 @@ from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, 
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
                            devices, fit_smoothing, load, load_smoothing)
-from abut._worlds import GivenContacts, Gradients, Scene, Step, WorldStatus
+from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
+                          WorldStatus)
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
 NO_FEATURE = 0xffffffff
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Contacts", "Context", "Device", "DeviceReport", "Error",
-           "GivenContacts", "Gradients", "Layout", "Pair", "Reduction", "Scene", "Step", "WorldStatus", "active", "contacts", "default_context", "devices",
-           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose", "reduce", "vjp",
-           "vjp_tangent"]
+           "GivenContacts", "Gradients", "Layout", "Pair", "Reduction", "Scene", "Step", "Tangents",
+           "Transition", "WorldStatus", "active", "contacts", "default_context", "devices",
+           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose", "reduce",
+           "vjp", "vjp_tangent"]

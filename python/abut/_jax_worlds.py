@@ -2,7 +2,8 @@
 
 Operands of steps are q, v, then what `given` names, all of the same leading axes, the worlds. Of the
 others q' (and the kept q where `record` is not 0) follow, then tangents by `along` or cotangents by
-`bars`. Bits count in GIVEN, WANT, BARS and SLOPES, which python/xla_worlds.c has too.
+`bars`, in which they are linear and each other's transposes. Bits count in GIVEN, WANT, BARS and
+SLOPES, which python/xla_worlds.c has too.
 """
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 
-from abut._worlds import PARAMETERS, Call, Scene, Step, _count
+from abut._world_calls import PARAMETERS, Call, Step, count_of
+from abut._worlds import Scene
 from abut._xla import (batched, bit_count, bits_of, check_precision, eager, handle_of, real_of,
                        register)
 
@@ -85,8 +87,12 @@ def _evaluate(op: str, arrays: Sequence[Any], **params: Any) -> list[Any]:
     call = Call(params["scene"], steps=params["steps"], record=params["record"], **given)
     if op == "steps":
         made: Any = call.step()
+        return [getattr(made, name) for name in _results(op, params)]
+    q, q_record = rest.pop(0), rest.pop(0) if params["record"] else None
+    if op == "jvp":
+        tangents = dict(zip(_named(params["along"], SLOPES), rest))
+        made = call.jvp(tangents, _results(op, params))
     else:
-        q, q_record = rest.pop(0), rest.pop(0) if params["record"] else None
         bars = {name: rest.pop(0) if params["bars"] >> k & 1 else None for k, name in enumerate(BARS)}
         made = call.vjp(bars, _results(op, params), q, q_record)
     return [getattr(made, name) for name in _results(op, params)]
@@ -110,30 +116,21 @@ def _narrowed(selector: str, known: Sequence[str], used: list[bool], eqn: Any) -
         params={**eqn.params, selector: fewer})
 
 
-def _is_missing(*args: Any, **params: Any) -> Any:
-    raise NotImplementedError("steps of worlds have no derivatives by forward mode: take reverse mode, as "
-                              "jax.grad, jax.vjp and jax.jacrev do")
-
-
-def _make(op: str, number: int | None, selector: str, known: Sequence[str]) -> Any:
+def _make(op: str, number: int, selector: str, known: Sequence[str]) -> Any:
     p: Any = Primitive("abut_worlds_" + op)
     p.multiple_results = True
     p.def_impl(lambda *args, **params: eager(*args, primitive=p, params=tuple(sorted(params.items()))))
     p.def_abstract_eval(functools.partial(_abstract, op))
     batching.primitive_batchers[p] = functools.partial(batched, p)
     pe.dce_rules[p] = functools.partial(_narrowed, selector, known)
-    if number is None:
-        mlir.register_lowering(p, _is_missing)
-    else:
-        mlir.register_lowering(p, functools.partial(_lower, number), platform="cpu")
-        mlir.register_lowering(p, mlir.lower_fun(functools.partial(_by_callback, op),
-                                                 multiple_results=True))
+    mlir.register_lowering(p, functools.partial(_lower, number), platform="cpu")
+    mlir.register_lowering(p, mlir.lower_fun(functools.partial(_by_callback, op), multiple_results=True))
     return p
 
 
 _steps = _make("steps", 0, "want", WANT)
-_jvp = _make("jvp", None, "want", WANT)  # linear in its tangents; what is transposed to the next
 _vjp = _make("vjp", 1, "wrt", SLOPES)
+_jvp = _make("jvp", 2, "want", WANT)
 
 
 # ---- derivatives ----
@@ -158,7 +155,7 @@ def _steps_jvp(primals: Any, tangents: Any, *, want: int, **params: Any) -> Any:
     return results, [there.get(name, _zero_of(found[name])) for name in _named(want, WANT)]
 
 
-def _transposed(cotangents: Any, *args: Any, want: int, along: int, **params: Any) -> Any:
+def _jvp_transposed(cotangents: Any, *args: Any, want: int, along: int, **params: Any) -> Any:
     count = len(args) - bit_count(along)
     bars = {name: bar for name, bar in zip(_named(want, WANT), cotangents) if type(bar) is not ad.Zero}
     if not bars:
@@ -171,12 +168,37 @@ def _transposed(cotangents: Any, *args: Any, want: int, along: int, **params: An
     return [None] * count + [found.get(name) for name in directions]
 
 
-def _refuse_second(*args: Any, **params: Any) -> Any:
-    raise NotImplementedError("steps of worlds have first derivatives, and no second ones")
+def _vjp_transposed(cotangents: Any, *args: Any, wrt: int, bars: int, **params: Any) -> Any:
+    count = len(args) - bit_count(bars)
+    along = {name: t for name, t in zip(_named(wrt, SLOPES), cotangents) if type(t) is not ad.Zero}
+    if not along:
+        return [None] * len(args)
+    given = dict(zip(_named(bars, BARS), args[count:]))
+    want = [name for name, bar in given.items() if ad.is_undefined_primal(bar)]
+    moved = _jvp.bind(*args[:count], *along.values(), along=_bits(list(along), SLOPES),
+                      want=_bits(want, WANT), **params)
+    found = dict(zip(want, moved))
+    return [None] * count + [found.get(name) for name in given]
 
 
-ad.primitive_jvps.update({_steps: _steps_jvp, _jvp: _refuse_second, _vjp: _refuse_second})
-ad.primitive_transposes[_jvp] = _transposed
+def _linear(primitive: Any, selector: str, known: Sequence[str], primals: Any, tangents: Any,
+            **params: Any) -> Any:
+    """Of derivatives by their last operands, in which they are linear; there are no second ones."""
+    count = len(primals) - bit_count(params[selector])
+    if any(type(t) is not ad.Zero for t in tangents[:count]):
+        raise NotImplementedError("steps of worlds have first derivatives, and no second ones")
+    results = primitive.bind(*primals, **params)
+    there = [(name, t) for name, t in zip(_named(params[selector], known), tangents[count:])
+             if type(t) is not ad.Zero]
+    slopes = primitive.bind(*primals[:count], *(t for _, t in there),
+                            **{**params, selector: _bits([name for name, _ in there], known)})
+    return results, slopes
+
+
+ad.primitive_jvps.update({_steps: _steps_jvp, _jvp: functools.partial(_linear, _jvp, "along", SLOPES),
+                          _vjp: functools.partial(_linear, _vjp, "bars", BARS)})
+ad.primitive_transposes[_jvp] = _jvp_transposed
+ad.primitive_transposes[_vjp] = _vjp_transposed
 
 
 # ---- what is called ----
@@ -207,21 +229,21 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
          stiffness: Any = None, gravity: Any = None) -> Step:
     """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and arrays of JAX.
 
-    Differentiable in reverse mode by q, v, u or controls, mass_scale, friction, stiffness and gravity;
-    w, in and out, counts as constant. A gradient by q is by its numbers, a quaternion's orthogonal to
-    it. `iterations` is None. Errors: ValueError for shapes and dtypes, while tracing; the library's own
+    Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
+    gravity; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
+    quaternion's tangent and gradient only what is orthogonal to it. `iterations` is None. Errors: ValueError for shapes and dtypes, while tracing; the library's own
     come out of the program. What becomes of a world is told by its status.
     """
     if u is not None and controls is not None:
         raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = _count("steps", steps, 1)
+    count = count_of("steps", steps, 1)
     if controls is not None:
         shape = np.shape(controls)
         count = shape[-2] if steps is None and len(shape) > 1 else count
     given = {"w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
              "friction": friction, "stiffness": stiffness, "gravity": gravity}
     given = {name: value for name, value in given.items() if value is not None}
-    params: Params = {"scene": scene, "steps": count, "record": _count("record", record, 0),
+    params: Params = {"scene": scene, "steps": count, "record": count_of("record", record, 0),
                       "controls": int(controls is not None), "given": _bits(list(given), GIVEN)}
     want = [name for name in WANT if record or not name.endswith("_record")]
     made = _steps.bind(*_operands({"q": q, "v": v, **given}, params), want=_bits(want, WANT), **params)

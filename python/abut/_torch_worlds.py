@@ -1,8 +1,8 @@
 """Steps of worlds for torch: what abut.torch.step and abut.torch.rollout call.
 
-Two Functions: a step, whose backward is the other one, so that torch.func's grad and vmap see through
-both. In a backward tensors may be torch.func's, which have no data: there nothing but Functions and
-torch's own functions may be called.
+Three Functions: a step, whose backward and jvp are the others, so that torch.func's transformations see
+through all. In a backward and a jvp tensors may be torch.func's, which have no data: there nothing but
+Functions may be called, and in a backward torch's own functions.
 """
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from torch import Tensor
 
 from abut._torch import folded
 from abut._torch_arrays import DTYPES, array, tensors_of
-from abut._worlds import PARAMETERS, Call, Scene, _count
+from abut._world_calls import PARAMETERS, Call, count_of
+from abut._worlds import Scene
 
 __all__ = ["Step", "rollout", "step"]
 
@@ -75,6 +76,7 @@ class AbutWorlds(torch.autograd.Function):
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(output[2], output[3])
         ctx.save_for_backward(*inputs[1:], output[0], output[4] if ctx.plan.record else None)
+        ctx.save_for_forward(*inputs[1:])
 
     @staticmethod
     def backward(ctx: Any, *bars: Any) -> Any:
@@ -87,19 +89,21 @@ class AbutWorlds(torch.autograd.Function):
         return (None, *(g.get(name) for name in INPUTS))
 
     @staticmethod
+    def jvp(ctx: Any, _plan: Any, *along: Any) -> Any:
+        given, count = dict(zip(INPUTS, along)), len(INPUTS)
+        tangents = [given[name] for name in SLOPES]
+        if all(tangent is None for tangent in tangents):  # w alone has one; torch wants some of q and v
+            tangents[1] = torch.zeros_like(ctx.saved_tensors[1])
+        q, v, *kept = AbutWorldsJvp.apply(ctx.plan, *ctx.saved_tensors[:count], *tangents)
+        return (q, v, None, None, *kept)
+
+    @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
         return _vmapped(AbutWorlds, info, in_dims, plan, t)
 
 
-class AbutWorldsVjp(torch.autograd.Function):
-    """Gradients by what a plan names, of INPUTS, the step's q and q_record, and cotangents."""
-
-    @staticmethod
-    def forward(plan: Plan, *t: Any) -> Any:
-        count = len(INPUTS)
-        bars = {name: array(bar) for name, bar in zip(BARS, t[count + 2:])}
-        made = plan.call(t[:count]).vjp(bars, plan.wrt, array(t[count]), array(t[count + 1]))
-        return tensors_of([getattr(made, name) for name in plan.wrt])
+class _First(torch.autograd.Function):
+    """A first derivative."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -110,12 +114,43 @@ class AbutWorldsVjp(torch.autograd.Function):
         raise NotImplementedError("steps of worlds have first derivatives, and no second ones")
 
     @staticmethod
+    def jvp(ctx: Any, *along: Any) -> Any:
+        raise NotImplementedError("steps of worlds have first derivatives, and no second ones")
+
+
+class AbutWorldsVjp(_First):
+    """Gradients by what a plan names, of INPUTS, the step's q and q_record, and cotangents."""
+
+    @staticmethod
+    def forward(plan: Plan, *t: Any) -> Any:
+        count = len(INPUTS)
+        bars = {name: array(bar) for name, bar in zip(BARS, t[count + 2:])}
+        made = plan.call(t[:count]).vjp(bars, plan.wrt, array(t[count]), array(t[count + 1]))
+        return tensors_of([getattr(made, name) for name in plan.wrt])
+
+    @staticmethod
     def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
         return _vmapped(AbutWorldsVjp, info, in_dims, plan, t)
 
 
+class AbutWorldsJvp(_First):
+    """Tangents of q, v and what is kept, of INPUTS and their tangents by SLOPES."""
+
+    @staticmethod
+    def forward(plan: Plan, *t: Any) -> Any:
+        count = len(INPUTS)
+        along = {name: array(tangent) for name, tangent in zip(SLOPES, t[count:])}
+        want = BARS[:4 if plan.record else 2]
+        made = plan.call(t[:count]).jvp(along, want)
+        return tensors_of([getattr(made, name) for name in want])
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, plan: Plan, *t: Any) -> Any:
+        return _vmapped(AbutWorldsJvp, info, in_dims, plan, t)
+
+
 # torch asks for it in every call.
-for _function in (AbutWorlds, AbutWorldsVjp):
+for _function in (AbutWorlds, AbutWorldsVjp, AbutWorldsJvp):
     _function.forward.__signature__ = inspect.signature(_function.forward)  # type: ignore[attr-defined]
 
 
@@ -161,18 +196,18 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
          stiffness: Any = None, gravity: Any = None) -> Step:
     """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and tensors.
 
-    Backward goes to q, v, u or controls, mass_scale, friction, stiffness and gravity; w, in and out,
-    counts as constant. A gradient by q is by its numbers, a quaternion's orthogonal to it. torch.func's
-    grad, vjp, jacrev and vmap work; forward mode and second derivatives do not, and a program of
-    torch.compile goes around it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
+    gravity; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
+    quaternion's tangent and gradient only what is orthogonal to it. torch.func's transformations work,
+    second derivatives do not, and a program of torch.compile goes around it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     if u is not None and controls is not None:
         raise ValueError("u is held over all steps, controls has those of each: one of them")
-    count = _count("steps", steps, 1)
+    count = count_of("steps", steps, 1)
     if controls is not None and steps is None:
         controls = _tensor(controls, DTYPES[scene.context.precision], "controls")
         count = controls.shape[-2] if controls.ndim > 1 else 1
-    plan = Plan(scene, count, _count("record", record, 0), controls is not None)
+    plan = Plan(scene, count, count_of("record", record, 0), controls is not None)
     given = {"q": q, "v": v, "w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
              "friction": friction, "stiffness": stiffness, "gravity": gravity}
     return Step(*AbutWorlds.apply(plan, *_batch(scene, plan, given)))

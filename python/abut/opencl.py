@@ -20,7 +20,8 @@ from abut._arrays import Rows, check_names
 from abut._calls import OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
 from abut._native import check, ffi, lib
 from abut._objects import Context, Pair, warn_of_failures
-from abut._worlds import Call, Scene, Step
+from abut._world_calls import Call, Step
+from abut._worlds import Scene
 
 __all__ = ["contacts", "jvp", "reduce", "step", "vjp"]
 

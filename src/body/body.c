@@ -413,6 +413,12 @@ done:
   return status;
 }
 
+void body_discard(body *b)
+{
+  context_release(b->context, &b->base);
+  destroy_owned(&b->base);
+}
+
 abut_status abut_destroy_body(abut_body handle_)
 {
   ENTER_ALONE(body_pool, handle_);
@@ -420,8 +426,7 @@ abut_status abut_destroy_body(abut_body handle_)
   if (!b) {
     return ABUT_ERROR_HANDLE;
   }
-  context_release(b->context, &b->base);
-  destroy_owned(&b->base);
+  body_discard(b);
   return ABUT_SUCCESS;
 }
 

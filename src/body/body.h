@@ -50,6 +50,9 @@ abut_status body_on(body *b, size_t place, const resident_body **out);
 /* The body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);
 
+/* Destroys a body that is a scene's own, which abut_destroy_body does not do from within a call. */
+void body_discard(body *b);
+
 /* `count` rounded up to whole blocks of lanes, at least one block. */
 size_t padded(size_t count, uint32_t lanes);
 

@@ -57,10 +57,20 @@ abut_status bench_call(const scene *s, const bench_memory *m, size_t what);
 /* Sorts them. */
 double bench_median(double *numbers, size_t count);
 
-/* Times some of them by turns: one warm-up call each, then rounds of all, for half a second each
- * and at least 5 rounds, but not beyond 10 seconds each. A call goes from the caller's `batch`
- * poses, which repeat those of `poses`, to results in its memory. */
+/* Times calls by turns: one warm-up call each, then rounds of all, for half a second each and at
+ * least 5 rounds, but not beyond 10 seconds each. base: the call that ratios are to; `count`: none. */
+typedef exit_code (*timed_call)(void *user, size_t i);
+exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, bench_result *out);
+/* Says so where devices failed in a call that is timed. */
+exit_code report_failures(size_t failures);
+
+/* Times some of `what` so. A call goes from the caller's `batch` poses, which repeat those of
+ * `poses`, to results in its memory. */
 exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
                      size_t count, bench_result *out);
+
+/* `bench` of a scene's worlds: bench_worlds.c. */
+bool is_scene_file(const char *path);
+exit_code bench_worlds(const options *o);
 
 #endif

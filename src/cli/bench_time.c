@@ -234,64 +234,84 @@ static exit_code list_once(const scene *s, bench_memory *m)
   return EXIT_GOOD;
 }
 
-static exit_code time_round(const scene *s, const bench_memory *m, const size_t *whats,
-                            size_t count, double *seconds)
-{
-  for (size_t i = 0; i < count; ++i) {
-    abut_batch batch = m->poses;
-    const double start = now();
-    CLI_TRY(report_status(run_call(s, m, whats[i], &batch)));
-    seconds[i] = now() - start;
-    if (batch.failures) { /* which, and why, is said when the scene is closed */
-      return report(EXIT_RUN, "not all of the devices that were to be timed work");
-    }
-  }
-  return EXIT_GOOD;
-}
-
 /* `seconds` and `work`: (RUNS_MOST, count) and (RUNS_MOST). */
-static void summarise(const double *seconds, size_t runs, const size_t *whats, size_t count,
-                      double *work, bench_result *out)
+static void summarise(const double *seconds, size_t runs, size_t count, size_t base, double *work,
+                      bench_result *out)
 {
-  size_t forward = 0;
-  while (forward < count && whats[forward] != BENCH_FORWARD) {
-    ++forward;
-  }
   for (size_t i = 0; i < count; ++i) {
     for (size_t r = 0; r < runs; ++r) {
       work[r] = seconds[r * count + i];
     }
     out[i].median = bench_median(work, runs);
     out[i].least = work[0];
-    for (size_t r = 0; r < runs && forward < count; ++r) {
-      work[r] = seconds[r * count + i] / seconds[r * count + forward];
+    for (size_t r = 0; r < runs && base < count; ++r) {
+      work[r] = seconds[r * count + i] / seconds[r * count + base];
     }
-    out[i].ratio = forward < count ? bench_median(work, runs) : 0.0;
+    out[i].ratio = base < count ? bench_median(work, runs) : 0.0;
   }
 }
 
-static exit_code repeat(const scene *s, const bench_memory *m, const size_t *whats, size_t count,
-                        bench_result *out)
+static exit_code time_round(timed_call call, void *user, size_t count, double *seconds)
+{
+  for (size_t i = 0; i < count; ++i) {
+    const double start = now();
+    CLI_TRY(call(user, i));
+    seconds[i] = now() - start;
+  }
+  return EXIT_GOOD;
+}
+
+exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, bench_result *out)
 {
   double *seconds = calloc(RUNS_MOST * (count + 1), sizeof *seconds), total = 0.0;
-  exit_code code = seconds ? time_round(s, m, whats, count, seconds)
+  exit_code code = seconds ? time_round(call, user, count, seconds)
                            : report(EXIT_RUN, "no memory for times");
   size_t runs = 0;
   while (code == EXIT_GOOD && runs < RUNS_MOST &&
          (total < SECONDS_WANTED * (double)count ||
           (runs < RUNS_LEAST && total < SECONDS_MOST * (double)count))) {
     double *row = seconds + runs * count;
-    code = time_round(s, m, whats, count, row);
+    code = time_round(call, user, count, row);
     for (size_t i = 0; i < count; ++i) {
       total += row[i];
     }
     ++runs;
   }
   if (code == EXIT_GOOD) {
-    summarise(seconds, runs, whats, count, seconds + RUNS_MOST * count, out);
+    summarise(seconds, runs, count, base, seconds + RUNS_MOST * count, out);
   }
   free(seconds);
   return code;
+}
+
+exit_code report_failures(size_t failures)
+{
+  return failures ? report(EXIT_RUN, "not all of the devices that were to be timed work")
+                  : EXIT_GOOD; /* which, and why, is said when the scene is closed */
+}
+
+/* Calls of a batch of poses. */
+typedef struct pose_calls {
+  const scene *scene;
+  const bench_memory *memory;
+  const size_t *whats;
+} pose_calls;
+
+static exit_code call_poses(void *user, size_t i)
+{
+  const pose_calls *c = user;
+  abut_batch batch = c->memory->poses;
+  CLI_TRY(report_status(run_call(c->scene, c->memory, c->whats[i], &batch)));
+  return report_failures(batch.failures);
+}
+
+static size_t place_of_forward(const size_t *whats, size_t count)
+{
+  size_t i = 0;
+  while (i < count && whats[i] != BENCH_FORWARD) {
+    ++i;
+  }
+  return i;
 }
 
 exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, const size_t *whats,
@@ -308,7 +328,8 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
     code = list_once(s, &m);
   }
   if (code == EXIT_GOOD) {
-    code = repeat(s, &m, whats, count, out);
+    pose_calls calls = {s, &m, whats};
+    code = time_rounds(call_poses, &calls, count, place_of_forward(whats, count), out);
   }
   for (size_t i = 0; i < count; ++i) {
     out[i].entries = lists(whats[i]) ? (double)m.listed / (double)batch : -1.0;

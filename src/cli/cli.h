@@ -39,9 +39,13 @@ typedef enum option_id {
   OPTION_CELLS,
   OPTION_CHUNK,
   OPTION_COMPACT,
+  OPTION_CONTACTS,
+  OPTION_CONTROLS,
   OPTION_COTANGENTS,
   OPTION_DEVICE,
   OPTION_ELEVATION,
+  OPTION_FOLLOW,
+  OPTION_FRAMES,
   OPTION_FULL_HESSIAN,
   OPTION_HEIGHT,
   OPTION_HELP,
@@ -59,13 +63,17 @@ typedef enum option_id {
   OPTION_POSES,
   OPTION_PRECISION,
   OPTION_QUIET,
+  OPTION_RATE,
+  OPTION_RECORD,
   OPTION_REDUCE,
   OPTION_SCALE,
   OPTION_SECONDS,
   OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
   OPTION_SOFT,
+  OPTION_STATES,
   OPTION_STEP,
+  OPTION_STEPS,
   OPTION_TANGENTS,
   OPTION_THRESHOLD,
   OPTION_TIMELINE,
@@ -74,8 +82,11 @@ typedef enum option_id {
   OPTION_VARIANT,
   OPTION_VERSION,
   OPTION_VERTICES,
+  OPTION_VIEW,
   OPTION_WHAT,
   OPTION_WIDTH,
+  OPTION_WORLD,
+  OPTION_WORLDS,
   OPTION_ZOOM,
   OPTION_COUNT
 } option_id;
@@ -93,7 +104,9 @@ typedef enum command_bit {
   COMMAND_TUNE = 256,
   COMMAND_FIELD = 512,
   COMMAND_IMPORT = 1024,
-  COMMAND_ALL = 2047
+  COMMAND_SIMULATE = 2048,
+  COMMAND_FILM = 4096,
+  COMMAND_ALL = 8191
 } command_bit;
 
 struct options;
@@ -132,6 +145,8 @@ exit_code cmd_bench(const options *o);
 exit_code cmd_tune(const options *o);
 exit_code cmd_field(const options *o);
 exit_code cmd_import(const options *o);
+exit_code cmd_simulate(const options *o);
+exit_code cmd_film(const options *o);
 
 /* ---- options.c ---- */
 
@@ -144,6 +159,9 @@ const char *option_name(option_id id);
 /* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
 exit_code option_real(const options *o, option_id id, double least, double most, double *out);
 exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);
+/* Numbers in pairs, all separated by commas; `room` pairs at most. */
+exit_code option_pairs(const options *o, option_id id, size_t room, double (*out)[2],
+                       size_t *count);
 exit_code option_precision(const options *o, abut_precision *out);
 
 /* Cuts a comma-separated list into numbers or into places in `words`. `out`: room for LIST_ROOM. */

@@ -171,8 +171,14 @@ exit_code cmd_bench(const options *o)
 {
   bench b = {.o = o, .apart = RANDOM_APART};
   exit_code code = EXIT_GOOD;
+  if (o->operand_count == 1 && is_scene_file(o->operands[0])) {
+    return bench_worlds(o);
+  }
   if (o->operand_count) {
-    CLI_TRY(need_operands(o, 2, "two bodies, A and B, or neither"));
+    CLI_TRY(need_operands(o, 2, "two bodies, A and B, a scene, or none"));
+  }
+  if (o->value[OPTION_STATES] || o->value[OPTION_STEPS]) {
+    return usage_error(o->command, "--states and --steps are of scenes");
   }
   if (o->value[OPTION_APART] && o->value[OPTION_POSES]) {
     return usage_error(o->command, "--apart makes poses: give it without --poses");

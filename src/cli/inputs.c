@@ -154,6 +154,26 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
   return take(f, a, 0, count, 1, precision, out);
 }
 
+exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_t *shape,
+                         const char *what, abut_precision precision, const void **out)
+{
+  const abut_array *a = inputs_find(f, name);
+  size_t count = 1;
+  *out = NULL;
+  if (!a) {
+    return EXIT_GOOD;
+  }
+  CLI_TRY(check_type(f, a));
+  if (!has_shape(a, rank, shape)) {
+    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name,
+                  print_shape(a->dimensions, a->shape).text, print_shape(rank, shape).text, what);
+  }
+  for (uint32_t i = 0; i < rank; ++i) {
+    count *= shape[i]; /* as many as are in memory */
+  }
+  return take(f, a, 0, count, 1, precision, out);
+}
+
 static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, size_t width,
                                 abut_precision precision, const void **out)
 {

@@ -1,11 +1,11 @@
-/* Arrays that a command reads from an .npz beside the poses: cotangents and tangents. */
+/* Arrays that a command reads from an .npz beside the poses: cotangents, tangents, states. */
 #ifndef ABUT_CLI_INPUTS_H
 #define ABUT_CLI_INPUTS_H
 
 #include "cli.h"
 
 /* Most arrays that are taken from one file. */
-#define INPUTS_MOST 4
+#define INPUTS_MOST 8
 
 typedef struct inputs {
   const char *path;
@@ -23,6 +23,12 @@ const abut_array *inputs_find(const inputs *f, const char *name);
  * precision. *out is NULL where the file lacks it, and valid until inputs_close. */
 exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t poses,
                            size_t contacts, abut_precision precision, const void **out);
+
+/* An array of this shape, whatever its numbers, as reals of a precision. The ending of the report of
+ * another shape says what the numbers are. *out is NULL where the file lacks it, and valid until
+ * inputs_close. */
+exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_t *shape,
+                         const char *what, abut_precision precision, const void **out);
 
 /* Tangents of both bodies' poses, (N, width) reals: `tangent1` and `tangent2` of shape (N, width)
  * or (width), the same for all poses, of which one may be missing and is then NULL; or `tangent` of

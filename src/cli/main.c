@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "video.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +21,19 @@ const command commands[] = {
    "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
    "build with MuJoCo.", cmd_import},
+  {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
+   "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
+   "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R),\n"
+   "energy (R, N, 2) and status (N).\n"
+   "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
+   "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
+   "(N, 3) of each world.", cmd_simulate},
+  {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
+   "show what was simulated",
+   "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
+   "of pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time.\n"
+   "All are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
+   "follows.", cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
@@ -50,11 +64,13 @@ const command commands[] = {
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows.", cmd_render},
-  {"bench", COMMAND_BENCH, " [A B]", "", "measure poses a second",
+  {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
    "poses around touching, from a fixed seed. --precision may name both, f32,f64, and\n"
-   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.",
+   "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.\n"
+   "Of a SCENE (.scene.json) steps of its worlds are timed, from all states of --states, over and\n"
+   "over, or from its start; a call makes --steps of them.",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"
@@ -107,8 +123,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (!o->command) {
-    return usage_error(NULL, "which command? devices, field, import, contacts, gradient, jvp, "
-                       "jacobian, gradcheck, render, bench or tune");
+    return usage_error(NULL, "which command? devices, field, import, simulate, film, contacts, "
+                       "gradient, jvp, jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }
@@ -129,6 +145,7 @@ static exit_code flush_stdout(exit_code code)
 static void end_by_signal(int number)
 {
   abut_remove_unfinished();
+  video_remove_unfinished();
   raise(number);
 }
 

@@ -15,6 +15,8 @@
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
 #define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
+/* Commands that take a scene of links and compute on devices. */
+#define SCENE_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
 
 static const struct {
@@ -37,17 +39,25 @@ static const struct {
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list"},
+  [OPTION_CONTACTS] = {"contacts", NULL, 0, SCENE_COMMANDS,
+                       "also the contacts: of every kept state in the file, or drawn"},
+  [OPTION_CONTROLS] = {"controls", "U.npz", 0, COMMAND_SIMULATE,
+                       "u of shape (N, nu), held, or (T, N, nu), one row a step (0)"},
   [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT,
                          "gradient of the sum of p_bar p + d_bar d + ..."},
-  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS,
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
   [OPTION_ELEVATION] = {"elevation", "DEG", 0, COMMAND_RENDER,
                         "camera's angle above the horizon [degrees] (20.1)"},
+  [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
+                     "hold in view what each picture shows, not the whole way"},
+  [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
   [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,
                            "also the Hessian by the numbers of body 1's or 2's poses, or both"},
-  [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER, "picture's height (700)"},
+  [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
+                     "picture's height (render 700, film 480, on a sheet 240)"},
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
                       "also the Hessian times these tangents of the poses"},
@@ -62,18 +72,21 @@ static const struct {
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
-                     | COMMAND_IMPORT,
+                     | COMMAND_IMPORT | SCENE_COMMANDS,
                      "file to write: .npz of arrays, .png of render, .json of tune,\n"
-                     "                             .body.json of field, .scene.json of import"},
+                     "                             .body.json of field, .scene.json of import,\n"
+                     "                             .mp4, .png or a folder of film"},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
                     "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
-                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE,
+                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | COMMAND_SIMULATE,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
+  [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
+  [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE, "keep every K-th state (1)"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
@@ -88,16 +101,23 @@ static const struct {
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS,
                    "another smoothing, for derivatives alone"},
+  [OPTION_STATES] = {"states", "S.npz", 0, COMMAND_SIMULATE | COMMAND_BENCH,
+                     "where worlds begin: q (N, nq), v (N, nv), perhaps w and parameters; or\n"
+                     "                             an earlier output, whose end is meant (the "
+                     "scene's own start)"},
+  [OPTION_STEPS] = {"steps", "T", 0, COMMAND_SIMULATE | COMMAND_BENCH,
+                    "how many steps to make (bench: in a call, 1)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
                    "largest step of the differences [m] (follows the smoothing)"},
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
                        "tangents of the poses: tangent1, tangent2, or tangent"},
-  [OPTION_THRESHOLD] = {"threshold", "T", 0, COMMAND_RENDER | COMMAND_JACOBIAN,
-                        "take contacts of activity >= T alone (render 0.05, jacobian 0.1)"},
+  [OPTION_THRESHOLD] = {"threshold", "T", 0,
+                        COMMAND_RENDER | COMMAND_JACOBIAN | SCENE_COMMANDS,
+                        "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
   [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
-  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS,
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS,
                       "a device that takes longer for one chunk has failed [s] (300)"},
   [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD,
                         "error, as a share of the diagonal, beyond which cells are made finer\n"
@@ -108,11 +128,18 @@ static const struct {
   [OPTION_VERTICES] = {"vertices", "N", 0, MESH_COMMANDS,
                        "of a bare mesh: vertices that make contacts, about, or `all` of its own\n"
                        "                             (1000)"},
+  [OPTION_VIEW] = {"view", "AZ,EL,...", 0, COMMAND_FILM,
+                   "camera's azimuth and elevation [degrees]; of several such pairs all are\n"
+                   "                             shown side by side (34.4,20.1)"},
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
                    "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
-                   "                             jacobian, full-hessian (forward)"},
-  [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER, "picture's width (900)"},
-  [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER, "1 shows both bodies whole (1)"},
+                   "                             jacobian, full-hessian (forward); of scenes step"},
+  [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
+                    "picture's width (render 900, film 640, on a sheet 320)"},
+  [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM, "which world to show, from 0 (0)"},
+  [OPTION_WORLDS] = {"worlds", "N", 0, COMMAND_SIMULATE,
+                     "without --states: how many worlds begin alike (1)"},
+  [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER | COMMAND_FILM, "1 shows all bodies whole (1)"},
 };
 
 const char *option_name(option_id id)
@@ -341,6 +368,41 @@ exit_code option_whole(const options *o, option_id id, size_t least, size_t most
   return text ? whole_in(o, id, text, strlen(text), least, most, out) : EXIT_GOOD;
 }
 
+/* The next entry of a comma-separated list: its length, and where the one after it begins. */
+static size_t entry_length(const char *at, const char **next)
+{
+  const size_t length = strcspn(at, ",");
+  *next = at[length] ? at + length + 1 : NULL;
+  return length;
+}
+
+exit_code option_pairs(const options *o, option_id id, size_t room, double (*out)[2],
+                       size_t *count)
+{
+  const char *text = o->value[id];
+  size_t numbers = 0;
+  char word[64];
+  if (!text) {
+    return EXIT_GOOD;
+  }
+  for (const char *at = text, *next; at; at = next, ++numbers) {
+    const size_t length = entry_length(at, &next);
+    if (numbers == 2 * room) {
+      return usage_error(o->command, "%s: more than %zu pairs of numbers", option_name(id), room);
+    }
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+    if (length >= sizeof word || !read_real(word, &out[numbers / 2][numbers % 2])) {
+      return usage_error(o->command, "%s: `%.*s` is not a number", option_name(id), (int)length,
+                         at);
+    }
+  }
+  if (numbers % 2) {
+    return usage_error(o->command, "%s: `%s` is not pairs of numbers", option_name(id), text);
+  }
+  *count = numbers / 2;
+  return EXIT_GOOD;
+}
+
 static const char *const precision_words[] = {"f32", "f64"};
 
 exit_code option_precision(const options *o, abut_precision *out)
@@ -354,14 +416,6 @@ exit_code option_precision(const options *o, abut_precision *out)
   }
   return text ? usage_error(o->command, "--precision: `%s` is neither f32 nor f64", text)
               : EXIT_GOOD;
-}
-
-/* The next entry of a comma-separated list: its length, and where the one after it begins. */
-static size_t entry_length(const char *at, const char **next)
-{
-  const size_t length = strcspn(at, ",");
-  *next = at[length] ? at + length + 1 : NULL;
-  return length;
 }
 
 static exit_code too_many(const options *o, option_id id)
@@ -464,6 +518,7 @@ exit_code need_option(const options *o, option_id id)
                            o->command->bit == COMMAND_RENDER  ? "OUT.png"
                            : o->command->bit == COMMAND_FIELD ? "NAME.body.json"
                            : o->command->bit == COMMAND_IMPORT ? "NAME.scene.json"
+                           : o->command->bit == COMMAND_FILM ? "FILM.mp4, FRAMES/ or SHEET.png"
                                                               : "OUT.npz")
              : usage_error(o->command, "%s needs %s %s", o->command->name, option_name(id),
                            option_table[id].metavar);

@@ -24,9 +24,10 @@ exit_code outputs_write(outputs *l, const scene *s, const options *o)
   exit_code code = EXIT_GOOD;
   progress p = progress_begin(o, "");
   progress_say(&p, "writing %s", o->value[OPTION_OUTPUT]);
-  abut_status status =
-    s->smoothing_text ? ABUT_SUCCESS : abut_format_smoothing(&s->smoothing, &smoothing);
-  if (status == ABUT_SUCCESS) {
+  const bool none = o->command->bit == COMMAND_SIMULATE; /* each pair of a scene has its own */
+  abut_status status = s->smoothing_text || none ? ABUT_SUCCESS
+                                                 : abut_format_smoothing(&s->smoothing, &smoothing);
+  if (status == ABUT_SUCCESS && !none) {
     add_text(l, "smoothing", s->smoothing_text ? s->smoothing_text : smoothing);
   }
   if (status == ABUT_SUCCESS && o->value[OPTION_SOFT]) {

@@ -17,7 +17,7 @@ abut_array_type real_type(const scene *s);
  * caller's. */
 void outputs_add(outputs *l, const char *name, abut_array_type type, const void *data,
                  uint32_t dimensions, size_t rows, size_t columns, size_t depth);
-/* Writes all, with `smoothing` and, of --soft, `soft` as JSON behind them. */
+/* Writes all, with `smoothing`, unless of a scene, and of --soft `soft` as JSON behind. */
 exit_code outputs_write(outputs *l, const scene *s, const options *o);
 
 #endif

@@ -179,6 +179,12 @@ done:
   return status;
 }
 
+void pair_discard(pair *p)
+{
+  context_release(p->context, &p->base);
+  destroy_owned(&p->base);
+}
+
 abut_status abut_destroy_pair(abut_pair handle_)
 {
   ENTER_ALONE(pair_pool, handle_);
@@ -186,8 +192,7 @@ abut_status abut_destroy_pair(abut_pair handle_)
   if (!p) {
     return ABUT_ERROR_HANDLE;
   }
-  context_release(p->context, &p->base);
-  destroy_owned(&p->base);
+  pair_discard(p);
   return ABUT_SUCCESS;
 }
 

@@ -91,4 +91,8 @@ static inline bool has_pair(abut_pair p)
 /* The pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
 
+/* Destroys a pair that is a call's or a scene's own, which abut_destroy_pair does not do from within
+ * a call. */
+void pair_discard(pair *p);
+
 #endif

@@ -12,7 +12,7 @@ void camera_frame(scene *s, const abut_view *view, const v3 *points, size_t coun
 /* The corners of the box that holds an actor, in the world. */
 void box_corners(const actor *a, v3 corners[8]);
 
-/* Frames what can be seen of both bodies, by a small picture from afar. */
+/* Frames what can be seen of a pair's two bodies, by a small picture from afar. */
 abut_status frame_bodies(scene *s, const abut_view *view);
 
 #endif

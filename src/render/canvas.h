@@ -5,10 +5,6 @@
 #include "render/trace.h"
 #include <abut/render.h>
 
-typedef struct colour {
-  float r, g, b;
-} colour;
-
 typedef struct canvas {
   uint32_t width, height;
   colour *light;  /* (height, width) linear */
@@ -21,7 +17,7 @@ static inline colour colour_mix(colour a, colour b, float share)
                   a.b + (b.b - a.b) * share};
 }
 
-/* Both bodies, shaded; pixels on edges are averaged over several rays. */
+/* All bodies, shaded; pixels on edges are averaged over several rays. */
 abut_status draw_bodies(canvas *c, tracer *t);
 
 /* The colour that a surface shows, and what a matt one of some colour does with its normal. */
@@ -29,8 +25,8 @@ colour shade_sample(const scene *s, place at, const sample *from);
 colour shade_matt(const camera *c, colour of, v3 normal, v3 ray, float open);
 
 /* Contacts of at least the view's activity and their normals. */
-abut_status draw_contacts(canvas *c, const scene *s, abut_pose_kind kind, const double *pose1,
-                          const double *pose2, const abut_view *view);
+abut_status draw_contacts(canvas *c, const scene *s, const touch *touches, size_t count,
+                          const abut_view *view);
 
 /* The colour of an activity in [0, 1], and the bar that says so. */
 colour ramp(double activity);

@@ -67,10 +67,10 @@ static const operation actor_operation = {.module = MODULE_RENDER, .test = test,
 static abut_status ask(picture_call *p, const scene *s, size_t count, const void *in,
                        size_t in_width, void *out, size_t out_width)
 {
-  const size_t size = context_real_bytes(s->pair->context);
-  p->pair = s->pair;
+  const size_t size = context_real_bytes(s->context);
+  p->pair = p->actor->pair;
   p->base.operation = &actor_operation;
-  p->base.context = s->pair->context;
+  p->base.context = s->context;
   p->base.count = count;
   p->base.unbounded = true; /* by poses, or queries */
   p->base.multiple = LANES_MOST;

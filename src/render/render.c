@@ -10,6 +10,7 @@
 #define SIDE_MOST 16384
 #define ZOOM_LEAST 1e-3
 #define ZOOM_MOST 1e3
+#define TILE 0.5 /* of the scene's size */
 
 abut_view abut_default_view(void)
 {
@@ -26,7 +27,7 @@ abut_view abut_default_view(void)
   return v;
 }
 
-static abut_status check_view(const abut_view *v)
+abut_status check_view(const abut_view *v)
 {
   if (v->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make views by abut_default_view");
@@ -61,34 +62,77 @@ static abut_status canvas_create(canvas *c, const abut_view *v)
   return ABUT_SUCCESS;
 }
 
-/* A picture to draw. */
+/* A picture to draw, and what can touch in it. */
 typedef struct drawing {
-  pair *pair;
-  abut_pose_kind kind;
-  const double *pose1, *pose2;
+  const touch *touches;
+  size_t touch_count;
   const abut_view *view;
   uint8_t *rgb;
 } drawing;
 
-static abut_status draw(const drawing *d)
+/* Of a scene whose camera stands. */
+static abut_status draw(const drawing *d, const scene *s)
 {
   abut_status status = ABUT_SUCCESS;
-  scene s = {0};
   tracer t = {0};
   canvas c = {0};
-  TRY_DONE(scene_create(&s, d->pair, d->kind, d->pose1, d->pose2));
-  TRY_DONE(frame_bodies(&s, d->view));
-  TRY_DONE(tracer_create(&t, &s));
+  TRY_DONE(tracer_create(&t, s));
   TRY_DONE(canvas_create(&c, d->view));
   TRY_DONE(draw_bodies(&c, &t));
   if (d->view->contacts) {
-    TRY_DONE(draw_contacts(&c, &s, d->kind, d->pose1, d->pose2, d->view));
+    TRY_DONE(draw_contacts(&c, s, d->touches, d->touch_count, d->view));
   }
   develop(&c, d->rgb);
 done:
   free(c.light);
   free(c.centre);
   tracer_free(&t);
+  return status;
+}
+
+static abut_status draw_pair(const touch *of, const abut_view *view, uint8_t *rgb)
+{
+  abut_status status = ABUT_SUCCESS;
+  scene s = {0};
+  const drawing d = {of, 1, view, rgb};
+  TRY_DONE(scene_of_pair(&s, of->pair, of->kind, of->pose1, of->pose2));
+  TRY_DONE(frame_bodies(&s, view));
+  TRY_DONE(draw(&d, &s));
+done:
+  scene_free(&s);
+  return status;
+}
+
+/* 1, 2 or 5 of a power of ten, about a share of what is framed, so that some tiles are seen. */
+static double tile_of(double size)
+{
+  const double wanted = TILE * size, power = pow(10.0, floor(log10(wanted)));
+  return wanted < 2.0 * power ? power : wanted < 5.0 * power ? 2.0 * power : 5.0 * power;
+}
+
+static void frame_points(scene *s, const parts_picture *p, const abut_view *view, v3 *points)
+{
+  for (size_t i = 0; i < p->framed_count; ++i) {
+    points[i] = (v3){p->framed[3 * i], p->framed[3 * i + 1], p->framed[3 * i + 2]};
+  }
+  camera_frame(s, view, points, p->framed_count);
+  for (size_t i = 0; i < s->count; ++i) {
+    s->actors[i].tile = s->actors[i].floor ? tile_of(s->size) : 0.0;
+  }
+}
+
+abut_status draw_parts(const parts_picture *p, const abut_view *view, uint8_t *rgb)
+{
+  abut_status status = ABUT_SUCCESS;
+  scene s = {0};
+  void *points = NULL;
+  const drawing d = {p->touches, p->touch_count, view, rgb};
+  TRY_DONE(scene_of_parts(&s, p->context, p->parts, p->part_count));
+  TRY_DONE(allocate(&points, p->framed_count, sizeof(v3)));
+  frame_points(&s, p, view, points);
+  TRY_DONE(draw(&d, &s));
+done:
+  free(points);
   scene_free(&s);
   return status;
 }
@@ -104,6 +148,6 @@ abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *po
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
   }
   TRY(check_view(view));
-  const drawing d = {pair_get(handle_), kind, pose1, pose2, view, rgb};
-  return d.pair ? draw(&d) : ABUT_ERROR_HANDLE;
+  const touch of = {pair_get(handle_), kind, pose1, pose2};
+  return of.pair ? draw_pair(&of, view, rgb) : ABUT_ERROR_HANDLE;
 }

@@ -101,7 +101,7 @@ static abut_status refuse(int status)
 static abut_status read_frames(scene *s, size_t width, const double *const poses[2])
 {
   abut_status status = ABUT_SUCCESS;
-  const size_t size = context_real_bytes(s->pair->context);
+  const size_t size = context_real_bytes(s->context);
   reals r[2] = {{0}, {0}}, frames = {0};
   int bad = 0;
   for (int i = 0; i < 2; ++i) {
@@ -111,7 +111,7 @@ static abut_status read_frames(scene *s, size_t width, const double *const poses
     }
   }
   TRY_DONE(reals_create(&frames, FRAME_STRIDE, size));
-  TRY_DONE(frames_of_poses(s->pair->context, width, r[0].data, r[1].data, frames.data, &bad));
+  TRY_DONE(frames_of_poses(s->context, width, r[0].data, r[1].data, frames.data, &bad));
   TRY_DONE(bad ? refuse(bad) : ABUT_SUCCESS);
   const packed p = {.shape = frames.data, .real_bytes = size};
   for (size_t i = 0; i < 2; ++i) {
@@ -129,27 +129,74 @@ done:
   return status;
 }
 
-abut_status scene_create(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
-                         const double *pose2)
+/* Blue and sand are a pair's; others follow for scenes of more. */
+static const colour paints[] = {{0.17f, 0.35f, 0.58f}, {0.66f, 0.58f, 0.45f}, {0.30f, 0.48f, 0.26f},
+                                {0.60f, 0.22f, 0.17f}, {0.40f, 0.30f, 0.55f}, {0.16f, 0.47f, 0.49f},
+                                {0.70f, 0.44f, 0.12f}, {0.45f, 0.45f, 0.47f}};
+#define PAINTS (sizeof paints / sizeof *paints)
+#define FLOOR_PAINT ((colour){0.72f, 0.73f, 0.75f})
+
+static abut_status make_room(scene *s, context *c, size_t count)
 {
+  void *memory = NULL;
   memset(s, 0, sizeof *s);
-  s->pair = p;
+  s->context = c;
+  TRY(allocate(&memory, count, sizeof *s->actors));
+  s->actors = memory;
+  s->count = count;
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_actor(actor *a, pair *p, int side, size_t paint)
+{
+  body *b = body_get(p->bodies[side]);
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  a->pair = p;
+  a->of = b;
+  a->paint = paints[paint % PAINTS];
+  return create_actor(a, b, p->smoothing.union_);
+}
+
+abut_status scene_of_pair(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
+                          const double *pose2)
+{
+  TRY(make_room(s, p->context, 2));
   for (int i = 0; i < 2; ++i) {
-    body *b = body_get(p->bodies[i]);
-    if (!b) {
-      return ABUT_ERROR_HANDLE;
-    }
-    s->actors[i].of = b;
-    TRY(create_actor(&s->actors[i], b, p->smoothing.union_));
+    TRY(add_actor(&s->actors[i], p, i, (size_t)i));
   }
   const double *const poses[2] = {pose1, pose2};
   return read_frames(s, kind == ABUT_POSE_TWIST ? 6 : 7, poses);
 }
 
+static rigid frame_of(const double place[7])
+{
+  const double w = place[3], x = place[4], y = place[5], z = place[6];
+  return (rigid){{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+                  2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+                  2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)},
+                 {place[0], place[1], place[2]}};
+}
+
+abut_status scene_of_parts(scene *s, context *c, const part *parts, size_t count)
+{
+  TRY(make_room(s, c, count));
+  for (size_t i = 0; i < count; ++i) {
+    actor *a = &s->actors[i];
+    TRY(add_actor(a, parts[i].pair, parts[i].side, parts[i].paint));
+    a->frame = frame_of(parts[i].place);
+    a->floor = parts[i].floor;
+    a->paint = a->floor ? FLOOR_PAINT : a->paint;
+  }
+  return ABUT_SUCCESS;
+}
+
 void scene_free(scene *s)
 {
-  for (int i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < s->count; ++i) {
     free(s->actors[i].cloud);
     free(s->actors[i].reach);
   }
+  free(s->actors);
 }

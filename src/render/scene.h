@@ -1,14 +1,24 @@
-/* What a picture shows: two bodies in the world, and a camera that frames them. */
+/* What a picture shows: bodies in the world, and a camera that frames them. */
 #ifndef ABUT_RENDER_SCENE_H
 #define ABUT_RENDER_SCENE_H
 
 #include "manifold/pair.h"
+#include "render/parts.h"
 #include "render/vector.h"
+
+/* In linear light. */
+typedef struct colour {
+  float r, g, b;
+} colour;
 
 /* One body in the picture. */
 typedef struct actor {
+  pair *pair; /* whose smoothing gives it its shape */
   body *of;
   rigid frame;
+  colour paint;
+  bool floor;  /* chequered across its x and y */
+  double tile; /* a square's side [m]; 0: it is plain */
   v3 lower, upper;  /* what its field may fill, in its frame */
   double diagonal;  /* of that box */
   double margin;    /* how far the soft union reaches beyond its primitives */
@@ -27,16 +37,18 @@ typedef struct camera {
 } camera;
 
 typedef struct scene {
-  pair *pair;
-  actor actors[2];
+  context *context;
+  actor *actors;
+  size_t count;
   camera camera;
   double size;  /* radius of what is framed [m] */
 } scene;
 
-/* Fills a scene, but for its camera. A pose that is not finite is refused. scene_free is the
- * caller's in either case. */
-abut_status scene_create(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
-                         const double *pose2);
+/* Fill a scene, but for its camera: of a pair, whose poses are refused where they are not finite;
+ * of any bodies. scene_free is the caller's in either case. */
+abut_status scene_of_pair(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
+                          const double *pose2);
+abut_status scene_of_parts(scene *s, context *c, const part *parts, size_t count);
 void scene_free(scene *s);
 
 /* Unit direction of the ray through a place in the picture. */

@@ -8,7 +8,7 @@
 #define EDGE_COSINE 0.92f     /* between neighbours' normals */
 #define PAPER ((colour){1.0f, 1.0f, 1.0f})
 
-static const colour body_colours[2] = {{0.17f, 0.35f, 0.58f}, {0.66f, 0.58f, 0.45f}};
+#define SECOND_TILE 0.82f       /* of a floor's colour */
 
 colour shade_matt(const camera *c, colour of, v3 normal, v3 ray, float open)
 {
@@ -32,13 +32,15 @@ colour shade_sample(const scene *s, place at, const sample *from)
     return PAPER;
   }
   const v3 n = {(double)from->normal[0], (double)from->normal[1], (double)from->normal[2]};
-  return shade_matt(&s->camera, body_colours[from->body], n, camera_ray(&s->camera, at.x, at.y),
-                    from->open);
+  const colour paint = s->actors[from->body].paint;
+  const float share = from->cell ? SECOND_TILE : 1.0f;
+  return shade_matt(&s->camera, (colour){share * paint.r, share * paint.g, share * paint.b}, n,
+                    camera_ray(&s->camera, at.x, at.y), from->open);
 }
 
 static bool differ(const scene *s, const sample *a, const sample *b)
 {
-  if (a->body != b->body) {
+  if (a->body != b->body || a->cell != b->cell) {
     return true;
   }
   if (a->body < 0) {

@@ -14,6 +14,7 @@
 #define CLOUD_CREEP 0.25  /* of its points' mean width */
 #define OPEN_REACH 0.05   /* of the scene's size: how far from a surface others darken it */
 #define OPEN_WEIGHT 0.32
+#define CORNER_REACH 2.0  /* beyond a box a polyhedron's field is less than the distance: by sqrt(3) */
 #define OPEN_POINTS 256   /* clouds of more points darken nothing: their far field is no distance */
 
 /* The stretch of a ray, in the world, on which it may meet an actor. */
@@ -40,7 +41,7 @@ static stretch clip_box(const actor *a, v3 eye, v3 ray)
   return s;
 }
 
-static stretch clip(const tracer *t, int which, place at, v3 ray)
+static stretch clip(const tracer *t, size_t which, place at, v3 ray)
 {
   const camera *c = &t->scene->camera;
   stretch s = clip_box(&t->scene->actors[which], c->eye, ray);
@@ -82,7 +83,7 @@ static void splat(float *bounds, const camera *c, v3 point, double reach)
   }
 }
 
-static abut_status bound_clouds(tracer *t, int which)
+static abut_status bound_clouds(tracer *t, size_t which)
 {
   const actor *a = &t->scene->actors[which];
   const camera *c = &t->scene->camera;
@@ -108,14 +109,18 @@ abut_status tracer_create(tracer *t, const scene *s)
 {
   memset(t, 0, sizeof *t);
   t->scene = s;
-  const size_t size = context_real_bytes(s->pair->context);
+  const size_t size = context_real_bytes(s->context);
   void *memory = NULL;
   TRY(reals_create(&t->asked, CHUNK * RAY_REALS, size));
   TRY(reals_create(&t->answered, CHUNK * FIELD_REALS, size));
   TRY(allocate(&memory, CHUNK, sizeof(size_t)));
   t->order = memory;
-  TRY(bound_clouds(t, 0));
-  return bound_clouds(t, 1);
+  TRY(allocate(&memory, s->count, sizeof *t->bounds));
+  t->bounds = memory;
+  for (size_t i = 0; i < s->count; ++i) {
+    TRY(bound_clouds(t, i));
+  }
+  return ABUT_SUCCESS;
 }
 
 void tracer_free(tracer *t)
@@ -123,8 +128,10 @@ void tracer_free(tracer *t)
   free(t->asked.data);
   free(t->answered.data);
   free(t->order);
-  free(t->bounds[0]);
-  free(t->bounds[1]);
+  for (size_t i = 0; t->bounds && i < t->scene->count; ++i) {
+    free(t->bounds[i]);
+  }
+  free(t->bounds);
 }
 
 static double answer(const tracer *t, size_t i)
@@ -154,7 +161,7 @@ static abut_status march(tracer *t, const actor *a, size_t count)
 }
 
 /* Meets one actor: nearer hits replace what the samples hold. */
-static abut_status meet(tracer *t, int which, const place *places, size_t count, sample *samples)
+static abut_status meet(tracer *t, size_t which, const place *places, size_t count, sample *samples)
 {
   const scene *s = t->scene;
   const actor *a = &s->actors[which];
@@ -184,7 +191,7 @@ static abut_status meet(tracer *t, int which, const place *places, size_t count,
     const double entry = answer(t, k), depth = on.near + entry;
     if (entry >= 0.0 && depth < (double)to->depth) {
       to->depth = (float)depth;
-      to->body = which;
+      to->body = (int)which;
     }
   }
   return ABUT_SUCCESS;
@@ -195,13 +202,20 @@ static v3 point_of(const scene *s, place at, float depth)
   return v3_along(s->camera.eye, camera_ray(&s->camera, at.x, at.y), (double)depth);
 }
 
-static abut_status find_normals(tracer *t, int which, const place *places, size_t count,
+/* Which of a floor's two colours a point of its frame has. */
+static int cell_of(const actor *a, v3 at)
+{
+  return a->tile > 0.0 && fmod(floor(at.x / a->tile) + floor(at.y / a->tile), 2.0) != 0.0;
+}
+
+static abut_status find_normals(tracer *t, size_t which, const place *places, size_t count,
                                 sample *samples)
 {
-  const rigid *frame = &t->scene->actors[which].frame;
+  const actor *a = &t->scene->actors[which];
+  const rigid *frame = &a->frame;
   size_t hits = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (samples[i].body == which) {
+    if (samples[i].body == (int)which) {
       t->order[hits++] = i;
     }
   }
@@ -210,9 +224,11 @@ static abut_status find_normals(tracer *t, int which, const place *places, size_
   }
   for (size_t k = 0; k < hits; ++k) {
     const size_t i = t->order[k];
-    put(t, 3 * k, rigid_apply_back(frame, point_of(t->scene, places[i], samples[i].depth)));
+    const v3 at = rigid_apply_back(frame, point_of(t->scene, places[i], samples[i].depth));
+    put(t, 3 * k, at);
+    samples[i].cell = cell_of(a, at);
   }
-  TRY(field_at_points(t->scene, &t->scene->actors[which], true, hits, t->asked.data,
+  TRY(field_at_points(t->scene, a, true, hits, t->asked.data,
                       t->answered.data));
   for (size_t k = 0; k < hits; ++k) {
     const size_t at = k * FIELD_REALS;
@@ -226,31 +242,39 @@ static abut_status find_normals(tracer *t, int which, const place *places, size_
   return ABUT_SUCCESS;
 }
 
+static bool near_box(const actor *a, v3 at, double reach)
+{
+  return at.x > a->lower.x - reach && at.x < a->upper.x + reach && at.y > a->lower.y - reach &&
+         at.y < a->upper.y + reach && at.z > a->lower.z - reach && at.z < a->upper.z + reach;
+}
+
 /* Darkens surfaces above which actor `of` is nearer than the height itself. */
-static abut_status darken(tracer *t, int of, double height, double weight, const place *places,
+static abut_status darken(tracer *t, size_t of, double height, double weight, const place *places,
                           size_t count, sample *samples)
 {
   const scene *s = t->scene;
-  if (s->actors[of].cloud_count > OPEN_POINTS) {
+  const actor *a = &s->actors[of];
+  if (a->cloud_count > OPEN_POINTS) {
     return ABUT_SUCCESS;
   }
   size_t hits = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (samples[i].body >= 0) {
+    if (samples[i].body < 0) {
+      continue;
+    }
+    const float *n = samples[i].normal;
+    const v3 above = v3_along(point_of(s, places[i], samples[i].depth),
+                              (v3){(double)n[0], (double)n[1], (double)n[2]}, height);
+    const v3 at = rigid_apply_back(&a->frame, above);
+    if (near_box(a, at, CORNER_REACH * height)) {
+      put(t, 3 * hits, at);
       t->order[hits++] = i;
     }
   }
   if (!hits) {
     return ABUT_SUCCESS;
   }
-  for (size_t k = 0; k < hits; ++k) {
-    const size_t i = t->order[k];
-    const float *n = samples[i].normal;
-    const v3 above = v3_along(point_of(s, places[i], samples[i].depth),
-                              (v3){(double)n[0], (double)n[1], (double)n[2]}, height);
-    put(t, 3 * k, rigid_apply_back(&s->actors[of].frame, above));
-  }
-  TRY(field_at_points(s, &s->actors[of], false, hits, t->asked.data, t->answered.data));
+  TRY(field_at_points(s, a, false, hits, t->asked.data, t->answered.data));
   for (size_t k = 0; k < hits; ++k) {
     const double free_height = fmin(fmax(answer(t, k) / height, 0.0), 1.0);
     samples[t->order[k]].open *= (float)(1.0 - weight * (1.0 - free_height));
@@ -261,20 +285,22 @@ static abut_status darken(tracer *t, int of, double height, double weight, const
 static abut_status chunk_depths(tracer *t, const place *places, size_t count, sample *samples)
 {
   for (size_t i = 0; i < count; ++i) {
-    samples[i] = (sample){HUGE_VALF, {0.0f, 0.0f, 0.0f}, 1.0f, -1};
+    samples[i] = (sample){HUGE_VALF, {0.0f, 0.0f, 0.0f}, 1.0f, -1, 0};
   }
-  TRY(meet(t, 0, places, count, samples));
-  return meet(t, 1, places, count, samples);
+  for (size_t which = 0; which < t->scene->count; ++which) {
+    TRY(meet(t, which, places, count, samples));
+  }
+  return ABUT_SUCCESS;
 }
 
 static abut_status chunk_all(tracer *t, const place *places, size_t count, sample *samples)
 {
   TRY(chunk_depths(t, places, count, samples));
   const double reach = OPEN_REACH * t->scene->size;
-  for (int which = 0; which < 2; ++which) {
+  for (size_t which = 0; which < t->scene->count; ++which) {
     TRY(find_normals(t, which, places, count, samples));
   }
-  for (int of = 0; of < 2; ++of) {
+  for (size_t of = 0; of < t->scene->count; ++of) {
     TRY(darken(t, of, reach, OPEN_WEIGHT, places, count, samples));
     TRY(darken(t, of, 3.0 * reach, OPEN_WEIGHT, places, count, samples));
   }

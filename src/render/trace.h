@@ -1,4 +1,4 @@
-/* What rays through the picture meet: both fields. */
+/* What rays through the picture meet. */
 #ifndef ABUT_RENDER_TRACE_H
 #define ABUT_RENDER_TRACE_H
 
@@ -15,7 +15,8 @@ typedef struct sample {
   float depth;     /* along the ray [m]; HUGE_VALF where there is nothing */
   float normal[3]; /* of the surface, in the world */
   float open;      /* 1 where nothing is near the surface, towards 0 in crevices */
-  int body;        /* 0 or 1, -1 for nothing */
+  int body;        /* an actor's number, -1 for nothing */
+  int cell;        /* of a chequered one: 0 or 1 */
 } sample;
 
 /* Room for what is asked of devices, and ray bounds, for one picture. */
@@ -24,7 +25,8 @@ typedef struct tracer {
   reals asked;      /* (chunk, RAY_REALS) */
   reals answered;   /* (chunk, FIELD_REALS) */
   size_t *order;    /* (chunk) which sample a ray is of */
-  float *bounds[2]; /* (height, width, 2) nearest and farthest of a cloud body's points, or NULL */
+  float **bounds;   /* of each actor (height, width, 2): nearest and farthest of a cloud body's
+                       points, or NULL */
 } tracer;
 
 /* tracer_free is the caller's in either case. */

@@ -74,6 +74,7 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[BANK_BUF
   bytes[WORLD_SUMS] = 2 * nv * real;
   bytes[WORLD_U] = (size_t)n->nu * real;
   bytes[WORLD_PARAMETERS_OF] = (size_t)PARAMETERS(n->links, n->pairs) * real;
+  bytes[WORLD_ENERGY] = ENERGY_REALS * real;
   bytes[WORLD_SCRATCH] = (size_t)n->numbers * real;
   bytes[WORLD_SINGULARS] = real;
   bytes[WORLD_CONTACTS] = planes * real;
@@ -214,6 +215,9 @@ static void add_arrays(steps_call *c)
   add_wanted(c, "smooth", OUT_SMOOTH, nv, w->smooth);
   add_wanted(c, "acceleration", OUT_ACCELERATION, nv, w->acceleration);
   add_wanted(c, "constraint", OUT_CONSTRAINT, nv, w->constraint);
+  add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
+  add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
+  add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);
   add_counts(c, "status", OUT_STATUS, w->status);
   add_counts(c, "iterations", OUT_ITERATIONS, w->iterations);
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "io/scene_file.h"
+#include "world/place.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,36 +21,6 @@ static void cross(const double a[3], const double b[3], double out[3])
 static double dot(const double a[3], const double b[3])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void quaternion_product(const double a[4], const double b[4], double out[4])
-{
-  out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
-  out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
-  out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
-  out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
-}
-
-static void quaternion_normalise(double q[4])
-{
-  const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (int k = 0; k < 4; ++k) {
-    q[k] /= length;
-  }
-}
-
-/* R(q) x. */
-static void rotate(const double q[4], const double x[3], double out[3])
-{
-  double inner[3], outer[3];
-  cross(q + 1, x, inner);
-  for (int k = 0; k < 3; ++k) {
-    inner[k] += q[0] * x[k];
-  }
-  cross(q + 1, inner, outer);
-  for (int k = 0; k < 3; ++k) {
-    out[k] = x[k] + 2.0 * outer[k];
-  }
 }
 
 /* ---- masses ---- */
@@ -108,31 +79,24 @@ typedef struct motion {
 typedef struct tree {
   const scene_def *s;
   scene_constants *c;
-  double (*x)[3], (*q)[4]; /* (links) */
-  double (*centre)[3];     /* (links) of mass */
-  mass *turned;            /* (links) inertia in world axes */
-  uint64_t *movers;        /* (links) bits: the dofs that move it */
+  double (*at)[PLACE]; /* (links) */
+  double (*centre)[3]; /* (links) of mass */
+  mass *turned;        /* (links) inertia in world axes */
+  uint64_t *movers;    /* (links) bits: the dofs that move it */
   motion dofs[SCENE_DOFS_MOST];
 } tree;
 
-static void place_link(tree *t, size_t i)
+static void put_link(tree *t, size_t i)
 {
-  static const double at_world[3] = {0.0, 0.0, 0.0}, upright[4] = {1.0, 0.0, 0.0, 0.0};
+  static const double at_world[3] = {0.0, 0.0, 0.0};
   const scene_link *l = &t->s->links[i];
-  const double *x = l->parent == WORLD ? at_world : t->x[l->parent];
-  const double *q = l->parent == WORLD ? upright : t->q[l->parent];
-  double offset[3];
-  rotate(q, l->position, offset);
+  double *at = t->at[i], offset[3];
+  place_link(l, l->parent == WORLD ? NULL : t->at[l->parent], t->c->q0 + t->c->qadr[i], at);
+  place_turn(at, t->c->masses[i].com, offset);
   for (int k = 0; k < 3; ++k) {
-    t->x[i][k] = x[k] + offset[k];
+    t->centre[i][k] = at[k] + offset[k];
   }
-  quaternion_product(q, l->quaternion, t->q[i]);
-  quaternion_normalise(t->q[i]);
-  rotate(t->q[i], t->c->masses[i].com, offset);
-  for (int k = 0; k < 3; ++k) {
-    t->centre[i][k] = t->x[i][k] + offset[k];
-  }
-  t->turned[i] = mass_moved(&t->c->masses[i], at_world, t->q[i]);
+  t->turned[i] = mass_moved(&t->c->masses[i], at_world, at + 3);
   t->movers[i] = l->parent == WORLD ? 0 : t->movers[l->parent];
 }
 
@@ -146,7 +110,7 @@ static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const 
   if (of_world) {
     memcpy(m->axis, axis, sizeof m->axis);
   } else {
-    rotate(t->q[i], axis, m->axis);
+    place_turn(t->at[i], axis, m->axis);
   }
   memcpy(m->anchor, anchor, sizeof m->anchor);
   t->movers[i] |= (uint64_t)1 << number;
@@ -157,9 +121,9 @@ static void add_joint(tree *t, size_t i)
   static const double unit[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
   const joint *j = &t->s->links[i].joint;
   double anchor[3];
-  rotate(t->q[i], j->position, anchor);
+  place_turn(t->at[i], j->position, anchor);
   for (int k = 0; k < 3; ++k) {
-    anchor[k] += t->x[i][k];
+    anchor[k] += t->at[i][k];
   }
   if (j->type == JOINT_HINGE || j->type == JOINT_SLIDE) {
     add_dof(t, i, 0, j->type == JOINT_HINGE, false, j->axis, anchor);
@@ -168,7 +132,7 @@ static void add_joint(tree *t, size_t i)
     add_dof(t, i, k, true, false, unit[k], anchor);
   }
   for (int k = 0; j->type == JOINT_FREE && k < 6; ++k) {
-    add_dof(t, i, k, k > 2, k < 3, unit[k % 3], t->x[i]);
+    add_dof(t, i, k, k > 2, k < 3, unit[k % 3], t->at[i]);
   }
 }
 
@@ -340,10 +304,8 @@ static abut_status make_tree(tree *t, arena *work)
 {
   void *at;
   const size_t links = t->s->link_count;
-  TRY(arena_allocate(work, &at, links, sizeof *t->x));
-  t->x = at;
-  TRY(arena_allocate(work, &at, links, sizeof *t->q));
-  t->q = at;
+  TRY(arena_allocate(work, &at, links, sizeof *t->at));
+  t->at = at;
   TRY(arena_allocate(work, &at, links, sizeof *t->centre));
   t->centre = at;
   TRY(arena_allocate(work, &at, links, sizeof *t->turned));
@@ -351,7 +313,7 @@ static abut_status make_tree(tree *t, arena *work)
   TRY(arena_allocate(work, &at, links, sizeof *t->movers));
   t->movers = at;
   for (size_t i = 0; i < links; ++i) {
-    place_link(t, i);
+    put_link(t, i);
     add_joint(t, i);
   }
   return ABUT_SUCCESS;

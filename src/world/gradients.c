@@ -55,9 +55,10 @@ static abut_status add_acceleration(const stepping *s, size_t step)
            : ABUT_SUCCESS;
 }
 
-static abut_status euler_back(const stepping *s, size_t step)
+/* there: the step has just been made. */
+static abut_status euler_back(const stepping *s, size_t step, bool there)
 {
-  TRY(step_tree(s, WORLD_Q, WORLD_V));
+  TRY(there ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
   TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
              OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
              OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
@@ -151,7 +152,7 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
-      TRY(euler_back(s, step));
+      TRY(euler_back(s, step, step + 1 == end && keeps_tree(s, step)));
     }
     TRY(put_controls(s, step));
   }

@@ -69,7 +69,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   abut_status status = ABUT_SUCCESS;
   out->sizes = m.sizes;
   TRY_DONE(buffer_upload(d, sizeof m.sizes, &m.sizes, &out->head));
-  TRY_DONE(buffer_upload(d, (m.int_count + 1) * sizeof(int), m.ints, &out->ints));
+  TRY_DONE(buffer_upload(d, m.int_count * sizeof(int), m.ints, &out->ints));
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
@@ -100,17 +100,30 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
 
 /* ---- made and destroyed ---- */
 
-/* Bodies and pairs that are still there: the context may have destroyed them before. */
+/* Bodies of a file, or of a word and its lengths, are one. */
+static void forget_body(loaded_scene *s, abut_body b)
+{
+  for (size_t i = 0; i < s->body_count; ++i) {
+    if (s->bodies[i].index == b.index && s->bodies[i].generation == b.generation) {
+      s->bodies[i] = (abut_body){0, 0};
+    }
+  }
+}
+
+/* No error text is lost by it. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
-    if (has_pair(s->pairs[i]) && pair_get(s->pairs[i])) {
-      abut_destroy_pair(s->pairs[i]);
+    pair *p = has_pair(s->pairs[i]) ? pair_get(s->pairs[i]) : NULL;
+    if (p) {
+      pair_discard(p);
     }
   }
   for (size_t i = 0; s->bodies && i < s->body_count; ++i) {
-    if (s->bodies[i].generation && body_get(s->bodies[i])) {
-      abut_destroy_body(s->bodies[i]);
+    body *b = s->bodies[i].generation ? body_get(s->bodies[i]) : NULL;
+    if (b) {
+      forget_body(s, s->bodies[i]);
+      body_discard(b);
     }
   }
 }

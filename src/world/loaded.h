@@ -37,6 +37,9 @@ abut_status scene_of_text(abut_context context, const char *text, abut_scene *ou
 /* Its tables on a member of its context, brought there when they are first asked for. */
 abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
 
+/* Where links are (links, PLACE), of positions that are finite and have quaternions. */
+abut_status scene_place_links(const loaded_scene *s, const double *q, double *places);
+
 /* Tables of other groups. */
 abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
                           size_t count, resident_model *out);

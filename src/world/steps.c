@@ -55,6 +55,13 @@ static abut_status show(const stepping *s, int at, size_t width, world_buffer to
            : ABUT_SUCCESS;
 }
 
+static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_ENERGY, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+                OF(s, v), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_ENERGY));
+}
+
 /* Of the step's beginning. */
 static abut_status show_all(const stepping *s)
 {
@@ -64,6 +71,11 @@ static abut_status show_all(const stepping *s)
   TRY(show(s, n->at_mass, nv * nv, OUT_MASS, w->mass));
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
+  if (w->energy || w->momentum) {
+    TRY(energy(s, OUT_Q, OUT_V));
+  }
+  TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
+  TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
   return w->constraint ? take(s, WORLD_PUSH, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 
@@ -156,7 +168,18 @@ abut_status keep_record(const stepping *s, size_t step)
   }
   const size_t kept = w->steps / w->record, at = (step + 1) / w->record - 1;
   TRY(w->q_record ? take(s, OUT_Q, nq, 0, OUT_Q_RECORD, kept * nq, at * nq, nq) : ABUT_SUCCESS);
+  if (w->energy_record) {
+    TRY(energy(s, OUT_Q, OUT_V));
+    TRY(take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY_RECORD, 2 * kept, 2 * at, 2));
+  }
   return w->v_record ? take(s, OUT_V, nv, 0, OUT_V_RECORD, kept * nv, at * nv, nv) : ABUT_SUCCESS;
+}
+
+bool keeps_tree(const stepping *s, size_t step)
+{
+  const abut_worlds *w = s->call->worlds;
+  const bool kept = w->record && (step + 1) % w->record == 0;
+  return !is_rk4(s->call) && !(kept && w->energy_record && !s->again);
 }
 
 abut_status steps_start(const stepping *s)

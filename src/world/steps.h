@@ -38,6 +38,10 @@ typedef enum world_buffer {
   OUT_SMOOTH,
   OUT_ACCELERATION,
   OUT_CONSTRAINT,
+  OUT_ENERGY,
+  OUT_MOMENTUM,
+  OUT_ENERGY_RECORD,
+  WORLD_ENERGY,
   WORLD_U,
   WORLD_PARAMETERS_OF,
   WORLD_SCRATCH,
@@ -207,6 +211,9 @@ abut_status step_stage(const stepping *s, int stage);
 /* The state before the first step, and one step. */
 abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
+
+/* Whether what step_tree has found for a step is still there after it. */
+bool keeps_tree(const stepping *s, size_t step);
 abut_status keep_record(const stepping *s, size_t step); /* unless once more */
 
 /* Steps a chunk of worlds, all steps one behind the other. */

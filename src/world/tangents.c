@@ -29,11 +29,11 @@ void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t 
 }
 
 /* The Jacobians of the step that has just been made from the state in WORLD_SEGMENT. */
-static abut_status step_jacobian(const stepping *s)
+static abut_status step_jacobian(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv, one = nq + 3 * nv;
   if (!is_rk4(s->call)) {
-    TRY(step_tree(s, WORLD_Q, WORLD_V));
+    TRY(keeps_tree(s, step) ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
     return acceleration_jacobian(s, 0, 1);
   }
   for (size_t i = 0; i < 4; ++i) {
@@ -55,7 +55,7 @@ static abut_status differentiate_step(const stepping *s, size_t step)
   TRY(one_step(s, step));
   TRY(keep_record(s, step));
   TRY(is_rk4(s->call) ? ABUT_SUCCESS : take(s, OUT_W, nv, 0, WORLD_ACCELERATION, nv, 0, nv));
-  return step_jacobian(s);
+  return step_jacobian(s, step);
 }
 
 /* ---- tangents ---- */

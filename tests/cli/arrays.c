@@ -3,7 +3,8 @@
  *   arrays show FILE NAME     its numbers, one a line, or its text
  *   arrays quaternions FILE   writes three poses of two bodies; the second has no rotation
  *   arrays turned FILE        the same with body 2 askew
- *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, int64 of a
+ *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or of several
+ *                             like 1,2,3 over and over; int64 of a
  *                             value like w3, or, of the value `text`, a text; SHAPE is like 2x6
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
  *                             number of OTHER's array; exits with 0 up to LIMIT times that */
@@ -127,11 +128,13 @@ static void *fill_one(char *text, abut_array *a)
   a->data = calloc(count + 1, sizeof(double));
   a->type = strcmp(value, "text") == 0 ? ABUT_ARRAY_TEXT
             : *value == 'w'            ? ABUT_ARRAY_INT64 : ABUT_ARRAY_FLOAT64;
+  char *at = value;
   for (size_t i = 0; a->data && i < count; ++i) {
     if (a->type == ABUT_ARRAY_INT64) {
       ((int64_t *)(uintptr_t)a->data)[i] = strtoll(value + 1, NULL, 10);
     } else if (a->type == ABUT_ARRAY_FLOAT64) {
-      ((double *)(uintptr_t)a->data)[i] = strtod(value, NULL);
+      ((double *)(uintptr_t)a->data)[i] = strtod(at, &at);
+      at = *at == ',' ? at + 1 : value; /* over and over */
     }
   }
   return (void *)(uintptr_t)a->data;

@@ -8,15 +8,15 @@
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices field contacts gradient jvp jacobian gradcheck render bench tune; do
+for command in devices field import simulate film contacts gradient jvp jacobian gradcheck render bench tune; do
   run 0 $command --help
   has stdout "^usage: abut $command"
   run 0 --help $command
   has stdout "^usage: abut $command"
 done
 run 0 render --help
-for default in 'azimuth DEG .*\(34\.4\)' 'elevation DEG .*\(20\.1\)' 'width PIXELS .*\(900\)' \
-  'height PIXELS .*\(700\)' 'zoom Z .*\(1\)' 'threshold T .*\(render 0\.05, jacobian 0\.1\)' \
+for default in 'azimuth DEG .*\(34\.4\)' 'elevation DEG .*\(20\.1\)' 'width PIXELS .*\(render 900, film 640, on a sheet 320\)' \
+  'height PIXELS .*\(render 700, film 480, on a sheet 240\)' 'zoom Z .*\(1\)' 'threshold T .*\(jacobian 0\.1, others 0\.05\)' \
   'index I .*\(0\)'; do
   has stdout "^ +--$default\$"
 done
@@ -392,7 +392,7 @@ wrong 'none.csv: holds no poses' bench --poses none.csv
 # ---- usage ----
 
 pair='cube.body.json slab.body.json --poses poses.csv'
-usage 'which command? devices, field, import, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune'
+usage 'which command? devices, field, import, simulate, film, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune'
 usage 'there is no command `contact`' contact cube.obj slab.obj
 usage 'option --frobnicate is unknown or ambiguous' contacts --frobnicate
 usage 'option --p is unknown or ambiguous' contacts --p
@@ -409,7 +409,7 @@ usage 'contacts needs two bodies, A and B' contacts cube.obj --poses poses.csv -
 usage 'contacts needs --poses P' contacts cube.obj slab.obj -o no.npz
 usage 'render needs --poses P' render cube.obj slab.obj -o no.png
 usage 'render needs two bodies, A and B' render
-usage 'bench needs two bodies, A and B, or neither' bench cube.obj
+usage 'bench needs two bodies, A and B, a scene, or none' bench cube.obj
 # shellcheck disable=SC2086 # several words
 {
   usage 'contacts needs -o OUT.npz' contacts $pair

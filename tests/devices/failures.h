@@ -87,8 +87,11 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 15 };
+enum { TASKS = 16 };
 const task *task_named(const char *name);
+
+/* The task "worlds". */
+abut_status run_worlds(const world *w, answer *out);
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

@@ -476,6 +476,7 @@ const task tasks[TASKS] = {
   {"state", run_state, 0, 1, 1, 3},
   {"descent", run_descent, 0, 61, 1, 20},
   {"lists", run_lists, 0, 11, 2, 20},
+  {"worlds", run_worlds, 2 * POSES, 13, 2, 20},
 };
 
 const task *task_named(const char *name)

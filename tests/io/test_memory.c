@@ -1,6 +1,4 @@
-/* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). The
- * linker sends the library's own calls of malloc, calloc and realloc here; those of libzip and
- * jansson stay as they are. */
+/* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
 #include "device/tuning_file.h"
 #include "io/body_file.h"
 #include "io/grid_file.h"
@@ -12,38 +10,10 @@
 #include "io/smoothing_file.h"
 #include "samples.h"
 #include "support.h"
+#include "support/allocations.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static long until_failure = -1; /* allocations that still work; negative for all */
-
-static int fails(void)
-{
-  return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-  return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-  return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-  return fails() ? NULL : __real_realloc(memory, size);
-}
 
 static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
 {
@@ -109,10 +79,9 @@ static void each_read(void)
       long allowed = 0;
       abut_status status;
       do {
-        until_failure = allowed++;
+        allocations_fail_after(allowed++);
         status = read_sample((sample_kind)kind, s[i].bytes, s[i].count);
-        int met = until_failure < 0;
-        until_failure = -1;
+        const bool met = allocations_end();
         REQUIRE(status == (met ? ABUT_ERROR_MEMORY : ABUT_SUCCESS));
       } while (status != ABUT_SUCCESS);
       free(s[i].bytes);
@@ -141,9 +110,9 @@ static void each_write(void)
   abut_status status;
   do {
     const char *npz = in_folder("a.npz"), *png = in_folder("a.png");
-    until_failure = allowed++;
+    allocations_fail_after(allowed++);
     status = write_all(npz, png);
-    until_failure = -1;
+    allocations_end();
     REQUIRE(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
     size_t whole = (access(npz, F_OK) == 0) + (access(png, F_OK) == 0);
     CHECK_EQUAL(folder_entries(), whole); /* no temporary is left */
@@ -206,9 +175,9 @@ static void each_failure(abut_status (*once)(void), const char *what, long least
   abut_status status;
   do {
     const size_t entries = folder_entries();
-    until_failure = allowed++;
+    allocations_fail_after(allowed++);
     status = once();
-    until_failure = -1;
+    allocations_end();
     require(check(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY, "%s gives %s", what,
                   abut_status_name(status)));
     CHECK_EQUAL(folder_entries(), entries);

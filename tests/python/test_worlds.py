@@ -50,6 +50,27 @@ def test_free_fall(context, tmp_path):
     np.testing.assert_allclose(got.w, [0, -2, -10, 0, 0, 0], atol=10 * close)
 
 
+def test_energy_and_momentum(context, tmp_path):
+    """Those of a body that falls; of kept states they are those that a step from there begins with."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context)
+    q, v = scene.start(), np.array([1.0, 2.0, 0, 0, 0, 2.0])
+    q[:3] = [0.5, 0, 3.0]
+    want, gravity = ("energy", "momentum", "energy_record"), [0, 0, -10.0]
+    got = scene.step(q, v, steps=6, record=2, gravity=gravity, want=want)
+    assert got.energy.shape == (2,) and got.momentum.shape == (6,) and got.energy_record.shape == (3, 2)
+    first = scene.step(q, v, gravity=gravity, want=want[:2])
+    close = 1e-5 if context.precision == "f32" else 1e-12
+    np.testing.assert_allclose(first.energy, [0.5 * 2 * 5 + 0.5 * 0.04 * 4, 2 * 10 * 3], rtol=close)
+    np.testing.assert_allclose(first.momentum, [2, 4, 0, -3 * 4, 3 * 2, 0.5 * 4 + 0.04 * 2], rtol=close)
+    for k in range(3):
+        there = scene.step(got.q_record[k], got.v_record[k], gravity=gravity, want=("energy",))
+        np.testing.assert_allclose(got.energy_record[k], there.energy, rtol=close)
+    few = scene.step(q, v, record=2, want=("energy_record",))
+    assert few.energy_record.shape == (0, 2)
+    many = scene.step(np.tile(q, (4, 1)), v, record=1, want=want)
+    assert many.energy.shape == (4, 2) and many.energy_record.shape == (4, 1, 2)
+
+
 def test_mass_and_forces(double, tmp_path):
     """The matrix is whole and symmetric, and M a = -c where nothing else acts."""
     free = {**worlds.MIXED, "links": [dict(link) for link in worlds.MIXED["links"]]}
@@ -138,6 +159,7 @@ def test_refusals(context, tmp_path):
             ({"q": q, "gravity": np.zeros((3, 3))}, "not of one batch: q"),
             ({"gravity": [0.0, 9.81]}, "gravity has shape"), ({"steps": -1}, "steps is -1"),
             ({"record": 0.5}, "record is 0.5"), ({"want": ("energies",)}, "want 'energies' is not"),
+            ({"want": ("energy_record",)}, "no state is kept"),
             ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "one of them"),
             ({"controls": np.zeros((3, 2)), "steps": 4}, r"controls has shape"),
             ({"q": np.array(["a"])}, "not numbers")]:
@@ -374,3 +396,112 @@ def test_gradients_of_worlds_that_stop_on_the_way(double):
     g = case.scene.vjp(q, v, **options, q_bar=np.ones_like(q), wrt=SLOPES)
     for slope in (g.q, g.v, g.u, g.mass_scale, g.gravity):
         assert not slope[stopped].any() and slope[~stopped].any()
+
+
+# ---- forward mode, linear models ----
+
+@pytest.mark.parametrize("name", worlds.CASES)
+def test_golden_transitions(context, name):
+    case = worlds.Case(context, name)
+    q, v, u = (case.read(array) for array in "qvu")
+    t = case.scene.transition(q, v, u, want=worlds.PARAMETERS, **case.options)
+    assert t.B.shape == (len(q), 2 * case.scene.nv, case.scene.nu)
+    found = {"A": t.A, "B": t.B, **{"P_" + key: getattr(t, key) for key in worlds.PARAMETERS}}
+    for array, matrix in found.items():
+        if array in case.expected:
+            case.check(array, matrix)
+    for file, own in {"q1": "q", "v1": "v"}.items():
+        case.check(file, getattr(t.step, own))
+    case.check_status(t.step.status)
+
+
+@pytest.mark.parametrize("name", ["cone-tree-rollout", "cone-boxes-resting", "cone-given-contacts",
+                                  "cone-actuators-rk4", "cone-status-stopped"])
+def test_tangents_and_transitions(context, name):
+    """One step's tangents are its matrices times those of the tangent space."""
+    case = worlds.Case(context, name)
+    scene, rng = case.scene, np.random.default_rng(4)
+    q, v, u = (case.read(array) for array in "qvu")
+    shapes = {"q": scene.nv, "v": scene.nv, "u": scene.nu, "mass_scale": scene.links,
+              "friction": scene.pairs, "stiffness": scene.pairs, "gravity": 3}
+    x = {key: rng.normal(size=(len(q), width)).astype(case.dtype) for key, width in shapes.items()}
+    t = scene.transition(q, v, u, want=worlds.PARAMETERS, **case.options)
+    columns = np.concatenate([t.A, t.B, *(getattr(t, key) for key in worlds.PARAMETERS)], -1)
+    wanted = np.einsum("nij,nj->ni", columns, np.concatenate(list(x.values()), -1))
+    q_tangent = np.nan_to_num(scene.map("slope_from_tangent", q, x.pop("q")))
+    got = scene.jvp(q, v, u, q_tangent=q_tangent, **case.options,
+                    **{key + "_tangent": value for key, value in x.items()})
+    np.testing.assert_array_equal(got.step.q, t.step.q)
+    assert np.isfinite(got.q).all() and np.isfinite(got.v).all() and got.q_record is None
+    moved = np.nan_to_num(scene.map("slope_to_tangent", got.step.q, got.q))
+    close = 1e-3 if context.precision == "f32" else 1e-11
+    for world, one in enumerate(np.concatenate([moved, got.v], 1)):
+        np.testing.assert_allclose(one, wanted[world], atol=close * (np.abs(wanted[world]).max() or 1))
+
+
+def test_tangents_by_numbers(double, tmp_path):
+    """Against differences of the numbers given, quaternions of any length among them; and against
+    gradients."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
+    rng = np.random.default_rng(5)
+    q, v = worlds.random_states(scene, 3)
+    q[:, 3:7] *= 1.5
+    q[:, 8:12] *= -0.7
+    given = {"q": q, "v": v, "controls": rng.normal(size=(3, 4, 2)),
+             "mass_scale": rng.uniform(0.5, 2, (3, 4)), "gravity": rng.normal(size=(3, 3))}
+    own = {name: "u" if name == "controls" else name for name in given}
+    tangents = {name: rng.normal(size=x.shape) for name, x in given.items()}
+    fields, step = ("q", "v", "q_record", "v_record"), 1e-6
+
+    def moved(sign, names):
+        return scene.step(**{name: x + sign * step * tangents[name] if name in names else x
+                             for name, x in given.items()}, record=2)
+
+    for names in (*((name,) for name in given), tuple(given)):
+        got = scene.jvp(**given, record=2, **{own[name] + "_tangent": tangents[name] for name in names})
+        for field, ahead, behind in ((f, getattr(moved(1, names), f), getattr(moved(-1, names), f)) for f in fields):
+            np.testing.assert_allclose(getattr(got, field), (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(got.step.q_record, scene.step(**given, record=2).q_record)
+    bars = {field: rng.normal(size=getattr(got, field).shape) for field in fields}
+    g = scene.vjp(**given, record=2, wrt=list(own.values()), **{field + "_bar": bar for field, bar in bars.items()})
+    np.testing.assert_allclose(
+        sum((bar * getattr(got, field)).reshape(3, -1).sum(1) for field, bar in bars.items()),
+        sum((getattr(g, own[name]) * x).reshape(3, -1).sum(1) for name, x in tangents.items()), rtol=1e-10)
+
+
+def test_tangents_of_rollouts_with_contacts(double):
+    case = worlds.Case(double, "cone-boxes-resting")
+    q, v, options = case.rollout()
+    scene, rng, step = case.scene, np.random.default_rng(6), 1e-7
+    d, dv = 1e-1 * rng.normal(size=v.shape), 1e-1 * rng.normal(size=v.shape)
+    got = scene.jvp(q, v, q_tangent=scene.map("slope_from_tangent", q, d), v_tangent=dv, record=1, **options)
+    ahead, behind = (scene.step(scene.add(q, s * d), v + s * dv, record=1, **options) for s in (step, -step))
+    for world, (one, other) in enumerate(zip(got.v_record, (ahead.v_record - behind.v_record) / (2 * step))):
+        np.testing.assert_allclose(one, other, atol=1e-4 * np.abs(other).max())
+    np.testing.assert_array_equal(got.q_record[:, -1], got.q)
+    np.testing.assert_array_equal(got.v_record[:, -1], got.v)
+
+
+def test_shapes_of_tangents(context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), context)
+    q, v = worlds.random_states(scene, 6)
+    flat = scene.jvp(q, v, v_tangent=np.ones(scene.nv), u_tangent=[1.0, 0.0], steps=3, record=2)
+    folded = scene.jvp(q.reshape(2, 3, -1), v.reshape(2, 3, -1), v_tangent=np.ones((3, scene.nv)),
+                       u_tangent=[1.0, 0.0], steps=3, record=2)
+    for field in ("q", "v", "q_record", "v_record"):
+        np.testing.assert_array_equal(getattr(folded, field).reshape(getattr(flat, field).shape), getattr(flat, field))
+    assert flat.q_record.shape == (6, 1, scene.nq) and flat.q.dtype == context.dtype
+    one = scene.transition(q[0], v[0])
+    assert one.A.shape == (22, 22) and one.B.shape == (22, 2) and one.gravity is None
+    assert scene.transition(q[:0], v[:0], want=("gravity",)).gravity.shape == (0, 22, 3)
+    assert scene.jvp(q[:0], v[:0], q_tangent=q[:0]).q.shape == (0, scene.nq)
+    still = scene.jvp(q, v, v_tangent=v, steps=0)
+    np.testing.assert_array_equal(still.v, v)
+    few = scene.jvp(q, v, v_tangent=v, record=9)
+    assert few.q_record.shape == (6, 0, scene.nq)
+    for given, text in [({}, "a tangent is needed"), ({"q_tangent": v}, "q_tangent has shape"),
+                        ({"u_tangent": np.ones((3, 2))}, "u_tangent has shape")]:
+        with pytest.raises(ValueError, match=text):
+            scene.jvp(q, v, **given)
+    with pytest.raises(ValueError, match="want 'A' is not"):
+        scene.transition(q, v, want=("A",))

@@ -82,7 +82,37 @@ def test_gradients_by_differences(double, tmp_path):
         return s.q, s.v, s.q_record, s.v_record
 
     check_grads(f, (q, v, rng.normal(size=(2, 4, 2)), rng.uniform(0.5, 2, (2, 4)), rng.normal(size=3)), 1,
-                ["rev"], atol=1e-5, rtol=1e-5)
+                ["fwd", "rev"], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["cone-tree-rollout", "cone-boxes-resting", "cone-actuators-rk4"])
+def test_tangents_equal_to_numpy(context, name):
+    case = worlds.Case(context, name)
+    q, v, u = state(case)
+    scene, rng = case.scene, np.random.default_rng(1)
+    given = {"q": q, "v": v, "u": u, "mass_scale": rng.uniform(0.5, 2, (len(q), scene.links)).astype(case.dtype),
+             "gravity": np.tile(np.array([0, 1, -5], case.dtype), (len(q), 1))}
+    if scene.pairs:
+        given.update({name: np.full((len(q), scene.pairs), 0.8, case.dtype) for name in ("friction", "stiffness")})
+    given = {name: x for name, x in given.items() if x is not None}
+    along = {name: rng.normal(size=x.shape).astype(case.dtype) for name, x in given.items()}
+    wanted = scene.jvp(**given, steps=4, record=2, **{name + "_tangent": t for name, t in along.items()})
+
+    @jax.jit
+    def forward(given, along):
+        return jax.jvp(lambda given: aj.step(scene, **given, steps=4, record=2), (given,), (along,))
+
+    made, moved = forward(given, along)
+    states = scene.step(**given, steps=4, record=2)
+    for field in ("q", "v", "q_record", "v_record"):
+        equal(getattr(made, field), getattr(states, field))
+        equal(getattr(moved, field), getattr(wanted, field))
+    assert not moved.w.any() and moved.status.dtype == jax.dtypes.float0
+    _, linear = jax.linearize(lambda given: aj.step(scene, **given, steps=4, record=2).v, given)
+    equal(linear(along), wanted.v)
+    wanted = scene.jvp(**given, gravity_tangent=along["gravity"])
+    equal(jax.jvp(lambda g: aj.step(scene, **{**given, "gravity": g}).q, (given["gravity"],),
+                  (along["gravity"],))[1], wanted.q)
 
 
 # ---- transformations ----
@@ -131,11 +161,68 @@ def test_vmap_and_jacobians(tree):
     np.testing.assert_allclose(each, jax.grad(lambda q: aj.step(scene, q, v, u).v.sum())(q), rtol=1e-12)
 
 
+def test_forward_jacobians(tree):
+    """A column each: those of reverse mode, and of the linear model."""
+    scene, (q, v, u) = tree.scene, state(tree)
+    f = lambda q, v, u: aj.step(scene, q, v, u, steps=3).v  # noqa: E731
+    given = q[0], v[0], u[0]
+    for one, other in zip(jax.jit(jax.jacfwd(f, (0, 1, 2)))(*given), jax.jacrev(f, (0, 1, 2))(*given)):
+        np.testing.assert_allclose(one, other, atol=1e-12 * np.abs(other).max())
+    B = jax.jacfwd(lambda u: aj.step(scene, q[0], v[0], u).v)(u[0])
+    np.testing.assert_allclose(B, scene.transition(q[0], v[0], u[0]).B[scene.nv:], rtol=1e-12, atol=1e-14)
+    along = jax.vmap(lambda t: jax.jvp(lambda v: f(q, v, u), (v,), (t,))[1])(np.stack([v, 2 * v]))
+    np.testing.assert_allclose(along[1], 2 * along[0], rtol=1e-12)
+
+
+def test_forward_through_a_scan(tree):
+    scene, (q, v, u) = tree.scene, tuple(x[:2] for x in state(tree))
+
+    def scanned(u):
+        def body(carry, _):
+            s = aj.step(scene, *carry[:2], u, w=carry[2])
+            return (s.q, s.v, s.w), None
+        return jax.lax.scan(body, (q, v, jnp.zeros_like(v)), None, 5)[0][0]
+
+    t = np.ones_like(u)
+    got = jax.jit(lambda u: jax.jvp(scanned, (u,), (t,))[1])(u)
+    wanted = scene.jvp(q, v, u, u_tangent=t, steps=5).q
+    np.testing.assert_allclose(got, wanted, atol=1e-12 * np.abs(wanted).max())
+
+
+def test_linear_in_tangents(tree):
+    """Derivatives are differentiable by what they are linear in, both ways."""
+    scene, (q, v, u) = tree.scene, state(tree)
+    f = lambda u: aj.step(scene, q, v, u, steps=2).v  # noqa: E731
+    t, bar = np.random.default_rng(1).normal(size=u.shape), np.random.default_rng(2).normal(size=v.shape)
+    push = lambda t: jax.jvp(f, (u,), (t,))[1]  # noqa: E731
+    pull = lambda bar: jax.vjp(f, u)[1](bar)[0]  # noqa: E731
+    moved, slope = push(t), pull(bar)
+    np.testing.assert_allclose((moved * bar).sum(1), (slope * t).sum(1), rtol=1e-10)
+    equal(jax.jvp(push, (u,), (t,))[1], moved)
+    equal(jax.vjp(push, u)[1](bar)[0], slope)
+    equal(jax.jvp(pull, (v,), (bar,))[1], slope)
+    equal(jax.vjp(pull, v)[1](t)[0], moved)
+    equal(jax.linear_transpose(jax.linearize(f, u)[1], u)(bar)[0], slope)
+
+
+def test_states_that_nothing_keeps(tree):
+    """record beyond steps."""
+    scene, (q, v, u) = tree.scene, state(tree)
+    f = lambda v: aj.step(scene, q, v, u, record=5)  # noqa: E731
+    assert f(v).q_record.shape == (3, 0, scene.nq)
+    slope = jax.grad(lambda v: f(v).v.sum() + f(v).q_record.sum())(v)
+    equal(slope, scene.vjp(q, v, u, v_bar=np.ones_like(v), wrt=("v",)).v)
+    equal(jax.jvp(f, (v,), (v,))[1].v, scene.jvp(q, v, u, v_tangent=v).v)
+
+
 def test_only_what_is_used(tree):
     """A loss on v alone asks for no w, no status, and for no gradient but by u."""
     scene, (q, v, u) = tree.scene, state(tree)
     text = str(jax.jit(jax.grad(lambda u: aj.step(scene, q, v, u, record=1).v.sum())).lower(u).as_text())
     assert text.count("abut_worlds") == 2 and f"wrt = {1 << _jax_worlds.SLOPES.index('u')} " in text
+    text = str(jax.jit(lambda u: jax.jvp(lambda u: aj.step(scene, q, v, u, record=1).v, (u,), (u,))[1]).lower(
+        u).as_text())
+    assert "want = 2 " in text and "along = 4 " in text
 
 
 def test_through_the_host(tree, monkeypatch):
@@ -151,6 +238,10 @@ def test_through_the_host(tree, monkeypatch):
     wanted = scene.vjp(q, v, u, steps=3, record=1, v_bar=bar)
     equal(g[0], wanted.q)
     equal(g[1], wanted.u)
+    moved = _jax_worlds._by_callback("jvp", q, v, u, made[0], made[4], q, u, along=5, want=1 | 32, **params)
+    wanted = scene.jvp(q, v, u, steps=3, record=1, q_tangent=q, u_tangent=u)
+    equal(moved[0], wanted.q)
+    equal(moved[1], wanted.v_record)
 
 
 # ---- refusals and lives ----
@@ -163,10 +254,10 @@ def test_refusals(tree, contexts):
                         ({"q": jnp.asarray(q, jnp.float32)}, "q is float32")]:
         with pytest.raises(ValueError, match=text):
             aj.step(scene, **{"q": q, "v": v, "u": u, **given})
-    with pytest.raises(NotImplementedError, match="forward mode"):
-        jax.jvp(lambda v: aj.step(scene, q, v, u).v, (v,), (v,))
-    with pytest.raises(NotImplementedError, match="no second ones"):
-        jax.jacrev(jax.grad(lambda v: aj.step(scene, q, v, u).v.sum()))(v)
+    for twice in (jax.jacrev, jax.jacfwd):
+        for once in (jax.jacrev, jax.jacfwd):
+            with pytest.raises(NotImplementedError, match="no second ones"):
+                twice(once(lambda v: aj.step(scene, q[0], v, u[0]).v.sum()))(v[0])
 
 
 def test_closed_scenes(tree):

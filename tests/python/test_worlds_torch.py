@@ -68,7 +68,7 @@ def test_gradcheck(double, tmp_path):
         s = at.rollout(scene, q, v, controls, record=2, mass_scale=mass_scale, gravity=gravity)
         return s.q, s.v, s.q_record, s.v_record
 
-    assert torch.autograd.gradcheck(f, given, atol=1e-6)
+    assert torch.autograd.gradcheck(f, given, atol=1e-6, check_forward_ad=True)
 
 
 def test_steps_are_a_rollout(tree):
@@ -101,6 +101,43 @@ def test_torch_func(tree):
     equal(mapped[1], scene.step(q, v, u, gravity=np.zeros(3)).v)
 
 
+@pytest.mark.parametrize("name", ["cone-tree-rollout", "cone-boxes-resting", "cone-actuators-rk4"])
+def test_forward_mode(context, name):
+    case = worlds.Case(context, name)
+    scene, rng = case.scene, np.random.default_rng(1)
+    given = {"q": case.read("q"), "v": case.read("v"), "u": case.read("u")}
+    given = {key: x for key, x in given.items() if x is not None}
+    given["gravity"] = np.tile(np.array([0, 1, -5], case.dtype), (len(given["q"]), 1))
+    along = {key: rng.normal(size=x.shape).astype(case.dtype) for key, x in given.items()}
+    wanted = scene.jvp(**given, steps=4, record=2, **{key + "_tangent": x for key, x in along.items()})
+
+    def f(*t):
+        s = at.step(scene, **dict(zip(given, t)), steps=4, record=2)
+        return s.q, s.v, s.q_record, s.v_record
+
+    primals, tangents = tensors(*given.values()), tensors(*along.values())
+    _, moved = torch.func.jvp(f, primals, tangents)
+    for got, field in zip(moved, ("q", "v", "q_record", "v_record")):
+        equal(got, getattr(wanted, field))
+    with torch.autograd.forward_ad.dual_level():
+        s = f(*(torch.autograd.forward_ad.make_dual(*both) for both in zip(primals, tangents)))
+        equal(torch.autograd.forward_ad.unpack_dual(s[0]).tangent, wanted.q)
+
+
+def test_forward_jacobians(tree):
+    scene, (q, v, u) = tree.scene, state(tree)
+    f = lambda q, v, u: at.step(scene, q, v, u, steps=3).v  # noqa: E731
+    given = q[0], v[0], u[0]
+    for one, other in zip(torch.func.jacfwd(f, (0, 1, 2))(*given), torch.func.jacrev(f, (0, 1, 2))(*given)):
+        np.testing.assert_allclose(one, other, atol=1e-12 * float(other.abs().max()))
+    each = torch.func.vmap(torch.func.jacfwd(lambda u, q, v: at.step(scene, q, v, u).v))(u, q, v)
+    B = scene.transition(*(t.numpy() for t in (q, v, u))).B[:, scene.nv:]
+    np.testing.assert_allclose(each, B, rtol=1e-12, atol=1e-12 * np.abs(B).max())
+    # The last acceleration counts as constant.
+    s, moved = torch.func.jvp(lambda w: at.step(scene, q, v, u, w=w)[:2], (torch.zeros_like(v),), (v,))
+    assert not any(t.any() for t in moved)
+
+
 def test_compile(tree):
     scene, (q, v, u) = tree.scene, state(tree)
     f = lambda v: 2 * at.step(scene, q, v, u).v + 1  # noqa: E731
@@ -122,3 +159,8 @@ def test_refusals(tree):
     (slope,) = torch.autograd.grad(at.step(scene, q, v, u).v.square().sum(), v, create_graph=True)
     with pytest.raises(NotImplementedError, match="no second ones"):
         slope.sum().backward()
+    f = lambda v: at.step(scene, q, v, u).v.square().sum()  # noqa: E731
+    for one in (torch.func.grad, torch.func.jacfwd):
+        for other in (torch.func.grad, torch.func.jacfwd):
+            with pytest.raises(NotImplementedError, match="no second ones"):
+                one(lambda v: other(f)(v).sum())(v.detach())

@@ -9,8 +9,9 @@ import abut
 FOLDER = conftest.ROOT / "tests" / "golden-dynamics"
 CASES = sorted(p.name for p in FOLDER.glob("cone-*"))
 NAMES = {"M": "mass", "bias": "bias", "qacc_smooth": "smooth", "qacc": "acceleration",
-         "constraint": "constraint", "q1": "q", "v1": "v"}  # the files' names of a Step's arrays
-CLASSES = {"M": 0, "bias": 0, "qacc": 1, "qacc_smooth": 1, "constraint": 1, "q1": 2, "v1": 2,
+         "constraint": "constraint",
+         "energy": "energy", "momentum": "momentum", "q1": "q", "v1": "v"}  # the files' names of a Step's arrays
+CLASSES = {"M": 0, "bias": 0, "energy": 0, "momentum": 0, "qacc": 1, "qacc_smooth": 1, "constraint": 1, "q1": 2, "v1": 2,
            "rollout_q": 4, "rollout_v": 4}
 # docs/dynamics.md, section 13, by precision and by whether there is a manifold; it states rollouts
 # with manifolds only, and others are held to the same.

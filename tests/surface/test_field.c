@@ -1,49 +1,13 @@
 /* Fields of meshes: errors against closed forms, thin parts, reports, the same bits each time,
  * and every allocation failing once. */
 #include "surface/shapes.h"
+#include "support/allocations.h"
 #include "support/check.h"
 #include <abut/field.h>
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-#define ALL_WORK (1L << 60)
-
-static atomic_long until_failure = ALL_WORK; /* allocations that still work */
-static atomic_int failures;
-
-static bool fails(void)
-{
-  if (atomic_fetch_sub(&until_failure, 1) != 0) {
-    return false;
-  }
-  atomic_store(&failures, 1);
-  return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-  return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-  return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-  return fails() ? NULL : __real_realloc(memory, size);
-}
 
 static abut_field made(shape *s, const abut_field_options *given)
 {
@@ -327,11 +291,9 @@ static void each_allocation(void)
   long allowed = 0;
   do {
     abut_field f;
-    atomic_store(&failures, 0);
-    atomic_store(&until_failure, allowed++);
+    allocations_fail_after(allowed++);
     status = abut_make_field(&mesh, &o, &f);
-    atomic_store(&until_failure, ALL_WORK);
-    const abut_status wanted = atomic_load(&failures) ? ABUT_ERROR_MEMORY : ABUT_SUCCESS;
+    const abut_status wanted = allocations_end() ? ABUT_ERROR_MEMORY : ABUT_SUCCESS;
     REQUIRE(status == wanted);
     abut_free_field(&f);
   } while (status != ABUT_SUCCESS);

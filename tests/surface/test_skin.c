@@ -2,6 +2,7 @@
  * ABUT_SHARED names the folder that holds them. The linker sends the library's calls of malloc and
  * its kin here, so that each can fail once, and what is not freed is counted. */
 #include "io/mesh.h"
+#include "support/allocations.h"
 #include "support/check.h"
 #include "surface/measure.h"
 #include "surface/shapes.h"
@@ -269,50 +270,6 @@ static void spindles(void)
 
 /* ---- memory ---- */
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __wrap_free(void *memory);
-
-static long until_failure = -1; /* allocations that still work; negative for all */
-static long held;               /* that are not freed */
-
-static int fails(void)
-{
-  return until_failure >= 0 && until_failure-- == 0;
-}
-
-static void *hold(void *memory)
-{
-  held += memory != NULL;
-  return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-  return fails() ? NULL : hold(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-  return fails() ? NULL : hold(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-  return fails() ? NULL : memory ? __real_realloc(memory, size) : hold(__real_realloc(NULL, size));
-}
-
-void __wrap_free(void *memory)
-{
-  held -= memory != NULL;
-  __real_free(memory);
-}
-
 static void each_allocation_fails(void)
 {
   static const size_t wanted[] = {UINT32_MAX, 100, 2000};
@@ -324,14 +281,13 @@ static void each_allocation_fails(void)
     abut_status status;
     do {
       skin k;
-      const long before = held;
-      until_failure = allowed++;
+      const long before = allocations_held();
+      allocations_fail_after(allowed++);
       status = skin_create(&s, wanted[i], &k);
-      const int met = until_failure < 0;
-      until_failure = -1;
+      const bool met = allocations_end();
       REQUIRE(status == (met ? ABUT_ERROR_MEMORY : ABUT_SUCCESS));
       skin_free(&k);
-      CHECK_EQUAL(held, before);
+      CHECK_EQUAL(allocations_held(), before);
     } while (status != ABUT_SUCCESS);
     CHECK(allowed > 15);
   }

@@ -1,8 +1,8 @@
 /* Bodies by words: meshes that are closed and outward, fields that agree with them and with the
- * distance, and bodies of a scene together. The linker sends the library's calls of malloc, calloc
- * and realloc here, of which each fails once. */
+ * distance, and bodies of a scene together; each allocation fails once. */
 #include "io/scene_file.h"
 #include "support.h"
+#include "support/allocations.h"
 #include "world/bodies.h"
 #include "world/body_words.h"
 #include "world/constants.h"
@@ -13,35 +13,6 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static long until_failure = -1; /* allocations that still work; negative for all */
-
-static int fails(void)
-{
-  return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-  return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-  return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-  return fails() ? NULL : __real_realloc(memory, size);
-}
 
 static abut_context context;
 
@@ -320,9 +291,9 @@ static void each_allocation(void)
   abut_status status;
   read_scene(&s);
   do {
-    until_failure = allowed++;
+    allocations_fail_after(allowed++);
     status = load_once(&s);
-    until_failure = -1;
+    allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 50);
@@ -337,9 +308,9 @@ static void each_allocation_of_grids(void)
   do {
     arena memory = {0};
     abut_body_def def;
-    until_failure = allowed++;
+    allocations_fail_after(allowed++);
     status = body_word_make(SHAPE_CAPSULE, size, &memory, &def);
-    until_failure = -1;
+    allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     arena_free(&memory);
   } while (status != ABUT_SUCCESS);

@@ -40,7 +40,7 @@ static bool give_contacts(const golden_case *c, abut_given_contacts *g)
 }
 
 /* Steps from the same start, each of which is kept, where the case has them. */
-static void roll(const golden_case *c, abut_scene scene, abut_worlds w, answers *out)
+static void roll(const golden_case *c, abut_scene scene, const abut_worlds *inputs, answers *out)
 {
   for (size_t i = 0; i < c->expected.count; ++i) {
     const abut_array *a = &c->expected.arrays[i];
@@ -48,20 +48,12 @@ static void roll(const golden_case *c, abut_scene scene, abut_worlds w, answers 
       continue;
     }
     void *controls = golden_input(c, "u_rollout", NULL);
-    abut_worlds all = abut_default_worlds();
+    abut_worlds all = *inputs;
     all.count = a->shape[0];
     all.steps = a->shape[1];
     all.record = 1;
-    all.q = w.q;
-    all.v = w.v;
-    all.w = w.w;
-    all.u = controls ? controls : w.u;
+    all.u = controls ? controls : inputs->u;
     all.controls = controls != NULL;
-    all.mass_scale = w.mass_scale;
-    all.friction = w.friction;
-    all.stiffness = w.stiffness;
-    all.gravity = w.gravity;
-    all.contacts = w.contacts;
     all.q_record = answers_put(out, "rollout_q", NULL);
     all.v_record = answers_put(out, "rollout_v", NULL);
     CHECK_OK(abut_step_worlds(scene, &all));
@@ -71,24 +63,14 @@ static void roll(const golden_case *c, abut_scene scene, abut_worlds w, answers 
 
 /* Gradients of one step, of cotangents of the state and of the acceleration; then of a rollout, also
  * with all states kept. */
-static void differentiate(const golden_case *c, abut_scene scene, const abut_worlds *w, size_t nv,
-                          answers *out)
+static void differentiate(const golden_case *c, abut_scene scene, const abut_worlds *inputs,
+                          size_t nv, answers *out)
 {
   const size_t size = real_size(c->precision);
-  abut_worlds one = abut_default_worlds();
-  one.count = w->count;
-  one.q = w->q;
-  one.v = w->v;
-  one.w = w->w;
-  one.u = w->u;
-  one.mass_scale = w->mass_scale;
-  one.friction = w->friction;
-  one.stiffness = w->stiffness;
-  one.gravity = w->gravity;
-  one.contacts = w->contacts;
+  abut_worlds one = *inputs;
   void *cotangent = golden_input(c, "cotangent", NULL);
   void *both = answers_put(out, "vjp_state", NULL);
-  char *q = calloc(w->count * nv, size), *v = calloc(w->count * nv, size);
+  char *q = calloc(one.count * nv, size), *v = calloc(one.count * nv, size);
   REQUIRE(q && v);
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = cotangent;
@@ -100,7 +82,7 @@ static void differentiate(const golden_case *c, abut_scene scene, const abut_wor
   g.stiffness = answers_put(out, "vjp_stiffness", NULL);
   g.gravity = answers_put(out, "vjp_gravity", NULL);
   CHECK_OK(abut_vjp_worlds(scene, &one, &g));
-  for (size_t i = 0; both && i < w->count; ++i) {
+  for (size_t i = 0; both && i < one.count; ++i) {
     memcpy((char *)both + 2 * i * nv * size, q + i * nv * size, nv * size);
     memcpy((char *)both + (2 * i + 1) * nv * size, v + i * nv * size, nv * size);
   }
@@ -127,7 +109,7 @@ static void linearize(const golden_case *c, abut_scene scene, const abut_worlds 
   const size_t size = real_size(c->precision), nv = info->nv, nu = info->nu, count = w->count;
   abut_worlds one = *w;
   one.mass = one.bias = one.smooth = one.acceleration = one.constraint = NULL;
-  one.q_next = one.v_next = NULL;
+  one.q_next = one.v_next = one.energy = one.momentum = NULL;
   one.status = NULL;
   abut_worlds_transition t = abut_default_worlds_transition();
   t.A = answers_put(out, "A", NULL);
@@ -185,8 +167,8 @@ static void linearize(const golden_case *c, abut_scene scene, const abut_worlds 
   free(cotangent);
 }
 
-static void differentiate_roll(const golden_case *c, abut_scene scene, abut_worlds w, size_t nv,
-                               answers *out)
+static void differentiate_roll(const golden_case *c, abut_scene scene, const abut_worlds *inputs,
+                               size_t nv, answers *out)
 {
   const size_t size = real_size(c->precision);
   void *cotangent = golden_input(c, "cotangent_rollout", NULL);
@@ -196,19 +178,11 @@ static void differentiate_roll(const golden_case *c, abut_scene scene, abut_worl
     if (strcmp(a->name, "rollout_q")) {
       continue;
     }
-    abut_worlds all = abut_default_worlds();
+    abut_worlds all = *inputs;
     all.count = a->shape[0];
     all.steps = a->shape[1];
-    all.q = w.q;
-    all.v = w.v;
-    all.w = w.w;
-    all.u = controls ? controls : w.u;
+    all.u = controls ? controls : inputs->u;
     all.controls = controls != NULL;
-    all.mass_scale = w.mass_scale;
-    all.friction = w.friction;
-    all.stiffness = w.stiffness;
-    all.gravity = w.gravity;
-    all.contacts = w.contacts;
     abut_worlds_gradients g = abut_default_worlds_gradients();
     g.state = cotangent;
     g.q = answers_put(out, "rollout_grad_q", NULL);
@@ -259,11 +233,14 @@ static bool solve(const golden_case *c, answers *out, void *data)
   w.stiffness = golden_input(c, "par_stiffness", NULL);
   w.gravity = golden_input(c, "par_gravity", NULL);
   w.contacts = c->given && give_contacts(c, &given) ? &given : NULL;
+  const abut_worlds inputs_alone = w;
   w.mass = answers_put(out, "M", NULL);
   w.bias = answers_put(out, "bias", NULL);
   w.smooth = answers_put(out, "qacc_smooth", NULL);
   w.acceleration = answers_put(out, "qacc", NULL);
   w.constraint = answers_put(out, "constraint", NULL);
+  w.energy = answers_put(out, "energy", NULL);
+  w.momentum = answers_put(out, "momentum", NULL);
   w.q_next = answers_put(out, "q1", NULL);
   w.v_next = answers_put(out, "v1", NULL);
   w.status = answers_put(out, "status", NULL);
@@ -271,10 +248,10 @@ static bool solve(const golden_case *c, answers *out, void *data)
   if (w.mass) {
     mirror(w.mass, c->precision, c->worlds, info.nv);
   }
-  roll(c, scene, w, out);
-  differentiate(c, scene, &w, info.nv, out);
-  linearize(c, scene, &w, &info, out);
-  differentiate_roll(c, scene, w, info.nv, out);
+  roll(c, scene, &inputs_alone, out);
+  differentiate(c, scene, &inputs_alone, info.nv, out);
+  linearize(c, scene, &inputs_alone, &info, out);
+  differentiate_roll(c, scene, &inputs_alone, info.nv, out);
   CHECK_OK(abut_destroy_scene(scene));
   const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,
                                 w.friction, w.stiffness, w.gravity, given.owner, given.opposing,
@@ -409,6 +386,23 @@ static void check_splits(const trial *t, const char *root)
   free(kept);
 }
 
+/* What fails in the midst of a scene is told, and what was made before is gone without a word. */
+static void check_cause(const trial *t)
+{
+  static const char text[] =
+    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"sphere\": 1}]},"
+    " {\"bodies\": [{\"plane\": [5, 5]}, {\"plane\": [5, 5]}, {\"file\": \"missing.body.json\"}]}]}";
+  char path[64];
+  abut_scene scene;
+  snprintf(path, sizeof path, "cause-%d.scene.json", (int)t->precision);
+  FILE *file = fopen(path, "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  CHECK(abut_load_scene(t->run.context, path, &scene) == ABUT_ERROR_READ);
+  check(strstr(abut_last_error(), "missing.body.json") != NULL, "the cause is `%s`",
+        abut_last_error());
+  CHECK(remove(path) == 0);
+}
+
 static void check_refusals(const trial *t, const char *root)
 {
   char path[1024];
@@ -473,6 +467,7 @@ static void check_all(trial *t, const char *root)
 {
   CHECK(golden_each(root, visit, t) > 0);
   check_splits(t, root);
+  check_cause(t);
   check_refusals(t, root);
 }
 

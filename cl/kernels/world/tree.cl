@@ -58,3 +58,63 @@ KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch,
   row_put(&b, poses, 7, 3, q.w);
   row_put3(&b, poses, 7, 4, q.v);
 }
+
+// ---- energy and momentum ----
+
+// Stretched springs.
+static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, GLOBAL const real *q)
+{
+  num sum = n_lit(R(0.0));
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
+    const real stiffness = own[LINK_STIFFNESS];
+    if (stiffness != R(0.0) && l.type == JOINT_IS_BALL) {
+      const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
+      sum = n_smad(FN(dot3)(s, s), R(0.5) * stiffness, sum);
+    } else if (stiffness != R(0.0)) {
+      const num s = n_shift(row_get(b, q, n->nq, l.q), -own[LINK_REST]);
+      sum = n_smad(n_mul(s, s), R(0.5) * stiffness, sum);
+    }
+  }
+  return sum;
+}
+
+// Kinetic and potential energy, momentum, angular momentum about the world's origin, of each world.
+KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *parameters,
+                         int shared, int count, GLOBAL real *scratch, GLOBAL real *out)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first > b.last) {
+    return;
+  }
+  tree_move(&b, n, ints, reals, q, v);
+  const vec gravity = gravity_of(&b, n, parameters, shared);
+  num kinetic = n_lit(R(0.0)), potential = spring_energy(&b, n, ints, reals, q);
+  vec linear = lit3(R(0.0), R(0.0), R(0.0)), angular = linear;
+  for (int i = 0; i < n->links; ++i) {
+    const link_mass m = mass_of(&b, n, reals, i);
+    const num scale = parameter_get(&b, parameters, PARAMETERS(n->links, n->pairs), i, shared);
+    const num mass = n_mul(m.mass, scale);
+    const vec w = block_get3(&b, n->at_velocity + 6 * i);
+    const vec u = FN(add3)(block_get3(&b, n->at_velocity + 6 * i + 3), FN(cross3)(w, m.com));
+    const vec spin = FN(scale3)(FN(inertia_times)(m.diagonal, m.products, w), scale);
+    const vec at = FN(add3)(block_get3(&b, n->at_origin + 3 * i), m.com);
+    const vec push = FN(scale3)(u, mass);
+    kinetic = n_smad(n_add(FN(dot3)(push, u), FN(dot3)(spin, w)), R(0.5), kinetic);
+    potential = n_sub(potential, n_mul(mass, FN(dot3)(gravity, at)));
+    linear = FN(add3)(linear, push);
+    angular = FN(add3)(angular, FN(add3)(FN(cross3)(at, push), spin));
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    const num rate = row_get(&b, v, n->nv, k);
+    kinetic = n_smad(n_mul(rate, rate),
+                     R(0.5) * reals[n->at_dof_reals + DOF_REALS * k + DOF_ARMATURE], kinetic);
+  }
+  row_put(&b, out, ENERGY_REALS, 0, kinetic);
+  row_put(&b, out, ENERGY_REALS, 1, potential);
+  row_put3(&b, out, ENERGY_REALS, 2, linear);
+  row_put3(&b, out, ENERGY_REALS, 5, angular);
+}

@@ -1,0 +1,190 @@
+#include "bench.h"
+
+#include "json_text.h"
+#include "worlds.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WORLDS_STEP, WORLDS_WHATS };
+
+static const char *const names[WORLDS_WHATS] = {"step"};
+static const char *const precisions[] = {"f32", "f64"};
+static const char ending[] = "scene.json";
+
+#define STEPS_MOST 100000
+
+typedef struct plan {
+  const options *o;
+  size_t batch[LIST_ROOM], what[LIST_ROOM], precision[LIST_ROOM];
+  size_t batches, whats, precisions, steps;
+  json_t *list; /* NULL: print a table */
+} plan;
+
+/* A scene on the devices of one precision. */
+typedef struct stage {
+  scene scene;
+  abut_scene links;
+  abut_scene_info info;
+} stage;
+
+/* What is called, and with which arrays of the caller's. */
+typedef struct step_calls {
+  abut_scene links;
+  abut_worlds worlds;
+} step_calls;
+
+bool is_scene_file(const char *path)
+{
+  const size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+static exit_code step(void *user, size_t i)
+{
+  const step_calls *c = user;
+  abut_worlds w = c->worlds;
+  (void)i; /* there is but one kind */
+  CLI_TRY(report_status(abut_step_worlds(c->links, &w)));
+  return report_failures(w.failures);
+}
+
+/* From q and v to the next ones, all in the caller's memory; each call from the same. */
+static exit_code time_batch(const plan *p, const stage *s, size_t batch, bench_result *out)
+{
+  const size_t real = real_bytes(s->scene.precision);
+  void *q = NULL, *v = NULL, *q_next = NULL, *v_next = NULL;
+  uint32_t *status = calloc(batch, sizeof *status);
+  step_calls c = {s->links, abut_default_worlds()};
+  exit_code code = EXIT_GOOD;
+  CLI_TRY_DONE(repeat_states(&s->scene, p->o, s->links, &s->info, batch, &q, &v));
+  q_next = calloc(batch * s->info.nq + 1, real); /* as many as q and v have */
+  v_next = calloc(batch * s->info.nv + 1, real);
+  CLI_TRY_DONE(q_next && v_next && status ? EXIT_GOOD
+                                          : report(EXIT_RUN, "no memory for %zu worlds", batch));
+  c.worlds.count = batch;
+  c.worlds.steps = p->steps;
+  c.worlds.q = q;
+  c.worlds.v = v;
+  c.worlds.q_next = q_next;
+  c.worlds.v_next = v_next;
+  c.worlds.status = status;
+  CLI_TRY_DONE(time_rounds(step, &c, p->whats, p->whats, out));
+  warn_worlds(status, batch);
+done:
+  free(q);
+  free(v);
+  free(q_next);
+  free(v_next);
+  free(status);
+  return code;
+}
+
+static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
+{
+  json_t *entry =
+    json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
+              json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
+              "what", names[what], "batch",
+              (json_int_t)batch, "steps", (json_int_t)p->steps, "contacts",
+              (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
+              "steps_per_s", (double)batch * (double)p->steps / r.median);
+  return entry && json_array_append_new(p->list, entry) == 0
+           ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
+}
+
+static void print_title(const stage *s)
+{
+  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s\n", s->scene.devices,
+         s->scene.device.platform, precision_name(s->scene.precision), "what", "batch", "steps",
+         "contacts", "median [s]", "least [s]", "steps/s");
+  fflush(stdout);
+}
+
+static void print_result(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
+{
+  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f\n", names[what], batch, p->steps,
+         s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median);
+  fflush(stdout);
+}
+
+static exit_code run_batch(const plan *p, const stage *s, size_t batch)
+{
+  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0, 0.0, 0.0}};
+  progress shown = progress_begin(p->o, "");
+  progress_say(&shown, "%zu worlds", batch);
+  const exit_code code = time_batch(p, s, batch, results);
+  progress_end(&shown);
+  CLI_TRY(code);
+  for (size_t i = 0; i < p->whats; ++i) {
+    if (p->list) {
+      CLI_TRY(add_json(p, s, p->what[i], batch, results[i]));
+    } else {
+      print_result(p, s, p->what[i], batch, results[i]);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code run_precision(const plan *p, stage *s, abut_precision precision)
+{
+  CLI_TRY(scene_open(&s->scene, p->o, precision));
+  CLI_TRY(load_scene(&s->scene, p->o, &s->links, &s->info));
+  if (!p->list) {
+    print_title(s);
+  }
+  for (size_t i = 0; i < p->batches; ++i) {
+    CLI_TRY(run_batch(p, s, p->batch[i]));
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code read_plan(plan *p, const options *o)
+{
+  static const option_id of_pairs[] = {OPTION_APART, OPTION_POSES, OPTION_VARIANT, OPTION_SMOOTHING,
+                                       OPTION_SHOW_SMOOTHING};
+  *p = (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1,
+              .steps = 1};
+  for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; ++i) {
+    if (o->value[of_pairs[i]]) {
+      return usage_error(o->command, "%s is of two bodies, not of a scene",
+                         option_name(of_pairs[i]));
+    }
+  }
+  CLI_TRY(option_whole(o, OPTION_STEPS, 1, STEPS_MOST, &p->steps));
+  CLI_TRY(option_whole_list(o, OPTION_BATCH, p->batch, &p->batches));
+  CLI_TRY(option_word_list(o, OPTION_WHAT, names, WORLDS_WHATS, p->what, &p->whats));
+  CLI_TRY(option_word_list(o, OPTION_PRECISION, precisions, 2, p->precision, &p->precisions));
+  return check_inputs(o);
+}
+
+static exit_code write_json(const plan *p)
+{
+  if (p->list && json_dumpf(p->list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) != 0) {
+    return report(EXIT_RUN, "the results cannot be written");
+  }
+  if (p->list) {
+    putchar('\n');
+  }
+  return EXIT_GOOD;
+}
+
+exit_code bench_worlds(const options *o)
+{
+  plan p;
+  exit_code code = EXIT_GOOD;
+  CLI_TRY(read_plan(&p, o));
+  if (o->value[OPTION_JSON]) {
+    p.list = json_array();
+    CLI_TRY(p.list ? EXIT_GOOD : report(EXIT_RUN, "no memory for results"));
+  }
+  for (size_t i = 0; code == EXIT_GOOD && i < p.precisions; ++i) {
+    stage s = {0};
+    code = run_precision(&p, &s, (abut_precision)p.precision[i]);
+    scene_close(&s.scene);
+  }
+  code = code == EXIT_GOOD ? write_json(&p) : code;
+  json_decref(p.list);
+  return code;
+}

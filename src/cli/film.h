@@ -1,0 +1,42 @@
+/* Pictures of a simulated world, and where they go. */
+#ifndef ABUT_CLI_FILM_H
+#define ABUT_CLI_FILM_H
+
+#include "inputs.h"
+#include "video.h"
+
+#define VIEWS_MOST 16
+
+typedef enum film_kind { FILM_VIDEO, FILM_FOLDER, FILM_SHEET } film_kind;
+
+typedef struct film {
+  const options *o;
+  film_kind kind;
+  abut_view views[VIEWS_MOST]; /* side by side in each picture */
+  size_t view_count, columns;
+  uint32_t width, height; /* of a picture with all its views */
+  size_t world, frames;   /* frames: of a sheet */
+  double rate;
+  scene scene; /* its context alone */
+  abut_scene links;
+  abut_scene_info info;
+  inputs file;
+  size_t rows;        /* kept states */
+  double *q, *framed; /* (rows, nq), (framed_count, nq) of the world */
+  const void *time;   /* (rows) */
+  size_t framed_count;
+  uint8_t *view_rgb, *rgb; /* of one view; (height, width, 3) */
+  uint8_t *sheet;
+  video video;
+  size_t drawn; /* pictures */
+} film;
+
+/* The output's kind, by its name. */
+film_kind kind_of_film(const char *path);
+/* What a name of that kind must be before anything is drawn. */
+exit_code check_film_output(const film *f);
+
+/* Draws and writes all pictures. */
+exit_code film_make(film *f);
+
+#endif

@@ -1,0 +1,237 @@
+#include "worlds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS_MOST ((size_t)1 << 40)
+#define WORLDS_MOST ((size_t)1 << 31)
+#define NAMED 5 /* worlds of a warning */
+
+exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out)
+{
+  size_t count = 0;
+  const size_t bytes = real_bytes(w->scene.precision);
+  *out = multiply(a, b, c, &count) ? calloc(count ? count : 1, bytes) : NULL;
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu x %zu x %zu numbers", a, b, c);
+}
+
+exit_code worlds_check(worlds *w, const options *o)
+{
+  abut_precision precision;
+  *w = (worlds){.o = o, .count = 1};
+  CLI_TRY(need_operands(o, 1, "a scene"));
+  CLI_TRY(need_option(o, OPTION_STEPS));
+  CLI_TRY(need_option(o, OPTION_OUTPUT));
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(option_whole(o, OPTION_STEPS, 0, STEPS_MOST, &w->steps));
+  CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
+  if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
+    return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
+  }
+  CLI_TRY(check_inputs(o));
+  CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
+  return check_own_output(o);
+}
+
+/* ---- where worlds begin ---- */
+
+/* What files of states may hold: of its own, and what an earlier output has beside. */
+static const char *const known_states[] = {
+  "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "time", "energy", "status",
+  "contact_count", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
+#define KNOWN (sizeof known_states / sizeof *known_states)
+
+/* A name that is misspelt would be lost without a word. */
+static void warn_names(const inputs *f)
+{
+  for (size_t i = 0; i < f->npz.count; ++i) {
+    size_t k = 0;
+    while (k < KNOWN && strcmp(f->npz.arrays[i].name, known_states[k]) != 0) {
+      ++k;
+    }
+    if (k == KNOWN) {
+      warn("%s: array '%s' is nothing that worlds have; it is left out", f->path,
+           f->npz.arrays[i].name);
+    }
+  }
+}
+
+/* Of (rows, worlds, width) the last row, of (worlds, width) all. */
+static exit_code take_state(worlds *w, const char *name, size_t width, const void **out)
+{
+  inputs *f = &w->states;
+  const abut_array *a = inputs_find(f, name);
+  const bool rows = a && a->dimensions == 3 && a->shape[0] > 0;
+  const size_t shape[3] = {rows ? a->shape[0] : w->count, rows ? w->count : width, width};
+  char what[96];
+  snprintf(what, sizeof what, "%zu worlds of %s, whose %s has %zu numbers", w->count,
+           "the scene", name, width);
+  CLI_TRY(inputs_numbers(f, name, rows ? 3 : 2, shape, what, w->scene.precision, out));
+  if (rows) {
+    const size_t before = (shape[0] - 1) * w->count * width * real_bytes(w->scene.precision);
+    *out = (const char *)*out + before;
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code take_parameters(worlds *w)
+{
+  const struct {
+    const char *name, *of;
+    size_t width;
+    const void **to;
+  } all[] = {{"mass_scale", "one a link", w->info.links, &w->mass_scale},
+             {"friction", "one a pair", w->info.pairs, &w->friction},
+             {"stiffness", "one a pair", w->info.pairs, &w->stiffness},
+             {"gravity", "x, y, z", 3, &w->gravity}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    const size_t shape[2] = {w->count, all[i].width};
+    CLI_TRY(inputs_numbers(&w->states, all[i].name, 2, shape, all[i].of, w->scene.precision,
+                           all[i].to));
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code start_at_rest(worlds *w, void **out)
+{
+  CLI_TRY(worlds_reals(w, w->count, w->info.nv, 1, &w->start_v));
+  *out = w->start_v;
+  return EXIT_GOOD;
+}
+
+static exit_code read_states(worlds *w)
+{
+  inputs *f = &w->states;
+  CLI_TRY(inputs_open(f, w->o->value[OPTION_STATES]));
+  const abut_array *q = inputs_find(f, "q");
+  if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
+    return report(EXIT_INPUT, "%s: %s", f->path, q ? "array 'q': shape neither (worlds, nq) nor "
+                                                     "(states, worlds, nq)"
+                                                   : "holds no q, where worlds begin");
+  }
+  w->count = q->shape[q->dimensions - 2];
+  warn_names(f);
+  CLI_TRY(take_state(w, "q", w->info.nq, &w->q));
+  CLI_TRY(take_state(w, "v", w->info.nv, &w->v));
+  CLI_TRY(take_state(w, "w", w->info.nv, &w->w));
+  if (!w->v) {
+    void *rest = NULL;
+    CLI_TRY(start_at_rest(w, &rest));
+    w->v = rest;
+  }
+  return take_parameters(w);
+}
+
+/* All of them alike. */
+static exit_code start_worlds(worlds *w)
+{
+  const size_t nq = w->info.nq;
+  void *rest = NULL;
+  double *q = malloc((nq ? nq : 1) * sizeof *q);
+  exit_code code = EXIT_GOOD;
+  if (!q) {
+    return report(EXIT_RUN, "no memory for %zu numbers", nq);
+  }
+  CLI_TRY_DONE(report_status(abut_get_scene_start(w->links, q)));
+  CLI_TRY_DONE(worlds_reals(w, w->count, nq, 1, &w->start_q));
+  CLI_TRY_DONE(start_at_rest(w, &rest));
+  for (size_t i = 0; i < w->count * nq; ++i) {
+    if (w->scene.precision == ABUT_FLOAT64) {
+      ((double *)w->start_q)[i] = q[i % nq];
+    } else {
+      ((float *)w->start_q)[i] = (float)q[i % nq];
+    }
+  }
+  w->q = w->start_q;
+  w->v = rest;
+done:
+  free(q);
+  return code;
+}
+
+static exit_code read_controls(worlds *w)
+{
+  inputs *f = &w->controls;
+  const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
+  char what[128];
+  CLI_TRY(inputs_open(f, w->o->value[OPTION_CONTROLS]));
+  const abut_array *u = inputs_find(f, "u");
+  if (!u) {
+    return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
+  }
+  w->each = u->dimensions == 3;
+  snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
+           w->steps == 1 ? "" : "s", w->count, w->count == 1 ? "" : "s", w->info.nu,
+           w->info.nu == 1 ? "" : "s");
+  CLI_TRY(inputs_numbers(f, "u", w->each ? 3 : 2, w->each ? each : held, what, w->scene.precision,
+                         &w->u));
+  if (!w->info.nu) {
+    warn("%s: the scene has no actuators; its controls are left out", f->path);
+  }
+  return EXIT_GOOD;
+}
+
+exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
+{
+  progress p = progress_begin(o, "");
+  progress_say(&p, "reading %s", o->operands[0]);
+  const abut_status status = abut_load_scene(s->context, o->operands[0], links);
+  progress_end(&p);
+  CLI_TRY(report_status(status));
+  return report_status(abut_get_scene_info(*links, info));
+}
+
+exit_code worlds_open(worlds *w, const options *o)
+{
+  abut_precision precision = ABUT_FLOAT32;
+  CLI_TRY(option_precision(o, &precision));
+  CLI_TRY(scene_open(&w->scene, o, precision));
+  CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
+  CLI_TRY(o->value[OPTION_STATES] ? read_states(w) : start_worlds(w));
+  return o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
+}
+
+void worlds_close(worlds *w)
+{
+  free(w->start_q);
+  free(w->start_v);
+  inputs_close(&w->states);
+  inputs_close(&w->controls);
+  scene_close(&w->scene);
+}
+
+/* ---- what became of them ---- */
+
+static const struct {
+  uint32_t bit;
+  const char *what;
+} meanings[] = {
+  {ABUT_WORLD_BAD_INPUT, "have numbers that are not finite, or a quaternion of length 0, and keep "
+                         "the state before"},
+  {ABUT_WORLD_NOT_FINITE, "came to numbers that are not finite, and keep the last state that they "
+                          "had"},
+  {ABUT_WORLD_DIVERGED, "became faster than the scene's `divergence`, and keep the last state that "
+                        "they had"},
+  {ABUT_WORLD_SINGULAR, "have a mass matrix, or a Hessian, that is not positive, and keep the last "
+                        "state that they had"},
+  {ABUT_WORLD_OVERFLOW, "had more contacts than the scene's `capacity`, which were left out"},
+  {ABUT_WORLD_NOT_CONVERGED, "had steps whose solver did not end within the scene's `iterations`; "
+                             "its last iterate was taken"}};
+
+void warn_worlds(const uint32_t *status, size_t count)
+{
+  for (size_t k = 0; k < sizeof meanings / sizeof *meanings; ++k) {
+    char named[NAMED * 24 + 8] = "";
+    size_t found = 0, used = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (status[i] & meanings[k].bit && ++found <= NAMED) {
+        used += (size_t)snprintf(named + used, sizeof named - used, "%s%zu", used ? ", " : "", i);
+      }
+    }
+    if (found) {
+      warn("%zu of %zu world%s (%s%s) %s", found, count, count == 1 ? "" : "s", named,
+           found > NAMED ? ", ..." : "", meanings[k].what);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/* Worlds of a scene, as the command line and its files tell them: where they begin, what drives
+ * them, their parameters. */
+#ifndef ABUT_CLI_WORLDS_H
+#define ABUT_CLI_WORLDS_H
+
+#include "inputs.h"
+
+typedef struct worlds {
+  const options *o;
+  scene scene; /* its context alone */
+  abut_scene links;
+  abut_scene_info info;
+  size_t count, steps;
+  inputs states, controls;
+  const void *q, *v, *w; /* (count, ...) where they begin; w may be NULL */
+  const void *u;         /* (count, nu), or (steps, count, nu) with `each`; NULL: 0 */
+  bool each;
+  const void *mass_scale, *friction, *stiffness, *gravity; /* or NULL */
+  void *start_q, *start_v; /* without --states */
+} worlds;
+
+/* --states, --controls, --steps, --worlds and --precision, and that files are there; nothing is
+ * opened. */
+exit_code worlds_check(worlds *w, const options *o);
+/* Opens device and scene, and reads the files. Close it after a failure, too. */
+exit_code worlds_open(worlds *w, const options *o);
+void worlds_close(worlds *w);
+/* Zeros: a * b * c of the context's reals. */
+exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out);
+/* The states of --states, or the scene's start, over and over: `count` worlds of reals. What
+ * simulate wrote counts with all its states. To be freed. */
+exit_code repeat_states(const scene *s, const options *o, abut_scene links,
+                        const abut_scene_info *info, size_t count, void **q, void **v);
+/* A scene on a device that is open. */
+exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
+
+/* A world that has one of them does not go on. */
+#define WORLD_STOPS                                                                            \
+  ((uint32_t)ABUT_WORLD_NOT_FINITE | (uint32_t)ABUT_WORLD_DIVERGED | (uint32_t)ABUT_WORLD_SINGULAR | \
+   (uint32_t)ABUT_WORLD_BAD_INPUT)
+
+/* One line a bit: how many worlds have it, the first of them, and what it means. */
+void warn_worlds(const uint32_t *status, size_t count);
+
+#endif

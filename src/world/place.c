@@ -1,0 +1,202 @@
+#include "world/place.h"
+
+#include "base/error.h"
+#include "base/gate.h"
+#include "pose/rigid.h"
+#include "world/loaded.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rigid rigid_of(const double position[3], const double quaternion[4])
+{
+  rigid r;
+  memcpy(r.t, position, sizeof r.t);
+  memcpy(r.q, quaternion, sizeof r.q);
+  return r;
+}
+
+/* Of any length above 0, also one whose square is none of a double. */
+static void normalise(double q[4])
+{
+  const double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
+  const double a = q[0] / most, b = q[1] / most, c = q[2] / most, d = q[3] / most;
+  const double length = sqrt(a * a + b * b + c * c + d * d);
+  for (int k = 0; k < 4; ++k) {
+    q[k] = q[k] / most / length;
+  }
+}
+
+static void put(const rigid *r, double place[PLACE])
+{
+  memcpy(place, r->t, sizeof r->t);
+  memcpy(place + 3, r->q, sizeof r->q);
+  normalise(place + 3);
+}
+
+/* How a hinge or a ball turns. */
+static rigid turn_of(const joint *j, const double *q)
+{
+  rigid turn = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  if (j->type == JOINT_BALL) {
+    memcpy(turn.q, q, sizeof turn.q);
+    normalise(turn.q);
+  } else {
+    const double sine = sin(0.5 * q[0]);
+    turn.q[0] = cos(0.5 * q[0]);
+    for (int k = 0; k < 3; ++k) {
+      turn.q[1 + k] = sine * j->axis[k];
+    }
+  }
+  return turn;
+}
+
+/* What a joint does to a link, in the link's axes where the joint is at 0. */
+static rigid motion_of(const joint *j, const double *q)
+{
+  rigid motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  if (j->type == JOINT_SLIDE) {
+    for (int k = 0; k < 3; ++k) {
+      motion.t[k] = j->axis[k] * q[0];
+    }
+  }
+  if (j->type == JOINT_HINGE || j->type == JOINT_BALL) {
+    double turned[3];
+    motion = turn_of(j, q);
+    rigid_turn(&motion, j->position, turned);
+    for (int k = 0; k < 3; ++k) {
+      motion.t[k] = j->position[k] - turned[k];
+    }
+  }
+  return motion;
+}
+
+void place_link(const scene_link *l, const double *parent, const double *q, double place[PLACE])
+{
+  if (l->joint.type == JOINT_FREE) {
+    const rigid at = rigid_of(q, q + 3);
+    put(&at, place);
+    return;
+  }
+  const rigid own = rigid_of(l->position, l->quaternion), motion = motion_of(&l->joint, q);
+  rigid at = rigid_product(&own, &motion);
+  if (parent) {
+    const rigid below = rigid_of(parent, parent + 3);
+    at = rigid_product(&below, &at);
+  }
+  put(&at, place);
+}
+
+void place_body(const scene_body *b, const double link[PLACE], double place[PLACE])
+{
+  const rigid of_link = rigid_of(link, link + 3), own = rigid_of(b->position, b->quaternion);
+  const rigid at = rigid_product(&of_link, &own);
+  put(&at, place);
+}
+
+void place_turn(const double place[PLACE], const double x[3], double out[3])
+{
+  const rigid at = rigid_of(place, place + 3);
+  rigid_turn(&at, x, out);
+}
+
+/* ---- of a scene ---- */
+
+static abut_status check_positions(const loaded_scene *s, const double *q)
+{
+  for (int i = 0; i < s->constants.nq; ++i) {
+    if (!isfinite(q[i])) {
+      return fail(ABUT_ERROR_ARGUMENT, "position %d, counted from 0, is %g", i, q[i]);
+    }
+  }
+  for (size_t i = 0; i < s->def.link_count; ++i) {
+    const joint_type type = s->def.links[i].joint.type;
+    const double *at = q + s->constants.qadr[i] + (type == JOINT_FREE ? 3 : 0);
+    if ((type == JOINT_FREE || type == JOINT_BALL) &&
+        at[0] == 0.0 && at[1] == 0.0 && at[2] == 0.0 && at[3] == 0.0) {
+      return fail(ABUT_ERROR_ARGUMENT, "the quaternion of link %zu has length 0", i);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_place_links(const loaded_scene *s, const double *q, double *places)
+{
+  TRY(check_positions(s, q));
+  for (size_t i = 0; i < s->def.link_count; ++i) {
+    const scene_link *l = &s->def.links[i];
+    const double *parent = l->parent == WORLD ? NULL : places + PLACE * (size_t)l->parent;
+    place_link(l, parent, q + s->constants.qadr[i], places + PLACE * i);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pair *out)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->def.pair_count || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, out ? "there is no pair %zu of %zu"
+                                         : "abut_get_scene_pair needs a place for pair %zu of %zu",
+                index, s->def.pair_count);
+  }
+  const scene_pair *p = &s->def.pairs[index];
+  *out = (abut_scene_pair){s->pairs[index], {p->link[0], p->link[1]}};
+  return ABUT_SUCCESS;
+}
+
+/* Rows of links' places become those of pairs' bodies. */
+static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1,
+                        double *pose2)
+{
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    for (int side = 0; side < 2; ++side) {
+      double *to = (side ? pose2 : pose1) + PLACE * i;
+      if (p->link[side] == WORLD) {
+        for (int k = 0; k < PLACE; ++k) {
+          to[k] = NAN;
+        }
+      } else {
+        const scene_link *l = &s->def.links[p->link[side]];
+        place_body(&l->bodies[p->body[side]], links[p->link[side]], to);
+      }
+    }
+  }
+}
+
+abut_status abut_place_pairs(abut_scene handle_, const double *q, double *pose1, double *pose2)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if ((s->constants.nq && !q) || (s->def.pair_count && (!pose1 || !pose2))) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_place_pairs needs positions and room for poses");
+  }
+  void *links = NULL;
+  TRY(allocate(&links, s->def.link_count, PLACE * sizeof(double)));
+  const abut_status status = scene_place_links(s, q, links);
+  if (status == ABUT_SUCCESS) {
+    place_pairs(s, links, pose1, pose2);
+  }
+  free(links);
+  return status;
+}
+
+abut_status abut_place_links(abut_scene handle_, const double *q, double *poses)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if ((s->constants.nq && !q) || !poses) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_place_links needs positions and room for poses");
+  }
+  return scene_place_links(s, q, poses);
+}

@@ -1,0 +1,282 @@
+#!/bin/sh
+# Worlds and films of the command: simulate.sh ABUT ARRAYS GOLDEN, see support.sh.
+# shellcheck disable=SC2016 # the marks are awk's
+# shellcheck source=tests/cli/support.sh
+. "$(dirname "$0")/support.sh"
+
+# ---- scenes ----
+
+cat > fall.scene.json << 'END'
+{"timestep": 0.01, "gravity": [0, 0, -10],
+ "links": [{"name": "stone", "position": [0, 0, 5], "joint": {"type": "free"}, "density": 1000,
+            "bodies": [{"box": [0.1, 0.1, 0.1]}]},
+           {"name": "cart", "joint": {"type": "slide", "axis": [1, 0, 0]}, "mass": 2,
+            "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],
+ "actuators": [{"kind": "motor", "joint": "cart"}]}
+END
+cat > rest.scene.json << 'END'
+{"timestep": 0.002,
+ "links": [{"name": "floor", "bodies": [{"plane": [2, 2]}]},
+           {"name": "box", "position": [0, 0, 0.1], "joint": {"type": "free"}, "density": 500,
+            "bodies": [{"box": [0.15, 0.1, 0.1]}]}],
+ "pairs": [{"a": "box", "b": "floor"}]}
+END
+sed 's/"timestep": 0.01/"divergence": 1, "timestep": 0.01/' fall.scene.json > slow.scene.json
+simulate() { # SCENE OUT ARGUMENTS...: goes well
+  scene=$1
+  out=$2
+  shift 2
+  run 0 simulate "$scene" -o "$out" --device "$device" --precision $wide "$@"
+}
+same() { # ARRAY FILE FILE: to the bit
+  if "$arrays" compare "$2" "$1" "$3" "$1" 0 > compared; then pass; else
+    fail "$1 of $2 is not that of $3: $(cat compared)"
+  fi
+}
+
+# ---- steps ----
+
+# z = 5 - 10 h^2 n (n + 1) / 2 by semi-implicit Euler
+simulate fall.scene.json fall.npz --steps 40 --record 4
+has stdout '^1 world, 40 steps of 0\.01 s, 11 states of each kept, [0-9.e+-]+ s on .*, f(32|64)$'
+empty stderr simulate
+array fall.npz time '{ bad += $1 - 0.04 * (NR - 1) > 1e-12 || $1 - 0.04 * (NR - 1) < -1e-12 }
+  END { exit bad || NR != 11 }'
+array fall.npz q '(NR - 1) % 8 == 2 { n = 4 * int((NR - 1) / 8); e = $1 - (5 - 0.0005 * n * (n + 1))
+  bad += e > 1e-5 || e < -1e-5; ++count } END { exit bad || count != 11 || NR != 88 }'
+array fall.npz v '(NR - 1) % 7 == 2 { e = $1 + 0.4 * int((NR - 1) / 7); bad += e > 1e-5 || e < -1e-5 }
+  END { exit bad || NR != 77 }'
+# A cube of 8 kg: what falls loses m g z and gains m v^2 / 2, but for what the step's length costs.
+array fall.npz energy '{ e[NR] = $1 } END { n = 40; v = 4; z = 5 - 0.0005 * n * (n + 1)
+  exit NR != 22 || e[1] != 0 || e[21] - 4 * v * v > 1e-3 || e[21] - 4 * v * v < -1e-3 || \
+    e[2] - e[22] - 80 * (5 - z) > 1e-2 || e[2] - e[22] - 80 * (5 - z) < -1e-2 }'
+array fall.npz status '$1 != 0 { exit 1 } END { exit NR != 1 }'
+array fall.npz w '{ n++ } END { exit n != 7 }'
+
+# The same from an earlier end, from another one kept, of several worlds, without a state between.
+simulate fall.scene.json half.npz --steps 20 --record 20
+simulate fall.scene.json whole.npz --steps 20 --record 20 --states half.npz
+simulate fall.scene.json ends.npz --steps 40 --record 40
+"$arrays" show ends.npz q | tail -n 8 > ends
+"$arrays" show whole.npz q | tail -n 8 > whole
+if cmp -s ends whole; then pass; else fail 'two halves are not the whole'; fi
+simulate fall.scene.json seven.npz --steps 40 --record 7
+array seven.npz time 'END { exit NR != 6 }'
+"$arrays" show seven.npz q | sed -n '33,40p' > seven # after 28 steps
+"$arrays" show fall.npz q | sed -n '57,64p' > four
+if cmp -s seven four; then pass; else fail 'every 7th state is another than every 4th'; fi
+simulate fall.scene.json none.npz --steps 0
+has stdout '1 world, 0 steps of 0\.01 s, 1 state of each kept'
+array none.npz q 'NR == 3 && $1 != 5 { exit 1 } END { exit NR != 8 }'
+simulate fall.scene.json three.npz --steps 4 --worlds 3 -q
+empty stdout -q
+array three.npz q 'END { exit NR != 5 * 3 * 8 }'
+
+# ---- controls, states, parameters ----
+
+# A force u moves 2 kg: v = 0.01 / 2 times the sum of u.
+"$arrays" fill held.npz u=2x1:4,8
+"$arrays" fill each.npz u=40x2x1:4,8
+"$arrays" fill rising.npz u=3x1x1:2,4,6
+simulate fall.scene.json held-out.npz --steps 40 --worlds 2 --controls held.npz
+simulate fall.scene.json each-out.npz --steps 40 --worlds 2 --controls each.npz
+same q held-out.npz each-out.npz
+same v held-out.npz each-out.npz
+array held-out.npz v '(NR - 1) % 7 == 6 { last[NR / 7 % 2] = $1 }
+  END { exit last[1] < 0.79999 || last[1] > 0.80001 || last[0] < 1.59999 || last[0] > 1.60001 }'
+simulate fall.scene.json rising-out.npz --steps 3 --controls rising.npz
+array rising-out.npz v '(NR - 1) % 7 == 6 { e = $1 - 0.005 * (k * k + k); ++k; bad += e > 1e-6 || e < -1e-6 }
+  END { exit bad || k != 4 }'
+"$arrays" fill states.npz q=2x8:0,0,1,2,0,0,0,0.5 v=2x7:0 gravity=2x3:0,0,-1,0,0,-2 mass_scale=2x2:1
+simulate fall.scene.json states-out.npz --states states.npz --steps 1
+array states-out.npz v 'NR == 17 { bad += $1 > -0.00999 || $1 < -0.01001 } NR == 24 { bad += $1 > -0.01999 || $1 < -0.02001 }
+  END { exit bad }'
+"$arrays" fill extra.npz q=1x8:0,0,5,1,0,0,0,0 qq=1x8:0
+simulate fall.scene.json extra-out.npz --states extra.npz --steps 40 --record 4
+says stderr "abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out"
+same q extra-out.npz fall.npz
+
+# ---- worlds that stop ----
+
+"$arrays" fill stop.npz q=3x8:0,0,5,1,0,0,0,0,0,0,5,0,0,0,0,0,0,0,nan,1,0,0,0,0
+simulate fall.scene.json stopped.npz --states stop.npz --steps 40 --record 4
+says stderr 'abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finite, or a quaternion of length 0, and keep the state before'
+array stopped.npz status '{ s = s $1 " " } END { exit s != "0 32 32 " }'
+"$arrays" show stopped.npz q | awk '(NR - 1) % 24 < 8' > one
+"$arrays" show fall.npz q > alone
+if cmp -s one alone; then pass; else fail 'a world is disturbed by those that stop'; fi
+array stopped.npz q '(NR - 1) % 24 == 10 && $1 != 5 { exit 1 }'
+# It stays where it stopped, over many calls of the library.
+simulate slow.scene.json slow.npz --steps 400
+says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keep the last state that they had"
+array slow.npz status '$1 != 2 { exit 1 }'
+array slow.npz v '(NR - 1) % 7 == 2 { if ($1 < -1.00001) bad++; last = $1 } END { exit bad || last > -0.98 }'
+array slow.npz energy 'NR % 2 { n++; k[n] = $1 } END { exit k[n] != k[60] || k[n] < 3.5 || k[n] > 4.1 }'
+array slow.npz q '(NR - 1) % 8 == 2 { n++; z[n] = $1 } END { exit z[n] != z[20] || z[n] > 4.96 || n != 401 }'
+
+# ---- contacts ----
+
+simulate rest.scene.json rest.npz --steps 20 --record 10 --worlds 2 --contacts
+has stdout 'kept with [0-9]+ contacts in all'
+array rest.npz contact_count '{ bad += $1 != 4; n++ } END { exit bad || n != 6 }'
+array rest.npz contact_d '{ bad += $1 > 0.0001 || $1 < -0.002 } END { exit bad || NR != 24 }'
+array rest.npz contact_n 'NR % 3 == 0 { bad += $1 < 0.99 } END { exit bad || NR != 72 }'
+array rest.npz contact_activity '{ bad += $1 < 0.05 || $1 > 1 } END { exit bad || NR != 24 }'
+array rest.npz contact_slot 'END { exit NR != 24 }'
+simulate rest.scene.json few.npz --steps 20 --record 10 --worlds 2 --contacts --threshold 1
+array few.npz contact_count '{ n += $1 } END { exit n }'
+"$arrays" fill stop7.npz q=1x7:nan
+run 0 simulate rest.scene.json --states stop7.npz --steps 2 --contacts -o nowhere.npz --device "$device"
+array nowhere.npz contact_count '{ n += $1 } END { exit n || NR != 3 }'
+
+# ---- what is refused ----
+
+mkdir untouched
+usage 'simulate needs --steps T' simulate fall.scene.json -o untouched/no.npz
+usage 'simulate needs -o OUT.npz' simulate fall.scene.json --steps 3
+usage 'simulate needs a scene' simulate --steps 3 -o untouched/no.npz
+usage '--steps: `-1` is not a whole number' simulate fall.scene.json --steps -1 -o untouched/no.npz
+usage '--record: 0 is not in 1 to 9223372036854775807' \
+  simulate fall.scene.json --steps 1 --record 0 -o untouched/no.npz
+usage '--threshold is of --contacts' simulate fall.scene.json --steps 1 --threshold 0.1 -o untouched/no.npz
+usage '--states tells how many worlds there are: no --worlds with it' \
+  simulate fall.scene.json --steps 1 --worlds 2 --states stop.npz -o untouched/no.npz
+usage '-o untouched/no.txt: simulate writes files that end with .npz' \
+  simulate fall.scene.json --steps 1 -o untouched/no.txt
+refused() { # TEXT ARGUMENTS...
+  text=$1
+  shift
+  wrong "$text" simulate --steps 2 -o untouched/no.npz --device "$device" "$@"
+}
+refused 'none.scene.json: No such file or directory' none.scene.json
+refused 'none.npz.not: No such file or directory' fall.scene.json --states none.npz.not
+printf '{"links": [\n {"mas": 1}]}' > bad.scene.json
+run 2 simulate bad.scene.json --steps 2 -o untouched/no.npz --device "$device"
+has stderr '^abut: bad\.scene\.json:2: .*mas'
+wrong 'stop.npz: is an input of this command too' \
+  simulate fall.scene.json --steps 2 --states stop.npz -o stop.npz
+"$arrays" fill noq.npz v=1x7:0
+refused 'noq.npz: holds no q, where worlds begin' fall.scene.json --states noq.npz
+"$arrays" fill flat.npz q=8:0
+refused "flat.npz: array 'q': shape neither (worlds, nq) nor (states, worlds, nq)" fall.scene.json --states flat.npz
+"$arrays" fill wide.npz q=2x9:0
+refused "wide.npz: array 'q': shape (2, 9), not (2, 8): 2 worlds of the scene, whose q has 8 numbers" \
+  fall.scene.json --states wide.npz
+"$arrays" fill other.npz q=2x8:0 v=3x7:0
+refused "other.npz: array 'v': shape (3, 7), not (2, 7): 2 worlds of the scene, whose v has 7 numbers" \
+  fall.scene.json --states other.npz
+"$arrays" fill links.npz q=1x8:0 mass_scale=1x3:1
+refused "links.npz: array 'mass_scale': shape (1, 3), not (1, 2): one a link" fall.scene.json --states links.npz
+"$arrays" fill text.npz q=8:text
+refused "text.npz: array 'q': shape neither (worlds, nq) nor (states, worlds, nq)" fall.scene.json --states text.npz
+refused 'fall.npz: holds no u, the controls' fall.scene.json --controls fall.npz
+refused "held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 actuator" \
+  fall.scene.json --controls held.npz
+refused "each.npz: array 'u': shape (40, 2, 1), not (2, 1, 1): 2 steps of 1 world, and 1 actuator" \
+  fall.scene.json --controls each.npz
+if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
+
+# ---- bench ----
+
+run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
+has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s$'
+has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+$'
+has stdout '^step +2 +2 '
+run 0 bench fall.scene.json --batch 1 --json --device "$device"
+json_is_valid stdout
+has stdout '"steps_per_s": [0-9]'
+usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
+usage '--what: there is no `forward`; possible: step' bench fall.scene.json --what forward
+usage '--states and --steps are of scenes' bench --steps 3
+wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
+  bench fall.scene.json --states noq.npz --json --device "$device"
+
+# ---- films ----
+
+size_of() { # FILE: width and height of a PNG
+  od -An -tu1 -j16 -N8 "$1" | awk '{ print ($1 * 256 + $2) * 65536 + $3 * 256 + $4, ($5 * 256 + $6) * 65536 + $7 * 256 + $8 }'
+}
+film() { # STATUS ARGUMENTS...
+  status=$1
+  shift
+  run "$status" film --device "$device" "$@"
+}
+simulate fall.scene.json way.npz --steps 50 --record 5 --worlds 2
+film 0 fall.scene.json way.npz -o sheet.png --frames 6 --width 40 --height 30
+has stdout '^world 0, 6 pictures of 40 x 30 pixels, '
+if [ "$(size_of sheet.png)" = '160 60' ]; then pass; else fail "a sheet of $(size_of sheet.png)"; fi
+film 0 fall.scene.json way.npz -o views.png --frames 1 --width 40 --height 30 --view 0,0,90,0,45,30 --world 1 -q
+if [ "$(size_of views.png)" = '80 60' ]; then pass; else fail "three views of $(size_of views.png)"; fi
+empty stdout -q
+film 0 fall.scene.json way.npz -o follow.png --frames 6 --width 40 --height 30 --follow --contacts
+if cmp -s follow.png sheet.png; then fail 'the camera does not follow'; else pass; fi
+# 0.5 s at 10 pictures a second, from 0 on
+film 0 fall.scene.json way.npz -o frames/ --rate 10 --width 24 --height 20
+if [ "$(echo frames/*)" = "$(printf 'frames/%06d.png\n' 0 1 2 3 4 5 | tr '\n' ' ' | sed 's/ $//')" ]; then pass; else
+  fail "the frames are $(echo frames/*)"
+fi
+if [ "$(size_of frames/000005.png)" = '24 20' ]; then pass; else fail 'a frame of another size'; fi
+if cmp -s frames/000000.png frames/000005.png; then fail 'nothing moves'; else pass; fi
+film 2 fall.scene.json way.npz -o frames --rate 10
+says stderr 'abut: frames: the folder is not empty'
+mkdir empty
+film 0 fall.scene.json way.npz -o empty --rate 1 --width 24 --height 20
+there empty/000000.png
+film 1 fall.scene.json way.npz -o missing/folder/ --rate 1 --width 24 --height 20
+says stderr 'abut: missing/folder/: No such file or directory'
+
+# ffmpeg is a program that reads pictures, here one that counts them.
+mkdir films tools bare
+cat > tools/ffmpeg << 'END'
+#!/bin/sh
+for word; do last=$word; done
+echo "$*" > arguments
+wc -c > counted
+[ -e "$last" ] && cp counted "$last"
+END
+cat > broken << 'END'
+#!/bin/sh
+exit 3
+END
+chmod +x tools/ffmpeg broken
+for tool in sh wc cp; do ln -s "$(command -v $tool)" bare/$tool; done
+PATH=$PWD/bare "$abut" film fall.scene.json way.npz -o films/none.mp4 --device "$device" > stdout 2> stderr
+status=$?
+if [ $status = 1 ]; then pass; else fail "status $status without ffmpeg"; fi
+says stderr "abut: films/none.mp4: films are made by ffmpeg, which is not installed (Debian's package ffmpeg); -o FRAMES/ and -o SHEET.png do without"
+usual=$PATH
+PATH=$PWD/tools:$PATH
+film 0 fall.scene.json way.npz -o films/fall.mp4 --rate 10 --width 25 --height 20
+has arguments '-s 25x20 -r 10 -i pipe:0 '
+if [ "$(tr -d ' ' < films/fall.mp4)" = $((6 * 25 * 20 * 3)) ]; then pass; else
+  fail "ffmpeg was given $(cat films/fall.mp4) bytes"
+fi
+cp broken tools/ffmpeg
+film 1 fall.scene.json way.npz -o films/broken.mp4 --rate 10 --width 25 --height 20
+has stderr '^abut: films/broken\.mp4: ffmpeg (ended with status 3|takes no more pictures: .*)$'
+PATH=$usual
+if [ "$(ls -A films)" = fall.mp4 ]; then pass; else fail "films holds $(ls -A films)"; fi
+
+usage 'film needs a scene, and what simulate wrote of it' film fall.scene.json -o no.png
+usage 'film needs -o FILM.mp4, FRAMES/ or SHEET.png' film fall.scene.json way.npz
+usage '-o no.txt: film writes NAME.mp4, SHEET.png or a folder, whose name ends with /' \
+  film fall.scene.json way.npz -o no.txt
+usage '--view: `1,2,3` is not pairs of numbers' film fall.scene.json way.npz -o no.png --view 1,2,3
+usage '--view: `up` is not a number' film fall.scene.json way.npz -o no.png --view up,2
+usage '--view: 10,91 is not within 360 and 90 degrees' film fall.scene.json way.npz -o no.png --view 10,91
+usage '--rate is of a film; a sheet has --frames N pictures' film fall.scene.json way.npz -o no.png --rate 3
+usage '--frames is of a sheet; a film has --rate R pictures a second' \
+  film fall.scene.json way.npz -o no/ --frames 3
+wrong 'way.npz: there is no world 2; it holds 2, from 0 on' \
+  film fall.scene.json way.npz -o no.png --world 2 --device "$device"
+wrong "way.npz: array 'q': shape (11, 2, 8), not (11, 2, 7): the scene has 7 positions a world" \
+  film rest.scene.json way.npz -o no.png --device "$device"
+wrong 'states.npz: holds no q of shape (states, worlds, nq) and time (states), which simulate writes' \
+  film fall.scene.json states.npz -o no.png --device "$device"
+wrong 'stopped.npz: state 0 of world 2: position 2, counted from 0, is nan' \
+  film fall.scene.json stopped.npz -o no.png --world 2 --device "$device"
+wrong 'way.npz: is an input of this command too' film fall.scene.json way.npz -o way.npz
+absent no.png
+absent no
+
+finish

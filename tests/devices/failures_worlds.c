@@ -1,0 +1,116 @@
+/* Worlds that move: a scene is read, and a batch of its worlds rolled out. */
+#include "failures.h"
+
+#include "device/context.h"
+#include <abut/world.h>
+#include <math.h>
+#include <string.h>
+
+enum { NQ = 15, NV = 13, STEPS = 3, LINKS = 4 };
+
+typedef struct start {
+  double q[POSES * NQ], v[POSES * NV], u[POSES * STEPS], mass_scale[POSES * LINKS];
+} start;
+
+/* Boxes in touch, each thrown a little; three worlds are none. */
+static abut_status start_worlds(abut_scene scene, start *s)
+{
+  double q[NQ];
+  uint64_t seed = 7;
+  abut_scene_info info;
+  abut_status status = abut_get_scene_info(scene, &info);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  REQUIRE(info.nq == NQ && info.nv == NV && info.nu == 1 && info.links == LINKS);
+  status = abut_get_scene_start(scene, q);
+  for (size_t i = 0; i < POSES; ++i) {
+    memcpy(&s->q[i * NQ], q, sizeof q);
+    for (size_t k = 0; k < NV; ++k) {
+      s->v[i * NV + k] = 0.1 * random_normal(&seed);
+    }
+    for (size_t k = 0; k < STEPS; ++k) {
+      s->u[i * STEPS + k] = 0.2 * random_normal(&seed);
+    }
+    for (size_t k = 0; k < LINKS; ++k) {
+      s->mass_scale[i * LINKS + k] = 0.8 + 0.4 * random_uniform(&seed);
+    }
+  }
+  s->q[9 * NQ] = (double)NAN;
+  memset(&s->q[20 * NQ + 3], 0, 4 * sizeof(double));
+  s->v[33 * NV + 2] = 2e6;
+  return status;
+}
+
+/* A step with contacts in place of the bodies', whose tables live as long as the call. */
+static abut_status step_given(abut_scene scene, const start *s, answer *out)
+{
+  enum { CONTACTS = 3 };
+  static const int32_t owner[CONTACTS] = {1, 2, 1}, opposing[CONTACTS] = {0, 1, 0},
+                       pair[CONTACTS] = {0, 1, 0};
+  static double p[3 * CONTACTS * POSES], d[CONTACTS * POSES], n[3 * CONTACTS * POSES],
+    activity[CONTACTS * POSES];
+  for (size_t i = 0; i < CONTACTS * POSES; ++i) {
+    n[3 * i + 2] = 1.0;
+    d[i] = -1e-3 * (double)(i % 4);
+    activity[i] = 0.1 * (double)(i % 7);
+  }
+  const abut_given_contacts contacts = {CONTACTS, owner, opposing, pair, p, d, n, activity};
+  abut_worlds w = abut_default_worlds();
+  w.count = POSES;
+  w.q = s->q;
+  w.v = s->v;
+  w.contacts = &contacts;
+  w.q_next = room(out, POSES * NQ, sizeof(double), 1e-7);
+  w.v_next = room(out, POSES * NV, sizeof(double), -1.0);
+  w.status = room(out, POSES, sizeof(uint32_t), -1.0);
+  const abut_status status = abut_step_worlds(scene, &w);
+  out->failures += w.failures;
+  return status;
+}
+
+static abut_status roll(abut_scene scene, answer *out)
+{
+  static start s;
+  abut_worlds w = abut_default_worlds();
+  const abut_status status = start_worlds(scene, &s);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  w.count = POSES;
+  w.steps = STEPS;
+  w.record = 1;
+  w.q = s.q;
+  w.v = s.v;
+  w.u = s.u;
+  w.controls = true;
+  w.mass_scale = s.mass_scale;
+  w.q_next = room(out, POSES * NQ, sizeof(double), 1e-7);
+  w.v_next = room(out, POSES * NV, sizeof(double), -1.0);
+  w.w_next = room(out, POSES * NV, sizeof(double), -1.0);
+  w.q_record = room(out, POSES * STEPS * NQ, sizeof(double), 1e-7);
+  w.v_record = room(out, POSES * STEPS * NV, sizeof(double), -1.0);
+  w.status = room(out, POSES, sizeof(uint32_t), -1.0);
+  w.iterations = room(out, POSES, sizeof(uint32_t), -1.0);
+  w.mass = room(out, POSES * NV * NV, sizeof(double), -1.0);
+  w.constraint = room(out, POSES * NV, sizeof(double), -1.0);
+  const abut_status done = abut_step_worlds(scene, &w);
+  out->failures = w.failures;
+  return done == ABUT_SUCCESS ? step_given(scene, &s, out) : done;
+}
+
+/* Nothing of a scene is left in its context, whether it was made or not. */
+abut_status run_worlds(const world *w, answer *out)
+{
+  const owned *newest = context_get(w->context)->newest;
+  abut_scene scene;
+  start_answer(out);
+  abut_status status = abut_load_scene(w->context, ABUT_TEST_SCENES "/two-boxes.scene.json",
+                                       &scene);
+  if (status == ABUT_SUCCESS) {
+    status = roll(scene, out);
+    CHECK_OK(abut_destroy_scene(scene));
+  }
+  check(context_get(w->context)->newest == newest, "bodies or pairs of a scene are left");
+  return status;
+}

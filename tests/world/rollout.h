@@ -1,0 +1,44 @@
+/* A rollout of the worlds of tests/world/scenes/two-boxes.scene.json with all arrays that a call
+ * takes and gives, to be compared to the bit with others. */
+#ifndef ABUT_TESTS_ROLLOUT_H
+#define ABUT_TESTS_ROLLOUT_H
+
+#include "support/check.h"
+#include <abut/world.h>
+
+/* Inputs, then outputs; statuses and iterations stay on the host. */
+enum {
+  ROLL_Q, ROLL_V, ROLL_W, ROLL_U, ROLL_MASS_SCALE, ROLL_FRICTION, ROLL_STIFFNESS, ROLL_GRAVITY,
+  ROLL_P, ROLL_D, ROLL_N, ROLL_ACTIVITY,
+  ROLL_Q_NEXT, ROLL_V_NEXT, ROLL_W_NEXT, ROLL_Q_RECORD, ROLL_V_RECORD, ROLL_MASS, ROLL_BIAS,
+  ROLL_SMOOTH, ROLL_ACCELERATION, ROLL_CONSTRAINT,
+  ROLL_ARRAYS, ROLL_OUTPUTS = ROLL_Q_NEXT
+};
+enum { ROLL_NQ = 15, ROLL_NV = 13, ROLL_CONTACTS = 3 };
+
+typedef struct rollout {
+  size_t worlds, steps;
+  abut_precision precision;
+  bool given; /* contacts in place of the bodies' */
+  void *at[ROLL_ARRAYS];
+  size_t width[ROLL_ARRAYS]; /* numbers of a world */
+  uint32_t *status, *iterations;
+} rollout;
+
+/* Boxes in touch, each thrown a little. */
+void rollout_create(rollout *r, size_t worlds, size_t steps, abut_precision precision, bool given);
+void rollout_free(rollout *r);
+
+size_t rollout_bytes(const rollout *r, int array);
+
+/* Of arrays like its own, from host or OpenCL memory; `contacts` is filled where it is given some. */
+abut_worlds rollout_call(const rollout *r, void *const at[ROLL_ARRAYS],
+                         abut_given_contacts *contacts);
+
+/* All worlds of a scene that is loaded for it. */
+abut_status rollout_run(abut_context context, const char *scene, rollout *r);
+
+/* World i of a and k of b, what they begin with aside. */
+bool rollout_same(const rollout *a, size_t i, const rollout *b, size_t k);
+
+#endif

@@ -1,0 +1,212 @@
+/* Worlds that come to rest, as bodies do: test_physics_rest PRECISION SCENES quick|full
+ *
+ * Each line of the table that is printed has its limit; quick ones are shorter, not wider. On the
+ * device of ABUT_TEST_DEVICE, the host by default. With ABUT_SHARED, which names a folder beside the
+ * project, also drops of larger bodies. */
+#include "play.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static abut_context context;
+static abut_precision precision;
+static const char *scenes;
+static bool full;
+
+static void open_scene(const char *name, size_t worlds, play *p)
+{
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", scenes, name);
+  printf("%s, %s\n", name, precision == ABUT_FLOAT64 ? "float64" : "float32");
+  play_open(p, context, precision, path, worlds);
+}
+
+/* In float32 three times what float64 may. */
+static double wider(double limit)
+{
+  return precision == ABUT_FLOAT64 ? limit : 3.0 * limit;
+}
+
+/* ---- what is seen of links while time passes ---- */
+
+enum { LINKS = 5 };
+
+typedef struct watch {
+  double from[LINKS][7]; /* poses when it began */
+  double fastest, fastest_turn, drift, turned;
+} watch;
+
+static void begin_watch(const play *p, size_t world, watch *w)
+{
+  *w = (watch){.fastest = 0.0};
+  for (size_t i = 0; i < p->info.nv / 6; ++i) {
+    for (size_t k = 0; k < 7; ++k) {
+      w->from[i][k] = play_q(p, world, 7 * i + k);
+    }
+  }
+}
+
+static void look(const play *p, size_t world, watch *w)
+{
+  w->fastest = fmax(w->fastest, play_fastest(p, world, false));
+  w->fastest_turn = fmax(w->fastest_turn, play_fastest(p, world, true));
+  for (size_t i = 0; i < p->info.nv / 6; ++i) {
+    double square = 0.0;
+    for (size_t k = 0; k < 3; ++k) {
+      const double x = play_q(p, world, 7 * i + k) - w->from[i][k];
+      square += x * x;
+    }
+    w->drift = fmax(w->drift, sqrt(square));
+    w->turned = fmax(w->turned, play_turned(p, world, i, &w->from[i][3]));
+  }
+}
+
+/* Every 20 ms. */
+static void watch_for(play *p, double seconds, watch *w)
+{
+  begin_watch(p, 0, w);
+  for (const double end = p->time + seconds - 1e-9; p->time < end;) {
+    play_for(p, 0.02);
+    look(p, 0, w);
+  }
+}
+
+static void report(const play *p, const watch *w)
+{
+  play_line("fastest after 0.5 s [m/s]", w->fastest, wider(1e-4));
+  play_line("drifts [m]", w->drift, wider(1e-4));
+  play_line("turns [rad]", w->turned, wider(1e-3));
+  CHECK_EQUAL(p->status[0], 0);
+}
+
+/* How deep four contacts at the corners of a lone box bear its weight, by docs/dynamics.md, section
+ * 8, with the defaults of a pair: g = 4 e / (1 - e) K d(r) r, A the inverse of the mass. */
+static double depth_of_law(double penetration)
+{
+  const double d0 = 0.9, d1 = 0.95, width = 1e-3, k = 1.0 / (d1 * 0.02 * d1 * 0.02);
+  double low = 0.0, high = width;
+  for (int i = 0; i < 100; ++i) {
+    const double r = 0.5 * (low + high), x = r / width;
+    const double d = d0 + (d1 - d0) * (x <= 0.5 ? 2.0 * x * x : 1.0 - 2.0 * (1.0 - x) * (1.0 - x));
+    const double e = d / (1.0 + exp(-r / penetration));
+    *(4.0 * e / (1.0 - e) * k * d * r < 9.81 ? &low : &high) = r;
+  }
+  return low;
+}
+
+static void test_resting(const char *name, double height, double depth)
+{
+  play p;
+  watch w;
+  open_scene(name, 1, &p);
+  play_for(&p, 0.5);
+  watch_for(&p, full ? 9.5 : 1.0, &w);
+  report(&p, &w);
+  play_line("depth off what is expected [share]",
+            fabs((height - play_q(&p, 0, 2)) / depth - 1.0), wider(0.05));
+  play_close(&p);
+}
+
+static void test_stack(void)
+{
+  play p;
+  watch w;
+  open_scene("stack.scene.json", 1, &p);
+  play_for(&p, 0.5);
+  watch_for(&p, full ? 9.5 : 0.3, &w);
+  report(&p, &w);
+  play_close(&p);
+}
+
+/* Bars that cross, of which no vertex is near the other: at rest, and fallen on each other at 2 m/s.
+ * Face on face they come back to where they rest. Ridge on ridge is no place to stay for
+ * long: sooner or later the upper one lies on a face, and rocks off the lower one's ridge. */
+static void test_bars(const char *name, bool stays, double touch, double after, double bound)
+{
+  play p;
+  watch w;
+  double lowest = INFINITY;
+  open_scene(name, 1, &p);
+  play_for(&p, 0.5);
+  watch_for(&p, full && stays ? 9.5 : 0.3, &w);
+  report(&p, &w);
+  play_line("sinks [m]", touch - play_q(&p, 0, 2), 3e-3);
+  play_close(&p);
+  open_scene(name, 1, &p);
+  play_set_q(&p, 0, 2, touch);
+  play_set_v(&p, 0, 2, -2.0);
+  for (int i = 0; i < 50; ++i) {
+    play_step(&p, 1);
+    lowest = fmin(lowest, play_q(&p, 0, 2));
+  }
+  play_line("pushed in at 2 m/s [m]", touch - lowest, 0.03); /* half of a bar */
+  play_for(&p, full && stays ? 9.5 : 1.5);
+  play_line("below where it may lie later [m]", after - play_q(&p, 0, 2), bound);
+  CHECK_EQUAL(p.status[0], 0);
+  play_close(&p);
+}
+
+/* Tilted a little, from a table's height of 0.1 m; a second and a half after. */
+static void test_drop(const char *shared, const char *body)
+{
+  enum { WORLDS = 4 };
+  static const double tilts[WORLDS][2] = {{0, 0}, {0.2, 0}, {0, 0.2}, {-0.15, 0.1}};
+  char text[2048];
+  double fastest = 0.0, turning = 0.0, lowest = INFINITY;
+  play p;
+  snprintf(text, sizeof text,
+           "{\"links\": [{\"position\": [0, 0, 0.1], \"joint\": {\"type\": \"free\"}, "
+           "\"density\": 1000, \"bodies\": [{\"file\": \"%s/data/bodies/%s.body.json\"}]}, "
+           "{\"bodies\": [{\"plane\": [1, 1]}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+           shared, body);
+  printf("%s, dropped\n", body);
+  play_open_text(&p, context, precision, text, full ? WORLDS : 2);
+  for (size_t i = 0; i < p.worlds; ++i) {
+    play_set_q(&p, i, 4, tilts[i][0]);
+    play_set_q(&p, i, 5, tilts[i][1]);
+  }
+  play_for(&p, 1.5);
+  for (const double end = full ? 5.0 : 1.6; p.time < end;) {
+    play_for(&p, 0.02);
+    for (size_t i = 0; i < p.worlds; ++i) {
+      fastest = fmax(fastest, play_fastest(&p, i, false));
+      turning = fmax(turning, play_fastest(&p, i, true));
+      lowest = fmin(lowest, play_q(&p, i, 2));
+      CHECK_EQUAL(p.status[i], 0);
+    }
+  }
+  play_line("fastest after 1.5 s [m/s]", fastest, 1e-3);
+  play_line("turns after 1.5 s [rad/s]", turning, 1e-2);
+  play_line("origin below the table [m]", -lowest, 0.01);
+  play_close(&p);
+}
+
+static void test_drops(void)
+{
+  static const char *const bodies[] = {"drill", "airplane", "screwdriver"};
+  const char *shared = getenv("ABUT_SHARED");
+  for (int i = full ? 0 : 2; shared && *shared && i < 3; ++i) { /* the smallest is the quickest */
+    test_drop(shared, bodies[i]);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  REQUIRE(argc > 3);
+  precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  scenes = argv[2];
+  full = !strcmp(argv[3], "full");
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_resting("resting-box.scene.json", 0.1, depth_of_law(0.002));
+  /* Whose fields are superquadrics: a depth along the ray from the centre is 0.74 mm there too. */
+  test_resting("../../golden-dynamics/cone-boxes-resting/scene.json", 0.2, 0.43e-3);
+  test_stack();
+  test_bars("crossed-bars.scene.json", false, 0.06 * sqrt(2.0), 0.03 + 0.03 * sqrt(2.0), 3e-3);
+  test_bars("crossed-flat-bars.scene.json", true, 0.06, 0.06 - 2.26e-3, 1e-4);
+  test_drops();
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
