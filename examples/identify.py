@@ -6,7 +6,7 @@
 A pusher with a known force shoves a box along a table and lets go; the box slides on and stops
 (identify.scene.json). The record, 25 positions of box and pusher with noise of 2 mm, is made here with a
 mass and a friction that the search is not told. From guesses far off, BFGS goes down the squared
-difference to the record in the logarithms of both; each of its trials is one gradient through 250 steps
+difference to the record in the logarithms of both; each of its trials is one gradient through 125 steps
 of all guesses at once. That the push is known makes the mass seen at all: a box that slides alone stops
 at the same place whatever it weighs.
 """
@@ -18,11 +18,11 @@ import numpy as np
 
 import abut
 
-STEPS, EVERY, SEED = 250, 10, 3
+STEPS, EVERY, SEED = 125, 5, 3
 MASS, FRICTION = 1.7, 0.27                            # [kg], the truth
 NOISE = 2e-3                                          # [m]
 GUESSES = np.array([[m, f] for m in (0.6, 1.2, 3.5) for f in (0.1, 0.5)])
-TRIALS, LONGEST = 22, 0.7                             # of BFGS; its longest step in the logarithms
+TRIALS, LONGEST = 20, 0.7                             # of BFGS; its longest step in the logarithms
 
 
 def push(scene):

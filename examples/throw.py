@@ -20,7 +20,7 @@ import abut
 STEPS, STARTS, SEED = 250, 8, 7
 TARGET, HEADING = np.array([2.0, 0.6]), 1.0      # [m], [rad]
 LEVER = 0.15                                     # [m] a radian of heading counts as so much
-BUDGET = 130                                     # rollouts of each start
+BUDGET = 145                                     # rollouts of each start
 ENOUGH = 1e-6                                    # [m]
 GRADIENT = 5                                     # a gradient counts as so many rollouts; measured: 3 to 5
 
@@ -71,13 +71,14 @@ class Throw:
         return (r[:, :6] - r[:, 6:]).transpose(0, 2, 1) / (2 * small)
 
 
-def descend(throw, v, jacobian):
-    """Damped least squares, all throws together: rows of (rollouts, the miss of each)."""
+def descend(throw, v, jacobian, price):
+    """Damped least squares, all throws together, a round at the price of so many rollouts: the
+    last ones, and rows of (rollouts, the miss of each)."""
     throw.cost = 0
     r, slopes = throw.miss(v)
     damping = np.full(len(v), 1e-2)
     path = [(throw.cost, np.linalg.norm(r, axis=1))]
-    while throw.cost < BUDGET and path[-1][1].max() > ENOUGH:
+    while throw.cost + price <= BUDGET and path[-1][1].max() > ENOUGH:
         J = jacobian(v, slopes)
         H = J.transpose(0, 2, 1) @ J + damping[:, None, None] * np.eye(6)
         step = -np.linalg.solve(H, np.einsum("nrc,nr->nc", J, r)[..., None])[..., 0]
@@ -171,8 +172,8 @@ def main():
     print(f"gradients through {STEPS} steps against differences: {error.max():.1e} of the largest at most")
     assert error.max() < 1e-4
 
-    found, by_gradient = descend(throw, v, throw.by_gradients)
-    _, by_difference = descend(throw, v, throw.by_differences)
+    found, by_gradient = descend(throw, v, throw.by_gradients, 1 + 3 * GRADIENT)
+    _, by_difference = descend(throw, v, throw.by_differences, 1 + 12)
     _, at_random = search(throw, v, rng)
     paths = {"gradient": by_gradient, "central differences": by_difference, "random search": at_random}
     for name, rows in paths.items():
