@@ -69,7 +69,7 @@ static void read_inputs(call *c)
   for (int64_t i = 0; i + 1 < q->rank; ++i) {
     c->x.count *= (size_t)q->shape[i];
   }
-  const void **const places[GIVEN] = {&c->worlds.w,        &c->worlds.u,
+  const void **const places[GIVEN] = {&c->worlds.w,          &c->worlds.u,
                                       &c->worlds.mass_scale, &c->worlds.friction,
                                       &c->worlds.stiffness,  &c->worlds.gravity};
   const size_t widths[GIVEN] = {c->info.nv,    controls_width(c), c->info.links,
@@ -88,8 +88,7 @@ static void read_inputs(call *c)
 
 static abut_status run_steps(call *c)
 {
-  void **const places[WANTED] = {&c->worlds.q_next,   &c->worlds.v_next,
-                                 &c->worlds.w_next,   NULL,
+  void **const places[WANTED] = {&c->worlds.q_next,   &c->worlds.v_next,  &c->worlds.w_next, NULL,
                                  &c->worlds.q_record, &c->worlds.v_record};
   const size_t widths[WANTED] = {c->info.nq, c->info.nv,           c->info.nv,
                                  1,          c->kept * c->info.nq, c->kept * c->info.nv};
@@ -119,8 +118,8 @@ static size_t real_size(const call *c)
 /* Numbers a world of what has derivatives. */
 static void slope_widths(const call *c, size_t widths[SLOPES])
 {
-  const size_t own[SLOPES] = {c->info.nq,    c->info.nv,    controls_width(c), c->info.links,
-                              c->info.pairs, c->info.pairs, 3};
+  const size_t own[SLOPES] = {
+    c->info.nq, c->info.nv, controls_width(c), c->info.links, c->info.pairs, c->info.pairs, 3};
   memcpy(widths, own, sizeof own);
 }
 

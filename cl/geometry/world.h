@@ -41,7 +41,7 @@ typedef struct world_sizes {
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
   int at_back_u, at_back_parameters, back_numbers;
   // reals of a world that one work-group has to itself
-  int at_columns_of, at_hessian, at_vectors, at_row_terms, work;
+  int at_columns_of, at_mass_of, at_hessian, at_vectors, at_row_terms, work;
   int contact_planes; // numbers of a world's contacts
 } world_sizes;
 

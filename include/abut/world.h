@@ -119,7 +119,9 @@ typedef struct abut_given_contacts {
 /* A batch of worlds. All reals are in the context's precision, rows of worlds. */
 typedef struct abut_worlds {
   size_t count;
-  abut_memory memory;        /* of all arrays but status: host or OpenCL memory */
+  abut_memory memory;        /* of all arrays but status and iterations. In a state, pointers to
+                                abut_state_array, and no array is both read and written: a step goes
+                                from one pair of arrays to another, the next one back */
   size_t steps;              /* 1 by default */
   const void *q, *v;         /* (count, nq), (count, nv): free joints as position, quaternion
                                 (w, x, y, z), velocity in world axes, angular velocity in link axes */

@@ -197,6 +197,23 @@ abut_status state_of(const abut_state_array *array, state **out)
                   (*out)->array_count, array->array);
 }
 
+abut_status state_for(const abut_state_array *array, const context *owner, size_t count,
+                      const char *what, state **out)
+{
+  const abut_state s = array->state;
+  gate *its = pool_gate(&state_pool, (handle){s.index, s.generation});
+  if (!its) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (its != owner->gate) {
+    return fail(ABUT_ERROR_ARGUMENT, "the state is of another context than the call");
+  }
+  TRY(state_of(array, out));
+  return (*out)->count == count ? ABUT_SUCCESS
+                                : fail(ABUT_ERROR_ARGUMENT, "%zu %s are counted; the state has "
+                                       "%zu rows", count, what, (*out)->count);
+}
+
 static void state_free(state *s)
 {
   if (!s) {

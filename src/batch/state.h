@@ -33,6 +33,10 @@ state *state_get(abut_state s);
 /* The same of an array's, which is one of it. */
 abut_status state_of(const abut_state_array *array, state **out);
 
+/* The same, of a context and with a row for each of `count` elements, which errors call `what`. */
+abut_status state_for(const abut_state_array *array, const context *owner, size_t count,
+                      const char *what, state **out);
+
 /* Bytes of a row. */
 static inline size_t state_row(const state *s, size_t array)
 {

@@ -97,7 +97,7 @@ static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
   return ABUT_SUCCESS;
 }
 
-/* The state that a batch's poses are in, which has as many rows. */
+/* The state that a batch's poses are in. */
 static abut_status find_state(const abut_batch *b, const context *owner, state **out)
 {
   *out = NULL;
@@ -107,18 +107,7 @@ static abut_status find_state(const abut_batch *b, const context *owner, state *
   if (!b->pose1 || !b->pose2) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch on a state needs both poses");
   }
-  const abut_state s = ((const abut_state_array *)b->pose1)->state;
-  gate *its = pool_gate(&state_pool, (handle){s.index, s.generation});
-  if (!its) {
-    return ABUT_ERROR_HANDLE;
-  }
-  if (its != owner->gate) {
-    return fail(ABUT_ERROR_ARGUMENT, "the state is of another context than the pair");
-  }
-  TRY(state_of(b->pose1, out));
-  return (*out)->count == b->count ? ABUT_SUCCESS
-                                   : fail(ABUT_ERROR_ARGUMENT, "%zu poses are counted; the state "
-                                          "has %zu rows", b->count, (*out)->count);
+  return state_for(b->pose1, owner, b->count, "poses", out);
 }
 
 abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)

@@ -10,6 +10,7 @@
 
 #define COOKIE 0xab071501u
 #define CHUNK_WORLDS 65535 /* as of poses: manifold/call_chunk.c */
+#define ALIGNED_WORLDS 128 /* where chunks begin in arrays that lie on a device */
 
 /* ---- a device ---- */
 
@@ -152,7 +153,8 @@ void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, c
                                     .size = context_real_bytes(c->base.context),
                                     .bank = BANK_OF_WORLDS,
                                     .buffer = (size_t)id,
-                                    .zeros = !in && !out});
+                                    .zeros = !in && !out,
+                                    .in_place = c->base.state != NULL});
 }
 
 static void add_counts(steps_call *c, const char *name, world_buffer id, uint32_t *out)
@@ -282,8 +284,8 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   if (!w || w->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make worlds by abut_default_worlds");
   }
-  if (w->memory != ABUT_MEMORY_HOST && w->memory != ABUT_MEMORY_OPENCL) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds lie in host or OpenCL memory");
+  if (w->memory < ABUT_MEMORY_HOST || w->memory > ABUT_MEMORY_STATE) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds lie in host or OpenCL memory, or in a state");
   }
   if (w->memory == ABUT_MEMORY_OPENCL && !s->context->def.opencl_queue) {
     return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
@@ -302,6 +304,13 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   return ABUT_SUCCESS;
 }
 
+/* All arrays are of the state that q is of. */
+static abut_status worlds_state(const abut_worlds *w, const context *owner, state **out)
+{
+  return w->q ? state_for(w->q, owner, w->count, "worlds", out)
+              : fail(ABUT_ERROR_ARGUMENT, "worlds in a state need their q");
+}
+
 static abut_status run_call(steps_call *c, abut_worlds *w)
 {
   abut_status status = ABUT_SUCCESS;
@@ -310,6 +319,12 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
   c->base.rates = c->scene->rates;
   c->groups = c->scene->groups;
   c->group_count = c->scene->def.pair_count;
+  if (w->memory == ABUT_MEMORY_STATE) {
+    TRY(worlds_state(w, c->scene->context, &c->base.state));
+  }
+  if (w->memory != ABUT_MEMORY_HOST) {
+    c->base.multiple = ALIGNED_WORLDS;
+  }
   if (w->contacts) {
     c->groups = NULL;
     c->group_count = 0;

@@ -290,8 +290,9 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->pairs));
   n->back_numbers = at;
   n->at_columns_of = place_behind(&work, 6 * (size_t)movers);
+  n->at_mass_of = place_behind(&work, nv * nv);
   n->at_hessian = place_behind(&work, nv * nv);
-  n->at_vectors = place_behind(&work, 8 * nv);
+  n->at_vectors = place_behind(&work, 9 * nv);
   n->at_row_terms = place_behind(&work, 2 * (size_t)n->rows);
   n->work = work;
 }

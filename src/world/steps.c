@@ -100,13 +100,20 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
   return find_contacts(s);
 }
 
+/* J' lambda is what dampers within a step leave to it, and what the caller may ask for. */
+static bool needs_push(const stepping *s)
+{
+  return sizes_of(s)->damped || s->call->worlds->constraint;
+}
+
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
-                OF(s, OUT_ITERATIONS), OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION),
+                ARG_INT(needs_push(s)), OF(s, WORLD_PUSH), OF(s, OUT_ITERATIONS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
 }
 
 static abut_status euler(const stepping *s)

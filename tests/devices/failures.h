@@ -87,11 +87,12 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 16 };
+enum { TASKS = 17 };
 const task *task_named(const char *name);
 
-/* The task "worlds". */
+/* The tasks "worlds" and "worlds-vjp". */
 abut_status run_worlds(const world *w, answer *out);
+abut_status run_worlds_vjp(const world *w, answer *out);
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

@@ -477,6 +477,7 @@ const task tasks[TASKS] = {
   {"descent", run_descent, 0, 61, 1, 20},
   {"lists", run_lists, 0, 11, 2, 20},
   {"worlds", run_worlds, 2 * POSES, 13, 2, 20},
+  {"worlds-vjp", run_worlds_vjp, POSES, 211, 2, 20},
 };
 
 const task *task_named(const char *name)

@@ -99,8 +99,42 @@ static abut_status roll(abut_scene scene, answer *out)
   return done == ABUT_SUCCESS ? step_given(scene, &s, out) : done;
 }
 
+/* The gradient of a sum over a rollout, of which states are kept at segments. */
+static abut_status go_back(abut_scene scene, answer *out)
+{
+  static start s;
+  static double bars[POSES * 2 * NV];
+  abut_worlds w = abut_default_worlds();
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  const abut_status status = start_worlds(scene, &s);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  for (size_t i = 0; i < POSES * 2 * NV; ++i) {
+    bars[i] = sin((double)i);
+  }
+  w.count = POSES;
+  w.steps = STEPS;
+  w.q = s.q;
+  w.v = s.v;
+  w.u = s.u;
+  w.controls = true;
+  w.mass_scale = s.mass_scale;
+  w.status = room(out, POSES, sizeof(uint32_t), -1.0);
+  g.state = bars;
+  g.q = room(out, POSES * NV, sizeof(double), -1.0);
+  g.v = room(out, POSES * NV, sizeof(double), 1e-6);
+  g.u = room(out, POSES * STEPS, sizeof(double), 1e-6);
+  g.mass_scale = room(out, POSES * LINKS, sizeof(double), 1e-6);
+  g.friction = room(out, POSES * 2, sizeof(double), 1e-6);
+  const abut_status done = abut_vjp_worlds(scene, &w, &g);
+  out->failures = w.failures;
+  return done;
+}
+
 /* Nothing of a scene is left in its context, whether it was made or not. */
-abut_status run_worlds(const world *w, answer *out)
+static abut_status run_scene(const world *w, answer *out,
+                             abut_status (*run)(abut_scene scene, answer *out))
 {
   const owned *newest = context_get(w->context)->newest;
   abut_scene scene;
@@ -108,9 +142,19 @@ abut_status run_worlds(const world *w, answer *out)
   abut_status status = abut_load_scene(w->context, ABUT_TEST_SCENES "/two-boxes.scene.json",
                                        &scene);
   if (status == ABUT_SUCCESS) {
-    status = roll(scene, out);
+    status = run(scene, out);
     CHECK_OK(abut_destroy_scene(scene));
   }
   check(context_get(w->context)->newest == newest, "bodies or pairs of a scene are left");
   return status;
+}
+
+abut_status run_worlds(const world *w, answer *out)
+{
+  return run_scene(w, out, roll);
+}
+
+abut_status run_worlds_vjp(const world *w, answer *out)
+{
+  return run_scene(w, out, go_back);
 }

@@ -283,6 +283,9 @@ static num source_get(const contact_source *s, int component, GLOBAL const int *
                       int count)
 {
   num r = n_lit(R(0.0));
+  if (!places && s->step == 1 && first + LANES <= count) {
+    return load(s->values + s->at + component * s->plane + first, s->stride);
+  }
   PART_DO(i, {
     real t[LANES];
     for (int l = 0; l < LANES; ++l) {
@@ -335,6 +338,21 @@ static void put_contact(const contact_target *t, int lane_of, int to, const cont
   put_plane(t, CONTACT_ACTIVITY, lane_of, to, row->activity);
 }
 
+// All lanes at once, from place `to` on.
+static void put_contacts(const contact_target *t, int to, const contact_row *row)
+{
+  GLOBAL real *at = t->rows + to;
+  const int plane = t->plane, stride = t->stride;
+  store3(at + CONTACT_POINT * plane, stride, plane, row->p);
+  store3(at + CONTACT_FRAME * plane, stride, plane, row->f.n);
+  store3(at + (CONTACT_FRAME + 3) * plane, stride, plane, row->f.t1);
+  store3(at + (CONTACT_FRAME + 6) * plane, stride, plane, row->f.t2);
+  store3(at + CONTACT_REFERENCE * plane, stride, plane, row->ref);
+  store(at + CONTACT_D * plane, stride, row->d);
+  store(at + CONTACT_DISTANCE * plane, stride, row->distance);
+  store(at + CONTACT_ACTIVITY * plane, stride, row->activity);
+}
+
 // Appends a segment of a group's contacts, in their order: those whose activity is above `least`.
 // values: of a world `row` numbers, with p, d, n, activity from at_p, ... on, vectors and numbers
 // `step3` and 1 apart, components `plane`. places: `count` places of contacts (the same in each
@@ -380,8 +398,19 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
     real activity[LANES];
     lane_store(n_value(a), activity);
+    int some = 0; // what is no number is not hidden
     for (int l = 0; l < LANES && first + l < count; ++l) {
-      if (!(activity[l] <= least) && end == most) { // what is no number is not hidden
+      some += !(activity[l] <= least);
+    }
+    if (some == LANES && end + LANES <= most) {
+      put_contacts(&to, end, &r);
+      for (int l = 0; l < LANES; ++l, ++end) {
+        to.places[end] = places ? places[first + l] : first + l;
+      }
+      continue;
+    }
+    for (int l = 0; l < LANES && first + l < count; ++l) {
+      if (!(activity[l] <= least) && end == most) {
         over = 1;
       } else if (!(activity[l] <= least)) {
         put_contact(&to, l, end, &r);

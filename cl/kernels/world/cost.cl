@@ -14,7 +14,8 @@
 #define VECTOR_PUSH 5                // J' lambda
 #define VECTOR_TURN 6                // M (acc - free)
 #define VECTOR_ALONG 7               // M step
-#define VECTORS 8
+#define VECTOR_HELD 8                // M free
+#define VECTORS 9
 
 // What a work-item has of its world.
 typedef struct newton {
@@ -25,27 +26,10 @@ typedef struct newton {
   world_one tree;
   GLOBAL const real *contacts;
   GLOBAL const int *marks;
-  GLOBAL real *columns, *hessian, *vectors, *row_terms;
+  GLOBAL real *columns, *mass, *hessian, *vectors, *row_terms;
 } newton;
 
 static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
-
-static real mass_entry(const newton *s, int i, int k)
-{
-  const int nv = s->n->nv;
-  return one_real(&s->tree, s->n->at_mass + (i > k ? i * nv + k : k * nv + i));
-}
-
-static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
-{
-  for (int i = 0; i < s->n->nv; ++i) {
-    real sum = R(0.0);
-    for (int k = 0; k < s->n->nv; ++k) {
-      sum += mass_entry(s, i, k) * x[k];
-    }
-    out[i] = sum;
-  }
-}
 
 static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
 {
@@ -54,6 +38,27 @@ static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
     sum += a[i] * b[i];
   }
   return sum;
+}
+
+// The whole mass matrix of the world, row by row.
+static void start_mass(const newton *s)
+{
+  const int nv = s->n->nv;
+  for (int i = 0; i < nv; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      s->mass[i * nv + k] = s->mass[k * nv + i] = one_real(&s->tree, s->n->at_mass + i * nv + k);
+    }
+    newton_vector(s, VECTOR_SCALE)[i] =
+      R(1.0) / lane_first(lane_sqrt(lane_lit(s->mass[i * (nv + 1)])));
+  }
+}
+
+static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
+{
+  const int nv = s->n->nv;
+  for (int i = 0; i < nv; ++i) {
+    out[i] = dot_n(nv, s->mass + i * nv, x);
+  }
 }
 
 // ---- a group's contacts ----
@@ -272,6 +277,11 @@ static void group_wrench(const newton *s, int group, GLOBAL const real *x, int c
   }
 }
 
+static real dot6(GLOBAL const real *a, const real b[6])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
 // Adds what a group's wrench does to joints.
 static void add_wrench(const newton *s, int group, const real push[6], real factor,
                        GLOBAL real *out)
@@ -280,39 +290,32 @@ static void add_wrench(const newton *s, int group, const real push[6], real fact
   GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
   GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
   for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-    real sum = R(0.0);
-    for (int i = 0; i < 6; ++i) {
-      sum += column[6 * k + i] * push[i];
-    }
-    out[mover[MOVER_INTS * k + MOVER_DOF]] += factor * sum;
+    out[mover[MOVER_INTS * k + MOVER_DOF]] += factor * dot6(column + 6 * k, push);
   }
 }
 
+// Movers come by their degrees of freedom, as the lower triangle does.
 static void add_curvature(const newton *s, int group, const real sums[SUMS])
 {
   const int nv = s->n->nv;
   GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
   GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
   GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
-  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-    real row[6];
-    for (int i = 0; i < 6; ++i) {
-      row[i] = R(0.0);
-      for (int l = 0; l < 6; ++l) {
-        const int low = MIN_INT(i, l), high = i + l - low;
-        row[i] += sums[SUMS_WRENCH + high * (high + 1) / 2 + low] * column[6 * k + l];
-      }
+  real full[36];
+  int at = SUMS_WRENCH;
+  for (int i = 0; i < 6; ++i) {
+    for (int l = 0; l <= i; ++l) {
+      full[6 * i + l] = full[6 * l + i] = sums[at++];
     }
-    const int dof = mover[MOVER_INTS * k + MOVER_DOF];
-    for (int m = 0; m < g[GROUP_DOFS]; ++m) {
-      const int other = mover[MOVER_INTS * m + MOVER_DOF];
-      real sum = R(0.0);
-      for (int i = 0; i < 6; ++i) {
-        sum += row[i] * column[6 * m + i];
-      }
-      if (other <= dof) {
-        s->hessian[dof * nv + other] += sum;
-      }
+  }
+  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
+    GLOBAL real *row = s->hessian + mover[MOVER_INTS * k + MOVER_DOF] * nv;
+    real turned[6];
+    for (int i = 0; i < 6; ++i) {
+      turned[i] = dot6(column + 6 * k, full + 6 * i);
+    }
+    for (int m = 0; m <= k; ++m) {
+      row[mover[MOVER_INTS * m + MOVER_DOF]] += dot6(column + 6 * m, turned);
     }
   }
 }

@@ -28,7 +28,7 @@ static void newton_push(const newton *s, GLOBAL const real *x, int curved)
   for (int i = 0; i < nv; ++i) {
     push[i] = R(0.0);
     for (int k = 0; curved && k <= i; ++k) {
-      s->hessian[i * nv + k] = mass_entry(s, i, k);
+      s->hessian[i * nv + k] = s->mass[i * nv + k];
     }
   }
   for (int g = 0; g < s->n->groups; ++g) {
@@ -169,6 +169,7 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   s.contacts = ROW(contacts, world, n->contact_planes);
   s.marks = ROW(marks, world, GROUP_MARKS * n->groups);
   s.columns = own + n->at_columns_of;
+  s.mass = own + n->at_mass_of;
   s.hessian = own + n->at_hessian;
   s.vectors = own + n->at_vectors;
   s.row_terms = own + n->at_row_terms;
@@ -197,13 +198,14 @@ static int newton_step(const newton *s)
   return 1;
 }
 
-// Each world's acceleration, what contacts, limits and friction push joints with, how many
-// iterations it took, and its status.
+// Each world's acceleration, what contacts, limits and friction push joints with (where that is
+// asked for), how many iterations it took, and its status.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                         GLOBAL const real *contacts, GLOBAL const int *marks, GLOBAL real *work,
-                        GLOBAL real *acceleration, GLOBAL real *push, GLOBAL int *iterations,
+                        GLOBAL real *acceleration, int with_push, GLOBAL real *push,
+                        GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -225,9 +227,9 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   for (int i = 0; i < nv; ++i) {
     free[i] = one_real(&s.tree, n->at_free + i);
     acc[i] = ROW(start, world, nv)[i];
-    newton_vector(&s, VECTOR_SCALE)[i] =
-      R(1.0) / lane_first(lane_sqrt(lane_lit(mass_entry(&s, i, i))));
   }
+  start_mass(&s);
+  mass_times(&s, free, newton_vector(&s, VECTOR_HELD));
   start_columns(&s);
   start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
   if (!(newton_cost(&s, acc) < newton_cost(&s, free))) {
@@ -242,10 +244,9 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
     const real decrement = -dot_n(nv, newton_vector(&s, VECTOR_GRADIENT), step);
     GLOBAL real *along = newton_vector(&s, VECTOR_ALONG);
-    mass_times(&s, free, along);
-    real size = dot_n(nv, free, along);
-    mass_times(&s, acc, along);
-    size += dot_n(nv, acc, along);
+    GLOBAL const real *held = newton_vector(&s, VECTOR_HELD);
+    const real size = dot_n(nv, free, held) + dot_n(nv, acc, held) +
+                      dot_n(nv, acc, newton_vector(&s, VECTOR_TURN));
     done = decrement <= tolerance * tolerance * size;
     if (done || iteration >= n->iterations) {
       found = iteration >= n->iterations ? WORLD_NOT_CONVERGED : 0;
@@ -261,9 +262,11 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     acc[i] += step[i]; // one full step at last: the answer does not depend on the start
     ROW(acceleration, world, nv)[i] = acc[i];
   }
-  newton_push(&s, acc, 0);
-  for (int i = 0; i < nv; ++i) {
-    ROW(push, world, nv)[i] = newton_vector(&s, VECTOR_PUSH)[i];
+  if (with_push) {
+    newton_push(&s, acc, 0);
+    for (int i = 0; i < nv; ++i) {
+      ROW(push, world, nv)[i] = newton_vector(&s, VECTOR_PUSH)[i];
+    }
   }
   iterations[world] = iteration;
   status[world] |= found;

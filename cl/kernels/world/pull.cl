@@ -354,9 +354,8 @@ static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v
   for (int i = 0; i < nv; ++i) {
     newton_vector(s, VECTOR_FREE)[i] = one_real(&s->tree, s->n->at_free + i);
     acc[i] = ROW(acceleration, s->world, nv)[i];
-    newton_vector(s, VECTOR_SCALE)[i] =
-      R(1.0) / lane_first(lane_sqrt(lane_lit(mass_entry(s, i, i))));
   }
+  start_mass(s);
   start_columns(s);
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
   return !(status[s->world] & WORLD_STOPPED) && newton_step(s);
