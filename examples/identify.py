@@ -4,11 +4,11 @@
   identify.py [--device NAME] [--plot OUT.png]
 
 A pusher with a known force shoves a box along a table and lets go; the box slides on and stops
-(identify.scene.json). The record, 25 positions of box and pusher with noise of 2 mm, is made here with a
-mass and a friction that the search is not told. From guesses far off, BFGS goes down the squared
-difference to the record in the logarithms of both; each of its trials is one gradient through 125 steps
-of all guesses at once. That the push is known makes the mass seen at all: a box that slides alone stops
-at the same place whatever it weighs.
+(identify.scene.json). The record, 25 positions of box and pusher with noise of 2 mm, is made here
+with a mass and a friction that the search is not told. From guesses far off, BFGS goes down the squared
+difference to the record in the logarithms of both; each of its trials is one gradient through 125
+steps of all guesses at once. That the push is known makes the mass seen at all: a box that slides
+alone stops at the same place whatever it weighs.
 """
 import argparse
 import pathlib
@@ -19,10 +19,10 @@ import numpy as np
 import abut
 
 STEPS, EVERY, SEED = 125, 5, 3
-MASS, FRICTION = 1.7, 0.27                            # [kg], the truth
-NOISE = 2e-3                                          # [m]
+MASS, FRICTION = 1.7, 0.27  # [kg], the truth
+NOISE = 2e-3  # [m]
 GUESSES = np.array([[m, f] for m in (0.6, 1.2, 3.5) for f in (0.1, 0.5)])
-TRIALS, LONGEST = 20, 0.7                             # of BFGS; its longest step in the logarithms
+TRIALS, LONGEST = 20, 0.7  # of BFGS; its longest step in the logarithms
 
 
 def push(scene):
@@ -35,9 +35,9 @@ def worlds(scene, x):
     """What a batch of rollouts is given, for rows of masses and frictions."""
     n = len(x)
     mass, friction = np.ones((n, scene.links)), np.tile([1.0, 0.2], (n, 1))
-    mass[:, 1], friction[:, 0] = x.T                  # the box, which the scene states as 1 kg; on the table
-    return {"q": np.tile(scene.start(), (n, 1)), "v": np.zeros((n, scene.nv)), "controls": push(scene),
-            "record": EVERY, "mass_scale": mass, "friction": friction}
+    mass[:, 1], friction[:, 0] = x.T  # the box, which the scene states as 1 kg; on the table
+    return {"q": np.tile(scene.start(), (n, 1)), "v": np.zeros((n, scene.nv)),
+            "controls": push(scene), "record": EVERY, "mass_scale": mass, "friction": friction}
 
 
 def seen(made):
@@ -46,7 +46,7 @@ def seen(made):
 
 
 def slope(scene, x, record):
-    """The squared difference to the record, in units of the noise, and its slope by mass and friction."""
+    """The squared difference to the record in units of noise, its slope by mass and friction."""
     given = worlds(scene, x)
     made = scene.step(**given)
     off = (seen(made) - record) / NOISE
@@ -126,14 +126,16 @@ def main():
     record = record + NOISE * np.random.default_rng(SEED).normal(size=record.shape)
 
     error = check_slope(scene, GUESSES, record)
-    print(f"gradients through {STEPS} steps against differences: {error:.1e} of the larger entry at most")
+    print(f"gradients through {STEPS} steps against differences: {error:.1e} of the larger entry "
+          "at most")
     assert error < 1e-4
 
     walked, costs = walk(scene, GUESSES, record)
     for guess, found, cost in zip(GUESSES, walked[-1], costs[-1]):
-        print(f"from {guess[0]:.1f} kg, {guess[1]:.2f}: {found[0]:.4f} kg, {found[1]:.4f}; squared difference "
-              f"{cost:.1f}")
-    print(f"the truth is {MASS} kg, {FRICTION}; {TRIALS} gradients each, {time.perf_counter() - begin:.1f} s")
+        print(f"from {guess[0]:.1f} kg, {guess[1]:.2f}: {found[0]:.4f} kg, {found[1]:.4f}; "
+              f"squared difference {cost:.1f}")
+    print(f"the truth is {MASS} kg, {FRICTION}; {TRIALS} gradients each, "
+          f"{time.perf_counter() - begin:.1f} s")
     if options.plot:
         plot(options.plot, walked, costs)
     off = np.abs(walked[-1] / [MASS, FRICTION] - 1)

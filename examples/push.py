@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Pushes a figure over a table to a pose, by model predictive control with the steps' matrices A and B.
+"""Pushes a figure over a table to a pose, by predictive control with the steps' matrices A and B.
 
   push.py [--device NAME] [--plot OUT.png]
 
 A block on two rails shoves a T (push.scene.json); where it pushes, how hard and where it slides
-along is found anew every 80 ms, for the next 0.8 s. Two planners have the same cost and the same number
-of simulated steps: one round of iLQR, whose linear model is abut's A and B of every step on the way and
-whose gains run in the rollouts of its line search; and predictive sampling, the best of random changes
-of the last plan.
+along is found anew every 80 ms, for the next 0.8 s. Two planners have the same cost and the same
+number of simulated steps: one round of iLQR, whose linear model is abut's A and B of every step on
+the way and whose gains run in the rollouts of its line search; and predictive sampling, the best of
+random changes of the last plan.
 """
 import argparse
 import pathlib
@@ -17,16 +17,16 @@ import numpy as np
 
 import abut
 
-SUBSTEPS, KNOTS, PLANS = 10, 10, 25              # steps a control is held, controls a plan, plans
-SHARES = np.array([1.0, 0.6, 0.3, 0.1, 0.03])    # of iLQR's line search
-TRANSITION = 8                                   # A and B of a step count as so many; measured: 3 to 10
-SAMPLES = 1 + TRANSITION + len(SHARES)           # rollouts of a plan's sampling, so that both cost the same
-NOISE, FASTEST = 0.15, 0.4                       # [m/s] of sampling, and of any control
-GOAL, HEADING = np.array([0.25, 0.1]), 0.7       # [m], [rad] of the figure
-LEVER = 0.1                                      # [m] a radian counts as so much
-HOME, MIDDLE = np.array([-0.12, -0.12]), np.array([0.0, -0.041])  # the pusher's at 0; of the figure's mass
-CONTROL, NEAR, LAST = 0.04, 0.1, 5.0            # weights: speed [s], the pusher's distance, the plan's end
-RUNS, SEED = 4, 5                                # of sampling, which chance decides
+SUBSTEPS, KNOTS, PLANS = 10, 10, 25  # steps a control is held, controls a plan, plans
+SHARES = np.array([1.0, 0.6, 0.3, 0.1, 0.03])  # of iLQR's line search
+TRANSITION = 8  # A and B of a step count as so many; measured: 3 to 10
+SAMPLES = 1 + TRANSITION + len(SHARES)  # rollouts of a plan's sampling, at the same cost
+NOISE, FASTEST = 0.15, 0.4  # [m/s] of sampling, and of any control
+GOAL, HEADING = np.array([0.25, 0.1]), 0.7  # [m], [rad] of the figure
+LEVER = 0.1  # [m] a radian counts as so much
+HOME, MIDDLE = np.array([-0.12, -0.12]), np.array([0.0, -0.041])  # pusher at 0; figure's mass
+CONTROL, NEAR, LAST = 0.04, 0.1, 5.0  # weights: speed [s], the pusher's distance, the plan's end
+RUNS, SEED = 4, 5  # of sampling, which chance decides
 
 
 class World:
@@ -65,7 +65,7 @@ class World:
 
 
 def linear_models(world, q, v, u, made):
-    """A (KNOTS, 2 nv, 2 nv) and B (KNOTS, 2 nv, nu) over each control's steps: all steps are one batch."""
+    """A (KNOTS, 2 nv, 2 nv) and B (KNOTS, 2 nv, nu) over each control's steps, one batch."""
     starts = [np.vstack([x, kept[0, :-1]]) for x, kept in ((q, made.q_record), (v, made.v_record))]
     t = world.scene.transition(*starts, np.repeat(u, SUBSTEPS, axis=0))
     A, B = (M.reshape(KNOTS, SUBSTEPS, *M.shape[1:]) for M in (t.A, t.B))
@@ -76,7 +76,7 @@ def linear_models(world, q, v, u, made):
 
 
 def gains(world, q, u, A, B):
-    """The way back of iLQR, by Gauss and Newton's second derivatives: changes and feedback of controls."""
+    """The way back of iLQR, of Gauss and Newton: changes and feedback of controls."""
     nv, nu = world.nv, u.shape[1]
     r, J = world.residuals(q)
     change, feedback = np.zeros_like(u), np.zeros((KNOTS, nu, 2 * nv))
@@ -97,7 +97,8 @@ def gains(world, q, u, A, B):
 def ilqr(world, q, v, u, rng):
     """One round from the plan u (1, KNOTS, nu) at one state: its next one."""
     q, v, u = q[0], v[0], u[0]
-    nominal = world.scene.step(q[None], v[None], controls=np.repeat(u[None], SUBSTEPS, axis=1), record=1)
+    each = np.repeat(u, SUBSTEPS, axis=0)
+    nominal = world.scene.step(q[None], v[None], controls=each[None], record=1)
     ends = slice(SUBSTEPS - 1, None, SUBSTEPS)
     q_plan, v_plan = nominal.q_record[0, ends], nominal.v_record[0, ends]
     A, B = linear_models(world, q, v, u, nominal)
@@ -108,7 +109,8 @@ def ilqr(world, q, v, u, rng):
     for k in range(KNOTS):
         now = u[k] + SHARES[:, None] * change[k]
         if k:
-            dx = np.hstack([world.scene.subtract(qs, np.broadcast_to(q_plan[k - 1], qs.shape)), vs - v_plan[k - 1]])
+            dq = world.scene.subtract(qs, np.broadcast_to(q_plan[k - 1], qs.shape))
+            dx = np.hstack([dq, vs - v_plan[k - 1]])
             now = now + dx @ feedback[k].T
         now = np.clip(now, -FASTEST, FASTEST)
         made = world.scene.step(qs, vs, now, steps=SUBSTEPS)
@@ -122,8 +124,8 @@ def ilqr(world, q, v, u, rng):
 
 
 def sampling(world, q, v, u, rng):
-    """The best of changes of plans u (RUNS, KNOTS, nu) by chance, held for two knots each; u is one of them.
-    Runs are a batch."""
+    """The best of changes of plans u (RUNS, KNOTS, nu) by chance, held for two knots each; u is
+    one of them, and runs are a batch."""
     noise = np.repeat(rng.normal(0.0, NOISE, (len(u), SAMPLES, KNOTS // 2, u.shape[2])), 2, axis=2)
     noise[:, 0] = 0.0
     plans = np.clip(u[:, None] + noise, -FASTEST, FASTEST)
@@ -134,7 +136,7 @@ def sampling(world, q, v, u, rng):
 
 
 def control(world, planner, runs):
-    """Plans, does the first part of the plan, plans again: states on the way (PLANS + 1, runs, nq)."""
+    """Plans, does the first part of the plan, plans again: states (PLANS + 1, runs, nq)."""
     rng = np.random.default_rng(SEED)
     q, v = np.tile(world.scene.start(), (runs, 1)), np.zeros((runs, world.nv))
     u = np.full((runs, KNOTS, world.scene.nu), 0.1)
@@ -150,8 +152,8 @@ def control(world, planner, runs):
 
 def corners(pose):
     """The figure's outline on the table."""
-    T = np.array([[-.1, .03], [.1, .03], [.1, -.03], [.03, -.03], [.03, -.17], [-.03, -.17], [-.03, -.03],
-                  [-.1, -.03], [-.1, .03]])
+    T = np.array([[-.1, .03], [.1, .03], [.1, -.03], [.03, -.03], [.03, -.17], [-.03, -.17],
+                  [-.03, -.03], [-.1, -.03], [-.1, .03]])
     yaw = 2 * np.arctan2(pose[6], pose[3])
     return pose[:2] + T @ np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
 
@@ -163,7 +165,8 @@ def plot(path, world, paths, off):
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.6, 3.8), dpi=90)
     t = np.arange(PLANS + 1) * SUBSTEPS * world.scene.timestep
     for name, colour in (("predictive sampling", "#d1495b"), ("iLQR", "#30638e")):
-        lines = left.plot(t, 1e3 * off[name], color=colour, linewidth=1.6 if name == "iLQR" else 1.0)
+        width = 1.6 if name == "iLQR" else 1.0
+        lines = left.plot(t, 1e3 * off[name], color=colour, linewidth=width)
         lines[0].set_label(name if name == "iLQR" else f"{name}, {RUNS} runs")
     left.set(xlabel="time [s]", ylabel="distance to the pose [mm]", yscale="log")
     left.legend(frameon=False)
@@ -171,10 +174,12 @@ def plot(path, world, paths, off):
     for k in (0, 6, 10, PLANS):
         shade = "#30638e" if k else "#999999"
         right.plot(*corners(run[k]).T, color=shade, alpha=0.35 + 0.65 * (k in (0, PLANS)))
-        right.add_patch(pyplot.Rectangle(HOME + run[k, 7:] - 0.018, 0.036, 0.036, color=shade, alpha=0.5, linewidth=0))
+        right.add_patch(pyplot.Rectangle(HOME + run[k, 7:] - 0.018, 0.036, 0.036, color=shade,
+                                         alpha=0.5, linewidth=0))
     right.plot(*(HOME + run[:, 7:]).T, color="#30638e", linewidth=0.8)
     right.plot(*corners(world.goal).T, color="#d1495b", linestyle="--", linewidth=1.0)
-    right.set(title="iLQR: start (grey), way, goal (dashed)", aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    right.set(title="iLQR: start (grey), way, goal (dashed)", aspect="equal", xlabel="x [m]",
+              ylabel="y [m]")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
@@ -195,8 +200,8 @@ def main():
         paths[name] = control(world, planner, runs)
         off[name] = world.off(paths[name].reshape(-1, world.scene.nq)).reshape(-1, runs)
         ends = ", ".join(f"{1e3 * x:.1f}" for x in off[name][-1])
-        print(f"{name}: from {1e3 * off[name][0, 0]:.0f} mm to {ends} mm; {1e3 * np.median(off[name].mean(0)):.0f} "
-              f"mm in the mean over time; {time.perf_counter() - begin:.1f} s")
+        print(f"{name}: from {1e3 * off[name][0, 0]:.0f} mm to {ends} mm, "
+              f"{1e3 * np.median(off[name].mean(0)):.0f} mm in the mean over time; {time.perf_counter() - begin:.1f} s")
     if options.plot:
         plot(options.plot, world, paths, off)
     one, other = off.values()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs an example of Python's, which asserts what it shows: run_example.py FILE [OPTION...]. Exit status 77
-without NumPy."""
+"""Runs an example of Python's, which asserts what it shows: run_example.py FILE [OPTION...].
+Exit status 77 without NumPy."""
 import importlib.util
 import runpy
 import sys
