@@ -5,8 +5,8 @@
 
 A pusher with a known force shoves a box along a table and lets go; the box slides on and stops
 (identify.scene.json). The record, 25 positions of box and pusher with noise of 2 mm, is made here
-with a mass and a friction that the search is not told. From guesses far off, BFGS goes down the squared
-difference to the record in the logarithms of both; each of its trials is one gradient through 125
+with a mass and a friction that the search is not told. From guesses far off, BFGS goes down the
+squared difference to the record in the logarithms of both; each of its trials is one gradient through 125
 steps of all guesses at once. That the push is known makes the mass seen at all: a box that slides
 alone stops at the same place whatever it weighs.
 """

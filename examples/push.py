@@ -201,7 +201,8 @@ def main():
         off[name] = world.off(paths[name].reshape(-1, world.scene.nq)).reshape(-1, runs)
         ends = ", ".join(f"{1e3 * x:.1f}" for x in off[name][-1])
         print(f"{name}: from {1e3 * off[name][0, 0]:.0f} mm to {ends} mm, "
-              f"{1e3 * np.median(off[name].mean(0)):.0f} mm in the mean over time; {time.perf_counter() - begin:.1f} s")
+              f"{1e3 * np.median(off[name].mean(0)):.0f} mm in the mean over time; "
+              f"{time.perf_counter() - begin:.1f} s")
     if options.plot:
         plot(options.plot, world, paths, off)
     one, other = off.values()

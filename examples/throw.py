@@ -4,8 +4,8 @@
   throw.py [--device NAME] [--plot OUT.png]
 
 The box (throw.scene.json) leaves the hand at 0.5 m, flies, bounces, slides and rests within a
-second of 200 steps. Sought are its six velocities at the start, so that it ends on a point of the floor
-with its long side along a given heading. Each row of the rollout's Jacobian is one gradient; Gauss
+second of 200 steps. Sought are its six velocities at the start, so that it ends on a point of the
+floor with its long side along a given heading. Each row of the rollout's Jacobian is one gradient; Gauss
 and Newton's method with damping does the rest. Beside it: the same with central differences in
 place of gradients, and random search that adapts its step, each with the same number of simulated
 steps.
@@ -125,7 +125,8 @@ def outline(pose):
     """A line along the edges of the box."""
     corners = np.array([0.12, 0.08, 0.05]) * (2 * np.array([
         [0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 0, 0],
-        [1, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 1, 0], [0, 1, 1], [0, 0, 1]]) - 1)
+        [1, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 1, 0], [0, 1, 1],
+        [0, 0, 1]]) - 1)
     w, axis = pose[3], pose[4:]
     cross = np.cross(axis, corners)
     return pose[:3] + corners + 2 * (w * cross + np.cross(axis, cross))
