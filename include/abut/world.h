@@ -134,6 +134,13 @@ typedef struct abut_worlds {
   const void *friction;      /* (count, pairs); NULL: the scene's */
   const void *stiffness;     /* (count, pairs); NULL: 1 */
   const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
+  const abut_scene *scenes;  /* (scene_count) where worlds differ in their bodies, or in anything but
+                                their links' parents, joints' types, numbers of pairs and actuators,
+                                and integrator: world i is of scenes[scene[i]], and the call's own
+                                scene only says the shape. Each gets what a call of its scene gives,
+                                to the bit. Not with given contacts, nor in a state. Else NULL */
+  size_t scene_count;
+  const uint32_t *scene;     /* (count); host memory */
   const abut_given_contacts *contacts; /* NULL: those of the scene's pairs */
   void *q_next, *v_next;     /* the state after all steps */
   void *w_next;              /* or NULL, like all that follows */

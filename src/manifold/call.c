@@ -204,10 +204,10 @@ static int rate_kind(const run *last)
 static abut_status group_entries(call *c)
 {
   const abut_pair *list = c->lists[c->run_count - 1];
-  TRY(mixed_create(c->batch, &c->order));
+  TRY(mixed_create(c->batch->count, c->batch->pair_count, c->batch->pair, &c->order));
   for (size_t i = 0; i < c->order.group_count; ++i) {
     c->order.groups[i].rates =
-      pair_get(list[c->order.pairs[i]])->rates[rate_kind(derivatives_run(c))];
+      pair_get(list[c->order.kinds[i]])->rates[rate_kind(derivatives_run(c))];
   }
   c->base.groups = c->order.groups;
   c->base.group_count = c->order.group_count;

@@ -224,7 +224,7 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
                              size_t group)
 {
   *r = c->runs[which];
-  r->pair = c->lists[which] ? pair_get(c->lists[which][c->order.pairs[group]]) : r->pair;
+  r->pair = c->lists[which] ? pair_get(c->lists[which][c->order.kinds[group]]) : r->pair;
   r->device = b->device;
   r->memory = &b->memory[slot][which];
   if (!r->pair) {

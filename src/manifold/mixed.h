@@ -5,11 +5,11 @@
 #include "manifold/pair.h"
 #include "schedule/schedule.h"
 
-/* Entries pair by pair, those of one in the caller's order. */
+/* Entries kind by kind (of pairs, of scenes), those of one in the caller's order. */
 typedef struct mixed {
   uint32_t *rows;    /* (N) the entry that is computed at each place */
-  job_group *groups; /* of pairs that have entries; without rates */
-  uint32_t *pairs;   /* of each group, in the batch's list */
+  job_group *groups; /* of kinds that have entries; without rates */
+  uint32_t *kinds;   /* of each group, in the caller's list */
   size_t group_count;
 } mixed;
 
@@ -19,8 +19,8 @@ bool is_mixed(const abut_batch *b);
 /* Refuses lists that cannot be computed. *most: the largest number of contacts among the pairs. */
 abut_status mixed_check(const abut_batch *b, size_t *most);
 
-/* Of a batch that has been checked. */
-abut_status mixed_create(const abut_batch *b, mixed *out);
+/* Of entries' kinds, each below kind_count; *out is empty on failure. */
+abut_status mixed_create(size_t count, size_t kind_count, const uint32_t *kind, mixed *out);
 void mixed_free(mixed *m);
 
 /* Each entry's own number of contacts, where the batch asks for it. */

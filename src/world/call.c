@@ -14,22 +14,34 @@
 
 /* ---- a device ---- */
 
+static bool is_listed(const steps_kind *k, const pair *p)
+{
+  return active_cutoff(p, 0.0) > 0.0 && !k->scene->def.capacity;
+}
+
+static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
+{
+  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
+    const pair *p = pair_get(k->scene->pairs[i]);
+    if (!p) {
+      return ABUT_ERROR_HANDLE;
+    }
+    for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
+      TRY(test_member(c->base.context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
+                      is_listed(k, p) ? QUESTION_ACTIVE : QUESTION_MAIN));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status test(const batch_call *b, size_t place)
 {
   const steps_call *c = (const steps_call *)b;
   for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
-  for (size_t i = 0; !c->worlds->contacts && i < c->group_count; ++i) {
-    const pair *p = pair_get(c->scene->pairs[i]);
-    if (!p) {
-      return ABUT_ERROR_HANDLE;
-    }
-    const bool listed = active_cutoff(p, 0.0) > 0.0 && !c->scene->def.capacity;
-    for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
-      TRY(test_member(b->context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
-                      listed ? QUESTION_ACTIVE : QUESTION_MAIN));
-    }
+  for (size_t i = 0; i < c->kind_count; ++i) {
+    TRY(test_kind(c, &c->kinds[i], place));
   }
   return ABUT_SUCCESS;
 }
@@ -39,13 +51,14 @@ static void at_least(size_t *size, size_t needed)
   *size = needed > *size ? needed : *size;
 }
 
-static abut_status manifold_bytes(const steps_call *c, batch_on *on)
+static abut_status manifold_bytes(const steps_call *c, const steps_kind *k, batch_on *on,
+                                  size_t slot)
 {
   const size_t real = device_real_bytes(on->device);
-  for (size_t i = 0; !c->worlds->contacts && i < c->group_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
     size_t bytes[SCRATCH_BUFFERS] = {0};
     run r;
-    TRY(run_of(c, i, on, 0, &r));
+    TRY(run_of(c, k, i, on, slot, &r));
     TRY(check_scratch(&r));
     scratch_bytes(&r, bytes);
     bytes[SCRATCH_POSE_1] = bytes[SCRATCH_POSE_2] = POSE_WIDTH * real;
@@ -57,8 +70,8 @@ static abut_status manifold_bytes(const steps_call *c, batch_on *on)
       bytes[SCRATCH_D_BAR] = bytes[SCRATCH_ACTIVITY_BAR] = bytes[SCRATCH_D];
       bytes[SCRATCH_GRADIENT_1] = bytes[SCRATCH_GRADIENT_2] = POSE_WIDTH * real;
     }
-    for (size_t k = 0; k < SCRATCH_BUFFERS; ++k) {
-      at_least(&on->bytes[0][k], bytes[k]);
+    for (size_t n = 0; n < SCRATCH_BUFFERS; ++n) {
+      at_least(&on->bytes[0][n], bytes[n]);
     }
   }
   return ABUT_SUCCESS;
@@ -92,22 +105,35 @@ static abut_status place(batch_on *on)
   TRY(allocate(&memory, 1, sizeof(steps_on)));
   steps_on *at = memory;
   on->user = at;
+  TRY(allocate(&memory, c->kind_count, sizeof *at->models));
+  at->models = memory;
   if (c->worlds->contacts) {
-    TRY(resident_make(c->scene, on->device, c->groups, c->group_count, &at->own));
+    TRY(resident_make(c->scene, on->device, c->kinds->groups, c->kinds->group_count, &at->own));
     TRY(buffer_upload(on->device, (c->worlds->contacts->count + 1) * sizeof(int), c->places,
                       &at->places));
-    at->model = &at->own;
-  } else {
-    TRY(scene_on(c->scene, on->place, &at->model));
+    at->models[0] = &at->own;
+  }
+  for (size_t i = 0; !c->worlds->contacts && i < c->kind_count; ++i) {
+    TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
   }
   on->granule = device_lanes(on->device);
   on->most = CHUNK_WORLDS;
-  TRY(manifold_bytes(c, on));
-  world_bytes(&at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+  return ABUT_SUCCESS;
+}
+
+/* What worlds of a scene take. */
+static abut_status enter(batch_on *on, size_t slot, size_t group)
+{
+  const steps_call *c = (const steps_call *)on->call;
+  const steps_on *at = on->user;
+  const world_sizes *n = &at->models[group]->sizes;
+  const size_t real = device_real_bytes(on->device);
+  TRY(manifold_bytes(c, &c->kinds[group], on, slot));
+  world_bytes(n, real, on->bytes[BANK_OF_WORLDS]);
   if (c->gradients) {
-    gradient_bytes(c, &at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+    gradient_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
   } else if (is_differentiated(c)) {
-    along_bytes(c, &at->model->sizes, device_real_bytes(on->device), on->bytes[BANK_OF_WORLDS]);
+    along_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
   }
   return ABUT_SUCCESS;
 }
@@ -118,18 +144,31 @@ static void leave(batch_on *on)
   if (at) {
     resident_free_model(&at->own);
     buffer_destroy(at->places);
+    free(at->models);
     free(at);
   }
 }
 
-static const operation steps_operation = {
-  .module = MODULE_WORLD, .test = test, .place = place, .launch = steps_launch, .leave = leave};
+static const operation steps_operation = {.module = MODULE_WORLD,
+                                          .test = test,
+                                          .place = place,
+                                          .enter = enter,
+                                          .launch = steps_launch,
+                                          .leave = leave};
 
-static const operation gradients_operation = {
-  .module = MODULE_WORLD, .test = test, .place = place, .launch = gradients_launch, .leave = leave};
+static const operation gradients_operation = {.module = MODULE_WORLD,
+                                              .test = test,
+                                              .place = place,
+                                              .enter = enter,
+                                              .launch = gradients_launch,
+                                              .leave = leave};
 
-static const operation along_operation = {
-  .module = MODULE_WORLD, .test = test, .place = place, .launch = along_launch, .leave = leave};
+static const operation along_operation = {.module = MODULE_WORLD,
+                                          .test = test,
+                                          .place = place,
+                                          .enter = enter,
+                                          .launch = along_launch,
+                                          .leave = leave};
 
 /* ---- calls ---- */
 
@@ -224,61 +263,6 @@ static void add_arrays(steps_call *c)
   add_counts(c, "iterations", OUT_ITERATIONS, w->iterations);
 }
 
-static bool same_group(const contact_group *g, const abut_given_contacts *c, size_t i)
-{
-  return g->pair == c->pair[i] && g->link[0] == c->owner[i] && g->link[1] == c->opposing[i];
-}
-
-static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
-{
-  const int links = (int)s->def.link_count, pairs = (int)s->def.pair_count;
-  if (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity) {
-    return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
-  }
-  for (size_t i = 0; i < c->count; ++i) {
-    if (c->owner[i] < WORLD || c->owner[i] >= links || c->opposing[i] < WORLD ||
-        c->opposing[i] >= links || c->owner[i] == c->opposing[i]) {
-      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is between links %d and %d of %d", i,
-                  (int)c->owner[i], (int)c->opposing[i], links);
-    }
-    if (c->pair[i] < 0 || c->pair[i] >= pairs) {
-      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of pair %d of %d", i, (int)c->pair[i],
-                  pairs);
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Contacts of the same links and pair, group by group. */
-static abut_status group_given(steps_call *c)
-{
-  const abut_given_contacts *g = c->worlds->contacts;
-  void *memory = NULL;
-  TRY(check_given(c->scene, g));
-  TRY(allocate(&memory, g->count + 1, sizeof *c->groups));
-  c->groups = memory;
-  TRY(allocate(&memory, g->count + 1, sizeof *c->places));
-  c->places = memory;
-  for (size_t i = 0; i < g->count; ++i) {
-    size_t k = 0;
-    while (k < c->group_count && !same_group(&c->groups[k], g, i)) {
-      ++k;
-    }
-    if (k == c->group_count) {
-      c->groups[c->group_count++] = (contact_group){{g->owner[i], g->opposing[i]}, g->pair[i], 0};
-    }
-    ++c->groups[k].contacts;
-  }
-  for (size_t k = 0, at = 0; k < c->group_count; ++k) {
-    for (size_t i = 0; i < g->count; ++i) {
-      if (same_group(&c->groups[k], g, i)) {
-        c->places[at++] = (int)i;
-      }
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
 static abut_status check(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w || w->cookie != COOKIE) {
@@ -294,6 +278,9 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   if (w->count && (!w->q || !w->v)) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
                 w->count);
+  }
+  if (w->scenes || w->scene) {
+    TRY(check_scenes(s, w));
   }
   if (!w->contacts && s->given) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
@@ -311,40 +298,52 @@ static abut_status worlds_state(const abut_worlds *w, const context *owner, stat
               : fail(ABUT_ERROR_ARGUMENT, "worlds in a state need their q");
 }
 
+static abut_status run_kinds(steps_call *c, abut_worlds *w)
+{
+  mixed order = {0};
+  steps_kind own = kind_of(c->scene);
+  abut_status status = ABUT_SUCCESS;
+  c->kinds = &own;
+  c->kind_count = 1;
+  if (w->scenes && w->count) {
+    TRY_DONE(group_scenes(c, &order));
+  } else if (w->contacts) {
+    own.groups = NULL;
+    own.group_count = 0;
+    TRY_DONE(group_given(c));
+  }
+  add_arrays(c);
+  if (c->gradients) {
+    add_gradients(c);
+  } else if (is_differentiated(c)) {
+    add_along(c);
+  }
+  status = batch_run(&c->base);
+  w->failures = c->base.failures;
+done:
+  if (w->contacts) {
+    free(own.groups);
+    free(c->places);
+  }
+  if (c->kinds != &own) {
+    free(c->kinds);
+  }
+  mixed_free(&order);
+  return status;
+}
+
 static abut_status run_call(steps_call *c, abut_worlds *w)
 {
-  abut_status status = ABUT_SUCCESS;
   c->base.context = c->scene->context;
   c->base.count = w->count;
   c->base.rates = c->scene->rates;
-  c->groups = c->scene->groups;
-  c->group_count = c->scene->def.pair_count;
   if (w->memory == ABUT_MEMORY_STATE) {
     TRY(worlds_state(w, c->scene->context, &c->base.state));
   }
-  if (w->memory != ABUT_MEMORY_HOST) {
+  if (w->memory != ABUT_MEMORY_HOST && !w->scenes) {
     c->base.multiple = ALIGNED_WORLDS;
   }
-  if (w->contacts) {
-    c->groups = NULL;
-    c->group_count = 0;
-    status = group_given(c);
-  }
-  if (status == ABUT_SUCCESS) {
-    add_arrays(c);
-    if (c->gradients) {
-      add_gradients(c);
-    } else if (is_differentiated(c)) {
-      add_along(c);
-    }
-    status = batch_run(&c->base);
-    w->failures = c->base.failures;
-  }
-  if (w->contacts) {
-    free(c->groups);
-    free(c->places);
-  }
-  return status;
+  return run_kinds(c, w);
 }
 
 abut_status abut_step_worlds(abut_scene handle_, abut_worlds *w)

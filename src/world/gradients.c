@@ -78,9 +78,9 @@ static abut_status rk4_back(const stepping *s, size_t step)
   for (size_t i = 4; i-- > 0;) {
     TRY(read_state(s, WORLD_STAGES, width, i * one, WORLD_Q, WORLD_V, WORLD_ACCELERATION));
     TRY(step_tree(s, WORLD_Q, WORLD_V));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_START, world_blocks(s), 1,
-               ARG_BUFFER(s->at->model->head), OF(s, WORLD_STAGE_BARS), ARG_INT(i),
-               OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_START, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+               OF(s, WORLD_STAGE_BARS), ARG_INT(i), OF(s, WORLD_BACK),
+               OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
     TRY(i == 3 ? add_acceleration(s, step) : ABUT_SUCCESS);
     TRY(solve_back(s));
     TRY(i == 3 ? take(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
@@ -170,7 +170,7 @@ static abut_status put_parameters(const stepping *s, world_buffer to, size_t fro
                                   const void *asked)
 {
   TRY(asked && width ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_BACK, world_blocks(s), 1,
-                              ARG_BUFFER(s->at->model->head), OF(s, WORLD_BACK), ARG_INT(from),
+                              ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(from),
                               ARG_INT(width), OF(s, to), ARG_INT(s->count))
                      : ABUT_SUCCESS);
   return silence(s, to, width, asked);
@@ -205,7 +205,7 @@ static abut_status gradients_back(const stepping *s)
   const size_t segments = segments_of(s->call), one = state_width(sizes_of(s));
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
-             ARG_BUFFER(s->at->model->head), OF(s, WORLD_BACK), ARG_INT(s->count)));
+             ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(s->count)));
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
@@ -221,7 +221,7 @@ static abut_status gradients_back(const stepping *s)
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  stepping s = {call, on->user, on, slot, c.count, on->device, false};
+  stepping s = stepping_of(on, slot, c);
   const size_t steps = call->worlds->steps, segment = segment_of(call);
   const size_t segments = segments_of(call), one = state_width(sizes_of(&s));
   TRY(steps_start(&s));

@@ -82,7 +82,7 @@ static abut_status poses_back(const stepping *s, const run *r, size_t i, int sid
                               const group_rows *to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_POSES_BACK, world_blocks(s), 1, MODEL(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->at->model->bodies),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
                 ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(i), ARG_INT(side),
                 BUFFER(r, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
                 ARG_INT(to->width), ARG_INT(to->at), ARG_INT(s->count));
@@ -113,7 +113,8 @@ static abut_status pair_back(const stepping *s, const run *r, size_t i, const gr
 /* The pairs share the manifold's memory: what is there is the last one's. */
 static abut_status manifold_of(const stepping *s, size_t i, run *r)
 {
-  return i + 1 == s->call->group_count ? run_of(s->call, i, s->on, s->slot, r) : run_pair(s, i, r);
+  return i + 1 == s->kind->group_count ? run_of(s->call, s->kind, i, s->on, s->slot, r)
+                                       : run_pair(s, i, r);
 }
 
 /* To the caller's arrays, of one step. */
@@ -124,7 +125,7 @@ static abut_status given_back(const stepping *s)
   if (!g->p && !g->d && !g->n && !g->activity) {
     return ABUT_SUCCESS;
   }
-  for (size_t i = 0; i < s->call->group_count; ++i) {
+  for (size_t i = 0; i < s->kind->group_count; ++i) {
     contact_source c = given_source(s, i, at);
     at += c.count;
     c.p = world_buffer_of(s, OUT_P_BAR);
@@ -165,7 +166,7 @@ static abut_status tree_back(const stepping *s)
 
 abut_status solve_back(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->call->group_count;
+  const size_t width = GROUP_BACK * s->kind->group_count;
   const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
   TRY(factor(s));
   TRY(multipliers(s, false));
@@ -173,7 +174,7 @@ abut_status solve_back(const stepping *s)
   if (s->call->worlds->contacts) {
     TRY(given_back(s));
   } else {
-    for (size_t i = s->call->group_count; i-- > 0;) {
+    for (size_t i = s->kind->group_count; i-- > 0;) {
       run r;
       TRY(manifold_of(s, i, &r));
       TRY(pair_back(s, &r, i, &to));
@@ -187,8 +188,8 @@ abut_status solve_back(const stepping *s)
 /* What each group's unit twists give: whatever y is, its own twist makes a sum of these. */
 static abut_status make_basis(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->call->group_count;
-  for (size_t i = s->call->group_count; i-- > 0;) {
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
     run r = {0};
     TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
     for (int basis = 0; basis < 6; ++basis) {
@@ -206,16 +207,15 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
   TRY(factor(s));
   TRY(make_basis(s));
   for (int dof = 0; dof < nv; ++dof) {
-    TRY(LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1,
-               ARG_BUFFER(s->at->model->head), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
-               ARG_INT(stages == 1), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
-               OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+               REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
+               OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
+               ARG_INT(s->count)));
     TRY(multipliers(s, true));
     TRY(tree_back(s));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
-               ARG_BUFFER(s->at->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
-               OF(s, WORLD_BACK), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
-               OF(s, WORLD_JACOBIAN), ARG_INT(s->count)));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+               OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), OF(s, WORLD_BACK), ARG_INT(stage),
+               ARG_INT(dof), ARG_INT(stages), OF(s, WORLD_JACOBIAN), ARG_INT(s->count)));
   }
   return ABUT_SUCCESS;
 }

@@ -101,9 +101,10 @@ contact_source segment_bars(const run *r, int segment)
   return c;
 }
 
-abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run *r)
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_on *on, size_t slot,
+                   run *r)
 {
-  *r = (run){.pair = pair_get(c->scene->pairs[i]),
+  *r = (run){.pair = pair_get(kind->scene->pairs[i]),
              .pose_width = POSE_WIDTH,
              .device = on->device,
              .memory = &on->memory[slot][0],
@@ -121,23 +122,23 @@ abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run
   }
   const double cutoff = active_cutoff(r->pair, 0.0);
   /* A capacity counts contacts in the order of slots, which lists do not keep. */
-  const bool listed = !c->scene->def.capacity && can_skip_inactive(r, cutoff);
+  const bool listed = !kind->scene->def.capacity && can_skip_inactive(r, cutoff);
   r->wanted.cutoff = listed ? cutoff : 0.0;
   return ABUT_SUCCESS;
 }
 
 static abut_status put_pose(const stepping *s, const run *r, size_t i, int side)
 {
-  const int link = s->call->scene->groups[i].link[side];
-  return LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->at->model->head),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->at->model->bodies),
+  const int link = s->kind->groups[i].link[side];
+  return LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
                 ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(link), ARG_INT(s->count),
                 BUFFER(r, OF_SIDE(SCRATCH_POSE_1, side)));
 }
 
 abut_status run_pair(const stepping *s, size_t i, run *r)
 {
-  TRY(run_of(s->call, i, s->on, s->slot, r));
+  TRY(run_of(s->call, s->kind, i, s->on, s->slot, r));
   TRY(put_pose(s, r, i, 0));
   TRY(put_pose(s, r, i, 1));
   return r->wanted.cutoff > 0.0 ? run_active(r, s->count) : run_forward(r, s->count);
@@ -166,13 +167,13 @@ contact_source given_source(const stepping *s, size_t i, int at)
                           .rows3 = true,
                           .list = s->at->places,
                           .places = at,
-                          .count = (int)s->call->groups[i].contacts};
+                          .count = (int)s->kind->groups[i].contacts};
 }
 
 static abut_status given_contacts(const stepping *s)
 {
   int at = 0;
-  for (size_t i = 0; i < s->call->group_count; ++i) {
+  for (size_t i = 0; i < s->kind->group_count; ++i) {
     const contact_source c = given_source(s, i, at);
     TRY(append(s, i, 0, 1, &c));
     at += c.count;
@@ -185,7 +186,7 @@ abut_status find_contacts(const stepping *s)
   if (s->call->worlds->contacts) {
     return given_contacts(s);
   }
-  for (size_t i = 0; i < s->call->group_count; ++i) {
+  for (size_t i = 0; i < s->kind->group_count; ++i) {
     TRY(pair_contacts(s, i));
   }
   return ABUT_SUCCESS;

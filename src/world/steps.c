@@ -4,6 +4,20 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 
+stepping stepping_of(batch_on *on, size_t slot, chunk c)
+{
+  const steps_call *call = (const steps_call *)on->call;
+  const steps_on *at = on->user;
+  return (stepping){.call = call,
+                    .at = at,
+                    .kind = &call->kinds[c.group],
+                    .model = at->models[c.group],
+                    .on = on,
+                    .slot = slot,
+                    .count = c.count,
+                    .device = on->device};
+}
+
 buffer *world_buffer_of(const stepping *s, world_buffer id)
 {
   return memory_buffer(&s->on->memory[s->slot][BANK_OF_WORLDS], (size_t)id);
@@ -22,7 +36,7 @@ bool shares_parameters(const stepping *s)
 
 const world_sizes *sizes_of(const stepping *s)
 {
-  return &s->at->model->sizes;
+  return &s->model->sizes;
 }
 
 size_t world_blocks(const stepping *s)
@@ -50,7 +64,7 @@ abut_status take_more(const stepping *s, world_buffer from, size_t from_width, s
 static abut_status show(const stepping *s, int at, size_t width, world_buffer to, const void *asked)
 {
   return asked
-           ? LAUNCH(s->device, KERNEL_WORLD_SHOW, s->count, 1, ARG_BUFFER(s->at->model->head),
+           ? LAUNCH(s->device, KERNEL_WORLD_SHOW, s->count, 1, ARG_BUFFER(s->model->head),
                     OF(s, WORLD_SCRATCH), ARG_INT(at), ARG_INT(width), OF(s, to), ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
@@ -160,8 +174,8 @@ abut_status one_step(const stepping *s, size_t step)
   if (last && w->acceleration) {
     TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
-  return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->at->model->head),
-                REALS(s), OF(s, WORLD_SINGULARS), OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W),
+  return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
+                OF(s, WORLD_SINGULARS), OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W),
                 OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
@@ -196,18 +210,17 @@ abut_status steps_start(const stepping *s)
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
-  return given
-           ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->at->model->head),
-                    ARG_BUFFER(s->at->model->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
-                    OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),
-                    OF(s, WORLD_PARAMETERS_OF), ARG_INT(s->count))
-           : ABUT_SUCCESS;
+  return given ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->model->head),
+                        ARG_BUFFER(s->model->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
+                        OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),
+                        OF(s, WORLD_PARAMETERS_OF), ARG_INT(s->count))
+               : ABUT_SUCCESS;
 }
 
 abut_status steps_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  const stepping s = {call, on->user, on, slot, c.count, on->device, false};
+  const stepping s = stepping_of(on, slot, c);
   TRY(steps_start(&s));
   for (size_t step = 0; step < call->worlds->steps; ++step) {
     TRY(one_step(&s, step));

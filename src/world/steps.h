@@ -3,6 +3,7 @@
 #define ABUT_WORLD_STEPS_H
 
 #include "batch/batch.h"
+#include "manifold/mixed.h"
 #include "manifold/run.h"
 #include "world/loaded.h"
 
@@ -104,22 +105,29 @@ typedef enum world_buffer {
   OUT_P_GRAVITY
 } world_buffer;
 
+/* Worlds of a scene, with the groups of their contacts. */
+typedef struct steps_kind {
+  loaded_scene *scene;
+  contact_group *groups; /* of given contacts, else the scene's */
+  size_t group_count;
+} steps_kind;
+
 typedef struct steps_call {
   batch_call base;
-  loaded_scene *scene;
+  loaded_scene *scene; /* whose shape all worlds have */
+  steps_kind *kinds;   /* by the batch's groups */
+  size_t kind_count;
   const abut_worlds *worlds;
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
   const abut_worlds_tangents *tangents;   /* of a JVP */
   const abut_worlds_transition *transition;
-  contact_group *groups; /* of given contacts, else the scene's */
-  size_t group_count;
   int *places; /* of given contacts: those of each group, one group behind the other */
 } steps_call;
 
 /* The call at work on a device. */
 typedef struct steps_on {
-  const resident_model *model;
-  resident_model own; /* of given contacts */
+  const resident_model **models; /* by kind */
+  resident_model own;            /* of given contacts */
   buffer *places;
 } steps_on;
 
@@ -127,19 +135,23 @@ typedef struct steps_on {
 typedef struct stepping {
   const steps_call *call;
   const steps_on *at;
+  const steps_kind *kind;
+  const resident_model *model;
   batch_on *on;
   size_t slot, count;
   device *device;
   bool again; /* what has been computed is once more: statuses stay */
 } stepping;
 
+stepping stepping_of(batch_on *on, size_t slot, chunk c);
+
 buffer *world_buffer_of(const stepping *s, world_buffer id);
 
 #define OF(s, id) ARG_BUFFER(world_buffer_of(s, id))
-#define MODEL(s) ARG_BUFFER((s)->at->model->head), ARG_BUFFER((s)->at->model->ints)
-#define REALS(s) ARG_BUFFER((s)->at->model->reals)
+#define MODEL(s) ARG_BUFFER((s)->model->head), ARG_BUFFER((s)->model->ints)
+#define REALS(s) ARG_BUFFER((s)->model->reals)
 #define PARAMETERS_OF(s)                                                      \
-  ARG_BUFFER(shares_parameters(s) ? (s)->at->model->parameters                \
+  ARG_BUFFER(shares_parameters(s) ? (s)->model->parameters                    \
                                   : world_buffer_of(s, WORLD_PARAMETERS_OF)), \
     ARG_INT(shares_parameters(s))
 
@@ -181,7 +193,8 @@ contact_source segment_bars(const run *r, int segment);
 contact_source given_source(const stepping *s, size_t i, int at);
 
 /* A pair's manifold on a device, for the worlds of a slot. */
-abut_status run_of(const steps_call *c, size_t i, batch_on *on, size_t slot, run *r);
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_on *on, size_t slot,
+                   run *r);
 
 /* The manifold of pair i for the links' places that are there. */
 abut_status run_pair(const stepping *s, size_t i, run *r);
@@ -218,6 +231,16 @@ abut_status keep_record(const stepping *s, size_t step); /* unless once more */
 
 /* Steps a chunk of worlds, all steps one behind the other. */
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);
+
+/* ---- kinds of worlds ---- */
+steps_kind kind_of(loaded_scene *s);
+
+/* Contacts of the same links and pair, group by group, to c->kinds. */
+abut_status group_given(steps_call *c);
+
+/* Worlds of several scenes: refuses what cannot be; then the batch's groups, scene by scene. */
+abut_status check_scenes(const loaded_scene *own, const abut_worlds *w);
+abut_status group_scenes(steps_call *c, mixed *order);
 
 /* ---- derivatives ---- */
 

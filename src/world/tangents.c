@@ -141,7 +141,7 @@ static abut_status put_matrices(const stepping *s)
 abut_status along_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  const stepping s = {call, on->user, on, slot, c.count, on->device, false};
+  const stepping s = stepping_of(on, slot, c);
   const size_t nv = (size_t)sizes_of(&s)->nv;
   TRY(steps_start(&s));
   TRY(call->tangents ? start_tangent(&s) : ABUT_SUCCESS);

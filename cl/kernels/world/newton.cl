@@ -217,9 +217,11 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   GLOBAL real *free = newton_vector(&s, VECTOR_FREE);
   const real tolerance = reals[WORLD_TOLERANCE];
   int found = 0, iteration = 0, done = 0;
-  if (status[world] & WORLD_STOPPED) {
+  const int stopped = (status[world] & WORLD_STOPPED) != 0;
+  if (stopped || (!n->groups && !n->rows)) { // nothing to solve
     for (int i = 0; i < nv; ++i) {
-      ROW(acceleration, world, nv)[i] = ROW(push, world, nv)[i] = R(0.0);
+      ROW(acceleration, world, nv)[i] = stopped ? R(0.0) : one_real(&s.tree, n->at_free + i);
+      ROW(push, world, nv)[i] = R(0.0);
     }
     iterations[world] = 0;
     return;

@@ -1,0 +1,135 @@
+/* What worlds of a call have in common: contacts that are given, group by group, or one of several
+ * scenes. */
+#include "base/error.h"
+#include "world/steps.h"
+
+static bool same_group(const contact_group *g, const abut_given_contacts *c, size_t i)
+{
+  return g->pair == c->pair[i] && g->link[0] == c->owner[i] && g->link[1] == c->opposing[i];
+}
+
+static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
+{
+  const int links = (int)s->def.link_count, pairs = (int)s->def.pair_count;
+  if (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity) {
+    return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
+  }
+  for (size_t i = 0; i < c->count; ++i) {
+    if (c->owner[i] < WORLD || c->owner[i] >= links || c->opposing[i] < WORLD ||
+        c->opposing[i] >= links || c->owner[i] == c->opposing[i]) {
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is between links %d and %d of %d", i,
+                  (int)c->owner[i], (int)c->opposing[i], links);
+    }
+    if (c->pair[i] < 0 || c->pair[i] >= pairs) {
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of pair %d of %d", i, (int)c->pair[i],
+                  pairs);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Contacts of the same links and pair, group by group. */
+abut_status group_given(steps_call *c)
+{
+  const abut_given_contacts *g = c->worlds->contacts;
+  steps_kind *k = c->kinds;
+  void *memory = NULL;
+  TRY(check_given(c->scene, g));
+  TRY(allocate(&memory, g->count + 1, sizeof *k->groups));
+  k->groups = memory;
+  TRY(allocate(&memory, g->count + 1, sizeof *c->places));
+  c->places = memory;
+  for (size_t i = 0; i < g->count; ++i) {
+    size_t at = 0;
+    while (at < k->group_count && !same_group(&k->groups[at], g, i)) {
+      ++at;
+    }
+    if (at == k->group_count) {
+      k->groups[k->group_count++] = (contact_group){{g->owner[i], g->opposing[i]}, g->pair[i], 0};
+    }
+    ++k->groups[at].contacts;
+  }
+  for (size_t i = 0, at = 0; i < k->group_count; ++i) {
+    for (size_t n = 0; n < g->count; ++n) {
+      if (same_group(&k->groups[i], g, n)) {
+        c->places[at++] = (int)n;
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- worlds of several scenes ---- */
+
+/* Trees of the same links and joints, and as many of everything else. */
+static bool same_shape(const loaded_scene *a, const loaded_scene *b)
+{
+  bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
+              a->def.actuator_count == b->def.actuator_count &&
+              a->def.integrator == b->def.integrator;
+  for (size_t i = 0; same && i < a->def.link_count; ++i) {
+    same = a->def.links[i].parent == b->def.links[i].parent &&
+           a->def.links[i].joint.type == b->def.links[i].joint.type;
+  }
+  return same;
+}
+
+abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
+{
+  if (!w->scenes || !w->scene_count || (w->count && !w->scene)) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes need a list of them, and an index "
+                                     "for each world");
+  }
+  if (w->contacts || w->memory == ABUT_MEMORY_STATE || w->count > UINT32_MAX) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes take no given contacts, lie in no "
+                                     "state, and are counted in 32 bits");
+  }
+  for (size_t i = 0; i < w->scene_count; ++i) {
+    const loaded_scene *s = scene_get(w->scenes[i]);
+    if (!s || s->context != own->context) {
+      return fail(ABUT_ERROR_HANDLE, "scene %zu of the worlds' list is none, or of another context",
+                  i);
+    }
+    if (!same_shape(own, s)) {
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "scene %zu of the worlds' list has not the links, joints, "
+                  "pairs, actuators and integrator of the call's own scene",
+                  i);
+    }
+    if (s->given) {
+      return fail(ABUT_ERROR_ARGUMENT, "scene %zu of the worlds' list has pairs without bodies", i);
+    }
+  }
+  for (size_t i = 0; i < w->count; ++i) {
+    if (w->scene[i] >= w->scene_count) {
+      return fail(ABUT_ERROR_ARGUMENT, "world %zu is of scene %u; the worlds' list has %zu", i,
+                  (unsigned)w->scene[i], w->scene_count);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+steps_kind kind_of(loaded_scene *s)
+{
+  return (steps_kind){s, s->groups, s->def.pair_count};
+}
+
+/* The batch's groups: worlds scene by scene. */
+abut_status group_scenes(steps_call *c, mixed *order)
+{
+  const abut_worlds *w = c->worlds;
+  void *memory = NULL;
+  TRY(mixed_create(w->count, w->scene_count, w->scene, order));
+  TRY(allocate(&memory, order->group_count + 1, sizeof *c->kinds));
+  c->kinds = memory;
+  c->kind_count = order->group_count;
+  for (size_t i = 0; i < order->group_count; ++i) {
+    loaded_scene *s = scene_get(w->scenes[order->kinds[i]]);
+    c->kinds[i] = kind_of(s);
+    order->groups[i].rates = s->rates;
+  }
+  c->base.groups = order->groups;
+  c->base.group_count = order->group_count;
+  c->base.rows = order->rows;
+  return ABUT_SUCCESS;
+}
