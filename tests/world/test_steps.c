@@ -11,6 +11,7 @@
 
 typedef struct run_of {
   abut_context context;
+  bool steps_alone; /* without derivatives */
 } run_of;
 
 /* The lower triangle is what the library gives. */
@@ -247,9 +248,11 @@ static bool solve(const golden_case *c, answers *out, void *data)
     mirror(w.mass, c->precision, c->worlds, info.nv);
   }
   roll(c, scene, &inputs_alone, out);
-  differentiate(c, scene, &inputs_alone, info.nv, out);
-  linearize(c, scene, &inputs_alone, &info, out);
-  differentiate_roll(c, scene, &inputs_alone, info.nv, out);
+  if (!r->steps_alone) {
+    differentiate(c, scene, &inputs_alone, info.nv, out);
+    linearize(c, scene, &inputs_alone, &info, out);
+    differentiate_roll(c, scene, &inputs_alone, info.nv, out);
+  }
   CHECK_OK(abut_destroy_scene(scene));
   const void *const inputs[] = {w.q,        w.v,         w.w,       w.u,         w.mass_scale,
                                 w.friction, w.stiffness, w.gravity, given.owner, given.opposing,
@@ -478,6 +481,7 @@ int main(int argc, char **argv)
   if (!test_context(t.precision, &t.run.context)) {
     return 77;
   }
+  t.run.steps_alone = argc > 4 && !strcmp(argv[4], "--steps");
   if (argc > 3 && strcmp(argv[3], "--or-refused")) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", argv[2], argv[3]);
