@@ -38,8 +38,9 @@ static exit_code read_views(film *f, const options *o)
     f->views[i] = view;
   }
   f->columns = (size_t)ceil(sqrt((double)f->view_count));
-  f->width = (uint32_t)(f->columns * width);
-  f->height = (uint32_t)((f->view_count + f->columns - 1) / f->columns * height);
+  const size_t gap = f->runs > 1 ? RUNS_GAP : 0;
+  f->width = (uint32_t)(f->runs * f->columns * width + gap);
+  f->height = (uint32_t)((f->view_count + f->columns - 1) / f->columns * height + gap);
   return EXIT_GOOD;
 }
 
@@ -48,7 +49,9 @@ static exit_code check_usage(film *f, const options *o)
   f->o = o;
   f->frames = 12;
   f->rate = 30.0;
-  CLI_TRY(need_operands(o, 2, "a scene, and what simulate wrote of it"));
+  const int runs = o->operand_count < 2 ? 1 : o->operand_count - 1;
+  f->runs = (size_t)(runs < RUNS_MOST ? runs : RUNS_MOST);
+  CLI_TRY(need_operands(o, 1 + (int)f->runs, "a scene, and what simulate wrote of it"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   f->kind = kind_of_film(o->value[OPTION_OUTPUT]);
   CLI_TRY(read_views(f, o));
@@ -68,61 +71,93 @@ static exit_code check_usage(film *f, const options *o)
 
 /* ---- what simulate wrote ---- */
 
-static exit_code check_times(const film *f)
+static exit_code check_times(const film *f, const inputs *file, const double *time)
 {
-  const double *time = f->time;
   for (size_t i = 0; i < f->rows; ++i) {
     if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
       return report(EXIT_INPUT, "%s: array 'time': number %zu, counted from 0, does not come after "
-                    "the one before", f->file.path, i);
+                    "the one before", file->path, i);
+    }
+    if (time[i] != ((const double *)f->time)[i]) {
+      return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);
     }
   }
   return EXIT_GOOD;
 }
 
-static exit_code take_world(film *f, const abut_array *q)
+/* The states of a run, of the world that is drawn. */
+static exit_code take_world(film *f, size_t run, const abut_array *q)
 {
   const size_t nq = f->info.nq, count = q->shape[1];
   const size_t shape[3] = {f->rows, count, nq};
   const void *all = NULL;
   char what[96];
-  size_t numbers = 0;
   snprintf(what, sizeof what, "the scene has %zu positions a world", nq);
-  CLI_TRY(inputs_numbers(&f->file, "q", 3, shape, what, ABUT_FLOAT64, &all));
-  f->q = multiply(f->rows, nq, 1, &numbers) ? malloc((numbers + 1) * sizeof *f->q) : NULL;
+  CLI_TRY(inputs_numbers(&f->files[run], "q", 3, shape, what, ABUT_FLOAT64, &all));
+  for (size_t i = 0; i < f->rows; ++i) {
+    memcpy(f->q + (run * f->rows + i) * nq, (const double *)all + (i * count + f->world) * nq,
+           nq * sizeof *f->q);
+  }
+  return EXIT_GOOD;
+}
+
+/* The states that the camera holds in view: evenly spaced, the first and the last among them. */
+static exit_code frame_worlds(film *f)
+{
+  const size_t nq = f->info.nq, most = FRAMED_MOST / f->runs;
+  const size_t each = f->rows < most ? f->rows : most, last = each > 1 ? each - 1 : 1;
   f->framed = malloc((FRAMED_MOST * nq + 1) * sizeof *f->framed);
-  if (!f->q || !f->framed) {
+  if (!f->framed) {
     return report(EXIT_RUN, "no memory for %zu states", f->rows);
   }
-  for (size_t i = 0; i < f->rows; ++i) {
-    memcpy(f->q + i * nq, (const double *)all + (i * count + f->world) * nq, nq * sizeof *f->q);
-  }
-  f->framed_count = f->rows < FRAMED_MOST ? f->rows : FRAMED_MOST;
-  for (size_t i = 0; i < f->framed_count; ++i) { /* the first and the last among them */
-    const size_t last = f->framed_count > 1 ? f->framed_count - 1 : 1;
-    const size_t row = (size_t)((double)i / (double)last * (double)(f->rows - 1) + 0.5);
+  f->framed_count = f->runs * each;
+  for (size_t i = 0; i < f->framed_count; ++i) {
+    const double share = (double)(i % each) / (double)last;
+    const size_t row = i / each * f->rows + (size_t)(share * (double)(f->rows - 1) + 0.5);
     memcpy(f->framed + i * nq, f->q + row * nq, nq * sizeof *f->q);
   }
   return EXIT_GOOD;
 }
 
-static exit_code read_states(film *f)
+static exit_code take_states(film *f)
 {
-  CLI_TRY(inputs_open(&f->file, f->o->operands[1]));
-  const abut_array *q = inputs_find(&f->file, "q");
-  if (!q || !inputs_find(&f->file, "time") || q->dimensions != 3 || !q->shape[0]) {
+  size_t numbers = 0;
+  f->q = multiply(f->runs, f->rows, f->info.nq, &numbers) ? malloc((numbers + 1) * sizeof *f->q)
+                                                          : NULL;
+  return f->q ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu states", f->rows);
+}
+
+static exit_code read_run(film *f, size_t run)
+{
+  inputs *file = &f->files[run];
+  const void *time = NULL;
+  CLI_TRY(inputs_open(file, f->o->operands[1 + run]));
+  const abut_array *q = inputs_find(file, "q");
+  if (!q || !inputs_find(file, "time") || q->dimensions != 3 || !q->shape[0]) {
     return report(EXIT_INPUT, "%s: holds no q of shape (states, worlds, nq) and time (states), "
-                  "which simulate writes", f->file.path);
+                  "which simulate writes", file->path);
   }
   if (f->world >= q->shape[1]) {
-    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", f->file.path,
+    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", file->path,
                   f->world, q->shape[1]);
   }
+  if (run && q->shape[0] != f->rows) {
+    return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);
+  }
   f->rows = q->shape[0];
-  CLI_TRY(inputs_numbers(&f->file, "time", 1, &f->rows, "one of each state", ABUT_FLOAT64,
-                         &f->time));
-  CLI_TRY(check_times(f));
-  return take_world(f, q);
+  CLI_TRY(inputs_numbers(file, "time", 1, &f->rows, "one of each state", ABUT_FLOAT64, &time));
+  f->time = run ? f->time : time;
+  CLI_TRY(check_times(f, file, time));
+  CLI_TRY(run ? EXIT_GOOD : take_states(f));
+  return take_world(f, run, q);
+}
+
+static exit_code read_states(film *f)
+{
+  for (size_t i = 0; i < f->runs; ++i) {
+    CLI_TRY(read_run(f, i));
+  }
+  return frame_worlds(f);
 }
 
 static exit_code take_memory(film *f)
@@ -166,7 +201,9 @@ exit_code cmd_film(const options *o)
   free(f.view_rgb);
   free(f.rgb);
   free(f.sheet);
-  inputs_close(&f.file);
+  for (size_t i = 0; i < f.runs; ++i) {
+    inputs_close(&f.files[i]);
+  }
   scene_close(&f.scene);
   return code;
 }

@@ -169,22 +169,31 @@ static size_t row_of(const film *f, size_t frame, size_t from)
   return from;
 }
 
-static exit_code draw(film *f, size_t row)
+static exit_code draw_run(film *f, size_t run, size_t row)
 {
-  const double *q = f->q + row * f->info.nq;
+  const double *q = f->q + (run * f->rows + row) * f->info.nq;
   const bool follow = f->o->value[OPTION_FOLLOW];
   for (size_t i = 0; i < f->view_count; ++i) {
     const abut_view *view = &f->views[i];
     const abut_status status = abut_render_scene(f->links, q, follow ? NULL : f->framed,
                                                  follow ? 0 : f->framed_count, view, f->view_rgb);
     if (status != ABUT_SUCCESS) {
-      return report(status_exit_code(status), "%s: state %zu of world %zu: %s", f->o->operands[1],
+      return report(status_exit_code(status), "%s: state %zu of world %zu: %s", f->files[run].path,
                     row, f->world, abut_last_error());
     }
-    paste(f->view_rgb, view->width, view->height, f->rgb, f->width, i % f->columns,
-          i / f->columns);
+    paste(f->view_rgb, view->width, view->height, f->rgb, f->width,
+          run * f->columns + i % f->columns, i / f->columns);
   }
   return EXIT_GOOD;
+}
+
+static exit_code draw(film *f, size_t row)
+{
+  exit_code code = EXIT_GOOD;
+  for (size_t i = 0; i < f->runs && code == EXIT_GOOD; ++i) {
+    code = draw_run(f, i, row);
+  }
+  return code;
 }
 
 static exit_code make_frames(film *f)

@@ -46,7 +46,8 @@ const command commands[] = {
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
    "of pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time.\n"
    "All are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
-   "follows.", cmd_film},
+   "follows. Of several files, up to 4 with the same times, the worlds are shown side by side.",
+   cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"

@@ -219,6 +219,16 @@ if [ "$(size_of views.png)" = '80 60' ]; then pass; else fail "three views of $(
 empty stdout -q
 film 0 fall.scene.json way.npz -o follow.png --frames 6 --width 40 --height 30 --follow --contacts
 if cmp -s follow.png sheet.png; then fail 'the camera does not follow'; else pass; fi
+# Runs beside each other: a gap of 8 pixels behind and below each picture, and both as they are alone.
+simulate fall.scene.json later.npz --steps 50 --record 5 --states half.npz
+film 0 fall.scene.json way.npz later.npz -o runs.png --frames 2 --width 40 --height 30 --view 0,0,90,0
+if [ "$(size_of runs.png)" = '336 38' ]; then pass; else fail "two runs of $(size_of runs.png)"; fi
+film 0 fall.scene.json way.npz way.npz -o twice.png --frames 2 --width 40 --height 30 --view 0,0,90,0
+if cmp -s runs.png twice.png; then fail 'the second run is not drawn'; else pass; fi
+film 2 fall.scene.json way.npz fall.npz -o no.png
+says stderr 'abut: fall.npz: its times are not those of way.npz'
+film 2 fall.scene.json way.npz later.npz way.npz way.npz way.npz -o no.png
+has stderr '`way\.npz. is one word too many'
 # 0.5 s at 10 pictures a second, from 0 on
 film 0 fall.scene.json way.npz -o frames/ --rate 10 --width 24 --height 20
 if [ "$(echo frames/*)" = "$(printf 'frames/%06d.png\n' 0 1 2 3 4 5 | tr '\n' ' ' | sed 's/ $//')" ]; then pass; else
