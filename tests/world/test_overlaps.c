@@ -1,5 +1,5 @@
 /* A step and its gradient from random starts in which bodies are deep in each other:
- *   test_overlaps PRECISION SCENES ASSETS COUNT
+ *   test_overlaps PRECISION SCENES ASSETS GOLDEN COUNT [SCENE]
  *
  * COUNT starts over all scenes. What comes is finite, also where a world has a status, and Newton's
  * method ends. On the device of ABUT_TEST_DEVICE. */
@@ -14,9 +14,10 @@
 
 static abut_context context;
 static abut_precision precision;
-static const char *scenes, *assets;
+static const char *scenes, *assets, *golden;
 
-/* dofs: t moves along [m], r turns a free link, h a hinge; scattered by their own widths. */
+/* dofs: t moves along [m], r turns a free link, h a hinge; scattered by their own widths. Where no
+ * condim is stated the scene is a golden one. */
 static const struct trial {
   derive_scene scene;
   const char *dofs;
@@ -28,6 +29,8 @@ static const struct trial {
   {{"derive-words", "\"impratio\": 10, \"integrator\": \"rk4\"", 3}, "tttrrrtttrrrth"},
   {{"derive-words", "", 1}, "tttrrrtttrrrth"},
   {{"derive-assets", "", 3}, "tttrrrttttrrr"},
+  {{"cone-drill-screwdriver", "", 0}, "tttrrrtttrrr"},
+  {{"cone-figure-pair", "", 0}, "tttrrrtttrrr"},
   {{"derive-assets", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5", 3}, "tttrrrttttrrr"},
 };
 enum { TRIALS = sizeof trials / sizeof *trials, BATCH = 500 };
@@ -40,7 +43,7 @@ typedef struct batch {
 } batch;
 
 typedef struct tally {
-  size_t steps, undone, with_status, not_finite;
+  size_t steps, touching, undone, with_status, not_finite;
 } tally;
 
 static void *zeros(size_t count, size_t size)
@@ -148,6 +151,16 @@ static bool finite_row(const void *array, size_t row, size_t width)
   return finite;
 }
 
+/* Contacts push: their stiffness counts. */
+static bool touches(const batch *b, size_t i)
+{
+  bool any = false;
+  for (size_t k = 0; k < b->info.pairs; ++k) {
+    any = any || real_at(b->gradient[BY_STIFFNESS], precision, i * b->info.pairs + k) != 0.0;
+  }
+  return any;
+}
+
 static void judge(const batch *b, const struct trial *of, size_t first, tally *t)
 {
   size_t width[BY_ALL];
@@ -159,6 +172,7 @@ static void judge(const batch *b, const struct trial *of, size_t first, tally *t
     }
     const uint32_t status = b->status[i];
     ++t->steps;
+    t->touching += touches(b, i);
     t->undone += (status & ABUT_WORLD_NOT_CONVERGED) != 0;
     t->with_status += (status & ~(uint32_t)ABUT_WORLD_NOT_CONVERGED) != 0;
     t->not_finite += !finite;
@@ -169,12 +183,22 @@ static void judge(const batch *b, const struct trial *of, size_t first, tally *t
   }
 }
 
+static abut_status load(const derive_scene *of, abut_scene *scene)
+{
+  char path[1024];
+  if (of->condim) {
+    return derive_load(scenes, assets, of, context, scene);
+  }
+  snprintf(path, sizeof path, "%s/%s/scene.json", golden, of->file);
+  return abut_load_scene(context, path, scene);
+}
+
 static void run_trial(const struct trial *of, size_t count, tally *all)
 {
   abut_scene scene;
   tally t = {.steps = 0};
   uint64_t random = 23; /* starts of a scene do not depend on others */
-  REQUIRE_OK(derive_load(scenes, assets, &of->scene, context, &scene));
+  REQUIRE_OK(load(&of->scene, &scene));
   while (t.steps < count) {
     const size_t left = count - t.steps;
     batch b;
@@ -186,9 +210,10 @@ static void run_trial(const struct trial *of, size_t count, tally *all)
     batch_close(&b);
   }
   CHECK_OK(abut_destroy_scene(scene));
-  printf("%s {%s} condim %d: %zu starts, Newton undone in %zu, another status in %zu, not finite "
-         "%zu\n", of->scene.file, of->scene.options, of->scene.condim, t.steps, t.undone,
-         t.with_status, t.not_finite);
+  printf("%s {%s} condim %d: %zu starts, %zu in touch, Newton undone in %zu, another status in "
+         "%zu, not finite %zu\n", of->scene.file, of->scene.options, of->scene.condim, t.steps,
+         t.touching, t.undone, t.with_status, t.not_finite);
+  check(2 * t.touching > t.steps, "%s: only %zu of %zu touch", of->scene.file, t.touching, t.steps);
   all->steps += t.steps;
   all->undone += t.undone;
   all->with_status += t.with_status;
@@ -198,15 +223,19 @@ static void run_trial(const struct trial *of, size_t count, tally *all)
 int main(int argc, char **argv)
 {
   tally all = {.steps = 0};
-  REQUIRE(argc > 4);
+  REQUIRE(argc > 5);
   precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
   scenes = argv[2];
   assets = argv[3];
+  golden = argv[4];
   if (!test_context(precision, &context)) {
     return 77;
   }
+  const size_t count = ((size_t)atoi(argv[5]) + TRIALS - 1) / TRIALS;
   for (int i = 0; i < TRIALS; ++i) {
-    run_trial(&trials[i], ((size_t)atoi(argv[4]) + TRIALS - 1) / TRIALS, &all);
+    if (argc == 6 || strstr(trials[i].scene.file, argv[6])) {
+      run_trial(&trials[i], count, &all);
+    }
   }
   const double share = (double)all.undone / (double)all.steps;
   printf("%zu starts: Newton undone in a share of %.2g, another status in %zu\n", all.steps, share,
