@@ -1,15 +1,11 @@
-#include "bench.h"
-
+#include "bench_worlds.h"
 #include "json_text.h"
-#include "worlds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { WORLDS_STEP, WORLDS_WHATS };
-
-static const char *const names[WORLDS_WHATS] = {"step"};
 static const char *const precisions[] = {"f32", "f64"};
 static const char ending[] = "scene.json";
 
@@ -29,56 +25,10 @@ typedef struct stage {
   abut_scene_info info;
 } stage;
 
-/* What is called, and with which arrays of the caller's. */
-typedef struct step_calls {
-  abut_scene links;
-  abut_worlds worlds;
-} step_calls;
-
 bool is_scene_file(const char *path)
 {
   const size_t length = strlen(path), tail = strlen(ending);
   return length >= tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
-static exit_code step(void *user, size_t i)
-{
-  const step_calls *c = user;
-  abut_worlds w = c->worlds;
-  (void)i; /* there is but one kind */
-  CLI_TRY(report_status(abut_step_worlds(c->links, &w)));
-  return report_failures(w.failures);
-}
-
-/* From q and v to the next ones, all in the caller's memory; each call from the same. */
-static exit_code time_batch(const plan *p, const stage *s, size_t batch, bench_result *out)
-{
-  const size_t real = real_bytes(s->scene.precision);
-  void *q = NULL, *v = NULL, *q_next = NULL, *v_next = NULL;
-  uint32_t *status = calloc(batch, sizeof *status);
-  step_calls c = {s->links, abut_default_worlds()};
-  exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(repeat_states(&s->scene, p->o, s->links, &s->info, batch, &q, &v));
-  q_next = calloc(batch * s->info.nq + 1, real); /* as many as q and v have */
-  v_next = calloc(batch * s->info.nv + 1, real);
-  CLI_TRY_DONE(q_next && v_next && status ? EXIT_GOOD
-                                          : report(EXIT_RUN, "no memory for %zu worlds", batch));
-  c.worlds.count = batch;
-  c.worlds.steps = p->steps;
-  c.worlds.q = q;
-  c.worlds.v = v;
-  c.worlds.q_next = q_next;
-  c.worlds.v_next = v_next;
-  c.worlds.status = status;
-  CLI_TRY_DONE(time_rounds(step, &c, p->whats, p->whats, out));
-  warn_worlds(status, batch);
-done:
-  free(q);
-  free(v);
-  free(q_next);
-  free(v_next);
-  free(status);
-  return code;
 }
 
 static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
@@ -86,35 +36,54 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
   json_t *entry =
     json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
               json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
-              "what", names[what], "batch",
+              "what", world_call_names[what], "batch",
               (json_int_t)batch, "steps", (json_int_t)p->steps, "contacts",
               (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
               "steps_per_s", (double)batch * (double)p->steps / r.median);
-  return entry && json_array_append_new(p->list, entry) == 0
+  bool good = entry != NULL;
+  if (r.ratio > 0.0) {
+    good = good && json_object_set_new(entry, "ratio_to_step", json_real(r.ratio)) == 0;
+  }
+  if (r.entries >= 0.0) {
+    good = good && json_object_set_new(entry, "entries_per_world", json_real(r.entries)) == 0 &&
+           json_object_set_new(entry, "seconds_on_device", json_real(r.on_device)) == 0;
+  }
+  if (r.iterations >= 0.0) {
+    good = good && json_object_set_new(entry, "iterations", json_real(r.iterations)) == 0;
+  }
+  return json_array_append_new(p->list, entry) == 0 && good
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
 
 static void print_title(const stage *s)
 {
-  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s\n", s->scene.devices,
+  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %7s\n", s->scene.devices,
          s->scene.device.platform, precision_name(s->scene.precision), "what", "batch", "steps",
-         "contacts", "median [s]", "least [s]", "steps/s");
+         "contacts", "median [s]", "least [s]", "steps/s", "x step");
   fflush(stdout);
 }
 
 static void print_result(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
-  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f\n", names[what], batch, p->steps,
-         s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median);
+  char ratio[32] = "-";
+  if (r.ratio > 0.0) {
+    snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
+  }
+  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %7s\n", world_call_names[what], batch, p->steps,
+         s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median, ratio);
+  if (r.entries >= 0.0) {
+    printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
+  }
   fflush(stdout);
 }
 
 static exit_code run_batch(const plan *p, const stage *s, size_t batch)
 {
-  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0, 0.0, 0.0}};
+  bench_result results[LIST_ROOM] = {{0}};
   progress shown = progress_begin(p->o, "");
   progress_say(&shown, "%zu worlds", batch);
-  const exit_code code = time_batch(p, s, batch, results);
+  const exit_code code = time_worlds(&s->scene, p->o, s->links, &s->info, batch, p->steps, p->what,
+                                     p->whats, results);
   progress_end(&shown);
   CLI_TRY(code);
   for (size_t i = 0; i < p->whats; ++i) {
@@ -154,8 +123,13 @@ static exit_code read_plan(plan *p, const options *o)
   }
   CLI_TRY(option_whole(o, OPTION_STEPS, 1, STEPS_MOST, &p->steps));
   CLI_TRY(option_whole_list(o, OPTION_BATCH, p->batch, &p->batches));
-  CLI_TRY(option_word_list(o, OPTION_WHAT, names, WORLDS_WHATS, p->what, &p->whats));
+  CLI_TRY(option_word_list(o, OPTION_WHAT, world_call_names, WORLD_CALLS, p->what, &p->whats));
   CLI_TRY(option_word_list(o, OPTION_PRECISION, precisions, 2, p->precision, &p->precisions));
+  for (size_t i = 0; i < p->whats; ++i) {
+    if (p->what[i] == WORLD_TRANSITION_CALL && p->steps != 1) {
+      return usage_error(o->command, "--what transition is of one step, not of %zu", p->steps);
+    }
+  }
   return check_inputs(o);
 }
 
