@@ -180,7 +180,7 @@ if [ -z "$(ls -A untouched)" ]; then pass; else fail 'something was written'; fi
 
 run 0 bench rest.scene.json --batch 1,2 --steps 2 --states rest.npz --precision $wide --device "$device"
 has stdout '^what +batch +steps +contacts +median \[s\] +least \[s\] +steps/s +x step$'
-has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+ +1\.00$'
+has stdout '^step +1 +2 +[0-9]+ +[0-9.e+-]+ +[0-9.e+-]+ +[0-9.]+ +1.00$'
 has stdout '^step +2 +2 '
 run 0 bench fall.scene.json --batch 1 --json --device "$device"
 json_is_valid stdout
@@ -195,7 +195,14 @@ run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
 has stdout '^step-vjp +1 .* -$'
 usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
 usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
-usage '--what: there is no `forward`; possible: step, step-vjp, transition' bench fall.scene.json --what forward
+run 0 bench rest.scene.json --batch 2 --states rest.npz --what step-vjp,step,transition,contacts,list --json --device "$device"
+json_is_valid stdout
+has stdout '"what": "transition"'
+has stdout '"ratio_to_step": 1\.0,'
+has stdout '"iterations": [1-9]'
+has stdout '"entries_per_world": [4-9]'
+usage '--what transition is of one step, not of 2' bench fall.scene.json --what step,transition --steps 2
+usage '--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list' bench fall.scene.json --what forward
 usage '--states and --steps are of scenes' bench --steps 3
 wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
   bench fall.scene.json --states noq.npz --json --device "$device"
