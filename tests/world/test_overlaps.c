@@ -33,7 +33,7 @@ static const struct trial {
   {{"cone-figure-pair", "", 0}, "tttrrrtttrrr"},
   {{"derive-assets", "\"diagonal\": \"exact\", \"cone_smoothing\": 0.5", 3}, "tttrrrttttrrr"},
 };
-enum { TRIALS = sizeof trials / sizeof *trials, BATCH = 500 };
+enum { TRIALS = sizeof trials / sizeof *trials, BATCH = 500, TOLD = 5 };
 
 typedef struct batch {
   abut_scene_info info;
@@ -176,7 +176,7 @@ static void judge(const batch *b, const struct trial *of, size_t first, tally *t
     t->undone += (status & ABUT_WORLD_NOT_CONVERGED) != 0;
     t->with_status += (status & ~(uint32_t)ABUT_WORLD_NOT_CONVERGED) != 0;
     t->not_finite += !finite;
-    if (status || !finite) {
+    if ((status && t->undone + t->with_status <= TOLD) || !finite) {
       printf("%s {%s} condim %d: start %zu has status %u%s\n", of->scene.file, of->scene.options,
              of->scene.condim, first + i, status, finite ? "" : ", not finite");
     }
