@@ -193,7 +193,6 @@ json_is_valid stdout
 has stdout '"ratio_to_step": [0-9]'
 run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
 has stdout '^step-vjp +1 .* -$'
-usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
 usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
 run 0 bench rest.scene.json --batch 2 --states rest.npz --what step-vjp,step,transition,contacts,list --json --device "$device"
 json_is_valid stdout
