@@ -26,7 +26,7 @@ _abut()
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
-    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition' ;;
+    --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
     --lanes) word='1 4 8 16' ;;

@@ -30,8 +30,11 @@ extern const char *const bench_names[BENCH_WHATS];
 
 typedef struct bench_result {
   double median, least; /* [s] a call */
-  double ratio;         /* to forward of the same round, median; 0 where that was not timed */
+  double ratio;         /* to forward, or a step, of the same round, median; 0 where that was not
+                           timed */
   double entries;       /* a pose, of what lists active contacts; below 0 of all else */
+  double on_device;     /* [s] of it that kernels took, of what lists a scene's contacts; else 0 */
+  double iterations;    /* a world's, of the solver in the last step; below 0 of what has none */
   double threshold;     /* of these, their least activity */
 } bench_result;
 

@@ -334,6 +334,7 @@ exit_code time_calls(const scene *s, const abut_poses *poses, size_t batch, cons
   for (size_t i = 0; i < count; ++i) {
     out[i].entries = lists(whats[i]) ? (double)m.listed / (double)batch : -1.0;
     out[i].threshold = list_threshold(s);
+    out[i].iterations = -1.0;
   }
   bench_memory_close(&m);
   return code;

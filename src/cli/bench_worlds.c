@@ -1,22 +1,15 @@
-#include "bench.h"
-
+#include "bench_worlds.h"
 #include "json_text.h"
-#include "random.h"
-#include "worlds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { WORLDS_STEP, WORLDS_STEP_VJP, WORLDS_TRANSITION, WORLDS_WHATS };
-
-static const char *const names[WORLDS_WHATS] = {"step", "step-vjp", "transition"};
 static const char *const precisions[] = {"f32", "f64"};
 static const char ending[] = "scene.json";
 
 #define STEPS_MOST 100000
-#define SEED 0x2545f4914f6cdd1du
 
 typedef struct plan {
   const options *o;
@@ -32,158 +25,31 @@ typedef struct stage {
   abut_scene_info info;
 } stage;
 
-/* What is called, and with which arrays of the caller's, all of whose memory `owned` holds. */
-typedef struct step_calls {
-  const size_t *whats;
-  abut_scene links;
-  abut_worlds worlds;
-  abut_worlds_gradients gradients;
-  abut_worlds_transition transition;
-  void *owned[16];
-  size_t owned_count;
-} step_calls;
-
 bool is_scene_file(const char *path)
 {
   const size_t length = strlen(path), tail = strlen(ending);
   return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* Where it is among those that are asked for; their number if it is not. */
-static size_t place_of(const plan *p, size_t what)
-{
-  size_t i = 0;
-  while (i < p->whats && p->what[i] != what) {
-    ++i;
-  }
-  return i;
-}
-
-static exit_code call_worlds(void *user, size_t i)
-{
-  const step_calls *c = user;
-  abut_worlds w = c->worlds;
-  switch (c->whats[i]) {
-    case WORLDS_STEP_VJP:
-      w.q_next = w.v_next = NULL; /* gradients alone */
-      CLI_TRY(report_status(abut_vjp_worlds(c->links, &w, &c->gradients)));
-      break;
-    case WORLDS_TRANSITION:
-      CLI_TRY(report_status(abut_transition_worlds(c->links, &w, &c->transition)));
-      break;
-    default:
-      CLI_TRY(report_status(abut_step_worlds(c->links, &w)));
-      break;
-  }
-  return report_failures(w.failures);
-}
-
-/* ---- the caller's memory ---- */
-
-static exit_code own(step_calls *c, const stage *s, size_t width, void **out)
-{
-  size_t numbers = 0;
-  *out = multiply(c->worlds.count, width, 1, &numbers)
-           ? calloc(numbers + 1, real_bytes(s->scene.precision)) : NULL;
-  if (!*out) {
-    return report(EXIT_RUN, "no memory for %zu worlds", c->worlds.count);
-  }
-  c->owned[c->owned_count++] = *out;
-  return EXIT_GOOD;
-}
-
-static exit_code open_states(step_calls *c, const plan *p, const stage *s)
-{
-  void *q = NULL, *v = NULL;
-  const exit_code code =
-    repeat_states(&s->scene, p->o, s->links, &s->info, c->worlds.count, &q, &v);
-  c->owned[c->owned_count++] = q;
-  c->owned[c->owned_count++] = v;
-  CLI_TRY(code);
-  c->worlds.q = q;
-  c->worlds.v = v;
-  CLI_TRY(own(c, s, s->info.nq, &c->worlds.q_next));
-  CLI_TRY(own(c, s, s->info.nv, &c->worlds.v_next));
-  c->worlds.status = calloc(c->worlds.count, sizeof *c->worlds.status);
-  c->owned[c->owned_count++] = c->worlds.status;
-  return c->worlds.status ? EXIT_GOOD
-                          : report(EXIT_RUN, "no memory for %zu worlds", c->worlds.count);
-}
-
-/* Random cotangents of the last state, and room for gradients by state and controls. */
-static exit_code open_gradients(step_calls *c, const stage *s)
-{
-  const size_t width = 2 * s->info.nv;
-  uint64_t random = SEED;
-  void *state = NULL;
-  CLI_TRY(own(c, s, width, &state));
-  for (size_t i = 0; i < c->worlds.count * width; ++i) {
-    if (s->scene.precision == ABUT_FLOAT64) {
-      ((double *)state)[i] = random_normal(&random);
-    } else {
-      ((float *)state)[i] = (float)random_normal(&random);
-    }
-  }
-  c->gradients.state = state;
-  CLI_TRY(own(c, s, s->info.nv, &c->gradients.q));
-  CLI_TRY(own(c, s, s->info.nv, &c->gradients.v));
-  return own(c, s, s->info.nu, &c->gradients.u);
-}
-
-static exit_code open_matrices(step_calls *c, const stage *s)
-{
-  const size_t width = 2 * s->info.nv;
-  size_t entries = 0;
-  CLI_TRY(multiply(width, width, 1, &entries)
-            ? EXIT_GOOD : report(EXIT_RUN, "no memory for matrices of %zu numbers", width));
-  CLI_TRY(own(c, s, entries, &c->transition.A));
-  return own(c, s, width * s->info.nu, &c->transition.B);
-}
-
-static exit_code open_calls(step_calls *c, const plan *p, const stage *s, size_t batch)
-{
-  c->worlds.count = batch;
-  c->worlds.steps = p->steps;
-  CLI_TRY(open_states(c, p, s));
-  if (place_of(p, WORLDS_STEP_VJP) < p->whats) {
-    CLI_TRY(open_gradients(c, s));
-  }
-  return place_of(p, WORLDS_TRANSITION) < p->whats ? open_matrices(c, s) : EXIT_GOOD;
-}
-
-/* From q and v to the answers, all in the caller's memory; each call from the same. */
-static exit_code time_batch(const plan *p, const stage *s, size_t batch, bench_result *out)
-{
-  step_calls c = {.whats = p->what, .links = s->links, .worlds = abut_default_worlds(),
-                  .gradients = abut_default_worlds_gradients(),
-                  .transition = abut_default_worlds_transition()};
-  exit_code code = open_calls(&c, p, s, batch);
-  if (code == EXIT_GOOD) {
-    code = time_rounds(call_worlds, &c, p->whats, place_of(p, WORLDS_STEP), out);
-  }
-  if (code == EXIT_GOOD) {
-    warn_worlds(c.worlds.status, batch);
-  }
-  for (size_t i = 0; i < c.owned_count; ++i) {
-    free(c.owned[i]);
-  }
-  return code;
-}
-
-/* ---- results ---- */
-
 static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
   json_t *entry =
     json_pack("{s:o, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "device",
               json_text(s->scene.devices), "precision", precision_name(s->scene.precision),
-              "what", names[what], "batch",
+              "what", world_call_names[what], "batch",
               (json_int_t)batch, "steps", (json_int_t)p->steps, "contacts",
               (json_int_t)s->info.contacts, "seconds_median", r.median, "seconds_min", r.least,
               "steps_per_s", (double)batch * (double)p->steps / r.median);
   bool good = entry != NULL;
   if (r.ratio > 0.0) {
     good = good && json_object_set_new(entry, "ratio_to_step", json_real(r.ratio)) == 0;
+  }
+  if (r.entries >= 0.0) {
+    good = good && json_object_set_new(entry, "entries_per_world", json_real(r.entries)) == 0 &&
+           json_object_set_new(entry, "seconds_on_device", json_real(r.on_device)) == 0;
+  }
+  if (r.iterations >= 0.0) {
+    good = good && json_object_set_new(entry, "iterations", json_real(r.iterations)) == 0;
   }
   return json_array_append_new(p->list, entry) == 0 && good
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
@@ -203,17 +69,21 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
   if (r.ratio > 0.0) {
     snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
   }
-  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %9s\n", names[what], batch, p->steps,
+  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %9s\n", world_call_names[what], batch, p->steps,
          s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median, ratio);
+  if (r.entries >= 0.0) {
+    printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
+  }
   fflush(stdout);
 }
 
 static exit_code run_batch(const plan *p, const stage *s, size_t batch)
 {
-  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0, 0.0, 0.0}};
+  bench_result results[LIST_ROOM] = {{0}};
   progress shown = progress_begin(p->o, "");
   progress_say(&shown, "%zu worlds", batch);
-  const exit_code code = time_batch(p, s, batch, results);
+  const exit_code code = time_worlds(&s->scene, p->o, s->links, &s->info, batch, p->steps, p->what,
+                                     p->whats, results);
   progress_end(&shown);
   CLI_TRY(code);
   for (size_t i = 0; i < p->whats; ++i) {
@@ -253,10 +123,12 @@ static exit_code read_plan(plan *p, const options *o)
   }
   CLI_TRY(option_whole(o, OPTION_STEPS, 1, STEPS_MOST, &p->steps));
   CLI_TRY(option_whole_list(o, OPTION_BATCH, p->batch, &p->batches));
-  CLI_TRY(option_word_list(o, OPTION_WHAT, names, WORLDS_WHATS, p->what, &p->whats));
+  CLI_TRY(option_word_list(o, OPTION_WHAT, world_call_names, WORLD_CALLS, p->what, &p->whats));
   CLI_TRY(option_word_list(o, OPTION_PRECISION, precisions, 2, p->precision, &p->precisions));
-  if (p->steps > 1 && place_of(p, WORLDS_TRANSITION) < p->whats) {
-    return usage_error(o->command, "--what transition is of one step, without --steps");
+  for (size_t i = 0; i < p->whats; ++i) {
+    if (p->what[i] == WORLD_TRANSITION_CALL && p->steps != 1) {
+      return usage_error(o->command, "--what transition is of one step, without --steps");
+    }
   }
   return check_inputs(o);
 }

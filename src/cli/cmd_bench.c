@@ -85,7 +85,7 @@ static void print_result(const scene *s, size_t variant, size_t what, size_t bat
 
 static exit_code run_case(const bench *b, const scene *s, size_t variant, size_t batch)
 {
-  bench_result results[LIST_ROOM] = {{0.0, 0.0, 0.0, 0.0, 0.0}};
+  bench_result results[LIST_ROOM] = {{0}};
   progress p = progress_begin(b->o, "");
   progress_say(&p, "%s, %zu poses of %zu contacts", variants[variant], batch, s->layout.contacts);
   const exit_code code = time_calls(s, &b->poses, batch, b->plan.what, b->plan.whats, results);

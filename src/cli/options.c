@@ -146,7 +146,7 @@ static const struct {
   [OPTION_WHAT] = {"what", "W,W,...", 0, COMMAND_BENCH,
                    "forward, mean-gradient, vjp, jvp, hessian, list, list-vjp,\n"
                    "                             jacobian, full-hessian (forward); of scenes step,\n"
-                   "                             step-vjp, transition (step)"},
+                   "                             step-vjp, transition, contacts, list (step)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                     "picture's width (render 900, film 640, on a sheet 320)"},
   [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM, "which world to show, from 0 (0)"},

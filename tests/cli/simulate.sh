@@ -193,9 +193,13 @@ json_is_valid stdout
 has stdout '"ratio_to_step": [0-9]'
 run 0 bench fall.scene.json --what step-vjp --batch 1 --device "$device"
 has stdout '^step-vjp +1 .* -$'
+run 0 bench rest.scene.json --batch 2 --states rest.npz --what step,contacts,list --json --device "$device"
+json_is_valid stdout
+has stdout '"iterations": [1-9]'
+has stdout '"entries_per_world": [4-9]'
 usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
 usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
-usage '--what: there is no `forward`; possible: step, step-vjp, transition' bench fall.scene.json --what forward
+usage '--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list' bench fall.scene.json --what forward
 usage '--states and --steps are of scenes' bench --steps 3
 wrong 'noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)' \
   bench fall.scene.json --states noq.npz --json --device "$device"
