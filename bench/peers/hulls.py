@@ -35,8 +35,9 @@ def numbers(x):
     return " ".join(f"{v:.9g}" for v in np.ravel(x))
 
 
-def model_xml(paths, count):
-    """Two free bodies; geoms collide with the other body's alone."""
+def model_xml(paths, count, options="", inertial=""):
+    """Two free bodies; geoms collide with the other body's alone. `options`: elements of the model;
+    `inertial`: that of each body, else its hulls'."""
     meshes, bodies = [], []
     for side, path in enumerate(paths):
         geoms = []
@@ -45,8 +46,9 @@ def model_xml(paths, count):
             meshes.append(f'<mesh name="{name}" vertex="{numbers(points)}"/>')
             geoms.append(f'<geom type="mesh" mesh="{name}" pos="{numbers(position)}" '
                          f'quat="{numbers(quaternion)}" contype="{1 + side}" conaffinity="{2 - side}"/>')
-        bodies.append(f"<body><freejoint/>{''.join(geoms)}</body>")
-    return (f"<mujoco><asset>{''.join(meshes)}</asset><worldbody>{''.join(bodies)}</worldbody></mujoco>")
+        own = inertial[side] if inertial else ""
+        bodies.append(f"<body><freejoint/>{own}{''.join(geoms)}</body>")
+    return (f"<mujoco>{options}<asset>{''.join(meshes)}</asset><worldbody>{''.join(bodies)}</worldbody></mujoco>")
 
 
 def frames(twists):
