@@ -252,7 +252,7 @@ def read_options():
     parser.add_argument("--core", default="pocl/1.0", help="a sub-device of one core")
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds for one request to a peer")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one request to a peer")
     parser.add_argument("--only", default=",".join(ROWS), help="of " + ",".join(ROWS))
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--page", action="store_true")
