@@ -1,4 +1,5 @@
 #include "bench_worlds.h"
+#include "random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 /* What a step takes of its pairs' contacts: those that the smoothing's floor leaves, or all. */
 #define ANY_ACTIVITY 1e-30
 #define QUATERNION_POSE 7
+#define SEED 0x2545f4914f6cdd1du
 
 const char *const world_call_names[WORLD_CALLS] = {"step", "step-vjp", "transition", "contacts",
                                                    "list"};
@@ -108,6 +110,7 @@ static exit_code call_worlds(void *user, size_t i)
   case WORLD_LIST_CALL:
     return list_contacts(c);
   case WORLD_VJP_CALL:
+    w.q_next = w.v_next = NULL; /* gradients alone */
     CLI_TRY(step_vjp(c, &w));
     break;
   case WORLD_TRANSITION_CALL:
@@ -184,9 +187,10 @@ static exit_code take_derivatives(world_calls *c)
 {
   const abut_scene_info *n = c->info;
   size_t reals_of_a = 0;
+  uint64_t random = SEED;
   CLI_TRY(reals(c, 2 * n->nv, &c->cotangents));
   for (size_t i = 0; i < c->count * 2 * n->nv; ++i) {
-    set(c, c->cotangents, i, 1.0);
+    set(c, c->cotangents, i, random_normal(&random));
   }
   CLI_TRY(reals(c, n->nv, &c->gradients[0]));
   CLI_TRY(reals(c, n->nv, &c->gradients[1]));
@@ -278,8 +282,8 @@ exit_code time_worlds(const scene *s, const options *o, abut_scene links,
                       const abut_scene_info *info, size_t batch, size_t steps, const size_t *whats,
                       size_t count, bench_result *out)
 {
-  world_calls c = {.links = links, .context = s->context, .info = info, .count = batch, .whats = whats,
-                   .what_count = count, .real = real_bytes(s->precision)};
+  world_calls c = {.links = links, .context = s->context, .info = info, .count = batch,
+                   .whats = whats, .what_count = count, .real = real_bytes(s->precision)};
   size_t base = 0;
   while (base < count && whats[base] != WORLD_STEP_CALL) {
     ++base;

@@ -10,7 +10,6 @@ static const char *const precisions[] = {"f32", "f64"};
 static const char ending[] = "scene.json";
 
 #define STEPS_MOST 100000
-#define SEED 0x2545f4914f6cdd1du
 
 typedef struct plan {
   const options *o;
@@ -58,7 +57,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
 
 static void print_title(const stage *s)
 {
-  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %7s\n", s->scene.devices,
+  printf("%s (%s), %s\n%-10s %8s %8s %9s %12s %12s %13s %9s\n", s->scene.devices,
          s->scene.device.platform, precision_name(s->scene.precision), "what", "batch", "steps",
          "contacts", "median [s]", "least [s]", "steps/s", "x step");
   fflush(stdout);
@@ -70,7 +69,7 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
   if (r.ratio > 0.0) {
     snprintf(ratio, sizeof ratio, "%.2f", r.ratio);
   }
-  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %7s\n", world_call_names[what], batch, p->steps,
+  printf("%-10s %8zu %8zu %9zu %12.3e %12.3e %13.1f %9s\n", world_call_names[what], batch, p->steps,
          s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median, ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
@@ -128,7 +127,7 @@ static exit_code read_plan(plan *p, const options *o)
   CLI_TRY(option_word_list(o, OPTION_PRECISION, precisions, 2, p->precision, &p->precisions));
   for (size_t i = 0; i < p->whats; ++i) {
     if (p->what[i] == WORLD_TRANSITION_CALL && p->steps != 1) {
-      return usage_error(o->command, "--what transition is of one step, not of %zu", p->steps);
+      return usage_error(o->command, "--what transition is of one step, without --steps");
     }
   }
   return check_inputs(o);

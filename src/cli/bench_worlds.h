@@ -9,7 +9,7 @@
 
 typedef enum world_call {
   WORLD_STEP_CALL,
-  WORLD_VJP_CALL,        /* of a cotangent of the state after all steps: by q, v and u */
+  WORLD_VJP_CALL,        /* of random cotangents of the state after all steps: by q, v and u */
   WORLD_TRANSITION_CALL, /* A, and B where there are controls */
   WORLD_CONTACTS_CALL,   /* of the pairs' active contacts the sum of activities, and nothing else */
   WORLD_LIST_CALL,       /* these contacts themselves */
