@@ -126,7 +126,8 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
                 OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION),
-                ARG_INT(needs_push(s)), OF(s, WORLD_PUSH), OF(s, OUT_ITERATIONS), OF(s, OUT_STATUS),
+                ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
+                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 
@@ -200,7 +201,7 @@ bool keeps_tree(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const bool kept = w->record && (step + 1) % w->record == 0;
-  return !is_rk4(s->call) && !(kept && w->energy_record && !s->again);
+  return !is_rk4(s->call) && !(kept && w->energy_record);
 }
 
 abut_status steps_start(const stepping *s)

@@ -72,6 +72,7 @@ typedef enum world_buffer {
   OUT_ACTIVITY_BAR,
   WORLD_CHECKPOINTS, /* states at the beginning of segments */
   WORLD_SEGMENT,     /* and within the one at work */
+  WORLD_ITERATIONS,  /* of steps that are made once more */
   WORLD_Q,           /* before a step */
   WORLD_V,
   WORLD_STATE_BAR,
@@ -140,7 +141,7 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count;
   device *device;
-  bool again; /* what has been computed is once more: statuses stay */
+  bool again; /* what has been computed is once more: statuses and iterations stay */
 } stepping;
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c);
