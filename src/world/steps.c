@@ -124,9 +124,9 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
 {
   TRY(step_tree(s, q, v));
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
-                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION),
-                ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
+                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
@@ -176,9 +176,9 @@ abut_status one_step(const stepping *s, size_t step)
     TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
-                OF(s, WORLD_SINGULARS), OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W),
-                OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q),
+                OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
 }
 
 abut_status keep_record(const stepping *s, size_t step)
