@@ -160,15 +160,20 @@ static abut_status rk4(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+abut_status check_step(const stepping *s, size_t step)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
+                OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
 abut_status one_step(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv;
   const bool last = step + 1 == w->steps;
   TRY(step_controls(s, step));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
-             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
-             OF(s, OUT_STATUS), ARG_INT(s->count)));
+  TRY(check_step(s, step));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
   TRY(s->call->scene->def.integrator == INTEGRATOR_RK4 ? rk4(s) : euler(s));

@@ -226,6 +226,9 @@ abut_status step_stage(const stepping *s, int stage);
 abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
 
+/* What one_step begins with, after its controls: before it nobody knows statuses of a first step. */
+abut_status check_step(const stepping *s, size_t step);
+
 /* Whether what step_tree has found for a step is still there after it. */
 bool keeps_tree(const stepping *s, size_t step);
 abut_status keep_record(const stepping *s, size_t step); /* unless once more */
