@@ -184,6 +184,9 @@ abut_worlds abut_default_worlds(void)
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
                void *out)
 {
+  if (!width) { /* a tree that cannot move, or no actuator */
+    return;
+  }
   batch_add(&c->base, (batch_array){.name = name,
                                     .in = in,
                                     .out = out,
@@ -233,9 +236,7 @@ static void add_arrays(steps_call *c)
   add_reals(c, "q", IN_Q, nq, w->q, NULL);
   add_reals(c, "v", IN_V, nv, w->v, NULL);
   add_reals(c, "w", IN_W, nv, w->w, NULL);
-  if (nu) {
-    add_reals(c, "u", IN_U, w->controls ? w->steps * nu : nu, w->u, NULL);
-  }
+  add_reals(c, "u", IN_U, w->controls ? w->steps * nu : nu, w->u, NULL);
   add_given(c, "mass_scale", IN_MASS_SCALE, c->scene->def.link_count, w->mass_scale);
   add_given(c, "friction", IN_FRICTION, pairs, w->friction);
   add_given(c, "stiffness", IN_STIFFNESS, pairs, w->stiffness);

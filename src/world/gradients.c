@@ -16,7 +16,7 @@ size_t segment_of(const steps_call *c)
       ++segment;
     }
   }
-  return segment < steps ? segment : steps ? steps : 1;
+  return segment < steps ? segment : steps;
 }
 
 static size_t segments_of(const steps_call *c)
@@ -31,6 +31,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
   const size_t nv = (size_t)n->nv;
   bytes[WORLD_CHECKPOINTS] = segments_of(c) * state_width(n) * real;
   bytes[WORLD_SEGMENT] = (segment_of(c) + 1) * state_width(n) * real;
+  bytes[WORLD_ITERATIONS] = sizeof(int);
   back_bytes(c, n, real, bytes);
   bytes[WORLD_U_SUM] = (size_t)n->nu * real;
   bytes[WORLD_END] = state_width(n) * real;

@@ -112,7 +112,17 @@ static bool all_finite(const double *x, size_t count)
   return true;
 }
 
-/* y of one world; false where a number is not finite or a quaternion has no length. */
+static bool has_nan(const double *x, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (isnan(x[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* y of one world; false, or NaN within it, where a quaternion has no length. */
 static bool map_world(const loaded_scene *s, const position_map *m, const double *q,
                       const double *x, double *y)
 {
@@ -161,7 +171,8 @@ static abut_status map_worlds(abut_scene handle_, const char *name, const positi
     for (size_t k = 0; k < in; ++k) {
       from[k] = get(precision, x, world * in + k);
     }
-    const bool good = all_finite(own, nq) && all_finite(from, in) && map_world(s, m, own, from, to);
+    const bool good = all_finite(own, nq) && all_finite(from, in) &&
+                      map_world(s, m, own, from, to) && !has_nan(to, out);
     for (size_t k = 0; k < out; ++k) {
       put(precision, y, world * out + k, good ? to[k] : NAN);
     }

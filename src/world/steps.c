@@ -124,9 +124,10 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
 {
   TRY(step_tree(s, q, v));
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
-                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_MARKS), OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION),
-                ARG_INT(needs_push(s)), OF(s, WORLD_PUSH), OF(s, OUT_ITERATIONS), OF(s, OUT_STATUS),
+                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
+                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 
@@ -159,15 +160,20 @@ static abut_status rk4(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+abut_status check_step(const stepping *s, size_t step)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
+                OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
 abut_status one_step(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv;
   const bool last = step + 1 == w->steps;
   TRY(step_controls(s, step));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
-             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
-             OF(s, OUT_STATUS), ARG_INT(s->count)));
+  TRY(check_step(s, step));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
   TRY(s->call->scene->def.integrator == INTEGRATOR_RK4 ? rk4(s) : euler(s));
@@ -175,9 +181,9 @@ abut_status one_step(const stepping *s, size_t step)
     TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
-                OF(s, WORLD_SINGULARS), OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W),
-                OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q),
+                OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
 }
 
 abut_status keep_record(const stepping *s, size_t step)
@@ -200,7 +206,7 @@ bool keeps_tree(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const bool kept = w->record && (step + 1) % w->record == 0;
-  return !is_rk4(s->call) && !(kept && w->energy_record && !s->again);
+  return !is_rk4(s->call) && !(kept && w->energy_record);
 }
 
 abut_status steps_start(const stepping *s)

@@ -72,6 +72,7 @@ typedef enum world_buffer {
   OUT_ACTIVITY_BAR,
   WORLD_CHECKPOINTS, /* states at the beginning of segments */
   WORLD_SEGMENT,     /* and within the one at work */
+  WORLD_ITERATIONS,  /* of steps that are made once more */
   WORLD_Q,           /* before a step */
   WORLD_V,
   WORLD_STATE_BAR,
@@ -140,7 +141,7 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count;
   device *device;
-  bool again; /* what has been computed is once more: statuses stay */
+  bool again; /* what has been computed is once more: statuses and iterations stay */
 } stepping;
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c);
@@ -224,6 +225,9 @@ abut_status step_stage(const stepping *s, int stage);
 /* The state before the first step, and one step. */
 abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
+
+/* What one_step begins with, after its controls: before it nobody knows statuses of a first step. */
+abut_status check_step(const stepping *s, size_t step);
 
 /* Whether what step_tree has found for a step is still there after it. */
 bool keeps_tree(const stepping *s, size_t step);

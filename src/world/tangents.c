@@ -49,7 +49,10 @@ static abut_status differentiate_step(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   TRY(step_controls(s, step));
-  TRY(is_rk4(s->call) ? keep_stages(s) : ABUT_SUCCESS);
+  if (is_rk4(s->call)) {
+    TRY(check_step(s, step));
+    TRY(keep_stages(s));
+  }
   TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
   TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
   TRY(one_step(s, step));

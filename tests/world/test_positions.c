@@ -101,6 +101,14 @@ static void check_bad(const trial *t)
   for (size_t i = 0; i < WORLDS * t->info.nq; ++i) {
     CHECK(isfinite(real_at(moved, t->precision, i)) == (i / t->info.nq != 2));
   }
+  memcpy(bad, t->q, sizeof bad);
+  for (size_t i = 0; i < t->info.nq; ++i) { /* quaternions of length 0 on the left alone */
+    real_put(bad, t->precision, 2 * t->info.nq + i, 0.0);
+  }
+  CHECK_OK(abut_subtract_positions(t->scene, WORLDS, bad, t->q, d));
+  for (size_t i = 0; i < WORLDS * t->info.nv; ++i) {
+    CHECK(isnan(real_at(d, t->precision, i)) == (i / t->info.nv == 2));
+  }
   CHECK_OK(abut_add_positions(t->scene, 0, NULL, NULL, NULL));
   CHECK_EQUAL(abut_add_positions(t->scene, 1, t->q, NULL, moved), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_map_positions(t->scene, (abut_position_map)4, 1, t->q, d, moved),

@@ -203,9 +203,9 @@ static int newton_step(const newton *s)
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *contacts, GLOBAL const int *marks, GLOBAL real *work,
-                        GLOBAL real *acceleration, int with_push, GLOBAL real *push,
-                        GLOBAL int *iterations,
+                        GLOBAL const real *singular, GLOBAL const real *contacts,
+                        GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *acceleration,
+                        int with_push, GLOBAL real *push, GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -217,6 +217,8 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   GLOBAL real *free = newton_vector(&s, VECTOR_FREE);
   const real tolerance = reals[WORLD_TOLERANCE];
   int found = 0, iteration = 0, done = 0;
+  // Here, since what a stage of RK4 finds is gone after the next one.
+  status[world] |= singular[world] != R(0.0) ? WORLD_SINGULAR : 0;
   const int stopped = (status[world] & WORLD_STOPPED) != 0;
   if (stopped || (!n->groups && !n->rows)) { // nothing to solve
     for (int i = 0; i < nv; ++i) {

@@ -242,10 +242,10 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   if (g->cone.kind == 1) {
     scale = R(0.5) / (lane_lit(g->cone.mu) * g->cone.mu);
   }
-  const lane below = lane_max(rest * diagonal, lane_lit(MIN_DIAGONAL));
+  const lane held = lane_select(diagonal > zero, diagonal, one);
+  const lane below = lane_max(rest * held, lane_lit(MIN_DIAGONAL));
   const lane e_bar = lane_select(there, d_bar * scale / (below * rest), zero);
   const lane r_bar = a * slope * e_bar - k * (imp + r * slope) * bent[0];
-  const lane held = lane_select(diagonal > zero, diagonal, one);
   diagonal_back(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
                 row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);

@@ -153,9 +153,9 @@ KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 
 // Worlds whose step is not to be: they keep their state, and are marked.
 KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                         GLOBAL const real *singular, GLOBAL real *q, GLOBAL real *v, GLOBAL real *w,
-                         GLOBAL const real *q1, GLOBAL const real *v1, GLOBAL const real *w1,
-                         GLOBAL int *status, int worlds)
+                         GLOBAL real *q, GLOBAL real *v, GLOBAL real *w, GLOBAL const real *q1,
+                         GLOBAL const real *v1, GLOBAL const real *w1, GLOBAL int *status,
+                         int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -163,7 +163,7 @@ KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
   }
   const real most = reals[WORLD_DIVERGENCE];
   int found = status[world];
-  if (found & WORLD_STOPPED & ~WORLD_SINGULAR) {
+  if (found & WORLD_STOPPED) {
     return;
   }
   int finite = 1, large = 0;
@@ -175,10 +175,7 @@ KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
   for (int k = 0; k < n->nq; ++k) {
     finite &= real_isfinite(ROW(q1, world, n->nq)[k]) ? 1 : 0;
   }
-  found |= singular[world] != R(0.0) ? WORLD_SINGULAR : 0;
-  if (!(found & WORLD_SINGULAR)) {
-    found |= !finite ? WORLD_NOT_FINITE : large ? WORLD_DIVERGED : 0;
-  }
+  found |= !finite ? WORLD_NOT_FINITE : large ? WORLD_DIVERGED : 0;
   status[world] = found;
   if (found & WORLD_STOPPED) {
     return;
