@@ -1,6 +1,8 @@
 // The accelerations that a world's contacts, limits and friction leave: Newton's method on a convex
 // cost, one world a work-item, lanes over its contacts. Plain numbers alone.
 
+#define STALLED R(100.0)
+
 static real newton_cost(const newton *s, GLOBAL const real *x)
 {
   const int nv = s->n->nv;
@@ -216,6 +218,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
   GLOBAL real *free = newton_vector(&s, VECTOR_FREE);
   const real tolerance = reals[WORLD_TOLERANCE];
+  real last = REAL_BIG;
   int found = 0, iteration = 0, done = 0;
   // Here, since what a stage of RK4 finds is gone after the next one.
   status[world] |= singular[world] != R(0.0) ? WORLD_SINGULAR : 0;
@@ -251,7 +254,10 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     GLOBAL const real *held = newton_vector(&s, VECTOR_HELD);
     const real size = dot_n(nv, free, held) + dot_n(nv, acc, held) +
                       dot_n(nv, acc, newton_vector(&s, VECTOR_TURN));
-    done = decrement <= tolerance * tolerance * size;
+    const real enough = tolerance * tolerance * size;
+    // Newton's steps shrink fast so near the end: where they do not, rounding is all that is left.
+    done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
+    last = decrement;
     if (done || iteration >= n->iterations) {
       found = iteration >= n->iterations ? WORLD_NOT_CONVERGED : 0;
       break;
