@@ -331,6 +331,10 @@ int main(int argc, char **argv)
   scenes = argv[1];
   assets = argv[2];
   full = !strcmp(argv[3], "full");
+  if (full && argc == 4 && !getenv("ABUT_TEST_ALL")) {
+    printf("not run: all scenes take minutes; ABUT_TEST_ALL=1 lets them\n");
+    return 77;
+  }
   if (!test_context(ABUT_FLOAT64, &context)) {
     return 77;
   }

@@ -220,6 +220,9 @@ static void run_trial(const struct trial *of, size_t count, tally *all)
   all->not_finite += t.not_finite;
 }
 
+/* Starts of a run that any test may make. */
+#define USUAL 5000
+
 int main(int argc, char **argv)
 {
   tally all = {.steps = 0};
@@ -228,6 +231,10 @@ int main(int argc, char **argv)
   scenes = argv[2];
   assets = argv[3];
   golden = argv[4];
+  if (atoi(argv[5]) > USUAL && !getenv("ABUT_TEST_ALL")) {
+    printf("not run: more than %d starts take minutes; ABUT_TEST_ALL=1 lets them\n", USUAL);
+    return 77;
+  }
   if (!test_context(precision, &context)) {
     return 77;
   }
