@@ -154,7 +154,8 @@ typedef struct abut_worlds {
   uint32_t *iterations;      /* (count) of the solver, in the last step; host memory */
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
-                                M^-1 (f - c), the acceleration, J' lambda */
+                                M^-1 (f - c), the acceleration (of rk4 that of the last stage, as
+                                w_next), J' lambda */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;       /* (count, steps / record, 2) of the kept states */

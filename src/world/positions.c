@@ -263,8 +263,8 @@ static void gradient_from_tangent(const double q[4], double length, const double
   scaled(y, 4, 2.0 / length);
 }
 
-abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count,
-                               const void *q, const void *from, void *to)
+abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count, const void *q,
+                               const void *from, void *to)
 {
   static const position_map maps[] = {
     [ABUT_SLOPE_TO_TANGENT] = {keep, slope_to_tangent, true, false},

@@ -181,9 +181,8 @@ abut_status one_step(const stepping *s, size_t step)
     TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
-                OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q),
-                OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V),
+                OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 abut_status keep_record(const stepping *s, size_t step)

@@ -105,7 +105,8 @@ static void check_still(const trial *t)
   abut_scene_info info;
   uint32_t status[WORLDS];
   void *none = room(), *gravity = room(), *energy = room();
-  load_text(t, "{\"links\": [{\"mass\": 2, \"com\": [0, 0, 3], \"bodies\": [{\"box\": [1, 1, 1]}]}]}",
+  load_text(t,
+            "{\"links\": [{\"mass\": 2, \"com\": [0, 0, 3], \"bodies\": [{\"box\": [1, 1, 1]}]}]}",
             &scene);
   REQUIRE_OK(abut_get_scene_info(scene, &info));
   CHECK_EQUAL(info.nq + info.nv + info.nu, 0);
@@ -248,9 +249,11 @@ static void check_axle(const trial *t)
   const double limit = t->precision == ABUT_FLOAT64 ? 1e-5 : 3e-2;
   abut_scene scene;
   double p[3], n[3], q[1] = {0.0}, v[1], acceleration[1], bar[1], by[2];
-  load_text(t, "{\"gravity\": [0, 0, 0], \"links\": [{\"mass\": 1, \"inertia\": "
-               "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"hinge\"}}],"
-               " \"pairs\": [{}]}", &scene);
+  load_text(t,
+            "{\"gravity\": [0, 0, 0], \"links\": [{\"mass\": 1, \"inertia\": "
+            "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"hinge\"}}],"
+            " \"pairs\": [{}]}",
+            &scene);
   for (size_t k = 0; k < 3; ++k) {
     real_put(p, t->precision, k, at[k]);
     real_put(n, t->precision, k, normal[k]);
