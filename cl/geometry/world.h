@@ -142,6 +142,24 @@ typedef struct world_sizes {
 #define BAR_N 4
 #define BAR_ACTIVITY 7
 #define BAR_PLANES 8
+// A composite body: mass, mass times com, inertia about the link's origin.
+#define COMPOSITE_NUMBERS 10
+
+// What the solver keeps: vectors of nv numbers, and numbers of a row.
+#define VECTOR_FREE 0
+#define VECTOR_ACC 1
+#define VECTOR_STEP 2
+#define VECTOR_GRADIENT 3
+#define VECTOR_SCALE 4
+#define VECTOR_PUSH 5                // J' lambda
+#define VECTOR_TURN 6                // M (acc - free)
+#define VECTOR_ALONG 7               // M step
+#define VECTOR_HELD 8                // M free
+#define VECTORS 9
+#define ROW_TERM_D 0
+#define ROW_TERM_REF 1
+#define ROW_TERMS 2
+
 // Kinetic and potential energy; momentum, angular momentum.
 #define ENERGY_REALS 8
 

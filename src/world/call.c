@@ -5,6 +5,7 @@
 #include "manifold/active.h"
 #include "modules/modules.h"
 #include "world/steps.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,22 @@ static abut_status place(batch_on *on)
   return ABUT_SUCCESS;
 }
 
+/* Kernels count the numbers of a chunk's array in int. */
+static abut_status bound_chunk(batch_on *on)
+{
+  size_t widest = 1;
+  for (size_t i = 0; i < BANK_BUFFERS; ++i) {
+    at_least(&widest, on->bytes[BANK_OF_WORLDS][i] / device_real_bytes(on->device));
+  }
+  if (widest > INT_MAX) {
+    return fail(ABUT_ERROR_MEMORY, "a world takes %zu numbers in one array: more than kernels count",
+                widest);
+  }
+  const size_t most = INT_MAX / widest;
+  on->most = most < CHUNK_WORLDS ? most : CHUNK_WORLDS;
+  return ABUT_SUCCESS;
+}
+
 /* What worlds of a scene take. */
 static abut_status enter(batch_on *on, size_t slot, size_t group)
 {
@@ -135,7 +152,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   } else if (is_differentiated(c)) {
     along_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
   }
-  return ABUT_SUCCESS;
+  return bound_chunk(on);
 }
 
 static void leave(batch_on *on)

@@ -268,7 +268,7 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_velocity = place_behind(&at, 6 * links);
   n->at_acceleration = place_behind(&at, 6 * links);
   n->at_force = place_behind(&at, 6 * links);
-  n->at_composite = place_behind(&at, 10 * links);
+  n->at_composite = place_behind(&at, COMPOSITE_NUMBERS * links);
   n->at_mass = place_behind(&at, nv * nv);
   n->at_factor = place_behind(&at, nv * nv);
   n->at_smooth = place_behind(&at, nv);
@@ -292,8 +292,8 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_columns_of = place_behind(&work, 6 * (size_t)movers);
   n->at_mass_of = place_behind(&work, nv * nv);
   n->at_hessian = place_behind(&work, nv * nv);
-  n->at_vectors = place_behind(&work, 9 * nv);
-  n->at_row_terms = place_behind(&work, 2 * (size_t)n->rows);
+  n->at_vectors = place_behind(&work, VECTORS * nv);
+  n->at_row_terms = place_behind(&work, ROW_TERMS * (size_t)n->rows);
   n->work = work;
 }
 

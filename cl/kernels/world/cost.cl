@@ -3,19 +3,6 @@
 #define SUMS_WRENCH 6                // moment, force
 #define SUMS_BLOCK 21                // of the (6, 6) curvature
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
-#define ROW_TERM_D 0
-#define ROW_TERM_REF 1
-#define ROW_TERMS 2
-#define VECTOR_FREE 0
-#define VECTOR_ACC 1
-#define VECTOR_STEP 2
-#define VECTOR_GRADIENT 3
-#define VECTOR_SCALE 4
-#define VECTOR_PUSH 5                // J' lambda
-#define VECTOR_TURN 6                // M (acc - free)
-#define VECTOR_ALONG 7               // M step
-#define VECTOR_HELD 8                // M free
-#define VECTORS 9
 
 // What a work-item has of its world.
 typedef struct newton {

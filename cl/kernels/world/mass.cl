@@ -38,7 +38,6 @@ static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOB
 }
 
 // ---- the mass matrix, by composite bodies ----
-#define COMPOSITE_NUMBERS 10 // mass, mass times com, inertia about the origin
 
 // m (|r|^2 1 - r r') + 2 (r.h) 1 - r h' - h r', added: what moving the origin by -r does to a body of
 // mass m whose first moment about the old origin is h.
