@@ -156,6 +156,10 @@ typedef struct abut_worlds {
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration (of rk4 that of the last stage, as
                                 w_next), J' lambda */
+  void *multipliers;         /* (count, C, 3), there too: the force of each contact on its owner along
+                                n, |n| t1 and |n| t2 of docs/dynamics.md, section 7 [N, for n of
+                                length 1]; C: slots of all pairs, one pair behind the other
+                                (abut_scene_info.contacts), or contacts that are given */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;       /* (count, steps / record, 2) of the kept states */

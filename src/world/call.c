@@ -94,6 +94,7 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[BANK_BUF
   bytes[WORLD_SINGULARS] = real;
   bytes[WORLD_CONTACTS] = planes * real;
   bytes[WORLD_CONTACT_PLACES] = planes / CONTACT_PLANES * sizeof(int);
+  bytes[WORLD_SLOTS] = planes / CONTACT_PLANES * sizeof(int);
   bytes[WORLD_MARKS] = GROUP_MARKS * (size_t)n->groups * sizeof(int);
   bytes[WORLD_WORK] = (size_t)n->work * real;
   bytes[OUT_STATUS] = bytes[OUT_ITERATIONS] = sizeof(int);
@@ -130,8 +131,8 @@ static abut_status bound_chunk(batch_on *on)
     at_least(&widest, on->bytes[BANK_OF_WORLDS][i] / device_real_bytes(on->device));
   }
   if (widest > INT_MAX) {
-    return fail(ABUT_ERROR_MEMORY, "a world takes %zu numbers in one array: more than kernels count",
-                widest);
+    return fail(ABUT_ERROR_MEMORY,
+                "a world takes %zu numbers in one array: more than kernels count", widest);
   }
   const size_t most = INT_MAX / widest;
   on->most = most < CHUNK_WORLDS ? most : CHUNK_WORLDS;
@@ -244,6 +245,12 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
   }
 }
 
+/* Slots of contacts: those of several scenes have to be as many. */
+static size_t slots_of(const steps_call *c)
+{
+  return slots_before(&c->kinds[0], c->kinds[0].group_count);
+}
+
 static void add_arrays(steps_call *c)
 {
   const abut_worlds *w = c->worlds;
@@ -274,6 +281,7 @@ static void add_arrays(steps_call *c)
   add_wanted(c, "smooth", OUT_SMOOTH, nv, w->smooth);
   add_wanted(c, "acceleration", OUT_ACCELERATION, nv, w->acceleration);
   add_wanted(c, "constraint", OUT_CONSTRAINT, nv, w->constraint);
+  add_wanted(c, "multipliers", OUT_MULTIPLIERS, 3 * slots_of(c), w->multipliers);
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
   add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);

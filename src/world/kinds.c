@@ -74,6 +74,15 @@ static bool same_shape(const loaded_scene *a, const loaded_scene *b)
   return same;
 }
 
+static size_t slots_of_scene(const loaded_scene *s)
+{
+  size_t slots = 0;
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    slots += s->groups[i].contacts;
+  }
+  return slots;
+}
+
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
 {
   if (!w->scenes || !w->scene_count || (w->count && !w->scene)) {
@@ -84,6 +93,8 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes take no given contacts, lie in no "
                                      "state, and are counted in 32 bits");
   }
+  const loaded_scene *any = scene_get(w->scenes[0]);
+  const size_t first = any ? slots_of_scene(any) : 0;
   for (size_t i = 0; i < w->scene_count; ++i) {
     const loaded_scene *s = scene_get(w->scenes[i]);
     if (!s || s->context != own->context) {
@@ -98,6 +109,12 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
     }
     if (s->given) {
       return fail(ABUT_ERROR_ARGUMENT, "scene %zu of the worlds' list has pairs without bodies", i);
+    }
+    if (w->multipliers && slots_of_scene(s) != first) {
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "multipliers need scenes of as many contacts; scene %zu of the "
+                  "worlds' list differs",
+                  i);
     }
   }
   for (size_t i = 0; i < w->count; ++i) {

@@ -23,6 +23,28 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
                 ARG_INT(s->count));
 }
 
+/* Slots of the contacts that have just been appended, where they are asked for. */
+static abut_status put_slots(const stepping *s, size_t group, int segment, const contact_source *c,
+                             size_t offset)
+{
+  return s->call->worlds->multipliers
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, s->count, 1, MODEL(s), ARG_INT(group),
+                    ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
+                    ARG_BUFFER(c->list), ARG_INT(c->list_row), ARG_INT(c->list && c->places < 0),
+                    ARG_BUFFER(c->order), ARG_INT(c->order != NULL), ARG_INT(offset + c->slot),
+                    OF(s, WORLD_SLOTS), ARG_INT(s->count))
+           : ABUT_SUCCESS;
+}
+
+size_t slots_before(const steps_kind *k, size_t i)
+{
+  size_t slots = 0;
+  for (size_t n = 0; n < i; ++n) {
+    slots += k->groups[n].contacts;
+  }
+  return slots;
+}
+
 /* Those of all slots, `count` from the first on. */
 static contact_source dense_source(const run *r, size_t first, size_t count)
 {
@@ -37,7 +59,8 @@ static contact_source dense_source(const run *r, size_t first, size_t count)
                           .plane = 1,
                           .rows3 = true,
                           .places = -1,
-                          .count = (int)count};
+                          .count = (int)count,
+                          .slot = first};
 }
 
 static contact_source listed_source(buffer *values, size_t row, size_t at, size_t plane,
@@ -68,6 +91,8 @@ static contact_source listed_segment(const run *r, int segment)
       listed_source(run_buffer(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)), VALUE_PLANES * plane, 0,
                     plane, run_buffer(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), plane + 1);
     c.count = lists_vertices(r, side) ? -1 : 0;
+    c.order = r->bodies[side]->order;
+    c.slot = r->pair->layout.vertex_offset[side];
     return c;
   }
   const size_t plane = near_plane(r);
@@ -75,6 +100,7 @@ static contact_source listed_segment(const run *r, int segment)
                                    (size_t)side * VALUE_PLANES * plane, plane,
                                    run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
   c.count = edges_run(r) ? -1 : 0;
+  c.slot = r->pair->layout.edge_offset[side];
   return c;
 }
 
@@ -151,6 +177,7 @@ static abut_status pair_contacts(const stepping *s, size_t i)
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_source(&r, segment);
     TRY(append(s, i, segment, segment % 2 ? -1 : 1, &c));
+    TRY(put_slots(s, i, segment, &c, slots_before(s->kind, i)));
   }
   return ABUT_SUCCESS;
 }
@@ -176,6 +203,7 @@ static abut_status given_contacts(const stepping *s)
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     const contact_source c = given_source(s, i, at);
     TRY(append(s, i, 0, 1, &c));
+    TRY(put_slots(s, i, 0, &c, 0));
     at += c.count;
   }
   return ABUT_SUCCESS;

@@ -76,6 +76,21 @@ static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
                 OF(s, WORLD_ENERGY));
 }
 
+/* All slots; those that have no contact stay 0. */
+static abut_status multipliers(const stepping *s)
+{
+  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  if (!width) {
+    return ABUT_SUCCESS;
+  }
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, OUT_MULTIPLIERS),
+             ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
+                OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
+                OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+}
+
 /* Of the step's beginning. */
 static abut_status show_all(const stepping *s)
 {
@@ -85,6 +100,7 @@ static abut_status show_all(const stepping *s)
   TRY(show(s, n->at_mass, nv * nv, OUT_MASS, w->mass));
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
+  TRY(w->multipliers ? multipliers(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
   }

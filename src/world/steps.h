@@ -39,10 +39,12 @@ typedef enum world_buffer {
   OUT_SMOOTH,
   OUT_ACCELERATION,
   OUT_CONSTRAINT,
+  OUT_MULTIPLIERS,
   OUT_ENERGY,
   OUT_MOMENTUM,
   OUT_ENERGY_RECORD,
   WORLD_ENERGY,
+  WORLD_SLOTS,
   WORLD_U,
   WORLD_PARAMETERS_OF,
   WORLD_SCRATCH,
@@ -177,6 +179,8 @@ typedef struct contact_source {
   buffer *list;
   size_t list_row;
   int places, count; /* -1: none, as the list says */
+  buffer *order;     /* of what the list names: its slots, or NULL where it names slots */
+  size_t slot;       /* of the first */
 } contact_source;
 
 #define SOURCE_STRIDES(c)                                                               \
@@ -199,6 +203,9 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_
 
 /* The manifold of pair i for the links' places that are there. */
 abut_status run_pair(const stepping *s, size_t i, run *r);
+
+/* Slots of contacts of the pairs before pair i. */
+size_t slots_before(const steps_kind *k, size_t i);
 
 /* Contacts of all pairs for the links' places that are there: those of the bodies, or given ones. */
 abut_status find_contacts(const stepping *s);

@@ -3,7 +3,7 @@
  *
  * With CASE of that one alone. With --or-refused the device may as well fail its self-test, which
  * says that its answers would be wrong. */
-#include "worlds_golden.h"
+#include "multipliers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,7 +243,13 @@ static bool solve(const golden_case *c, answers *out, void *data)
   w.q_next = answers_put(out, "q1", NULL);
   w.v_next = answers_put(out, "v1", NULL);
   w.status = answers_put(out, "status", NULL);
+  const size_t slots = w.contacts ? given.count : info.contacts;
+  w.multipliers = slots ? calloc(c->worlds * slots * 3, real_size(c->precision)) : NULL;
   const bool done = CHECK_OK(abut_step_worlds(scene, &w));
+  if (w.multipliers) {
+    keep_multipliers(c, scene, w.contacts, w.multipliers, slots, out);
+    free(w.multipliers);
+  }
   if (w.mass) {
     mirror(w.mass, c->precision, c->worlds, info.nv);
   }
@@ -381,9 +387,10 @@ static void check_splits(const trial *t, const char *root)
 /* What fails in the midst of a scene is told, and what was made before is gone without a word. */
 static void check_cause(const trial *t)
 {
-  static const char text[] =
-    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{\"sphere\": 1}]},"
-    " {\"bodies\": [{\"plane\": [5, 5]}, {\"plane\": [5, 5]}, {\"file\": \"missing.body.json\"}]}]}";
+  static const char text[] = "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 500, "
+                             "\"bodies\": [{\"sphere\": 1}]},"
+                             " {\"bodies\": [{\"plane\": [5, 5]}, {\"plane\": [5, 5]}, {\"file\": "
+                             "\"missing.body.json\"}]}]}";
   char path[64];
   abut_scene scene;
   snprintf(path, sizeof path, "cause-%d.scene.json", (int)t->precision);

@@ -424,3 +424,24 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
   status[world] |= over ? WORLD_OVERFLOW : 0;
 }
+
+// Slots of a segment's contacts, whose places world_contacts has left: `offset` behind the place, or
+// behind list[1 + place], or with `order` behind order[list[1 + place]].
+KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int segment,
+                        GLOBAL const int *contact_places, GLOBAL const int *marks,
+                        GLOBAL const int *list, int list_row, int listed, GLOBAL const int *order,
+                        int ordered, int offset, GLOBAL int *slots, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const int all = n->contact_planes / CONTACT_PLANES;
+  const int first = (ints + n->at_groups + GROUP_INTS * group)[GROUP_AT];
+  GLOBAL const int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
+  GLOBAL const int *places = ROW(contact_places, world, all) + first;
+  for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
+    const int place = listed ? ROW(list, world, list_row)[1 + places[i]] : places[i];
+    ROW(slots, world, all)[first + i] = offset + (ordered ? order[place] : place);
+  }
+}

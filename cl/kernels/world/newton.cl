@@ -281,3 +281,35 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   iterations[world] = iteration;
   status[world] |= found;
 }
+
+// Forces of contacts along their frames' rows, by slot (`width` numbers a world, zeros before), at
+// the accelerations that world_solve has left.
+KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+                         GLOBAL const real *contacts, GLOBAL const int *marks,
+                         GLOBAL const int *slots, GLOBAL real *work,
+                         GLOBAL const real *acceleration, GLOBAL const int *status, int width,
+                         GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds || (status[world] & WORLD_STOPPED)) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  for (int group = 0; group < n->groups; ++group) {
+    const newton_group g = newton_group_of(&s, group);
+    GLOBAL const int *own = ROW(slots, world, n->contact_planes / CONTACT_PLANES) + g.ints[GROUP_AT];
+    real t[6];
+    group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
+    for (int first = 0; first < g.count; first += LANES) {
+      const contact_there at = contact_at(&g, first, t);
+      for (int k = 0; k < 3; ++k) {
+        real force[LANES];
+        lane_store(-at.c.d * at.e.g[k], force);
+        for (int l = 0; l < LANES && first + l < g.count; ++l) {
+          ROW(out, world, width)[3 * own[first + l] + k] = force[l];
+        }
+      }
+    }
+  }
+}
