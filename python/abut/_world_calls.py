@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
-ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "energy", "momentum", "energy_record")
+ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
+              "energy_record")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
 SLOPES = ("q", "v", "u", *PARAMETERS, "p", "d", "n", "activity")
@@ -61,6 +62,8 @@ class Step(NamedTuple):
     smooth        (..., nv) the acceleration without contacts, limits and friction loss
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits and friction loss
+    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dynamics.md,
+                  section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given
     energy        (..., 2) kinetic, potential [J]
     momentum      (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
     Of the states that are kept:
@@ -79,6 +82,7 @@ class Step(NamedTuple):
     smooth: np.ndarray[Any, Any] | None = None
     acceleration: np.ndarray[Any, Any] | None = None
     constraint: np.ndarray[Any, Any] | None = None
+    multipliers: np.ndarray[Any, Any] | None = None
     energy: np.ndarray[Any, Any] | None = None
     momentum: np.ndarray[Any, Any] | None = None
     energy_record: np.ndarray[Any, Any] | None = None
@@ -171,6 +175,7 @@ class Call:
                  contacts: GivenContacts | None = None, **given: Array | None) -> None:
         self.scene, self.dtype = scene, scene.context.dtype
         self.kept: list[Any] = [scene]
+        self.given: Any = None  # contacts
         self.worlds = ffi.new("abut_worlds *", lib.abut_default_worlds())
         if u is not None and controls is not None:
             raise ValueError("u is held over all steps, controls has those of each: one of them")
@@ -282,7 +287,8 @@ class Call:
             made["v_record"] = self.output("v_record", (kept, scene.nv))
         if "energy_record" in want and not self.record:
             raise ValueError("no state is kept that energy_record could be of: record is 0")
-        tails = {"mass": (scene.nv, scene.nv), "energy": (2,), "momentum": (6,),
+        slots = self.given.count if self.given else scene.contacts
+        tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
             made[name] = self.output(name, tails.get(name, (scene.nv,)))

@@ -75,8 +75,8 @@ class Scene(_Owner):
         stiffness   (..., pairs) factors of the contacts' stiffness; None: 1
         gravity     (..., 3) [m/s^2]; None: the scene's
         contacts    GivenContacts in place of the bodies'
-        want        of "mass", "bias", "smooth", "acceleration", "constraint", "energy", "momentum" and,
-                    of kept states, "energy_record"; they cost a copy each
+        want        of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy",
+                    "momentum" and, of kept states, "energy_record"; they cost a copy each
         Errors: ValueError for shapes and dtypes; abut.Error. What becomes of a world is told by its
         status.
         """

@@ -9,9 +9,9 @@ import abut
 FOLDER = conftest.ROOT / "tests" / "golden-dynamics"
 CASES = sorted(p.name for p in FOLDER.glob("cone-*"))
 NAMES = {"M": "mass", "bias": "bias", "qacc_smooth": "smooth", "qacc": "acceleration",
-         "constraint": "constraint",
+         "constraint": "constraint", "multipliers": "multipliers",
          "energy": "energy", "momentum": "momentum", "q1": "q", "v1": "v"}  # the files' names of a Step's arrays
-CLASSES = {"M": 0, "bias": 0, "energy": 0, "momentum": 0, "qacc": 1, "qacc_smooth": 1, "constraint": 1, "q1": 2, "v1": 2,
+CLASSES = {"M": 0, "bias": 0, "energy": 0, "momentum": 0, "qacc": 1, "qacc_smooth": 1, "constraint": 1, "multipliers": 1, "q1": 2, "v1": 2,
            "rollout_q": 4, "rollout_v": 4}
 # docs/dynamics.md, section 13, by precision and by whether there is a manifold; it states rollouts
 # with manifolds only, and others are held to the same.
@@ -63,6 +63,13 @@ class Case:
             return self.read("q")[:count], self.read("v")[:count], {**rows, "steps": steps}
         rows.pop("u", None)
         return self.read("q")[:count], self.read("v")[:count], {**rows, "controls": controls}
+
+    def without_flat(self, multipliers):
+        """The reference leaves contacts without friction out."""
+        flat = [pair.get("condim", 3) == 1 for pair in json.loads((FOLDER / self.name / "scene.json").read_text())["pairs"]]
+        flat = np.array(flat)[self.options["contacts"].pair]
+        assert not multipliers[:, flat, 1:].any()
+        return np.where(flat[:, None], 0, multipliers)
 
     def limit(self, array):
         if self.precision == "f32" and array == "v1" and self.name.startswith("cone-given-"):
