@@ -221,7 +221,9 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   real last = REAL_BIG;
   int found = 0, iteration = 0, done = 0;
   // Here, since what a stage of RK4 finds is gone after the next one.
-  status[world] |= singular[world] != R(0.0) ? WORLD_SINGULAR : 0;
+  if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
+    status[world] |= WORLD_SINGULAR;
+  }
   const int stopped = (status[world] & WORLD_STOPPED) != 0;
   if (stopped || (!n->groups && !n->rows)) { // nothing to solve
     for (int i = 0; i < nv; ++i) {
