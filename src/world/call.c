@@ -217,6 +217,15 @@ void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, c
                                     .in_place = c->base.state != NULL});
 }
 
+void add_named(steps_call *c, const named_array *all, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (all[i].in || all[i].out) {
+      add_reals(c, all[i].name, all[i].id, all[i].width, all[i].in, all[i].out);
+    }
+  }
+}
+
 static void add_counts(steps_call *c, const char *name, world_buffer id, uint32_t *out)
 {
   if (out) {

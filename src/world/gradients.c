@@ -268,30 +268,20 @@ void add_gradients(steps_call *c)
   const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
   const size_t kept = w->record ? w->steps / w->record : 0, pairs = c->scene->def.pair_count;
   const size_t contacts = w->contacts ? w->contacts->count : 0;
-  const struct {
-    const char *name;
-    world_buffer id;
-    size_t width;
-    const void *in;
-    void *out;
-  } arrays[] = {{"state", IN_STATE_BAR, 2 * nv, g->state, NULL},
-                {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
-                {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},
-                {"q gradient", OUT_Q_BAR, nv, NULL, g->q},
-                {"v gradient", OUT_V_BAR, nv, NULL, g->v},
-                {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},
-                {"mass_scale gradient", OUT_MASS_BAR, c->scene->def.link_count, NULL,
-                 g->mass_scale},
-                {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
-                {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
-                {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
-                {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
-                {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
-                {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},
-                {"activity gradient", OUT_ACTIVITY_BAR, contacts, NULL, g->activity}};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
-    if ((arrays[i].in || arrays[i].out || !i) && arrays[i].width) {
-      add_reals(c, arrays[i].name, arrays[i].id, arrays[i].width, arrays[i].in, arrays[i].out);
-    }
-  }
+  add_reals(c, "state", IN_STATE_BAR, 2 * nv, g->state, NULL); /* zeros where it is not given */
+  const named_array arrays[] = {
+    {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
+    {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},
+    {"q gradient", OUT_Q_BAR, nv, NULL, g->q},
+    {"v gradient", OUT_V_BAR, nv, NULL, g->v},
+    {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},
+    {"mass_scale gradient", OUT_MASS_BAR, c->scene->def.link_count, NULL, g->mass_scale},
+    {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
+    {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
+    {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
+    {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
+    {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
+    {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},
+    {"activity gradient", OUT_ACTIVITY_BAR, contacts, NULL, g->activity}};
+  add_named(c, arrays, sizeof arrays / sizeof *arrays);
 }

@@ -74,13 +74,10 @@ static bool same_shape(const loaded_scene *a, const loaded_scene *b)
   return same;
 }
 
-static size_t slots_of_scene(const loaded_scene *s)
+static size_t slots_of_scene(loaded_scene *s)
 {
-  size_t slots = 0;
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
-    slots += s->groups[i].contacts;
-  }
-  return slots;
+  const steps_kind k = kind_of(s);
+  return slots_before(&k, k.group_count);
 }
 
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
@@ -93,10 +90,10 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes take no given contacts, lie in no "
                                      "state, and are counted in 32 bits");
   }
-  const loaded_scene *any = scene_get(w->scenes[0]);
+  loaded_scene *any = scene_get(w->scenes[0]);
   const size_t first = any ? slots_of_scene(any) : 0;
   for (size_t i = 0; i < w->scene_count; ++i) {
-    const loaded_scene *s = scene_get(w->scenes[i]);
+    loaded_scene *s = scene_get(w->scenes[i]);
     if (!s || s->context != own->context) {
       return fail(ABUT_ERROR_HANDLE, "scene %zu of the worlds' list is none, or of another context",
                   i);

@@ -297,6 +297,18 @@ void along_bytes(const steps_call *c, const world_sizes *n, size_t real,
                  size_t bytes[BANK_BUFFERS]);
 abut_status along_launch(batch_on *on, size_t slot, chunk c);
 
+/* An array of the caller's, read or written; NULL on both sides: neither given nor wanted. */
+typedef struct named_array {
+  const char *name;
+  world_buffer id;
+  size_t width;
+  const void *in;
+  void *out;
+} named_array;
+
+/* Those that are given or wanted. */
+void add_named(steps_call *c, const named_array *all, size_t count);
+
 /* An array of reals of a call. */
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
                void *out);

@@ -189,23 +189,6 @@ abut_status check_along(const steps_call *c)
   return ABUT_SUCCESS;
 }
 
-typedef struct named_array {
-  const char *name;
-  world_buffer id;
-  size_t width;
-  const void *in;
-  void *out;
-} named_array;
-
-static void add_all(steps_call *c, const named_array *all, size_t count)
-{
-  for (size_t i = 0; i < count; ++i) {
-    if ((all[i].in || all[i].out) && all[i].width) {
-      add_reals(c, all[i].name, all[i].id, all[i].width, all[i].in, all[i].out);
-    }
-  }
-}
-
 void add_along(steps_call *c)
 {
   const abut_worlds_tangents *t = c->tangents;
@@ -227,7 +210,7 @@ void add_along(steps_call *c)
       {"v_next tangent", OUT_V_ALONG, nv, NULL, t->v_next},
       {"q_record tangent", OUT_Q_RECORD_ALONG, kept * nv, NULL, t->q_record},
       {"v_record tangent", OUT_V_RECORD_ALONG, kept * nv, NULL, t->v_record}};
-    add_all(c, all, sizeof all / sizeof *all);
+    add_named(c, all, sizeof all / sizeof *all);
   } else {
     const named_array all[] = {
       {"A", OUT_A, 4 * nv * nv, NULL, m->A},
@@ -236,6 +219,6 @@ void add_along(steps_call *c)
       {"matrix by friction", OUT_P_FRICTION, 2 * nv * pairs, NULL, m->friction},
       {"matrix by stiffness", OUT_P_STIFFNESS, 2 * nv * pairs, NULL, m->stiffness},
       {"matrix by gravity", OUT_P_GRAVITY, 6 * nv, NULL, m->gravity}};
-    add_all(c, all, sizeof all / sizeof *all);
+    add_named(c, all, sizeof all / sizeof *all);
   }
 }

@@ -167,16 +167,22 @@ static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return worst;
 }
 
+// x <- inv(L) x of the factor's lower triangle, at `x`, `step` apart.
+static void block_forward(const world_block *b, int nv, int factor, int x, int step)
+{
+  for (int i = 0; i < nv; ++i) {
+    num sum = block_get(b, x + step * i);
+    for (int k = 0; k < i; ++k) {
+      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + step * k)));
+    }
+    block_put(b, x + step * i, n_mul(sum, block_get(b, factor + i * nv + i)));
+  }
+}
+
 // Solves in place at `x`.
 static void block_solve(const world_block *b, int nv, int factor, int x)
 {
-  for (int i = 0; i < nv; ++i) {
-    num sum = block_get(b, x + i);
-    for (int k = 0; k < i; ++k) {
-      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + k)));
-    }
-    block_put(b, x + i, n_mul(sum, block_get(b, factor + i * nv + i)));
-  }
+  block_forward(b, nv, factor, x, 1);
   for (int i = nv - 1; i >= 0; --i) {
     num sum = block_get(b, x + i);
     for (int k = i + 1; k < nv; ++k) {

@@ -13,18 +13,6 @@ static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOB
   FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
 }
 
-// x <- inv(L) x of the factor's lower triangle, at `x`, `step` apart.
-static void block_forward(const world_block *b, int nv, int factor, int x, int step)
-{
-  for (int i = 0; i < nv; ++i) {
-    num sum = block_get(b, x + step * i);
-    for (int k = 0; k < i; ++k) {
-      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + step * k)));
-    }
-    block_put(b, x + step * i, n_mul(sum, block_get(b, factor + i * nv + i)));
-  }
-}
-
 // X inv(M) X' of each group (6, 6), and the diagonal of inv(M).
 KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, int count,
                            GLOBAL real *scratch)
