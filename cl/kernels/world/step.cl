@@ -83,20 +83,24 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
 }
 
-// d/dt of s where q (+) s moves with velocity v: the inverse of the exponential's derivative
-// (Munthe-Kaas 1998).
-static vec FN(exponential_rate)(vec s, vec v)
+// (1 - (t / 2) cot(t / 2)) / t^2 of t^2.
+static num FN(kappa)(num t2)
 {
-  const num t2 = FN(dot3)(s, s);
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
   const num series = n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(n_scale(t2, R(8.2671957671957672e-07)),
     R(3.3068783068783069e-05))), R(1.3888888888888889e-03))), R(8.3333333333333333e-02));
   const num safe = n_select(small, n_lit(R(1.0)), t2), middle = n_scale(n_sqrt(safe), R(0.5));
   const num part = n_div(n_mul(middle, n_cos(middle)), n_sin(middle));
-  const num closed = n_div(n_sub(n_lit(R(1.0)), part), safe);
+  return n_select(small, series, n_div(n_sub(n_lit(R(1.0)), part), safe));
+}
+
+// d/dt of s where q (+) s moves with velocity v: the inverse of the exponential's derivative
+// (Munthe-Kaas 1998).
+static vec FN(exponential_rate)(vec s, vec v)
+{
   const vec c = FN(cross3)(s, v);
   return FN(add3)(FN(add3)(v, FN(scale3)(c, n_lit(R(0.5)))),
-                  FN(scale3)(FN(cross3)(s, c), n_select(small, series, closed)));
+                  FN(scale3)(FN(cross3)(s, c), FN(kappa)(FN(dot3)(s, s))));
 }
 
 static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,

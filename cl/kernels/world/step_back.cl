@@ -288,20 +288,17 @@ ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const 
   }
 }
 
-// d kappa / d t^2 of exponential_rate.
+// d kappa / d t^2 of exponential_rate, and kappa.
 static num kappa_slope(num t2, num *kappa)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
   const num safe = n_select(small, n_lit(R(1.0)), t2), t = n_sqrt(safe), u = n_scale(t, R(0.5));
   const num sine = n_sin(u), cot = n_div(n_cos(u), sine);
-  const num closed = n_div(n_sub(n_lit(R(1.0)), n_mul(u, cot)), safe);
+  *kappa = FN(kappa)(t2);
   const num rise = n_scale(n_sub(n_div(u, n_mul(sine, sine)), cot), R(0.5));
-  const num slope = n_div(n_sub(n_div(n_scale(rise, R(0.5)), t), closed), safe);
+  const num slope = n_div(n_sub(n_div(n_scale(rise, R(0.5)), t), *kappa), safe);
   const num near = n_shift(n_mul(t2, n_shift(n_scale(t2, R(2.4801587301587302e-06)),
                                              R(6.6137566137566137e-05))), R(1.3888888888888889e-03));
-  *kappa = n_select(small, n_shift(n_mul(t2, n_shift(n_mul(t2, n_shift(
-    n_scale(t2, R(8.2671957671957672e-07)), R(3.3068783068783069e-05))), R(1.3888888888888889e-03))),
-    R(8.3333333333333333e-02)), closed);
   return n_select(small, near, slope);
 }
 
