@@ -3,8 +3,9 @@
 
 Reads what `meson test` writes into meson-logs/testlog.json. A test program ends with a line
 "N passed, N failed"; one without it counts as a single check, and one that crashes, runs out of
-time or fails without such a line as a failed one. Prints a line for each program and, last, the
-total in the same words. Exit status 1 if anything failed or nothing passed.
+time or fails without such a line as a failed one, as does a log that cannot be read. Prints a line
+for each program and, last, the total in the same words. Exit status 1 if anything failed or nothing
+passed.
 """
 import json
 import re
@@ -35,16 +36,22 @@ def reason(entry):
 def main():
     passed = failed = skipped = 0
     for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as log:
-            for entry in map(json.loads, log):
-                counted = count(entry)
-                if counted is None:
-                    skipped += 1
-                    print(f"{entry['name']}: skipped{reason(entry)}")
-                    continue
-                passed += counted[0]
-                failed += counted[1]
-                print(f"{entry['name']}: {counted[0]} passed, {counted[1]} failed")
+        try:
+            with open(path, encoding="utf-8") as log:
+                entries = [json.loads(line) for line in log]
+        except (OSError, ValueError) as error:
+            print(f"{path}: cannot be read ({error}): 1 failed")
+            failed += 1
+            continue
+        for entry in entries:
+            counted = count(entry)
+            if counted is None:
+                skipped += 1
+                print(f"{entry['name']}: skipped{reason(entry)}")
+                continue
+            passed += counted[0]
+            failed += counted[1]
+            print(f"{entry['name']}: {counted[0]} passed, {counted[1]} failed")
     if skipped:
         print(f"{skipped} skipped")
     print(f"{passed} passed, {failed} failed")
