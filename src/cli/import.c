@@ -87,11 +87,19 @@ static const char *integrator(const import *im)
   return kind == mjINT_RK4 ? "rk4" : "euler";
 }
 
+/* Models made for MJX ask for a single iteration, which is enough for its speed. */
+#define LEAST_ITERATIONS 10
+
 /* Numbers of MuJoCo's solver where the model changes them; else the scene's own defaults. */
 static void write_solver(import *im)
 {
   const mjOption *opt = &im->m->opt;
-  if (opt->iterations != 100 && opt->iterations > 0) {
+  if (opt->iterations > 0 && opt->iterations < LEAST_ITERATIONS) {
+    left_out_of_all(im,
+                    "iterations: %d is left out, as Newton's method would seldom end by then; the "
+                    "scene's own number stays",
+                    opt->iterations);
+  } else if (opt->iterations != 100 && opt->iterations > 0) {
     json_put_whole(&im->json, "iterations", opt->iterations);
   }
   if (opt->tolerance > 0.0 && (opt->tolerance < 1e-8 || opt->tolerance > 1e-8)) {

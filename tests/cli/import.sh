@@ -68,6 +68,12 @@ says stderr 'abut: warning: actuator 5: left out with its control: it is off in 
 has off.scene.json '"gravity": \[0, 0, 0\]'
 if grep -qE 'limits|frictionloss|condim|kp' off.scene.json; then fail 'something is not off'; else pass; fi
 
+# A solver of one iteration is MJX's way, not one to take over.
+sed 's|<option |<option iterations="1" |' "$models/arm.xml" > once.xml
+run 0 import -q once.xml -o once.scene.json
+says stderr 'abut: warning: iterations: 1 is left out, as Newton'\''s method would seldom end by then; the scene'\''s own number stays'
+if grep -q iterations once.scene.json; then fail 'one iteration is taken over'; else pass; fi
+
 # ---- what is wrong ----
 
 echo '<mujoco><worldbody><geom/></worldbody></mujoco>' > bad.xml
