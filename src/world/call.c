@@ -130,6 +130,9 @@ static abut_status bound_chunk(batch_on *on)
   for (size_t i = 0; i < BANK_BUFFERS; ++i) {
     at_least(&widest, on->bytes[BANK_OF_WORLDS][i] / device_real_bytes(on->device));
   }
+  for (size_t i = 0; i < on->call->array_count; ++i) { /* many steps' controls, and what is kept */
+    at_least(&widest, on->call->arrays[i].width);
+  }
   if (widest > INT_MAX) {
     return fail(ABUT_ERROR_MEMORY,
                 "a world takes %zu numbers in one array: more than kernels count", widest);

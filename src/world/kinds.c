@@ -11,7 +11,7 @@ static bool same_group(const contact_group *g, const abut_given_contacts *c, siz
 static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
 {
   const int links = (int)s->def.link_count, pairs = (int)s->def.pair_count;
-  if (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity) {
+  if (c->count && (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity)) {
     return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
   }
   for (size_t i = 0; i < c->count; ++i) {

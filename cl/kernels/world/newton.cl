@@ -200,6 +200,15 @@ static int newton_step(const newton *s)
   return 1;
 }
 
+static int all_finite(int n, GLOBAL const real *x)
+{
+  int finite = 1;
+  for (int i = 0; i < n; ++i) {
+    finite = finite && real_isfinite(x[i]);
+  }
+  return finite;
+}
+
 // Each world's acceleration, what contacts, limits and friction push joints with (where that is
 // asked for), how many iterations it took, and its status.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
@@ -247,8 +256,8 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   for (;; ++iteration) {
-    if (!newton_step(&s)) {
-      found = WORLD_SINGULAR;
+    if (!newton_step(&s)) { // contacts that the caller gives may be no numbers
+      found = all_finite(nv, newton_vector(&s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
       break;
     }
     const real decrement = -dot_n(nv, newton_vector(&s, VECTOR_GRADIENT), step);
