@@ -403,6 +403,90 @@ static void test_reductions(const fixture *f)
   outputs_free(&o);
 }
 
+/* A square mesh of SIDE x SIDE vertices on a ball's pole. */
+static abut_status make_sheet(abut_context context, abut_body *out)
+{
+  enum { SIDE = 12, CELLS = (SIDE - 1) * (SIDE - 1) };
+  const abut_superquadric ball = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  double vertices[SIDE * SIDE * 3];
+  uint32_t sizes[CELLS], corners[4 * CELLS];
+  abut_body_def def = abut_default_body_def();
+  for (uint32_t i = 0; i < SIDE * SIDE; ++i) {
+    const double x = 0.1 * (i % SIDE - 5.5), y = 0.1 * ((double)(i / SIDE) - 5.5);
+    const double at[3] = {x, y, sqrt(1.0 - x * x - y * y)};
+    memcpy(vertices + 3 * (size_t)i, at, sizeof at);
+  }
+  for (uint32_t i = 0; i < CELLS; ++i) {
+    const uint32_t first = i % (SIDE - 1) + SIDE * (i / (SIDE - 1));
+    const uint32_t own[4] = {first, first + 1, first + SIDE + 1, first + SIDE};
+    sizes[i] = 4;
+    memcpy(corners + 4 * (size_t)i, own, sizeof own);
+  }
+  def.vertices = vertices;
+  def.vertex_count = SIDE * SIDE;
+  def.face_sizes = sizes;
+  def.face_indices = corners;
+  def.face_count = CELLS;
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  return abut_create_body(context, &def, out);
+}
+
+/* Poses of more contacts than some drivers give a work-item's loops rounds: Mesa's llvmpipe (22.3)
+ * ends them after 65535 without a word. */
+static void test_many_slots(const fixture *f)
+{
+  enum { MANY = 4 };
+  const double bound = f->precision == ABUT_FLOAT64 ? 1e-12 : 1e-4;
+  double pose1[7 * MANY] = {0}, pose2[7 * MANY] = {0}, sums[3][MANY];
+  abut_body sheet;
+  abut_pair pair;
+  abut_layout l;
+  abut_smoothing s = wide_smoothing();
+  s.edges[0] = s.edges[1] = s.vertices[0] = s.vertices[1] = 0;
+  if (!CHECK_OK(make_sheet(f->context, &sheet)) ||
+      !CHECK_OK(abut_create_pair(sheet, sheet, &s, &pair)) ||
+      !CHECK_OK(abut_get_layout(pair, &l))) {
+    return;
+  }
+  CHECK(l.contacts > 0xffff);
+  void *d = calloc(MANY * l.contacts, f->real), *activity = calloc(MANY * l.contacts, f->real);
+  REQUIRE(d && activity);
+  for (size_t i = 0; i < MANY; ++i) { /* the other upside down above it */
+    real_put(pose1, f->precision, 7 * i + 3, 1.0);
+    real_put(pose2, f->precision, 7 * i + 2, 1.9 + 0.02 * (double)i);
+    real_put(pose2, f->precision, 7 * i + 4, 1.0);
+  }
+  abut_batch batch = abut_default_batch();
+  batch.count = MANY;
+  batch.poses = ABUT_POSE_QUATERNION;
+  batch.pose1 = pose1;
+  batch.pose2 = pose2;
+  batch.d = d;
+  batch.activity = activity;
+  batch.reductions =
+    (abut_reductions){.mean_distance = sums[0], .activity = sums[1], .energy = sums[2]};
+  CHECK_OK(abut_contacts(pair, &batch));
+  for (size_t pose = 0; pose < MANY; ++pose) {
+    double want[3] = {0.0, 0.0, 0.0};
+    for (size_t i = pose * l.contacts; i < (pose + 1) * l.contacts; ++i) {
+      const double x = real_at(d, f->precision, i), a = real_at(activity, f->precision, i);
+      want[0] += x / (double)l.contacts;
+      want[1] += a;
+      want[2] += a * fmax(-x, 0.0) * fmax(-x, 0.0);
+    }
+    for (int k = 0; k < 3; ++k) {
+      const double got = real_at(sums[k], f->precision, pose);
+      check(want[k] != 0.0 && fabs(got - want[k]) <= bound * fabs(want[k]),
+            "reduction %d of pose %zu of many contacts is %.9g, not %.9g", k, pose, got, want[k]);
+    }
+  }
+  free(d);
+  free(activity);
+  CHECK_OK(abut_destroy_pair(pair));
+  CHECK_OK(abut_destroy_body(sheet));
+}
+
 /* ---- batches of any size ---- */
 
 typedef struct watch {
@@ -531,6 +615,7 @@ int main(int argc, char **argv)
     test_compact(&f);
     test_overflow(&f);
     test_reductions(&f);
+    test_many_slots(&f);
     test_sizes(&f);
     test_many(&f);
   }
