@@ -10,6 +10,8 @@
 
 #define PI 3.14159265358979323846
 #define CAP_RINGS 8      /* of each end of a capsule */
+#define SIDE_CELLS_LEAST 2 /* of a straight side, along it */
+#define SIDE_CELLS_MOST 16
 #define MARGIN 6         /* nodes around a shape: where points are clipped it is far */
 #define CELLS_MOST 12    /* along the shape's shorter half length, */
 #define CELLS_LEAST 4    /* and of slender ones */
@@ -37,11 +39,12 @@ static abut_status box_field(const double lower[3], const double upper[3], arena
   return ABUT_SUCCESS;
 }
 
-static abut_status make_box(const double lower[3], const double upper[3], arena *memory,
+/* A slab has its corners alone: what lies on it has the points, and feels no others go by under it. */
+static abut_status make_box(const double lower[3], const double upper[3], bool slab, arena *memory,
                             abut_body_def *out)
 {
   TRY(box_field(lower, upper, memory, out));
-  return make_box_mesh(lower, upper, memory, out);
+  return make_box_mesh(lower, upper, !slab, memory, out);
 }
 
 /* ---- balls ---- */
@@ -153,27 +156,45 @@ done:
   return status;
 }
 
+/* Rings of a straight side from -h to h, ends and all, about a radius apart: what lies across it is
+ * between its ends. */
+static size_t put_side(double r, double h, double (*rings)[2])
+{
+  const double whole = ceil(2.0 * h / r - 1e-9);
+  const size_t cells = whole < SIDE_CELLS_LEAST  ? SIDE_CELLS_LEAST
+                       : whole < SIDE_CELLS_MOST ? (size_t)whole
+                                                 : SIDE_CELLS_MOST;
+  for (size_t i = 0; i <= cells; ++i) {
+    const double part = (double)i / (double)cells;
+    rings[i][0] = r;
+    rings[i][1] = part * h - (1.0 - part) * h;
+  }
+  return cells + 1;
+}
+
 static abut_status make_capsule(const double size[3], arena *memory, abut_body_def *out)
 {
   const double r = size[0], straight = size[1], half[3] = {r, r, r + straight};
-  double rings[2 * CAP_RINGS][2];
-  for (int i = 0; i < CAP_RINGS; ++i) {
-    const double angle = 0.5 * PI * i / CAP_RINGS;
-    double *above = rings[CAP_RINGS + i], *below = rings[CAP_RINGS - 1 - i];
+  double rings[2 * CAP_RINGS + SIDE_CELLS_MOST][2];
+  const size_t side = put_side(r, straight, rings + CAP_RINGS - 1);
+  const size_t last = 2 * (CAP_RINGS - 1) + side - 1;
+  for (size_t i = 0; i + 1 < CAP_RINGS; ++i) {
+    const double angle = 0.5 * PI * (double)(CAP_RINGS - 1 - i) / CAP_RINGS;
+    double *below = rings[i], *above = rings[last - i];
     above[0] = below[0] = r * cos(angle);
     above[1] = straight + r * sin(angle);
     below[1] = -above[1];
   }
   TRY(grid_field(capsule_distance, size, half, memory, out));
-  return make_turned_mesh(rings, 2 * CAP_RINGS, r + straight, memory, out);
+  return make_turned_mesh(rings, last + 1, r + straight, memory, out);
 }
 
 static abut_status make_cylinder(const double size[3], arena *memory, abut_body_def *out)
 {
   const double half[3] = {size[0], size[0], size[1]};
-  double rings[2][2] = {{size[0], -size[1]}, {size[0], size[1]}};
+  double rings[SIDE_CELLS_MOST + 1][2];
   TRY(grid_field(cylinder_distance, size, half, memory, out));
-  return make_turned_mesh(rings, 2, 0.0, memory, out);
+  return make_turned_mesh(rings, put_side(size[0], size[1], rings), 0.0, memory, out);
 }
 
 /* ---- all ---- */
@@ -203,7 +224,7 @@ abut_status body_word_make(body_shape shape, const double size[3], arena *memory
   const double top[3] = {size[0], size[1], 0.0};
   switch (shape) {
   case SHAPE_BOX:
-    return make_box(lower, size, memory, out);
+    return make_box(lower, size, false, memory, out);
   case SHAPE_SPHERE:
     return make_ball(ball, memory, out);
   case SHAPE_CAPSULE:
@@ -213,6 +234,6 @@ abut_status body_word_make(body_shape shape, const double size[3], arena *memory
   case SHAPE_ELLIPSOID:
     return make_ball(size, memory, out);
   default:
-    return make_box(slab, top, memory, out);
+    return make_box(slab, top, true, memory, out);
   }
 }

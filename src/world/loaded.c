@@ -8,6 +8,7 @@
 #include "world/bodies.h"
 #include "io/scene_file.h"
 #include <abut/files.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,18 @@ static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
   return s->bodies[scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side]];
 }
 
+static double longest_edge(abut_body handle_)
+{
+  const body *b = body_get(handle_);
+  double most = 0.0;
+  for (size_t i = 0; b && i < b->info.edges; ++i) {
+    const double *from = b->vertices + 3 * (size_t)b->edges[2 * i];
+    const double *to = b->vertices + 3 * (size_t)b->edges[2 * i + 1];
+    most = fmax(most, hypot(hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2]));
+  }
+  return most;
+}
+
 static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
@@ -188,7 +201,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
     const int side = scene_pair_fits(&s->def, p);
     abut_smoothing fitted;
     TRY(abut_fit_smoothing(side == 1 ? b : a, side == 0 ? a : b, &fitted));
-    scene_pair_fit(p, &fitted);
+    scene_pair_fit(p, &fitted, fmax(longest_edge(a), longest_edge(b)));
   }
   TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));
   TRY(abut_get_layout(s->pairs[i], &layout));

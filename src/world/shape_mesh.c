@@ -8,6 +8,10 @@
 
 #define PI 3.14159265358979323846
 
+/* A box's longest side has so many cells: a cube the least, slender ones the most. */
+#define BOX_CELLS_LEAST 4
+#define BOX_CELLS_MOST 16
+
 /* A mesh in the making; how much room it has is known before. */
 typedef struct builder {
   double *vertices;
@@ -59,17 +63,69 @@ static void end(const builder *b, abut_body_def *out)
   out->face_count = b->face_count;
 }
 
-abut_status make_box_mesh(const double lower[3], const double upper[3], arena *memory,
-                      abut_body_def *out)
+/* Points on the sides of a box, beside its corners. */
+
+/* How many cells a side has along each axis. */
+static void cells_of(const double lower[3], const double upper[3], size_t cells[3])
+{
+  double shortest = upper[0] - lower[0], longest = shortest;
+  for (int k = 1; k < 3; ++k) {
+    shortest = fmin(shortest, upper[k] - lower[k]);
+    longest = fmax(longest, upper[k] - lower[k]);
+  }
+  const double cell = fmax(longest / BOX_CELLS_MOST, fmin(longest / BOX_CELLS_LEAST, shortest));
+  for (int k = 0; k < 3; ++k) {
+    const size_t whole = (size_t)ceil((upper[k] - lower[k]) / cell - 1e-9);
+    cells[k] = whole > 2 ? whole : 2;
+  }
+}
+
+static bool is_corner(const size_t at[3], const size_t cells[3])
+{
+  return at[0] % cells[0] == 0 && at[1] % cells[1] == 0 && at[2] % cells[2] == 0;
+}
+
+static bool is_outside(const size_t at[3], const size_t cells[3])
+{
+  return at[0] % cells[0] == 0 || at[1] % cells[1] == 0 || at[2] % cells[2] == 0;
+}
+
+static void put_box_points(builder *b, const double lower[3], const double upper[3],
+                           const size_t cells[3])
+{
+  size_t at[3];
+  for (at[0] = 0; at[0] <= cells[0]; ++at[0]) {
+    for (at[1] = 0; at[1] <= cells[1]; ++at[1]) {
+      for (at[2] = 0; at[2] <= cells[2]; ++at[2]) {
+        double x[3];
+        for (int k = 0; k < 3; ++k) {
+          const double part = (double)at[k] / (double)cells[k];
+          x[k] = (1.0 - part) * lower[k] + part * upper[k];
+        }
+        if (is_outside(at, cells) && !is_corner(at, cells)) {
+          put_vertex(b, x[0], x[1], x[2]);
+        }
+      }
+    }
+  }
+}
+
+abut_status make_box_mesh(const double lower[3], const double upper[3], bool points, arena *memory,
+                          abut_body_def *out)
 {
   static const size_t sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+  size_t cells[3] = {1, 1, 1};
   builder b;
-  TRY(begin(memory, 8, 6, 24, &b));
+  if (points) {
+    cells_of(lower, upper, cells);
+  }
+  TRY(begin(memory, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1), 6, 24, &b));
   for (int i = 0; i < 8; ++i) {
     put_vertex(&b, (i & 1 ? upper : lower)[0], (i & 2 ? upper : lower)[1],
                (i & 4 ? upper : lower)[2]);
   }
+  put_box_points(&b, lower, upper, cells);
   for (int i = 0; i < 6; ++i) {
     put_face(&b, sides[i], 4);
   }
@@ -115,18 +171,34 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
+/* The middle of a flat end, and every fourth direction half way out. */
+#define END_SPOKES (SHAPE_SIDES / 4)
+#define END_POINTS (1 + END_SPOKES)
+
+static void put_end_points(builder *b, const double ring[2])
+{
+  put_vertex(b, 0.0, 0.0, ring[1]);
+  for (int k = 0; k < END_SPOKES; ++k) {
+    const double angle = 2.0 * PI * k / END_SPOKES;
+    put_vertex(b, 0.5 * ring[0] * cos(angle), 0.5 * ring[0] * sin(angle), ring[1]);
+  }
+}
+
 abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena *memory,
                          abut_body_def *out)
 {
   const bool pole = top != 0.0;
   const size_t quads = (count - 1) * SHAPE_SIDES;
   builder b;
-  TRY(begin(memory, count * SHAPE_SIDES + 2, quads + (pole ? 2 * SHAPE_SIDES : 2),
+  TRY(begin(memory, count * SHAPE_SIDES + 2 * END_POINTS, quads + (pole ? 2 * SHAPE_SIDES : 2),
             4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
   put_rings(&b, rings, count);
   if (pole) {
     put_vertex(&b, 0.0, 0.0, -top);
     put_vertex(&b, 0.0, 0.0, top);
+  } else {
+    put_end_points(&b, rings[0]);
+    put_end_points(&b, rings[count - 1]);
   }
   put_sides(&b, count);
   put_end(&b, 0, false, pole);

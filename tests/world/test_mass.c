@@ -49,7 +49,7 @@ static void box_of(const double half[3], const double centre[3], arena *memory, 
     lower[k] = centre[k] - half[k];
     upper[k] = centre[k] + half[k];
   }
-  REQUIRE_OK(make_box_mesh(lower, upper, memory, out));
+  REQUIRE_OK(make_box_mesh(lower, upper, true, memory, out));
 }
 
 static void boxes(void)

@@ -411,7 +411,11 @@ static void fitted(void)
   scene_pair p = {.fitted = true};
   made.reach = 8.0;
   made.near = 5.0;
-  scene_pair_fit(&p, &made);
+  made.penetration = 0.004;
+  scene_pair_fit(&p, &made, 0.0); /* a body without edges */
+  CHECK(p.smoothing.compare == made.compare);
+  scene_pair_fit(&p, &made, 0.4);
+  CHECK(fabs(p.smoothing.compare - 0.01) < 1e-15);
   CHECK(!p.fitted && p.smoothing.near == 2.0 * made.penetration && p.smoothing.reach == 0.0);
   CHECK(p.smoothing.sort == made.sort && p.smoothing.cookie == made.cookie);
 }
