@@ -17,6 +17,7 @@
 #define WORLD_NOT_CONVERGED 8
 #define WORLD_SINGULAR 16
 #define WORLD_BAD_INPUT 32
+#define WORLD_STATUSES 6
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
 
 // Only ints, so that host and device agree on the layout. at_...: where tables begin among the

@@ -31,8 +31,11 @@ typedef enum abut_world_status {
   ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity` */
   ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used */
   ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive */
-  ABUT_WORLD_BAD_INPUT = 32      /* not finite, or a quaternion of length 0 */
+  ABUT_WORLD_BAD_INPUT = 32      /* not finite, a quaternion of length 0, or a given contact's activity
+                                    that is not between 0 and 1 */
 } abut_world_status;
+
+#define ABUT_WORLD_NEVER UINT32_MAX
 
 typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* contacts: slots of all pairs together */
@@ -113,7 +116,8 @@ ABUT_API abut_status abut_map_positions(abut_scene scene, abut_position_map map,
 
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
  * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
- * (worlds, count, ...). A force along a normal acts on the owner. */
+ * (worlds, count, ...). Activities are between 0 and 1, and all numbers finite, of contacts without
+ * activity, too. A force along a normal acts on the owner. */
 typedef struct abut_given_contacts {
   size_t count;
   const int32_t *owner, *opposing, *pair;
@@ -151,6 +155,8 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
+  uint32_t *status_step;     /* (count, 6) the first step, from 0, of each of these bits, the lowest
+                                first; ABUT_WORLD_NEVER: none; host memory */
   uint32_t *iterations;      /* (count) of the solver, in the last step; host memory */
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,

@@ -18,7 +18,7 @@ Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
-              "energy_record")
+              "energy_record", "status_step")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
 SLOPES = ("q", "v", "u", *PARAMETERS, "p", "d", "n", "activity")
@@ -53,6 +53,8 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
+    status_step   (..., 6) uint32, the first step, from 0, of each of these bits, the lowest first;
+                  2**32 - 1: none
     iterations    (...) uint32, of the solver in the last step
     q_record, v_record
                   (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
@@ -86,6 +88,7 @@ class Step(NamedTuple):
     energy: np.ndarray[Any, Any] | None = None
     momentum: np.ndarray[Any, Any] | None = None
     energy_record: np.ndarray[Any, Any] | None = None
+    status_step: np.ndarray[Any, Any] | None = None
 
 
 class GivenContacts(NamedTuple):
@@ -264,8 +267,8 @@ class Call:
         setattr(self.worlds, name, self.place(array))
         return array
 
-    def counts(self, name: str) -> np.ndarray[Any, Any]:
-        array = np.zeros(self.rows.lead, np.uint32)
+    def counts(self, name: str, tail: Shape = ()) -> np.ndarray[Any, Any]:
+        array = np.zeros(self.rows.lead + tail, np.uint32)
         setattr(self.worlds, name, ffi.from_buffer("uint32_t[]", array) if array.size else ffi.NULL)
         return array
 
@@ -291,7 +294,8 @@ class Call:
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
-            made[name] = self.output(name, tails.get(name, (scene.nv,)))
+            made[name] = (self.counts(name, (6,)) if name == "status_step" else
+                          self.output(name, tails.get(name, (scene.nv,))))
         return Step(**made)
 
     def step(self, want: Sequence[str] = ()) -> Step:

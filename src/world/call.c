@@ -229,13 +229,13 @@ void add_named(steps_call *c, const named_array *all, size_t count)
   }
 }
 
-static void add_counts(steps_call *c, const char *name, world_buffer id, uint32_t *out)
+static void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, uint32_t *out)
 {
   if (out) {
     batch_add(&c->base, (batch_array){.name = name,
                                       .out = out,
                                       .memory = ABUT_MEMORY_HOST,
-                                      .width = 1,
+                                      .width = width,
                                       .size = sizeof(uint32_t),
                                       .bank = BANK_OF_WORLDS,
                                       .buffer = (size_t)id});
@@ -297,8 +297,9 @@ static void add_arrays(steps_call *c)
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
   add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);
-  add_counts(c, "status", OUT_STATUS, w->status);
-  add_counts(c, "iterations", OUT_ITERATIONS, w->iterations);
+  add_counts(c, "status", OUT_STATUS, 1, w->status);
+  add_counts(c, "status_step", OUT_STATUS_STEP, WORLD_STATUSES, w->status_step);
+  add_counts(c, "iterations", OUT_ITERATIONS, 1, w->iterations);
 }
 
 static abut_status check(const loaded_scene *s, const abut_worlds *w)

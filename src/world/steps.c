@@ -176,11 +176,20 @@ static abut_status rk4(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+static abut_status check_contacts(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK_GIVEN, s->count, 1, OF(s, IN_P), OF(s, IN_D),
+                OF(s, IN_N), OF(s, IN_ACTIVITY), ARG_INT(s->call->worlds->contacts->count),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
 abut_status check_step(const stepping *s, size_t step)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
-                OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(step == 0 && !s->again),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
+  const bool first = step == 0 && !s->again;
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
+             OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
+             ARG_INT(s->count)));
+  return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
 abut_status one_step(const stepping *s, size_t step)
@@ -201,8 +210,17 @@ abut_status one_step(const stepping *s, size_t step)
                 OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
+static abut_status note_status(const stepping *s, size_t step)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_NOTE, s->count, 1, OF(s, OUT_STATUS), ARG_INT(step),
+                OF(s, OUT_STATUS_STEP), ARG_INT(s->count));
+}
+
 abut_status keep_record(const stepping *s, size_t step)
 {
+  if (!s->again && s->call->worlds->status_step) {
+    TRY(note_status(s, step));
+  }
   const abut_worlds *w = s->call->worlds;
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   if (s->again || !w->record || (step + 1) % w->record) {

@@ -33,6 +33,7 @@ typedef enum world_buffer {
   OUT_Q_RECORD,
   OUT_V_RECORD,
   OUT_STATUS,
+  OUT_STATUS_STEP,
   OUT_ITERATIONS,
   OUT_MASS,
   OUT_BIAS,

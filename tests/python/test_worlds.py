@@ -124,6 +124,12 @@ def test_statuses(context, tmp_path):
         abut.WorldStatus.DIVERGED]
     assert got.status.dtype == np.uint32 and got.iterations.dtype == np.uint32
     np.testing.assert_array_equal(got.q[3], q[3].astype(got.q.dtype))  # as it was
+    v[:, 2] = -10 + 2.5 * 5 * scene.timestep  # beyond 10 m/s by the third step
+    q[:] = q[0]
+    v[3] = 0
+    got = scene.step(q, v, gravity=[0, 0, -5], steps=6, want=("status_step",))
+    never = 2**32 - 1
+    assert got.status_step.tolist() == [[never, 2, never, never, never, never]] * 3 + [[never] * 6]
 
 
 # ---- shapes and kinds ----

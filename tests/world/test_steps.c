@@ -455,57 +455,6 @@ static void check_refusals(const trial *t, const char *root)
   CHECK(abut_step_worlds(gone, &w) == ABUT_ERROR_HANDLE);
 }
 
-/* A contact given to three worlds that is no number in the second stops that one alone. */
-static void check_given(const trial *t, const char *root)
-{
-  enum { GIVEN = 3, NUMBERS = 8, MOST = 64 };
-  static const double contact[NUMBERS] = {0.0, 0.0, 0.0, -0.001, 0.0, 0.0, 1.0, 1.0}; /* p d n a */
-  static const size_t at[] = {0, 3, 4, 7, NUMBERS}, width[] = {3, 1, 3, 1};
-  char path[1024];
-  abut_scene scene;
-  abut_scene_info info;
-  double q[GIVEN * MOST] = {0}, v[GIVEN * MOST] = {0}, given[4][3 * GIVEN];
-  double next[NUMBERS + 1][GIVEN * MOST] = {{0}};
-  uint32_t status[GIVEN];
-  const int32_t owner[] = {0}, opposing[] = {-1}, pair[] = {0};
-  abut_given_contacts c = {1, owner, opposing, pair, given[0], given[1], given[2], given[3]};
-  abut_worlds w = abut_default_worlds();
-  snprintf(path, sizeof path, "%s/cone-given-contacts/scene.json", root);
-  REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
-  REQUIRE_OK(abut_get_scene_info(scene, &info));
-  REQUIRE(info.nq <= MOST);
-  double start[MOST];
-  REQUIRE_OK(abut_get_scene_start(scene, start));
-  for (size_t i = 0; i < GIVEN * info.nq; ++i) {
-    real_put(q, t->precision, i, start[i % info.nq]);
-  }
-  const size_t row = info.nq * real_size(t->precision);
-  w.count = GIVEN;
-  w.q = q;
-  w.v = v;
-  w.status = status;
-  w.contacts = &c;
-  for (size_t bad = 0; bad <= NUMBERS; ++bad) { /* the last time none */
-    for (size_t k = 0; k < 4; ++k) {
-      for (size_t i = 0; i < GIVEN * width[k]; ++i) {
-        const size_t number = at[k] + i % width[k];
-        real_put(given[k], t->precision, i,
-                 number == bad && i / width[k] == 1 ? (double)NAN : contact[number]);
-      }
-    }
-    w.q_next = next[bad];
-    CHECK_OK(abut_step_worlds(scene, &w));
-    CHECK(status[0] == 0 && status[2] == 0);
-    CHECK_EQUAL(status[1], bad < NUMBERS ? ABUT_WORLD_NOT_FINITE : 0);
-  }
-  for (size_t bad = 0; bad < NUMBERS; ++bad) {
-    const char *own = (const char *)next[bad], *good = (const char *)next[NUMBERS];
-    CHECK(!memcmp(own, good, row) && !memcmp(own + 2 * row, good + 2 * row, row));
-    CHECK(!memcmp(own + row, (const char *)q + row, row));
-  }
-  CHECK_OK(abut_destroy_scene(scene));
-}
-
 static bool is_refused(const trial *t, const char *root)
 {
   char path[1024];
@@ -532,7 +481,6 @@ static void check_all(trial *t, const char *root)
   check_splits(t, root);
   check_cause(t);
   check_refusals(t, root);
-  check_given(t, root);
 }
 
 int main(int argc, char **argv)

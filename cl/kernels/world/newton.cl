@@ -256,7 +256,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   for (;; ++iteration) {
-    if (!newton_step(&s)) { // contacts that the caller gives may be no numbers
+    if (!newton_step(&s)) { // numbers may have grown beyond all bounds
       found = all_finite(nv, newton_vector(&s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
       break;
     }
@@ -270,7 +270,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
     last = decrement;
     if (done || iteration >= n->iterations) {
-      found = iteration >= n->iterations ? WORLD_NOT_CONVERGED : 0;
+      found = done ? 0 : WORLD_NOT_CONVERGED;
       break;
     }
     mass_times(&s, step, along);

@@ -1,5 +1,7 @@
 // From accelerations to the next state.
 
+#define ACTIVITY_SLACK R(1e-6) // of the caller's rounding
+
 // What a world's numbers must be for a step: finite, quaternions of some length. Of the first step
 // alone the status begins anew.
 KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *q,
@@ -30,6 +32,42 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   status[world] = (first ? 0 : status[world]) | (bad ? WORLD_BAD_INPUT : 0);
+}
+
+// What contacts that the caller gives must be: finite, and active between not at all and wholly.
+KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *normal,
+                              GLOBAL const real *activity, int contacts, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  int bad = 0;
+  for (int i = 0; i < 3 * contacts; ++i) {
+    bad |= !(real_isfinite(ROW(p, world, 3 * contacts)[i]));
+    bad |= !(real_isfinite(ROW(normal, world, 3 * contacts)[i]));
+  }
+  for (int i = 0; i < contacts; ++i) {
+    const real a = ROW(activity, world, contacts)[i];
+    bad |= !(real_isfinite(ROW(d, world, contacts)[i]));
+    bad |= !(a >= -ACTIVITY_SLACK && a <= R(1.0) + ACTIVITY_SLACK);
+  }
+  status[world] |= bad ? WORLD_BAD_INPUT : 0;
+}
+
+// The first step of each bit of a status.
+KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL int *own = ROW(steps, world, WORLD_STATUSES);
+  for (int i = 0; i < WORLD_STATUSES; ++i) {
+    if (step == 0 || own[i] == -1) {
+      own[i] = status[world] & (1 << i) ? step : -1;
+    }
+  }
 }
 
 // q (+) factor d, of a link's joint.
