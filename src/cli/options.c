@@ -95,7 +95,8 @@ static const struct {
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
   [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT,
-                     "keep every K-th state (1); of gradients: they have cotangents"},
+                     "keep every K-th state, the first and the last (1); of gradients: every\n"
+                     "                             K-th has a cotangent"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,

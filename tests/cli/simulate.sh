@@ -61,10 +61,42 @@ simulate fall.scene.json ends.npz --steps 40 --record 40
 "$arrays" show whole.npz q | tail -n 8 > whole
 if cmp -s ends whole; then pass; else fail 'two halves are not the whole'; fi
 simulate fall.scene.json seven.npz --steps 40 --record 7
-array seven.npz time 'END { exit NR != 6 }'
 "$arrays" show seven.npz q | sed -n '33,40p' > seven # after 28 steps
 "$arrays" show fall.npz q | sed -n '57,64p' > four
 if cmp -s seven four; then pass; else fail 'every 7th state is another than every 4th'; fi
+
+# The last state is kept also where --record does not meet it, and what goes on from the file is, to
+# the bit, what one long run gives.
+last() { # ARRAY FILE COUNT: its last numbers
+  "$arrays" show "$2" "$1" | tail -n "$3"
+}
+last_same() { # ARRAY FILE FILE COUNT
+  last "$1" "$2" "$4" > one
+  last "$1" "$3" "$4" > other
+  if cmp -s one other; then pass; else fail "the last $1 of $2 is not that of $3"; fi
+}
+has stdout ', 7 states of each kept, '
+array seven.npz time '{ e = $1 - 0.01 * (NR < 7 ? 7 * (NR - 1) : 40); bad += e > 1e-12 || e < -1e-12 }
+  END { exit bad || NR != 7 }'
+array seven.npz q 'END { exit NR != 7 * 8 }'
+last_same q seven.npz fall.npz 8
+last_same v seven.npz fall.npz 7
+last_same energy seven.npz fall.npz 2
+simulate fall.scene.json beyond.npz --steps 5 --record 9
+array beyond.npz time 'END { exit NR != 2 || $1 < 0.04999 || $1 > 0.05001 }'
+simulate rest.scene.json long.npz --steps 47 --worlds 2 --contacts
+simulate rest.scene.json odd.npz --steps 17 --record 5 --worlds 2 --contacts
+array odd.npz time 'END { exit NR != 5 || $1 < 0.033999 || $1 > 0.034001 }'
+array odd.npz contact_count 'END { exit NR != 5 * 2 }'
+simulate rest.scene.json on.npz --steps 30 --record 100 --states odd.npz --contacts
+array on.npz time '{ t[NR] = $1 } END { exit NR != 2 || t[1] != 0 || t[2] < 0.05999 || t[2] > 0.06001 }'
+last_same q on.npz long.npz 14
+last_same v on.npz long.npz 12
+last_same w on.npz long.npz 12
+last_same energy on.npz long.npz 4
+last_same contact_count on.npz long.npz 2
+last_same contact_d on.npz long.npz 8
+
 simulate fall.scene.json none.npz --steps 0
 has stdout '1 world, 0 steps of 0\.01 s, 1 state of each kept'
 array none.npz q 'NR == 3 && $1 != 5 { exit 1 } END { exit NR != 8 }'
@@ -230,6 +262,12 @@ if [ "$(echo frames/*)" = "$(printf 'frames/%06d.png\n' 0 1 2 3 4 5 | tr '\n' ' 
 fi
 if [ "$(size_of frames/000005.png)" = '24 20' ]; then pass; else fail 'a frame of another size'; fi
 if cmp -s frames/000000.png frames/000005.png; then fail 'nothing moves'; else pass; fi
+# The last state also where it does not come as long after the one before as others do: 0.4 s of
+# states after 0.07, 0.14, ... 0.35 and 0.4 s.
+film 0 fall.scene.json seven.npz -o uneven/ --rate 10 --width 48 --height 40
+film 0 fall.scene.json fall.npz -o even/ --rate 10 --width 48 --height 40
+if [ "$(ls uneven)" = "$(ls even)" ] && cmp -s uneven/000004.png even/000004.png &&
+  ! cmp -s uneven/000002.png even/000002.png; then pass; else fail 'the film of odd times'; fi
 film 2 fall.scene.json way.npz -o frames --rate 10
 says stderr 'abut: frames: the folder is not empty'
 mkdir empty
