@@ -216,6 +216,9 @@ class Call:
             which = np.asarray(getattr(contacts, name))
             if which.ndim != 1 or which.dtype.kind not in "iu":
                 raise ValueError(f"{name} is no row of whole numbers")
+            beyond = which[(which < -2 ** 31) | (which >= 2 ** 31)]
+            if beyond.size:  # cut to 32 bits, 2 ** 32 would be the first link
+                raise ValueError(f"{name} holds {beyond[0]}, which is no {'pair' if name == 'pair' else 'link'}")
             links[name] = np.ascontiguousarray(which, np.int32)
         count = links["owner"].size
         for name, which in links.items():
