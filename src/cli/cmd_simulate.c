@@ -298,15 +298,17 @@ static void summarise(const simulation *s)
 
 static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
-  CLI_TRY(worlds_check(&s->worlds, o, STEPS_GIVEN));
+  CLI_TRY(worlds_check(&s->worlds, o, STEPS_OR_NONE));
+  CLI_TRY(o->value[OPTION_CONTROLS] ? EXIT_GOOD : worlds_need_steps(&s->worlds));
   CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "--threshold is of --contacts");
   }
-  s->rows = count_rows(s);
   CLI_TRY(worlds_open(&s->worlds, o));
+  CLI_TRY(worlds_need_steps(&s->worlds));
+  s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_all(s));
   warn_worlds(s->status, s->worlds.count);

@@ -21,7 +21,7 @@ const command commands[] = {
    "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
    "build with MuJoCo.", cmd_import},
-  {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
+  {"simulate", COMMAND_SIMULATE, " SCENE", " -o OUT.npz", "step worlds of a scene",
    "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
    "and keeps the start, every K-th state and the last one: q (R, N, nq), v (R, N, nv), time (R),\n"
    "energy (R, N, 2), w (N, nv) and status (N).\n"

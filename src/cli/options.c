@@ -117,8 +117,8 @@ static const struct {
                      "scene's own start)"},
   [OPTION_STEPS] = {"steps", "T", 0,
                     COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK,
-                    "how many steps to make (bench: in a call, 1; gradcheck 10; else the\n"
-                    "                             rows of controls)"},
+                    "how many steps to make (as many as u of shape (T, N, nu) has rows; else\n"
+                    "                             bench 1 in a call, gradcheck 10, others need it)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
                    "largest step of the differences [m] (follows the smoothing; of scenes\n"
                    "                             1e-4)"},

@@ -21,16 +21,22 @@ exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
   *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,
                 .steps = rule == STEPS_ONE};
   CLI_TRY(need_operands(o, 1, "a scene"));
-  if (rule == STEPS_GIVEN) {
-    CLI_TRY(need_option(o, OPTION_STEPS));
-  }
   CLI_TRY(option_precision(o, &w->precision));
-  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_GIVEN ? 0 : 1, STEPS_MOST, &w->steps));
+  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_OR_NONE ? 0 : 1, STEPS_MOST, &w->steps));
   CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
   if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
     return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
   }
   return check_inputs(o);
+}
+
+exit_code worlds_need_steps(const worlds *w)
+{
+  const options *o = w->o;
+  return o->value[OPTION_STEPS] || w->each
+           ? EXIT_GOOD
+           : usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) "
+                         "tell how many there are");
 }
 
 exit_code worlds_check_output(const options *o)
@@ -166,10 +172,10 @@ static exit_code read_controls(worlds *w)
     return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
   }
   w->each = u->dimensions == 3;
-  if (w->each && w->rule == STEPS_OF_CONTROLS && !w->o->value[OPTION_STEPS]) {
+  if (w->each && w->rule != STEPS_ONE && !w->o->value[OPTION_STEPS]) {
     w->steps = u->shape[0];
   }
-  if (w->each && !u->shape[0] && w->rule != STEPS_GIVEN) {
+  if (w->each && !u->shape[0] && w->rule != STEPS_OR_NONE) {
     return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
   }
   const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};

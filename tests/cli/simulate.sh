@@ -116,7 +116,8 @@ same q held-out.npz each-out.npz
 same v held-out.npz each-out.npz
 array held-out.npz v '(NR - 1) % 7 == 6 { last[NR / 7 % 2] = $1 }
   END { exit last[1] < 0.79999 || last[1] > 0.80001 || last[0] < 1.59999 || last[0] > 1.60001 }'
-simulate fall.scene.json rising-out.npz --steps 3 --controls rising.npz
+simulate fall.scene.json rising-out.npz --controls rising.npz
+has stdout '^1 world, 3 steps of 0\.01 s, 4 states of each kept, '
 array rising-out.npz v '(NR - 1) % 7 == 6 { e = $1 - 0.005 * (k * k + k); ++k; bad += e > 1e-6 || e < -1e-6 }
   END { exit bad || k != 4 }'
 "$arrays" fill states.npz q=2x8:0,0,1,2,0,0,0,0.5 v=2x7:0 gravity=2x3:0,0,-1,0,0,-2 mass_scale=2x2:1
@@ -164,7 +165,10 @@ array nowhere.npz contact_count '{ n += $1 } END { exit n || NR != 3 }'
 # ---- what is refused ----
 
 mkdir untouched
-usage 'simulate needs --steps T' simulate fall.scene.json -o untouched/no.npz
+usage '--steps T is needed where no controls of shape (T, N, nu) tell how many there are' \
+  simulate fall.scene.json -o untouched/no.npz
+usage '--steps T is needed where no controls of shape (T, N, nu) tell how many there are' \
+  simulate fall.scene.json --worlds 2 --controls held.npz -o untouched/no.npz --device "$device"
 usage 'simulate needs -o OUT.npz' simulate fall.scene.json --steps 3
 usage 'simulate needs a scene' simulate --steps 3 -o untouched/no.npz
 usage '--steps: `-1` is not a whole number' simulate fall.scene.json --steps -1 -o untouched/no.npz
