@@ -171,6 +171,7 @@ static exit_code read_controls(worlds *w)
   if (!u) {
     return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
   }
+  CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
   w->each = u->dimensions == 3;
   if (w->each && w->rule != STEPS_ONE && !w->o->value[OPTION_STEPS]) {
     w->steps = u->shape[0];

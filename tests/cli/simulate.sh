@@ -204,7 +204,7 @@ refused "other.npz: array 'v': shape (3, 7), not (2, 7): 2 worlds of the scene, 
 "$arrays" fill links.npz q=1x8:0 mass_scale=1x3:1
 refused "links.npz: array 'mass_scale': shape (1, 3), not (1, 2): one a link" fall.scene.json --states links.npz
 "$arrays" fill text.npz q=8:text
-refused "text.npz: array 'q': shape neither (worlds, nq) nor (states, worlds, nq)" fall.scene.json --states text.npz
+refused "text.npz: array 'q': a text, not numbers" fall.scene.json --states text.npz
 refused 'fall.npz: holds no u, the controls' fall.scene.json --controls fall.npz
 refused "held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 actuator" \
   fall.scene.json --controls held.npz
