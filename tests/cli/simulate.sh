@@ -128,12 +128,24 @@ array states-out.npz v 'NR == 17 { bad += $1 > -0.00999 || $1 < -0.01001 } NR ==
 simulate fall.scene.json extra-out.npz --states extra.npz --steps 40 --record 4
 says stderr "abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out"
 same q extra-out.npz fall.npz
+# Numbers that the solver raises, which nobody means.
+"$arrays" fill below.npz q=3x7:0,0,0.1,1,0,0,0 friction=3x1:0.5,-1,-2 stiffness=3x1:1,-1,0
+"$arrays" fill raised.npz q=3x7:0,0,0.1,1,0,0,0 friction=3x1:0.5,1e-5,1e-5 stiffness=3x1:1,1e-6,1e-6
+simulate rest.scene.json below-out.npz --states below.npz --steps 5
+says stderr "abut: warning: below.npz: array 'friction': 2 of 3 worlds (1, 2) have negative numbers, which count as 1e-5"
+says stderr "abut: warning: below.npz: array 'stiffness': 1 of 3 worlds (1) has negative numbers, which count as 1e-6"
+simulate rest.scene.json raised-out.npz --states raised.npz --steps 5
+empty stderr 'numbers as the solver takes them'
+same q below-out.npz raised-out.npz
 
 # ---- worlds that stop ----
 
 "$arrays" fill stop.npz q=3x8:0,0,5,1,0,0,0,0,0,0,5,0,0,0,0,0,0,0,nan,1,0,0,0,0
 simulate fall.scene.json stopped.npz --states stop.npz --steps 40 --record 4
 says stderr 'abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finite, or a quaternion of length 0, and keep the state before'
+"$arrays" fill stop1.npz q=2x8:0,0,5,1,0,0,0,0,0,0,nan,1,0,0,0,0
+simulate fall.scene.json stopped1.npz --states stop1.npz --steps 1
+says stderr 'abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps the state before'
 array stopped.npz status '{ s = s $1 " " } END { exit s != "0 32 32 " }'
 "$arrays" show stopped.npz q | awk '(NR - 1) % 24 < 8' > one
 "$arrays" show fall.npz q > alone
@@ -141,7 +153,7 @@ if cmp -s one alone; then pass; else fail 'a world is disturbed by those that st
 array stopped.npz q '(NR - 1) % 24 == 10 && $1 != 5 { exit 1 }'
 # It stays where it stopped, over many calls of the library.
 simulate slow.scene.json slow.npz --steps 400
-says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keep the last state that they had"
+says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keeps the last state that it had"
 array slow.npz status '$1 != 2 { exit 1 }'
 array slow.npz v '(NR - 1) % 7 == 2 { if ($1 < -1.00001) bad++; last = $1 } END { exit bad || last > -0.98 }'
 array slow.npz energy 'NR % 2 { n++; k[n] = $1 } END { exit k[n] != k[60] || k[n] < 3.5 || k[n] > 4.1 }'
