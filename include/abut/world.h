@@ -151,7 +151,8 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
-  uint32_t *iterations;      /* (count) of the solver, in the last step; host memory */
+  uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
+                                rk4 that of its last stage; host memory */
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration (of rk4 that of the last stage, as

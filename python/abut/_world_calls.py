@@ -53,7 +53,8 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    iterations    (...) uint32, of the solver in the last step
+    iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
+                  last stage
     q_record, v_record
                   (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
     At the beginning of the last step, in generalised coordinates:
