@@ -157,7 +157,8 @@ typedef struct abut_worlds {
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
   uint32_t *status_step;     /* (count, 6) the first step, from 0, of each of these bits, the lowest
                                 first; ABUT_WORLD_NEVER: none; host memory */
-  uint32_t *iterations;      /* (count) of the solver, in the last step; host memory */
+  uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
+                                rk4 that of its last stage; host memory */
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration (of rk4 that of the last stage, as

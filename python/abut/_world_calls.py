@@ -55,7 +55,8 @@ class Step(NamedTuple):
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
     status_step   (..., 6) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
-    iterations    (...) uint32, of the solver in the last step
+    iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
+                  last stage
     q_record, v_record
                   (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
     At the beginning of the last step, in generalised coordinates:
@@ -219,6 +220,9 @@ class Call:
             which = np.asarray(getattr(contacts, name))
             if which.ndim != 1 or which.dtype.kind not in "iu":
                 raise ValueError(f"{name} is no row of whole numbers")
+            beyond = which[(which < -2 ** 31) | (which >= 2 ** 31)]
+            if beyond.size:  # cut to 32 bits, 2 ** 32 would be the first link
+                raise ValueError(f"{name} holds {beyond[0]}, which is no {'pair' if name == 'pair' else 'link'}")
             links[name] = np.ascontiguousarray(which, np.int32)
         count = links["owner"].size
         for name, which in links.items():

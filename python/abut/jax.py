@@ -335,6 +335,8 @@ def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
     if isinstance(which, np.ndarray) and which.size and (
             which.min() < 0 or which.max() >= count):
         raise ValueError(f"index names a pair that is not among the {count}")
+    if which.dtype.itemsize > 4:  # cut to 32 bits, 2 ** 32 would be the first pair
+        which = jnp.where((which < 0) | (which >= count), count, which)
     try:
         return jnp.broadcast_to(jnp.asarray(which).astype(jnp.uint32), lead)
     except ValueError:

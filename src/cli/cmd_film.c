@@ -101,7 +101,7 @@ static exit_code take_world(film *f, size_t run, const abut_array *q)
   return EXIT_GOOD;
 }
 
-/* The states that the camera holds in view: evenly spaced, the first and the last among them. */
+/* The states that the camera holds in view: every so many, the first and the last among them. */
 static exit_code frame_worlds(film *f)
 {
   const size_t nq = f->info.nq, most = FRAMED_MOST / f->runs;

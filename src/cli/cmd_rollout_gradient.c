@@ -229,13 +229,10 @@ static void summarise(const rollout *r)
 }
 
 /* Controls may tell how many steps there are. */
-static exit_code count_steps(rollout *r, const options *o)
+static exit_code count_steps(rollout *r)
 {
   const worlds *w = &r->worlds;
-  if (!o->value[OPTION_STEPS] && !w->each) {
-    return usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) tell "
-                       "how many there are");
-  }
+  CLI_TRY(worlds_need_steps(w));
   r->kept = r->record ? w->steps / r->record : 0;
   return EXIT_GOOD;
 }
@@ -247,12 +244,12 @@ static exit_code run(rollout *r, const options *o)
   CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &r->record));
   if (!o->value[OPTION_CONTROLS]) {
-    CLI_TRY(count_steps(r, o));
+    CLI_TRY(count_steps(r));
   }
   CLI_TRY(inputs_open(&r->file, o->value[OPTION_COTANGENTS]));
   CLI_TRY(check_names(&r->file));
   CLI_TRY(worlds_open(&r->worlds, o));
-  CLI_TRY(count_steps(r, o));
+  CLI_TRY(count_steps(r));
   CLI_TRY(take_cotangents(r));
   CLI_TRY(take_memory(r));
   CLI_TRY(compute(r));

@@ -47,17 +47,27 @@ static exit_code take_memory(simulation *s)
   memcpy(s->q, w->q, w->count * row_of(s, nq));
   memcpy(s->v, w->v, w->count * row_of(s, nv));
   for (size_t i = 0; i < s->rows; ++i) {
-    s->time[i] = (double)(i * s->record) * w->info.timestep;
+    const size_t steps = i * s->record < w->steps ? i * s->record : w->steps;
+    s->time[i] = (double)steps * w->info.timestep;
   }
   return EXIT_GOOD;
 }
 
 /* ---- one call ---- */
 
+/* The start, every state of --record, and the last one also where --record does not meet it: what
+ * goes on from the file goes on from there. */
+static size_t count_rows(const simulation *s)
+{
+  const size_t steps = s->worlds.steps;
+  return steps / s->record + (steps % s->record != 0) + 1;
+}
+
 /* Calls end where a state is kept, or before; several states in one call are kept by it. */
 static call_size size_of_call(const simulation *s, size_t done, size_t wanted)
 {
-  const size_t left = s->worlds.steps - done, ahead = s->record - done % s->record;
+  const size_t left = s->worlds.steps - done, next = s->record - done % s->record;
+  const size_t ahead = next < left ? next : left;
   call_size c = {wanted < left ? wanted : left, 0, 0};
   if (ahead < s->record || c.steps < s->record) {
     c.steps = c.steps < ahead ? c.steps : ahead;
@@ -194,7 +204,8 @@ static void take_call(simulation *s, const call_size *c, const call_memory *m, s
 {
   const worlds *w = &s->worlds;
   const size_t q = row_of(s, w->info.nq), v = row_of(s, w->info.nv), e = row_of(s, 2);
-  const size_t row = (done + c->steps) / s->record + 1 - c->kept; /* the first of them */
+  const size_t end = done + c->steps;
+  const size_t row = end / s->record + (end % s->record != 0) + 1 - c->kept; /* the first of them */
   turn_records(s, c, q, m->q, s->at[0].q, (char *)s->q + row * w->count * q);
   turn_records(s, c, v, m->v, s->at[0].v, (char *)s->v + row * w->count * v);
   turn_records(s, c, e, m->energy, s->held_energy, (char *)s->energy + row * w->count * e);
@@ -287,15 +298,17 @@ static void summarise(const simulation *s)
 
 static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
-  CLI_TRY(worlds_check(&s->worlds, o, STEPS_GIVEN));
+  CLI_TRY(worlds_check(&s->worlds, o, STEPS_OR_NONE));
+  CLI_TRY(o->value[OPTION_CONTROLS] ? EXIT_GOOD : worlds_need_steps(&s->worlds));
   CLI_TRY(worlds_check_output(o));
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "--threshold is of --contacts");
   }
-  s->rows = s->worlds.steps / s->record + 1;
   CLI_TRY(worlds_open(&s->worlds, o));
+  CLI_TRY(worlds_need_steps(&s->worlds));
+  s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_all(s));
   warn_worlds(s->status, s->worlds.count);

@@ -54,7 +54,7 @@ static bool has_shape(const abut_array *a, uint32_t dimensions, const size_t *sh
   return a->dimensions == dimensions && memcmp(a->shape, shape, dimensions * sizeof *shape) == 0;
 }
 
-static exit_code check_type(const inputs *f, const abut_array *a)
+exit_code inputs_check_type(const inputs *f, const abut_array *a)
 {
   return a->type != ABUT_ARRAY_TEXT
            ? EXIT_GOOD
@@ -144,7 +144,7 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
   if (!a) {
     return EXIT_GOOD;
   }
-  CLI_TRY(check_type(f, a));
+  CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(a, rank, shape)) {
     return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts",
                   f->path, name, print_shape(a->dimensions, a->shape).text,
@@ -163,7 +163,7 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
   if (!a) {
     return EXIT_GOOD;
   }
-  CLI_TRY(check_type(f, a));
+  CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(a, rank, shape)) {
     return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name,
                   print_shape(a->dimensions, a->shape).text, print_shape(rank, shape).text, what);
@@ -190,7 +190,7 @@ static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, si
 {
   const size_t shape[2] = {poses, width};
   const bool each = has_shape(a, 2, shape), same = has_shape(a, 1, shape + 1);
-  CLI_TRY(check_type(f, a));
+  CLI_TRY(inputs_check_type(f, a));
   if (!each && !same) {
     return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name,
                   print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text,
@@ -205,7 +205,7 @@ static exit_code tangent_of_both(inputs *f, const abut_array *a, size_t poses, s
                                  abut_precision precision, abut_pose_tangents *out)
 {
   const size_t shape[2] = {2, width};
-  CLI_TRY(check_type(f, a));
+  CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(a, 2, shape)) {
     return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s", f->path, a->name,
                   print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text);

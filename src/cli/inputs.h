@@ -17,6 +17,8 @@ typedef struct inputs {
 exit_code inputs_open(inputs *f, const char *path);
 void inputs_close(inputs *f);
 /* NULL where there is none of this name. */
+/* That an array holds numbers, whatever its shape. */
+exit_code inputs_check_type(const inputs *f, const abut_array *a);
 const abut_array *inputs_find(const inputs *f, const char *name);
 
 /* An array of cotangents of the given rank (2 or 3): (N, C) or (N, C, 3), finite, as reals of a

@@ -21,10 +21,10 @@ const command commands[] = {
    "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
    "build with MuJoCo.", cmd_import},
-  {"simulate", COMMAND_SIMULATE, " SCENE", " --steps T -o OUT.npz", "step worlds of a scene",
+  {"simulate", COMMAND_SIMULATE, " SCENE", " -o OUT.npz", "step worlds of a scene",
    "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
-   "and keeps the start and every K-th state: q (R, N, nq), v (R, N, nv), time (R),\n"
-   "energy (R, N, 2) and status (N).\n"
+   "and keeps the start, every K-th state and the last one: q (R, N, nq), v (R, N, nv), time (R),\n"
+   "energy (R, N, 2), w (N, nv) and status (N).\n"
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
    "(N, 3) of each world.", cmd_simulate},
@@ -38,9 +38,9 @@ const command commands[] = {
    "compute gradients of a rollout of worlds",
    "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
    "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness and\n"
-   "gravity; and status (N). With --record K the start and every K-th state have cotangents, too, as\n"
-   "`simulate` keeps them. Gradients of a world that stops are 0. It is one call of the library: how\n"
-   "far it is is not shown.", cmd_rollout_gradient},
+   "gravity; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
+   "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
+   "shown.", cmd_rollout_gradient},
   {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
    "show what was simulated",
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"

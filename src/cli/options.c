@@ -95,7 +95,8 @@ static const struct {
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
   [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT,
-                     "keep every K-th state (1); of gradients: they have cotangents"},
+                     "keep every K-th state, the first and the last (1); of gradients: every\n"
+                     "                             K-th has a cotangent"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
@@ -116,8 +117,8 @@ static const struct {
                      "scene's own start)"},
   [OPTION_STEPS] = {"steps", "T", 0,
                     COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK,
-                    "how many steps to make (bench: in a call, 1; gradcheck 10; else the\n"
-                    "                             rows of controls)"},
+                    "how many steps to make (as many as u of shape (T, N, nu) has rows; else\n"
+                    "                             bench 1 in a call, gradcheck 10, others need it)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
                    "largest step of the differences [m] (follows the smoothing; of scenes\n"
                    "                             1e-4)"},

@@ -18,7 +18,7 @@ typedef struct kept_contacts {
 
 typedef struct simulation {
   worlds worlds;
-  size_t record, rows; /* every so many steps a state is kept; how many are, with the start */
+  size_t record, rows; /* every so many steps a state is kept; how many are, with start and end */
   void *q, *v;         /* (rows, worlds, ...) */
   double *time;        /* (rows) [s] */
   void *energy;        /* (rows, worlds, 2) kinetic, potential [J] */

@@ -30,6 +30,7 @@ static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *row
   const abut_array *a = inputs_find(f, name);
   const void *numbers = NULL;
   size_t shape[3] = {0, 0, 0};
+  CLI_TRY(a ? inputs_check_type(f, a) : EXIT_GOOD);
   if (!a || a->dimensions < 2 || a->dimensions > 3) {
     return report(EXIT_INPUT, "%s: holds no %s of shape (worlds, %zu) or (states, worlds, %zu)",
                   f->path, name, width, width);

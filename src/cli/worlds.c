@@ -21,11 +21,8 @@ exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
   *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,
                 .steps = rule == STEPS_ONE};
   CLI_TRY(need_operands(o, 1, "a scene"));
-  if (rule == STEPS_GIVEN) {
-    CLI_TRY(need_option(o, OPTION_STEPS));
-  }
   CLI_TRY(option_precision(o, &w->precision));
-  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_GIVEN ? 0 : 1, STEPS_MOST, &w->steps));
+  CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_OR_NONE ? 0 : 1, STEPS_MOST, &w->steps));
   CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
   if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
     return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
@@ -33,11 +30,49 @@ exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
   return check_inputs(o);
 }
 
+exit_code worlds_need_steps(const worlds *w)
+{
+  const options *o = w->o;
+  return o->value[OPTION_STEPS] || w->each
+           ? EXIT_GOOD
+           : usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) "
+                         "tell how many there are");
+}
+
 exit_code worlds_check_output(const options *o)
 {
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   return check_own_output(o);
+}
+
+/* ---- worlds by number ---- */
+
+/* Of which one thing is told: how many they are, and the first of them by number. */
+typedef struct named_worlds {
+  size_t found, used;
+  char text[NAMED * 24 + 8];
+} named_worlds;
+
+static void name_world(named_worlds *n, size_t world)
+{
+  if (++n->found <= NAMED) {
+    n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%zu",
+                                n->used ? ", " : "", world);
+  }
+}
+
+/* As "2 of 64 worlds (3, 17)". */
+typedef struct worlds_text {
+  char text[NAMED * 24 + 80];
+} worlds_text;
+
+static worlds_text print_worlds(const named_worlds *n, size_t count)
+{
+  worlds_text t;
+  snprintf(t.text, sizeof t.text, "%zu of %zu world%s (%s%s)", n->found, count,
+           count == 1 ? "" : "s", n->text, n->found > NAMED ? ", ..." : "");
+  return t;
 }
 
 /* ---- where worlds begin ---- */
@@ -99,6 +134,31 @@ static exit_code take_parameters(worlds *w)
   return EXIT_GOOD;
 }
 
+static void warn_negative(const worlds *w, const char *name, const void *numbers, size_t width,
+                          const char *least)
+{
+  named_worlds n = {0};
+  for (size_t i = 0; numbers && i < w->count; ++i) {
+    bool negative = false;
+    for (size_t k = 0; k < width; ++k) {
+      negative = negative || real_at(numbers, w->scene.precision, i * width + k) < 0.0;
+    }
+    if (negative) {
+      name_world(&n, i);
+    }
+  }
+  if (n.found) {
+    warn("%s: array '%s': %s %s negative numbers, which count as %s", w->states.path, name,
+         print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have", least);
+  }
+}
+
+static void warn_parameters(const worlds *w)
+{
+  warn_negative(w, "friction", w->friction, w->info.pairs, "1e-5");
+  warn_negative(w, "stiffness", w->stiffness, w->info.pairs, "1e-6");
+}
+
 static exit_code start_at_rest(worlds *w, void **out)
 {
   CLI_TRY(worlds_reals(w, w->count, w->info.nv, 1, &w->start_v));
@@ -111,6 +171,7 @@ static exit_code read_states(worlds *w)
   inputs *f = &w->states;
   CLI_TRY(inputs_open(f, w->o->value[OPTION_STATES]));
   const abut_array *q = inputs_find(f, "q");
+  CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
   if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
     return report(EXIT_INPUT, "%s: %s", f->path, q ? "array 'q': shape neither (worlds, nq) nor "
                                                      "(states, worlds, nq)"
@@ -126,7 +187,9 @@ static exit_code read_states(worlds *w)
     CLI_TRY(start_at_rest(w, &rest));
     w->v = rest;
   }
-  return take_parameters(w);
+  CLI_TRY(take_parameters(w));
+  warn_parameters(w);
+  return EXIT_GOOD;
 }
 
 /* All of them alike. */
@@ -166,10 +229,10 @@ static exit_code read_controls(worlds *w)
     return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
   }
   w->each = u->dimensions == 3;
-  if (w->each && w->rule == STEPS_OF_CONTROLS && !w->o->value[OPTION_STEPS]) {
+  if (w->each && w->rule != STEPS_ONE && !w->o->value[OPTION_STEPS]) {
     w->steps = u->shape[0];
   }
-  if (w->each && !u->shape[0] && w->rule != STEPS_GIVEN) {
+  if (w->each && !u->shape[0] && w->rule != STEPS_OR_NONE) {
     return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
   }
   const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
@@ -238,33 +301,40 @@ void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *
 
 static const struct {
   uint32_t bit;
-  const char *what;
+  const char *one, *many;
 } meanings[] = {
-  {ABUT_WORLD_BAD_INPUT, "have numbers that are not finite, or a quaternion of length 0, and keep "
-                         "the state before"},
-  {ABUT_WORLD_NOT_FINITE, "came to numbers that are not finite, and keep the last state that they "
-                          "had"},
-  {ABUT_WORLD_DIVERGED, "became faster than the scene's `divergence`, and keep the last state that "
-                        "they had"},
-  {ABUT_WORLD_SINGULAR, "have a mass matrix, or a Hessian, that is not positive, and keep the last "
-                        "state that they had"},
-  {ABUT_WORLD_OVERFLOW, "had more contacts than the scene's `capacity`, which were left out"},
-  {ABUT_WORLD_NOT_CONVERGED, "had steps whose solver did not end within the scene's `iterations`; "
-                             "its last iterate was taken"}};
+  {ABUT_WORLD_BAD_INPUT,
+   "has numbers that are not finite, or a quaternion of length 0, and keeps the state before",
+   "have numbers that are not finite, or a quaternion of length 0, and keep the state before"},
+  {ABUT_WORLD_NOT_FINITE,
+   "came to numbers that are not finite, and keeps the last state that it had",
+   "came to numbers that are not finite, and keep the last state that they had"},
+  {ABUT_WORLD_DIVERGED,
+   "became faster than the scene's `divergence`, and keeps the last state that it had",
+   "became faster than the scene's `divergence`, and keep the last state that they had"},
+  {ABUT_WORLD_SINGULAR,
+   "has a mass matrix, or a Hessian, that is not positive, and keeps the last state that it had",
+   "have a mass matrix, or a Hessian, that is not positive, and keep the last state that they had"},
+  {ABUT_WORLD_OVERFLOW,
+   "had more contacts than the scene's `capacity`, which were left out",
+   "had more contacts than the scene's `capacity`, which were left out"},
+  {ABUT_WORLD_NOT_CONVERGED,
+   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
+   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
+};
 
 void warn_worlds(const uint32_t *status, size_t count)
 {
   for (size_t k = 0; k < sizeof meanings / sizeof *meanings; ++k) {
-    char named[NAMED * 24 + 8] = "";
-    size_t found = 0, used = 0;
+    named_worlds n = {0};
     for (size_t i = 0; i < count; ++i) {
-      if (status[i] & meanings[k].bit && ++found <= NAMED) {
-        used += (size_t)snprintf(named + used, sizeof named - used, "%s%zu", used ? ", " : "", i);
+      if (status[i] & meanings[k].bit) {
+        name_world(&n, i);
       }
     }
-    if (found) {
-      warn("%zu of %zu world%s (%s%s) %s", found, count, count == 1 ? "" : "s", named,
-           found > NAMED ? ", ..." : "", meanings[k].what);
+    if (n.found) {
+      warn("%s %s", print_worlds(&n, count).text,
+           n.found == 1 ? meanings[k].one : meanings[k].many);
     }
   }
 }

@@ -7,8 +7,8 @@
 
 /* How many steps there are. */
 typedef enum worlds_steps {
-  STEPS_GIVEN,       /* --steps T, which must be there */
-  STEPS_OF_CONTROLS, /* the same, or else rows of controls */
+  STEPS_OF_CONTROLS, /* --steps T, or else rows of controls */
+  STEPS_OR_NONE,     /* the same, of which there may be 0 */
   STEPS_ONE
 } worlds_steps;
 
@@ -31,6 +31,8 @@ typedef struct worlds {
 /* --states, --controls, --steps, --worlds and --precision, and that files are there; nothing is
  * opened. */
 exit_code worlds_check(worlds *w, const options *o, worlds_steps rule);
+/* That something tells how many steps there are; controls do once they are read. */
+exit_code worlds_need_steps(const worlds *w);
 /* -o of an .npz. */
 exit_code worlds_check_output(const options *o);
 /* Opens device and scene, and reads the files. Close it after a failure, too. */

@@ -199,7 +199,7 @@ static abut_status check_size(npy_where where, npy *out)
 {
   size_t count;
   if (out->type == ABUT_ARRAY_TEXT && out->dimensions != 0) {
-    return npy_fail(where, "an array of texts, a single one is expected");
+    return npy_fail(where, "an array of texts, where numbers are expected, or a single text");
   }
   if (!npy_count(out->dimensions, out->shape, &count)
       || (out->item_bytes && count > SIZE_MAX / out->item_bytes)) {

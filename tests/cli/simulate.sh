@@ -61,10 +61,42 @@ simulate fall.scene.json ends.npz --steps 40 --record 40
 "$arrays" show whole.npz q | tail -n 8 > whole
 if cmp -s ends whole; then pass; else fail 'two halves are not the whole'; fi
 simulate fall.scene.json seven.npz --steps 40 --record 7
-array seven.npz time 'END { exit NR != 6 }'
 "$arrays" show seven.npz q | sed -n '33,40p' > seven # after 28 steps
 "$arrays" show fall.npz q | sed -n '57,64p' > four
 if cmp -s seven four; then pass; else fail 'every 7th state is another than every 4th'; fi
+
+# The last state is kept also where --record does not meet it, and what goes on from the file is, to
+# the bit, what one long run gives.
+last() { # ARRAY FILE COUNT: its last numbers
+  "$arrays" show "$2" "$1" | tail -n "$3"
+}
+last_same() { # ARRAY FILE FILE COUNT
+  last "$1" "$2" "$4" > one
+  last "$1" "$3" "$4" > other
+  if cmp -s one other; then pass; else fail "the last $1 of $2 is not that of $3"; fi
+}
+has stdout ', 7 states of each kept, '
+array seven.npz time '{ e = $1 - 0.01 * (NR < 7 ? 7 * (NR - 1) : 40); bad += e > 1e-12 || e < -1e-12 }
+  END { exit bad || NR != 7 }'
+array seven.npz q 'END { exit NR != 7 * 8 }'
+last_same q seven.npz fall.npz 8
+last_same v seven.npz fall.npz 7
+last_same energy seven.npz fall.npz 2
+simulate fall.scene.json beyond.npz --steps 5 --record 9
+array beyond.npz time 'END { exit NR != 2 || $1 < 0.04999 || $1 > 0.05001 }'
+simulate rest.scene.json long.npz --steps 47 --worlds 2 --contacts
+simulate rest.scene.json odd.npz --steps 17 --record 5 --worlds 2 --contacts
+array odd.npz time 'END { exit NR != 5 || $1 < 0.033999 || $1 > 0.034001 }'
+array odd.npz contact_count 'END { exit NR != 5 * 2 }'
+simulate rest.scene.json on.npz --steps 30 --record 100 --states odd.npz --contacts
+array on.npz time '{ t[NR] = $1 } END { exit NR != 2 || t[1] != 0 || t[2] < 0.05999 || t[2] > 0.06001 }'
+last_same q on.npz long.npz 14
+last_same v on.npz long.npz 12
+last_same w on.npz long.npz 12
+last_same energy on.npz long.npz 4
+last_same contact_count on.npz long.npz 2
+last_same contact_d on.npz long.npz 8
+
 simulate fall.scene.json none.npz --steps 0
 has stdout '1 world, 0 steps of 0\.01 s, 1 state of each kept'
 array none.npz q 'NR == 3 && $1 != 5 { exit 1 } END { exit NR != 8 }'
@@ -84,7 +116,8 @@ same q held-out.npz each-out.npz
 same v held-out.npz each-out.npz
 array held-out.npz v '(NR - 1) % 7 == 6 { last[NR / 7 % 2] = $1 }
   END { exit last[1] < 0.79999 || last[1] > 0.80001 || last[0] < 1.59999 || last[0] > 1.60001 }'
-simulate fall.scene.json rising-out.npz --steps 3 --controls rising.npz
+simulate fall.scene.json rising-out.npz --controls rising.npz
+has stdout '^1 world, 3 steps of 0\.01 s, 4 states of each kept, '
 array rising-out.npz v '(NR - 1) % 7 == 6 { e = $1 - 0.005 * (k * k + k); ++k; bad += e > 1e-6 || e < -1e-6 }
   END { exit bad || k != 4 }'
 "$arrays" fill states.npz q=2x8:0,0,1,2,0,0,0,0.5 v=2x7:0 gravity=2x3:0,0,-1,0,0,-2 mass_scale=2x2:1
@@ -95,12 +128,24 @@ array states-out.npz v 'NR == 17 { bad += $1 > -0.00999 || $1 < -0.01001 } NR ==
 simulate fall.scene.json extra-out.npz --states extra.npz --steps 40 --record 4
 says stderr "abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out"
 same q extra-out.npz fall.npz
+# Numbers that the solver raises, which nobody means.
+"$arrays" fill below.npz q=3x7:0,0,0.1,1,0,0,0 friction=3x1:0.5,-1,-2 stiffness=3x1:1,-1,0
+"$arrays" fill raised.npz q=3x7:0,0,0.1,1,0,0,0 friction=3x1:0.5,1e-5,1e-5 stiffness=3x1:1,1e-6,1e-6
+simulate rest.scene.json below-out.npz --states below.npz --steps 5
+says stderr "abut: warning: below.npz: array 'friction': 2 of 3 worlds (1, 2) have negative numbers, which count as 1e-5"
+says stderr "abut: warning: below.npz: array 'stiffness': 1 of 3 worlds (1) has negative numbers, which count as 1e-6"
+simulate rest.scene.json raised-out.npz --states raised.npz --steps 5
+empty stderr 'numbers as the solver takes them'
+same q below-out.npz raised-out.npz
 
 # ---- worlds that stop ----
 
 "$arrays" fill stop.npz q=3x8:0,0,5,1,0,0,0,0,0,0,5,0,0,0,0,0,0,0,nan,1,0,0,0,0
 simulate fall.scene.json stopped.npz --states stop.npz --steps 40 --record 4
 says stderr 'abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finite, or a quaternion of length 0, and keep the state before'
+"$arrays" fill stop1.npz q=2x8:0,0,5,1,0,0,0,0,0,0,nan,1,0,0,0,0
+simulate fall.scene.json stopped1.npz --states stop1.npz --steps 1
+says stderr 'abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps the state before'
 array stopped.npz status '{ s = s $1 " " } END { exit s != "0 32 32 " }'
 "$arrays" show stopped.npz q | awk '(NR - 1) % 24 < 8' > one
 "$arrays" show fall.npz q > alone
@@ -108,7 +153,7 @@ if cmp -s one alone; then pass; else fail 'a world is disturbed by those that st
 array stopped.npz q '(NR - 1) % 24 == 10 && $1 != 5 { exit 1 }'
 # It stays where it stopped, over many calls of the library.
 simulate slow.scene.json slow.npz --steps 400
-says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keep the last state that they had"
+says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keeps the last state that it had"
 array slow.npz status '$1 != 2 { exit 1 }'
 array slow.npz v '(NR - 1) % 7 == 2 { if ($1 < -1.00001) bad++; last = $1 } END { exit bad || last > -0.98 }'
 array slow.npz energy 'NR % 2 { n++; k[n] = $1 } END { exit k[n] != k[60] || k[n] < 3.5 || k[n] > 4.1 }'
@@ -132,7 +177,10 @@ array nowhere.npz contact_count '{ n += $1 } END { exit n || NR != 3 }'
 # ---- what is refused ----
 
 mkdir untouched
-usage 'simulate needs --steps T' simulate fall.scene.json -o untouched/no.npz
+usage '--steps T is needed where no controls of shape (T, N, nu) tell how many there are' \
+  simulate fall.scene.json -o untouched/no.npz
+usage '--steps T is needed where no controls of shape (T, N, nu) tell how many there are' \
+  simulate fall.scene.json --worlds 2 --controls held.npz -o untouched/no.npz --device "$device"
 usage 'simulate needs -o OUT.npz' simulate fall.scene.json --steps 3
 usage 'simulate needs a scene' simulate --steps 3 -o untouched/no.npz
 usage '--steps: `-1` is not a whole number' simulate fall.scene.json --steps -1 -o untouched/no.npz
@@ -168,7 +216,7 @@ refused "other.npz: array 'v': shape (3, 7), not (2, 7): 2 worlds of the scene, 
 "$arrays" fill links.npz q=1x8:0 mass_scale=1x3:1
 refused "links.npz: array 'mass_scale': shape (1, 3), not (1, 2): one a link" fall.scene.json --states links.npz
 "$arrays" fill text.npz q=8:text
-refused "text.npz: array 'q': shape neither (worlds, nq) nor (states, worlds, nq)" fall.scene.json --states text.npz
+refused "text.npz: array 'q': a text, not numbers" fall.scene.json --states text.npz
 refused 'fall.npz: holds no u, the controls' fall.scene.json --controls fall.npz
 refused "held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 actuator" \
   fall.scene.json --controls held.npz
@@ -230,6 +278,12 @@ if [ "$(echo frames/*)" = "$(printf 'frames/%06d.png\n' 0 1 2 3 4 5 | tr '\n' ' 
 fi
 if [ "$(size_of frames/000005.png)" = '24 20' ]; then pass; else fail 'a frame of another size'; fi
 if cmp -s frames/000000.png frames/000005.png; then fail 'nothing moves'; else pass; fi
+# The last state also where it does not come as long after the one before as others do: 0.4 s of
+# states after 0.07, 0.14, ... 0.35 and 0.4 s.
+film 0 fall.scene.json seven.npz -o uneven/ --rate 10 --width 48 --height 40
+film 0 fall.scene.json fall.npz -o even/ --rate 10 --width 48 --height 40
+if [ "$(ls uneven)" = "$(ls even)" ] && cmp -s uneven/000004.png even/000004.png &&
+  ! cmp -s uneven/000002.png even/000002.png; then pass; else fail 'the film of odd times'; fi
 film 2 fall.scene.json way.npz -o frames --rate 10
 says stderr 'abut: frames: the folder is not empty'
 mkdir empty

@@ -58,7 +58,7 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
   shape start.npz "A $type 2 24 24"
   "$arrays" fill stop.npz q=1x14:nan
   run 0 transition $tree/scene.json --states stop.npz -o stopped.npz $on
-  has stderr '^abut: warning: 1 of 1 world \(0\) have numbers that are not finite'
+  has stderr '^abut: warning: 1 of 1 world \(0\) has numbers that are not finite'
   array stopped.npz A '$1 != 0 { exit 1 } END { exit NR != 576 }'
   array stopped.npz status '$1 != 32 { exit 1 }'
 

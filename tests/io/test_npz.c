@@ -220,7 +220,7 @@ static void wrong_headers(void)
     {DICT("'<f8'", "False", "(2305843009213693952, )"), "larger than memory"},
     {DICT("'<f8'", "False", "(1152921504606846976, )"), "its shape needs 9223372036854775808"},
     {DICT("'<f8'", "False", "(1, 1, 1, 1, 2)"), "more than 4 dimensions"},
-    {DICT("'<U4'", "False", "(1,)"), "array of texts"},
+    {DICT("'<U4'", "False", "(1,)"), "an array of texts, where numbers are expected, or a single text"},
     {DICT("'<U'", "False", "()"), "none of"},
     {DICT("'<Ux'", "False", "()"), "not known"},
     {DICT("'<U4'", "False", "()"), "character 0 is not of Unicode"},

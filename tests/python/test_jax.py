@@ -292,6 +292,8 @@ def test_several_pairs(context):
         jax.block_until_ready(aj.contacts(pairs, p1, p2, index=jnp.asarray(which + 1)))
     with pytest.raises(ValueError, match="not among the 3"):
         aj.contacts(pairs, p1, p2, index=which + 1)
+    with pytest.raises(FAILS, match="entry 0 is of pair 3; the batch's list has 3"):
+        jax.block_until_ready(aj.contacts(pairs, p1, p2, index=jnp.asarray(which + 2 ** 32)))
     for index in (None, 0.5, np.zeros(3, int)):
         with pytest.raises(ValueError, match="index"):
             aj.contacts(pairs, p1, p2, index=index)

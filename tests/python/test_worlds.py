@@ -197,6 +197,14 @@ def test_given_contacts_are_checked(double):
         case.scene.step(q, v, contacts=contacts._replace(pair=contacts.pair[:1]))
     with pytest.raises(ValueError, match="owner is no row"):
         case.scene.step(q, v, contacts=contacts._replace(owner=np.zeros(24)))
+    # Of 2 ** 32 only zeros are left in 32 bits.
+    for name, number, what in (("owner", 2 ** 32, "link"), ("opposing", -2 ** 32 - 1, "link"), ("pair", 2 ** 32, "pair")):
+        which = np.array(getattr(contacts, name), np.int64)
+        which[-1] = number
+        with pytest.raises(ValueError, match=f"^{name} holds {number}, which is no {what}$"):
+            case.scene.step(q, v, contacts=contacts._replace(**{name: which}))
+    with pytest.raises(ValueError, match="^owner holds 18446744073709551615, which"):
+        case.scene.step(q, v, contacts=contacts._replace(owner=np.full(24, 2 ** 64 - 1, np.uint64)))
     with pytest.raises(abut.Error, match="contact 0 is of pair 99"):
         case.scene.step(q, v, contacts=contacts._replace(pair=np.full(24, 99)))
     none = abut.GivenContacts(*(np.zeros(0, int),) * 3, *(np.zeros(shape) for shape in ((0, 3), 0, (0, 3), 0)))
