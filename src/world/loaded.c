@@ -196,6 +196,19 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   return ABUT_SUCCESS;
 }
 
+/* Whatever device will step the scene's worlds. */
+static abut_status check_slots(const loaded_scene *s)
+{
+  size_t slots;
+  const size_t good = model_countable(s->groups, s->def.pair_count, MODEL_LANES_MOST, &slots);
+  return good == s->def.pair_count
+           ? ABUT_SUCCESS
+           : scene_fail(&s->def, (scene_place){.list = "pairs", .index = good},
+                        "with it a world has %zu slots of contacts, more than the %zu that kernels "
+                        "count",
+                        slots, MODEL_SLOTS_MOST);
+}
+
 /* Everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
@@ -215,6 +228,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     TRY_DONE(make_pair(s, i));
   }
+  status = check_slots(s);
 done:
   scene_bodies_free(&bodies);
   return status;
