@@ -1,5 +1,5 @@
-/* What is refused that no scene's file shows alone: counts beyond what kernels count, of scenes and
- * of given contacts. */
+/* What is refused that no scene's file shows alone: counts beyond what kernels count, of scenes, of
+ * given contacts and of steps. */
 #include "io/scene_file.h"
 #include "support.h"
 #include "world/model.h"
@@ -103,10 +103,16 @@ static void too_many_slots(void)
 
 /* ---- calls ---- */
 
+static void refuse_call(abut_scene scene, abut_worlds *w, const char *start)
+{
+  expect_failure(abut_step_worlds(scene, w), ABUT_ERROR_ARGUMENT, start, "more than kernels count");
+}
+
 static void calls(void)
 {
   static const float q[1] = {0}, v[1] = {0};
   abut_given_contacts contacts = {.count = MODEL_SLOTS_MOST + 1};
+  abut_worlds_gradients g = abut_default_worlds_gradients();
   abut_worlds w = abut_default_worlds();
   abut_scene scene;
   REQUIRE_OK(abut_load_scene(there, write_text("slide.json",
@@ -119,6 +125,20 @@ static void calls(void)
   w.contacts = &contacts;
   expect_failure(abut_step_worlds(scene, &w), ABUT_ERROR_ARGUMENT,
                  "119304648 given contacts are more than the 119304647", "");
+  w.contacts = NULL;
+  for (size_t i = 0; i < 3; ++i) {
+    w.steps = (const size_t[]){(size_t)INT_MAX + 1, SIZE_MAX - 1, SIZE_MAX}[i];
+    expect_failure(abut_step_worlds(scene, &w), ABUT_ERROR_ARGUMENT, "worlds need at least one ",
+                   "at most 2147483647");
+    expect_failure(abut_vjp_worlds(scene, &w, &g), ABUT_ERROR_ARGUMENT, "worlds need at least one ",
+                   "at most 2147483647");
+  }
+  w.steps = (size_t)INT_MAX / 2 + 1;
+  w.controls = true;
+  refuse_call(scene, &w, "u: 1073741824 times 2 numbers of a world are ");
+  w.controls = false;
+  w.record = 1;
+  refuse_call(scene, &w, "states kept: 1073741824 times 2 numbers of a world are ");
   CHECK_OK(abut_destroy_scene(scene));
 }
 
