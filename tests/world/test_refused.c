@@ -1,5 +1,6 @@
 /* What is refused that no scene's file shows alone: counts beyond what kernels count, of scenes, of
- * given contacts and of steps. */
+ * given contacts and of steps, and calls with more arrays than the engine takes. */
+#include "batch/batch.h"
 #include "io/scene_file.h"
 #include "support.h"
 #include "world/model.h"
@@ -142,6 +143,18 @@ static void calls(void)
   CHECK_OK(abut_destroy_scene(scene));
 }
 
+static void too_many_arrays(void)
+{
+  static batch_call c;
+  for (size_t i = 0; i < BATCH_ARRAYS + 2; ++i) {
+    batch_add(&c, (batch_array){.name = "array"});
+  }
+  expect_failure(batch_run(&c), ABUT_ERROR_ARGUMENT, "a call has 50 arrays; 48 are the most", "");
+  for (size_t i = 0; i < BATCH_ARRAYS; ++i) {
+    CHECK_TEXT(c.arrays[i].name, "array");
+  }
+}
+
 int main(void)
 {
   const abut_context_def def = abut_default_context_def();
@@ -151,6 +164,7 @@ int main(void)
   tables();
   too_many_slots();
   calls();
+  too_many_arrays();
   CHECK_OK(abut_destroy_context(there));
   folder_remove();
   return check_finish();
