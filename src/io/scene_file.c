@@ -416,3 +416,15 @@ abut_status scene_fail(const scene_def *s, scene_place place, const char *format
   const json_file f = {s->file, s->text, s->text_bytes, NULL};
   return json_fail(&f, at, "%s", cause);
 }
+
+abut_status scene_blame(const scene_def *s, scene_place place, const char *what,
+                        abut_status status)
+{
+  char cause[ERROR_TEXT_BYTES];
+  if (status == ABUT_ERROR_READ || status == ABUT_ERROR_FORMAT || status == ABUT_ERROR_BODY ||
+      status == ABUT_ERROR_ARGUMENT || status == ABUT_ERROR_TOO_LARGE) {
+    keep_error_text(cause);
+    scene_fail(s, place, "%s%s", what, cause);
+  }
+  return status;
+}

@@ -159,11 +159,13 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
       const scene_body *b = &s->def.links[l].bodies[i];
       if (from->first[at] != at) {
         s->bodies[at] = s->bodies[from->first[at]];
-      } else if (b->shape == SHAPE_FILE) {
-        TRY(abut_load_body(c, b->file, &s->bodies[at]));
-      } else {
-        TRY(abut_create_body(c, from->def[at], &s->bodies[at]));
+        continue;
       }
+      const scene_place place = {"links", l, "bodies", true, i};
+      const bool file = b->shape == SHAPE_FILE;
+      TRY(scene_blame(&s->def, place, file ? "its file, " : "",
+                      file ? abut_load_body(c, b->file, &s->bodies[at])
+                           : abut_create_body(c, from->def[at], &s->bodies[at])));
     }
   }
   return ABUT_SUCCESS;
@@ -226,7 +228,8 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->groups = memory;
   TRY_DONE(make_bodies(s, c, &bodies));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    TRY_DONE(make_pair(s, i));
+    const scene_place place = {.list = "pairs", .index = i};
+    TRY_DONE(scene_blame(&s->def, place, "", make_pair(s, i)));
   }
   status = check_slots(s);
 done:

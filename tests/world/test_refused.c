@@ -1,5 +1,6 @@
-/* What is refused that no scene's file shows alone: counts beyond what kernels count, of scenes, of
- * given contacts and of steps, and calls with more arrays than the engine takes. */
+/* What is refused that no scene's file shows alone: bodies and pairs that cannot be made; counts
+ * beyond what kernels count, of scenes, of given contacts and of steps; calls with more arrays than
+ * the engine takes. */
 #include "batch/batch.h"
 #include "io/scene_file.h"
 #include "support.h"
@@ -75,16 +76,24 @@ static abut_status load(const char *name, const char *text)
   return status;
 }
 
-/* Each pair of balls with all of their edges has 7.4 million slots: the seventeenth is too many. */
-static void too_many_slots(void)
+/* All edges; `length` [m] must be long beside the bodies. */
+static void write_smoothing(const char *length)
 {
+  char text[1024];
   static const char smoothing[] =
-    "{\"length\": 1, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12, \"penetration\": 0.02,"
+    "{\"length\": %s, \"union\": 0.01, \"plane\": 0.01, \"normal\": 1e-12, \"penetration\": 0.02,"
     " \"neighbour\": 0.01, \"clash\": 0.1, \"sign\": 0.1, \"sort\": 0.01, \"clip\": 0.1,"
     " \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10, \"trace\": 2,"
     " \"inside\": false, \"select\": \"gate\", \"edge_edge\": true, \"two_sided\": true,"
     " \"edges\": [0, 0], \"vertices\": [0, 0]}";
-  write_text("all.json", smoothing);
+  snprintf(text, sizeof text, smoothing, length);
+  write_text("all.json", text);
+}
+
+/* Each pair of balls with all of their edges has 7.4 million slots: the seventeenth is too many. */
+static void too_many_slots(void)
+{
+  write_smoothing("1");
   char text[4096] = "{\"links\": [", *at = text + strlen(text), start[256];
   for (int i = 0; i < 7; ++i) {
     at += sprintf(at, "%s{\"density\": 500, \"joint\": {\"type\": \"free\"},"
@@ -93,13 +102,51 @@ static void too_many_slots(void)
   at += sprintf(at, "], \"pairs\": [");
   for (int a = 0; a < 7; ++a) {
     for (int b = a + 1; b < 7; ++b) {
-      at += sprintf(at, "%s{\"a\": %d, \"b\": %d, \"smoothing\": \"all.json\"}", b > 1 ? ",\n" : "", a, b);
+      at += sprintf(at, "%s{\"a\": %d, \"b\": %d, \"smoothing\": \"all.json\"}",
+                    b > 1 ? ",\n" : "", a, b);
     }
   }
   sprintf(at, "]}");
   snprintf(start, sizeof start, "%s:23: pairs[16]: with it a world has ", in_folder("balls.json"));
   expect_failure(load("balls.json", text), ABUT_ERROR_FORMAT, start,
                  " slots of contacts, more than the 119304647 that kernels count");
+}
+
+/* ---- bodies and pairs ---- */
+
+static void check_body(const char *file, abut_status wanted, const char *cause)
+{
+  char text[512], start[1024];
+  snprintf(text, sizeof text, "{\"links\": [{},\n{\"bodies\": [{\"sphere\": 1},\n"
+                              "{\"file\": \"%s\"}]}]}", file);
+  snprintf(start, sizeof start, "%s:3: links[1].bodies[1]: its file, %s%s", in_folder("file.json"),
+           in_folder(file), cause);
+  expect_failure(load("file.json", text), wanted, start, "");
+}
+
+static void bodies(void)
+{
+  write_text("bad.obj", "v 0 0 0\nv 0 0 x\n");
+  write_text("bad.body.json", "{\n\"what\": 1}");
+  check_body("none.obj", ABUT_ERROR_READ, ": No such file");
+  check_body("none.body.json", ABUT_ERROR_READ, ": No such file");
+  check_body("bad.obj", ABUT_ERROR_FORMAT, ":2: ");
+  check_body("bad.body.json", ABUT_ERROR_FORMAT, ":2: what: ");
+}
+
+static void pairs(void)
+{
+  char start[256];
+  write_smoothing("1e-6");
+  snprintf(start, sizeof start, "%s:4: pairs[1]: smoothing: length is 1e-06, too short for body 1",
+           in_folder("pair.json"));
+  expect_failure(load("pair.json",
+                      "{\"links\": [{\"bodies\": [{\"sphere\": 0.1}, {\"sphere\": 1000}]},\n"
+                      "{\"density\": 5, \"joint\": {\"type\": \"free\"},"
+                      " \"bodies\": [{\"sphere\": 0.1}]}], \"pairs\": [\n"
+                      "{\"a\": 0, \"b\": 1},\n"
+                      "{\"a\": [0, 1], \"b\": 1, \"smoothing\": \"all.json\"}]}"),
+                 ABUT_ERROR_ARGUMENT, start, "");
 }
 
 /* ---- calls ---- */
@@ -163,6 +210,8 @@ int main(void)
   countable();
   tables();
   too_many_slots();
+  bodies();
+  pairs();
   calls();
   too_many_arrays();
   CHECK_OK(abut_destroy_context(there));
