@@ -9,7 +9,10 @@
 
 void batch_add(batch_call *c, batch_array a)
 {
-  c->arrays[c->array_count++] = a;
+  if (c->array_count < BATCH_ARRAYS) {
+    c->arrays[c->array_count] = a;
+  }
+  ++c->array_count;
 }
 
 /* ---- a device ---- */
@@ -220,6 +223,10 @@ abut_status batch_run(batch_call *c)
 {
   void *copies[BATCH_ARRAYS] = {NULL};
   c->failures = 0;
+  if (c->array_count > BATCH_ARRAYS) {
+    return fail(ABUT_ERROR_ARGUMENT, "a call has %zu arrays; %d are the most", c->array_count,
+                BATCH_ARRAYS);
+  }
   TRY(arrays_check(c));
   pthread_mutex_init(&c->lock, NULL);
   abut_status status = arrays_part(c, copies);

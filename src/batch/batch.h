@@ -139,7 +139,7 @@ static inline size_t batch_row(const batch_call *c, size_t element)
   return c->rows ? c->rows[element] : element;
 }
 
-/* Adds an array to a call. */
+/* Adds an array to a call; batch_run refuses more than BATCH_ARRAYS. */
 void batch_add(batch_call *c, batch_array a);
 
 /* Does the whole call, or fails. Arrays in OpenCL memory that are none of the context's, or too

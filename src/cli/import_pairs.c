@@ -25,9 +25,10 @@ static bool is_excluded(const mjModel *m, int body1, int body2)
   return false;
 }
 
-static bool is_explicit(const mjModel *m, int geom1, int geom2)
+/* Among the first `count` pairs that the model states. */
+static bool is_explicit(const mjModel *m, int count, int geom1, int geom2)
 {
-  for (int p = 0; p < m->npair; ++p) {
+  for (int p = 0; p < count; ++p) {
     const int a = m->pair_geom1[p], b = m->pair_geom2[p];
     if ((a == geom1 && b == geom2) || (a == geom2 && b == geom1)) {
       return true;
@@ -166,6 +167,10 @@ static void write_explicit(import *im, int pair)
     left_out(im, "pair", mjOBJ_PAIR, pair, "its geoms do not move against each other");
     return;
   }
+  if (is_explicit(m, pair, g1, g2)) {
+    left_out(im, "pair", mjOBJ_PAIR, pair, "its geoms are those of an earlier pair");
+    return;
+  }
   if (c.condim > 1 && (friction[0] < friction[1] || friction[0] > friction[1])) {
     left_out(im, "pair", mjOBJ_PAIR, pair, "friction is %g in all directions, not %g in one",
              friction[0], friction[1]);
@@ -209,7 +214,7 @@ static void write_dynamic_pairs(import *im)
     for (int b = a + 1; b < m->ngeom; ++b) {
       if (shapes_collide(im, a, b) && bits_collide(m, a, b) &&
           bodies_collide(im, m->geom_bodyid[a], m->geom_bodyid[b]) &&
-          !(takes_explicit_pairs(m) && is_explicit(m, a, b))) {
+          !(takes_explicit_pairs(m) && is_explicit(m, m->npair, a, b))) {
         write_dynamic(im, a, b);
       }
     }

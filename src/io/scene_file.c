@@ -1,6 +1,7 @@
 #include "io/scene_file.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "io/scene_parts.h"
 #include "io/smoothing_file.h"
 #include "io/whole_file.h"
@@ -201,6 +202,64 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   return read_smoothing_of(r, element, p);
 }
 
+/* A pair's bodies, the smaller link first, and its place. */
+typedef struct sides {
+  int link[2], body[2];
+  size_t place;
+} sides;
+
+static sides sides_of(const scene_pair *p, size_t place)
+{
+  const int first = p->link[0] > p->link[1]; /* they are never of one link */
+  return (sides){{p->link[first], p->link[!first]}, {p->body[first], p->body[!first]}, place};
+}
+
+static int compare_bodies(const sides *a, const sides *b)
+{
+  const int one[] = {a->link[0], a->link[1], a->body[0], a->body[1]};
+  const int other[] = {b->link[0], b->link[1], b->body[0], b->body[1]};
+  int i = 0;
+  while (i < 3 && one[i] == other[i]) {
+    ++i;
+  }
+  return (one[i] > other[i]) - (one[i] < other[i]);
+}
+
+static int compare_sides(const void *a_, const void *b_)
+{
+  const sides *a = a_, *b = b_;
+  const int bodies = compare_bodies(a, b);
+  return bodies ? bodies : (a->place > b->place) - (a->place < b->place);
+}
+
+/* Two bodies twice would push each other twice as hard. */
+static abut_status check_twice(reader *r, const json_at *list)
+{
+  const size_t count = r->s->pair_count;
+  size_t twice = count, first = 0, some = 0;
+  void *memory = NULL;
+  TRY(allocate(&memory, count, sizeof(sides)));
+  sides *all = memory;
+  for (size_t i = 0; i < count; ++i) {
+    if (r->s->pairs[i].link[0] != WORLD) {
+      all[some++] = sides_of(&r->s->pairs[i], i);
+    }
+  }
+  qsort(all, some, sizeof *all, compare_sides);
+  for (size_t i = 1; i < some; ++i) {
+    if (!compare_bodies(&all[i - 1], &all[i]) && all[i].place < twice) {
+      twice = all[i].place;
+      first = all[i - 1].place;
+    }
+  }
+  free(all);
+  if (twice == count) {
+    return ABUT_SUCCESS;
+  }
+  const json_at element = json_element(list, twice);
+  return json_fail(r->file, &element, "the bodies are those of pairs[%zu]", first);
+}
+
 static abut_status read_pairs(reader *r, const json_at *root)
 {
   json_at list;
@@ -212,7 +271,7 @@ static abut_status read_pairs(reader *r, const json_at *root)
     const json_at element = json_element(&list, i);
     TRY(read_pair(r, &element, &r->s->pairs[i]));
   }
-  return ABUT_SUCCESS;
+  return check_twice(r, &list);
 }
 
 /* ---- settings ---- */
@@ -356,4 +415,16 @@ abut_status scene_fail(const scene_def *s, scene_place place, const char *format
   }
   const json_file f = {s->file, s->text, s->text_bytes, NULL};
   return json_fail(&f, at, "%s", cause);
+}
+
+abut_status scene_blame(const scene_def *s, scene_place place, const char *what,
+                        abut_status status)
+{
+  char cause[ERROR_TEXT_BYTES];
+  if (status == ABUT_ERROR_READ || status == ABUT_ERROR_FORMAT || status == ABUT_ERROR_BODY ||
+      status == ABUT_ERROR_ARGUMENT || status == ABUT_ERROR_TOO_LARGE) {
+    keep_error_text(cause);
+    scene_fail(s, place, "%s%s", what, cause);
+  }
+  return status;
 }

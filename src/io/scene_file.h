@@ -24,4 +24,9 @@ typedef struct scene_place {
 __attribute__((format(printf, 3, 4))) abut_status scene_fail(const scene_def *s, scene_place place,
                                                             const char *format, ...);
 
+/* The status of a call about that place, which is given back: where what the scene says there is to
+ * blame, the last error's text is told with the place from then on, behind `what` ("its file, "). */
+abut_status scene_blame(const scene_def *s, scene_place place, const char *what,
+                        abut_status status);
+
 #endif

@@ -23,8 +23,6 @@ typedef struct turn {
   scene_place place;
 } turn;
 
-/* A file that a scene names and nobody can read is the scene's fault; what is wrong inside is told
- * with that file's own name. */
 static abut_status read_mesh(const scene_def *s, const turn *t, mesh *out)
 {
   char *path = NULL;
@@ -33,12 +31,7 @@ static abut_status read_mesh(const scene_def *s, const turn *t, mesh *out)
     status = mesh_read(path, out);
   }
   abut_free(path);
-  if (status == ABUT_ERROR_READ) {
-    char cause[1024];
-    snprintf(cause, sizeof cause, "%s", abut_last_error());
-    scene_fail(s, t->place, "its file, %s", cause);
-  }
-  return status;
+  return scene_blame(s, t->place, "its file, ", status);
 }
 
 static abut_status load_file(const scene_def *s, const turn *t, scene_bodies *b)

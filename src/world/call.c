@@ -302,6 +302,29 @@ static void add_arrays(steps_call *c)
   add_counts(c, "iterations", OUT_ITERATIONS, 1, w->iterations);
 }
 
+/* Of a world's row that has `each` numbers for each of `count` steps. */
+static abut_status check_row(const char *name, size_t count, size_t each)
+{
+  return !each || count <= INT_MAX / each
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT,
+                  "%s: %zu times %zu numbers of a world are more than kernels count", name, count,
+                  each);
+}
+
+/* Steps, and what a world has of each, in one array. */
+static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
+{
+  if (!w->steps || w->steps > INT_MAX) {
+    return fail(ABUT_ERROR_ARGUMENT, "worlds need at least one step, and a call does at most %d",
+                INT_MAX);
+  }
+  const size_t kept = w->record ? w->steps / w->record : 0;
+  TRY(check_row("u", w->controls ? w->steps : 1, s->def.actuator_count));
+  TRY(check_row("q_record", kept, (size_t)s->constants.nq));
+  return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */
+}
+
 static abut_status check(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w || w->cookie != COOKIE) {
@@ -314,9 +337,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
                                      "caller's queue");
   }
-  if (!w->steps) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds need at least one step");
-  }
+  TRY(check_steps(s, w));
   if (w->count && (!w->q || !w->v)) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
                 w->count);

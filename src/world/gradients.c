@@ -12,7 +12,7 @@ size_t segment_of(const steps_call *c)
   size_t segment = asked;
   if (!asked) {
     segment = 1;
-    while (segment * segment < steps) {
+    while (segment * segment < steps) { /* which are within int */
       ++segment;
     }
   }

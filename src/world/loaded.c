@@ -160,11 +160,13 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
       const scene_body *b = &s->def.links[l].bodies[i];
       if (from->first[at] != at) {
         s->bodies[at] = s->bodies[from->first[at]];
-      } else if (b->shape == SHAPE_FILE) {
-        TRY(abut_load_body(c, b->file, &s->bodies[at]));
-      } else {
-        TRY(abut_create_body(c, from->def[at], &s->bodies[at]));
+        continue;
       }
+      const scene_place place = {"links", l, "bodies", true, i};
+      const bool file = b->shape == SHAPE_FILE;
+      TRY(scene_blame(&s->def, place, file ? "its file, " : "",
+                      file ? abut_load_body(c, b->file, &s->bodies[at])
+                           : abut_create_body(c, from->def[at], &s->bodies[at])));
     }
   }
   return ABUT_SUCCESS;
@@ -209,6 +211,19 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   return ABUT_SUCCESS;
 }
 
+/* Whatever device will step the scene's worlds. */
+static abut_status check_slots(const loaded_scene *s)
+{
+  size_t slots;
+  const size_t good = model_countable(s->groups, s->def.pair_count, MODEL_LANES_MOST, &slots);
+  return good == s->def.pair_count
+           ? ABUT_SUCCESS
+           : scene_fail(&s->def, (scene_place){.list = "pairs", .index = good},
+                        "with it a world has %zu slots of contacts, more than the %zu that kernels "
+                        "count",
+                        slots, MODEL_SLOTS_MOST);
+}
+
 /* Everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
@@ -226,8 +241,10 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->groups = memory;
   TRY_DONE(make_bodies(s, c, &bodies));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    TRY_DONE(make_pair(s, i));
+    const scene_place place = {.list = "pairs", .index = i};
+    TRY_DONE(scene_blame(&s->def, place, "", make_pair(s, i)));
   }
+  status = check_slots(s);
 done:
   scene_bodies_free(&bodies);
   return status;

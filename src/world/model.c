@@ -1,12 +1,15 @@
 #include "world/model.h"
 
 #include "base/error.h"
+#include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
 #define WEAK_WEIGHT 1e-3
 
+/* Of counts that MODEL_SLOTS_MOST bounds. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
   return (count + lanes - 1) / lanes * lanes;
@@ -232,21 +235,29 @@ static void put_parameters(const scene_def *s, model *m)
 
 /* ---- sizes ---- */
 
-/* Takes `count` places behind those that are taken. */
-static int place_behind(int *taken, size_t count)
+static abut_status refuse_count(size_t count, const char *what)
 {
-  const int at = *taken;
-  *taken += (int)count;
-  return at;
+  return count <= INT_MAX ? ABUT_SUCCESS
+                          : fail(ABUT_ERROR_ARGUMENT, "%zu %s of a world are more than kernels count",
+                                 count, what);
 }
 
-static void lay_out_tables(world_sizes *n, int movers, int *ints, int *reals)
+/* Takes `count` places behind those that are taken. Where they are more than INT_MAX in the end,
+ * nobody uses what it has given. */
+static int place_behind(size_t *taken, size_t count)
+{
+  const size_t at = *taken;
+  *taken += count;
+  return at <= INT_MAX ? (int)at : 0;
+}
+
+static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *reals)
 {
   n->at_links = place_behind(ints, LINK_INTS * (size_t)n->links);
   n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->nu);
   n->at_rows = place_behind(ints, ROW_INTS * (size_t)n->rows);
   n->at_groups = place_behind(ints, GROUP_INTS * (size_t)n->groups);
-  n->at_group_dofs = place_behind(ints, MOVER_INTS * (size_t)movers);
+  n->at_group_dofs = place_behind(ints, MOVER_INTS * movers);
   place_behind(reals, WORLD_REALS);
   n->at_link_reals = place_behind(reals, LINK_REALS * (size_t)n->links);
   n->at_dof_reals = place_behind(reals, DOF_REALS * (size_t)n->nv);
@@ -255,10 +266,10 @@ static void lay_out_tables(world_sizes *n, int movers, int *ints, int *reals)
   n->at_group_reals = place_behind(reals, GROUP_REALS * (size_t)n->groups);
 }
 
-static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
+static size_t lay_out_numbers(world_sizes *n, bool mobility)
 {
   const size_t links = (size_t)n->links, nv = (size_t)n->nv;
-  int at = 0, work = 0;
+  size_t at = 0;
   n->at_rotation = place_behind(&at, 9 * links);
   n->at_quaternion = place_behind(&at, 4 * links);
   n->at_origin = place_behind(&at, 3 * links);
@@ -277,8 +288,13 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
   n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);
-  n->numbers = at;
-  at = 0;
+  return at;
+}
+
+static size_t lay_out_back(world_sizes *n)
+{
+  const size_t links = (size_t)n->links, nv = (size_t)n->nv;
+  size_t at = 0;
   n->at_back_links = place_behind(&at, LINK_BACK * links);
   n->at_back_y = place_behind(&at, nv);
   n->at_back_z = place_behind(&at, nv);
@@ -288,13 +304,19 @@ static void lay_out_worlds(world_sizes *n, int movers, bool mobility)
   n->at_back_v = place_behind(&at, nv);
   n->at_back_u = place_behind(&at, (size_t)n->nu);
   n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->pairs));
-  n->back_numbers = at;
-  n->at_columns_of = place_behind(&work, 6 * (size_t)movers);
-  n->at_mass_of = place_behind(&work, nv * nv);
-  n->at_hessian = place_behind(&work, nv * nv);
-  n->at_vectors = place_behind(&work, VECTORS * nv);
-  n->at_row_terms = place_behind(&work, ROW_TERMS * (size_t)n->rows);
-  n->work = work;
+  return at;
+}
+
+static size_t lay_out_work(world_sizes *n, size_t movers)
+{
+  const size_t nv = (size_t)n->nv;
+  size_t at = 0;
+  n->at_columns_of = place_behind(&at, 6 * movers);
+  n->at_mass_of = place_behind(&at, nv * nv);
+  n->at_hessian = place_behind(&at, nv * nv);
+  n->at_vectors = place_behind(&at, VECTORS * nv);
+  n->at_row_terms = place_behind(&at, ROW_TERMS * (size_t)n->rows);
+  return at;
 }
 
 static bool needs_mobility(const scene_def *s, const scene_constants *c,
@@ -307,48 +329,84 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return any;
 }
 
-static world_sizes sizes_of(const scene_def *s, const scene_constants *c,
-                            const contact_group *groups, size_t group_count, size_t lanes,
-                            int *movers)
+size_t model_countable(const contact_group *groups, size_t count, size_t lanes, size_t *slots)
 {
-  world_sizes n = {.links = (int)s->link_count,
-                   .nq = c->nq,
-                   .nv = c->nv,
-                   .nu = (int)s->actuator_count,
-                   .pairs = (int)s->pair_count,
-                   .groups = (int)group_count,
-                   .rows = count_rows(s),
-                   .iterations = s->iterations,
-                   .line_iterations = s->line_iterations,
-                   .capacity = (int)s->capacity,
-                   .pyramidal = s->pyramidal,
-                   .exact = s->exact_diagonal};
-  size_t contacts = 0;
-  *movers = 0;
-  for (size_t i = 0; i < group_count; ++i) {
-    *movers += count_movers(s, &groups[i]);
-    contacts += whole_blocks(groups[i].contacts, lanes);
+  *slots = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t left = MODEL_SLOTS_MOST - *slots;
+    if (groups[i].contacts > left || whole_blocks(groups[i].contacts, lanes) > left) {
+      *slots = groups[i].contacts > SIZE_MAX - *slots ? SIZE_MAX : *slots + groups[i].contacts;
+      return i;
+    }
+    *slots += whole_blocks(groups[i].contacts, lanes);
   }
+  return count;
+}
+
+static abut_status sizes_of(const scene_def *s, const scene_constants *c,
+                            const contact_group *groups, size_t group_count, size_t lanes,
+                            world_sizes *out)
+{
+  size_t slots;
+  TRY(refuse_count(group_count, "groups of contacts"));
+  if (model_countable(groups, group_count, lanes, &slots) < group_count) {
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
+                MODEL_SLOTS_MOST);
+  }
+  *out = (world_sizes){.links = (int)s->link_count,
+                       .nq = c->nq,
+                       .nv = c->nv,
+                       .nu = (int)s->actuator_count,
+                       .pairs = (int)s->pair_count,
+                       .groups = (int)group_count,
+                       .rows = count_rows(s),
+                       .iterations = s->iterations,
+                       .line_iterations = s->line_iterations,
+                       .capacity = (int)s->capacity,
+                       .pyramidal = s->pyramidal,
+                       .exact = s->exact_diagonal,
+                       .contact_planes = (int)(CONTACT_PLANES * slots)};
   for (size_t i = 0; i < s->link_count; ++i) {
-    n.damped |= s->links[i].joint.damping > 0.0;
+    out->damped |= s->links[i].joint.damping > 0.0;
   }
-  n.contact_planes = (int)(CONTACT_PLANES * contacts);
-  return n;
+  return ABUT_SUCCESS;
+}
+
+/* Sizes, and how long tables are. */
+static abut_status lay_out(const scene_def *s, const scene_constants *c,
+                           const contact_group *groups, size_t group_count, size_t lanes,
+                           model *out)
+{
+  world_sizes *n = &out->sizes;
+  size_t movers = 0;
+  TRY(sizes_of(s, c, groups, group_count, lanes, n));
+  for (size_t i = 0; i < group_count; ++i) {
+    movers += (size_t)count_movers(s, &groups[i]);
+  }
+  lay_out_tables(n, movers, &out->int_count, &out->real_count);
+  const size_t numbers = lay_out_numbers(n, needs_mobility(s, c, groups, group_count));
+  const size_t back = lay_out_back(n), work = lay_out_work(n, movers);
+  TRY(refuse_count(out->int_count, "integers in tables"));
+  TRY(refuse_count(out->real_count, "numbers in tables"));
+  TRY(refuse_count(numbers, "numbers"));
+  TRY(refuse_count(back, "numbers backwards"));
+  TRY(refuse_count(work, "numbers of the solver"));
+  n->numbers = (int)numbers;
+  n->back_numbers = (int)back;
+  n->work = (int)work;
+  out->parameter_count = (size_t)PARAMETERS(n->links, n->pairs);
+  return ABUT_SUCCESS;
 }
 
 abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        size_t group_count, size_t lanes, double tolerance, model *out)
 {
-  int movers, ints = 0, reals = 0;
   void *memory[3];
-  *out = (model){.sizes = sizes_of(s, c, groups, group_count, lanes, &movers)};
-  world_sizes *n = &out->sizes;
-  lay_out_tables(n, movers, &ints, &reals);
-  lay_out_worlds(n, movers, needs_mobility(s, c, groups, group_count));
-  out->int_count = (size_t)ints;
-  out->real_count = (size_t)reals;
-  out->parameter_count = (size_t)PARAMETERS(n->links, n->pairs);
   abut_status status = ABUT_SUCCESS;
+  *out = (model){.ints = NULL};
+  world_sizes *n = &out->sizes;
+  TRY_DONE(lay_out(s, c, groups, group_count, lanes, out));
   /* One more each: what is uploaded is never empty. */
   TRY_DONE(arena_allocate(&out->memory, &memory[0], out->int_count + 1, sizeof(int)));
   TRY_DONE(arena_allocate(&out->memory, &memory[1], out->real_count, sizeof(double)));

@@ -5,6 +5,12 @@
 #include "geometry/world.h"
 #include "world/constants.h"
 #include "world/scene_def.h"
+#include <limits.h>
+
+#define MODEL_LANES_MOST 16 /* of any device */
+
+/* Slots of a world's contacts: kernels count the numbers of all of them in int. */
+#define MODEL_SLOTS_MOST ((size_t)INT_MAX / CONTACT_PLANES)
 
 /* Contacts between two links: link -1 is the world. */
 typedef struct contact_group {
@@ -22,7 +28,12 @@ typedef struct model {
   arena memory;
 } model;
 
-/* Tables for devices of so many lanes; tolerance: of the solver. *out is empty on failure. */
+/* How many groups, from the first on, have no more contacts than kernels count, each rounded up to
+ * whole lanes. *slots: their slots, and where a group is too many, with those of that group. */
+size_t model_countable(const contact_group *groups, size_t count, size_t lanes, size_t *slots);
+
+/* Tables for devices of so many lanes; tolerance: of the solver. Refuses what kernels cannot count.
+ * *out is empty on failure. */
 abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        size_t group_count, size_t lanes, double tolerance, model *out);
 void model_free(model *m);

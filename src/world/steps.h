@@ -106,8 +106,11 @@ typedef enum world_buffer {
   OUT_P_MASS,
   OUT_P_FRICTION,
   OUT_P_STIFFNESS,
-  OUT_P_GRAVITY
+  OUT_P_GRAVITY,
+  WORLD_BUFFERS
 } world_buffer;
+
+_Static_assert(WORLD_BUFFERS <= BANK_BUFFERS, "a bank has no room for all of the worlds' buffers");
 
 /* Worlds of a scene, with the groups of their contacts. */
 typedef struct steps_kind {

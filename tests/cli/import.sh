@@ -68,6 +68,17 @@ says stderr 'abut: warning: actuator 5: left out with its control: it is off in 
 has off.scene.json '"gravity": \[0, 0, 0\]'
 if grep -qE 'limits|frictionloss|condim|kp' off.scene.json; then fail 'something is not off'; else pass; fi
 
+# MuJoCo counts two geoms that are a pair twice twice; a scene has them once.
+cat > twice.xml << 'END'
+<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball"/><pair name="again" geom1="ball" geom2="floor"/></contact>
+</mujoco>
+END
+run 0 import twice.xml -o twice.scene.json
+has stdout ': 2 links, 2 bodies, 0 actuators, 1 pairs,'
+says stderr 'abut: warning: pair `again`: its geoms are those of an earlier pair'
+
 # A solver of one iteration is MJX's way, not one to take over.
 sed 's|<option |<option iterations="1" |' "$models/arm.xml" > once.xml
 run 0 import -q once.xml -o once.scene.json

@@ -207,7 +207,7 @@ static void meshes(void)
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, "t:2: links[0].bodies[1]: no density fills it",
                  "encloses nothing");
   write_text("open.obj", "v 0 0 x\n");
-  snprintf(cause, sizeof cause, "%s:1: ", path);
+  snprintf(cause, sizeof cause, "t:2: links[0].bodies[1]: its file, %s:1: ", path);
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, cause, "'x'");
   snprintf(text, sizeof text, "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
                               "{\"file\": \"%s\"}]}]}", in_folder("none.obj"));
