@@ -9,6 +9,8 @@
 #define CALL_SECONDS 0.3
 #define CALL_BYTES ((size_t)64 << 20)
 
+#define STATUSES 6 /* bits of a world's status */
+
 /* How many states of a call are kept beside, and how many steps it makes. */
 typedef struct call_size {
   size_t steps, record, kept;
@@ -35,9 +37,14 @@ static exit_code take_memory(simulation *s)
   }
   s->status = calloc(w->count ? w->count : 1, sizeof *s->status);
   s->call_status = calloc(w->count ? w->count : 1, sizeof *s->call_status);
+  s->status_step = calloc(w->count ? w->count : 1, STATUSES * sizeof *s->status_step);
+  s->call_step = calloc(w->count ? w->count : 1, STATUSES * sizeof *s->call_step);
   s->time = calloc(s->rows, sizeof *s->time);
-  if (!s->status || !s->call_status || !s->time) {
+  if (!s->status || !s->call_status || !s->status_step || !s->call_step || !s->time) {
     return report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+  }
+  for (size_t i = 0; i < STATUSES * w->count; ++i) {
+    s->status_step[i] = ABUT_WORLD_NEVER;
   }
   memcpy(s->at[0].q, w->q, w->count * row_of(s, nq));
   memcpy(s->at[0].v, w->v, w->count * row_of(s, nv));
@@ -183,16 +190,28 @@ static abut_worlds describe(const simulation *s, const call_size *c, const call_
   a.v_record = c->kept ? m->v : NULL;
   a.energy_record = c->kept ? m->energy : NULL;
   a.status = s->call_status;
+  a.status_step = s->call_step;
   return a;
 }
 
-/* Adds what a call found. Whether a world has stopped that had not before. */
-static bool take_status(simulation *s)
+static void take_steps(simulation *s, size_t world, size_t done)
+{
+  for (size_t k = STATUSES * world; k < STATUSES * (world + 1); ++k) {
+    if (s->status_step[k] == ABUT_WORLD_NEVER && s->call_step[k] != ABUT_WORLD_NEVER) {
+      const size_t step = done + s->call_step[k];
+      s->status_step[k] = step < ABUT_WORLD_NEVER ? (uint32_t)step : ABUT_WORLD_NEVER - 1;
+    }
+  }
+}
+
+/* Adds what a call after `done` steps found. Whether a world has stopped that had not before. */
+static bool take_status(simulation *s, size_t done)
 {
   bool stops = false;
   for (size_t i = 0; i < s->worlds.count; ++i) {
     if (!(s->status[i] & WORLD_STOPS)) {
       s->status[i] |= s->call_status[i];
+      take_steps(s, i, done);
       stops = stops || (s->status[i] & WORLD_STOPS);
     }
   }
@@ -228,7 +247,7 @@ static exit_code step_once(simulation *s, const call_size *c, size_t done)
   abut_worlds a = describe(s, c, &m);
   CLI_TRY_DONE(report_status(abut_step_worlds(s->worlds.links, &a)));
   take_call(s, c, &m, done);
-  if (take_status(s)) {
+  if (take_status(s, done)) {
     CLI_TRY_DONE(measure(s, s->held_energy));
   }
 done:
@@ -277,6 +296,7 @@ static exit_code write(const simulation *s)
   outputs_add(&l, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
   outputs_add(&l, "energy", real, s->energy, 3, s->rows, w->count, 2);
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
+  outputs_add(&l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, STATUSES, 0);
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
   }
@@ -337,6 +357,8 @@ exit_code cmd_simulate(const options *o)
   free(s.v);
   free(s.status);
   free(s.call_status);
+  free(s.status_step);
+  free(s.call_step);
   free(s.time);
   free(s.energy);
   free(s.held_energy);
