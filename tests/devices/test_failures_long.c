@@ -78,8 +78,8 @@ static void hang(setting s, kind of)
   check(shim_end_hang(CL_COMPLETE), "%s: nothing hung", names[of]);
 }
 
-/* As many steps as take several times as long as the device may, which has more to do with them than
- * the host with sending them off. */
+/* As many steps as take several times as long as the device may, which has more to do with them
+ * than the host with sending them off. */
 static void take_long(setting s, kind of)
 {
   world w;
