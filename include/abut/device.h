@@ -150,7 +150,8 @@ typedef struct abut_context_def {
   uint32_t chunk;               /* most poses or queries in one chunk; 0 for no bound but memory */
   abut_fallback fallback;       /* no effect with a queue of the caller's: ABUT_FALLBACK_NONE */
   double timeout;               /* a device that takes longer for one chunk, or for a part of
-                                   the blocks of a Jacobian, has failed [s]; 0 takes 300 s */
+                                   the blocks of a Jacobian or of the steps of worlds, has failed
+                                   [s]; 0 takes 300 s */
   const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
   uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
                                    power of two up to 1024; 0 takes the measured table's */

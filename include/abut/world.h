@@ -130,8 +130,8 @@ typedef struct abut_worlds {
   abut_memory memory;        /* of all arrays but status and iterations. In a state, pointers to
                                 abut_state_array, and no array is both read and written: a step goes
                                 from one pair of arrays to another, the next one back */
-  size_t steps;              /* at least 1, as by default. They and the numbers that a world has of
-                                all of them in an array are at most INT_MAX */
+  size_t steps;              /* at least 1, as by default. They, and the numbers of a world in an
+                                array of all of them, are at most INT_MAX */
   const void *q, *v;         /* (count, nq), (count, nv): free joints as position, quaternion
                                 (w, x, y, z), velocity in world axes, angular velocity in link axes */
   const void *w;             /* (count, nv) the last acceleration, from which the solver starts;

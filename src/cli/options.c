@@ -131,7 +131,7 @@ static const struct {
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
   [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS,
-                      "a device that takes longer for one chunk has failed [s] (300)"},
+                      "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
   [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD,
                         "error, as a share of the diagonal, beyond which cells are made finer\n"
                         "                             (0.0015)"},

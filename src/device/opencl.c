@@ -244,8 +244,8 @@ void opencl_abandon(opencl *o)
   }
   for (size_t i = 0; i < OPENCL_SLOTS; ++i) {
     waiter_leave(o->waiters[i]);
+    waiter_leave(o->paces[i]);
   }
-  waiter_leave(o->pace);
   free(o->kernel_directory);
   free(o);
 }
@@ -325,12 +325,12 @@ abut_status opencl_pace(opencl *o, double seconds)
     TRY(opencl_submit(o));
     return opencl_wait(o, seconds, &ended);
   }
-  waiter *before = o->pace;
-  o->pace = NULL;
+  waiter *before = o->paces[o->slot];
+  o->paces[o->slot] = NULL;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
                  "clEnqueueMarkerWithWaitList"));
-  status = waiter_create(event, &o->pace);
+  status = waiter_create(event, &o->paces[o->slot]);
   clReleaseEvent(event);
   TRY_DONE(status);
   TRY_DONE(check(clFlush(o->queues[o->slot]), "clFlush"));
@@ -387,6 +387,8 @@ abut_status opencl_drain(opencl *o, double seconds)
       ended = waiter_finish(o->queues[i], seconds) ? ended : not_ended(seconds);
       o->running[i] = ended == ABUT_ERROR_TIMEOUT;
     }
+    waiter_leave(o->paces[i]); /* of what has failed, which is done again */
+    o->paces[i] = NULL;
     status = status == ABUT_SUCCESS || ended == ABUT_ERROR_TIMEOUT ? ended : status;
   }
   o->slot = selected;

@@ -11,7 +11,7 @@ struct opencl {
   cl_context context;
   cl_command_queue queues[OPENCL_SLOTS];
   waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
-  waiter *pace;                  /* for what opencl_pace has sent off last; NULL: nothing */
+  waiter *paces[OPENCL_SLOTS];   /* for what opencl_pace has sent off last; NULL: nothing */
   bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
   bool reached;                  /* a copy has passed since the last launch */
   cl_mem probe;                  /* where that copy goes */

@@ -72,6 +72,7 @@ abut_status keep_stages(const stepping *s)
 
 static abut_status put_bars(const stepping *s, size_t group, int segment, const contact_source *c)
 {
+  TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, s->count, 1, MODEL(s), ARG_INT(group),
                 ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
                 OF(s, WORLD_MARKS), ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n),
@@ -207,6 +208,7 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
   TRY(factor(s));
   TRY(make_basis(s));
   for (int dof = 0; dof < nv; ++dof) {
+    TRY(keep_pace(s));
     TRY(LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
                REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
                OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),

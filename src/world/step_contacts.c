@@ -15,6 +15,7 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
   const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
+  TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign),
                 ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n), ARG_BUFFER(c->activity),

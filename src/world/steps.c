@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 
+#define PACE_LAUNCHES 256 /* a few steps: that far the host is ahead of a device before it waits */
+
 stepping stepping_of(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
@@ -43,6 +45,17 @@ size_t world_blocks(const stepping *s)
 {
   const uint32_t lanes = device_lanes(s->device);
   return padded(s->count, lanes) / lanes;
+}
+
+abut_status keep_pace(const stepping *s)
+{
+  steps_on *at = s->on->user;
+  const uint64_t launched = device_counters(s->device)->launches;
+  if (launched - at->paced < PACE_LAUNCHES) {
+    return ABUT_SUCCESS;
+  }
+  at->paced = launched;
+  return device_pace(s->device);
 }
 
 abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
@@ -120,6 +133,7 @@ abut_status step_controls(const stepping *s, size_t step)
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
 {
   const world_sizes *n = sizes_of(s);
+  TRY(keep_pace(s));
   TRY(LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
              OF(s, v), OF(s, WORLD_U), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
              OF(s, WORLD_SINGULARS)));
@@ -246,6 +260,7 @@ abut_status steps_start(const stepping *s)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const int given = given_parameters(s->call->worlds);
+  ((steps_on *)s->on->user)->paced = device_counters(s->device)->launches;
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));

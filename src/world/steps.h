@@ -136,6 +136,7 @@ typedef struct steps_on {
   const resident_model **models; /* by kind */
   resident_model own;            /* of given contacts */
   buffer *places;
+  uint64_t paced; /* launches of the device when keep_pace waited last */
 } steps_on;
 
 /* One step of a chunk. */
@@ -172,6 +173,11 @@ const world_sizes *sizes_of(const stepping *s);
 
 /* Of LANES worlds, the last one maybe not full. */
 size_t world_blocks(const stepping *s);
+
+/* Called wherever launches come again and again: after so many of them it sends them off and waits
+ * for those before, so that what is under way, and what the device's time-out is for, does not grow
+ * with a call's steps, pairs and degrees of freedom. */
+abut_status keep_pace(const stepping *s);
 
 /* ---- contacts ---- */
 

@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include <CL/cl.h>
+#include <abut/world.h>
 
 #define POSES 48
 #define CHUNK 16 /* poses */
@@ -89,6 +90,9 @@ typedef struct task {
 extern const task tasks[];
 enum { TASKS = 17 };
 const task *task_named(const char *name);
+
+/* A scene of two boxes on a floor, in touch. */
+abut_status load_boxes(const world *w, abut_scene *out);
 
 /* The tasks "worlds" and "worlds-vjp". */
 abut_status run_worlds(const world *w, answer *out);

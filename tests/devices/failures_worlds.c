@@ -132,6 +132,11 @@ static abut_status go_back(abut_scene scene, answer *out)
   return done;
 }
 
+abut_status load_boxes(const world *w, abut_scene *out)
+{
+  return abut_load_scene(w->context, ABUT_TEST_SCENES "/two-boxes.scene.json", out);
+}
+
 /* Nothing of a scene is left in its context, whether it was made or not. */
 static abut_status run_scene(const world *w, answer *out,
                              abut_status (*run)(abut_scene scene, answer *out))
@@ -139,8 +144,7 @@ static abut_status run_scene(const world *w, answer *out,
   const owned *newest = context_get(w->context)->newest;
   abut_scene scene;
   start_answer(out);
-  abut_status status = abut_load_scene(w->context, ABUT_TEST_SCENES "/two-boxes.scene.json",
-                                       &scene);
+  abut_status status = load_boxes(w, &scene);
   if (status == ABUT_SUCCESS) {
     status = run(scene, out);
     CHECK_OK(abut_destroy_scene(scene));
