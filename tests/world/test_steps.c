@@ -408,7 +408,7 @@ static void check_refusals(const trial *t, const char *root)
   abut_scene scene, gone;
   abut_scene_info info;
   abut_worlds w = abut_default_worlds(), zero;
-  double q[8] = {0.0}, friction[4] = {0.0}, gravity[3] = {0.0};
+  double q[64] = {0.0}, friction[4] = {0.0}, gravity[3] = {0.0};
   const double stated[4] = {0.8, 0.4, 0.6, 0.8}; /* the last by itself */
   memset(&zero, 0, sizeof zero);
   snprintf(path, sizeof path, "%s/cone-given-contacts/scene.json", root);
