@@ -28,8 +28,8 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *tangents, void *const *made);
 """
 
-ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "pose", "render",
-         "state", "tuning", "world"]
+ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "lcp", "pose",
+         "render", "state", "tuning", "world"]
 
 
 def declarations(headers):

@@ -16,6 +16,7 @@
 #include <abut/device.h>
 #include <abut/field.h>
 #include <abut/files.h>
+#include <abut/lcp.h>
 #include <abut/manifold.h>
 #include <abut/pose.h>
 #include <abut/render.h>

@@ -11,6 +11,7 @@ a device, abut.pose for poses as numbers. The page is docs/python.md.
 from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
+from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
                            devices, fit_smoothing, load, load_smoothing)
@@ -22,7 +23,7 @@ __version__: str = _ffi.string(_lib.abut_version()).decode()
 NO_FEATURE = 0xffffffff
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Contacts", "Context", "Device", "DeviceReport", "Error",
-           "GivenContacts", "Gradients", "Layout", "Pair", "Reduction", "Scene", "Step", "Tangents",
-           "Transition", "WorldStatus", "active", "contacts", "default_context", "devices",
-           "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose", "reduce",
-           "vjp", "vjp_tangent"]
+           "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair", "Reduction", "Scene",
+           "Step", "Tangents", "Transition", "WorldStatus", "active", "contacts", "default_context",
+           "devices", "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose",
+           "reduce", "solve_lcp", "vjp", "vjp_tangent"]

@@ -36,7 +36,8 @@ typedef struct member {
  * where no device was chosen, those behind the first one in the order of preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
-#define QUERY_KINDS 6 /* of queries that need no body, each of which takes its own time */
+#define QUERY_KINDS 7 /* of queries that need no body, each of which takes its own time */
+#define QUERY_LCP 6   /* boxed problems */
 
 typedef struct context {
   member members[MEMBERS];

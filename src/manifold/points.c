@@ -11,7 +11,7 @@ enum { PLAIN, ALONG, BACK, WAYS };
 #define EDGES 0
 #define FACES WAYS
 
-_Static_assert(2 * WAYS <= QUERY_KINDS, "a context keeps rates of all of them");
+_Static_assert(2 * WAYS <= QUERY_LCP, "a context keeps rates of all of them");
 
 static size_t blocks_of(const batch_on *on, size_t count)
 {

@@ -8,6 +8,7 @@ static const module_questions *const questions[MODULE_COUNT] = {
   [MODULE_FIELD] = &field_questions,
   [MODULE_RENDER] = &render_questions,
   [MODULE_WORLD] = &world_questions,
+  [MODULE_LCP] = &lcp_questions,
 };
 
 /* A device that fails on the way says so by its own words. */

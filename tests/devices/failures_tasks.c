@@ -245,6 +245,32 @@ static abut_status run_witness(const world *w, answer *out)
                             room(out, QUERIES, sizeof(double), 1e-9));
 }
 
+/* A contact on a free point each: some stick, some slide, some let go. */
+static abut_status run_lcp(const world *w, answer *out)
+{
+  static double A[9 * QUERIES], b[3 * QUERIES], mu[3 * QUERIES];
+  static const int32_t parent[3] = {ABUT_LCP_NORMAL, 0, 0};
+  abut_lcp p = abut_default_lcp();
+  start_answer(out);
+  for (size_t i = 0; i < 3 * QUERIES; ++i) {
+    A[3 * i + i % 3] = 1.0 + (double)(i % 5);
+    b[i] = sin(2.0 + (double)(i * i));
+    mu[i] = 0.5;
+  }
+  p.count = QUERIES;
+  p.rows = 3;
+  p.A = A;
+  p.b = b;
+  p.mu = mu;
+  p.parent = parent;
+  p.f = room(out, 3 * QUERIES, sizeof(double), 1e-12);
+  p.w = room(out, 3 * QUERIES, sizeof(double), 1e-12);
+  p.classes = room(out, 3 * QUERIES, sizeof(int32_t), 0.0);
+  const abut_status status = abut_solve_lcp(w->context, &p);
+  out->failures = p.failures;
+  return status;
+}
+
 static abut_status run_render(const world *w, answer *out)
 {
   static const double pose1[6] = {0}, pose2[6] = {0.1, 0.2, 0.6, 0.1, 0.2, 0.3};
@@ -471,6 +497,7 @@ const task tasks[TASKS] = {
   {"growing", run_growing, BLOCK_POSES, 3, 1, 20},
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},
+  {"lcp", run_lcp, QUERIES, 1, 1, 3},
   {"render", run_render, 0, 7, 2, 1},
   {"mixed", run_mixed, POSES, 1, 2, 20},
   {"state", run_state, 0, 1, 1, 3},

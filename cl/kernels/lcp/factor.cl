@@ -1,0 +1,159 @@
+// Least squares of least norm by a complete orthogonal factorisation (Golub, Van Loan: Matrix
+// Computations, 5.5.2): Householder reflections with column pivoting, then from the right.
+
+static real lcp_root(real x) { return lane_first(lane_sqrt(lane_lit(x))); }
+
+// Reflects (first, tail) onto its first component: the tail becomes the reflection's, its head being 1.
+// Returns its factor; *to: what the first component becomes.
+static real reflection(real first, real tail_square, real *scale, real *to)
+{
+  if (!(tail_square > R(0.0))) {
+    *to = first;
+    *scale = R(0.0);
+    return R(0.0);
+  }
+  const real length = lcp_root(first * first + tail_square);
+  *to = first > R(0.0) ? -length : length;
+  *scale = R(1.0) / (first - *to);
+  return (*to - first) / *to;
+}
+
+static void swap_columns(GLOBAL real *a, GLOBAL real *b, int count)
+{
+  for (int i = 0; i < count; ++i) {
+    const real x = a[i];
+    a[i] = b[i];
+    b[i] = x;
+  }
+}
+
+// Column k's reflection of rows from k on, on a vector.
+static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL real *x)
+{
+  real sum = x[k];
+  for (int i = k + 1; i < n; ++i) {
+    sum += column[i] * x[i];
+  }
+  sum *= tau;
+  x[k] -= sum;
+  for (int i = k + 1; i < n; ++i) {
+    x[i] -= sum * column[i];
+  }
+}
+
+// q (n, n) by columns `stride` apart becomes R and its reflections; right becomes Q' right. Returns the
+// rank: diagonals not above `least` of the first are none.
+static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
+                          GLOBAL real *right, real least)
+{
+  real first = R(0.0);
+  for (int k = 0; k < n; ++k) {
+    order[k] = k;
+  }
+  for (int k = 0; k < n; ++k) {
+    real most = R(-1.0);
+    int at = k;
+    for (int j = k; j < n; ++j) {
+      real square = R(0.0);
+      for (int i = k; i < n; ++i) {
+        square += q[(size_t)j * stride + i] * q[(size_t)j * stride + i];
+      }
+      if (square > most) {
+        most = square;
+        at = j;
+      }
+    }
+    first = k ? first : lcp_root(most);
+    if (!(lcp_root(most) > least * first)) {
+      return k;
+    }
+    if (at != k) {
+      const int was = order[k];
+      order[k] = order[at];
+      order[at] = was;
+      swap_columns(q + (size_t)k * stride, q + (size_t)at * stride, n);
+    }
+    GLOBAL real *column = q + (size_t)k * stride;
+    real tail = R(0.0), scale, to;
+    for (int i = k + 1; i < n; ++i) {
+      tail += column[i] * column[i];
+    }
+    tau[k] = reflection(column[k], tail, &scale, &to);
+    for (int i = k + 1; i < n; ++i) {
+      column[i] *= scale;
+    }
+    for (int j = k + 1; j < n; ++j) {
+      reflect(column, tau[k], k, n, q + (size_t)j * stride);
+    }
+    reflect(column, tau[k], k, n, right);
+    column[k] = to;
+  }
+  return n;
+}
+
+// Takes the columns behind the rank into those before it: R becomes (T 0) times reflections, which lie in
+// these columns' rows, their factors in tau.
+static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real *tau)
+{
+  for (int k = rank - 1; k >= 0; --k) {
+    real tail = R(0.0), scale, to;
+    for (int j = rank; j < n; ++j) {
+      tail += q[(size_t)j * stride + k] * q[(size_t)j * stride + k];
+    }
+    tau[k] = reflection(q[(size_t)k * stride + k], tail, &scale, &to);
+    for (int j = rank; j < n; ++j) {
+      q[(size_t)j * stride + k] *= scale;
+    }
+    for (int i = 0; i < k; ++i) {
+      real sum = q[(size_t)k * stride + i];
+      for (int j = rank; j < n; ++j) {
+        sum += q[(size_t)j * stride + k] * q[(size_t)j * stride + i];
+      }
+      sum *= tau[k];
+      q[(size_t)k * stride + i] -= sum;
+      for (int j = rank; j < n; ++j) {
+        q[(size_t)j * stride + i] -= sum * q[(size_t)j * stride + k];
+      }
+    }
+    q[(size_t)k * stride + k] = to;
+  }
+}
+
+// The x of least norm among those that come nearest to q x = right, in right's place; `room` as long.
+// Returns the rank.
+static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
+                      GLOBAL real *right, GLOBAL real *room, real least)
+{
+  const int rank = factor_columns(n, stride, q, tau, order, right, least);
+  if (rank < n) {
+    factor_rows(rank, n, stride, q, tau);
+  }
+  for (int i = rank - 1; i >= 0; --i) {
+    real sum = right[i];
+    for (int j = i + 1; j < rank; ++j) {
+      sum -= q[(size_t)j * stride + i] * right[j];
+    }
+    right[i] = sum / q[(size_t)i * stride + i];
+  }
+  for (int i = rank; i < n; ++i) {
+    right[i] = R(0.0);
+  }
+  for (int k = 0; rank < n && k < rank; ++k) {
+    real sum = right[k];
+    for (int j = rank; j < n; ++j) {
+      sum += q[(size_t)j * stride + k] * right[j];
+    }
+    sum *= tau[k];
+    right[k] -= sum;
+    for (int j = rank; j < n; ++j) {
+      right[j] -= sum * q[(size_t)j * stride + k];
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    room[order[i]] = right[i];
+  }
+  for (int i = 0; i < n; ++i) {
+    right[i] = room[i];
+  }
+  return rank;
+}

@@ -1,0 +1,216 @@
+// Lemke's method on the copositive form of a boxed problem, with a lexicographic ratio test: what pivoting
+// leaves over (Stewart, Trinkle 1996). z = (f_n, beta+, beta-, lambda), f_t = beta+ - beta-. In double
+// where the device has it: a tableau drifts.
+
+#if REAL_DOUBLE || WIDE
+#define LEMKE_SAME 1e-13 // ratios that differ by so much are alike
+#define LEMKE_PIVOT 1e-11
+#else
+#define LEMKE_SAME 1e-6f
+#define LEMKE_PIVOT 1e-6f
+#endif
+#define LEMKE_PIVOTS 20 // for each row of the standard problem, at most
+#define LEMKE_FRESH 20  // after so many pivots a tableau is made anew, where it has to hold longer
+
+// The standard problem w = M z + q of `n` rows, as a tableau of w and z with q and the covering column:
+// rows of 2 n + 2. live: rows of the problem that take part, normals first.
+typedef struct lemke {
+  int n, normals, frictions, width;
+  GLOBAL wide *table;
+  GLOBAL int *live, *basis, *was;
+} lemke;
+
+// Row i of the standard problem is of row live[...], with this sign, or of a bound (sign 0).
+static int lemke_row(const lemke *t, int i, real *sign)
+{
+  const int k = i - t->normals, part = k < 0 ? 0 : k / t->frictions;
+  *sign = part == 0 ? R(1.0) : part == 1 ? R(-1.0) : R(0.0);
+  return k < 0 ? t->live[i] : t->live[t->normals + k % t->frictions];
+}
+
+static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
+{
+  real own, other;
+  const int row = lemke_row(t, i, &own), column = lemke_row(t, j, &other);
+  if (own != R(0.0) && other != R(0.0)) {
+    const wide a = l->A[(size_t)row * l->m + column];
+    return (wide)(own * other) * (row == column ? a + (wide)mix * a : a);
+  }
+  if (own == R(0.0) && other == R(0.0)) {
+    return (wide)0;
+  }
+  if (own == R(0.0)) { // mu f_parent + box - beta+ - beta-
+    return (wide)(j < t->normals ? (l->parent[row] == column ? l->mu[row] : R(0.0))
+                                 : row == column ? R(-1.0) : R(0.0));
+  }
+  return (wide)(i >= t->normals && row == column); // lambda in the rows of beta
+}
+
+static void lemke_fill(const lcp *l, const lemke *t, real mix)
+{
+  for (int i = 0; i < t->n; ++i) {
+    GLOBAL wide *row = t->table + (size_t)i * t->width;
+    real own;
+    const int of = lemke_row(t, i, &own);
+    for (int j = 0; j < t->n; ++j) {
+      row[j] = i == j ? (wide)1 : (wide)0;
+      row[t->n + j] = -lemke_entry(l, t, mix, i, j);
+    }
+    row[2 * t->n] = (wide)-1;
+    row[2 * t->n + 1] = own != R(0.0) ? (wide)own * l->b[of] : (wide)l->box[of];
+  }
+}
+
+static void lemke_begin(const lcp *l, lemke *t, real mix)
+{
+  t->normals = t->frictions = 0;
+  for (int i = 0; i < l->m; ++i) {
+    if (lcp_is_normal(l, i)) {
+      t->live[t->normals++] = i;
+    }
+  }
+  for (int i = 0; i < l->m; ++i) {
+    if (!lcp_is_normal(l, i) && !l->dead[i]) {
+      t->live[t->normals + t->frictions++] = i;
+    }
+  }
+  t->n = t->normals + 3 * t->frictions;
+  t->width = 2 * t->n + 2;
+  lemke_fill(l, t, mix);
+  for (int i = 0; i < t->n; ++i) {
+    t->basis[i] = i;
+  }
+}
+
+static void lemke_pivot(const lemke *t, int at, int column)
+{
+  GLOBAL wide *own = t->table + (size_t)at * t->width;
+  const wide inverse = (wide)1 / own[column];
+  for (int j = 0; j < t->width; ++j) {
+    own[j] *= inverse;
+  }
+  for (int i = 0; i < t->n; ++i) {
+    GLOBAL wide *row = t->table + (size_t)i * t->width;
+    const wide share = row[column];
+    if (i != at && share != (wide)0) {
+      for (int j = 0; j < t->width; ++j) {
+        row[j] -= share * own[j];
+      }
+    }
+  }
+  t->basis[at] = column;
+}
+
+// The same tableau anew, by elimination with the largest pivot of each column: what pivots have lost to
+// rounding is there again.
+static void lemke_refresh(const lcp *l, const lemke *t, real mix)
+{
+  lemke_fill(l, t, mix);
+  for (int i = 0; i < t->n; ++i) {
+    t->was[i] = t->basis[i];
+    t->basis[i] = -1;
+  }
+  for (int k = 0; k < t->n; ++k) {
+    wide most = (wide)-1;
+    int at = 0;
+    for (int i = 0; i < t->n; ++i) {
+      const wide x = wide_abs(t->table[(size_t)i * t->width + t->was[k]]);
+      if (t->basis[i] < 0 && x > most) {
+        most = x;
+        at = i;
+      }
+    }
+    lemke_pivot(t, at, t->was[k]);
+  }
+}
+
+// Whether row a, each divided by its number in `column`, is before row b: constants of w's columns.
+static int lemke_before(const lemke *t, int a, wide over_a, int b, wide over_b)
+{
+  GLOBAL const wide *x = t->table + (size_t)a * t->width, *y = t->table + (size_t)b * t->width;
+  for (int j = 0; j < t->n; ++j) {
+    const wide p = x[j] / over_a, q = y[j] / over_b;
+    if (p != q) {
+      return p < q;
+    }
+  }
+  return 0;
+}
+
+// The row that leaves for `column`; -1: none does.
+static int lemke_leaves(const lemke *t, int column, wide least)
+{
+  const int right = 2 * t->n + 1;
+  wide low = (wide)REAL_BIG;
+  for (int i = 0; i < t->n; ++i) {
+    GLOBAL const wide *row = t->table + (size_t)i * t->width;
+    if (row[column] > least) {
+      const wide ratio = row[right] / row[column];
+      low = ratio < low ? ratio : low;
+    }
+  }
+  const wide same = low + LEMKE_SAME * ((wide)1 + wide_abs(low));
+  int found = -1;
+  for (int i = 0; i < t->n; ++i) {
+    GLOBAL const wide *row = t->table + (size_t)i * t->width;
+    if (!(row[column] > least) || !(row[right] / row[column] <= same)) {
+      continue;
+    }
+    if (t->basis[i] == 2 * t->n) {
+      return i; // the covering column leaves: solved
+    }
+    if (found < 0 || lemke_before(t, i, row[column], found,
+                                  t->table[(size_t)found * t->width + column])) {
+      found = i;
+    }
+  }
+  return found;
+}
+
+// Whether the covering column has left in time. f: the answer. fresh: pivots between tableaus.
+static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real *f)
+{
+  lemke_begin(l, t, mix);
+  const int cover = 2 * t->n, right = cover + 1;
+  wide largest = (wide)1, least_q = (wide)0;
+  int at = 0, done = 0;
+  for (int i = 0; i < l->m; ++i) {
+    f[i] = R(0.0);
+  }
+  for (int i = 0; i < t->n; ++i) {
+    GLOBAL const wide *row = t->table + (size_t)i * t->width;
+    for (int j = t->n; j < cover; ++j) {
+      largest = wide_abs(row[j]) > largest ? wide_abs(row[j]) : largest;
+    }
+    least_q = row[right] < least_q ? row[right] : least_q;
+    const wide best = t->table[(size_t)at * t->width + right];
+    at = row[right] < best || (row[right] == best && i > at) ? i : at; // the last of like ones is first
+  }
+  if (least_q >= (wide)0) {
+    return 1;
+  }
+  int leaving = t->basis[at];
+  lemke_pivot(t, at, cover);
+  for (int k = 0; k < LEMKE_PIVOTS * t->n && !done; ++k) {
+    const int entering = leaving < t->n ? leaving + t->n : leaving - t->n;
+    at = lemke_leaves(t, entering, LEMKE_PIVOT * largest);
+    if (at < 0) {
+      return 0;
+    }
+    leaving = t->basis[at];
+    lemke_pivot(t, at, entering);
+    done = leaving == cover;
+    if (fresh && (done || k % fresh == fresh - 1)) {
+      lemke_refresh(l, t, mix);
+    }
+  }
+  for (int i = 0; done && i < t->n; ++i) {
+    const int z = t->basis[i] - t->n;
+    real sign;
+    if (z >= 0 && z < t->n) {
+      const int row = lemke_row(t, z, &sign);
+      f[row] += sign * (real)t->table[(size_t)i * t->width + right];
+    }
+  }
+  return done;
+}

@@ -1,0 +1,145 @@
+// Boxed linear complementarity problems of hard contacts: w = A f + b, with f >= 0, w >= 0, f w = 0 in
+// rows without a parent, and |f| <= mu f_parent + box in the others, w pushing back at the bounds.
+
+#define LCP_LEAST R(1e-12) // what is smaller counts as that, where sizes are compared
+#if REAL_DOUBLE
+#define LCP_RANK R(1e-10)
+#define LCP_TIE R(1e-9)
+#define LCP_FLIP R(1e-11)
+#define LCP_ENOUGH R(1e-11)
+#define LCP_PASS R(1e-10)
+#define LCP_GUESSED R(1e-9)
+#define LCP_MIX R(1e-10)
+#else
+#define LCP_RANK R(1e-5)
+#define LCP_TIE R(1e-5)
+#define LCP_FLIP R(1e-5)
+#define LCP_ENOUGH R(1e-5)
+#define LCP_PASS R(1e-4)
+#define LCP_GUESSED R(1e-4)
+#define LCP_MIX R(1e-6)
+#endif
+#define LCP_SOFT R(1e-3)
+#define LCP_ROUNDS 32 // of pivoting
+
+// A problem of `m` rows, and the room of its solver. A (m, m) by rows; `soft` of its diagonal is added.
+typedef struct lcp {
+  int m;
+  real soft;
+  GLOBAL const real *A, *b, *mu, *box;
+  GLOBAL const int *parent;
+  GLOBAL real *f, *w, *trial, *best;
+  GLOBAL real *q, *tau, *right; // a factor of clamping rows
+  GLOBAL int *classes, *next, *clamping, *order;
+  GLOBAL int *dead; // friction that is 0: without a coefficient, or of what does not move
+} lcp;
+
+static real lcp_abs(real x) { return x < R(0.0) ? -x : x; }
+
+static int lcp_is_normal(const lcp *l, int i) { return l->parent[i] == LCP_NO_PARENT; }
+
+// How far |f_i| may go, which is without end of a normal.
+static real lcp_bound(const lcp *l, GLOBAL const real *f, int i)
+{
+  if (lcp_is_normal(l, i)) {
+    return REAL_BIG;
+  }
+  return (l->parent[i] >= 0 ? l->mu[i] * f[l->parent[i]] : R(0.0)) + l->box[i];
+}
+
+static real lcp_diagonal(const lcp *l, int i)
+{
+  const real a = l->A[(size_t)i * l->m + i];
+  return a + l->soft * a;
+}
+
+static real lcp_speed(const lcp *l, GLOBAL const real *f, int i)
+{
+  GLOBAL const real *row = l->A + (size_t)i * l->m;
+  real sum = l->b[i] + l->soft * row[i] * f[i];
+  for (int k = 0; k < l->m; ++k) {
+    sum += row[k] * f[k];
+  }
+  return sum;
+}
+
+static real lcp_largest(int count, GLOBAL const real *x)
+{
+  real most = R(0.0);
+  for (int i = 0; i < count; ++i) {
+    most = real_max(most, lcp_abs(x[i]));
+  }
+  return most;
+}
+
+// The largest violation, in units of w; what is no number is beyond all bounds. Leaves w.
+static real lcp_residual(const lcp *l, GLOBAL const real *f)
+{
+  real most = R(0.0);
+  for (int i = 0; i < l->m; ++i) {
+    const real a = lcp_diagonal(l, i), w = lcp_speed(l, f, i);
+    l->w[i] = w;
+    if (a > R(0.0)) {
+      const real high = real_max(lcp_bound(l, f, i), R(0.0)), low = lcp_is_normal(l, i) ? R(0.0) : -high;
+      const real to = f[i] - w / a;
+      const real off = a * lcp_abs(f[i] - real_min(real_max(to, low), high));
+      most = off <= most ? most : off <= REAL_BIG ? off : REAL_BIG;
+    }
+  }
+  return most;
+}
+
+// ---- rows of a classification ----
+
+// Which rows clamp, in their order; returns how many.
+static int lcp_clamping(const lcp *l, GLOBAL const int *classes)
+{
+  int count = 0;
+  for (int i = 0; i < l->m; ++i) {
+    if (classes[i] == LCP_CLAMPING) {
+      l->clamping[count++] = i;
+    }
+  }
+  return count;
+}
+
+// What a row at its bound adds for one unit of its parent, and beside it: E and h0.
+static real lcp_share(const lcp *l, GLOBAL const int *classes, int i)
+{
+  return l->parent[i] < 0 ? R(0.0) : classes[i] == LCP_UPPER ? l->mu[i] : -l->mu[i];
+}
+
+static real lcp_held(const lcp *l, GLOBAL const int *classes, int i)
+{
+  return classes[i] == LCP_UPPER ? l->box[i] : -l->box[i];
+}
+
+static int lcp_at_bound(GLOBAL const int *classes, int i)
+{
+  return classes[i] == LCP_UPPER || classes[i] == LCP_LOWER;
+}
+
+// Q = A_CC + A_CU E by columns, and -(b_C + A_CU h0).
+static void lcp_matrix(const lcp *l, GLOBAL const int *classes, int count)
+{
+  for (int k = 0; k < count; ++k) {
+    const int row = l->clamping[k];
+    GLOBAL const real *a = l->A + (size_t)row * l->m;
+    real right = -l->b[row];
+    for (int j = 0; j < count; ++j) {
+      l->q[(size_t)j * l->m + k] = a[l->clamping[j]];
+    }
+    l->q[(size_t)k * l->m + k] = lcp_diagonal(l, row);
+    for (int i = 0; i < l->m; ++i) {
+      if (lcp_at_bound(classes, i)) {
+        right -= a[i] * lcp_held(l, classes, i);
+        for (int j = 0; l->parent[i] >= 0 && j < count; ++j) {
+          if (l->clamping[j] == l->parent[i]) {
+            l->q[(size_t)j * l->m + k] += a[i] * lcp_share(l, classes, i);
+          }
+        }
+      }
+    }
+    l->right[k] = right;
+  }
+}

@@ -1,0 +1,185 @@
+// A problem a work-item: the last classes, then pivoting; what these leave, by Lemke's method.
+
+static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
+                  GLOBAL const real *box, GLOBAL const int *parent, int m, int problem,
+                  GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f, GLOBAL real *w,
+                  GLOBAL int *classes)
+{
+  lcp l;
+  GLOBAL real *room = ROW(numbers, problem, LCP_NUMBERS(m));
+  GLOBAL int *list = ROW(places, problem, LCP_PLACES(m));
+  l.m = m;
+  l.soft = R(0.0);
+  l.A = ROW(A, problem, m * m);
+  l.b = ROW(b, problem, m);
+  l.mu = ROW(mu, problem, m);
+  l.box = ROW(box, problem, m);
+  l.parent = parent;
+  l.f = ROW(f, problem, m);
+  l.w = ROW(w, problem, m);
+  l.classes = ROW(classes, problem, m);
+  l.q = room;
+  l.tau = room + m * m;
+  l.right = l.tau + m;
+  l.trial = l.right + m;
+  l.best = l.trial + m;
+  l.next = list;
+  l.clamping = list + m;
+  l.order = list + 2 * m;
+  l.dead = list + 3 * m;
+  return l;
+}
+
+// What is not of the problem: numbers that are not finite, negative coefficients and boxes.
+static int lcp_is_good(const lcp *l)
+{
+  int good = 1;
+  for (int i = 0; i < l->m * l->m; ++i) {
+    good &= real_isfinite(l->A[i]) ? 1 : 0;
+  }
+  for (int i = 0; i < l->m; ++i) {
+    good &= real_isfinite(l->b[i]) && l->mu[i] >= R(0.0) && real_isfinite(l->mu[i]) &&
+            l->box[i] >= R(0.0) && real_isfinite(l->box[i]);
+  }
+  return good;
+}
+
+static void lcp_start(const lcp *l)
+{
+  real most = R(0.0);
+  for (int i = 0; i < l->m; ++i) {
+    most = real_max(most, l->A[(size_t)i * l->m + i]);
+  }
+  for (int i = 0; i < l->m; ++i) {
+    const int slips = l->parent[i] >= 0 && !(l->mu[i] > R(0.0));
+    l->dead[i] = !lcp_is_normal(l, i) &&
+                 (slips || !(l->A[(size_t)i * l->m + i] > R(1e-12) * most));
+    l->f[i] = R(0.0);
+  }
+}
+
+static void lcp_all(const lcp *l, int class_)
+{
+  for (int i = 0; i < l->m; ++i) {
+    l->classes[i] = class_;
+  }
+}
+
+// Of rows that only guess: 0 where f of these classes does not solve the problem.
+static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
+{
+  for (int i = 0; i < l->m; ++i) {
+    l->classes[i] = guess[i] >= LCP_SEPARATING && guess[i] <= LCP_LOWER ? guess[i] : LCP_SEPARATING;
+  }
+  lcp_answer(l, l->classes, l->f);
+  if (!(lcp_residual(l, l->f) <= LCP_GUESSED * scale)) {
+    return 0;
+  }
+  lcp_classify(l, l->f, LCP_TIE, l->classes);
+  return 1;
+}
+
+// f, w, classes, how and residual of each problem; LCP_LEFT where lcp_rest has to go on.
+KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
+                      GLOBAL const real *box, GLOBAL const int *parent, GLOBAL const int *guess,
+                      int with_guess, int m, GLOBAL real *numbers, GLOBAL int *places,
+                      GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes, GLOBAL int *how,
+                      GLOBAL real *residual, int problems)
+{
+  const int problem = (int)get_global_id(0);
+  if (problem >= problems) {
+    return;
+  }
+  const lcp l = lcp_of(A, b, mu, box, parent, m, problem, numbers, places, f, w, classes);
+  const real scale = real_max(lcp_largest(m, l.b), LCP_LEAST);
+  int found = LCP_LEFT;
+  lcp_start(&l);
+  lcp_all(&l, LCP_SEPARATING);
+  if (!lcp_is_good(&l)) {
+    found = LCP_BAD;
+  } else if (with_guess && lcp_guess(&l, ROW(guess, problem, m), scale)) {
+    found = LCP_WARM;
+  } else {
+    lcp_all(&l, with_guess ? LCP_SEPARATING : LCP_CLAMPING);
+    for (int i = 0; with_guess && i < m; ++i) {
+      const int own = ROW(guess, problem, m)[i];
+      l.classes[i] = own >= LCP_SEPARATING && own <= LCP_LOWER ? own : LCP_CLAMPING;
+    }
+    if (lcp_pivot(&l) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
+      found = LCP_PIVOTED;
+    }
+  }
+  how[problem] = found;
+  residual[problem] = found == LCP_BAD ? REAL_BIG : lcp_residual(&l, l.f);
+  for (int i = 0; found == LCP_BAD && i < m; ++i) {
+    l.w[i] = R(0.0);
+  }
+}
+
+static int lcp_anew(const lcp *l)
+{
+  lcp_all(l, LCP_CLAMPING);
+  return lcp_pivot(l) > 0;
+}
+
+// Keeps l->f where it is the best so far.
+static real lcp_keep(const lcp *l, real residual, real least)
+{
+  if (residual < least) {
+    lcp_copy(l->m, l->f, l->best);
+    return residual;
+  }
+  return least;
+}
+
+// By Lemke's method with more and more of A's diagonal added inside, by pivoting anew, and, where nothing
+// helps, the problem with LCP_SOFT of the diagonal, which always has a solution.
+static int lcp_by_lemke(lcp *l, lemke *t, real scale)
+{
+  const real mixes[5] = {LCP_MIX, R(0.0), R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
+  real least = REAL_BIG;
+  for (int k = 0; k < 11; ++k) {
+    if (k < 10 ? lemke_solve(l, t, mixes[k % 5], k < 5 ? 0 : LEMKE_FRESH, l->f) : lcp_anew(l)) {
+      least = lcp_keep(l, lcp_stabilise(l, LCP_ENOUGH * scale), least);
+      if (least <= LCP_PASS * scale) {
+        return k < 10 ? LCP_BY_LEMKE : LCP_PIVOTED;
+      }
+    }
+  }
+  l->soft = LCP_SOFT;
+  for (int k = 0; k < 2; ++k) {
+    if ((k ? lemke_solve(l, t, R(0.0), LEMKE_FRESH, l->f) : lcp_anew(l)) &&
+        lcp_stabilise(l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
+      return LCP_SQUEEZED;
+    }
+  }
+  l->soft = R(0.0);
+  for (int i = 0; i < l->m; ++i) {
+    l->f[i] = least < REAL_BIG ? l->best[i] : R(0.0);
+  }
+  lcp_classify(l, l->f, LCP_TIE, l->classes);
+  return LCP_FAILED;
+}
+
+// The problems that lcp_solve has left: a work-item goes through LCP_SHARED of them with one tableau.
+KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
+                     GLOBAL const real *box, GLOBAL const int *parent, int m, GLOBAL real *numbers,
+                     GLOBAL int *places, GLOBAL wide *tables, GLOBAL int *table_places,
+                     GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes, GLOBAL int *how,
+                     GLOBAL real *residual, int problems)
+{
+  const int share = (int)get_global_id(0);
+  lemke t;
+  t.table = ROW(tables, share, LCP_TABLE(m));
+  t.live = ROW(table_places, share, LCP_TABLE_PLACES(m));
+  t.basis = t.live + m;
+  t.was = t.live + 4 * m;
+  for (int problem = share * LCP_SHARED; problem < MIN_INT((share + 1) * LCP_SHARED, problems); ++problem) {
+    if (how[problem] != LCP_LEFT) {
+      continue;
+    }
+    lcp l = lcp_of(A, b, mu, box, parent, m, problem, numbers, places, f, w, classes);
+    how[problem] = lcp_by_lemke(&l, &t, real_max(lcp_largest(m, l.b), LCP_LEAST));
+    residual[problem] = lcp_residual(&l, l.f);
+  }
+}
