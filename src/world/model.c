@@ -9,6 +9,12 @@
 /* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
 #define WEAK_WEIGHT 1e-3
 
+/* Contacts of a group that a world has room for. */
+static size_t room_for(size_t contacts, size_t capacity)
+{
+  return capacity && capacity < contacts ? capacity : contacts;
+}
+
 /* Of counts that MODEL_SLOTS_MOST bounds. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
@@ -192,7 +198,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_PAIR] = g->pair;
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
-    ints[GROUP_PLANE] = (int)whole_blocks(g->contacts, lanes);
+    ints[GROUP_PLANE] = (int)whole_blocks(room_for(g->contacts, s->capacity), lanes);
     ints[GROUP_AT] = plane;
     ints[GROUP_WEAK] = is_weak(c, g->link, reals[GROUP_WEIGHT]);
     plane += ints[GROUP_PLANE];
@@ -329,16 +335,17 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return any;
 }
 
-size_t model_countable(const contact_group *groups, size_t count, size_t lanes, size_t *slots)
+size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
+                       size_t *slots)
 {
   *slots = 0;
   for (size_t i = 0; i < count; ++i) {
-    const size_t left = MODEL_SLOTS_MOST - *slots;
-    if (groups[i].contacts > left || whole_blocks(groups[i].contacts, lanes) > left) {
-      *slots = groups[i].contacts > SIZE_MAX - *slots ? SIZE_MAX : *slots + groups[i].contacts;
+    const size_t left = MODEL_SLOTS_MOST - *slots, room = room_for(groups[i].contacts, capacity);
+    if (room > left || whole_blocks(room, lanes) > left) {
+      *slots = room > SIZE_MAX - *slots ? SIZE_MAX : *slots + room;
       return i;
     }
-    *slots += whole_blocks(groups[i].contacts, lanes);
+    *slots += whole_blocks(room, lanes);
   }
   return count;
 }
@@ -349,7 +356,7 @@ static abut_status sizes_of(const scene_def *s, const scene_constants *c,
 {
   size_t slots;
   TRY(refuse_count(group_count, "groups of contacts"));
-  if (model_countable(groups, group_count, lanes, &slots) < group_count) {
+  if (model_countable(groups, group_count, s->capacity, lanes, &slots) < group_count) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
                 MODEL_SLOTS_MOST);

@@ -28,9 +28,11 @@ typedef struct model {
   arena memory;
 } model;
 
-/* How many groups, from the first on, have no more contacts than kernels count, each rounded up to
- * whole lanes. *slots: their slots, and where a group is too many, with those of that group. */
-size_t model_countable(const contact_group *groups, size_t count, size_t lanes, size_t *slots);
+/* How many groups, from the first on, have no more contacts than kernels count, each of a group's own,
+ * or `capacity` where that is less and not 0, rounded up to whole lanes. *slots: their slots, and
+ * where a group is too many, with those of that group. */
+size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
+                       size_t *slots);
 
 /* Tables for devices of so many lanes; tolerance: of the solver. Refuses what kernels cannot count.
  * *out is empty on failure. */

@@ -20,7 +20,7 @@ static void check_countable(const contact_group *groups, size_t count, size_t la
                             size_t slots)
 {
   size_t got = 0;
-  CHECK_EQUAL(model_countable(groups, count, lanes, &got), good);
+  CHECK_EQUAL(model_countable(groups, count, 0, lanes, &got), good);
   CHECK_EQUAL(got, slots);
 }
 
@@ -40,6 +40,9 @@ static void countable(void)
   check_countable(endless, 2, 1, 1, SIZE_MAX);
   check_countable(padded, 2, 16, 1, padded[0].contacts + 1);
   check_countable(padded, 2, 1, 2, padded[0].contacts + 1);
+  size_t slots = 0; /* a capacity is all that there is room for */
+  CHECK_EQUAL(model_countable(endless, 2, 20, 16, &slots), 2);
+  CHECK_EQUAL(slots, 16 + 32);
 }
 
 /* Tables of two links whose pairs have as many contacts as are said. */
