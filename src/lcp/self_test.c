@@ -37,13 +37,44 @@ static abut_status solve(question *q)
   return question_compare(q, &answers[1], p.w, PROBLEMS, KNOWN);
 }
 
-static abut_status ask(context *one)
+/* ---- long loops ---- */
+
+/* A problem whose loops take some 2e5 rounds of its work-item: Mesa's llvmpipe (22.3) gives all loops of a
+ * kernel together 65535, and leaves each after one from then on. */
+enum { MANY = 64 };
+
+static abut_status solve_many(question *q)
+{
+  static const double matrix[MANY + 1] = {2}, constant[] = {-4}, force[] = {2};
+  static const answer answers[] = {{"forces of many rows", force, 1, 1, {1e-5, 1e-12}, false}};
+  int32_t parents[MANY];
+  abut_lcp p = abut_default_lcp();
+  for (int i = 0; i < MANY; ++i) {
+    parents[i] = LCP_NO_PARENT;
+  }
+  p.count = 1;
+  p.rows = MANY;
+  p.parent = parents;
+  p.A = question_put(q, matrix, MANY * MANY, MANY + 1);
+  p.b = question_put(q, constant, MANY, 1);
+  p.f = question_ask(q, MANY);
+  TRY(abut_solve_lcp(question_context(q), &p));
+  return question_compare(q, &answers[0], p.f, MANY, 1);
+}
+
+static abut_status ask_of(context *one, size_t numbers, abut_status (*of)(question *))
 {
   question q;
-  TRY(question_open(&q, one, ROOM));
-  const abut_status status = solve(&q);
+  TRY(question_open(&q, one, numbers));
+  const abut_status status = of(&q);
   question_close(&q);
   return status;
+}
+
+static abut_status ask(context *one)
+{
+  TRY(ask_of(one, ROOM, solve));
+  return ask_of(one, MANY * (MANY + 2), solve_many);
 }
 
 const module_questions lcp_questions = {{{ask}}};
