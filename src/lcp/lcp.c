@@ -63,11 +63,11 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const lcp_on *at = on->user;
   const size_t m = call->problems->rows;
   TRY(LAUNCH(on->device, KERNEL_LCP_SOLVE, c.count, 1, AT(MATRICES), AT(CONSTANTS),
-             AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), AT(GUESSES),
+             AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0), AT(GUESSES),
              ARG_INT(call->problems->guess != NULL), ARG_INT(m), AT(NUMBERS), AT(PLACES),
              AT(FORCES), AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count)));
   return LAUNCH(on->device, KERNEL_LCP_REST, (c.count + LCP_SHARED - 1) / LCP_SHARED, 1,
-                AT(MATRICES), AT(CONSTANTS), AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents),
+                AT(MATRICES), AT(CONSTANTS), AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0),
                 ARG_INT(m), AT(NUMBERS), AT(PLACES), AT(TABLES), AT(TABLE_PLACES), AT(FORCES),
                 AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count));
 }

@@ -1,5 +1,7 @@
 // Least squares of least norm by a complete orthogonal factorisation (Golub, Van Loan: Matrix
 // Computations, 5.5.2): Householder reflections with column pivoting, then from the right.
+#ifndef KERNELS_LCP_FACTOR
+#define KERNELS_LCP_FACTOR
 
 static real lcp_root(real x) { return lane_first(lane_sqrt(lane_lit(x))); }
 
@@ -41,10 +43,10 @@ static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL re
   }
 }
 
-// q (n, n) by columns `stride` apart becomes R and its reflections; right becomes Q' right. Returns the
-// rank: diagonals not above `least` of the first are none.
+// q (n, n) by columns `stride` apart becomes R and its reflections; `count` right sides, as far apart,
+// become Q' times themselves. Returns the rank: diagonals not above `least` of the first are none.
 static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
-                          GLOBAL real *right, real least)
+                          int count, GLOBAL real *right, real least)
 {
   real first = R(0.0);
   for (int k = 0; k < n; ++k) {
@@ -85,7 +87,9 @@ static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, G
     for (int j = k + 1; j < n; ++j) {
       reflect(column, tau[k], k, n, q + (size_t)j * stride);
     }
-    reflect(column, tau[k], k, n, right);
+    for (int j = 0; j < count; ++j) {
+      reflect(column, tau[k], k, n, right + (size_t)j * stride);
+    }
     column[k] = to;
   }
   return n;
@@ -119,15 +123,10 @@ static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real
   }
 }
 
-// The x of least norm among those that come nearest to q x = right, in right's place; `room` as long.
-// Returns the rank.
-static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
-                      GLOBAL real *right, GLOBAL real *room, real least)
+// One right side of least_norm, behind factor_columns and factor_rows.
+static void least_norm_of(int rank, int n, int stride, GLOBAL const real *q, GLOBAL const real *tau,
+                          GLOBAL const int *order, GLOBAL real *right, GLOBAL real *room)
 {
-  const int rank = factor_columns(n, stride, q, tau, order, right, least);
-  if (rank < n) {
-    factor_rows(rank, n, stride, q, tau);
-  }
   for (int i = rank - 1; i >= 0; --i) {
     real sum = right[i];
     for (int j = i + 1; j < rank; ++j) {
@@ -155,5 +154,21 @@ static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBA
   for (int i = 0; i < n; ++i) {
     right[i] = room[i];
   }
+}
+
+// The x of least norm among those that come nearest to q x = right, in right's place, of `count` right
+// sides `stride` apart; `room` is as long as one. Returns the rank.
+static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order, int count,
+                      GLOBAL real *right, GLOBAL real *room, real least)
+{
+  const int rank = factor_columns(n, stride, q, tau, order, count, right, least);
+  if (rank < n) {
+    factor_rows(rank, n, stride, q, tau);
+  }
+  for (int j = 0; j < count; ++j) {
+    least_norm_of(rank, n, stride, q, tau, order, right + (size_t)j * stride, room);
+  }
   return rank;
 }
+
+#endif

@@ -5,7 +5,7 @@ static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
 {
   const int count = lcp_clamping(l, classes);
   lcp_matrix(l, classes, count);
-  const int rank = least_norm(count, l->m, l->q, l->tau, l->order, l->right, l->w, LCP_RANK);
+  const int rank = least_norm(count, l->m, l->q, l->tau, l->order, 1, l->right, l->w, LCP_RANK);
   for (int i = 0; i < l->m; ++i) {
     f[i] = R(0.0);
   }

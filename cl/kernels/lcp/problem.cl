@@ -1,5 +1,7 @@
 // Boxed linear complementarity problems of hard contacts: w = A f + b, with f >= 0, w >= 0, f w = 0 in
 // rows without a parent, and |f| <= mu f_parent + box in the others, w pushing back at the bounds.
+#ifndef KERNELS_LCP_PROBLEM
+#define KERNELS_LCP_PROBLEM
 
 #define LCP_LEAST R(1e-12) // what is smaller counts as that, where sizes are compared
 #if REAL_DOUBLE
@@ -143,3 +145,5 @@ static void lcp_matrix(const lcp *l, GLOBAL const int *classes, int count)
     l->right[k] = right;
   }
 }
+
+#endif

@@ -1,20 +1,22 @@
 // A problem a work-item: the last classes, then pivoting; what these leave, by Lemke's method.
 
+// own: 1 where each problem has as many rows as the first of its m + 1 ints tells, at most m, and its own
+// parents behind; A's rows then are as long as that.
 static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
-                  GLOBAL const real *box, GLOBAL const int *parent, int m, int problem,
+                  GLOBAL const real *box, GLOBAL const int *parent, int own, int m, int problem,
                   GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f, GLOBAL real *w,
                   GLOBAL int *classes)
 {
   lcp l;
   GLOBAL real *room = ROW(numbers, problem, LCP_NUMBERS(m));
   GLOBAL int *list = ROW(places, problem, LCP_PLACES(m));
-  l.m = m;
+  l.m = own ? ROW(parent, problem, m + 1)[0] : m;
   l.soft = R(0.0);
   l.A = ROW(A, problem, m * m);
   l.b = ROW(b, problem, m);
   l.mu = ROW(mu, problem, m);
   l.box = ROW(box, problem, m);
-  l.parent = parent;
+  l.parent = own ? ROW(parent, problem, m + 1) + 1 : parent;
   l.f = ROW(f, problem, m);
   l.w = ROW(w, problem, m);
   l.classes = ROW(classes, problem, m);
@@ -81,17 +83,17 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 
 // f, w, classes, how and residual of each problem; LCP_LEFT where lcp_rest has to go on.
 KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
-                      GLOBAL const real *box, GLOBAL const int *parent, GLOBAL const int *guess,
-                      int with_guess, int m, GLOBAL real *numbers, GLOBAL int *places,
-                      GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes, GLOBAL int *how,
-                      GLOBAL real *residual, int problems)
+                      GLOBAL const real *box, GLOBAL const int *parent, int own,
+                      GLOBAL const int *guess, int with_guess, int m, GLOBAL real *numbers,
+                      GLOBAL int *places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
+                      GLOBAL int *how, GLOBAL real *residual, int problems)
 {
   const int problem = (int)get_global_id(0);
   if (problem >= problems) {
     return;
   }
-  const lcp l = lcp_of(A, b, mu, box, parent, m, problem, numbers, places, f, w, classes);
-  const real scale = real_max(lcp_largest(m, l.b), LCP_LEAST);
+  const lcp l = lcp_of(A, b, mu, box, parent, own, m, problem, numbers, places, f, w, classes);
+  const real scale = real_max(lcp_largest(l.m, l.b), LCP_LEAST);
   int found = LCP_LEFT;
   lcp_start(&l);
   lcp_all(&l, LCP_SEPARATING);
@@ -101,9 +103,9 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
     found = LCP_WARM;
   } else {
     lcp_all(&l, with_guess ? LCP_SEPARATING : LCP_CLAMPING);
-    for (int i = 0; with_guess && i < m; ++i) {
-      const int own = ROW(guess, problem, m)[i];
-      l.classes[i] = own >= LCP_SEPARATING && own <= LCP_LOWER ? own : LCP_CLAMPING;
+    for (int i = 0; with_guess && i < l.m; ++i) {
+      const int first = ROW(guess, problem, m)[i];
+      l.classes[i] = first >= LCP_SEPARATING && first <= LCP_LOWER ? first : LCP_CLAMPING;
     }
     if (lcp_pivot(&l) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
       found = LCP_PIVOTED;
@@ -111,7 +113,7 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
   }
   how[problem] = found;
   residual[problem] = found == LCP_BAD ? REAL_BIG : lcp_residual(&l, l.f);
-  for (int i = 0; found == LCP_BAD && i < m; ++i) {
+  for (int i = 0; found == LCP_BAD && i < l.m; ++i) {
     l.w[i] = R(0.0);
   }
 }
@@ -163,10 +165,10 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale)
 
 // The problems that lcp_solve has left: a work-item goes through LCP_SHARED of them with one tableau.
 KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
-                     GLOBAL const real *box, GLOBAL const int *parent, int m, GLOBAL real *numbers,
-                     GLOBAL int *places, GLOBAL wide *tables, GLOBAL int *table_places,
-                     GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes, GLOBAL int *how,
-                     GLOBAL real *residual, int problems)
+                     GLOBAL const real *box, GLOBAL const int *parent, int own, int m,
+                     GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,
+                     GLOBAL int *table_places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
+                     GLOBAL int *how, GLOBAL real *residual, int problems)
 {
   const int share = (int)get_global_id(0);
   lemke t;
@@ -178,8 +180,8 @@ KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const re
     if (how[problem] != LCP_LEFT) {
       continue;
     }
-    lcp l = lcp_of(A, b, mu, box, parent, m, problem, numbers, places, f, w, classes);
-    how[problem] = lcp_by_lemke(&l, &t, real_max(lcp_largest(m, l.b), LCP_LEAST));
+    lcp l = lcp_of(A, b, mu, box, parent, own, m, problem, numbers, places, f, w, classes);
+    how[problem] = lcp_by_lemke(&l, &t, real_max(lcp_largest(l.m, l.b), LCP_LEAST));
     residual[problem] = lcp_residual(&l, l.f);
   }
 }
