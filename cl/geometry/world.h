@@ -17,7 +17,8 @@
 #define WORLD_NOT_CONVERGED 8
 #define WORLD_SINGULAR 16
 #define WORLD_BAD_INPUT 32
-#define WORLD_STATUSES 6
+#define WORLD_SQUEEZED 64
+#define WORLD_STATUSES 7
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
 
 // Only ints, so that host and device agree on the layout. at_...: where tables begin among the
@@ -29,6 +30,8 @@ typedef struct world_sizes {
   int rows;   // on one degree of freedom each: limits and friction loss
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
+  int hard;      // contacts of a world that are chosen, 0: of none; its rows are at most hard_rows
+  int hard_rows, elastic;
   // ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs;
   // reals
@@ -86,7 +89,12 @@ typedef struct world_sizes {
 #define WORLD_CONE_SMOOTHING 4
 #define WORLD_LIMIT_SMOOTHING 5
 #define WORLD_DIVERGENCE 6
-#define WORLD_REALS 7
+#define WORLD_ERROR_REDUCTION 7 // of hard contacts, as all that follows
+#define WORLD_SLOP 8
+#define WORLD_CORRECTION 9
+#define WORLD_LIMIT_MARGIN 10
+#define WORLD_BOUNCE 11
+#define WORLD_REALS 12
 #define LINK_POSITION 0
 #define LINK_QUATERNION 3
 #define LINK_JOINT 7 // the joint's position
@@ -123,7 +131,10 @@ typedef struct world_sizes {
 #define GROUP_MARGIN SOFT_REALS
 #define GROUP_WEIGHT (SOFT_REALS + 1) // inverse weights of both links
 #define GROUP_FLAT (SOFT_REALS + 2)   // 1: without friction
-#define GROUP_REALS (SOFT_REALS + 3)
+#define GROUP_RESTITUTION (SOFT_REALS + 3)
+#define GROUP_REACH (SOFT_REALS + 4) // hard contacts farther apart are none
+#define GROUP_MERGED (SOFT_REALS + 5) // and those that are nearer to each other are one
+#define GROUP_REALS (SOFT_REALS + 6)
 
 // A world's parameters: mass scale of each link, friction and stiffness of each pair, gravity.
 #define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)
@@ -182,6 +193,25 @@ typedef struct world_sizes {
 #define BACK_STIFFNESS 31
 #define BACK_MOBILITY 32
 #define GROUP_BACK 53
+
+// Of hard contacts: how many are chosen and how many rows they, limits and friction losses make; of
+// each a group and its place there; of each row behind them the one of the scene's table.
+#define HARD_COUNT 0
+#define HARD_ROWS 1
+#define HARD_CHOSEN 2
+#define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
+// Of candidates a group, a place there, and whether one is taken.
+#define HARD_CANDIDATE 3
+// How derivatives see bounces: not at all, by collisions in time, by least squares.
+#define HARD_STIFF 0
+#define HARD_COLLISION 1
+#define HARD_PAPER 2
+// Numbers of a world's hard contacts, of m rows: J and inv(M) J' (m, nv) each; of each row how its target
+// goes with the distance, its restitution where it bounces, else 0; a vector of nv.
+#define HARD_REALS(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
+// Room of their derivatives: what collisions in time add to dq'/dq and dv'/dq (nv, nv) each, then
+// three matrices of m rows (m, m), three vectors of m, and a vector of nv of each row.
+#define HARD_BACK(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
 
 // Of each degree of freedom, what rows do to q, v and the diagonal of inv(M).
 #define ROW_BACK_Q 0

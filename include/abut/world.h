@@ -1,6 +1,6 @@
 /* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
- * soft contact law on smooth contacts. docs/scenes.md has the format of scenes, docs/dynamics.md
- * the formulas, and what of them is not there yet.
+ * soft contact law or with hard contacts, on smooth contacts. docs/scenes.md has the format of
+ * scenes, docs/dynamics.md and docs/lcp.md the formulas, and what of them is not there yet.
  *
  *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
  *   abut_scene_info info;   abut_get_scene_info(scene, &info);
@@ -28,11 +28,13 @@ typedef enum abut_world_status {
   ABUT_WORLD_OK = 0,
   ABUT_WORLD_NOT_FINITE = 1,
   ABUT_WORLD_DIVERGED = 2,       /* a velocity beyond the scene's `divergence` */
-  ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity` */
-  ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used */
+  ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity`, or of a world
+                                    beyond `most` hard ones: some are left out */
+  ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used, or its best */
   ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive */
-  ABUT_WORLD_BAD_INPUT = 32      /* not finite, a quaternion of length 0, or a given contact's activity
+  ABUT_WORLD_BAD_INPUT = 32,     /* not finite, a quaternion of length 0, or a given contact's activity
                                     that is not between 0 and 1 */
+  ABUT_WORLD_SQUEEZED = 64       /* hard contacts pushed against each other: they gave way a little */
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX
@@ -156,17 +158,18 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
-  uint32_t *status_step;     /* (count, 6) the first step, from 0, of each of these bits, the lowest
+  uint32_t *status_step;     /* (count, 7) the first step, from 0, of each of these bits, the lowest
                                 first; ABUT_WORLD_NEVER: none; host memory */
   uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
-                                rk4 that of its last stage; host memory */
+                                rk4 that of its last stage; of hard contacts how they were solved,
+                                abut_lcp_how; host memory */
   void *mass, *bias, *smooth, *acceleration, *constraint; /* at the beginning of the last step:
                                 (count, nv, nv) its lower triangle and zeros, (count, nv) each: M, c,
                                 M^-1 (f - c), the acceleration (of rk4 that of the last stage, as
                                 w_next), J' lambda */
   void *multipliers;         /* (count, C, 3), there too: the force of each contact on its owner along
                                 n, |n| t1 and |n| t2 of docs/dynamics.md, section 7 [N, for n of
-                                length 1]; C: slots of all pairs, one pair behind the other
+                                length 1], of hard ones the frame of docs/lcp.md; C: slots of all pairs, one pair behind the other
                                 (abut_scene_info.contacts), or contacts that are given */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */

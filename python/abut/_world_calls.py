@@ -31,7 +31,8 @@ class WorldStatus(enum.IntFlag):
 
     A world that is NOT_FINITE, has DIVERGED, is SINGULAR or had BAD_INPUT keeps the last state that it
     had. With NOT_CONVERGED the solver's last iterate was used; with OVERFLOW a pair had more contacts
-    than the scene's capacity.
+    than the scene's capacity, or a world more hard ones than `most`: some were left out. SQUEEZED: hard
+    contacts pushed against each other, and gave way a little.
     """
 
     OK = 0
@@ -41,6 +42,7 @@ class WorldStatus(enum.IntFlag):
     NOT_CONVERGED = 8
     SINGULAR = 16
     BAD_INPUT = 32
+    SQUEEZED = 64
 
 
 WorldStatus.__module__ = "abut"
@@ -53,10 +55,10 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    status_step   (..., 6) uint32, the first step, from 0, of each of these bits, the lowest first;
+    status_step   (..., 7) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
     iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
-                  last stage
+                  last stage; of hard contacts how they were solved, as abut.solve_lcp's `how`
     q_record, v_record
                   (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
     At the beginning of the last step, in generalised coordinates:
@@ -298,7 +300,7 @@ class Call:
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
-            made[name] = (self.counts(name, (6,)) if name == "status_step" else
+            made[name] = (self.counts(name, (7,)) if name == "status_step" else
                           self.output(name, tails.get(name, (scene.nv,))))
         return Step(**made)
 

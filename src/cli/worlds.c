@@ -316,11 +316,14 @@ static const struct {
    "has a mass matrix, or a Hessian, that is not positive, and keeps the last state that it had",
    "have a mass matrix, or a Hessian, that is not positive, and keep the last state that they had"},
   {ABUT_WORLD_OVERFLOW,
-   "had more contacts than the scene's `capacity`, which were left out",
-   "had more contacts than the scene's `capacity`, which were left out"},
+   "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out",
+   "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out"},
   {ABUT_WORLD_NOT_CONVERGED,
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
+  {ABUT_WORLD_SQUEEZED,
+   "had hard contacts that push against each other, without an answer; they gave way a little",
+   "had hard contacts that push against each other, without an answer; they gave way a little"},
 };
 
 void warn_worlds(const uint32_t *status, size_t count)

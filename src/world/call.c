@@ -2,6 +2,7 @@
  * device that has it, one behind the other. */
 #include "base/error.h"
 #include "base/gate.h"
+#include "geometry/lcp.h"
 #include "manifold/active.h"
 #include "modules/modules.h"
 #include "world/steps.h"
@@ -40,6 +41,9 @@ static abut_status test(const batch_call *b, size_t place)
   const steps_call *c = (const steps_call *)b;
   for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+  }
+  if (is_hard(c)) {
+    TRY(test_member(b->context, place, MODULE_LCP, PROGRAM_PLAIN, 0, QUESTION_MAIN));
   }
   for (size_t i = 0; i < c->kind_count; ++i) {
     TRY(test_kind(c, &c->kinds[i], place));
@@ -119,6 +123,9 @@ static abut_status place(batch_on *on)
     TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
   }
   on->granule = device_lanes(on->device);
+  if (is_hard(c) && on->granule < LCP_SHARED) {
+    on->granule = LCP_SHARED;
+  }
   on->most = CHUNK_WORLDS;
   return ABUT_SUCCESS;
 }
@@ -151,6 +158,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const size_t real = device_real_bytes(on->device);
   TRY(manifold_bytes(c, &c->kinds[group], on, slot));
   world_bytes(n, real, on->bytes[BANK_OF_WORLDS]);
+  if (is_hard(c)) {
+    hard_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
+  }
   if (c->gradients) {
     gradient_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
   } else if (is_differentiated(c)) {

@@ -56,10 +56,21 @@ static abut_status add_acceleration(const stepping *s, size_t step)
            : ABUT_SUCCESS;
 }
 
+/* What a step has found for its state. Hard contacts are solved once more, from the same guess. */
+static abut_status again(const stepping *s)
+{
+  return is_hard(s->call) ? solve_step(s, WORLD_Q, WORLD_V, WORLD_W)
+                          : step_tree(s, WORLD_Q, WORLD_V);
+}
+
 /* there: the step has just been made. */
 static abut_status euler_back(const stepping *s, size_t step, bool there)
 {
-  TRY(there ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
+  TRY(there ? ABUT_SUCCESS : again(s));
+  if (is_hard(s->call)) {
+    TRY(hard_factor(s));
+    TRY(hard_elastic_back(s));
+  }
   TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
              OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
              OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
@@ -151,6 +162,8 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
     } else {
       TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
+      TRY(is_hard(s->call) ? take(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
+                           : ABUT_SUCCESS);
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(euler_back(s, step, step + 1 == end && keeps_tree(s, step)));

@@ -70,7 +70,7 @@ static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
   bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
               a->def.actuator_count == b->def.actuator_count &&
-              a->def.integrator == b->def.integrator;
+              a->def.integrator == b->def.integrator && a->def.law == b->def.law;
   for (size_t i = 0; same && i < a->def.link_count; ++i) {
     same = a->def.links[i].parent == b->def.links[i].parent &&
            a->def.links[i].joint.type == b->def.links[i].joint.type;
@@ -105,7 +105,7 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
     if (!same_shape(own, s)) {
       return fail(ABUT_ERROR_ARGUMENT,
                   "scene %zu of the worlds' list has not the links, joints, "
-                  "pairs, actuators and integrator of the call's own scene",
+                  "pairs, actuators, integrator and contact model of the call's own scene",
                   i);
     }
     if (s->given) {

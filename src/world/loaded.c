@@ -189,6 +189,17 @@ static double longest_edge(abut_body handle_)
   return most;
 }
 
+/* Of the bodies that tell one. */
+static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene_pair *p)
+{
+  const int side = scene_pair_fits(s, p);
+  abut_body_info first, second;
+  TRY(abut_get_body_info(a, &first));
+  TRY(abut_get_body_info(b, &second));
+  p->size = fmax(side == 1 ? 0.0 : first.diagonal, side == 0 ? 0.0 : second.diagonal);
+  return ABUT_SUCCESS;
+}
+
 static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
@@ -205,6 +216,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
     TRY(abut_fit_smoothing(side == 1 ? b : a, side == 0 ? a : b, &fitted));
     scene_pair_fit(p, &fitted, fmax(longest_edge(a), longest_edge(b)));
   }
+  TRY(size_pair(&s->def, a, b, p));
   TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));
   TRY(abut_get_layout(s->pairs[i], &layout));
   s->groups[i].contacts = layout.contacts;

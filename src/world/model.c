@@ -9,6 +9,10 @@
 /* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
 #define WEAK_WEIGHT 1e-3
 
+/* Of the larger body: how far contacts reach, and how near to each other they are one. */
+#define HARD_MARGIN 0.02
+#define HARD_MERGED 1e-3
+
 /* Contacts of a group that a world has room for. */
 static size_t room_for(size_t contacts, size_t capacity)
 {
@@ -181,6 +185,13 @@ static bool is_weak(const scene_constants *c, const int link[2], double weight)
   return weight < WEAK_WEIGHT * lightest;
 }
 
+static void put_hard_group(const scene_def *s, const scene_pair *p, double *reals)
+{
+  reals[GROUP_RESTITUTION] = p->restitution;
+  reals[GROUP_REACH] = s->hard.margin >= 0.0 ? s->hard.margin : HARD_MARGIN * p->size;
+  reals[GROUP_MERGED] = HARD_MERGED * p->size;
+}
+
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        size_t lanes, const world_sizes *n, model *m)
 {
@@ -191,7 +202,8 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     double *reals = m->reals + n->at_group_reals + GROUP_REALS * i;
     reals[GROUP_WEIGHT] = weight_of(c, g->link);
     put_softness(&s->pairs[g->pair].soft, s->timestep, reals + GROUP_SOFT);
-    reals[GROUP_MARGIN] = s->pairs[g->pair].margin;
+    reals[GROUP_MARGIN] = s->law == LAW_LCP ? 0.0 : s->pairs[g->pair].margin;
+    put_hard_group(s, &s->pairs[g->pair], reals);
     reals[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
     ints[GROUP_A] = g->link[0];
     ints[GROUP_B] = g->link[1];
@@ -200,7 +212,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_DOF_AT] = mover;
     ints[GROUP_PLANE] = (int)whole_blocks(room_for(g->contacts, s->capacity), lanes);
     ints[GROUP_AT] = plane;
-    ints[GROUP_WEAK] = is_weak(c, g->link, reals[GROUP_WEIGHT]);
+    ints[GROUP_WEAK] = s->law == LAW_CONE && is_weak(c, g->link, reals[GROUP_WEIGHT]);
     plane += ints[GROUP_PLANE];
     for (size_t l = 0; l < s->link_count; ++l) {
       const int sign = sign_of(s, g, (int)l);
@@ -224,6 +236,11 @@ static void put_settings(const scene_def *s, double tolerance, model *m)
   r[WORLD_CONE_SMOOTHING] = s->cone_smoothing;
   r[WORLD_LIMIT_SMOOTHING] = s->limit_smoothing;
   r[WORLD_DIVERGENCE] = s->divergence;
+  r[WORLD_ERROR_REDUCTION] = s->hard.error_reduction;
+  r[WORLD_SLOP] = s->hard.slop;
+  r[WORLD_CORRECTION] = s->hard.correction;
+  r[WORLD_LIMIT_MARGIN] = s->hard.limit_margin;
+  r[WORLD_BOUNCE] = s->hard.bounce;
 }
 
 static void put_parameters(const scene_def *s, model *m)
@@ -329,7 +346,7 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t count)
 {
   bool any = s->exact_diagonal;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; s->law == LAW_CONE && i < count; ++i) {
     any = any || is_weak(c, groups[i].link, weight_of(c, groups[i].link));
   }
   return any;
@@ -374,8 +391,13 @@ static abut_status sizes_of(const scene_def *s, const scene_constants *c,
                        .pyramidal = s->pyramidal,
                        .exact = s->exact_diagonal,
                        .contact_planes = (int)(CONTACT_PLANES * slots)};
-  for (size_t i = 0; i < s->link_count; ++i) {
-    out->damped |= s->links[i].joint.damping > 0.0;
+  for (size_t i = 0; s->law == LAW_CONE && i < s->link_count; ++i) {
+    out->damped |= s->links[i].joint.damping > 0.0; /* hard contacts' own step is explicit */
+  }
+  if (s->law == LAW_LCP) {
+    out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
+    out->hard_rows = 3 * out->hard + out->rows + 1; /* one more: no room is empty */
+    out->elastic = s->hard.elastic;
   }
   return ABUT_SUCCESS;
 }

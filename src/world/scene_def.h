@@ -11,6 +11,18 @@
 
 typedef enum integrator { INTEGRATOR_EULER = 0, INTEGRATOR_RK4 = 1 } integrator;
 
+/* What contacts do: soft (docs/dynamics.md) or hard ones (docs/lcp.md). */
+typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1 } contact_law;
+
+/* Constants of hard contacts; docs/lcp.md. */
+typedef struct hard_settings {
+  double error_reduction, slop, correction; /* [-], [m], [m/s] */
+  double margin, limit_margin;              /* [m]; margin below 0: by the bodies */
+  double bounce, threshold;                 /* [m/s], [-] */
+  int most;                                 /* contacts of a world */
+  int elastic;                              /* HARD_... of geometry/world.h */
+} hard_settings;
+
 typedef enum joint_type {
   JOINT_FIXED = 0,
   JOINT_HINGE = 1,
@@ -87,7 +99,8 @@ typedef struct actuator {
 
 typedef struct scene_pair {
   int link[2], body[2]; /* body: of the link's; link WORLD: contacts are given with each step */
-  double friction, margin;
+  double friction, margin, restitution;
+  double size; /* of the larger body: its diagonal [m]; 0 of a pair without bodies */
   softness soft;
   int condim;  /* 1 or 3 */
   bool fitted; /* no smoothing was stated */
@@ -97,6 +110,8 @@ typedef struct scene_pair {
 typedef struct scene_def {
   double timestep, gravity[3], impratio;
   integrator integrator;
+  contact_law law;
+  hard_settings hard;
   bool pyramidal, exact_diagonal;
   int iterations, line_iterations;
   double tolerance, line_tolerance; /* tolerance 0: by precision */

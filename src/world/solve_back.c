@@ -165,13 +165,23 @@ static abut_status tree_back(const stepping *s)
                 OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
 }
 
+/* From the cotangent of accelerations to those of contacts. */
+static abut_status contacts_back(const stepping *s, const group_rows *to)
+{
+  if (is_hard(s->call)) { /* hard_factor comes before the step's end, whose bounces it knows */
+    TRY(hard_multipliers(s, true));
+    return hard_pull(s, -1, to->groups, to->width, to->at);
+  }
+  TRY(factor(s));
+  TRY(multipliers(s, false));
+  return pull(s, -1, -1, to);
+}
+
 abut_status solve_back(const stepping *s)
 {
   const size_t width = GROUP_BACK * s->kind->group_count;
   const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
-  TRY(factor(s));
-  TRY(multipliers(s, false));
-  TRY(pull(s, -1, -1, &to));
+  TRY(contacts_back(s, &to));
   if (s->call->worlds->contacts) {
     TRY(given_back(s));
   } else {
@@ -202,22 +212,74 @@ static abut_status make_basis(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+static abut_status unit_back(const stepping *s, int dof, int stages)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
+                ARG_INT(s->count));
+}
+
+static abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), OF(s, WORLD_BACK), ARG_INT(stage),
+                ARG_INT(dof), ARG_INT(stages), OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
+}
+
+/* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is
+ * not a matter of their group's twist alone. */
+static abut_status hard_basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  const int nv = sizes_of(s)->nv;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    run r = {0};
+    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
+    for (int dof = 0; dof < nv; ++dof) {
+      const group_rows to = {world_buffer_of(s, WORLD_BASIS), (size_t)nv * width,
+                             (size_t)dof * width};
+      TRY(keep_pace(s));
+      TRY(unit_back(s, dof, 1));
+      TRY(hard_multipliers(s, false));
+      TRY(hard_pull(s, (int)i, to.groups, to.width, to.at));
+      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status hard_jacobian(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  TRY(hard_factor(s));
+  TRY(hard_basis(s));
+  for (size_t dof = 0; dof < nv; ++dof) {
+    TRY(keep_pace(s));
+    TRY(unit_back(s, (int)dof, 1));
+    TRY(hard_multipliers(s, false));
+    TRY(width ? take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width)
+              : ABUT_SUCCESS);
+    TRY(tree_back(s));
+    TRY(put_jacobian_row(s, 0, (int)dof, 1));
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
 {
   const int nv = sizes_of(s)->nv;
+  if (is_hard(s->call)) {
+    return hard_jacobian(s);
+  }
   TRY(factor(s));
   TRY(make_basis(s));
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-               REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
-               OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
-               ARG_INT(s->count)));
+    TRY(unit_back(s, dof, stages));
     TRY(multipliers(s, true));
     TRY(tree_back(s));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-               OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), OF(s, WORLD_BACK), ARG_INT(stage),
-               ARG_INT(dof), ARG_INT(stages), OF(s, WORLD_JACOBIAN), ARG_INT(s->count)));
+    TRY(put_jacobian_row(s, stage, dof, stages));
   }
   return ABUT_SUCCESS;
 }

@@ -98,6 +98,9 @@ static abut_status multipliers(const stepping *s)
   }
   TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, OUT_MULTIPLIERS),
              ARG_INT(s->count)));
+  if (is_hard(s->call)) {
+    return hard_forces(s, width);
+  }
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
                 OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
@@ -150,9 +153,17 @@ static bool needs_push(const stepping *s)
   return sizes_of(s)->damped || s->call->worlds->constraint;
 }
 
+bool is_hard(const steps_call *c)
+{
+  return c->scene->def.law == LAW_LCP;
+}
+
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
+  if (is_hard(s->call)) {
+    return hard_solve_step(s, q, v, start);
+  }
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),

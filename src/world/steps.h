@@ -78,6 +78,7 @@ typedef enum world_buffer {
   WORLD_ITERATIONS,  /* of steps that are made once more */
   WORLD_Q,           /* before a step */
   WORLD_V,
+  WORLD_W, /* hard contacts' guess */
   WORLD_STATE_BAR,
   WORLD_U_BAR,
   WORLD_ACCELERATION_BAR,
@@ -107,6 +108,26 @@ typedef enum world_buffer {
   OUT_P_FRICTION,
   OUT_P_STIFFNESS,
   OUT_P_GRAVITY,
+  HARD_NUMBERS, /* of hard contacts, as all that follows */
+  HARD_CHOICE,
+  HARD_CANDIDATES,
+  HARD_PARENTS,
+  HARD_A,
+  HARD_B,
+  HARD_MU,
+  HARD_BOX,
+  HARD_GUESS,
+  HARD_F,
+  HARD_W,
+  HARD_CLASSES,
+  HARD_HOW,
+  HARD_RESIDUAL,
+  HARD_ROOM, /* of lcp_solve */
+  HARD_PLACES,
+  HARD_TABLES, /* of lcp_rest */
+  HARD_TABLE_PLACES,
+  HARD_DERIVATIVES,
+  HARD_EXTRA, /* what collisions in time add to a cotangent of q */
   WORLD_BUFFERS
 } world_buffer;
 
@@ -232,6 +253,26 @@ abut_status step_controls(const stepping *s, size_t step);
 
 /* Tree, contacts, and where links can move against each other, at a state. */
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
+
+/* Whether contacts are hard ones. */
+bool is_hard(const steps_call *c);
+
+/* ---- hard contacts (hard.c) ---- */
+void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS]);
+
+/* After step_tree: accelerations at a state, whose problem begins from what `start` would do. */
+abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
+
+/* Forces of contacts by slot, all of which are 0 before. */
+abut_status hard_forces(const stepping *s, size_t width);
+
+/* Derivatives of what hard_solve_step has left for the state in WORLD_Q and WORLD_V: what they ask
+ * for; what collisions add to a cotangent of q, of WORLD_STATE_BAR; multipliers, with that or
+ * without; cotangents of contacts and their groups, of all or of `only` one. */
+abut_status hard_factor(const stepping *s);
+abut_status hard_elastic_back(const stepping *s);
+abut_status hard_multipliers(const stepping *s, bool with_extra);
+abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at);
 
 /* Accelerations at a state, from an acceleration to start with. */
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);

@@ -1,4 +1,5 @@
 /* Scenes as files: what is read, by which defaults, and every refusal with its line. */
+#include "geometry/world.h"
 #include "io/scene_file.h"
 #include "samples.h"
 #include "support.h"
@@ -126,6 +127,27 @@ static void raised(void)
   scene_def_free(&s);
 }
 
+/* Hard contacts: what is not stated, what is, and a friction that stays 0. */
+static void hard(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"friction\": 0}]}", &s));
+  CHECK(s.law == LAW_LCP && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 && s.hard.most == 16);
+  CHECK(s.hard.error_reduction == 0.2 && s.hard.slop == 0.0 && s.hard.correction == 1.0);
+  CHECK(s.hard.bounce == 0.05 && s.hard.threshold == 0.01 && s.hard.elastic == HARD_COLLISION);
+  CHECK(s.pairs[0].friction == 0.0 && s.pairs[0].restitution == 0.0);
+  scene_def_free(&s);
+  REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"restitution\": 0.5}],\n"
+                   "\"lcp\": {\"margin\": 0, \"limit_margin\": 1, \"most\": 4, \"elastic\": \"paper\",\n"
+                   "\"error_reduction\": 0.1, \"slop\": 1e-3, \"correction\": 2, \"bounce\": 3,\n"
+                   "\"threshold\": 0.5}}", &s));
+  CHECK(s.hard.margin == 0.0 && s.hard.limit_margin == 1.0 && s.hard.most == 4);
+  CHECK(s.hard.error_reduction == 0.1 && s.hard.slop == 1e-3 && s.hard.correction == 2.0);
+  CHECK(s.hard.bounce == 3.0 && s.hard.threshold == 0.5 && s.hard.elastic == HARD_PAPER);
+  CHECK(s.pairs[0].restitution == 0.5);
+  scene_def_free(&s);
+}
+
 /* Lengths whose squares would overflow or vanish are lengths. */
 static void extreme_lengths(void)
 {
@@ -193,8 +215,13 @@ static const struct {
   {WITH("\"timesteps\": 1"), "d/t:3: timesteps: ", "no such key is known"},
   {WITH("\"links\": []"), "d/t:3: ", "duplicate"},
   /* settings */
-  {WITH("\"contact_model\": \"lcp\""), "d/t:3: contact_model: ", "\"lcp\" is not computed here"},
-  {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: contact_model: ", "\"cone\" is"},
+  {WITH("\"contact_model\": \"lcp\", \"integrator\": \"rk4\""), "d/t:3: integrator: ", "\"euler\" alone"},
+  {WITH("\"contact_model\": \"lcp\", \"capacity\": 8"), "d/t:3: capacity: ", "\"most\""},
+  {WITH("\"lcp\": {\"most\": 65}"), "d/t:3: lcp.most: ", "more than 64"},
+  {WITH("\"lcp\": {\"slops\": 1}"), "d/t:3: lcp", "slops"},
+  {WITH("\"lcp\": {\"elastic\": \"yes\"}"), "d/t:3: lcp.elastic: ", "collision"},
+  {WITH("\"pairs\": [{\"restitution\": 1.5}]"), "d/t:3: pairs[0].restitution: ", "more than 1"},
+  {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: contact_model: ", "\"lcp\" are"},
   {WITH("\"contact_model\": \"cones\""), "d/t:3: contact_model: ",
    "none of \"cone\", \"lcp\", \"spring\""},
   {WITH("\"lcp\": 1"), "d/t:3: lcp: ", "not an object"},
@@ -445,6 +472,7 @@ int main(void)
   defaults();
   sample_scene();
   raised();
+  hard();
   extreme_lengths();
   inertias();
   refusals();

@@ -45,6 +45,7 @@ typedef struct along {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *jacobian; // of a stage, nv rows
+  GLOBAL const real *elastic; // what collisions add to dq'/dq and dv'/dq (nv, nv), or none
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
   int width;
 } along;
@@ -85,6 +86,12 @@ static void euler_along(const along *a, GLOBAL const real *next_v, real h)
   for (int i = 0; i < nv; ++i) {
     a->now[nv + i] = a->seed[nv + i] + h * a->accelerations[i];
     a->moves[i] = h * a->now[nv + i];
+  }
+  for (int i = 0; a->elastic && i < nv; ++i) {
+    for (int k = 0; k < nv; ++k) {
+      a->moves[i] += a->elastic[i * nv + k] * a->seed[k];
+      a->now[nv + i] += a->elastic[(nv + i) * nv + k] * a->seed[k];
+    }
   }
   moved_tangent(a, next_v, h);
 }
@@ -164,7 +171,7 @@ ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const
 }
 
 static along along_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *jacobian,
-                      int stages, GLOBAL real *work, int world)
+                      int stages, GLOBAL const real *hard_rows, GLOBAL real *work, int world)
 {
   along a;
   const int nv = n->nv;
@@ -172,6 +179,7 @@ static along along_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBA
   a.ints = ints;
   a.width = SEED(nv, n->nu, n->links, n->pairs);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
+  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_BACK(n->hard_rows, nv)) : (GLOBAL const real *)0;
   a.seed = ROW(work, world, ALONG_NUMBERS(nv, a.width));
   a.now = a.seed + a.width;
   a.sums = a.now + a.width;
@@ -198,14 +206,15 @@ static void step_along(const along *a, GLOBAL const real *next_v, GLOBAL const r
 ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
-                                     int stages, GLOBAL const int *status, GLOBAL real *work,
+                                     int stages, GLOBAL const real *hard_rows,
+                                     GLOBAL const int *status, GLOBAL real *work,
                                      GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  const along a = along_of(n, ints, jacobian, stages, work, world);
+  const along a = along_of(n, ints, jacobian, stages, hard_rows, work, world);
   GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
   for (int c = 0; c < a.width; ++c) {
     for (int i = 0; i < a.width; ++i) {
@@ -225,14 +234,15 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
 ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *next_v,
                                 GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
-                                int stages, GLOBAL const int *status, GLOBAL real *work,
+                                int stages, GLOBAL const real *hard_rows,
+                                GLOBAL const int *status, GLOBAL real *work,
                                 GLOBAL real *tangents, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  const along a = along_of(n, ints, jacobian, stages, work, world);
+  const along a = along_of(n, ints, jacobian, stages, hard_rows, work, world);
   GLOBAL real *own = ROW(tangents, world, a.width);
   for (int i = 0; i < a.width; ++i) {
     a.seed[i] = own[i];

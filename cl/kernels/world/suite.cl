@@ -1,5 +1,6 @@
 // Worlds: trees of links that move, with contacts. Plain numbers alone, as yet.
 #include "kernels/begin.h"
+#include "geometry/lcp.h"
 #include "geometry/world.h"
 #include "num/angles.h"
 
@@ -7,6 +8,8 @@
 #define NUM_DUAL 0
 #include "num/num_on.h"
 #include "kernels/access.h"
+#include "kernels/lcp/factor.cl"
+#include "kernels/lcp/problem.cl"
 #include "kernels/world/memory.cl"
 #include "kernels/world/rotations.cl"
 #include "kernels/world/links.cl"
@@ -18,11 +21,14 @@
 #include "kernels/world/cone.cl"
 #include "kernels/world/cost.cl"
 #include "kernels/world/newton.cl"
+#include "kernels/world/hard_choose.cl"
+#include "kernels/world/hard.cl"
 #include "kernels/world/step.cl"
 #include "kernels/world/pull.cl"
 #include "kernels/world/back.cl"
 #include "kernels/world/step_back.cl"
 #include "kernels/world/along.cl"
+#include "kernels/world/hard_back.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

@@ -1,0 +1,378 @@
+// Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a step's end,
+// one world a work-item, and what its answer does: docs/lcp.md. Plain numbers alone.
+
+#if REAL_DOUBLE
+#define HARD_SLIP R(1e-6) // of the largest speed: below it a guess calls it none
+#else
+#define HARD_SLIP R(1e-4)
+#endif
+
+// What a work-item has of its world's problem. J and Y = inv(M) J' by rows of nv.
+typedef struct hard {
+  newton s;
+  int m, most; // rows, and room for them
+  GLOBAL int *chosen, *parents;
+  GLOBAL real *J, *Y, *slope, *bounce, *vector;
+} hard;
+
+static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents)
+{
+  hard h;
+  const int nv = s->n->nv, most = s->n->hard_rows;
+  GLOBAL real *own = ROW(numbers, s->world, HARD_REALS(most, nv));
+  h.s = *s;
+  h.most = most;
+  h.chosen = ROW(chosen, s->world, HARD_INTS(s->n->hard, s->n->rows));
+  h.m = h.chosen[HARD_ROWS];
+  h.parents = ROW(parents, s->world, most + 1);
+  h.J = own;
+  h.Y = own + most * nv;
+  h.slope = own + 2 * most * nv;
+  h.bounce = h.slope + most;
+  h.vector = h.bounce + most;
+  return h;
+}
+
+static int hard_table_row(const hard *h, int i)
+{
+  return h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + i];
+}
+
+// ---- the mass matrix' factor ----
+
+static void hard_factor(const newton *s)
+{
+  const int nv = s->n->nv;
+  for (int i = 0; i < nv; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      s->hessian[i * nv + k] = one_real(&s->tree, s->n->at_factor + i * nv + k);
+    }
+  }
+}
+
+// x <- inv(M) x
+static void hard_solve(const newton *s, GLOBAL real *x)
+{
+  const int nv = s->n->nv;
+  GLOBAL const real *l = s->hessian;
+  for (int i = 0; i < nv; ++i) {
+    x[i] = (x[i] - dot_n(i, l + i * nv, x)) * l[i * (nv + 1)];
+  }
+  for (int i = nv - 1; i >= 0; --i) {
+    real sum = x[i];
+    for (int k = i + 1; k < nv; ++k) {
+      sum -= l[k * nv + i] * x[k];
+    }
+    x[i] = sum * l[i * (nv + 1)];
+  }
+}
+
+// ---- rows ----
+
+// Two tangents of a unit normal: the shortest turn of the axes from the nearer pole, whose only jump is
+// where n_z = -0.55.
+static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
+{
+  const lane one = lane_lit(R(1.0));
+  const lane s = lane_select(n.z >= lane_lit(R(-0.55)), one, -one), a = R(1.0) / (R(1.0) + s * n.z);
+  *t1 = make_r(R(1.0) - a * n.x * n.x, -a * n.x * n.y, -s * n.x);
+  *t2 = make_r(-s * a * n.x * n.y, s * (R(1.0) - a * n.y * n.y), -n.y);
+}
+
+// Contact k of those that are chosen: its group's ints, place, side, point from the centre, unit frame,
+// length of its normal.
+typedef struct hard_contact {
+  GLOBAL const int *ints;
+  GLOBAL const real *reals;
+  int group, at, plane;
+  real side, length, distance;
+  vec3_r p, f[3];
+} hard_contact;
+
+static hard_contact hard_contact_of(const hard *h, int k)
+{
+  hard_contact c;
+  GLOBAL const world_sizes *n = h->s.n;
+  GLOBAL const int *own = h->chosen + HARD_CHOSEN + 2 * k;
+  c.group = own[0];
+  c.at = own[1];
+  c.ints = h->s.ints + n->at_groups + GROUP_INTS * c.group;
+  c.reals = h->s.reals + n->at_group_reals + GROUP_REALS * c.group;
+  c.plane = c.ints[GROUP_PLANE];
+  GLOBAL const real *row = h->s.contacts + (size_t)CONTACT_PLANES * c.ints[GROUP_AT] + c.at;
+  GLOBAL const int *mark = h->s.marks + GROUP_MARKS * c.group;
+  c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
+  c.distance = row[CONTACT_DISTANCE * c.plane];
+  real x[6];
+  for (int i = 0; i < 3; ++i) {
+    x[i] = row[(CONTACT_POINT + i) * c.plane];
+    x[3 + i] = c.side * row[(CONTACT_FRAME + i) * c.plane];
+  }
+  c.p = make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
+  const vec3_r normal = make_r(lane_lit(x[3]), lane_lit(x[4]), lane_lit(x[5]));
+  const lane length = lane_sqrt(dot3_r(normal, normal));
+  c.length = lane_first(length);
+  c.f[0] = scale3_r(normal, R(1.0) / length);
+  hard_tangents(c.f[0], &c.f[1], &c.f[2]);
+  return c;
+}
+
+// J's row along f at a contact: of the owner against the other body.
+static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real *out)
+{
+  GLOBAL const int *mover = h->s.ints + h->s.n->at_group_dofs + MOVER_INTS * c->ints[GROUP_DOF_AT];
+  GLOBAL const real *column = h->s.columns + 6 * c->ints[GROUP_DOF_AT];
+  lane w[6];
+  real push[6];
+  row_wrench(c->p, f, w);
+  for (int i = 0; i < 6; ++i) {
+    push[i] = c->side * lane_first(w[i]);
+  }
+  for (int i = 0; i < h->s.n->nv; ++i) {
+    out[i] = R(0.0);
+  }
+  for (int k = 0; k < c->ints[GROUP_DOFS]; ++k) {
+    real sum = R(0.0);
+    for (int i = 0; i < 6; ++i) {
+      sum += push[i] * column[6 * k + i];
+    }
+    out[mover[MOVER_INTS * k + MOVER_DOF]] = sum;
+  }
+}
+
+// The speed that a normal row is to have at the end, and how it goes with the distance d.
+static real hard_push(GLOBAL const real *reals, real d, real *slope)
+{
+  const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
+  const real speed = reals[WORLD_ERROR_REDUCTION] * deep / h;
+  if (d > R(0.0)) {
+    *slope = R(-1.0) / h;
+    return -d / h;
+  }
+  *slope = deep > R(0.0) && speed < reals[WORLD_CORRECTION] ? -reals[WORLD_ERROR_REDUCTION] / h : R(0.0);
+  return deep > R(0.0) ? real_min(speed, reals[WORLD_CORRECTION]) : R(0.0);
+}
+
+// A row's place in the problem, and its bounds.
+typedef struct hard_problem {
+  GLOBAL real *A, *b, *mu, *box;
+  GLOBAL int *guess;
+} hard_problem;
+
+static void hard_put_row(const hard *h, const hard_problem *p, int row, int parent, real target, real mu,
+                         real box)
+{
+  const int nv = h->s.n->nv;
+  GLOBAL const real *J = h->J + row * nv;
+  p->b[row] = dot_n(nv, J, h->vector) - target;
+  p->mu[row] = mu;
+  p->box[row] = box;
+  h->parents[1 + row] = parent;
+}
+
+static real hard_friction(const hard *h, const hard_contact *c)
+{
+  GLOBAL const world_sizes *n = h->s.n;
+  GLOBAL const real *rows = h->s.shared ? h->s.parameters
+                                        : ROW(h->s.parameters, h->s.world, PARAMETERS(n->links, n->pairs));
+  const real mu = rows[n->links + c->ints[GROUP_PAIR]];
+  return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
+}
+
+static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBAL const real *v)
+{
+  const hard_contact c = hard_contact_of(h, k);
+  const int nv = h->s.n->nv, row = 3 * k;
+  const real step = h->s.reals[WORLD_STEP], restitution = c.reals[GROUP_RESTITUTION];
+  const real mu = hard_friction(h, &c);
+  for (int i = 0; i < 3; ++i) {
+    hard_row(h, &c, c.f[i], h->J + (row + i) * nv);
+    h->slope[row + i] = h->bounce[row + i] = R(0.0);
+  }
+  const real u = dot_n(nv, h->J + row * nv, v);
+  real slope, target = hard_push(h->s.reals, c.distance, &slope);
+  if (restitution > R(0.0) && u < -h->s.reals[WORLD_BOUNCE] && c.distance + step * u <= R(0.0) &&
+      -restitution * u >= target) {
+    target = -restitution * u;
+    slope = R(0.0);
+    h->bounce[row] = restitution;
+  }
+  h->slope[row] = slope;
+  hard_put_row(h, p, row, LCP_NO_PARENT, target, R(0.0), R(0.0));
+  hard_put_row(h, p, row + 1, row, R(0.0), mu, R(0.0));
+  hard_put_row(h, p, row + 2, row, R(0.0), mu, R(0.0));
+}
+
+// A joint's limit that is near, or its friction loss; returns how many rows it has made.
+static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, int losses,
+                          GLOBAL const real *q)
+{
+  GLOBAL const int *of = h->s.ints + h->s.n->at_rows + ROW_INTS * i;
+  const real end = (h->s.reals + h->s.n->at_row_reals + ROW_REALS * i)[ROW_END];
+  const int nv = h->s.n->nv, loss = of[ROW_KIND] == ROW_LOSS;
+  const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  const real d = loss ? R(0.0) : side * (q[of[ROW_Q]] - end);
+  if (loss != losses || (!loss && !(d <= h->s.reals[WORLD_LIMIT_MARGIN]))) {
+    return 0;
+  }
+  for (int k = 0; k < nv; ++k) {
+    h->J[row * nv + k] = k == of[ROW_V] ? side : R(0.0);
+  }
+  real slope;
+  const real pushed = hard_push(h->s.reals, d, &slope), target = loss ? R(0.0) : pushed;
+  h->slope[row] = loss ? R(0.0) : slope;
+  h->bounce[row] = R(0.0);
+  hard_put_row(h, p, row, loss ? LCP_BOXED : LCP_NO_PARENT, target, R(0.0),
+               loss ? h->s.reals[WORLD_STEP] * end : R(0.0));
+  h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + row - 3 * h->chosen[HARD_COUNT]] = i;
+  return 1;
+}
+
+// Classes that rows would have if the last acceleration went on: where that does not fit, pivoting goes
+// on from them.
+static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *v, GLOBAL const real *w)
+{
+  const int nv = h->s.n->nv;
+  const real step = h->s.reals[WORLD_STEP];
+  const real none = HARD_SLIP * real_max(lcp_largest(h->m, p->b), LCP_LEAST);
+  for (int i = 0; i < h->m; ++i) {
+    GLOBAL const real *J = h->J + i * nv;
+    // b's target, without the velocity that it is held against
+    real speed = p->b[i] - dot_n(nv, J, h->vector);
+    for (int k = 0; k < nv; ++k) {
+      speed += J[k] * (v[k] + step * w[k]);
+    }
+    const int parent = h->parents[1 + i];
+    if (parent == LCP_NO_PARENT) {
+      p->guess[i] = speed <= none ? LCP_CLAMPING : LCP_SEPARATING;
+    } else if (parent >= 0 && p->guess[parent] != LCP_CLAMPING) {
+      p->guess[i] = LCP_SEPARATING;
+    } else {
+      p->guess[i] = lcp_abs(speed) <= none ? LCP_CLAMPING : speed > R(0.0) ? LCP_LOWER : LCP_UPPER;
+    }
+  }
+}
+
+static void hard_matrix(const hard *h, GLOBAL real *A)
+{
+  const int nv = h->s.n->nv, m = h->m;
+  for (int i = 0; i < m; ++i) {
+    GLOBAL real *y = h->Y + i * nv;
+    for (int k = 0; k < nv; ++k) {
+      y[k] = h->J[i * nv + k];
+    }
+    hard_solve(&h->s, y);
+    for (int k = 0; k <= i; ++k) {
+      A[(size_t)i * m + k] = A[(size_t)k * m + i] = dot_n(nv, h->J + k * nv, y);
+    }
+  }
+}
+
+// Chooses contacts and fills each world's problem, for lcp_solve.
+KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                               GLOBAL const real *w, GLOBAL const real *parameters, int shared,
+                               GLOBAL const real *scratch, GLOBAL const real *singular,
+                               GLOBAL const real *contacts, GLOBAL const int *marks,
+                               GLOBAL const int *slots, GLOBAL real *work, GLOBAL real *numbers,
+                               GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL int *parents,
+                               GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu, GLOBAL real *box,
+                               GLOBAL int *guess, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  hard h = hard_of(&s, numbers, chosen, parents);
+  if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
+    status[world] |= WORLD_SINGULAR;
+  }
+  h.parents[0] = h.chosen[HARD_ROWS] = h.chosen[HARD_COUNT] = 0;
+  if (status[world] & WORLD_STOPPED) {
+    return;
+  }
+  const int most = n->contact_planes / CONTACT_PLANES, room = h.most;
+  const hard_choice choice = {n,       ints,
+                              reals,   s.tree,
+                              s.contacts, ROW(slots, world, most),
+                              ROW(candidates, world, HARD_CANDIDATE * (most + 1))};
+  const hard_problem p = {ROW(A, world, room * room), ROW(b, world, room), ROW(mu, world, room),
+                          ROW(box, world, room), ROW(guess, world, room)};
+  GLOBAL const real *velocity = ROW(v, world, nv);
+  status[world] |= hard_choose(&choice, s.marks, h.chosen) ? WORLD_OVERFLOW : 0;
+  hard_factor(&s);
+  start_columns(&s);
+  for (int i = 0; i < nv; ++i) {
+    h.vector[i] = velocity[i] + reals[WORLD_STEP] * one_real(&s.tree, n->at_free + i);
+  }
+  for (int k = 0; k < h.chosen[HARD_COUNT]; ++k) {
+    hard_contact_rows(&h, &p, k, velocity);
+  }
+  h.m = 3 * h.chosen[HARD_COUNT];
+  for (int losses = 0; losses < 2; ++losses) {
+    for (int i = 0; i < n->rows; ++i) {
+      h.m += hard_joint_row(&h, &p, h.m, i, losses, ROW(q, world, n->nq));
+    }
+  }
+  h.parents[0] = h.chosen[HARD_ROWS] = h.m;
+  hard_matrix(&h, p.A);
+  hard_guess(&h, &p, velocity, ROW(w, world, nv));
+}
+
+// Each world's acceleration and what contacts and rows push joints with, of the impulses f; `how` they
+// were found is the number of iterations.
+KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                  GLOBAL const real *reals, GLOBAL const real *scratch,
+                                  GLOBAL const real *contacts, GLOBAL const int *marks,
+                                  GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+                                  GLOBAL int *parents, GLOBAL const real *f, GLOBAL const int *how,
+                                  GLOBAL real *acceleration, GLOBAL real *push,
+                                  GLOBAL int *iterations, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const int stopped = (status[world] & WORLD_STOPPED) != 0;
+  GLOBAL const real *own = ROW(f, world, h.most);
+  for (int i = 0; i < nv; ++i) {
+    real a = stopped ? R(0.0) : one_real(&s.tree, n->at_free + i), sum = R(0.0);
+    for (int k = 0; k < h.m; ++k) {
+      a += h.Y[k * nv + i] * own[k] / reals[WORLD_STEP];
+      sum += h.J[k * nv + i] * own[k] / reals[WORLD_STEP];
+    }
+    ROW(acceleration, world, nv)[i] = a;
+    ROW(push, world, nv)[i] = sum;
+  }
+  iterations[world] = stopped ? 0 : how[world];
+  if (!stopped) {
+    status[world] |= how[world] == LCP_BAD        ? WORLD_NOT_FINITE
+                     : how[world] == LCP_FAILED   ? WORLD_NOT_CONVERGED
+                     : how[world] == LCP_SQUEEZED ? WORLD_SQUEEZED
+                                                  : 0;
+  }
+}
+
+// Forces of contacts on their owners along their frames, by slot (`width` numbers a world, zeros before).
+KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                              GLOBAL const real *reals, GLOBAL const int *slots,
+                              GLOBAL const int *chosen, GLOBAL const real *f,
+                              GLOBAL const int *status, int width, GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds || (status[world] & WORLD_STOPPED)) {
+    return;
+  }
+  GLOBAL const int *own = ROW(chosen, world, HARD_INTS(n->hard, n->rows));
+  for (int k = 0; k < own[HARD_COUNT]; ++k) {
+    GLOBAL const int *of = own + HARD_CHOSEN + 2 * k;
+    const int first = (ints + n->at_groups + GROUP_INTS * of[0])[GROUP_AT] + of[1];
+    const int slot = ROW(slots, world, n->contact_planes / CONTACT_PLANES)[first];
+    for (int i = 0; i < 3; ++i) {
+      ROW(out, world, width)[3 * slot + i] = ROW(f, world, n->hard_rows)[3 * k + i] / reals[WORLD_STEP];
+    }
+  }
+}

@@ -1,0 +1,463 @@
+// Derivatives of a step with hard contacts: of the boxed problem where its classes hold, and of
+// collisions in time. docs/lcp.md. Plain numbers alone.
+
+// What a work-item has of its world's derivatives.
+typedef struct hard_back {
+  GLOBAL real *shift, *turn;            // what a collision adds to dq'/dq and dv'/dq (nv, nv)
+  GLOBAL real *inverse, *q, *right;     // by columns of m
+  GLOBAL real *tau, *x, *room, *pushed; // x: of each row; pushed: a vector of nv of each row
+  GLOBAL int *hits, *clamping, *order, *rest;
+} hard_back;
+
+static hard_back hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *places)
+{
+  hard_back k;
+  const int nv = h->s.n->nv, m = h->most;
+  GLOBAL real *own = ROW(back, h->s.world, HARD_BACK(m, nv));
+  GLOBAL int *lists = ROW(places, h->s.world, LCP_PLACES(m));
+  k.shift = own;
+  k.turn = own + nv * nv;
+  k.inverse = own + 2 * nv * nv;
+  k.q = k.inverse + m * m;
+  k.right = k.q + m * m;
+  k.tau = k.right + m * m;
+  k.x = k.tau + m;
+  k.room = k.x + m;
+  k.pushed = k.room + m;
+  k.hits = lists;
+  k.clamping = lists + m;
+  k.order = lists + 2 * m;
+  k.rest = lists + 3 * m;
+  return k;
+}
+
+// The problem where its classes hold, as lcp_matrix wants it.
+static lcp hard_lcp(const hard *h, const hard_back *k, GLOBAL const real *A, GLOBAL const real *b,
+                    GLOBAL const real *mu, GLOBAL const real *box, GLOBAL int *classes, int squeezed)
+{
+  lcp l;
+  const int world = h->s.world, most = h->most;
+  l.m = h->m;
+  l.soft = squeezed ? LCP_SOFT : R(0.0);
+  l.A = ROW(A, world, most * most);
+  l.b = ROW(b, world, most);
+  l.mu = ROW(mu, world, most);
+  l.box = ROW(box, world, most);
+  l.parent = h->parents + 1;
+  l.classes = ROW(classes, world, most);
+  l.q = k->q;
+  l.right = k->room;
+  l.tau = k->tau;
+  l.clamping = k->clamping;
+  l.order = k->order;
+  l.next = k->hits;
+  l.dead = k->rest;
+  l.f = l.w = l.trial = l.best = k->room;
+  return l;
+}
+
+// Columns of a unit matrix.
+static void hard_unit(int count, int stride, GLOBAL real *out)
+{
+  for (int j = 0; j < count; ++j) {
+    for (int i = 0; i < count; ++i) {
+      out[(size_t)j * stride + i] = i == j ? R(1.0) : R(0.0);
+    }
+  }
+}
+
+// ---- collisions in time ----
+
+// Rows that bounce and clamp; then clamping rows that are not of their contacts.
+static int hard_find_hits(const hard *h, const hard_back *k, GLOBAL const int *classes, int *rest)
+{
+  int hits = 0;
+  *rest = 0;
+  for (int i = 0; i < h->m; ++i) {
+    if (classes[i] == LCP_CLAMPING) {
+      const int normal = h->parents[1 + i] >= 0 ? h->parents[1 + i] : i;
+      if (h->bounce[i] > R(0.0)) {
+        k->hits[hits++] = i;
+      } else if (!(h->bounce[normal] > R(0.0))) {
+        k->rest[(*rest)++] = i;
+      }
+    }
+  }
+  return hits;
+}
+
+// What a bounce's impulse does to velocities, with its friction, and with what rests answering.
+static void hard_pushed(const hard *h, const hard_back *k, GLOBAL const real *f, int hits, int rest)
+{
+  const int nv = h->s.n->nv, m = h->m;
+  for (int j = 0; j < hits; ++j) {
+    const int row = k->hits[j];
+    GLOBAL real *w = k->pushed + j * nv;
+    for (int i = 0; i < nv; ++i) {
+      w[i] = h->Y[row * nv + i];
+      for (int t = row + 1; t < row + 3; ++t) {
+        w[i] += f[t] / f[row] * h->Y[t * nv + i];
+      }
+    }
+    for (int i = 0; i < rest; ++i) {
+      k->right[(size_t)j * m + i] = dot_n(nv, h->J + k->rest[i] * nv, w);
+    }
+  }
+  for (int j = 0; j < rest; ++j) {
+    for (int i = 0; i < rest; ++i) {
+      k->q[(size_t)j * m + i] = dot_n(nv, h->J + k->rest[i] * nv, h->Y + k->rest[j] * nv);
+    }
+  }
+  least_norm(rest, m, k->q, k->tau, k->order, hits, k->right, k->room, LCP_RANK);
+  for (int j = 0; j < hits; ++j) {
+    for (int i = 0; i < rest; ++i) {
+      for (int a = 0; a < nv; ++a) {
+        k->pushed[j * nv + a] -= k->right[(size_t)j * m + i] * h->Y[k->rest[i] * nv + a];
+      }
+    }
+  }
+}
+
+// S - 1 and D of any number of bounces at once.
+static void hard_collision(const hard *h, const hard_back *k, GLOBAL const real *v, int hits)
+{
+  const int nv = h->s.n->nv, m = h->m;
+  const real step = h->s.reals[WORLD_STEP];
+  for (int j = 0; j < hits; ++j) {
+    for (int i = 0; i < hits; ++i) {
+      k->q[(size_t)j * m + i] = dot_n(nv, h->J + k->hits[i] * nv, k->pushed + j * nv);
+    }
+  }
+  hard_unit(hits, m, k->right);
+  least_norm(hits, m, k->q, k->tau, k->order, hits, k->right, k->room, LCP_RANK);
+  for (int i = 0; i < hits; ++i) {
+    const int row = k->hits[i];
+    GLOBAL const real *N = h->J + row * nv;
+    const real speed = dot_n(nv, N, v), rate = (dot_n(nv, N, h->vector) - speed) / step;
+    for (int a = 0; a < nv; ++a) {
+      real gain = R(0.0);
+      for (int j = 0; j < hits; ++j) {
+        gain += k->pushed[j * nv + a] * k->right[(size_t)i * m + j];
+      }
+      gain *= R(1.0) + h->bounce[row];
+      for (int c = 0; c < nv; ++c) {
+        k->shift[a * nv + c] -= gain * N[c];
+        k->turn[a * nv + c] += gain * rate / speed * N[c];
+      }
+    }
+  }
+}
+
+// The matrix nearest to 1 that turns each bounce's approach around (Werling et al. 2021): 1 + sum y_i N_i
+// (N_i+)', where (K o K+) y = -e - diag (K K+) and K = N N'.
+static void hard_least_squares(const hard *h, const hard_back *k, int hits)
+{
+  const int nv = h->s.n->nv, m = h->m;
+  for (int j = 0; j < hits; ++j) {
+    for (int i = 0; i < hits; ++i) {
+      k->q[(size_t)j * m + i] = dot_n(nv, h->J + k->hits[i] * nv, h->J + k->hits[j] * nv);
+    }
+  }
+  hard_unit(hits, m, k->right);
+  least_norm(hits, m, k->q, k->tau, k->order, hits, k->right, k->room, LCP_RANK);
+  for (int i = 0; i < hits; ++i) { // N_i+ to pushed, -e - N_i N_i+ to x
+    GLOBAL const real *N = h->J + k->hits[i] * nv;
+    GLOBAL real *to = k->pushed + i * nv;
+    for (int a = 0; a < nv; ++a) {
+      to[a] = R(0.0);
+      for (int j = 0; j < hits; ++j) {
+        to[a] += k->right[(size_t)i * m + j] * h->J[k->hits[j] * nv + a];
+      }
+    }
+    k->x[i] = -h->bounce[k->hits[i]] - dot_n(nv, N, to);
+  }
+  for (int j = 0; j < hits; ++j) {
+    for (int i = 0; i < hits; ++i) {
+      const real K = dot_n(nv, h->J + k->hits[i] * nv, h->J + k->hits[j] * nv);
+      k->q[(size_t)j * m + i] = K * k->right[(size_t)j * m + i];
+    }
+  }
+  least_norm(hits, m, k->q, k->tau, k->order, 1, k->x, k->room, LCP_RANK);
+  for (int i = 0; i < hits; ++i) {
+    for (int a = 0; a < nv; ++a) {
+      for (int c = 0; c < nv; ++c) {
+        k->shift[a * nv + c] += k->x[i] * h->J[k->hits[i] * nv + a] * k->pushed[i * nv + c];
+      }
+    }
+  }
+}
+
+static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *classes,
+                         GLOBAL const real *f, GLOBAL const real *v)
+{
+  const int nv = h->s.n->nv, elastic = h->s.n->elastic;
+  for (int i = 0; i < 2 * nv * nv; ++i) {
+    k->shift[i] = R(0.0); // and turn
+  }
+  int rest;
+  const int hits = elastic ? hard_find_hits(h, k, classes, &rest) : 0;
+  if (hits && elastic == HARD_PAPER) {
+    hard_least_squares(h, k, hits);
+  } else if (hits) {
+    hard_pushed(h, k, f, hits, rest);
+    hard_collision(h, k, v, hits);
+  }
+}
+
+// What the derivatives of each world's step ask for, at the answer that is there. `good`: 0 where there
+// is none.
+ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                      GLOBAL const real *reals, GLOBAL const real *v,
+                                      GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                      GLOBAL const int *marks, GLOBAL real *work,
+                                      GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents,
+                                      GLOBAL const real *A, GLOBAL const real *b,
+                                      GLOBAL const real *mu, GLOBAL const real *box,
+                                      GLOBAL const real *f, GLOBAL int *classes,
+                                      GLOBAL const int *how, GLOBAL int *places, GLOBAL real *back,
+                                      GLOBAL const int *status, GLOBAL int *good, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const hard_back k = hard_back_of(&h, back, places);
+  GLOBAL const real *own = ROW(f, world, h.most);
+  good[world] = !(status[world] & WORLD_STOPPED) && how[world] != LCP_BAD;
+  if (!good[world]) {
+    for (int i = 0; i < 2 * n->nv * n->nv; ++i) {
+      k.shift[i] = R(0.0);
+    }
+    return;
+  }
+  hard_elastic(&h, &k, ROW(classes, world, h.most), own, ROW(v, world, n->nv));
+  const lcp l = hard_lcp(&h, &k, A, b, mu, box, classes, how[world] == LCP_SQUEEZED);
+  const int count = lcp_clamping(&l, l.classes);
+  lcp_matrix(&l, l.classes, count);
+  hard_unit(count, h.m, k.inverse);
+  least_norm(count, h.m, k.q, k.tau, k.order, count, k.inverse, k.room, LCP_RANK);
+}
+
+// What collisions in time add to the cotangent of q, of those of q' and v' (`state`).
+ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                            GLOBAL const real *reals, GLOBAL const real *next_v,
+                                            GLOBAL const real *state, GLOBAL const real *back,
+                                            GLOBAL real *room, GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const real *shift = ROW(back, world, HARD_BACK(n->hard_rows, nv)), *turn = shift + nv * nv;
+  GLOBAL const real *bar = ROW(state, world, 2 * nv), *v = ROW(next_v, world, nv);
+  GLOBAL real *by = ROW(room, world, nv), *to = ROW(out, world, nv);
+  for (int i = 0; i < nv; ++i) {
+    by[i] = bar[i];
+  }
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.dofs > 1) {
+      const int at = turning_at(&l);
+      vec3_r q_bar, s_bar;
+      moved_back(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])), rotation_part(bar + at),
+                 &q_bar, &s_bar);
+      put_part(by + at, s_bar);
+    }
+  }
+  for (int i = 0; i < nv; ++i) {
+    real sum = R(0.0);
+    for (int k = 0; k < nv; ++k) {
+      sum += shift[k * nv + i] * by[k] + turn[k * nv + i] * bar[nv + k];
+    }
+    to[i] = sum;
+  }
+}
+
+// Joints' limits and friction losses of the problem: what they ask of q and v.
+static void hard_rows_back(const hard *h, GLOBAL const real *x, GLOBAL real *out)
+{
+  const int nv = h->s.n->nv, contacts = 3 * h->chosen[HARD_COUNT];
+  for (int i = contacts; i < h->m; ++i) {
+    GLOBAL const int *of = h->s.ints + h->s.n->at_rows + ROW_INTS * hard_table_row(h, i - contacts);
+    const int dof = of[ROW_V];
+    const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+    out[ROW_BACK_Q * nv + dof] += side * x[i] * h->slope[i];
+    out[ROW_BACK_V * nv + dof] -= side * x[i];
+  }
+}
+
+// From the cotangent b of each world's acceleration: the multiplier y of what forces leave, with that of
+// rows' speeds (x), and what limits and friction losses ask of q and v. extra: what q gets besides, or
+// nothing where with_extra is 0.
+ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                           GLOBAL const real *reals, GLOBAL const real *scratch,
+                                           GLOBAL const real *contacts, GLOBAL const int *marks,
+                                           GLOBAL real *work, GLOBAL real *numbers,
+                                           GLOBAL int *chosen, GLOBAL int *parents,
+                                           GLOBAL const real *mu, GLOBAL const int *classes,
+                                           GLOBAL int *places, GLOBAL real *back,
+                                           GLOBAL const int *good, GLOBAL const real *b,
+                                           GLOBAL const real *extra, int with_extra, GLOBAL real *y,
+                                           GLOBAL real *row_back, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const hard_back k = hard_back_of(&h, back, places);
+  GLOBAL real *own = ROW(row_back, world, ROW_BACK * nv), *to = ROW(y, world, nv);
+  GLOBAL const int *class_ = ROW(classes, world, h.most);
+  int count = 0;
+  for (int i = 0; i < nv; ++i) {
+    own[i] = good[world] && with_extra ? ROW(extra, world, nv)[i] : R(0.0);
+    own[nv + i] = own[2 * nv + i] = R(0.0);
+    to[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
+  }
+  if (!good[world]) {
+    return;
+  }
+  hard_solve(&s, to);
+  for (int i = 0; i < h.m; ++i) {
+    k.x[i] = R(0.0);
+    if (class_[i] == LCP_CLAMPING) { // what it and those at its bound do
+      real sum = dot_n(nv, h.J + i * nv, to);
+      for (int r = 0; r < h.m; ++r) {
+        if (h.parents[1 + r] == i && lcp_at_bound(class_, r)) {
+          const real share = ROW(mu, world, h.most)[r];
+          sum += (class_[r] == LCP_UPPER ? share : -share) * dot_n(nv, h.J + r * nv, to);
+        }
+      }
+      k.room[count++] = sum;
+    }
+  }
+  for (int c = 0; c < count; ++c) {
+    k.x[k.clamping[c]] = dot_n(count, k.inverse + (size_t)c * h.m, k.room) / reals[WORLD_STEP];
+  }
+  for (int c = 0; c < count; ++c) {
+    for (int i = 0; i < nv; ++i) {
+      to[i] -= reals[WORLD_STEP] * k.x[k.clamping[c]] * h.Y[k.clamping[c] * nv + i];
+    }
+  }
+  hard_rows_back(&h, k.x, own);
+}
+
+// ---- contacts ----
+
+// The cotangent of a unit normal, of those of it and its tangents.
+static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
+{
+  const lane one = lane_lit(R(1.0)), two = lane_lit(R(2.0));
+  const lane s = lane_select(n.z >= lane_lit(R(-0.55)), one, -one), a = R(1.0) / (R(1.0) + s * n.z);
+  const vec3_r t1 = bar[1], t2 = bar[2];
+  const lane a_bar = -n.x * n.x * t1.x - n.x * n.y * (t1.y + s * t2.x) - s * n.y * n.y * t2.y;
+  return add3_r(bar[0], make_r(-two * a * n.x * t1.x - a * n.y * (t1.y + s * t2.x) - s * t1.z,
+                               -a * n.x * (t1.y + s * t2.x) - two * s * a * n.y * t2.y - t2.z,
+                               -s * a * a * a_bar));
+}
+
+// Cotangents of contact k, of the twists that its group has by the multiplier, the acceleration and the
+// velocity; wrenches and what friction asks for are added to `sums`.
+static void hard_pull(const hard *h, const hard_back *back, int k, GLOBAL const real *f,
+                      GLOBAL const int *classes, GLOBAL const real *y, const pull_twists *t,
+                      GLOBAL real *bars, real sums[19])
+{
+  const hard_contact c = hard_contact_of(h, k);
+  const int nv = h->s.n->nv, plane = c.plane;
+  const real step = h->s.reals[WORLD_STEP];
+  GLOBAL const real *x = back->x + 3 * k;
+  const lane zero = lane_lit(R(0.0));
+  vec3_r p_bar = make_r(zero, zero, zero), row_bar[3] = {p_bar, p_bar, p_bar};
+  real coefficient[3][3];
+  for (int i = 0; i < 3; ++i) {
+    const int class_ = classes[3 * k + i];
+    const int held = class_ == LCP_SEPARATING || class_ == LCP_TIED;
+    coefficient[0][i] = held ? R(0.0) : f[3 * k + i] / step;
+    coefficient[1][i] = -step * x[i];
+    coefficient[2][i] = -x[i] * (R(1.0) + h->bounce[3 * k + i]);
+    if (lcp_at_bound(classes, 3 * k + i)) {
+      const real slid = dot_n(nv, h->J + (3 * k + i) * nv, y) * f[3 * k] / step;
+      sums[18] += class_ == LCP_UPPER ? slid : -slid;
+    }
+  }
+  for (int z = 0; z < 3; ++z) {
+    const vec3_r u = twist_at(t->of[z], c.p);
+    const vec3_r turn = make_r(lane_lit(t->of[z][0]), lane_lit(t->of[z][1]), lane_lit(t->of[z][2]));
+    vec3_r push = make_r(zero, zero, zero);
+    for (int i = 0; i < 3; ++i) {
+      const lane by = lane_lit(c.side * coefficient[z][i]);
+      push = mad3_r(c.f[i], by, push);
+      row_bar[i] = mad3_r(u, by, row_bar[i]);
+    }
+    lane w[6];
+    row_wrench(c.p, push, w);
+    for (int i = 0; i < 6; ++i) {
+      sums[6 * z + i] += lane_first(w[i]);
+    }
+    p_bar = add3_r(p_bar, cross3_r(push, turn));
+  }
+  const vec3_r n_bar = hard_tangents_back(c.f[0], row_bar);
+  const vec3_r turned = scale3_r(sub3_r(n_bar, scale3_r(c.f[0], dot3_r(c.f[0], n_bar))),
+                                 lane_lit(R(1.0) / c.length));
+  GLOBAL real *to = bars + (size_t)BAR_PLANES * c.ints[GROUP_AT] + c.at;
+  const real all[BAR_PLANES] = {lane_first(p_bar.x),  lane_first(p_bar.y),  lane_first(p_bar.z),
+                                x[0] * h->slope[3 * k], lane_first(turned.x), lane_first(turned.y),
+                                lane_first(turned.z), R(0.0)};
+  for (int i = 0; i < BAR_PLANES; ++i) {
+    to[i * plane] = all[i];
+  }
+}
+
+// After world_hard_multipliers: cotangents of contacts and of their groups (all, or `only` one); groups'
+// in rows of `width`, from `at` on.
+ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *v,
+                                    GLOBAL const real *acceleration, GLOBAL const real *scratch,
+                                    GLOBAL const real *contacts, GLOBAL const int *marks,
+                                    GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+                                    GLOBAL int *parents, GLOBAL const real *f,
+                                    GLOBAL const int *classes, GLOBAL int *places,
+                                    GLOBAL real *back, GLOBAL const int *good,
+                                    GLOBAL const real *y, int only, GLOBAL real *bars,
+                                    GLOBAL real *group_back, int width, int at, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const hard_back k = hard_back_of(&h, back, places);
+  GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
+  for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
+    const newton_group g = newton_group_of(&s, group);
+    GLOBAL real *to = ROW(group_back, world, width) + at + GROUP_BACK * group;
+    GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
+    pull_twists t;
+    real sums[19];
+    for (int i = 0; i < BAR_PLANES; ++i) {
+      for (int j = 0; j < g.count; ++j) {
+        rows[i * g.plane + j] = R(0.0);
+      }
+    }
+    for (int i = 0; i < 19; ++i) {
+      sums[i] = R(0.0);
+    }
+    group_twist(&s, &g, ROW(y, world, nv), t.of[0]);
+    group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
+    group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
+    for (int i = 0; good[world] && i < h.chosen[HARD_COUNT]; ++i) {
+      if (h.chosen[HARD_CHOSEN + 2 * i] == group) {
+        hard_pull(&h, &k, i, ROW(f, world, h.most), ROW(classes, world, h.most), ROW(y, world, nv),
+                  &t, own, sums);
+      }
+    }
+    for (int i = 0; i < GROUP_BACK; ++i) {
+      to[i] = i < 18 ? sums[i] : R(0.0);
+    }
+    to[BACK_FRICTION] = sums[18];
+  }
+}

@@ -1,0 +1,217 @@
+// Which contacts are hard ones: a few of each world, that say what all of them would.
+
+#define HARD_APART R(0.99)  // of two unit normals: below it they are of different contacts
+#define HARD_SPREAD R(0.1)  // of a distance to other contacts, beside a depth
+#define HARD_SHORT R(0.1)   // a normal that is shorter says nothing
+
+// What a work-item chooses from.
+typedef struct hard_choice {
+  GLOBAL const world_sizes *n;
+  GLOBAL const int *ints;
+  GLOBAL const real *reals;
+  world_one tree;
+  GLOBAL const real *contacts;
+  GLOBAL const int *slots;
+  GLOBAL int *list; // candidates
+} hard_choice;
+
+static GLOBAL int *hard_candidate(const hard_choice *h, int i) { return h->list + HARD_CANDIDATE * i; }
+
+static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
+{
+  GLOBAL const int *g = h->ints + h->n->at_groups + GROUP_INTS * of[0];
+  return h->contacts[(size_t)CONTACT_PLANES * g[GROUP_AT] + (size_t)plane * g[GROUP_PLANE] + of[1]];
+}
+
+static vec3_r hard_vector(const hard_choice *h, GLOBAL const int *of, int plane)
+{
+  return make_r(lane_lit(hard_plane(h, of, plane)), lane_lit(hard_plane(h, of, plane + 1)),
+                lane_lit(hard_plane(h, of, plane + 2)));
+}
+
+static int hard_pair(const hard_choice *h, GLOBAL const int *of)
+{
+  return (h->ints + h->n->at_groups + GROUP_INTS * of[0])[GROUP_PAIR];
+}
+
+static int hard_slot(const hard_choice *h, GLOBAL const int *of)
+{
+  return h->slots[(h->ints + h->n->at_groups + GROUP_INTS * of[0])[GROUP_AT] + of[1]];
+}
+
+// How far apart two points are, each of which is seen from its group's centre.
+static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
+{
+  vec3_r d = sub3_r(hard_vector(h, a, CONTACT_POINT), hard_vector(h, b, CONTACT_POINT));
+  if (a[0] != b[0]) {
+    GLOBAL const int *first = h->ints + h->n->at_groups + GROUP_INTS * a[0];
+    GLOBAL const int *second = h->ints + h->n->at_groups + GROUP_INTS * b[0];
+    d = add3_r(d, sub3_r(one_get3(&h->tree, h->n->at_origin + 3 * group_centre(first)),
+                         one_get3(&h->tree, h->n->at_origin + 3 * group_centre(second))));
+  }
+  return lane_first(lane_sqrt(dot3_r(d, d)));
+}
+
+// By pair, then slot.
+static int hard_order(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
+{
+  const int first = hard_pair(h, a), second = hard_pair(h, b);
+  return first != second ? first < second : hard_slot(h, a) < hard_slot(h, b);
+}
+
+// The deeper one first.
+static int hard_before(const hard_choice *h, int i, int k)
+{
+  GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
+  const real first = hard_plane(h, a, CONTACT_DISTANCE), second = hard_plane(h, b, CONTACT_DISTANCE);
+  return first < second || (!(second < first) && hard_order(h, a, b));
+}
+
+static void hard_swap(const hard_choice *h, int i, int k)
+{
+  GLOBAL int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
+  for (int j = 0; j < HARD_CANDIDATE; ++j) {
+    const int x = a[j];
+    a[j] = b[j];
+    b[j] = x;
+  }
+}
+
+// A heap whose top is the last one.
+static void hard_sink(const hard_choice *h, int i, int count)
+{
+  while (2 * i + 1 < count) {
+    int k = 2 * i + 1;
+    k += k + 1 < count && hard_before(h, k, k + 1);
+    if (!hard_before(h, i, k)) {
+      return;
+    }
+    hard_swap(h, i, k);
+    i = k;
+  }
+}
+
+static void hard_sort(const hard_choice *h, int count)
+{
+  for (int i = count / 2; i-- > 0;) {
+    hard_sink(h, i, count);
+  }
+  for (int i = count; i-- > 1;) {
+    hard_swap(h, 0, i);
+    hard_sink(h, 0, i);
+  }
+}
+
+// All that are near enough; returns how many.
+static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
+{
+  int count = 0;
+  for (int group = 0; group < h->n->groups; ++group) {
+    const real reach = (h->reals + h->n->at_group_reals + GROUP_REALS * group)[GROUP_REACH];
+    for (int i = 0; i < marks[GROUP_MARKS * group + SEGMENTS_MOST]; ++i) {
+      GLOBAL int *own = hard_candidate(h, count);
+      own[0] = group;
+      own[1] = i;
+      own[2] = 0;
+      const vec3_r normal = hard_vector(h, own, CONTACT_FRAME);
+      const real square = lane_first(dot3_r(normal, normal));
+      count += hard_plane(h, own, CONTACT_DISTANCE) <= reach && square >= HARD_SHORT * HARD_SHORT;
+    }
+  }
+  return count;
+}
+
+// Whether a contact says the same as one of those before it.
+static int hard_merges(const hard_choice *h, int i, int kept)
+{
+  GLOBAL const int *own = hard_candidate(h, i);
+  const real merged = (h->reals + h->n->at_group_reals + GROUP_REALS * own[0])[GROUP_MERGED];
+  const vec3_r normal = hard_vector(h, own, CONTACT_FRAME);
+  const real square = lane_first(dot3_r(normal, normal));
+  for (int k = 0; k < kept && merged > R(0.0); ++k) {
+    GLOBAL const int *other = hard_candidate(h, k);
+    if (hard_pair(h, own) == hard_pair(h, other) && hard_distance(h, own, other) < merged) {
+      const vec3_r m = hard_vector(h, other, CONTACT_FRAME);
+      const real along = lane_first(dot3_r(normal, m));
+      if (along > HARD_APART * lane_first(lane_sqrt(lane_lit(square) * dot3_r(m, m)))) {
+        return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+// A contact's depth, and how far it is from those of its pair that are taken.
+static real hard_worth(const hard_choice *h, GLOBAL const int *own, int kept)
+{
+  real nearest = REAL_BIG;
+  for (int k = 0; k < kept; ++k) {
+    GLOBAL const int *other = hard_candidate(h, k);
+    if (other[2] && hard_pair(h, own) == hard_pair(h, other)) {
+      nearest = real_min(nearest, hard_distance(h, own, other));
+    }
+  }
+  return HARD_SPREAD * nearest - hard_plane(h, own, CONTACT_DISTANCE);
+}
+
+// Takes `most` of more: the deepest of each pair, then what is deep and far from the others.
+static void hard_take(const hard_choice *h, int kept, int most)
+{
+  int taken = 0;
+  for (int pair = 0; pair < h->n->pairs && taken < most; ++pair) {
+    int k = 0;
+    while (k < kept && hard_pair(h, hard_candidate(h, k)) != pair) {
+      ++k;
+    }
+    if (k < kept) {
+      hard_candidate(h, k)[2] = 1;
+      ++taken;
+    }
+  }
+  for (; taken < most; ++taken) {
+    int best = -1;
+    real worth = R(0.0);
+    for (int k = 0; k < kept; ++k) {
+      GLOBAL const int *own = hard_candidate(h, k);
+      const real of = own[2] ? R(0.0) : hard_worth(h, own, kept);
+      if (!own[2] && (best < 0 || of > worth ||
+                      (!(of < worth) && hard_order(h, own, hard_candidate(h, best))))) {
+        best = k;
+        worth = of;
+      }
+    }
+    hard_candidate(h, best)[2] = 1;
+  }
+}
+
+// The contacts of a world, by pair and slot, to `out`; 1 where some are left out that count.
+static int hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL int *out)
+{
+  const int count = hard_candidates(h, marks), most = h->n->hard;
+  int kept = 0, chosen = 0;
+  hard_sort(h, count);
+  for (int i = 0; i < count; ++i) {
+    if (!hard_merges(h, i, kept)) {
+      hard_swap(h, i, kept++);
+    }
+  }
+  if (kept > most) {
+    hard_take(h, kept, most);
+  }
+  for (int i = 0; i < kept; ++i) {
+    GLOBAL const int *own = hard_candidate(h, i);
+    if (kept > most && !own[2]) {
+      continue;
+    }
+    int at = chosen++;
+    GLOBAL int *to = out + HARD_CHOSEN;
+    for (; at > 0 && hard_order(h, own, to + 2 * (at - 1)); --at) {
+      to[2 * at] = to[2 * at - 2];
+      to[2 * at + 1] = to[2 * at - 1];
+    }
+    to[2 * at] = own[0];
+    to[2 * at + 1] = own[1];
+  }
+  out[HARD_COUNT] = chosen;
+  return kept > most;
+}
