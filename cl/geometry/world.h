@@ -194,11 +194,12 @@ typedef struct world_sizes {
 #define BACK_MOBILITY 32
 #define GROUP_BACK 53
 
-// Of hard contacts: how many are chosen and how many rows they, limits and friction losses make; of
-// each a group and its place there; of each row behind them the one of the scene's table.
+// Of hard contacts: how many are chosen, of how many, and how many rows they, limits and friction
+// losses make; of each a group and its place there; of each row behind them the one of the scene's table.
 #define HARD_COUNT 0
-#define HARD_ROWS 1
-#define HARD_CHOSEN 2
+#define HARD_KEPT 1
+#define HARD_ROWS 2
+#define HARD_CHOSEN 3
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
 // Of candidates a group, a place there, and whether one is taken.
 #define HARD_CANDIDATE 3
@@ -212,6 +213,10 @@ typedef struct world_sizes {
 // Room of their derivatives: what collisions in time add to dq'/dq and dv'/dq (nv, nv) each, then
 // three matrices of m rows (m, m), three vectors of m, and a vector of nv of each row.
 #define HARD_BACK(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
+
+// Numbers of a world whose classes descent may choose: the cotangents that its way back began with, of
+// the state and of parameters, and how large the gradient of the answer's own classes is.
+#define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
 // Of each degree of freedom, what rows do to q, v and the diagonal of inv(M).
 #define ROW_BACK_Q 0

@@ -201,6 +201,9 @@ typedef struct abut_worlds_gradients {
   size_t segment;           /* states are kept at the beginning of each segment of so many steps and
                                within the one at work; 0: the root of `steps`, rounded up. No number
                                depends on it */
+  bool escape;              /* of hard contacts: each step back may take those for open that descent
+                               would open, where the gradient by v and u is larger so (docs/lcp.md) */
+  uint32_t *escaped;        /* (count) 1 where a step did; host memory. NULL: not wanted */
   uint32_t cookie;
 } abut_worlds_gradients;
 

@@ -239,7 +239,7 @@ void add_named(steps_call *c, const named_array *all, size_t count)
   }
 }
 
-static void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, uint32_t *out)
+void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, uint32_t *out)
 {
   if (out) {
     batch_add(&c->base, (batch_array){.name = name,

@@ -63,6 +63,21 @@ static abut_status again(const stepping *s)
                           : step_tree(s, WORLD_Q, WORLD_V);
 }
 
+static abut_status begin_back(const stepping *s, size_t step)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
+             OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
+             OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
+             ARG_INT(s->count)));
+  return add_acceleration(s, step);
+}
+
+static abut_status end_back(const stepping *s, size_t step)
+{
+  (void)step;
+  return solve_back(s);
+}
+
 /* there: the step has just been made. */
 static abut_status euler_back(const stepping *s, size_t step, bool there)
 {
@@ -71,12 +86,11 @@ static abut_status euler_back(const stepping *s, size_t step, bool there)
     TRY(hard_factor(s));
     TRY(hard_elastic_back(s));
   }
-  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
-             OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
-             OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
-             ARG_INT(s->count)));
-  TRY(add_acceleration(s, step));
-  return solve_back(s);
+  if (is_escaping(s->call)) {
+    return hard_escape(s, step, begin_back, end_back);
+  }
+  TRY(begin_back(s, step));
+  return end_back(s, step);
 }
 
 static abut_status rk4_back(const stepping *s, size_t step)
@@ -268,6 +282,9 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT, "gradients by contacts are those of one step with contacts "
                                      "that are given");
   }
+  if (g->escaped && !(g->escape && is_hard(c))) {
+    return fail(ABUT_ERROR_ARGUMENT, "what has escaped is asked for, but hard contacts do not `escape`");
+  }
   if (g->record && !w->record) {
     return fail(ABUT_ERROR_ARGUMENT, "cotangents of kept states need `record`");
   }
@@ -297,4 +314,5 @@ void add_gradients(steps_call *c)
     {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},
     {"activity gradient", OUT_ACTIVITY_BAR, contacts, NULL, g->activity}};
   add_named(c, arrays, sizeof arrays / sizeof *arrays);
+  add_counts(c, "escaped", OUT_ESCAPED, 1, g->escape ? g->escaped : NULL);
 }

@@ -29,6 +29,12 @@ void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
     bytes[HARD_EXTRA] = nv * real;
     bytes[WORLD_W] = nv * real;
   }
+  if (is_escaping(c)) {
+    bytes[HARD_OTHER] = m * sizeof(int);
+    bytes[HARD_KEPT_BACK] =
+      HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
+    bytes[OUT_ESCAPED] = sizeof(int);
+  }
 }
 
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
@@ -59,8 +65,8 @@ abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, w
 {
   TRY(make_problem(s, q, v, start));
   TRY(solve_problem(s));
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), FOUND(s),
-                HARD(s), OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
+                FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION),
                 OF(s, WORLD_PUSH), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
@@ -78,9 +84,9 @@ abut_status hard_factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
-                OF(s, HARD_BOX), OF(s, HARD_F), OF(s, HARD_CLASSES), OF(s, HARD_HOW),
-                OF(s, HARD_PLACES), OF(s, HARD_DERIVATIVES), OF(s, OUT_STATUS), OF(s, WORLD_GOOD),
-                ARG_INT(s->count));
+                OF(s, HARD_BOX), OF(s, HARD_F), OF(s, s->classes), OF(s, HARD_HOW),
+                ARG_INT(s->classes == HARD_CLASSES), OF(s, HARD_PLACES), OF(s, HARD_DERIVATIVES),
+                OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
 abut_status hard_elastic_back(const stepping *s)
@@ -93,7 +99,7 @@ abut_status hard_elastic_back(const stepping *s)
 abut_status hard_multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
-                HARD(s), OF(s, HARD_MU), OF(s, HARD_CLASSES), OF(s, HARD_PLACES),
+                HARD(s), OF(s, HARD_MU), OF(s, s->classes), OF(s, HARD_PLACES),
                 OF(s, HARD_DERIVATIVES), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
                 OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
@@ -102,8 +108,56 @@ abut_status hard_multipliers(const stepping *s, bool with_extra)
 abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PULL, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
-                OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, HARD_CLASSES),
+                OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, s->classes),
                 OF(s, HARD_PLACES), OF(s, HARD_DERIVATIVES), OF(s, WORLD_GOOD),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
                 ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
+}
+
+/* ---- classes that descent would choose ---- */
+
+bool is_escaping(const steps_call *c)
+{
+  return c->gradients && c->gradients->escape && is_hard(c);
+}
+
+static abut_status keep(const stepping *s, bool again)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_BACK), OF(s, HARD_KEPT_BACK),
+                ARG_INT(s->count));
+}
+
+static abut_status open_classes(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, MODEL(s), REALS(s), FOUND(s),
+                HARD(s), OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
+                ARG_INT(s->count));
+}
+
+static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
+                ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER), OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED),
+                ARG_INT(s->count));
+}
+
+abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end)
+{
+  stepping other = *s;
+  other.classes = HARD_OTHER;
+  TRY(keep(s, false));
+  TRY(begin(s, step));
+  TRY(open_classes(s));
+  TRY(end(s, step));
+  TRY(keep_larger(s, step, false));
+  for (int pass = 0; pass < 2; ++pass) { /* with these classes; then with what is larger */
+    TRY(keep(s, true));
+    TRY(begin(s, step));
+    TRY(hard_factor(&other));
+    TRY(end(&other, step));
+    TRY(pass ? ABUT_SUCCESS : keep_larger(s, step, true));
+  }
+  return ABUT_SUCCESS;
 }

@@ -17,7 +17,8 @@ stepping stepping_of(batch_on *on, size_t slot, chunk c)
                     .on = on,
                     .slot = slot,
                     .count = c.count,
-                    .device = on->device};
+                    .device = on->device,
+                    .classes = HARD_CLASSES};
 }
 
 buffer *world_buffer_of(const stepping *s, world_buffer id)

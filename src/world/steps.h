@@ -127,6 +127,9 @@ typedef enum world_buffer {
   HARD_TABLES, /* of lcp_rest */
   HARD_TABLE_PLACES,
   HARD_DERIVATIVES,
+  HARD_OTHER, /* classes that descent chooses */
+  HARD_KEPT_BACK,
+  OUT_ESCAPED,
   HARD_EXTRA, /* what collisions in time add to a cotangent of q */
   WORLD_BUFFERS
 } world_buffer;
@@ -169,6 +172,7 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count;
   device *device;
+  world_buffer classes; /* of hard contacts, by which derivatives go */
   bool again; /* what has been computed is once more: statuses and iterations stay */
 } stepping;
 
@@ -274,6 +278,14 @@ abut_status hard_elastic_back(const stepping *s);
 abut_status hard_multipliers(const stepping *s, bool with_extra);
 abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at);
 
+/* Whether descent may choose classes (docs/lcp.md); then the way back, which `back` goes with the
+ * classes that are in force, is tried with the answer's own and with those, and gone with the ones
+ * of the larger gradient. `begin`: what of it comes before classes matter, which leaves
+ * WORLD_ACCELERATION_BAR. */
+typedef abut_status (*way_back)(const stepping *s, size_t step);
+bool is_escaping(const steps_call *c);
+abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end);
+
 /* Accelerations at a state, from an acceleration to start with. */
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 
@@ -359,6 +371,9 @@ typedef struct named_array {
 
 /* Those that are given or wanted. */
 void add_named(steps_call *c, const named_array *all, size_t count);
+
+/* Whole numbers of a world, where they are asked for. */
+void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, uint32_t *out);
 
 /* An array of reals of a call. */
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,

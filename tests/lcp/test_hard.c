@@ -305,6 +305,50 @@ static void test_derivatives(hard_case *c)
   }
 }
 
+/* What descent would choose: the larger gradient, and whether it was taken. */
+static void test_escape(hard_case *c)
+{
+  const size_t nv = c->nv, nu = c->info.nu;
+  size_t count;
+  const double *loss_q = array_of(&c->expected, "loss_q", &count), *loss_v = array_of(&c->expected, "loss_v", NULL);
+  if (!count) {
+    return;
+  }
+  abut_worlds one = c->worlds;
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  void *state = reals_room(c->count * 2 * nv);
+  double *q = room(nv, sizeof *q);
+  for (size_t i = 0; i < c->count * 2 * nv; ++i) {
+    const size_t k = i % (2 * nv);
+    real_put(state, precision, i, k < nv ? loss_q[k] : loss_v[k - nv]);
+  }
+  g.state = state;
+  g.q = reals_room(c->count * nv);
+  g.v = reals_room(c->count * nv);
+  g.u = reals_room(c->count * nu);
+  g.p = reals_room(c->count * 3 * c->points);
+  g.d = reals_room(c->count * c->points);
+  g.n = reals_room(c->count * 3 * c->points);
+  g.escape = true;
+  g.escaped = room(c->count, sizeof *g.escaped);
+  CHECK_OK(abut_vjp_worlds(c->scene, &one, &g));
+  for (size_t k = 0; k < nv; ++k) {
+    q[k] = by_position(c, &g, 0, k);
+  }
+  compare(c, "escape_q", q, either(1e-7, 1e-2));
+  compare_reals(c, "escape_v", g.v, either(1e-7, 1e-2));
+  compare_reals(c, "escape_u", g.u, either(1e-7, 1e-2));
+  const abut_array *taken = look_up(&c->expected, "escape_taken");
+  REQUIRE(taken && taken->type == ABUT_ARRAY_UINT8);
+  for (size_t i = 0; i < c->count; ++i) {
+    CHECK_EQUAL(g.escaped[i], *(const uint8_t *)taken->data);
+  }
+  void *const all[] = {state, q, g.q, g.v, g.u, g.p, g.d, g.n, g.escaped};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    free(all[i]);
+  }
+}
+
 static bool is_refused(const char *root)
 {
   hard_case c;
@@ -336,6 +380,7 @@ int main(int count, char **words)
     for (; case_open(words[2], names[i], state, &c); ++state) {
       test_step(&c);
       test_derivatives(&c);
+      test_escape(&c);
       case_close(&c);
     }
     CHECK(state > 0);

@@ -57,13 +57,20 @@ typedef struct newton_group {
   cone_of cone;
 } newton_group;
 
-static newton_group newton_group_of(const newton *s, int group)
+// Without its cone.
+static newton_group bare_group(const newton *s, int group)
 {
   newton_group g;
   g.ints = s->ints + s->n->at_groups + GROUP_INTS * group;
   g.plane = g.ints[GROUP_PLANE];
   g.rows = s->contacts + (size_t)CONTACT_PLANES * g.ints[GROUP_AT];
   g.count = s->marks[GROUP_MARKS * group + SEGMENTS_MOST];
+  return g;
+}
+
+static newton_group newton_group_of(const newton *s, int group)
+{
+  newton_group g = bare_group(s, group);
   const int pair = g.ints[GROUP_PAIR];
   const pair_parameters p = parameters_of(s->n, s->parameters, s->world, pair, s->shared);
   GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * group;
@@ -90,6 +97,14 @@ static void group_twist(const newton *s, const newton_group *g, GLOBAL const rea
       out[i] += column[6 * k + i] * rate;
     }
   }
+}
+
+// The velocity of what a twist about the centre carries at p.
+static vec3_r twist_at(const real t[6], vec3_r p)
+{
+  const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
+  const vec3_r v = make_r(lane_lit(t[3]), lane_lit(t[4]), lane_lit(t[5]));
+  return add3_r(v, cross3_r(w, p));
 }
 
 typedef struct contact_block {

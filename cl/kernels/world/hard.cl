@@ -38,6 +38,20 @@ static int hard_table_row(const hard *h, int i)
   return h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + i];
 }
 
+static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOBAL int *candidates)
+{
+  hard_choice c;
+  const int most = s->n->contact_planes / CONTACT_PLANES;
+  c.n = s->n;
+  c.ints = s->ints;
+  c.reals = s->reals;
+  c.tree = s->tree;
+  c.contacts = s->contacts;
+  c.slots = ROW(slots, s->world, most);
+  c.list = ROW(candidates, s->world, HARD_CANDIDATE * (most + 1));
+  return c;
+}
+
 // ---- the mass matrix' factor ----
 
 static void hard_factor(const newton *s)
@@ -288,19 +302,16 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
   }
-  h.parents[0] = h.chosen[HARD_ROWS] = h.chosen[HARD_COUNT] = 0;
+  h.parents[0] = h.chosen[HARD_ROWS] = h.chosen[HARD_COUNT] = h.chosen[HARD_KEPT] = 0;
   if (status[world] & WORLD_STOPPED) {
     return;
   }
-  const int most = n->contact_planes / CONTACT_PLANES, room = h.most;
-  const hard_choice choice = {n,       ints,
-                              reals,   s.tree,
-                              s.contacts, ROW(slots, world, most),
-                              ROW(candidates, world, HARD_CANDIDATE * (most + 1))};
+  const int room = h.most;
+  const hard_choice choice = hard_choice_of(&s, slots, candidates);
   const hard_problem p = {ROW(A, world, room * room), ROW(b, world, room), ROW(mu, world, room),
                           ROW(box, world, room), ROW(guess, world, room)};
   GLOBAL const real *velocity = ROW(v, world, nv);
-  status[world] |= hard_choose(&choice, s.marks, h.chosen) ? WORLD_OVERFLOW : 0;
+  hard_choose(&choice, s.marks, h.chosen);
   hard_factor(&s);
   start_columns(&s);
   for (int i = 0; i < nv; ++i) {
@@ -320,13 +331,39 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   hard_guess(&h, &p, velocity, ROW(w, world, nv));
 }
 
+// Whether a contact that was left out, which others mostly stand for, goes on into the other body where
+// joints move by x: faster than what counts as rest, and as deep as to touch.
+static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of, GLOBAL const real *x)
+{
+  const newton_group g = bare_group(&h->s, of[0]);
+  const vec3_r normal = hard_vector(c, of, CONTACT_FRAME);
+  real t[6];
+  group_twist(&h->s, &g, x, t);
+  const vec3_r u = twist_at(t, hard_vector(c, of, CONTACT_POINT));
+  const real speed = lane_first(dot3_r(u, normal) / lane_sqrt(dot3_r(normal, normal)));
+  return speed < -h->s.reals[WORLD_BOUNCE] &&
+         hard_plane(c, of, CONTACT_DISTANCE) + h->s.reals[WORLD_STEP] * speed < R(0.0);
+}
+
+static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const real *x)
+{
+  int missed = 0;
+  for (int i = 0; h->chosen[HARD_KEPT] > h->chosen[HARD_COUNT] && i < h->chosen[HARD_KEPT]; ++i) {
+    GLOBAL const int *of = hard_candidate(c, i);
+    missed |= !of[2] && hard_misses(h, c, of, x);
+  }
+  return missed;
+}
+
 // Each world's acceleration and what contacts and rows push joints with, of the impulses f; `how` they
 // were found is the number of iterations.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                  GLOBAL const real *reals, GLOBAL const real *scratch,
-                                  GLOBAL const real *contacts, GLOBAL const int *marks,
-                                  GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
-                                  GLOBAL int *parents, GLOBAL const real *f, GLOBAL const int *how,
+                                  GLOBAL const real *reals, GLOBAL const real *v,
+                                  GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                  GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *numbers,
+                                  GLOBAL int *chosen, GLOBAL int *parents,
+                                  GLOBAL const int *slots, GLOBAL int *candidates,
+                                  GLOBAL const real *f, GLOBAL const int *how,
                                   GLOBAL real *acceleration, GLOBAL real *push,
                                   GLOBAL int *iterations, GLOBAL int *status, int worlds)
 {
@@ -346,9 +383,12 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
     }
     ROW(acceleration, world, nv)[i] = a;
     ROW(push, world, nv)[i] = sum;
+    newton_vector(&s, VECTOR_ACC)[i] = ROW(v, world, nv)[i] + reals[WORLD_STEP] * a;
   }
   iterations[world] = stopped ? 0 : how[world];
   if (!stopped) {
+    const hard_choice choice = hard_choice_of(&s, slots, candidates);
+    status[world] |= hard_misses_any(&h, &choice, newton_vector(&s, VECTOR_ACC)) ? WORLD_OVERFLOW : 0;
     status[world] |= how[world] == LCP_BAD        ? WORLD_NOT_FINITE
                      : how[world] == LCP_FAILED   ? WORLD_NOT_CONVERGED
                      : how[world] == LCP_SQUEEZED ? WORLD_SQUEEZED

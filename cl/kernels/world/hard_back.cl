@@ -1,6 +1,12 @@
 // Derivatives of a step with hard contacts: of the boxed problem where its classes hold, and of
 // collisions in time. docs/lcp.md. Plain numbers alone.
 
+#if REAL_DOUBLE
+#define HARD_LARGER R(1e-12) // a gradient is not larger for its rounding
+#else
+#define HARD_LARGER R(1e-5)
+#endif
+
 // What a work-item has of its world's derivatives.
 typedef struct hard_back {
   GLOBAL real *shift, *turn;            // what a collision adds to dq'/dq and dv'/dq (nv, nv)
@@ -204,8 +210,8 @@ static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *cl
   }
 }
 
-// What the derivatives of each world's step ask for, at the answer that is there. `good`: 0 where there
-// is none.
+// What the derivatives of each world's step ask for, at the answer that is there with these classes.
+// `good`: 0 where there is none. with_elastic: 0 where collisions in time are known already.
 ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *v,
                                       GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -214,8 +220,9 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
                                       GLOBAL const real *A, GLOBAL const real *b,
                                       GLOBAL const real *mu, GLOBAL const real *box,
                                       GLOBAL const real *f, GLOBAL int *classes,
-                                      GLOBAL const int *how, GLOBAL int *places, GLOBAL real *back,
-                                      GLOBAL const int *status, GLOBAL int *good, int worlds)
+                                      GLOBAL const int *how, int with_elastic, GLOBAL int *places,
+                                      GLOBAL real *back, GLOBAL const int *status,
+                                      GLOBAL int *good, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -232,7 +239,9 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
     }
     return;
   }
-  hard_elastic(&h, &k, ROW(classes, world, h.most), own, ROW(v, world, n->nv));
+  if (with_elastic) {
+    hard_elastic(&h, &k, ROW(classes, world, h.most), own, ROW(v, world, n->nv));
+  }
   const lcp l = hard_lcp(&h, &k, A, b, mu, box, classes, how[world] == LCP_SQUEEZED);
   const int count = lcp_clamping(&l, l.classes);
   lcp_matrix(&l, l.classes, count);
@@ -345,6 +354,83 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   hard_rows_back(&h, k.x, own);
 }
 
+// ---- classes that descent would choose ----
+
+// Keeps what a pass back begins with, or brings it back.
+ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOBAL real *state,
+                                    GLOBAL real *memory, GLOBAL real *kept, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, parameters = PARAMETERS(n->links, n->pairs), width = HARD_ESCAPE(nv, parameters);
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < 2 * nv; ++i) {
+    if (again) {
+      row_put(&k, state, 2 * nv, i, row_get(&k, kept, width, i));
+    } else {
+      row_put(&k, kept, width, i, row_get(&k, state, 2 * nv, i));
+    }
+  }
+  for (int i = 0; i < parameters; ++i) {
+    if (again) {
+      block_put(&k, n->at_back_parameters + i, row_get(&k, kept, width, 2 * nv + i));
+    } else {
+      row_put(&k, kept, width, 2 * nv + i, block_get(&k, n->at_back_parameters + i));
+    }
+  }
+}
+
+// Classes in which contacts that descent would open are open: of the cotangent b of the acceleration.
+// Friction does not hold in them.
+ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *scratch,
+                                    GLOBAL const real *contacts, GLOBAL const int *marks,
+                                    GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+                                    GLOBAL int *parents, GLOBAL const real *b,
+                                    GLOBAL const int *classes, GLOBAL int *other, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  for (int i = 0; i < h.m; ++i) {
+    const int holds = h.parents[1 + i] == LCP_NO_PARENT &&
+                      ROW(classes, world, h.most)[i] == LCP_CLAMPING &&
+                      dot_n(n->nv, h.Y + i * n->nv, ROW(b, world, n->nv)) >= R(0.0);
+    ROW(other, world, h.most)[i] = holds ? LCP_CLAMPING : LCP_SEPARATING;
+  }
+}
+
+// How large a step's gradient by velocities and controls is; with `other` the classes of the larger one are
+// left there, and worlds of which that is not the answer's own are marked; first: none is yet.
+ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                                      GLOBAL const real *state, GLOBAL const real *controls,
+                                      int with_other, int first, GLOBAL const int *classes,
+                                      GLOBAL int *other, GLOBAL real *kept, GLOBAL int *escaped,
+                                      int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL real *size = ROW(kept, world, HARD_ESCAPE(nv, PARAMETERS(n->links, n->pairs))) + 2 * nv +
+                      PARAMETERS(n->links, n->pairs);
+  GLOBAL const real *v = ROW(state, world, 2 * nv) + nv, *u = ROW(controls, world, n->nu);
+  const real now = lcp_root(dot_n(nv, v, v)) + lcp_root(dot_n(n->nu, u, u)) / reals[WORLD_STEP];
+  if (!with_other) {
+    *size = now;
+    return;
+  }
+  const int larger = now > *size * (R(1.0) + HARD_LARGER);
+  for (int i = 0; i < n->hard_rows && !larger; ++i) {
+    ROW(other, world, n->hard_rows)[i] = ROW(classes, world, n->hard_rows)[i];
+  }
+  escaped[world] = (first ? 0 : escaped[world]) | larger;
+}
+
 // ---- contacts ----
 
 // The cotangent of a unit normal, of those of it and its tangents.
@@ -433,7 +519,7 @@ ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const in
   const hard_back k = hard_back_of(&h, back, places);
   GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
   for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
-    const newton_group g = newton_group_of(&s, group);
+    const newton_group g = bare_group(&s, group);
     GLOBAL real *to = ROW(group_back, world, width) + at + GROUP_BACK * group;
     GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
     pull_twists t;

@@ -184,8 +184,9 @@ static void hard_take(const hard_choice *h, int kept, int most)
   }
 }
 
-// The contacts of a world, by pair and slot, to `out`; 1 where some are left out that count.
-static int hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL int *out)
+// The contacts of a world, by pair and slot, to `out`; candidates from the first on, of which some are
+// left out where there are more than the most.
+static void hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL int *out)
 {
   const int count = hard_candidates(h, marks), most = h->n->hard;
   int kept = 0, chosen = 0;
@@ -213,5 +214,5 @@ static int hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL int
     to[2 * at + 1] = own[1];
   }
   out[HARD_COUNT] = chosen;
-  return kept > most;
+  out[HARD_KEPT] = kept;
 }

@@ -125,13 +125,6 @@ static lane sides_of(const newton *s, int group, int first)
   return lane_load(side);
 }
 
-static vec3_r twist_at(const real t[6], vec3_r p)
-{
-  const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
-  const vec3_r v = make_r(lane_lit(t[3]), lane_lit(t[4]), lane_lit(t[5]));
-  return add3_r(v, cross3_r(w, p));
-}
-
 static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lane activity)
 {
   store3(to + BAR_P * plane, 0, plane, p);
