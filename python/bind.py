@@ -23,7 +23,7 @@ extern "Python" bool abutpy_check_signals(void);
 uintptr_t abutpy_xla_handler(void);
 uintptr_t abutpy_xla_worlds_handler(void);
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes);
+                              const void *const *bars, void *const *slopes, uint32_t *escaped);
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *tangents, void *const *made);
 """

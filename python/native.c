@@ -8,7 +8,7 @@ uintptr_t abutpy_xla_worlds_handler(void);
 
 /* worlds.h */
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes);
+                              const void *const *bars, void *const *slopes, uint32_t *escaped);
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *tangents, void *const *made);
 

@@ -97,7 +97,7 @@ static abut_status make(room *r, abut_scene scene, const abut_worlds *w, const v
 }
 
 static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
-                          const void *acceleration, void *const *slopes)
+                          const void *acceleration, void *const *slopes, uint32_t *escaped)
 {
   abut_worlds w = *worlds;
   abut_worlds_gradients g = abut_default_worlds_gradients();
@@ -116,6 +116,8 @@ static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
   g.d = slopes[SLOPE_D];
   g.n = slopes[SLOPE_N];
   g.activity = slopes[SLOPE_ACTIVITY];
+  g.escape = escaped != NULL;
+  g.escaped = escaped;
   const abut_status status = abut_vjp_worlds(scene, &w, &g);
   worlds->failures = w.failures;
   return status;
@@ -131,7 +133,7 @@ static room room_of(const abut_scene_info *info, size_t size, const abut_worlds 
 }
 
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes)
+                              const void *const *bars, void *const *slopes, uint32_t *escaped)
 {
   abut_scene_info info;
   abut_status status = abut_get_scene_info(scene, &info);
@@ -141,7 +143,7 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
   room r = room_of(&info, size, worlds);
   status = make(&r, scene, worlds, bars, slopes[SLOPE_Q]);
   if (!status) {
-    status = derive(&r, scene, worlds, bars[BAR_ACCELERATION], slopes);
+    status = derive(&r, scene, worlds, bars[BAR_ACCELERATION], slopes, escaped);
   }
   if (!status && slopes[SLOPE_Q]) {
     status = map(&r, scene, ABUT_GRADIENT_FROM_TANGENT, r.count, worlds->q, r.q, slopes[SLOPE_Q]);

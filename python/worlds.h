@@ -27,9 +27,10 @@ enum {
 
 /* size: of a real, in bytes. worlds: as of abut_step_worlds, arrays in host memory; q_next and
  * q_record, where their cotangents are given, are what the steps gave and are read alone. bars: NULL
- * is 0; slopes: NULL is not wanted. Sets worlds->failures. */
+ * is 0; slopes: NULL is not wanted. escaped: of abut_worlds_gradients, NULL: without that. Sets
+ * worlds->failures. */
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
-                              const void *const *bars, void *const *slopes);
+                              const void *const *bars, void *const *slopes, uint32_t *escaped);
 
 /* The other way: tangents (SLOPE_*, those of contacts excepted) of what steps are given, and of what
  * they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What `worlds` wants is

@@ -141,7 +141,8 @@ static abut_status run_gradients(call *c)
     slopes[k] = widths[k] ? array : NULL;
   }
   return c->x.text[0] ? ABUT_SUCCESS
-                      : abutpy_vjp_worlds(c->scene, real_size(c), &c->worlds, bars, slopes);
+                      : abutpy_vjp_worlds(c->scene, real_size(c), &c->worlds, bars, slopes,
+                                          NULL);
 }
 
 /* The states, which gradients need, are computed anew beside their tangents. */

@@ -122,6 +122,7 @@ class Gradients(NamedTuple):
     friction, stiffness            (..., pairs)
     gravity                        (..., 3)
     p, d, n, activity              (..., C, 3), (..., C), (..., C, 3), (..., C) of given contacts
+    escaped                        (...) uint32, 1 where a step took hard contacts for open
     """
 
     q: np.ndarray[Any, Any] | None = None
@@ -135,6 +136,7 @@ class Gradients(NamedTuple):
     d: np.ndarray[Any, Any] | None = None
     n: np.ndarray[Any, Any] | None = None
     activity: np.ndarray[Any, Any] | None = None
+    escaped: np.ndarray[Any, Any] | None = None
 
 
 class Tangents(NamedTuple):
@@ -332,7 +334,7 @@ class Call:
                 "acceleration": (nv,)}
 
     def vjp(self, bars: Mapping[str, Array | None], wrt: Sequence[str], q: Array | None = None,
-            q_record: Array | None = None) -> Gradients:
+            q_record: Array | None = None, escape: bool = False) -> Gradients:
         """Gradients of the sum of a step's outputs times their cotangents, by the numbers of q.
 
         q, q_record   of that step, where they have cotangents
@@ -350,8 +352,11 @@ class Call:
         made = {name: np.zeros(self.rows.lead + self._tail(name), self.dtype) for name in wrt}
         found = ffi.new("void *[]", [
             ffi.cast("void *", self.place(made[name])) if name in made else ffi.NULL for name in SLOPES])
-        self.done(lib.abutpy_vjp_worlds(scene.handle, self.dtype.itemsize, worlds, given, found))
-        return Gradients(**made)
+        escaped = np.zeros(self.rows.lead, np.uint32) if escape else None
+        self.done(lib.abutpy_vjp_worlds(
+            scene.handle, self.dtype.itemsize, worlds, given, found,
+            ffi.NULL if escaped is None else ffi.cast("uint32_t *", self.place(escaped))))
+        return Gradients(**made, escaped=escaped)
 
     def jvp(self, tangents: Mapping[str, Array | None], want: Sequence[str]) -> Tangents:
         """Tangents, by the numbers of q, of what `want` names: q, v, q_record, v_record."""

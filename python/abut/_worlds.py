@@ -92,7 +92,8 @@ class Scene(_Owner):
             contacts: GivenContacts | None = None, q_bar: Array | None = None,
             v_bar: Array | None = None, q_record_bar: Array | None = None,
             v_record_bar: Array | None = None, acceleration_bar: Array | None = None,
-            wrt: Sequence[str] = ("q", "v", "u"), made: Step | None = None) -> Gradients:
+            wrt: Sequence[str] = ("q", "v", "u"), made: Step | None = None,
+            escape: bool = False) -> Gradients:
         """Gradients of the sum of a step's outputs times these cotangents, by what the step was given.
 
         q_bar, v_bar                (..., nq), (..., nv) of the state after all steps; None is 0
@@ -102,6 +103,8 @@ class Scene(_Owner):
                  of contacts that are given, and of one step, also "p", "d", "n", "activity"
         made     what step gave for the same; where it is None and q's cotangents need it, it is
                  computed anew
+        escape   of hard contacts: each step back may take those for open that descent would open, where
+                 the gradient by v and u is larger so
         All else as of step. Gradients by q are by its numbers, a quaternion's orthogonal to it; map has
         those along steps in the tangent space. w, iterations and what was given as contacts have no
         derivatives. Where a world has stopped, its gradients are 0.
@@ -118,7 +121,7 @@ class Scene(_Owner):
         call = Call(self, q, v, u, controls, steps, record, contacts, **options)
         if made is None and not (q_bar is None and q_record_bar is None):
             made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
-        return call.vjp(bars, wrt, made and made.q, made and made.q_record)
+        return call.vjp(bars, wrt, made and made.q, made and made.q_record, escape)
 
     def jvp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
             w: Array | None = None, steps: int | None = None, record: int = 0,

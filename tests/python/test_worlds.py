@@ -521,3 +521,42 @@ def test_shapes_of_tangents(context, tmp_path):
             scene.jvp(q, v, **given)
     with pytest.raises(ValueError, match="want 'A' is not"):
         scene.transition(q, v, want=("A",))
+
+
+# ---- hard contacts ----
+
+LANDED = {"contact_model": "lcp", "timestep": 0.01, "links": [
+    {"joint": {"type": "slide", "axis": [0, 0, 1]}, "mass": 1, "inertia": np.eye(3).tolist()}],
+    "actuators": [{"kind": "motor", "joint": 0}], "pairs": [{"friction": 0, "restitution": 0}]}
+
+
+def landed(count):
+    """A point that touches the floor, of `count` worlds."""
+    one = np.ones((count, 1))
+    return abut.GivenContacts([0], [-1], [0], p=np.zeros((count, 1, 3)), d=0 * one,
+                              n=np.tile([0, 0, 1.0], (count, 1, 1)), activity=one)
+
+
+def test_hard_contacts(context, tmp_path):
+    """What lies stays, whatever its weight; what is pulled up leaves; a guess that is right ends it."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **LANDED), context)
+    u = np.array([[0.0], [9.0], [11.0]])
+    got = scene.step(np.zeros((3, 1)), np.zeros((3, 1)), u, contacts=landed(3), want=("constraint",))
+    close = 1e-5 if context.precision == "f32" else 1e-12
+    np.testing.assert_allclose(got.v[:, 0], [0, 0, 0.01 * (11 - 9.81)], atol=close)
+    np.testing.assert_allclose(got.constraint[:, 0], [9.81, 0.81, 0], atol=200 * close)
+    assert got.status.tolist() == [0] * 3 and got.iterations[0] == abut.LcpEnd.WARM
+
+
+def test_escape(context, tmp_path):
+    """A clamped contact hides the actuator from a loss that wants the body to rise; open, it does not."""
+    scene = abut.Scene(worlds.write_scene(tmp_path, **LANDED), context)
+    still = np.zeros((2, 1))
+    bars = {"v_bar": np.array([[-1.0], [1.0]]), "contacts": landed(2)}  # d loss / d v': up, and down
+    hidden = scene.vjp(still, still, still, **bars)
+    assert hidden.escaped is None and not hidden.u.any() and not hidden.v.any()
+    seen = scene.vjp(still, still, still, escape=True, **bars)
+    close = 1e-6 if context.precision == "f32" else 1e-12
+    np.testing.assert_allclose(seen.u[:, 0], [-0.01, 0], atol=close)
+    np.testing.assert_allclose(seen.v[:, 0], [-1, 0], atol=close)
+    assert seen.escaped.tolist() == [1, 0]
