@@ -5,6 +5,10 @@
 #define LCP_NO_PARENT -1 // of a row: f >= 0
 #define LCP_BOXED -2     // |f| <= box
 
+// What a residual may be, of the largest b.
+#define LCP_USUAL_DOUBLE 1e-10
+#define LCP_USUAL_FLOAT 1e-4
+
 // Classes of rows.
 #define LCP_SEPARATING 0 // f = 0
 #define LCP_CLAMPING 1   // w = 0

@@ -94,7 +94,8 @@ typedef struct world_sizes {
 #define WORLD_CORRECTION 9
 #define WORLD_LIMIT_MARGIN 10
 #define WORLD_BOUNCE 11
-#define WORLD_REALS 12
+#define WORLD_THRESHOLD 12
+#define WORLD_REALS 13
 #define LINK_POSITION 0
 #define LINK_QUATERNION 3
 #define LINK_JOINT 7 // the joint's position
@@ -134,7 +135,8 @@ typedef struct world_sizes {
 #define GROUP_RESTITUTION (SOFT_REALS + 3)
 #define GROUP_REACH (SOFT_REALS + 4) // hard contacts farther apart are none
 #define GROUP_MERGED (SOFT_REALS + 5) // and those that are nearer to each other are one
-#define GROUP_REALS (SOFT_REALS + 6)
+#define GROUP_DEPTH (SOFT_REALS + 6)  // over which activities rise; 0: of contacts that are given
+#define GROUP_REALS (SOFT_REALS + 7)
 
 // A world's parameters: mass scale of each link, friction and stiffness of each pair, gravity.
 #define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)

@@ -50,11 +50,15 @@ typedef struct abut_lcp {
   const int32_t *parent; /* (m), of all problems alike: the row whose f bounds |f|, itself a normal, or
                             ABUT_LCP_NORMAL, ABUT_LCP_BOXED */
   const int32_t *guess;  /* (count, m) classes to begin with; NULL: none */
+  double tolerance;      /* a residual is good up to so many of the largest |b|, where that is more than
+                            1e-10 in double or 1e-4 in float: for rows that are nearly dependent and
+                            whose b is not quite in range(A) */
   void *f, *w;           /* (count, m) */
   int32_t *classes;      /* (count, m) */
   uint32_t *how;         /* (count) abut_lcp_how */
   void *residual;        /* (count) the largest max |A_ii (f_i - clip(f_i - w_i / A_ii))|, in w's unit:
-                            at most 1e-10 of the largest |b| in double, 1e-4 in float, but FAILED */
+                            at most 1e-10 of the largest |b| in double, 1e-4 in float, or `tolerance`,
+                            but FAILED */
   size_t failures;       /* out: devices that failed during the call, whose share others did */
   uint32_t cookie;
 } abut_lcp;

@@ -308,7 +308,7 @@ static abut_status read_hard(const json_file *f, const json_at *root, scene_def 
                        .margin = -1.0,
                        .limit_margin = 0.02,
                        .bounce = 0.05,
-                       .threshold = 0.01,
+                       .threshold = 0.5,
                        .most = 16,
                        .elastic = HARD_COLLISION};
   if (!json_find(root, "lcp", &list)) {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "batch/batch.h"
 #include "geometry/lcp.h"
+#include "lcp/lcp.h"
 #include "modules/modules.h"
 #include <abut/lcp.h>
 #include <limits.h>
@@ -55,6 +56,12 @@ static abut_status place(batch_on *on)
   return ABUT_SUCCESS;
 }
 
+double lcp_loose(double tolerance, device *d)
+{
+  const double usual = device_real_bytes(d) == sizeof(double) ? LCP_USUAL_DOUBLE : LCP_USUAL_FLOAT;
+  return tolerance > usual ? tolerance / usual : 1.0;
+}
+
 #define AT(id) ARG_BUFFER(memory_buffer(&on->memory[slot][0], id))
 
 static abut_status launch(batch_on *on, size_t slot, chunk c)
@@ -62,13 +69,14 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const lcp_call *call = (const lcp_call *)on->call;
   const lcp_on *at = on->user;
   const size_t m = call->problems->rows;
+  const double loose = lcp_loose(call->problems->tolerance, on->device);
   TRY(LAUNCH(on->device, KERNEL_LCP_SOLVE, c.count, 1, AT(MATRICES), AT(CONSTANTS),
              AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0), AT(GUESSES),
-             ARG_INT(call->problems->guess != NULL), ARG_INT(m), AT(NUMBERS), AT(PLACES),
+             ARG_INT(call->problems->guess != NULL), ARG_INT(m), ARG_REAL(loose), AT(NUMBERS), AT(PLACES),
              AT(FORCES), AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count)));
   return LAUNCH(on->device, KERNEL_LCP_REST, (c.count + LCP_SHARED - 1) / LCP_SHARED, 1,
                 AT(MATRICES), AT(CONSTANTS), AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0),
-                ARG_INT(m), AT(NUMBERS), AT(PLACES), AT(TABLES), AT(TABLE_PLACES), AT(FORCES),
+                ARG_INT(m), ARG_REAL(loose), AT(NUMBERS), AT(PLACES), AT(TABLES), AT(TABLE_PLACES), AT(FORCES),
                 AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count));
 }
 
@@ -120,6 +128,9 @@ static abut_status check(const abut_lcp *p)
   if (p->rows < 1 || p->rows > ABUT_LCP_ROWS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "problems have %zu rows, not 1 to %d", p->rows,
                 ABUT_LCP_ROWS_MOST);
+  }
+  if (!(p->tolerance >= 0.0 && p->tolerance < 1.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g is not from 0 to below 1", p->tolerance);
   }
   if (!p->parent || (p->count && (!p->A || !p->b))) {
     return fail(ABUT_ERROR_ARGUMENT, "problems need A, b and the rows' parents");

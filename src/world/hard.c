@@ -2,7 +2,13 @@
  * docs/lcp.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
+#include "lcp/lcp.h"
 #include "world/steps.h"
+
+/* Flat sides in touch have many contacts, of which a few would do: their rows are dependent, and their
+ * targets agree to a share of some 1e-8 of a step's speeds. Below that it has no meaning which of them
+ * hold and which do not; 1e-6 is a micrometre a second of a metre a second. */
+#define TOLERANCE 1e-6
 
 #define HARD(s) OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_PARENTS)
 #define FOUND(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK)
@@ -50,13 +56,14 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
 static abut_status solve_problem(const stepping *s)
 {
   const int m = sizes_of(s)->hard_rows;
+  const double loose = lcp_loose(TOLERANCE, s->device);
   TRY(LAUNCH(s->device, KERNEL_LCP_SOLVE, s->count, 1, OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
              OF(s, HARD_BOX), OF(s, HARD_PARENTS), ARG_INT(1), OF(s, HARD_GUESS), ARG_INT(1),
-             ARG_INT(m), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_F), OF(s, HARD_W),
+             ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_F), OF(s, HARD_W),
              OF(s, HARD_CLASSES), OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count)));
   return LAUNCH(s->device, KERNEL_LCP_REST, (s->count + LCP_SHARED - 1) / LCP_SHARED, 1,
                 OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_PARENTS),
-                ARG_INT(1), ARG_INT(m), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_TABLES),
+                ARG_INT(1), ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_TABLES),
                 OF(s, HARD_TABLE_PLACES), OF(s, HARD_F), OF(s, HARD_W), OF(s, HARD_CLASSES),
                 OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count));
 }

@@ -190,6 +190,7 @@ static void put_hard_group(const scene_def *s, const scene_pair *p, double *real
   reals[GROUP_RESTITUTION] = p->restitution;
   reals[GROUP_REACH] = s->hard.margin >= 0.0 ? s->hard.margin : HARD_MARGIN * p->size;
   reals[GROUP_MERGED] = HARD_MERGED * p->size;
+  reals[GROUP_DEPTH] = p->size > 0.0 ? p->smoothing.penetration : 0.0;
 }
 
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
@@ -241,6 +242,7 @@ static void put_settings(const scene_def *s, double tolerance, model *m)
   r[WORLD_CORRECTION] = s->hard.correction;
   r[WORLD_LIMIT_MARGIN] = s->hard.limit_margin;
   r[WORLD_BOUNCE] = s->hard.bounce;
+  r[WORLD_THRESHOLD] = s->hard.threshold;
 }
 
 static void put_parameters(const scene_def *s, model *m)

@@ -8,16 +8,13 @@
 
 #define LEAST_DOUBLE 1e-12 /* activities that count as none */
 #define LEAST_FLOAT 1e-9
-#define JUST_BELOW 1e-6 /* a threshold's own share, so that what is at it counts */
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 
 static abut_status append(const stepping *s, size_t group, int segment, int sign,
                           const contact_source *c)
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
-  const double soft = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
-  const double hard = s->kind->scene->def.hard.threshold * (1.0 - JUST_BELOW);
-  const double least = is_hard(s->call) ? hard : soft;
+  const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
   TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign),

@@ -88,15 +88,17 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 18 };
+enum { TASKS = 20 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
 abut_status load_boxes(const world *w, abut_scene *out);
 
-/* The tasks "worlds" and "worlds-vjp". */
+/* The tasks "worlds" and "worlds-vjp", and the same of hard contacts. */
 abut_status run_worlds(const world *w, answer *out);
 abut_status run_worlds_vjp(const world *w, answer *out);
+abut_status run_hard_worlds(const world *w, answer *out);
+abut_status run_hard_worlds_vjp(const world *w, answer *out);
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

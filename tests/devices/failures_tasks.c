@@ -505,6 +505,8 @@ const task tasks[TASKS] = {
   {"lists", run_lists, 0, 11, 2, 20},
   {"worlds", run_worlds, 2 * POSES, 101, 2, 20},
   {"worlds-vjp", run_worlds_vjp, POSES, 997, 2, 20},
+  {"worlds-hard", run_hard_worlds, 2 * POSES, 307, 2, 20},
+  {"worlds-hard-vjp", run_hard_worlds_vjp, POSES, 2503, 2, 20},
 };
 
 const task *task_named(const char *name)

@@ -109,6 +109,12 @@ abut_status rollout_run(abut_context context, const char *path, rollout *r)
   return status;
 }
 
+bool rollout_moved(const rollout *r, size_t i)
+{
+  const size_t row = r->width[ROLL_V] * real_size(r->precision);
+  return memcmp((char *)r->at[ROLL_V] + i * row, (char *)r->at[ROLL_V_NEXT] + i * row, row) != 0;
+}
+
 bool rollout_same(const rollout *a, size_t i, const rollout *b, size_t k)
 {
   bool same = a->status[i] == b->status[k] && a->iterations[i] == b->iterations[k];

@@ -1,4 +1,4 @@
-/* A rollout of the worlds of tests/world/scenes/two-boxes.scene.json with all arrays that a call
+/* A rollout of the worlds of tests/world/scenes/two-boxes.scene.json, or of two-boxes-hard.scene.json, with all arrays that a call
  * takes and gives, to be compared to the bit with others. */
 #ifndef ABUT_TESTS_ROLLOUT_H
 #define ABUT_TESTS_ROLLOUT_H
@@ -37,6 +37,9 @@ abut_worlds rollout_call(const rollout *r, void *const at[ROLL_ARRAYS],
 
 /* All worlds of a scene that is loaded for it. */
 abut_status rollout_run(abut_context context, const char *scene, rollout *r);
+
+/* Whether a world's velocities are others at the end. */
+bool rollout_moved(const rollout *r, size_t i);
 
 /* World i of a and k of b, what they begin with aside. */
 bool rollout_same(const rollout *a, size_t i, const rollout *b, size_t k);

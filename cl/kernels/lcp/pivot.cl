@@ -24,8 +24,8 @@ static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
 // A class a row, `tie` of the largest f and b being nothing. Leaves w.
 static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL int *classes)
 {
-  const real force = tie * real_max(lcp_largest(l->m, f), LCP_LEAST);
-  const real speed = tie * real_max(lcp_largest(l->m, l->b), LCP_LEAST);
+  const real force = l->loose * tie * real_max(lcp_largest(l->m, f), LCP_LEAST);
+  const real speed = l->loose * tie * real_max(lcp_largest(l->m, l->b), LCP_LEAST);
   for (int i = 0; i < l->m; ++i) {
     l->w[i] = lcp_speed(l, f, i);
     classes[i] = LCP_SEPARATING;
@@ -122,12 +122,12 @@ static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
 // last one alone. Returns how many rounds it took, 0 where they did not suffice; l->f and l->classes.
 static int lcp_pivot(const lcp *l)
 {
-  const real speed = LCP_FLIP * real_max(lcp_largest(l->m, l->b), LCP_LEAST);
+  const real speed = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->b), LCP_LEAST);
   int fewest = l->m + 1, grace = 3;
   for (int round = 1; round <= LCP_ROUNDS; ++round) {
     lcp_follow(l, l->classes);
     lcp_answer(l, l->classes, l->f);
-    const real force = LCP_FLIP * real_max(lcp_largest(l->m, l->f), LCP_LEAST);
+    const real force = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->f), LCP_LEAST);
     int wrong = 0, last = -1;
     for (int i = 0; i < l->m; ++i) {
       l->w[i] = lcp_speed(l, l->f, i);

@@ -23,11 +23,13 @@
 #endif
 #define LCP_SOFT R(1e-3)
 #define LCP_ROUNDS 32 // of pivoting
+#define LCP_SWEEPS 300
 
 // A problem of `m` rows, and the room of its solver. A (m, m) by rows; `soft` of its diagonal is added.
 typedef struct lcp {
   int m;
   real soft;
+  real loose; // by how much more than usual is nothing
   GLOBAL const real *A, *b, *mu, *box;
   GLOBAL const int *parent;
   GLOBAL real *f, *w, *trial, *best;

@@ -3,11 +3,12 @@
 // own: 1 where each problem has as many rows as the first of its m + 1 ints tells, at most m, and its own
 // parents behind; A's rows then are as long as that.
 static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
-                  GLOBAL const real *box, GLOBAL const int *parent, int own, int m, int problem,
-                  GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f, GLOBAL real *w,
-                  GLOBAL int *classes)
+                  GLOBAL const real *box, GLOBAL const int *parent, int own, int m, real loose,
+                  int problem, GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f,
+                  GLOBAL real *w, GLOBAL int *classes)
 {
   lcp l;
+  l.loose = loose;
   GLOBAL real *room = ROW(numbers, problem, LCP_NUMBERS(m));
   GLOBAL int *list = ROW(places, problem, LCP_PLACES(m));
   l.m = own ? ROW(parent, problem, m + 1)[0] : m;
@@ -84,7 +85,7 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 // f, w, classes, how and residual of each problem; LCP_LEFT where lcp_rest has to go on.
 KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                       GLOBAL const real *box, GLOBAL const int *parent, int own,
-                      GLOBAL const int *guess, int with_guess, int m, GLOBAL real *numbers,
+                      GLOBAL const int *guess, int with_guess, int m, real loose, GLOBAL real *numbers,
                       GLOBAL int *places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
                       GLOBAL int *how, GLOBAL real *residual, int problems)
 {
@@ -92,8 +93,8 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
   if (problem >= problems) {
     return;
   }
-  const lcp l = lcp_of(A, b, mu, box, parent, own, m, problem, numbers, places, f, w, classes);
-  const real scale = real_max(lcp_largest(l.m, l.b), LCP_LEAST);
+  const lcp l = lcp_of(A, b, mu, box, parent, own, m, loose, problem, numbers, places, f, w, classes);
+  const real scale = loose * real_max(lcp_largest(l.m, l.b), LCP_LEAST);
   int found = LCP_LEFT;
   lcp_start(&l);
   lcp_all(&l, LCP_SEPARATING);
@@ -134,14 +135,35 @@ static real lcp_keep(const lcp *l, real residual, real least)
   return least;
 }
 
-// By Lemke's method with more and more of A's diagonal added inside, by pivoting anew, and, where nothing
+// From the best answer so far, each row in turn gets the f that solves it alone. It ends nowhere exactly,
+// but its classes may be the right ones.
+static int lcp_sweep(const lcp *l, real least)
+{
+  for (int i = 0; i < l->m; ++i) {
+    l->f[i] = least < REAL_BIG ? l->best[i] : R(0.0);
+  }
+  for (int sweep = 0; sweep < LCP_SWEEPS; ++sweep) {
+    for (int i = 0; i < l->m; ++i) {
+      const real a = lcp_diagonal(l, i);
+      if (a > R(0.0) && !l->dead[i]) {
+        const real high = real_max(lcp_bound(l, l->f, i), R(0.0)), low = lcp_is_normal(l, i) ? R(0.0) : -high;
+        l->f[i] = real_min(real_max(l->f[i] - lcp_speed(l, l->f, i) / a, low), high);
+      }
+    }
+  }
+  return 1;
+}
+
+// By Lemke's method with more and more of A's diagonal added inside, by pivoting anew, by sweeps, and, where nothing
 // helps, the problem with LCP_SOFT of the diagonal, which always has a solution.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale)
 {
   const real mixes[5] = {LCP_MIX, R(0.0), R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
   real least = REAL_BIG;
-  for (int k = 0; k < 11; ++k) {
-    if (k < 10 ? lemke_solve(l, t, mixes[k % 5], k < 5 ? 0 : LEMKE_FRESH, l->f) : lcp_anew(l)) {
+  for (int k = 0; k < 12; ++k) {
+    if (k < 10    ? lemke_solve(l, t, mixes[k % 5], k < 5 ? 0 : LEMKE_FRESH, l->f)
+        : k == 10 ? lcp_anew(l)
+                  : lcp_sweep(l, least)) {
       least = lcp_keep(l, lcp_stabilise(l, LCP_ENOUGH * scale), least);
       if (least <= LCP_PASS * scale) {
         return k < 10 ? LCP_BY_LEMKE : LCP_PIVOTED;
@@ -166,7 +188,7 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale)
 // The problems that lcp_solve has left: a work-item goes through LCP_SHARED of them with one tableau.
 KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                      GLOBAL const real *box, GLOBAL const int *parent, int own, int m,
-                     GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,
+                     real loose, GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,
                      GLOBAL int *table_places, GLOBAL real *f, GLOBAL real *w, GLOBAL int *classes,
                      GLOBAL int *how, GLOBAL real *residual, int problems)
 {
@@ -180,8 +202,8 @@ KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const re
     if (how[problem] != LCP_LEFT) {
       continue;
     }
-    lcp l = lcp_of(A, b, mu, box, parent, own, m, problem, numbers, places, f, w, classes);
-    how[problem] = lcp_by_lemke(&l, &t, real_max(lcp_largest(l.m, l.b), LCP_LEAST));
+    lcp l = lcp_of(A, b, mu, box, parent, own, m, loose, problem, numbers, places, f, w, classes);
+    how[problem] = lcp_by_lemke(&l, &t, loose * real_max(lcp_largest(l.m, l.b), LCP_LEAST));
     residual[problem] = lcp_residual(&l, l.f);
   }
 }

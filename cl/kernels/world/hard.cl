@@ -7,6 +7,8 @@
 #define HARD_SLIP R(1e-4)
 #endif
 
+#define HARD_TAKEN R(0.5) // of a speed: so much of it at least is taken away by what holds
+
 // What a work-item has of its world's problem. J and Y = inv(M) J' by rows of nv.
 typedef struct hard {
   newton s;
@@ -257,12 +259,14 @@ static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *
       speed += J[k] * (v[k] + step * w[k]);
     }
     const int parent = h->parents[1 + i];
+    // what holds takes most of the speed away that there would be without
+    const real less = HARD_TAKEN * lcp_abs(p->b[i]);
     if (parent == LCP_NO_PARENT) {
-      p->guess[i] = speed <= none ? LCP_CLAMPING : LCP_SEPARATING;
+      p->guess[i] = speed <= none + (p->b[i] < R(0.0) ? less : R(0.0)) ? LCP_CLAMPING : LCP_SEPARATING;
     } else if (parent >= 0 && p->guess[parent] != LCP_CLAMPING) {
       p->guess[i] = LCP_SEPARATING;
     } else {
-      p->guess[i] = lcp_abs(speed) <= none ? LCP_CLAMPING : speed > R(0.0) ? LCP_LOWER : LCP_UPPER;
+      p->guess[i] = lcp_abs(speed) <= none + less ? LCP_CLAMPING : speed > R(0.0) ? LCP_LOWER : LCP_UPPER;
     }
   }
 }

@@ -44,6 +44,7 @@ static lcp hard_lcp(const hard *h, const hard_back *k, GLOBAL const real *A, GLO
   lcp l;
   const int world = h->s.world, most = h->most;
   l.m = h->m;
+  l.loose = R(1.0);
   l.soft = squeezed ? LCP_SOFT : R(0.0);
   l.A = ROW(A, world, most * most);
   l.b = ROW(b, world, most);

@@ -102,20 +102,29 @@ static void hard_sort(const hard_choice *h, int count)
   }
 }
 
+// Whether a contact is one: its activity falls with its distance, which does not matter here; and what is
+// left of it says that edges cross, are the nearest to each other, and face each other.
+static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const real *group)
+{
+  const real depth = group[GROUP_DEPTH], d = hard_plane(h, of, CONTACT_DISTANCE);
+  const real usual = depth > R(0.0) ? lane_first(sigmoid_r(lane_lit(-d / depth))) : R(1.0);
+  const vec3_r normal = hard_vector(h, of, CONTACT_FRAME);
+  return d <= group[GROUP_REACH] && lane_first(dot3_r(normal, normal)) >= HARD_SHORT * HARD_SHORT &&
+         hard_plane(h, of, CONTACT_ACTIVITY) >= h->reals[WORLD_THRESHOLD] * usual;
+}
+
 // All that are near enough; returns how many.
 static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
 {
   int count = 0;
   for (int group = 0; group < h->n->groups; ++group) {
-    const real reach = (h->reals + h->n->at_group_reals + GROUP_REALS * group)[GROUP_REACH];
+    GLOBAL const real *of = h->reals + h->n->at_group_reals + GROUP_REALS * group;
     for (int i = 0; i < marks[GROUP_MARKS * group + SEGMENTS_MOST]; ++i) {
       GLOBAL int *own = hard_candidate(h, count);
       own[0] = group;
       own[1] = i;
       own[2] = 0;
-      const vec3_r normal = hard_vector(h, own, CONTACT_FRAME);
-      const real square = lane_first(dot3_r(normal, normal));
-      count += hard_plane(h, own, CONTACT_DISTANCE) <= reach && square >= HARD_SHORT * HARD_SHORT;
+      count += hard_counts(h, own, of);
     }
   }
   return count;
