@@ -65,6 +65,8 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
 
 /* ---- states ---- */
 
+#define LEFT_OUT (~(uint32_t)ABUT_WORLD_OVERFLOW) /* what is not there has no derivatives to be wrong */
+
 static void widths(derive *d)
 {
   const abut_scene_info *i = &d->info;
@@ -152,12 +154,12 @@ void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t
   CHECK_OK(abut_step_worlds(scene, &w));
   d->count = 0;
   for (size_t i = 0; i < starts * keep; ++i) {
-    for (int k = 0; k < BY_ALL && !status[i / keep]; ++k) {
+    for (int k = 0; k < BY_ALL && !(status[i / keep] & LEFT_OUT); ++k) {
       const double *from = k <= BY_V ? d->at[k] + i * d->width[k]
                                      : begin.at[k] + i / keep * d->width[k];
       memmove(d->at[k] + d->count * d->width[k], from, d->width[k] * sizeof *from);
     }
-    d->count += !status[i / keep];
+    d->count += !(status[i / keep] & LEFT_OUT);
   }
   free(status);
   derive_close(&begin);
@@ -169,9 +171,9 @@ enum { SIDES = 4 };                     /* of each column: h, -h, h / 2, -h / 2 
 static const double sides[SIDES] = {1.0, -1.0, 0.5, -0.5};
 
 /* Contacts are steep in q, and borders between their zones near; of others rounding is more. */
-static double length_of(int by)
+static double length_of(const derive *d, int by)
 {
-  return by == BY_Q ? 2e-7 : 2e-6;
+  return d->length > 0.0 ? d->length : by == BY_Q ? 2e-7 : 2e-6;
 }
 
 /* World i as it is, then with each column changed to all sides. */
@@ -187,7 +189,7 @@ static void spread(const derive *d, size_t i, const derive *out)
       for (size_t side = 0; side < SIDES; ++side) {
         const size_t world = 1 + (d->first[k] + c) * SIDES + side;
         double *to = k == BY_Q ? steps + world * d->info.nv : out->at[k] + world * d->width[k];
-        to[c] += length_of(k) * sides[side];
+        to[c] += length_of(d, k) * sides[side];
       }
     }
   }
@@ -248,7 +250,7 @@ void derive_differences(const derive *d, double *by, bool *border)
     states_of(&out, states);
     for (size_t c = 0; c < d->all; ++c) {
       const size_t at = i * d->all + c;
-      const double length = length_of(c < d->columns[BY_Q] ? BY_Q : BY_V);
+      const double length = length_of(d, c < d->columns[BY_Q] ? BY_Q : BY_V);
       border[at] = difference(states + (1 + c * SIDES) * n, n, length, by + at * n);
     }
   }

@@ -24,12 +24,13 @@ typedef struct derive {
   abut_scene scene;
   abut_scene_info info;
   size_t count, steps;
+  double length; /* of differences; 0: what suits soft contacts */
   size_t width[BY_ALL], columns[BY_ALL], first[BY_ALL], all; /* numbers of a world; columns */
   double *at[BY_ALL];                                        /* (count, width) */
 } derive;
 
 /* Worlds that began near the scene's start, thrown a little, `keep` states of each, `every` so many
- * steps; those with a status are left out. `scatter` of positions and velocities. */
+ * steps; those with a status but OVERFLOW are left out. `scatter` of positions and velocities. */
 void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t every,
                  const double scatter[2], uint64_t *random);
 void derive_close(derive *d);
