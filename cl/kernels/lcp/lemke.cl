@@ -28,20 +28,28 @@ static int lemke_row(const lemke *t, int i, real *sign)
   return k < 0 ? t->live[i] : t->live[t->normals + k % t->frictions];
 }
 
+// In units of f in which A's diagonal is 1: light links and heavy ones beside each other are alike.
+static wide lemke_unit(const lcp *l, int row)
+{
+  const real a = l->A[(size_t)row * l->m + row];
+  return a > R(0.0) ? (wide)(R(1.0) / lane_first(lane_sqrt(lane_lit(a)))) : (wide)1;
+}
+
 static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
 {
   real own, other;
   const int row = lemke_row(t, i, &own), column = lemke_row(t, j, &other);
+  const wide unit = lemke_unit(l, row), of = lemke_unit(l, column);
   if (own != R(0.0) && other != R(0.0)) {
-    const wide a = l->A[(size_t)row * l->m + column];
+    const wide a = (wide)l->A[(size_t)row * l->m + column] * unit * of;
     return (wide)(own * other) * (row == column ? a + (wide)mix * a : a);
   }
   if (own == R(0.0) && other == R(0.0)) {
     return (wide)0;
   }
   if (own == R(0.0)) { // mu f_parent + box - beta+ - beta-
-    return (wide)(j < t->normals ? (l->parent[row] == column ? l->mu[row] : R(0.0))
-                                 : row == column ? R(-1.0) : R(0.0));
+    return (wide)(j < t->normals ? (l->parent[row] == column ? (wide)l->mu[row] * of / unit : (wide)0)
+                                 : row == column ? (wide)-1 : (wide)0);
   }
   return (wide)(i >= t->normals && row == column); // lambda in the rows of beta
 }
@@ -57,7 +65,8 @@ static void lemke_fill(const lcp *l, const lemke *t, real mix)
       row[t->n + j] = -lemke_entry(l, t, mix, i, j);
     }
     row[2 * t->n] = (wide)-1;
-    row[2 * t->n + 1] = own != R(0.0) ? (wide)own * l->b[of] : (wide)l->box[of];
+    row[2 * t->n + 1] = own != R(0.0) ? (wide)(own * l->b[of]) * lemke_unit(l, of)
+                                           : (wide)l->box[of] / lemke_unit(l, of);
   }
 }
 
@@ -209,7 +218,7 @@ static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real 
     real sign;
     if (z >= 0 && z < t->n) {
       const int row = lemke_row(t, z, &sign);
-      f[row] += sign * (real)t->table[(size_t)i * t->width + right];
+      f[row] += sign * (real)(t->table[(size_t)i * t->width + right] * lemke_unit(l, row));
     }
   }
   return done;

@@ -119,12 +119,12 @@ static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
 }
 
 // From l->classes: all violated rows flip while their number falls, with three tries of grace, then the
-// last one alone. Returns how many rounds it took, 0 where they did not suffice; l->f and l->classes.
-static int lcp_pivot(const lcp *l)
+// last one alone. Returns how many rounds it took, 0 where so many did not suffice; l->f and l->classes.
+static int lcp_pivot(const lcp *l, int rounds)
 {
   const real speed = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->b), LCP_LEAST);
   int fewest = l->m + 1, grace = 3;
-  for (int round = 1; round <= LCP_ROUNDS; ++round) {
+  for (int round = 1; round <= rounds; ++round) {
     lcp_follow(l, l->classes);
     lcp_answer(l, l->classes, l->f);
     const real force = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->f), LCP_LEAST);

@@ -22,7 +22,8 @@
 #define LCP_MIX R(1e-6)
 #endif
 #define LCP_SOFT R(1e-3)
-#define LCP_ROUNDS 32 // of pivoting
+#define LCP_ROUNDS 32       // of pivoting
+#define LCP_ROUNDS_LAST 200 // where Lemke's method finds nothing
 #define LCP_SWEEPS 300
 
 // A problem of `m` rows, and the room of its solver. A (m, m) by rows; `soft` of its diagonal is added.

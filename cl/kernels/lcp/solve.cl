@@ -108,7 +108,7 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
       const int first = ROW(guess, problem, m)[i];
       l.classes[i] = first >= LCP_SEPARATING && first <= LCP_LOWER ? first : LCP_CLAMPING;
     }
-    if (lcp_pivot(&l) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
+    if (lcp_pivot(&l, LCP_ROUNDS) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
       found = LCP_PIVOTED;
     }
   }
@@ -122,7 +122,7 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
 static int lcp_anew(const lcp *l)
 {
   lcp_all(l, LCP_CLAMPING);
-  return lcp_pivot(l) > 0;
+  return lcp_pivot(l, LCP_ROUNDS_LAST) > 0;
 }
 
 // Keeps l->f where it is the best so far.
@@ -154,11 +154,11 @@ static int lcp_sweep(const lcp *l, real least)
   return 1;
 }
 
-// By Lemke's method with more and more of A's diagonal added inside, by pivoting anew, by sweeps, and, where nothing
-// helps, the problem with LCP_SOFT of the diagonal, which always has a solution.
+// By Lemke's method with none and more and more of A's diagonal added inside, by pivoting anew, by sweeps,
+// and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale)
 {
-  const real mixes[5] = {LCP_MIX, R(0.0), R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
+  const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
   real least = REAL_BIG;
   for (int k = 0; k < 12; ++k) {
     if (k < 10    ? lemke_solve(l, t, mixes[k % 5], k < 5 ? 0 : LEMKE_FRESH, l->f)
