@@ -135,6 +135,16 @@ static real lcp_keep(const lcp *l, real residual, real least)
   return least;
 }
 
+// The largest speed that one impulse gives its own row.
+static real lcp_heaviest(const lcp *l)
+{
+  real most = R(0.0);
+  for (int i = 0; i < l->m; ++i) {
+    most = real_max(most, lcp_diagonal(l, i) * lcp_abs(l->f[i]));
+  }
+  return most;
+}
+
 // From the best answer so far, each row in turn gets the f that solves it alone. It ends nowhere exactly,
 // but its classes may be the right ones.
 static int lcp_sweep(const lcp *l, real least)
@@ -155,8 +165,9 @@ static int lcp_sweep(const lcp *l, real least)
 }
 
 // By Lemke's method with none and more and more of A's diagonal added inside, by pivoting anew, by sweeps,
-// and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution.
-static int lcp_by_lemke(lcp *l, lemke *t, real scale)
+// and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution. Of a
+// world (`own`) what squeezes may be off by what rounds away where large impulses cancel.
+static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
   real least = REAL_BIG;
@@ -172,9 +183,11 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale)
   }
   l->soft = LCP_SOFT;
   for (int k = 0; k < 2; ++k) {
-    if ((k ? lemke_solve(l, t, R(0.0), LEMKE_FRESH, l->f) : lcp_anew(l)) &&
-        lcp_stabilise(l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
-      return LCP_SQUEEZED;
+    if (k ? lemke_solve(l, t, R(0.0), LEMKE_FRESH, l->f) : lcp_anew(l)) {
+      const real residual = lcp_stabilise(l, LCP_ENOUGH * scale);
+      if (residual <= LCP_PASS * (own ? real_max(scale, lcp_heaviest(l)) : scale)) {
+        return LCP_SQUEEZED;
+      }
     }
   }
   l->soft = R(0.0);
@@ -203,7 +216,7 @@ KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const re
       continue;
     }
     lcp l = lcp_of(A, b, mu, box, parent, own, m, loose, problem, numbers, places, f, w, classes);
-    how[problem] = lcp_by_lemke(&l, &t, loose * real_max(lcp_largest(l.m, l.b), LCP_LEAST));
+    how[problem] = lcp_by_lemke(&l, &t, loose * real_max(lcp_largest(l.m, l.b), LCP_LEAST), own);
     residual[problem] = lcp_residual(&l, l.f);
   }
 }
