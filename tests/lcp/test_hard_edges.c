@@ -48,7 +48,9 @@ static void test_squeezed(double gap, uint32_t want)
 
 /* ---- room ---- */
 
-/* A box on a plane, whose side has 25 points: with room for four of them it rests as with all. */
+/* A box on a plane, whose side has 25 points: with room for four of them it rests as with all, and no
+ * world complains of the others. With one alone, which the deepest is in turn, it rests as well; but where
+ * it comes down fast, those that are left out go in. */
 static void test_room(int most)
 {
   char text[1024];
@@ -64,16 +66,25 @@ static void test_room(int most)
   w.q = p.q;
   w.v = p.v;
   w.multipliers = forces;
+  if (most == 1) {
+    uint32_t status;
+    w.status = &status;
+    real_put(p.v, precision, 2, -1.0);
+    CHECK_OK(abut_step_worlds(p.scene, &w));
+    CHECK_EQUAL(status, ABUT_WORLD_OVERFLOW);
+    real_put(p.v, precision, 2, 0.0);
+    w.status = NULL;
+  }
   CHECK_OK(abut_step_worlds(p.scene, &w));
   int pushing = 0;
   for (size_t i = 0; i < p.info.contacts; ++i) {
     pushing += real_at(forces, precision, 3 * i) != 0.0;
   }
-  CHECK(pushing > 2 && pushing <= most);
+  CHECK(pushing > 0 && pushing <= most && (pushing > 2 || most == 1));
   play_for(&p, 0.5);
-  CHECK_EQUAL(p.status[0], most < 32 ? ABUT_WORLD_OVERFLOW : 0);
-  play_line("off where it lies [m]", fabs(play_q(&p, 0, 2) - 0.06), 1e-4);
-  play_line("speed [m/s]", play_fastest(&p, 0, false), either(1e-6, 1e-3));
+  CHECK_EQUAL(p.status[0], 0);
+  play_line("off where it lies [m]", fabs(play_q(&p, 0, 2) - 0.06), most == 1 ? 1e-3 : 1e-4);
+  play_line("speed [m/s]", play_fastest(&p, 0, false), most == 1 ? 0.1 : either(1e-6, 1e-3));
   free(forces);
   play_close(&p);
 }
@@ -196,6 +207,7 @@ int main(int argc, char **argv)
   }
   test_squeezed(0.098, ABUT_WORLD_SQUEEZED);
   test_squeezed(0.102, 0);
+  test_room(1);
   test_room(4);
   test_room(32);
   CHECK_EQUAL(spike_contacts(1e-4), 1);
