@@ -18,6 +18,7 @@ typedef struct owned {
 typedef enum question_part {
   QUESTION_MAIN,
   QUESTION_ACTIVE, /* active contacts alone */
+  QUESTION_HARD,   /* worlds with hard contacts */
   QUESTION_PARTS
 } question_part;
 

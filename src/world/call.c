@@ -36,15 +36,22 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
   return ABUT_SUCCESS;
 }
 
+static abut_status test_hard(const steps_call *c, size_t place)
+{
+  TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, QUESTION_MAIN));
+  for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_HARD));
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status test(const batch_call *b, size_t place)
 {
   const steps_call *c = (const steps_call *)b;
   for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
-  if (is_hard(c)) {
-    TRY(test_member(b->context, place, MODULE_LCP, PROGRAM_PLAIN, 0, QUESTION_MAIN));
-  }
+  TRY(is_hard(c) ? test_hard(c, place) : ABUT_SUCCESS);
   for (size_t i = 0; i < c->kind_count; ++i) {
     TRY(test_kind(c, &c->kinds[i], place));
   }

@@ -144,4 +144,84 @@ static abut_status ask_back(context *one)
   return ask_of(one, scene_text, step_back);
 }
 
-const module_questions world_questions = {{{ask, ask_back}}};
+/* ---- hard contacts ---- */
+
+/* A mass on two slides that touches the floor, 0.5 mm deep, and slides; and one that comes down and
+ * sticks. By hand: f_n = s - v_z + g h, with s a fifth of the depth over h; v'_x = v_x - mu f_n, or 0. */
+#define HARD_TEXT                                                                              \
+  "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["     \
+  "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, \"inertia\": "  \
+  "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"slide\", \"axis\": [0, 0, 1]}}], "  \
+  "\"pairs\": [{\"friction\": 0.5}]}"
+#define SLIDE_NV 2
+
+static abut_worlds hard_worlds(question *q, abut_given_contacts *contacts)
+{
+  static const int32_t owner[] = {1}, opposing[] = {-1}, pair[] = {0};
+  static const double at[6] = {0.0}, depth[] = {-5e-4, -1e-3}, up[] = {0, 0, 1, 0, 0, 1}, one[] = {1, 1};
+  static const double speed[] = {1, 0, 0.01, -1};
+  *contacts = (abut_given_contacts){.count = 1,
+                                    .owner = owner,
+                                    .opposing = opposing,
+                                    .pair = pair,
+                                    .p = put(q, at, 3),
+                                    .d = put(q, depth, 1),
+                                    .n = put(q, up, 3),
+                                    .activity = put(q, one, 1)};
+  abut_worlds w = abut_default_worlds();
+  w.count = WORLDS;
+  w.q = put(q, at, SLIDE_NV);
+  w.v = put(q, speed, SLIDE_NV);
+  w.contacts = contacts;
+  return w;
+}
+
+static abut_status step_hard(question *q, abut_scene scene)
+{
+  static const double position[] = {0.00945, 1e-4, 0, 2e-4}, velocity[] = {0.945, 0.01, 0, 0.02};
+  static const answer answers[] = {
+    {"positions with hard contacts", position, 1, SLIDE_NV, {1e-5, 1e-11}, true},
+    {"velocities with hard contacts", velocity, 1, SLIDE_NV, {1e-5, 1e-11}, true}};
+  abut_given_contacts contacts;
+  abut_worlds w = hard_worlds(q, &contacts);
+  w.q_next = question_ask(q, WORLDS * SLIDE_NV);
+  w.v_next = question_ask(q, WORLDS * SLIDE_NV);
+  TRY(abut_step_worlds(scene, &w));
+  TRY(compare(q, &answers[0], w.q_next));
+  return compare(q, &answers[1], w.v_next);
+}
+
+/* Of v'_x + 2 v'_z. */
+static abut_status step_hard_back(question *q, abut_scene scene)
+{
+  static const double bars[] = {0, 0, 1, 2, 0, 0, 1, 2};
+  static const double by_v[] = {1, 0.5, 0, 0}, by_d[] = {-30, -40}, by_friction[] = {-0.11, 0};
+  static const answer answers[] = {
+    {"gradients by velocities, of hard contacts", by_v, 1, SLIDE_NV, {1e-4, 1e-10}, true},
+    {"gradients by distances", by_d, 1, 1, {1e-4, 1e-10}, true},
+    {"gradients by friction", by_friction, 1, 1, {1e-4, 1e-10}, true}};
+  abut_given_contacts contacts;
+  abut_worlds w = hard_worlds(q, &contacts);
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = put(q, bars, 2 * SLIDE_NV);
+  g.v = question_ask(q, WORLDS * SLIDE_NV);
+  g.d = question_ask(q, WORLDS);
+  g.friction = question_ask(q, WORLDS);
+  TRY(abut_vjp_worlds(scene, &w, &g));
+  TRY(compare(q, &answers[0], g.v));
+  TRY(compare(q, &answers[1], g.d));
+  return compare(q, &answers[2], g.friction);
+}
+
+static abut_status ask_hard(context *one)
+{
+  return ask_of(one, HARD_TEXT, step_hard);
+}
+
+static abut_status ask_hard_back(context *one)
+{
+  return ask_of(one, HARD_TEXT, step_hard_back);
+}
+
+const module_questions world_questions = {
+  {[QUESTION_MAIN] = {ask, ask_back}, [QUESTION_HARD] = {ask_hard, ask_hard_back}}};
