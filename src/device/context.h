@@ -37,8 +37,10 @@ typedef struct member {
  * where no device was chosen, those behind the first one in the order of preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
-#define QUERY_KINDS 7 /* of queries that need no body, each of which takes its own time */
+#define QUERY_KINDS 10 /* of queries that need no body, each of which takes its own time */
 #define QUERY_LCP 6   /* boxed problems */
+#define QUERY_SPRING 7 /* pairs of clouds, 8 with derivatives */
+#define QUERY_CLOUD 9  /* points in the field of a cloud */
 
 typedef struct context {
   member members[MEMBERS];

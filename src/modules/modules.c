@@ -9,6 +9,7 @@ static const module_questions *const questions[MODULE_COUNT] = {
   [MODULE_RENDER] = &render_questions,
   [MODULE_WORLD] = &world_questions,
   [MODULE_LCP] = &lcp_questions,
+  [MODULE_SPRING] = &spring_questions,
 };
 
 /* A device that fails on the way says so by its own words. */

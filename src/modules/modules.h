@@ -16,7 +16,7 @@ typedef struct module_questions {
 } module_questions;
 
 extern const module_questions manifold_questions, witness_questions, field_questions,
-  render_questions, world_questions, lcp_questions;
+  render_questions, world_questions, lcp_questions, spring_questions;
 
 /* Has a member answer, once for each program and part, what the module asks; a program that no
  * question is for is refused. Fails with ABUT_ERROR_SELF_TEST where the answer is wrong; with the

@@ -1,0 +1,157 @@
+// The field of an oriented point cloud: phi(x) = sum w_i n_i . (x - p_i), w = softmax(l),
+// l_i = logw_i - |x - p_i|^2 / eps1_i, or with a general kernel E_i for eps1_i. Exponents are of 2.
+//
+// First the largest exponent, then the sums: no sum has to be scaled on the way. Points come in tiles, near
+// each other, and a tile that a sphere around it puts too far away is passed over.
+#ifndef KERNELS_SPRING_CLOUD
+#define KERNELS_SPRING_CLOUD
+
+#if REAL_DOUBLE
+#define SPRING_TAIL R(50.0) // e^-50 of a weight is nothing beside the others
+#else
+#define SPRING_TAIL R(25.0)
+#endif
+
+typedef struct spring_cloud {
+  int count, padded, tiles, general;
+  GLOBAL const real *about, *records, *kernels, *planes, *tile_records;
+  GLOBAL const int *order;
+} spring_cloud;
+
+static spring_cloud spring_cloud_of(GLOBAL const int *heads, GLOBAL const real *shapes, int cloud)
+{
+  GLOBAL const int *head = heads + cloud * SPRING_HEAD_INTS;
+  spring_cloud s;
+  s.count = head[SPRING_COUNT];
+  s.padded = head[SPRING_PADDED];
+  s.tiles = head[SPRING_TILES];
+  s.general = head[SPRING_KERNELS] >= 0;
+  s.records = shapes + head[SPRING_RECORDS];
+  s.about = s.records - SPRING_ABOUT;
+  s.kernels = shapes + (s.general ? head[SPRING_KERNELS] : 0);
+  s.planes = shapes + head[SPRING_PLANES];
+  s.tile_records = shapes + head[SPRING_TILE_RECORDS];
+  s.order = heads + head[SPRING_ORDER];
+  return s;
+}
+
+// A place in a cloud's frame; from its centre, and whether it is far from it. There -|x - p_i|^2 of all
+// points rounds to one number, and exponents are relative to a kernel at the centre: with y from the
+// centre to x and r to p_i, (2 y - r).r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
+typedef struct spring_place {
+  vec x, y;
+  ilane far;
+  int some_far;
+} spring_place;
+
+static spring_place spring_place_of(const spring_cloud *s, vec x)
+{
+  spring_place o;
+  GLOBAL const real *c = s->about;
+  o.x = x;
+  o.y = FN(make)(n_shift(x.x, -c[0]), n_shift(x.y, -c[1]), n_shift(x.z, -c[2]));
+  o.far = n_value(FN(dot3)(o.y, o.y)) > lane_lit(c[SPRING_FAR2]);
+  o.some_far = lane_any(o.far);
+  return o;
+}
+
+// A symmetric matrix of six numbers, less another times `less`, by v.
+static vec spring_by(GLOBAL const real *k, GLOBAL const real *other, real less, vec v)
+{
+  const real xx = k[0] - less * other[0], xy = k[1] - less * other[1], xz = k[2] - less * other[2];
+  const real yy = k[3] - less * other[3], yz = k[4] - less * other[4], zz = k[5] - less * other[5];
+  return FN(make)(n_smad(v.x, xx, n_smad(v.y, xy, n_scale(v.z, xz))),
+                  n_smad(v.x, xy, n_smad(v.y, yy, n_scale(v.z, yz))),
+                  n_smad(v.x, xz, n_smad(v.y, yz, n_scale(v.z, zz))));
+}
+
+static vec spring_scaled(vec v, real s)
+{
+  return FN(make)(n_scale(v.x, s), n_scale(v.y, s), n_scale(v.z, s));
+}
+
+static vec spring_way(GLOBAL const real *p, vec x)
+{
+  return FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
+}
+
+static num spring_height(GLOBAL const real *p, vec r)
+{
+  return n_smad(r.x, p[3], n_smad(r.y, p[4], n_scale(r.z, p[5])));
+}
+
+static num spring_far_exponent(const spring_cloud *s, const spring_place *o, int i)
+{
+  GLOBAL const real *p = s->records + i * SPRING_RECORD, *c = s->about;
+  const num zero = n_lit(R(0.0));
+  const vec to = FN(make)(n_shift(zero, p[0] - c[0]), n_shift(zero, p[1] - c[1]),
+                          n_shift(zero, p[2] - c[2]));
+  GLOBAL const real *k = s->kernels + i * SPRING_KERNEL, *all = c + SPRING_REFERENCE;
+  const vec by = s->general ? spring_by(k, k, R(0.0), to) : spring_scaled(to, p[7]);
+  const vec rest = s->general ? spring_by(k, all, R(1.0), o->y) : spring_scaled(o->y, p[7] - all[0]);
+  const vec twice = FN(sub3)(spring_scaled(o->y, R(2.0)), to);
+  return n_shift(n_sub(FN(dot3)(by, twice), FN(dot3)(rest, o->y)), p[6]);
+}
+
+// The exponent of point i at r from it; q: minus half of its gradient.
+static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, vec r, vec *q)
+{
+  GLOBAL const real *p = s->records + i * SPRING_RECORD;
+  if (s->general) {
+    GLOBAL const real *k = s->kernels + i * SPRING_KERNEL;
+    *q = spring_by(k, k, R(0.0), r);
+  } else {
+    *q = spring_scaled(r, p[7]);
+  }
+  const num near = n_shift(n_neg(FN(dot3)(r, *q)), p[6]);
+  return o->some_far ? n_select(o->far, spring_far_exponent(s, o, i), near) : near;
+}
+
+// Whether no exponent of a tile reaches `least` anywhere.
+static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
+{
+  GLOBAL const real *t = s->tile_records + tile * SPRING_TILE_RECORD;
+  const lane x = n_value(o->x.x) - t[0], y = n_value(o->x.y) - t[1], z = n_value(o->x.z) - t[2];
+  const lane gap = lane_max(lane_sqrt(x * x + y * y + z * z) - t[3], lane_lit(R(0.0)));
+  const ilane below = t[4] - t[5] * gap * gap < least;
+  return !o->some_far && lane_all(below);
+}
+
+#define SPRING_EACH(s, i, tile) \
+  for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
+
+static lane spring_top(const spring_cloud *s, const spring_place *o)
+{
+  lane top = lane_lit(-REAL_MOST);
+  for (int tile = 0; tile < s->tiles; ++tile) {
+    if (!spring_passes(s, o, tile, top)) {
+      SPRING_EACH(s, i, tile) {
+        vec q;
+        const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
+        top = lane_max(top, n_value(spring_exponent(s, o, i, r, &q)));
+      }
+    }
+  }
+  return top;
+}
+
+static num spring_phi(const spring_cloud *s, const spring_place *o, lane top)
+{
+  const lane least = top - SPRING_TAIL * LOG2E;
+  num sum = n_lit(R(0.0)), all = sum;
+  for (int tile = 0; tile < s->tiles; ++tile) {
+    if (!spring_passes(s, o, tile, least)) {
+      SPRING_EACH(s, i, tile) {
+        vec q;
+        GLOBAL const real *p = s->records + i * SPRING_RECORD;
+        const vec r = spring_way(p, o->x);
+        const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, &q), n_of(top)));
+        sum = n_add(sum, w);
+        all = n_mad(w, spring_height(p, r), all);
+      }
+    }
+  }
+  return n_div(all, sum);
+}
+
+#endif

@@ -1,0 +1,135 @@
+// The force of a spring between a point and a plane, with dissipation and friction:
+// lambda_n = k s(-phi) D(v_n / v_d), lambda = lambda_n (n - mu v_t / sqrt(v_s^2 + |v_t|^2)),
+// with s = eps3 softplus(. / eps3), D as the option says.
+
+typedef struct spring_law {
+  num k, mu, v_d, v_s, eps2, eps3;
+  num v_d_inv, eps2_inv, eps3_inv;
+  int options;
+} spring_law;
+
+static num spring_number(GLOBAL const real *row, int at)
+{
+  return load_one(row + at, SPRING_FRAME);
+}
+
+static vec spring_vector(GLOBAL const real *row, int at)
+{
+  return FN(make)(spring_number(row, at), spring_number(row, at + 1), spring_number(row, at + 2));
+}
+
+static spring_law spring_law_of(GLOBAL const real *frame, int options)
+{
+  spring_law l;
+  l.k = spring_number(frame, SPRING_PARAMETERS + SPRING_K);
+  l.mu = spring_number(frame, SPRING_PARAMETERS + SPRING_MU);
+  l.v_d = spring_number(frame, SPRING_PARAMETERS + SPRING_V_D);
+  l.v_s = spring_number(frame, SPRING_PARAMETERS + SPRING_V_S);
+  l.eps2 = spring_number(frame, SPRING_PARAMETERS + SPRING_EPS2);
+  l.eps3 = spring_number(frame, SPRING_PARAMETERS + SPRING_EPS3);
+  l.v_d_inv = n_rcp(l.v_d);
+  l.eps2_inv = n_rcp(l.eps2);
+  l.eps3_inv = n_rcp(l.eps3);
+  l.options = options;
+  return l;
+}
+
+// log(1 + exp(y)) and its slope.
+static num spring_softplus(num y, num *slope)
+{
+  const ilane below = n_value(y) < lane_lit(R(0.0));
+  const num e = n_exp2(n_scale(n_select(below, y, n_neg(y)), LOG2E));
+  const num share = n_rcp(n_shift(e, R(1.0)));
+  *slope = n_select(below, n_mul(e, share), share);
+  return n_smad(n_log2_1p(e), LN2, n_select(below, n_lit(R(0.0)), y));
+}
+
+// D and its slope.
+static num spring_dissipation(num x, int smooth, num *slope)
+{
+  if (smooth) {
+    num share;
+    const num soft = spring_softplus(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
+    *slope = n_neg(share);
+    return n_scale(soft, R(0.5));
+  }
+  const num zero = n_lit(R(0.0)), rest = n_shift(x, R(-2.0));
+  const ilane closing = n_value(x) <= lane_lit(R(0.0)), parting = n_value(x) > lane_lit(R(2.0));
+  *slope = n_select(closing, n_lit(R(-1.0)), n_select(parting, zero, n_scale(rest, R(0.5))));
+  return n_select(closing, n_shift(n_neg(x), R(1.0)),
+                  n_select(parting, zero, n_scale(n_mul(rest, rest), R(0.25))));
+}
+
+typedef struct spring_push {
+  num soft, share;       // softplus(-phi / eps3), its slope
+  num damping, slope;    // D, its slope
+  num normal, along;     // lambda_n, v_n
+  num rub_inv;           // 1 / sqrt(v_s^2 + |v_t|^2)
+  vec slide, way, force; // v_t, n - mu v_t rub_inv, lambda
+} spring_push;
+
+// p: a point's record; v: velocity relative to it.
+static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num phi, vec v)
+{
+  spring_push f;
+  f.along = spring_height(p, v);
+  f.soft = spring_softplus(n_neg(n_mul(phi, l->eps3_inv)), &f.share);
+  f.damping = spring_dissipation(n_mul(f.along, l->v_d_inv), l->options & SPRING_SMOOTH, &f.slope);
+  f.normal = n_mul(n_mul(n_mul(l->k, l->eps3), f.soft), f.damping);
+  f.slide = FN(make)(n_sub(v.x, n_scale(f.along, p[3])), n_sub(v.y, n_scale(f.along, p[4])),
+                     n_sub(v.z, n_scale(f.along, p[5])));
+  f.rub_inv = n_rcp(n_sqrt(n_mad(l->v_s, l->v_s, FN(dot3)(f.slide, f.slide))));
+  const num friction = n_mul(l->mu, f.rub_inv);
+  f.way = FN(make)(n_shift(n_neg(n_mul(f.slide.x, friction)), p[3]),
+                   n_shift(n_neg(n_mul(f.slide.y, friction)), p[4]),
+                   n_shift(n_neg(n_mul(f.slide.z, friction)), p[5]));
+  f.force = FN(scale3)(f.way, f.normal);
+  return f;
+}
+
+// Means over a cloud at one point, in the cloud's frame.
+typedef struct spring_means {
+  num sum_inv;
+  vec force, moment, rub, pull; // of lambda, p x lambda, lambda_n v_t rub_inv, q
+} spring_means;
+
+// spin: of the cloud's body, where its velocity is taken at p ("plane").
+static spring_means spring_means_of(const spring_cloud *s, const spring_place *o, lane top,
+                                    const spring_law *l, vec v, vec spin)
+{
+  const lane least = top - SPRING_TAIL * LOG2E;
+  const num zero = n_lit(R(0.0));
+  const int plane = l->options & SPRING_PLANE;
+  spring_means m;
+  num sum = zero;
+  m.force = FN(make)(zero, zero, zero);
+  m.moment = m.force;
+  m.rub = m.force;
+  m.pull = m.force;
+  for (int tile = 0; tile < s->tiles; ++tile) {
+    if (spring_passes(s, o, tile, least)) {
+      continue;
+    }
+    SPRING_EACH(s, i, tile) {
+      vec q;
+      GLOBAL const real *p = s->records + i * SPRING_RECORD;
+      const vec r = spring_way(p, o->x);
+      const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, &q), n_of(top)));
+      const vec speed = plane ? FN(add3)(v, FN(cross3)(spin, r)) : v;
+      const spring_push f = spring_push_of(l, p, spring_height(p, r), speed);
+      sum = n_add(sum, w);
+      m.force = FN(mad3)(f.force, w, m.force);
+      m.rub = FN(mad3)(f.slide, n_mul(w, n_mul(f.normal, f.rub_inv)), m.rub);
+      m.pull = FN(mad3)(q, w, m.pull);
+      if (plane) {
+        m.moment = FN(mad3)(FN(cross3)(FN(sub3)(o->x, r), f.force), w, m.moment);
+      }
+    }
+  }
+  m.sum_inv = n_rcp(sum);
+  m.force = FN(scale3)(m.force, m.sum_inv);
+  m.moment = FN(scale3)(m.moment, m.sum_inv);
+  m.rub = FN(scale3)(m.rub, m.sum_inv);
+  m.pull = FN(scale3)(m.pull, m.sum_inv);
+  return m;
+}

@@ -1,0 +1,22 @@
+// The soft-minimum contact model "spring". Plain numbers alone.
+#include "kernels/begin.h"
+#include "geometry/spring.h"
+#include "geometry/wide.h"
+
+#if !TANGENTS
+#define NUM_DUAL 0
+#include "num/num_on.h"
+#include "kernels/access.h"
+#include "kernels/spring/cloud.cl"
+#include "kernels/spring/law.cl"
+#include "kernels/spring/pair.cl"
+#include "kernels/spring/query.cl"
+#include "num/num_off.h"
+
+#define NUM_WIDE
+#include "num/num_on.h"
+#include "kernels/spring/frames.cl"
+#include "num/num_off.h"
+#undef NUM_WIDE
+#undef NUM_DUAL
+#endif

@@ -1,0 +1,247 @@
+/* Wrenches between pairs of oriented point clouds, as an operation of the engine: an element is a pair. */
+#include "spring/spring.h"
+
+#include "base/error.h"
+#include "base/gate.h"
+#include "geometry/spring.h"
+#include "modules/modules.h"
+#include <math.h>
+
+#define COOKIE 0xab075b01u
+#define CHUNK_PAIRS 65536
+
+static abut_status test(const batch_call *b, size_t place)
+{
+  return test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN);
+}
+
+static abut_status upload_law(const spring_call *c, device *d, buffer **out)
+{
+  const abut_spring *s = c->pairs;
+  const double all[SPRING_PARAMETER_COUNT] = {s->k, s->mu, s->v_d, s->v_s, s->eps2, s->eps3};
+  reals row;
+  TRY(reals_create(&row, SPRING_PARAMETER_COUNT, device_real_bytes(d)));
+  for (size_t i = 0; i < SPRING_PARAMETER_COUNT; ++i) {
+    reals_set(&row, i, all[i]);
+  }
+  const abut_status status = buffer_upload(d, row.count * row.size, row.data, out);
+  free(row.data);
+  return status;
+}
+
+static abut_status upload(const spring_call *c, device *d, spring_on *at)
+{
+  static const int32_t first[2] = {0, 1};
+  const packed_clouds *p = &c->clouds;
+  TRY(buffer_upload(d, p->head_count * sizeof(int), p->heads, &at->heads));
+  TRY(buffer_upload(d, p->shapes.count * p->shapes.size, p->shapes.data, &at->shapes));
+  TRY(upload_law(c, d, &at->law));
+  return buffer_upload(d, sizeof first, first, &at->pair);
+}
+
+static abut_status place(batch_on *on)
+{
+  const spring_call *c = (const spring_call *)on->call;
+  const size_t real = device_real_bytes(on->device);
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(spring_on)));
+  on->user = memory;
+  TRY(upload(c, on->device, memory));
+  on->bytes[0][SPRING_FRAMES] = SPRING_FRAME * real;
+  on->bytes[0][SPRING_ROWS_OF_PHI] = c->room * real;
+  on->bytes[0][SPRING_MEANS_OF] = SPRING_MEANS * real;
+  on->bytes[0][SPRING_PARTS] = SPRING_SLICES * SPRING_WRENCH * real;
+  on->bytes[0][SPRING_SUMS] = SPRING_WRENCH * real;
+  on->granule = 1;
+  on->most = CHUNK_PAIRS;
+  return ABUT_SUCCESS;
+}
+
+#define AT(id) ARG_BUFFER(memory_buffer(&on->memory[slot][0], id))
+#define LAW(own) ARG_BUFFER((own) ? memory_buffer(&on->memory[slot][0], SPRING_LAWS) : at->law)
+#define CLOUDS                                                                                           \
+  ARG_BUFFER(at->heads), ARG_BUFFER(at->shapes),                                                         \
+    ARG_BUFFER(s->pairs ? memory_buffer(&on->memory[slot][0], SPRING_PAIRS) : at->pair),                 \
+    ARG_INT(s->pairs ? 2 : 0), AT(SPRING_FRAMES)
+
+static abut_status launch(batch_on *on, size_t slot, chunk c)
+{
+  const spring_call *call = (const spring_call *)on->call;
+  const abut_spring *s = call->pairs;
+  const spring_on *at = on->user;
+  const size_t blocks = call->room / device_lanes(on->device);
+  const int options = (s->dissipation == ABUT_DISSIPATION_SMOOTH ? SPRING_SMOOTH : 0) |
+                      (s->reaction == ABUT_REACTION_PLANE ? SPRING_PLANE : 0);
+  device *d = on->device;
+  TRY(LAUNCH(d, KERNEL_SPRING_FRAMES, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
+             ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2),
+             LAW(s->parameters), ARG_INT(s->parameters ? SPRING_PARAMETER_COUNT : 0), ARG_INT(c.count),
+             AT(SPRING_FRAMES)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SEPARATIONS, blocks, c.count, CLOUDS, ARG_INT(call->room), ARG_INT(c.count),
+             AT(SPRING_ROWS_OF_PHI)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SOFTEN, c.count, 1, CLOUDS, ARG_INT(call->room), ARG_INT(c.count),
+             AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF)));
+  if (call->tells) {
+    TRY(LAUNCH(d, KERNEL_SPRING_TELL, blocks, c.count, CLOUDS, ARG_INT(call->room), ARG_INT(s->width),
+               ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_SEPARATION),
+               AT(SPRING_WEIGHTS)));
+  }
+  TRY(LAUNCH(d, KERNEL_SPRING_FORCES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options), ARG_INT(call->room),
+             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_PARTS)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_WRENCH, c.count, AT(SPRING_PARTS), ARG_INT(SPRING_WRENCH),
+             ARG_INT(c.count), AT(SPRING_SUMS)));
+  return LAUNCH(d, KERNEL_SPRING_WRENCHES, c.count, 1, AT(SPRING_FRAMES), AT(SPRING_SUMS),
+                AT(SPRING_MEANS_OF), ARG_INT(c.count), AT(SPRING_WRENCHES_1), AT(SPRING_WRENCHES_2),
+                AT(SPRING_DISTANCES));
+}
+
+static void leave(batch_on *on)
+{
+  spring_on *at = on->user;
+  if (at) {
+    buffer_destroy(at->heads);
+    buffer_destroy(at->shapes);
+    buffer_destroy(at->law);
+    buffer_destroy(at->pair);
+    free(at);
+  }
+}
+
+static const operation spring_operation = {
+  .module = MODULE_SPRING, .test = test, .place = place, .launch = launch, .leave = leave};
+
+/* ---- the caller's arrays ---- */
+
+static void add(spring_call *c, const char *name, size_t id, size_t width, size_t size, const void *in,
+                void *out)
+{
+  batch_add(&c->base, (batch_array){.name = name,
+                                    .in = in,
+                                    .out = out,
+                                    .memory = ABUT_MEMORY_HOST,
+                                    .width = width,
+                                    .size = size,
+                                    .buffer = id,
+                                    .zeros = id <= SPRING_TWISTS_2 && !in});
+}
+
+static void add_arrays(spring_call *c, abut_spring *s)
+{
+  const size_t real = context_real_bytes(c->base.context);
+  const size_t pose = s->poses == ABUT_POSE_TWIST ? 6 : 7;
+  add(c, "pose1", SPRING_POSES_1, pose, real, s->pose1, NULL);
+  add(c, "pose2", SPRING_POSES_2, pose, real, s->pose2, NULL);
+  add(c, "twist1", SPRING_TWISTS_1, 6, real, s->twist1, NULL);
+  add(c, "twist2", SPRING_TWISTS_2, 6, real, s->twist2, NULL);
+  if (s->parameters) {
+    add(c, "parameters", SPRING_LAWS, SPRING_PARAMETER_COUNT, real, s->parameters, NULL);
+  }
+  if (s->pairs) {
+    add(c, "pairs", SPRING_PAIRS, 2, sizeof(uint32_t), s->pairs, NULL);
+  }
+  add(c, "wrench1", SPRING_WRENCHES_1, 6, real, NULL, s->wrench1);
+  add(c, "wrench2", SPRING_WRENCHES_2, 6, real, NULL, s->wrench2);
+  add(c, "distance", SPRING_DISTANCES, 1, real, NULL, s->distance);
+  if (c->tells) {
+    add(c, "separation", SPRING_SEPARATION, s->width, real, NULL, s->separation);
+    add(c, "weights", SPRING_WEIGHTS, s->width, real, NULL, s->weights);
+  }
+}
+
+/* ---- checks ---- */
+
+static abut_status check_law(const abut_spring *s)
+{
+  const double positive[] = {s->k, s->v_d, s->v_s, s->eps2, s->eps3};
+  bool good = s->mu >= 0.0 && isfinite(s->mu);
+  for (size_t i = 0; i < sizeof positive / sizeof *positive; ++i) {
+    good = good && positive[i] > 0.0 && isfinite(positive[i]);
+  }
+  if (!good && !s->parameters) {
+    return fail(ABUT_ERROR_ARGUMENT, "mu must be at least 0, k, v_d, v_s, eps2 and eps3 above it");
+  }
+  if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH || (uint32_t)s->reaction > ABUT_REACTION_PLANE ||
+      (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no such dissipation, reaction or kind of pose");
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check(const abut_spring *s)
+{
+  if (!s || s->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "make pairs by abut_default_spring");
+  }
+  if (s->count && (!s->pose1 || !s->pose2)) {
+    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs are counted but have no poses", s->count);
+  }
+  if (!s->clouds || s->cloud_count < (s->pairs ? 1 : 2)) {
+    return fail(ABUT_ERROR_ARGUMENT, "pairs need clouds: two, or such as `pairs` names");
+  }
+  return check_law(s);
+}
+
+/* How many points the pairs have at most; every pair is of clouds that there are. */
+static abut_status measure(spring_call *c)
+{
+  const abut_spring *s = c->pairs;
+  size_t most = 0;
+  for (size_t i = 0; i < (s->pairs ? s->count : 1); ++i) {
+    const size_t a = s->pairs ? s->pairs[2 * i] : 0, b = s->pairs ? s->pairs[2 * i + 1] : 1;
+    if (a >= s->cloud_count || b >= s->cloud_count) {
+      return fail(ABUT_ERROR_ARGUMENT, "pair %zu is of cloud %zu of %zu", i, a > b ? a : b, s->cloud_count);
+    }
+    const size_t points = s->clouds[a].count + s->clouds[b].count;
+    const size_t room = cloud_padded(s->clouds + a) + cloud_padded(s->clouds + b);
+    most = points > most ? points : most;
+    c->room = room > c->room ? room : c->room;
+  }
+  if (c->tells && s->width < most) {
+    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu points", s->width, most);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- calls ---- */
+
+abut_spring abut_default_spring(void)
+{
+  abut_spring s;
+  memset(&s, 0, sizeof s);
+  s.poses = ABUT_POSE_QUATERNION;
+  s.k = 5000.0;
+  s.mu = 0.5;
+  s.v_d = 0.1;
+  s.v_s = 0.01;
+  s.eps2 = 5e-4;
+  s.eps3 = 2e-4;
+  s.cookie = COOKIE;
+  return s;
+}
+
+static abut_status run(spring_call *c, abut_spring *s)
+{
+  TRY(pack_clouds(s->clouds, s->cloud_count, context_real_bytes(c->base.context), &c->clouds));
+  TRY(measure(c));
+  add_arrays(c, s);
+  const abut_status status = batch_run(&c->base);
+  s->failures = c->base.failures;
+  return status;
+}
+
+abut_status abut_spring_forces(abut_context handle_, abut_spring *s)
+{
+  ENTER(context_pool, handle_);
+  context *owner = context_get(handle_);
+  if (!owner) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(check(s));
+  spring_call c = {.base.operation = &spring_operation, .pairs = s, .tells = s->separation || s->weights};
+  c.base.context = owner;
+  c.base.count = s->count;
+  c.base.rates = owner->query_rates[QUERY_SPRING];
+  const abut_status status = run(&c, s);
+  packed_free(&c.clouds);
+  return status;
+}
