@@ -110,6 +110,29 @@ ABUT_API abut_spring abut_default_spring(void);
  * ABUT_ERROR_BODY for clouds. */
 ABUT_API abut_status abut_spring_forces(abut_context context, abut_spring *pairs);
 
+/* Cotangents in, gradients out, in the context's precision and in host memory; what is NULL is 0, or not
+ * written. Made by abut_default_spring_gradients. */
+typedef struct abut_spring_gradients {
+  const void *wrench1, *wrench2; /* (count, 6) */
+  const void *distance;          /* (count) */
+  void *pose1, *pose2;           /* as the poses */
+  void *twist1, *twist2;         /* (count, 6) */
+  void *parameters;              /* (count, 6) */
+  void *jacobian;                /* (count, 7, 18) in body 2's frame: force and moment on body 1 about body
+                                    2's origin, distance; by shift and turn of body 1, both of points at
+                                    that origin, by its relative velocity there and spin, by the
+                                    parameters */
+  uint32_t cookie;
+} abut_spring_gradients;
+
+ABUT_API abut_spring_gradients abut_default_spring_gradients(void);
+
+/* Wrenches as abut_spring_forces, and the gradient of the cotangents' sum with them. Reactions are at the
+ * points alone: with ABUT_REACTION_PLANE it fails with ABUT_ERROR_ARGUMENT, as there the wrench is no
+ * function of the relative motion. */
+ABUT_API abut_status abut_spring_vjp(abut_context context, abut_spring *pairs,
+                                     abut_spring_gradients *gradients);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,9 +38,10 @@ typedef struct member {
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
 #define QUERY_KINDS 10 /* of queries that need no body, each of which takes its own time */
-#define QUERY_LCP 6   /* boxed problems */
-#define QUERY_SPRING 7 /* pairs of clouds, 8 with derivatives */
-#define QUERY_CLOUD 9  /* points in the field of a cloud */
+#define QUERY_LCP 6         /* boxed problems */
+#define QUERY_SPRING 7      /* pairs of clouds */
+#define QUERY_SPRING_BACK 8 /* with derivatives */
+#define QUERY_CLOUD 9       /* points in the field of a cloud */
 
 typedef struct context {
   member members[MEMBERS];

@@ -55,7 +55,57 @@ static abut_status ask_forces(question *q, abut_spring *s)
   return question_compare(q, &answers[2], s->distance, PAIRS, KNOWN);
 }
 
-static abut_status ask(context *one)
+/* Gradients of the sum of wrenches and distances with these cotangents. */
+static const double wrench1_bar[6] = {0.3, -0.2, 0.5, 1, -2, 0.7}, distance_bar[1] = {30};
+static const double wrench2_bar[6] = {-0.4, 0.1, 0.6, 0.5, 1.5, -0.8};
+static const double pose1_bars[KNOWN * 7] = {
+  319.5897550716436,  -86.46833258286053, -1471.4269253435718, 0,
+  0.7413795843375652, 18.772443667653675, 2.401556876179927,   1418.8563058961151,
+  2041.4355960992712, 460.82296606672185, 4.363345185369795,   34.63003906360501,
+  -86.92891545523338, -48.67892629140596};
+static const double pose2_bars[KNOWN * 7] = {
+  -319.58975507164365, 86.46833258286051,   1471.4269253435718,  -0.82168803898862,
+  4.628098287399971,   27.08375925924789,   -0.11186954821732886, -1418.8563058961151,
+  -2041.435596099272,  -460.82296606672196, -93.39910706245979,  -56.72744752412464,
+  0.5806603282378808,  -137.2325719468924};
+static const double twist1_bars[KNOWN * 6] = {
+  -156.59703337713728, 10.681390416599545,  -1.176898996065077, -0.5060599422151562,
+  -7.687265740863451,  0.34998214014241746, -218.94772811946726, 78.94706992719668,
+  -14.072497785006988, 0.2869302090650585,  0.026307419211995864, 11.603656581706712};
+static const double twist2_bars[KNOWN * 6] = {
+  156.59703337713728,  -10.681390416599545, 1.176898996065077,  -0.43507931344166906,
+  -6.090919398332499,  -0.1720223259320841, 218.94772811946726, -78.94706992719668,
+  14.072497785006988,  -2.3147807134176404, -2.215784700406669, 7.663743492806407};
+static const double parameter_bars[KNOWN * 6] = {
+  -0.0015432216195667013, -13.830310911708818, 42.13896426404159,  15.337265941071069,
+  -9.264226281815718,     -956.0494870225059,  0.006240439765949027, 31.72228914386431,
+  -96.68570447788704,     -65.53529444458377,  -836.3290404791139, 483.1858418277807};
+
+static abut_status ask_gradients(question *q, abut_spring *s)
+{
+  static const answer answers[] = {{"slopes of springs by the first pose", pose1_bars, 1, 7, {2e-3, 1e-9}, true},
+                                   {"slopes of springs by the second pose", pose2_bars, 1, 7, {2e-3, 1e-9}, true},
+                                   {"slopes of springs by the first twist", twist1_bars, 1, 6, {2e-3, 1e-9}, true},
+                                   {"slopes of springs by the second twist", twist2_bars, 1, 6, {2e-3, 1e-9}, true},
+                                   {"slopes of springs by parameters", parameter_bars, 1, 6, {2e-3, 1e-9}, true}};
+  abut_spring_gradients g = abut_default_spring_gradients();
+  g.wrench1 = question_put(q, wrench1_bar, PAIRS * 6, 6);
+  g.wrench2 = question_put(q, wrench2_bar, PAIRS * 6, 6);
+  g.distance = question_put(q, distance_bar, PAIRS, 1);
+  g.pose1 = question_ask(q, PAIRS * 7);
+  g.pose2 = question_ask(q, PAIRS * 7);
+  g.twist1 = question_ask(q, PAIRS * 6);
+  g.twist2 = question_ask(q, PAIRS * 6);
+  g.parameters = question_ask(q, PAIRS * 6);
+  TRY(abut_spring_vjp(question_context(q), s, &g));
+  TRY(question_compare(q, &answers[0], g.pose1, PAIRS, KNOWN));
+  TRY(question_compare(q, &answers[1], g.pose2, PAIRS, KNOWN));
+  TRY(question_compare(q, &answers[2], g.twist1, PAIRS, KNOWN));
+  TRY(question_compare(q, &answers[3], g.twist2, PAIRS, KNOWN));
+  return question_compare(q, &answers[4], g.parameters, PAIRS, KNOWN);
+}
+
+static abut_status ask_of(context *one, abut_status (*of)(question *, abut_spring *))
 {
   const abut_cloud clouds[2] = {{POINTS, points1, normals, log_weights, eps1, NULL},
                                 {POINTS, points2, normals, log_weights, eps2, NULL}};
@@ -65,9 +115,13 @@ static abut_status ask(context *one)
   s.cloud_count = 2;
   TRY(question_open(&q, one, ROOM));
   put_pairs(&q, &s);
-  const abut_status status = ask_forces(&q, &s);
+  const abut_status status = of(&q, &s);
   question_close(&q);
   return status;
 }
 
-const module_questions spring_questions = {{{ask}}};
+static abut_status ask_plain(context *one) { return ask_of(one, ask_forces); }
+
+static abut_status ask_back(context *one) { return ask_of(one, ask_gradients); }
+
+const module_questions spring_questions = {{{ask_plain, ask_back}}};

@@ -8,11 +8,15 @@
 #include <math.h>
 
 #define COOKIE 0xab075b01u
+#define GRADIENTS_COOKIE 0xab075b02u
 #define CHUNK_PAIRS 65536
 
 static abut_status test(const batch_call *b, size_t place)
 {
-  return test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN);
+  const spring_call *c = (const spring_call *)b;
+  TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN));
+  return c->gradients ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, QUESTION_MAIN)
+                      : ABUT_SUCCESS;
 }
 
 static abut_status upload_law(const spring_call *c, device *d, buffer **out)
@@ -52,6 +56,9 @@ static abut_status place(batch_on *on)
   on->bytes[0][SPRING_MEANS_OF] = SPRING_MEANS * real;
   on->bytes[0][SPRING_PARTS] = SPRING_SLICES * SPRING_WRENCH * real;
   on->bytes[0][SPRING_SUMS] = SPRING_WRENCH * real;
+  if (c->gradients) {
+    on->bytes[0][SPRING_SLOPE_PARTS] = SPRING_SLICES * SPRING_SLOPES * real;
+  }
   on->granule = 1;
   on->most = CHUNK_PAIRS;
   return ABUT_SUCCESS;
@@ -63,6 +70,24 @@ static abut_status place(batch_on *on)
   ARG_BUFFER(at->heads), ARG_BUFFER(at->shapes),                                                         \
     ARG_BUFFER(s->pairs ? memory_buffer(&on->memory[slot][0], SPRING_PAIRS) : at->pair),                 \
     ARG_INT(s->pairs ? 2 : 0), AT(SPRING_FRAMES)
+
+static abut_status launch_back(batch_on *on, size_t slot, chunk c, int options)
+{
+  const spring_call *call = (const spring_call *)on->call;
+  const abut_spring *s = call->pairs;
+  const spring_on *at = on->user;
+  device *d = on->device;
+  TRY(LAUNCH(d, KERNEL_SPRING_SLOPES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options), ARG_INT(call->room),
+             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_SUMS),
+             AT(SPRING_SLOPE_PARTS)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_SLOPES, c.count, AT(SPRING_SLOPE_PARTS), ARG_INT(SPRING_SLOPES),
+             ARG_INT(c.count), AT(SPRING_JACOBIANS)));
+  return LAUNCH(d, KERNEL_SPRING_BACK, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
+                ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2),
+                AT(SPRING_FRAMES), AT(SPRING_SUMS), AT(SPRING_JACOBIANS), AT(SPRING_WRENCHES_1_BAR),
+                AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR), ARG_INT(c.count), AT(SPRING_POSES_1_BAR),
+                AT(SPRING_POSES_2_BAR), AT(SPRING_TWISTS_1_BAR), AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
+}
 
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
@@ -90,9 +115,10 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
              ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_PARTS)));
   TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_WRENCH, c.count, AT(SPRING_PARTS), ARG_INT(SPRING_WRENCH),
              ARG_INT(c.count), AT(SPRING_SUMS)));
-  return LAUNCH(d, KERNEL_SPRING_WRENCHES, c.count, 1, AT(SPRING_FRAMES), AT(SPRING_SUMS),
-                AT(SPRING_MEANS_OF), ARG_INT(c.count), AT(SPRING_WRENCHES_1), AT(SPRING_WRENCHES_2),
-                AT(SPRING_DISTANCES));
+  TRY(LAUNCH(d, KERNEL_SPRING_WRENCHES, c.count, 1, AT(SPRING_FRAMES), AT(SPRING_SUMS),
+             AT(SPRING_MEANS_OF), ARG_INT(c.count), AT(SPRING_WRENCHES_1), AT(SPRING_WRENCHES_2),
+             AT(SPRING_DISTANCES)));
+  return call->gradients ? launch_back(on, slot, c, options) : ABUT_SUCCESS;
 }
 
 static void leave(batch_on *on)
@@ -112,6 +138,11 @@ static const operation spring_operation = {
 
 /* ---- the caller's arrays ---- */
 
+static bool is_input(size_t id)
+{
+  return id <= SPRING_TWISTS_2 || (id >= SPRING_WRENCHES_1_BAR && id <= SPRING_DISTANCES_BAR);
+}
+
 static void add(spring_call *c, const char *name, size_t id, size_t width, size_t size, const void *in,
                 void *out)
 {
@@ -122,7 +153,21 @@ static void add(spring_call *c, const char *name, size_t id, size_t width, size_
                                     .width = width,
                                     .size = size,
                                     .buffer = id,
-                                    .zeros = id <= SPRING_TWISTS_2 && !in});
+                                    .zeros = is_input(id) && !in});
+}
+
+static void add_gradients(spring_call *c, size_t pose, size_t real)
+{
+  const abut_spring_gradients *g = c->gradients;
+  add(c, "cotangents of wrench1", SPRING_WRENCHES_1_BAR, 6, real, g->wrench1, NULL);
+  add(c, "cotangents of wrench2", SPRING_WRENCHES_2_BAR, 6, real, g->wrench2, NULL);
+  add(c, "cotangents of distance", SPRING_DISTANCES_BAR, 1, real, g->distance, NULL);
+  add(c, "gradient of pose1", SPRING_POSES_1_BAR, pose, real, NULL, g->pose1);
+  add(c, "gradient of pose2", SPRING_POSES_2_BAR, pose, real, NULL, g->pose2);
+  add(c, "gradient of twist1", SPRING_TWISTS_1_BAR, 6, real, NULL, g->twist1);
+  add(c, "gradient of twist2", SPRING_TWISTS_2_BAR, 6, real, NULL, g->twist2);
+  add(c, "gradient of parameters", SPRING_LAWS_BAR, SPRING_PARAMETER_COUNT, real, NULL, g->parameters);
+  add(c, "jacobian", SPRING_JACOBIANS, SPRING_SLOPES, real, NULL, g->jacobian);
 }
 
 static void add_arrays(spring_call *c, abut_spring *s)
@@ -145,6 +190,9 @@ static void add_arrays(spring_call *c, abut_spring *s)
   if (c->tells) {
     add(c, "separation", SPRING_SEPARATION, s->width, real, NULL, s->separation);
     add(c, "weights", SPRING_WEIGHTS, s->width, real, NULL, s->weights);
+  }
+  if (c->gradients) {
+    add_gradients(c, pose, real);
   }
 }
 
@@ -229,19 +277,48 @@ static abut_status run(spring_call *c, abut_spring *s)
   return status;
 }
 
+abut_spring_gradients abut_default_spring_gradients(void)
+{
+  abut_spring_gradients g;
+  memset(&g, 0, sizeof g);
+  g.cookie = GRADIENTS_COOKIE;
+  return g;
+}
+
+static abut_status call_of(context *owner, abut_spring *s, abut_spring_gradients *g)
+{
+  TRY(check(s));
+  spring_call c = {.base.operation = &spring_operation,
+                   .pairs = s,
+                   .tells = s->separation || s->weights,
+                   .gradients = g};
+  c.base.context = owner;
+  c.base.count = s->count;
+  c.base.rates = owner->query_rates[g ? QUERY_SPRING_BACK : QUERY_SPRING];
+  const abut_status status = run(&c, s);
+  packed_free(&c.clouds);
+  return status;
+}
+
 abut_status abut_spring_forces(abut_context handle_, abut_spring *s)
+{
+  ENTER(context_pool, handle_);
+  context *owner = context_get(handle_);
+  return owner ? call_of(owner, s, NULL) : ABUT_ERROR_HANDLE;
+}
+
+abut_status abut_spring_vjp(abut_context handle_, abut_spring *s, abut_spring_gradients *g)
 {
   ENTER(context_pool, handle_);
   context *owner = context_get(handle_);
   if (!owner) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(check(s));
-  spring_call c = {.base.operation = &spring_operation, .pairs = s, .tells = s->separation || s->weights};
-  c.base.context = owner;
-  c.base.count = s->count;
-  c.base.rates = owner->query_rates[QUERY_SPRING];
-  const abut_status status = run(&c, s);
-  packed_free(&c.clouds);
-  return status;
+  if (!g || g->cookie != GRADIENTS_COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "make gradients by abut_default_spring_gradients");
+  }
+  if (s && s->reaction == ABUT_REACTION_PLANE) {
+    return fail(ABUT_ERROR_ARGUMENT, "springs have derivatives where reactions are at the points alone");
+  }
+  return call_of(owner, s, g);
 }

@@ -139,3 +139,109 @@ KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums, 
                       poison);
   distance[pair] = ROW(means, pair, SPRING_MEANS)[2] + poison;
 }
+
+// ---- gradients ----
+// Of a wrench's cotangent, by the pair's Jacobian, to those of both bodies' motions.
+
+typedef struct spring_bar {
+  vec shift, turn, speed, spin; // of a body: all in the world's axes, about its own origin
+} spring_bar;
+
+// Cotangents of force and moment on body 1 about body 2's origin; what poses do beside the relative motion.
+static void spring_pull_wrenches(const spring_motion *a, const spring_motion *b, const num turn[9],
+                                 GLOBAL const real *sum, GLOBAL const real *bar1, GLOBAL const real *bar2,
+                                 vec *force_bar, vec *moment_bar, spring_bar *own1, spring_bar *own2)
+{
+  const vec none = FN(make)(0, 0, 0), gap = FN(sub3)(b->pose.t, a->pose.t);
+  const vec force = spring_turned(turn, spring_read3(sum)), moment = spring_turned(turn, spring_read3(sum + 3));
+  const vec moment1 = spring_read3(bar1 + 3);
+  const vec f = FN(add3)(FN(sub3)(spring_read3(bar1), spring_read3(bar2)), FN(cross3)(moment1, gap));
+  const vec m = FN(sub3)(moment1, spring_read3(bar2 + 3));
+  own2->shift = FN(cross3)(force, moment1);
+  own1->shift = FN(neg3)(own2->shift);
+  own2->turn = FN(add3)(FN(cross3)(force, f), FN(cross3)(moment, m));
+  own1->turn = own1->speed = own1->spin = own2->speed = own2->spin = none;
+  *force_bar = spring_turned_back(turn, f);
+  *moment_bar = spring_turned_back(turn, m);
+}
+
+static num spring_column_bar(GLOBAL const real *jacobian, int column, vec force, vec moment, num distance)
+{
+  GLOBAL const real *j = jacobian + column;
+  return (wide)j[0] * force.x + (wide)j[SPRING_COLUMNS] * force.y + (wide)j[2 * SPRING_COLUMNS] * force.z +
+         (wide)j[3 * SPRING_COLUMNS] * moment.x + (wide)j[4 * SPRING_COLUMNS] * moment.y +
+         (wide)j[5 * SPRING_COLUMNS] * moment.z + (wide)j[6 * SPRING_COLUMNS] * distance;
+}
+
+static vec spring_columns_bar(GLOBAL const real *jacobian, int column, vec force, vec moment, num distance)
+{
+  return FN(make)(spring_column_bar(jacobian, column, force, moment, distance),
+                  spring_column_bar(jacobian, column + 1, force, moment, distance),
+                  spring_column_bar(jacobian, column + 2, force, moment, distance));
+}
+
+// From the relative motion, in the world's axes, to each body's own.
+static void spring_pull_motion(const spring_motion *a, const spring_motion *b, const spring_bar *relative,
+                               spring_bar *own1, spring_bar *own2)
+{
+  const vec gap = FN(sub3)(b->pose.t, a->pose.t), spin = FN(sub3)(a->spin, b->spin);
+  const vec carried = FN(cross3)(relative->speed, a->spin);
+  own1->shift = FN(sub3)(FN(add3)(own1->shift, relative->shift), carried);
+  own2->shift = FN(add3)(FN(sub3)(own2->shift, relative->shift), carried);
+  own1->turn = FN(add3)(own1->turn, FN(add3)(relative->turn, FN(cross3)(gap, relative->shift)));
+  own2->turn = FN(sub3)(own2->turn, FN(add3)(relative->turn, FN(cross3)(spin, relative->spin)));
+  own2->turn = FN(sub3)(own2->turn, FN(cross3)(spring_relative_speed(a, b), relative->speed));
+  own1->speed = relative->speed;
+  own2->speed = FN(neg3)(relative->speed);
+  own1->spin = FN(add3)(relative->spin, FN(cross3)(gap, relative->speed));
+  own2->spin = FN(neg3)(relative->spin);
+}
+
+static void spring_write_bar(const spring_motion *m, int width, const spring_bar *bar, real poison,
+                             GLOBAL real *pose, GLOBAL real *twist)
+{
+  num numbers[7];
+  FN(pose_adjoint)(m->numbers, width, spring_turned_back(m->pose.m, bar->shift),
+                   spring_turned_back(m->pose.m, bar->turn), numbers);
+  for (int i = 0; i < width; ++i) {
+    pose[i] = (real)numbers[i] + poison;
+  }
+  spring_write_wrench(twist, bar->speed, bar->spin, poison);
+}
+
+ADJOINT_KERNEL void spring_back(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                        GLOBAL const real *twist1, GLOBAL const real *twist2, GLOBAL const real *frames,
+                        GLOBAL const real *sums, GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,
+                        GLOBAL const real *wrench2_bar, GLOBAL const real *distance_bar, int count,
+                        GLOBAL real *pose1_bar, GLOBAL real *pose2_bar, GLOBAL real *twist1_bar,
+                        GLOBAL real *twist2_bar, GLOBAL real *parameters_bar)
+{
+  const int pair = (int)get_global_id(0);
+  if (pair >= count) {
+    return;
+  }
+  GLOBAL const real *frame = ROW(frames, pair, SPRING_FRAME);
+  GLOBAL real *j = ROW(jacobians, pair, SPRING_SLOPES);
+  const spring_motion a = spring_motion_of(pose1, width, twist1, pair);
+  const spring_motion b = spring_motion_of(pose2, width, twist2, pair);
+  const num distance = (wide)distance_bar[pair];
+  const real poison = frame[SPRING_POISON];
+  spring_bar own1, own2, relative;
+  vec force, moment;
+  spring_pull_wrenches(&a, &b, b.pose.m, ROW(sums, pair, SPRING_WRENCH), ROW(wrench1_bar, pair, 6),
+                       ROW(wrench2_bar, pair, 6), &force, &moment, &own1, &own2);
+  relative.shift = spring_turned(b.pose.m, spring_columns_bar(j, 0, force, moment, distance));
+  relative.turn = spring_turned(b.pose.m, spring_columns_bar(j, 3, force, moment, distance));
+  relative.speed = spring_turned(b.pose.m, spring_columns_bar(j, 6, force, moment, distance));
+  relative.spin = spring_turned(b.pose.m, spring_columns_bar(j, 9, force, moment, distance));
+  spring_pull_motion(&a, &b, &relative, &own1, &own2);
+  spring_write_bar(&a, width, &own1, poison, ROW(pose1_bar, pair, width), ROW(twist1_bar, pair, 6));
+  spring_write_bar(&b, width, &own2, poison, ROW(pose2_bar, pair, width), ROW(twist2_bar, pair, 6));
+  for (int i = 0; i < SPRING_PARAMETER_COUNT; ++i) {
+    const num bar = spring_column_bar(j, 12 + i, force, moment, distance);
+    ROW(parameters_bar, pair, SPRING_PARAMETER_COUNT)[i] = (real)bar + poison;
+  }
+  for (int i = 0; i < SPRING_SLOPES; ++i) {
+    j[i] += poison;
+  }
+}

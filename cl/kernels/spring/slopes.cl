@@ -178,7 +178,7 @@ static void spring_add_parameters(const spring_columns *c, const spring_law *l, 
 }
 
 // Slopes of a slice's blocks. sums: of forces. Global size: SPRING_SLICES, pairs.
-KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
+ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
                           int pair_stride, GLOBAL const real *frames, int options, int room, int count,
                           GLOBAL const real *separations, GLOBAL const real *means,
                           GLOBAL const real *sums, GLOBAL real *parts)

@@ -10,6 +10,7 @@
 #include "kernels/spring/cloud.cl"
 #include "kernels/spring/law.cl"
 #include "kernels/spring/pair.cl"
+#include "kernels/spring/slopes.cl"
 #include "kernels/spring/query.cl"
 #include "num/num_off.h"
 

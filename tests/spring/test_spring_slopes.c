@@ -1,0 +1,201 @@
+/* Derivatives of springs against golden answers and, in float64, against central differences:
+ * test_spring_slopes PRECISION ROOT. On the device of ABUT_TEST_DEVICE. */
+#include "spring/golden.h"
+
+typedef struct bars {
+  size_t count;
+  double *in1, *in2, *in_distance; /* cotangents */
+  void *in[3];
+  abut_spring_gradients call;
+} bars;
+
+static bars bars_new(size_t count)
+{
+  bars b = {.count = count,
+            .in1 = doubles(6 * count),
+            .in2 = doubles(6 * count),
+            .in_distance = doubles(count),
+            .call = abut_default_spring_gradients()};
+  b.call.pose1 = room(7 * count);
+  b.call.pose2 = room(7 * count);
+  b.call.twist1 = room(6 * count);
+  b.call.twist2 = room(6 * count);
+  b.call.parameters = room(6 * count);
+  return b;
+}
+
+static void bars_put(bars *b)
+{
+  const double *const from[3] = {b->in1, b->in2, b->in_distance};
+  for (int k = 0; k < 3; ++k) {
+    free(b->in[k]);
+    b->in[k] = to_reals(from[k], b->count * (k < 2 ? 6 : 1), precision);
+  }
+  b->call.wrench1 = b->in[0];
+  b->call.wrench2 = b->in[1];
+  b->call.distance = b->in[2];
+}
+
+static void bars_free(bars *b)
+{
+  void *const all[] = {b->in1, b->in2, b->in_distance, b->in[0], b->in[1], b->in[2], b->call.pose1,
+                       b->call.pose2, b->call.twist1, b->call.twist2, b->call.parameters};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    free(all[i]);
+  }
+}
+
+/* By a turn from the left, of the gradient of a quaternion of length 1. */
+static void turn_bar(const double q[4], const double bar[4], double out[3])
+{
+  double across[3];
+  cross(q + 1, bar + 1, across);
+  for (int k = 0; k < 3; ++k) {
+    out[k] = 0.5 * (q[0] * bar[1 + k] - bar[0] * q[1 + k] + across[k]);
+  }
+}
+
+/* ---- two spheres: each number of both wrenches, by the second's motion ---- */
+
+/* Row `row` of 12: a force or a moment about the world's origin. Pair i of p has its own copy. */
+static void put_row(const pairs *p, bars *b, size_t i, size_t row)
+{
+  double *to = (row < 6 ? b->in1 : b->in2) + 6 * i;
+  to[row % 6] = 1.0;
+  if (row >= 9) { /* the moment about the world's origin is that about its own and position x force */
+    cross(to + 3, p->pose2 + 7 * i, to);
+  }
+}
+
+/* Gradients in the golden coordinates: left turn, shift, spin and speed about the world's origin. */
+static void golden_row(const pairs *p, const bars *b, size_t i, size_t row, double out[12])
+{
+  double pose[7], twist[6], force[3], move[3], *own = b->in2 + 6 * i;
+  const double *at = p->pose2 + 7 * i, *spin = p->twist2 + 6 * i + 3;
+  for (size_t k = 0; k < 7; ++k) {
+    pose[k] = number(b->call.pose2, 7 * i + k);
+    twist[k % 6] = number(b->call.twist2, 6 * i + k % 6);
+    force[k % 3] = number(p->call.wrench2, 6 * i + k % 3);
+  }
+  turn_bar(at + 3, pose + 3, out);
+  cross(twist, spin, move); /* its own origin's speed changes as it moves */
+  for (int k = 0; k < 3; ++k) {
+    out[3 + k] = pose[k] + move[k];
+    out[9 + k] = twist[k];
+  }
+  cross(at, twist, move);
+  for (int k = 0; k < 3; ++k) {
+    out[6 + k] = twist[3 + k] + move[k];
+  }
+  if (row >= 9) {
+    cross(force, own + 3, move);
+    for (int k = 0; k < 3; ++k) {
+      out[3 + k] += move[k];
+    }
+  }
+}
+
+static void test_spheres(void)
+{
+  static const char *const names[] = {"point_c1_jacobian", "point_smooth_jacobian"};
+  abut_cloud clouds[2] = {cloud_of("spring-sphere-sphere", "a", 0.0, false),
+                          cloud_of("spring-sphere-sphere", "b", 0.0, false)};
+  abut_npz all;
+  read_npz("spring-sphere-sphere", "wrench", &all);
+  pairs p = pairs_new(24 * 12, clouds);
+  bars b = bars_new(24 * 12);
+  for (size_t i = 0; i < p.count; ++i) {
+    const double *pose = reals_of(&all, "pose_b") + 6 * (i / 12), *t = reals_of(&all, "twist") + 12 * (i / 12);
+    const double nowhere[3] = {0};
+    quaternion_pose(pose + 3, pose, p.pose2 + 7 * i);
+    own_twist(t, t + 3, nowhere, p.twist1 + 6 * i);
+    own_twist(t + 6, t + 9, p.pose2 + 7 * i, p.twist2 + 6 * i);
+    put_row(&p, &b, i, i % 12);
+  }
+  pairs_put(&p);
+  bars_put(&b);
+  for (int k = 0; k < 2; ++k) {
+    const double *wanted = reals_of(&all, names[k]);
+    double worst = 0.0, got[12];
+    p.call.dissipation = k ? ABUT_DISSIPATION_SMOOTH : ABUT_DISSIPATION_C1;
+    CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
+    for (size_t i = 0; i < p.count; ++i) {
+      golden_row(&p, &b, i, i % 12, got);
+      worst = fmax(worst, off_doubles(got, wanted + 12 * i, 12) / largest(wanted + 144 * (i / 12), 144));
+    }
+    expect(names[k], worst, 1e-9, 2e-3);
+  }
+  pairs_free(&p);
+  bars_free(&b);
+  abut_free_npz(&all);
+  abut_free_cloud(&clouds[0]);
+  abut_free_cloud(&clouds[1]);
+}
+
+/* ---- the T and the finger: generalised forces by coordinates and velocities ---- */
+
+static void test_finger(const char *name, const char *mesh, double eps1)
+{
+  abut_cloud clouds[2] = {cloud_of(name, mesh, eps1, false), cloud_of(name, "finger", 0.0, false)};
+  abut_npz all;
+  char what[64];
+  read_npz(name, "force", &all);
+  const size_t states = find_array(&all, "q")->shape[0];
+  const double *by_q = reals_of(&all, "dforce_dq"), *by_v = reals_of(&all, "dforce_dv");
+  pairs p = pairs_new(5 * states, clouds);
+  bars b = bars_new(5 * states);
+  for (size_t i = 0; i < p.count; ++i) {
+    static const size_t places[5] = {0, 1, 5, 0, 1};
+    const double *q = reals_of(&all, "q") + 5 * (i / 5), *v = reals_of(&all, "v") + 5 * (i / 5);
+    const double at[3] = {q[0], q[1], 0.0}, turn[3] = {0.0, 0.0, q[2]};
+    quaternion_pose(at, turn, p.pose1 + 7 * i);
+    memcpy(p.pose2 + 7 * i, q + 3, 2 * sizeof *q);
+    memcpy(p.twist1 + 6 * i, v, 2 * sizeof *v);
+    p.twist1[6 * i + 5] = v[2];
+    memcpy(p.twist2 + 6 * i, v + 3, 2 * sizeof *v);
+    (i % 5 < 3 ? b.in1 : b.in2)[6 * i + places[i % 5]] = 1.0;
+  }
+  pairs_put(&p);
+  bars_put(&b);
+  CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
+  double worst_q = 0.0, worst_v = 0.0;
+  for (size_t i = 0; i < p.count; ++i) {
+    double quaternion[4], turn[3];
+    for (size_t k = 0; k < 4; ++k) {
+      quaternion[k] = number(b.call.pose1, 7 * i + 3 + k);
+    }
+    turn_bar(p.pose1 + 7 * i + 3, quaternion, turn);
+    const double q_bar[5] = {number(b.call.pose1, 7 * i), number(b.call.pose1, 7 * i + 1), turn[2],
+                             number(b.call.pose2, 7 * i), number(b.call.pose2, 7 * i + 1)};
+    const double v_bar[5] = {number(b.call.twist1, 6 * i), number(b.call.twist1, 6 * i + 1),
+                             number(b.call.twist1, 6 * i + 5), number(b.call.twist2, 6 * i),
+                             number(b.call.twist2, 6 * i + 1)};
+    const size_t state = i / 5;
+    worst_q = fmax(worst_q, off_doubles(q_bar, by_q + 5 * i, 5) / largest(by_q + 25 * state, 25));
+    worst_v = fmax(worst_v, off_doubles(v_bar, by_v + 5 * i, 5) / largest(by_v + 25 * state, 25));
+  }
+  snprintf(what, sizeof what, "%s: dforce_dq", mesh);
+  expect(what, worst_q, 1e-9, 2e-3);
+  snprintf(what, sizeof what, "%s: dforce_dv", mesh);
+  expect(what, worst_v, 1e-9, 2e-3);
+  pairs_free(&p);
+  bars_free(&b);
+  abut_free_npz(&all);
+  abut_free_cloud(&clouds[0]);
+  abut_free_cloud(&clouds[1]);
+}
+
+int main(int argc, char **argv)
+{
+  REQUIRE(argc > 2);
+  precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  root = argv[2];
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_spheres();
+  test_finger("spring-t26-finger", "t26", 1e-4);
+  test_finger("spring-t4k-finger", "t4k", 0.0);
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
