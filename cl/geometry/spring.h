@@ -2,8 +2,9 @@
 #ifndef GEOMETRY_SPRING_H
 #define GEOMETRY_SPRING_H
 
-// A cloud's ints: how many points, these padded to whole SPRING_PADs, tiles; where its numbers begin, and
-// what they are of its parts: records, kernels (-1: a Gaussian a point, by its record), planes, tiles.
+// A cloud's ints: how many points, these padded to whole SPRING_PADs, tiles; where its numbers
+// begin, and what they are of its parts: records, kernels (-1: a Gaussian a point, by its record),
+// planes, tiles.
 #define SPRING_HEAD_INTS 8
 #define SPRING_COUNT 0
 #define SPRING_PADDED 1
@@ -17,16 +18,17 @@
 #define SPRING_PAD 16
 #define SPRING_TILE 16 // points that are passed over together
 
-// Numbers of a cloud, before its records: its centre, the square of the distance from which it is far, and
-// the kernel that exponents are relative to there.
+// Numbers of a cloud, before its records: its centre, the square of the distance from which it is
+// far, and the kernel that exponents are relative to there.
 #define SPRING_ABOUT 10
 #define SPRING_FAR2 3
 #define SPRING_REFERENCE 4
 // Of a point: position, normal, logarithm of its weight and 1 / eps1, both for powers of two.
 #define SPRING_RECORD 8
-#define SPRING_KERNEL 6 // the inverse of E: xx, xy, xz, yy, yz, zz
+#define SPRING_KERNEL 6      // the inverse of E: xx, xy, xz, yy, yz, zz
 #define SPRING_PLANE_COUNT 4 // position, logarithm of the weight
-#define SPRING_TILE_RECORD 6 // centre, radius, the largest logarithm of a weight, the least 1 / eps1
+#define SPRING_TILE_RECORD \
+  6 // centre, radius, the largest logarithm of a weight, the least 1 / eps1
 
 #define SPRING_NEVER 1e30 // minus the logarithm of a padded point's weight
 
@@ -50,15 +52,15 @@
 #define SPRING_EPS2 4
 #define SPRING_EPS3 5
 
-// Over all points: the least separation less its weight's share, the inverse of the sum of weights, the
-// soft distance.
+// Over all points: the least separation less its weight's share, the inverse of the sum of weights,
+// the soft distance.
 #define SPRING_MEANS 3
 
 // About body 2's origin, in its axes: force on body 1, moment on it, moment on body 2.
 #define SPRING_WRENCH 9
 
-// Rows force, moment, distance; columns shift and turn of body 1 in body 2's frame, relative velocity and
-// spin, parameters.
+// Rows force, moment, distance; columns shift and turn of body 1 in body 2's frame, relative
+// velocity and spin, parameters.
 #define SPRING_ROWS 7
 #define SPRING_COLUMNS 18
 #define SPRING_SLOPES (SPRING_ROWS * SPRING_COLUMNS)

@@ -1,8 +1,10 @@
-/* The soft-minimum contact model "spring": wrenches between pairs of oriented point clouds, in batches.
+/* The soft-minimum contact model "spring": wrenches between pairs of oriented point clouds, in
+ * batches.
  *
  * Each point of a body is a soft spring against the field of the other,
  *   phi(x) = sum w_i n_i . (x - p_i), w = softmax(logw_i - |x - p_i|^2 / eps1_i),
- * and the pair's wrench is the mean over both bodies' points weighted by beta = softmax(-phi / eps2 + logw).
+ * and the pair's wrench is the mean over both bodies' points weighted by
+ *   beta = softmax(-phi / eps2 + logw).
  * It is smooth in poses and twists, and acts at a distance too. docs/spring.md has the formulas.
  *
  *   abut_cloud clouds[2];
@@ -27,8 +29,8 @@ extern "C" {
 
 #define ABUT_CLOUD_POINTS_MOST (1 << 20) /* of a cloud */
 
-/* An oriented point cloud, in its body's frame. Callers may fill one themselves; those that were made
- * here are freed by abut_free_cloud. */
+/* An oriented point cloud, in its body's frame. Callers may fill one themselves; those that were
+ * made here are freed by abut_free_cloud. */
 typedef struct abut_cloud {
   size_t count;
   double *points;      /* (count, 3) [m] */
@@ -39,10 +41,10 @@ typedef struct abut_cloud {
                           logw_i - (x - p_i)' E_i^-1 (x - p_i); or NULL */
 } abut_cloud;
 
-/* A point a face of a closed mesh: the mean of its corners, the unit normal of the polygon by Newell's
- * method. eps1 0 takes the mean area of a face / 8. With area_weight a point counts by its face's area.
- * Errors: ABUT_ERROR_BODY for a face without area, a mesh that is open or inside out;
- * ABUT_ERROR_ARGUMENT. Free it with abut_free_cloud. */
+/* A point a face of a closed mesh: the mean of its corners, the unit normal of the polygon by
+ * Newell's method. eps1 0 takes the mean area of a face / 8. With area_weight a point counts by
+ * its face's area. Errors: ABUT_ERROR_BODY for a face without area, a mesh that is open or inside
+ * out; ABUT_ERROR_ARGUMENT. Free it with abut_free_cloud. */
 ABUT_API abut_status abut_make_cloud(size_t vertex_count, const double *vertices, size_t face_count,
                                      const uint32_t *face_sizes, const uint32_t *face_indices,
                                      double eps1, bool area_weight, abut_cloud *cloud);
@@ -63,8 +65,9 @@ ABUT_API void abut_free_cloud(abut_cloud *cloud);
  * phi      real (count) [m], negative inside; may be NULL
  * gradient real (count, 3); may be NULL
  */
-ABUT_API abut_status abut_evaluate_cloud(abut_context context, const abut_cloud *cloud, size_t count,
-                                         const void *points, void *phi, void *gradient);
+ABUT_API abut_status abut_evaluate_cloud(abut_context context, const abut_cloud *cloud,
+                                         size_t count, const void *points, void *phi,
+                                         void *gradient);
 
 typedef enum abut_dissipation {
   ABUT_DISSIPATION_C1 = 0,    /* (x - 2)^2 / 4 up to 2, x = v_n / v_d */
@@ -76,9 +79,9 @@ typedef enum abut_reaction {
   ABUT_REACTION_PLANE = 1  /* at the plane's centre, as the source has it: angular momentum is not */
 } abut_reaction;
 
-/* Reals are in the context's precision, in host memory; NULL outputs are not written. Twists are the
- * velocity of the body's origin [m/s], then the spin [rad/s], wrenches the force [N], then the moment
- * about the body's origin [N m], all in the world's axes. Made by abut_default_spring. */
+/* Reals are in the context's precision, in host memory; NULL outputs are not written. Twists are
+ * the velocity of the body's origin [m/s], then the spin [rad/s], wrenches the force [N], then the
+ * moment about the body's origin [N m], all in the world's axes. Made by abut_default_spring. */
 typedef struct abut_spring {
   const abut_cloud *clouds;     /* (cloud_count) */
   size_t cloud_count;
@@ -105,31 +108,30 @@ typedef struct abut_spring {
 
 ABUT_API abut_spring abut_default_spring(void);
 
-/* Computes all pairs, on all devices of the context. A pair with a pose, a twist or a parameter that is
- * out of range or not finite gets NaN and touches no other. Errors: ABUT_ERROR_ARGUMENT;
+/* Computes all pairs, on all devices of the context. A pair with a pose, a twist or a parameter
+ * that is out of range or not finite gets NaN and touches no other. Errors: ABUT_ERROR_ARGUMENT;
  * ABUT_ERROR_BODY for clouds. */
 ABUT_API abut_status abut_spring_forces(abut_context context, abut_spring *pairs);
 
-/* Cotangents in, gradients out, in the context's precision and in host memory; what is NULL is 0, or not
- * written. Made by abut_default_spring_gradients. */
+/* Cotangents in, gradients out, in the context's precision and in host memory; what is NULL is 0,
+ * or not written. Made by abut_default_spring_gradients. */
 typedef struct abut_spring_gradients {
   const void *wrench1, *wrench2; /* (count, 6) */
   const void *distance;          /* (count) */
   void *pose1, *pose2;           /* as the poses */
   void *twist1, *twist2;         /* (count, 6) */
   void *parameters;              /* (count, 6) */
-  void *jacobian;                /* (count, 7, 18) in body 2's frame: force and moment on body 1 about body
-                                    2's origin, distance; by shift and turn of body 1, both of points at
-                                    that origin, by its relative velocity there and spin, by the
-                                    parameters */
+  void *jacobian;                /* (count, 7, 18) in body 2's frame: force and moment on body 1 about
+                                    body 2's origin, distance; by shift and turn of body 1 there, by
+                                    its relative velocity there and spin, by the parameters */
   uint32_t cookie;
 } abut_spring_gradients;
 
 ABUT_API abut_spring_gradients abut_default_spring_gradients(void);
 
-/* Wrenches as abut_spring_forces, and the gradient of the cotangents' sum with them. Reactions are at the
- * points alone: with ABUT_REACTION_PLANE it fails with ABUT_ERROR_ARGUMENT, as there the wrench is no
- * function of the relative motion. */
+/* Wrenches as abut_spring_forces, and the gradient of the cotangents' sum with them. Reactions are
+ * at the points alone: with ABUT_REACTION_PLANE it fails with ABUT_ERROR_ARGUMENT, as there the
+ * wrench is no function of the relative motion. */
 ABUT_API abut_status abut_spring_vjp(abut_context context, abut_spring *pairs,
                                      abut_spring_gradients *gradients);
 

@@ -26,7 +26,8 @@ void abut_free_cloud(abut_cloud *cloud)
 static abut_status make_room(size_t count, abut_cloud *cloud)
 {
   if (!count || count > ABUT_CLOUD_POINTS_MOST) {
-    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, not 1 to %d", count, ABUT_CLOUD_POINTS_MOST);
+    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, not 1 to %d", count,
+                ABUT_CLOUD_POINTS_MOST);
   }
   void *points = NULL, *normals = NULL, *weights = NULL, *eps1 = NULL;
   abut_status status = allocate(&points, 3 * count, sizeof(double));
@@ -38,7 +39,8 @@ static abut_status make_room(size_t count, abut_cloud *cloud)
 }
 
 /* The vector of a polygon's area, from corners relative to its first one. */
-static void area_vector(const double *vertices, const uint32_t *corners, uint32_t size, double out[3])
+static void area_vector(const double *vertices, const uint32_t *corners, uint32_t size,
+                        double out[3])
 {
   const double *first = vertices + 3 * (size_t)corners[0];
   memset(out, 0, 3 * sizeof *out);
@@ -46,7 +48,8 @@ static void area_vector(const double *vertices, const uint32_t *corners, uint32_
     const double *b = vertices + 3 * (size_t)corners[i], *c = vertices + 3 * (size_t)corners[i + 1];
     for (int k = 0; k < 3; ++k) {
       const int y = (k + 1) % 3, z = (k + 2) % 3;
-      out[k] += 0.5 * ((b[y] - first[y]) * (c[z] - first[z]) - (b[z] - first[z]) * (c[y] - first[y]));
+      out[k] +=
+        0.5 * ((b[y] - first[y]) * (c[z] - first[z]) - (b[z] - first[z]) * (c[y] - first[y]));
     }
   }
 }
@@ -119,8 +122,8 @@ static abut_status check_faces(size_t vertex_count, const double *vertices, size
   return ABUT_SUCCESS;
 }
 
-static abut_status fill(const double *vertices, const uint32_t *sizes, const uint32_t *indices, double eps1,
-                        bool area_weight, abut_cloud *cloud)
+static abut_status fill(const double *vertices, const uint32_t *sizes, const uint32_t *indices,
+                        double eps1, bool area_weight, abut_cloud *cloud)
 {
   totals all = {0};
   for (size_t i = 0; i < cloud->count; indices += sizes[i++]) {

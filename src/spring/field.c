@@ -60,13 +60,26 @@ static const operation cloud_operation = {
 static void add_arrays(cloud_call *c, const void *points, void *phi, void *gradient)
 {
   const size_t size = context_real_bytes(c->base.context);
-  batch_add(&c->base, (batch_array){.name = "points", .in = points, .width = 3, .size = size,
-                                    .buffer = POINTS, .form = FORM_PLANES});
-  batch_add(&c->base, (batch_array){.name = "phi", .out = phi, .width = 1, .size = size,
-                                    .buffer = FIELD, .form = FORM_PLANES});
+  batch_add(&c->base, (batch_array){.name = "points",
+                                    .in = points,
+                                    .width = 3,
+                                    .size = size,
+                                    .buffer = POINTS,
+                                    .form = FORM_PLANES});
+  batch_add(&c->base, (batch_array){.name = "phi",
+                                    .out = phi,
+                                    .width = 1,
+                                    .size = size,
+                                    .buffer = FIELD,
+                                    .form = FORM_PLANES});
   if (gradient) {
-    batch_add(&c->base, (batch_array){.name = "gradient", .out = gradient, .width = 3, .size = size,
-                                      .buffer = FIELD, .form = FORM_PLANES, .part = 1});
+    batch_add(&c->base, (batch_array){.name = "gradient",
+                                      .out = gradient,
+                                      .width = 3,
+                                      .size = size,
+                                      .buffer = FIELD,
+                                      .form = FORM_PLANES,
+                                      .part = 1});
   }
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define LOG2E 1.44269504088896340736
-#define FAR 4.0            /* times the cloud's radius: from there exponents are relative to its centre */
+#define FAR 4.0 /* times the cloud's radius: from there exponents are relative to its centre */
 #define COORDINATE_MOST 1e6 /* [m] */
 
 size_t cloud_padded(const abut_cloud *cloud)
@@ -21,7 +21,10 @@ void packed_free(packed_clouds *p)
   free(p->shapes.data);
 }
 
-static size_t tiles_of(const abut_cloud *c) { return (c->count + SPRING_TILE - 1) / SPRING_TILE; }
+static size_t tiles_of(const abut_cloud *c)
+{
+  return (c->count + SPRING_TILE - 1) / SPRING_TILE;
+}
 
 static size_t numbers_of(const abut_cloud *c)
 {
@@ -34,11 +37,14 @@ static size_t numbers_of(const abut_cloud *c)
 /* The inverse of a symmetric matrix, if it is positive. */
 static bool invert(const double e[9], double out[SPRING_KERNEL])
 {
-  const double a = e[4] * e[8] - e[5] * e[5], b = e[2] * e[5] - e[1] * e[8], c = e[1] * e[5] - e[2] * e[4];
+  const double a = e[4] * e[8] - e[5] * e[5], b = e[2] * e[5] - e[1] * e[8],
+               c = e[1] * e[5] - e[2] * e[4];
   const double minor = e[0] * e[4] - e[1] * e[1], whole = e[0] * a + e[1] * b + e[2] * c;
   const double size = e[0] + e[4] + e[8];
-  const bool symmetric = fabs(e[1] - e[3]) + fabs(e[2] - e[6]) + fabs(e[5] - e[7]) <= 1e-9 * fabs(size);
-  const double all[SPRING_KERNEL] = {a, b, c, e[0] * e[8] - e[2] * e[2], e[1] * e[2] - e[0] * e[5], minor};
+  const bool symmetric = fabs(e[1] - e[3]) + fabs(e[2] - e[6]) + fabs(e[5] - e[7]) <=
+                         1e-9 * fabs(size);
+  const double all[SPRING_KERNEL] = {
+    a, b, c, e[0] * e[8] - e[2] * e[2], e[1] * e[2] - e[0] * e[5], minor};
   for (int k = 0; k < SPRING_KERNEL; ++k) {
     out[k] = all[k] / whole;
   }
@@ -64,7 +70,8 @@ static abut_status check_point(const abut_cloud *c, size_t i)
   if (!within(n, 3, COORDINATE_MOST) || !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.0)) {
     return fail(ABUT_ERROR_BODY, "a cloud's point %zu has no normal", i);
   }
-  if (c->kernels ? !invert(c->kernels + 9 * i, inverse) : !(c->eps1[i] >= 1e-18 && c->eps1[i] <= 1e18)) {
+  if (c->kernels ? !invert(c->kernels + 9 * i, inverse)
+                 : !(c->eps1[i] >= 1e-18 && c->eps1[i] <= 1e18)) {
     return fail(ABUT_ERROR_BODY, "eps1 of a cloud's point %zu is not positive", i);
   }
   if (c->log_weights && !(c->log_weights[i] <= 1e3 && c->log_weights[i] >= -SPRING_NEVER)) {
@@ -77,8 +84,8 @@ static abut_status check_cloud(const abut_cloud *c)
 {
   if (!c->count || c->count > ABUT_CLOUD_POINTS_MOST || !c->points || !c->normals ||
       (!c->eps1 && !c->kernels)) {
-    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, of 1 to %d, with points, normals and eps1", c->count,
-                ABUT_CLOUD_POINTS_MOST);
+    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, of 1 to %d, with points, normals and eps1",
+                c->count, ABUT_CLOUD_POINTS_MOST);
   }
   bool counts = !c->log_weights;
   for (size_t i = 0; i < c->count; ++i) {
@@ -95,9 +102,15 @@ typedef struct writer {
   size_t at;
 } writer;
 
-static void put(writer *w, double x) { reals_set(w->to, w->at++, x); }
+static void put(writer *w, double x)
+{
+  reals_set(w->to, w->at++, x);
+}
 
-static double weight_of(const abut_cloud *c, size_t i) { return c->log_weights ? c->log_weights[i] : 0.0; }
+static double weight_of(const abut_cloud *c, size_t i)
+{
+  return c->log_weights ? c->log_weights[i] : 0.0;
+}
 
 /* At least the largest eigenvalue of E. */
 static double reach_of(const abut_cloud *c, size_t i)
@@ -157,7 +170,8 @@ static void put_kernel(writer *w, const abut_cloud *c, size_t i)
   }
 }
 
-/* A sphere around the middle of the points' box; its radius a little too large, whatever it is rounded to. */
+/* A sphere around the middle of the points' box; its radius a little too large, whatever it is
+ * rounded to. */
 static void put_tile(writer *w, const abut_cloud *c, const uint32_t *order, size_t count)
 {
   double centre[3], radius = 0.0, weight = -INFINITY, reach = 0.0;
@@ -218,7 +232,8 @@ static void put_cloud(writer *w, const abut_cloud *c, int *head, const uint32_t 
   }
 }
 
-abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size, packed_clouds *out)
+abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size,
+                        packed_clouds *out)
 {
   size_t numbers = 0, places = 0;
   memset(out, 0, sizeof *out);

@@ -12,7 +12,8 @@ typedef struct packed_clouds {
 } packed_clouds;
 
 /* Checks clouds and packs them in a context's precision. Free with packed_free, failed or not. */
-abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size, packed_clouds *out);
+abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size,
+                        packed_clouds *out);
 void packed_free(packed_clouds *p);
 
 /* Points of a cloud in whole blocks of lanes, however wide these are. */

@@ -1,5 +1,5 @@
-/* What devices are asked about springs: two pairs of cubes, turned, in touch and in motion. Answers by the
- * reference of the contact model, in float64. */
+/* What devices are asked about springs: two pairs of cubes, turned, in touch and in motion.
+ * Answers by the reference of the contact model, in float64. */
 #include "modules/modules.h"
 #include "modules/question.h"
 #include <abut/spring.h>
@@ -7,27 +7,35 @@
 enum { KNOWN = 2, PAIRS = 19, POINTS = 6, ROOM = PAIRS * 128 };
 
 static double normals[3 * POINTS] = {1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, -1};
-static double points1[3 * POINTS] = {0.05, 0, 0, 0, 0.05, 0, 0, 0, 0.05, -0.05, 0, 0, 0, -0.05, 0, 0, 0, -0.05};
-static double points2[3 * POINTS] = {0.04, 0, 0, 0, 0.04, 0, 0, 0, 0.04, -0.04, 0, 0, 0, -0.04, 0, 0, 0, -0.04};
+static double points1[3 * POINTS] = {0.05,  0, 0, 0, 0.05,  0, 0, 0, 0.05,
+                                     -0.05, 0, 0, 0, -0.05, 0, 0, 0, -0.05};
+static double points2[3 * POINTS] = {0.04,  0, 0, 0, 0.04,  0, 0, 0, 0.04,
+                                     -0.04, 0, 0, 0, -0.04, 0, 0, 0, -0.04};
 static double log_weights[POINTS] = {0, 0.25, 0, 0, -0.5, 0};
 static double eps1[POINTS] = {1.25e-3, 1.25e-3, 1.25e-3, 1.25e-3, 1.25e-3, 1.25e-3};
 static double eps2[POINTS] = {8e-4, 8e-4, 8e-4, 8e-4, 8e-4, 8e-4};
 
-static const double pose1[KNOWN * 7] = {0.1, 0.2, 0.3, 1, 0, 0, 0, -0.1, 0, 0.05, 0.8, 0.1, -0.2, 0.5};
+static const double pose1[KNOWN * 7] = {0.1,  0.2, 0.3,  1,   0,   0,    0,
+                                        -0.1, 0,   0.05, 0.8, 0.1, -0.2, 0.5};
 static const double pose2[KNOWN * 7] = {0.102, 0.201, 0.388, 0.9, 0.05, 0.02, 0.3,
                                         -0.1,  0.088, 0.06,  0.7, 0.3,  0.1,  -0.6};
-static const double twist1[KNOWN * 6] = {0.02, -0.03, 0.01, 0.5, 0.1, -0.2, 0, 0.05, 0.02, 0.1, -0.3, 0.2};
+static const double twist1[KNOWN * 6] = {0.02, -0.03, 0.01, 0.5, 0.1,  -0.2,
+                                         0,    0.05,  0.02, 0.1, -0.3, 0.2};
 static const double twist2[KNOWN * 6] = {0.01, 0.02,  -0.05, -0.3, 0.2, 0.1,
                                          0.03, -0.02, 0.01,  0.2,  0.2, -0.4};
 
-static const double wrenches1[KNOWN * 6] = {
-  -7.166691360695573,   15.152465504043462, -25.382584779510818, -0.8051167808470723,
-  -0.36462801528186783, 0.0090999617255552, 17.28655413710643,   -65.72668385641012,
-  -0.9629746727537849,  -0.497873968601738, -0.0293141276303034, -1.5525922732151791};
-static const double wrenches2[KNOWN * 6] = {
-  7.166691360695573,   -15.152465504043462, 25.382584779510818,  -0.5536827682882635,
-  -0.2152756549003212, 0.028371660643226715, -17.28655413710643, 65.72668385641012,
-  0.9629746727537849,  1.070399035963506,   0.20217966900136763, 0.031375509149812686};
+static const double wrenches1[KNOWN * 6] = {-7.166691360695573,   15.152465504043462,
+                                            -25.382584779510818,  -0.8051167808470723,
+                                            -0.36462801528186783, 0.0090999617255552,
+                                            17.28655413710643,    -65.72668385641012,
+                                            -0.9629746727537849,  -0.497873968601738,
+                                            -0.0293141276303034,  -1.5525922732151791};
+static const double wrenches2[KNOWN * 6] = {7.166691360695573,   -15.152465504043462,
+                                            25.382584779510818,  -0.5536827682882635,
+                                            -0.2152756549003212, 0.028371660643226715,
+                                            -17.28655413710643,  65.72668385641012,
+                                            0.9629746727537849,  1.070399035963506,
+                                            0.20217966900136763, 0.031375509149812686};
 static const double distances[KNOWN] = {-0.005412759064487905, -0.010871045855468754};
 
 static void put_pairs(question *q, abut_spring *s)
@@ -43,9 +51,10 @@ static void put_pairs(question *q, abut_spring *s)
 
 static abut_status ask_forces(question *q, abut_spring *s)
 {
-  static const answer answers[] = {{"wrenches of springs on the first body", wrenches1, 1, 6, {2e-4, 1e-10}, true},
-                                   {"wrenches of springs on the second body", wrenches2, 1, 6, {2e-4, 1e-10}, true},
-                                   {"distances of springs", distances, 1, 1, {5e-7, 1e-12}, false}};
+  static const answer answers[] = {
+    {"wrenches of springs on the first body", wrenches1, 1, 6, {2e-4, 1e-10}, true},
+    {"wrenches of springs on the second body", wrenches2, 1, 6, {2e-4, 1e-10}, true},
+    {"distances of springs", distances, 1, 1, {5e-7, 1e-12}, false}};
   s->wrench1 = question_ask(q, PAIRS * 6);
   s->wrench2 = question_ask(q, PAIRS * 6);
   s->distance = question_ask(q, PAIRS);
@@ -58,36 +67,47 @@ static abut_status ask_forces(question *q, abut_spring *s)
 /* Gradients of the sum of wrenches and distances with these cotangents. */
 static const double wrench1_bar[6] = {0.3, -0.2, 0.5, 1, -2, 0.7}, distance_bar[1] = {30};
 static const double wrench2_bar[6] = {-0.4, 0.1, 0.6, 0.5, 1.5, -0.8};
-static const double pose1_bars[KNOWN * 7] = {
-  319.5897550716436,  -86.46833258286053, -1471.4269253435718, 0,
-  0.7413795843375652, 18.772443667653675, 2.401556876179927,   1418.8563058961151,
-  2041.4355960992712, 460.82296606672185, 4.363345185369795,   34.63003906360501,
-  -86.92891545523338, -48.67892629140596};
-static const double pose2_bars[KNOWN * 7] = {
-  -319.58975507164365, 86.46833258286051,   1471.4269253435718,  -0.82168803898862,
-  4.628098287399971,   27.08375925924789,   -0.11186954821732886, -1418.8563058961151,
-  -2041.435596099272,  -460.82296606672196, -93.39910706245979,  -56.72744752412464,
-  0.5806603282378808,  -137.2325719468924};
-static const double twist1_bars[KNOWN * 6] = {
-  -156.59703337713728, 10.681390416599545,  -1.176898996065077, -0.5060599422151562,
-  -7.687265740863451,  0.34998214014241746, -218.94772811946726, 78.94706992719668,
-  -14.072497785006988, 0.2869302090650585,  0.026307419211995864, 11.603656581706712};
-static const double twist2_bars[KNOWN * 6] = {
-  156.59703337713728,  -10.681390416599545, 1.176898996065077,  -0.43507931344166906,
-  -6.090919398332499,  -0.1720223259320841, 218.94772811946726, -78.94706992719668,
-  14.072497785006988,  -2.3147807134176404, -2.215784700406669, 7.663743492806407};
-static const double parameter_bars[KNOWN * 6] = {
-  -0.0015432216195667013, -13.830310911708818, 42.13896426404159,  15.337265941071069,
-  -9.264226281815718,     -956.0494870225059,  0.006240439765949027, 31.72228914386431,
-  -96.68570447788704,     -65.53529444458377,  -836.3290404791139, 483.1858418277807};
+static const double pose1_bars[KNOWN * 7] = {319.5897550716436,   -86.46833258286053,
+                                             -1471.4269253435718, 0,
+                                             0.7413795843375652,  18.772443667653675,
+                                             2.401556876179927,   1418.8563058961151,
+                                             2041.4355960992712,  460.82296606672185,
+                                             4.363345185369795,   34.63003906360501,
+                                             -86.92891545523338,  -48.67892629140596};
+static const double pose2_bars[KNOWN * 7] = {-319.58975507164365,  86.46833258286051,
+                                             1471.4269253435718,   -0.82168803898862,
+                                             4.628098287399971,    27.08375925924789,
+                                             -0.11186954821732886, -1418.8563058961151,
+                                             -2041.435596099272,   -460.82296606672196,
+                                             -93.39910706245979,   -56.72744752412464,
+                                             0.5806603282378808,   -137.2325719468924};
+static const double twist1_bars[KNOWN * 6] = {-156.59703337713728,  10.681390416599545,
+                                              -1.176898996065077,   -0.5060599422151562,
+                                              -7.687265740863451,   0.34998214014241746,
+                                              -218.94772811946726,  78.94706992719668,
+                                              -14.072497785006988,  0.2869302090650585,
+                                              0.026307419211995864, 11.603656581706712};
+static const double twist2_bars[KNOWN * 6] = {156.59703337713728, -10.681390416599545,
+                                              1.176898996065077,  -0.43507931344166906,
+                                              -6.090919398332499, -0.1720223259320841,
+                                              218.94772811946726, -78.94706992719668,
+                                              14.072497785006988, -2.3147807134176404,
+                                              -2.215784700406669, 7.663743492806407};
+static const double parameter_bars[KNOWN * 6] = {-0.0015432216195667013, -13.830310911708818,
+                                                 42.13896426404159,      15.337265941071069,
+                                                 -9.264226281815718,     -956.0494870225059,
+                                                 0.006240439765949027,   31.72228914386431,
+                                                 -96.68570447788704,     -65.53529444458377,
+                                                 -836.3290404791139,     483.1858418277807};
 
 static abut_status ask_gradients(question *q, abut_spring *s)
 {
-  static const answer answers[] = {{"slopes of springs by the first pose", pose1_bars, 1, 7, {2e-3, 1e-9}, true},
-                                   {"slopes of springs by the second pose", pose2_bars, 1, 7, {2e-3, 1e-9}, true},
-                                   {"slopes of springs by the first twist", twist1_bars, 1, 6, {2e-3, 1e-9}, true},
-                                   {"slopes of springs by the second twist", twist2_bars, 1, 6, {2e-3, 1e-9}, true},
-                                   {"slopes of springs by parameters", parameter_bars, 1, 6, {2e-3, 1e-9}, true}};
+  static const answer answers[] = {
+    {"slopes of springs by the first pose", pose1_bars, 1, 7, {2e-3, 1e-9}, true},
+    {"slopes of springs by the second pose", pose2_bars, 1, 7, {2e-3, 1e-9}, true},
+    {"slopes of springs by the first twist", twist1_bars, 1, 6, {2e-3, 1e-9}, true},
+    {"slopes of springs by the second twist", twist2_bars, 1, 6, {2e-3, 1e-9}, true},
+    {"slopes of springs by parameters", parameter_bars, 1, 6, {2e-3, 1e-9}, true}};
   abut_spring_gradients g = abut_default_spring_gradients();
   g.wrench1 = question_put(q, wrench1_bar, PAIRS * 6, 6);
   g.wrench2 = question_put(q, wrench2_bar, PAIRS * 6, 6);
@@ -120,8 +140,14 @@ static abut_status ask_of(context *one, abut_status (*of)(question *, abut_sprin
   return status;
 }
 
-static abut_status ask_plain(context *one) { return ask_of(one, ask_forces); }
+static abut_status ask_plain(context *one)
+{
+  return ask_of(one, ask_forces);
+}
 
-static abut_status ask_back(context *one) { return ask_of(one, ask_gradients); }
+static abut_status ask_back(context *one)
+{
+  return ask_of(one, ask_gradients);
+}
 
 const module_questions spring_questions = {{{ask_plain, ask_back}}};

@@ -1,4 +1,5 @@
-/* Wrenches between pairs of oriented point clouds, as an operation of the engine: an element is a pair. */
+/* Wrenches between pairs of oriented point clouds, as an operation of the engine: an element is a
+ * pair. */
 #include "spring/spring.h"
 
 #include "base/error.h"
@@ -15,8 +16,9 @@ static abut_status test(const batch_call *b, size_t place)
 {
   const spring_call *c = (const spring_call *)b;
   TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN));
-  return c->gradients ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, QUESTION_MAIN)
-                      : ABUT_SUCCESS;
+  return c->gradients
+           ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, QUESTION_MAIN)
+           : ABUT_SUCCESS;
 }
 
 static abut_status upload_law(const spring_call *c, device *d, buffer **out)
@@ -66,9 +68,9 @@ static abut_status place(batch_on *on)
 
 #define AT(id) ARG_BUFFER(memory_buffer(&on->memory[slot][0], id))
 #define LAW(own) ARG_BUFFER((own) ? memory_buffer(&on->memory[slot][0], SPRING_LAWS) : at->law)
-#define CLOUDS                                                                                           \
-  ARG_BUFFER(at->heads), ARG_BUFFER(at->shapes),                                                         \
-    ARG_BUFFER(s->pairs ? memory_buffer(&on->memory[slot][0], SPRING_PAIRS) : at->pair),                 \
+#define CLOUDS                                                                           \
+  ARG_BUFFER(at->heads), ARG_BUFFER(at->shapes),                                         \
+    ARG_BUFFER(s->pairs ? memory_buffer(&on->memory[slot][0], SPRING_PAIRS) : at->pair), \
     ARG_INT(s->pairs ? 2 : 0), AT(SPRING_FRAMES)
 
 static abut_status launch_back(batch_on *on, size_t slot, chunk c, int options)
@@ -77,16 +79,17 @@ static abut_status launch_back(batch_on *on, size_t slot, chunk c, int options)
   const abut_spring *s = call->pairs;
   const spring_on *at = on->user;
   device *d = on->device;
-  TRY(LAUNCH(d, KERNEL_SPRING_SLOPES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options), ARG_INT(call->room),
-             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_SUMS),
-             AT(SPRING_SLOPE_PARTS)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_SLOPES, c.count, AT(SPRING_SLOPE_PARTS), ARG_INT(SPRING_SLOPES),
-             ARG_INT(c.count), AT(SPRING_JACOBIANS)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SLOPES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options),
+             ARG_INT(call->room), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
+             AT(SPRING_SUMS), AT(SPRING_SLOPE_PARTS)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_SLOPES, c.count, AT(SPRING_SLOPE_PARTS),
+             ARG_INT(SPRING_SLOPES), ARG_INT(c.count), AT(SPRING_JACOBIANS)));
   return LAUNCH(d, KERNEL_SPRING_BACK, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
-                ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2),
-                AT(SPRING_FRAMES), AT(SPRING_SUMS), AT(SPRING_JACOBIANS), AT(SPRING_WRENCHES_1_BAR),
-                AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR), ARG_INT(c.count), AT(SPRING_POSES_1_BAR),
-                AT(SPRING_POSES_2_BAR), AT(SPRING_TWISTS_1_BAR), AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
+                ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1),
+                AT(SPRING_TWISTS_2), AT(SPRING_FRAMES), AT(SPRING_SUMS), AT(SPRING_JACOBIANS),
+                AT(SPRING_WRENCHES_1_BAR), AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR),
+                ARG_INT(c.count), AT(SPRING_POSES_1_BAR), AT(SPRING_POSES_2_BAR),
+                AT(SPRING_TWISTS_1_BAR), AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
 }
 
 static abut_status launch(batch_on *on, size_t slot, chunk c)
@@ -100,19 +103,20 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   device *d = on->device;
   TRY(LAUNCH(d, KERNEL_SPRING_FRAMES, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
              ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2),
-             LAW(s->parameters), ARG_INT(s->parameters ? SPRING_PARAMETER_COUNT : 0), ARG_INT(c.count),
-             AT(SPRING_FRAMES)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SEPARATIONS, blocks, c.count, CLOUDS, ARG_INT(call->room), ARG_INT(c.count),
-             AT(SPRING_ROWS_OF_PHI)));
+             LAW(s->parameters), ARG_INT(s->parameters ? SPRING_PARAMETER_COUNT : 0),
+             ARG_INT(c.count), AT(SPRING_FRAMES)));
+  TRY(LAUNCH(d, KERNEL_SPRING_SEPARATIONS, blocks, c.count, CLOUDS, ARG_INT(call->room),
+             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI)));
   TRY(LAUNCH(d, KERNEL_SPRING_SOFTEN, c.count, 1, CLOUDS, ARG_INT(call->room), ARG_INT(c.count),
              AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF)));
   if (call->tells) {
-    TRY(LAUNCH(d, KERNEL_SPRING_TELL, blocks, c.count, CLOUDS, ARG_INT(call->room), ARG_INT(s->width),
-               ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_SEPARATION),
-               AT(SPRING_WEIGHTS)));
+    TRY(LAUNCH(d, KERNEL_SPRING_TELL, blocks, c.count, CLOUDS, ARG_INT(call->room),
+               ARG_INT(s->width), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
+               AT(SPRING_SEPARATION), AT(SPRING_WEIGHTS)));
   }
-  TRY(LAUNCH(d, KERNEL_SPRING_FORCES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options), ARG_INT(call->room),
-             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF), AT(SPRING_PARTS)));
+  TRY(LAUNCH(d, KERNEL_SPRING_FORCES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options),
+             ARG_INT(call->room), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
+             AT(SPRING_PARTS)));
   TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_WRENCH, c.count, AT(SPRING_PARTS), ARG_INT(SPRING_WRENCH),
              ARG_INT(c.count), AT(SPRING_SUMS)));
   TRY(LAUNCH(d, KERNEL_SPRING_WRENCHES, c.count, 1, AT(SPRING_FRAMES), AT(SPRING_SUMS),
@@ -143,8 +147,8 @@ static bool is_input(size_t id)
   return id <= SPRING_TWISTS_2 || (id >= SPRING_WRENCHES_1_BAR && id <= SPRING_DISTANCES_BAR);
 }
 
-static void add(spring_call *c, const char *name, size_t id, size_t width, size_t size, const void *in,
-                void *out)
+static void add(spring_call *c, const char *name, size_t id, size_t width, size_t size,
+                const void *in, void *out)
 {
   batch_add(&c->base, (batch_array){.name = name,
                                     .in = in,
@@ -166,7 +170,8 @@ static void add_gradients(spring_call *c, size_t pose, size_t real)
   add(c, "gradient of pose2", SPRING_POSES_2_BAR, pose, real, NULL, g->pose2);
   add(c, "gradient of twist1", SPRING_TWISTS_1_BAR, 6, real, NULL, g->twist1);
   add(c, "gradient of twist2", SPRING_TWISTS_2_BAR, 6, real, NULL, g->twist2);
-  add(c, "gradient of parameters", SPRING_LAWS_BAR, SPRING_PARAMETER_COUNT, real, NULL, g->parameters);
+  add(c, "gradient of parameters", SPRING_LAWS_BAR, SPRING_PARAMETER_COUNT, real, NULL,
+      g->parameters);
   add(c, "jacobian", SPRING_JACOBIANS, SPRING_SLOPES, real, NULL, g->jacobian);
 }
 
@@ -208,8 +213,8 @@ static abut_status check_law(const abut_spring *s)
   if (!good && !s->parameters) {
     return fail(ABUT_ERROR_ARGUMENT, "mu must be at least 0, k, v_d, v_s, eps2 and eps3 above it");
   }
-  if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH || (uint32_t)s->reaction > ABUT_REACTION_PLANE ||
-      (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
+  if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH ||
+      (uint32_t)s->reaction > ABUT_REACTION_PLANE || (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no such dissipation, reaction or kind of pose");
   }
   return ABUT_SUCCESS;
@@ -237,7 +242,8 @@ static abut_status measure(spring_call *c)
   for (size_t i = 0; i < (s->pairs ? s->count : 1); ++i) {
     const size_t a = s->pairs ? s->pairs[2 * i] : 0, b = s->pairs ? s->pairs[2 * i + 1] : 1;
     if (a >= s->cloud_count || b >= s->cloud_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "pair %zu is of cloud %zu of %zu", i, a > b ? a : b, s->cloud_count);
+      return fail(ABUT_ERROR_ARGUMENT, "pair %zu is of cloud %zu of %zu", i, a > b ? a : b,
+                  s->cloud_count);
     }
     const size_t points = s->clouds[a].count + s->clouds[b].count;
     const size_t room = cloud_padded(s->clouds + a) + cloud_padded(s->clouds + b);
@@ -245,7 +251,8 @@ static abut_status measure(spring_call *c)
     c->room = room > c->room ? room : c->room;
   }
   if (c->tells && s->width < most) {
-    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu points", s->width, most);
+    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu points", s->width,
+                most);
   }
   return ABUT_SUCCESS;
 }
@@ -318,7 +325,8 @@ abut_status abut_spring_vjp(abut_context handle_, abut_spring *s, abut_spring_gr
     return fail(ABUT_ERROR_ARGUMENT, "make gradients by abut_default_spring_gradients");
   }
   if (s && s->reaction == ABUT_REACTION_PLANE) {
-    return fail(ABUT_ERROR_ARGUMENT, "springs have derivatives where reactions are at the points alone");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "springs have derivatives where reactions are at the points alone");
   }
   return call_of(owner, s, g);
 }

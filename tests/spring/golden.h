@@ -24,7 +24,10 @@ static inline void *room(size_t count)
   return at;
 }
 
-static inline double number(const void *array, size_t i) { return real_at(array, precision, i); }
+static inline double number(const void *array, size_t i)
+{
+  return real_at(array, precision, i);
+}
 
 static inline void read_npz(const char *name, const char *file, abut_npz *out)
 {
@@ -149,7 +152,8 @@ static inline void pairs_put(pairs *p)
 
 static inline void pairs_free(pairs *p)
 {
-  void *const all[] = {p->pose1, p->pose2, p->twist1, p->twist2, p->in[0], p->in[1], p->in[2], p->in[3],
+  void *const all[] = {p->pose1,        p->pose2,        p->twist1,        p->twist2,
+                       p->in[0],        p->in[1],        p->in[2],         p->in[3],
                        p->call.wrench1, p->call.wrench2, p->call.distance, p->call.separation,
                        p->call.weights};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
@@ -187,7 +191,8 @@ static inline double off_doubles(const double *got, const double *wanted, size_t
   return most;
 }
 
-/* A twist about the world's origin, spin first, as that of the body's own origin, velocity first. */
+/* A twist about the world's origin, spin first, as that of the body's own origin, velocity first.
+ */
 static inline void own_twist(const double spin[3], const double speed[3], const double position[3],
                              double out[6])
 {

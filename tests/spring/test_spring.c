@@ -4,7 +4,8 @@
 
 /* ---- fields ---- */
 
-/* phi near the cloud, and its gradient, by what section 12 of the text bounds; beyond 1 m relative. */
+/* phi near the cloud, and its gradient, by what section 12 of the text bounds; beyond 1 m
+ * relative. */
 static void test_field(const char *what, const abut_cloud *c, const double *x, size_t count,
                        const double *phi, const double *gradient, double in_float)
 {
@@ -39,10 +40,12 @@ static void test_boxes(void)
   abut_cloud sharp = cloud_of("spring-box-field", "box", 1.9999999999999998e-7, false);
   abut_cloud mean = cloud_of("spring-box-field", "box", 0.0, false);
   check(fabs(mean.eps1[0] - 2e-4) < 1e-16 && mean.count == 94, "eps1 of a mesh's mean area");
-  test_field("box of quads", &quads, x, 200, reals_of(&all, "quads_phi"), reals_of(&all, "quads_gradient"), 5e-7);
+  test_field("box of quads", &quads, x, 200, reals_of(&all, "quads_phi"),
+             reals_of(&all, "quads_gradient"), 5e-7);
   test_field("box of triangles", &triangles, x, 200, reals_of(&all, "triangles_phi"),
              reals_of(&all, "triangles_gradient"), 5e-7);
-  test_field("sharp box", &sharp, x, 200, reals_of(&all, "sharp_phi"), reals_of(&all, "sharp_gradient"), 5e-7);
+  test_field("sharp box", &sharp, x, 200, reals_of(&all, "sharp_phi"),
+             reals_of(&all, "sharp_gradient"), 5e-7);
   quads.kernels = doubles(9 * quads.count);
   memcpy(quads.kernels, kernels, 9 * quads.count * sizeof(double));
   test_field("box with kernels", &quads, x, 200, reals_of(&all, "kernel_phi"),
@@ -100,7 +103,8 @@ static void test_wrenches(const char *what, const pairs *p, const double *wanted
       const double most = fmax(largest(w + 3 * part, 3), 1e-9);
       const double d = off_doubles(got + 12 * i + 3 * part, w + 3 * part, 3) / most;
       worst = part % 2 ? fmax(worst, off_doubles(got + 12 * i + 3 * part, w + 3 * part, 3) /
-                                       fmax(largest(w, 12), 1e-9)) : worst;
+                                       fmax(largest(w, 12), 1e-9))
+                       : worst;
       force = part % 2 ? force : fmax(force, d);
     }
   }

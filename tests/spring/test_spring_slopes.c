@@ -38,8 +38,9 @@ static void bars_put(bars *b)
 
 static void bars_free(bars *b)
 {
-  void *const all[] = {b->in1, b->in2, b->in_distance, b->in[0], b->in[1], b->in[2], b->call.pose1,
-                       b->call.pose2, b->call.twist1, b->call.twist2, b->call.parameters};
+  void *const all[] = {b->in1,         b->in2,         b->in_distance,    b->in[0],
+                       b->in[1],       b->in[2],       b->call.pose1,     b->call.pose2,
+                       b->call.twist1, b->call.twist2, b->call.parameters};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);
   }
@@ -62,12 +63,14 @@ static void put_row(const pairs *p, bars *b, size_t i, size_t row)
 {
   double *to = (row < 6 ? b->in1 : b->in2) + 6 * i;
   to[row % 6] = 1.0;
-  if (row >= 9) { /* the moment about the world's origin is that about its own and position x force */
+  if (row >=
+      9) { /* the moment about the world's origin is that about its own and position x force */
     cross(to + 3, p->pose2 + 7 * i, to);
   }
 }
 
-/* Gradients in the golden coordinates: left turn, shift, spin and speed about the world's origin. */
+/* Gradients in the golden coordinates: left turn, shift, spin and speed about the world's origin.
+ */
 static void golden_row(const pairs *p, const bars *b, size_t i, size_t row, double out[12])
 {
   double pose[7], twist[6], force[3], move[3], *own = b->in2 + 6 * i;
@@ -105,7 +108,8 @@ static void test_spheres(void)
   pairs p = pairs_new(24 * 12, clouds);
   bars b = bars_new(24 * 12);
   for (size_t i = 0; i < p.count; ++i) {
-    const double *pose = reals_of(&all, "pose_b") + 6 * (i / 12), *t = reals_of(&all, "twist") + 12 * (i / 12);
+    const double *pose = reals_of(&all, "pose_b") + 6 * (i / 12),
+                 *t = reals_of(&all, "twist") + 12 * (i / 12);
     const double nowhere[3] = {0};
     quaternion_pose(pose + 3, pose, p.pose2 + 7 * i);
     own_twist(t, t + 3, nowhere, p.twist1 + 6 * i);
@@ -121,7 +125,8 @@ static void test_spheres(void)
     CHECK_OK(abut_spring_vjp(context, &p.call, &b.call));
     for (size_t i = 0; i < p.count; ++i) {
       golden_row(&p, &b, i, i % 12, got);
-      worst = fmax(worst, off_doubles(got, wanted + 12 * i, 12) / largest(wanted + 144 * (i / 12), 144));
+      worst =
+        fmax(worst, off_doubles(got, wanted + 12 * i, 12) / largest(wanted + 144 * (i / 12), 144));
     }
     expect(names[k], worst, 1e-9, 2e-3);
   }

@@ -1,8 +1,8 @@
 // The field of an oriented point cloud: phi(x) = sum w_i n_i . (x - p_i), w = softmax(l),
 // l_i = logw_i - |x - p_i|^2 / eps1_i, or with a general kernel E_i for eps1_i. Exponents are of 2.
 //
-// First the largest exponent, then the sums: no sum has to be scaled on the way. Points come in tiles, near
-// each other, and a tile that a sphere around it puts too far away is passed over.
+// First the largest exponent, then the sums: no sum has to be scaled on the way. Points come in
+// tiles, near each other, and a tile that a sphere around it puts too far away is passed over.
 #ifndef KERNELS_SPRING_CLOUD
 #define KERNELS_SPRING_CLOUD
 
@@ -35,9 +35,9 @@ static spring_cloud spring_cloud_of(GLOBAL const int *heads, GLOBAL const real *
   return s;
 }
 
-// A place in a cloud's frame; from its centre, and whether it is far from it. There -|x - p_i|^2 of all
-// points rounds to one number, and exponents are relative to a kernel at the centre: with y from the
-// centre to x and r to p_i, (2 y - r).r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
+// A place in a cloud's frame; from its centre, and whether it is far from it. There -|x - p_i|^2 of
+// all points rounds to one number, and exponents are relative to a kernel at the centre: with y
+// from the centre to x and r to p_i, (2 y - r).r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
 typedef struct spring_place {
   vec x, y;
   ilane far;
@@ -84,11 +84,12 @@ static num spring_far_exponent(const spring_cloud *s, const spring_place *o, int
 {
   GLOBAL const real *p = s->records + i * SPRING_RECORD, *c = s->about;
   const num zero = n_lit(R(0.0));
-  const vec to = FN(make)(n_shift(zero, p[0] - c[0]), n_shift(zero, p[1] - c[1]),
-                          n_shift(zero, p[2] - c[2]));
+  const vec to =
+    FN(make)(n_shift(zero, p[0] - c[0]), n_shift(zero, p[1] - c[1]), n_shift(zero, p[2] - c[2]));
   GLOBAL const real *k = s->kernels + i * SPRING_KERNEL, *all = c + SPRING_REFERENCE;
   const vec by = s->general ? spring_by(k, k, R(0.0), to) : spring_scaled(to, p[7]);
-  const vec rest = s->general ? spring_by(k, all, R(1.0), o->y) : spring_scaled(o->y, p[7] - all[0]);
+  const vec rest = s->general ? spring_by(k, all, R(1.0), o->y)
+                              : spring_scaled(o->y, p[7] - all[0]);
   const vec twice = FN(sub3)(spring_scaled(o->y, R(2.0)), to);
   return n_shift(n_sub(FN(dot3)(by, twice), FN(dot3)(rest, o->y)), p[6]);
 }

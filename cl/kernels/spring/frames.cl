@@ -1,7 +1,8 @@
-// Poses and twists of a chunk -> frames of pairs; sums of pairs -> wrenches on bodies. On wide numbers.
+// Poses and twists of a chunk -> frames of pairs; sums of pairs -> wrenches on bodies. On wide
+// numbers.
 //
-// A twist is the velocity of the body's origin, then its spin, in the world's axes; a wrench is force and
-// moment about the body's origin.
+// A twist is the velocity of the body's origin, then its spin, in the world's axes; a wrench is
+// force and moment about the body's origin.
 
 static vec spring_read3(GLOBAL const real *p)
 {
@@ -36,7 +37,9 @@ static int spring_read_pose(GLOBAL const real *pose, int width, num x[7])
     hollow = hollow && (i < 3 || pose[i] == R(0.0));
   }
   for (int i = 0; i < 7; ++i) {
-    x[i] = finite && !hollow && i < width ? (wide)pose[i] : width == 7 && i == 3 ? (wide)1 : (wide)0;
+    x[i] = finite && !hollow && i < width ? (wide)pose[i]
+           : width == 7 && i == 3         ? (wide)1
+                                          : (wide)0;
   }
   return finite && !hollow;
 }
@@ -48,7 +51,8 @@ typedef struct spring_motion {
   int good;
 } spring_motion;
 
-static spring_motion spring_motion_of(GLOBAL const real *poses, int width, GLOBAL const real *twists, int pair)
+static spring_motion spring_motion_of(GLOBAL const real *poses, int width,
+                                      GLOBAL const real *twists, int pair)
 {
   spring_motion m;
   GLOBAL const real *twist = ROW(twists, pair, 6);
@@ -76,7 +80,8 @@ static int spring_is_law(GLOBAL const real *parameters)
 // Velocity of body 1's material point at body 2's origin relative to body 2.
 static vec spring_relative_speed(const spring_motion *a, const spring_motion *b)
 {
-  return FN(sub3)(FN(add3)(a->speed, FN(cross3)(a->spin, FN(sub3)(b->pose.t, a->pose.t))), b->speed);
+  return FN(sub3)(FN(add3)(a->speed, FN(cross3)(a->spin, FN(sub3)(b->pose.t, a->pose.t))),
+                  b->speed);
 }
 
 KERNEL void spring_frames(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
@@ -118,8 +123,9 @@ static void spring_write_wrench(GLOBAL real *to, vec force, vec moment, real poi
 }
 
 // Wrenches on both bodies, of sums about body 2's origin in its axes.
-KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums, GLOBAL const real *means,
-                            int count, GLOBAL real *wrench1, GLOBAL real *wrench2, GLOBAL real *distance)
+KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums,
+                            GLOBAL const real *means, int count, GLOBAL real *wrench1,
+                            GLOBAL real *wrench2, GLOBAL real *distance)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {
@@ -135,8 +141,8 @@ KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums, 
   const vec moment = spring_turned(turn, FN(sub3)(spring_read3(sum + 3), FN(cross3)(shift, own)));
   const real poison = frame[SPRING_POISON];
   spring_write_wrench(ROW(wrench1, pair, 6), force, moment, poison);
-  spring_write_wrench(ROW(wrench2, pair, 6), FN(neg3)(force), spring_turned(turn, spring_read3(sum + 6)),
-                      poison);
+  spring_write_wrench(ROW(wrench2, pair, 6), FN(neg3)(force),
+                      spring_turned(turn, spring_read3(sum + 6)), poison);
   distance[pair] = ROW(means, pair, SPRING_MEANS)[2] + poison;
 }
 
@@ -147,15 +153,19 @@ typedef struct spring_bar {
   vec shift, turn, speed, spin; // of a body: all in the world's axes, about its own origin
 } spring_bar;
 
-// Cotangents of force and moment on body 1 about body 2's origin; what poses do beside the relative motion.
+// Cotangents of force and moment on body 1 about body 2's origin; what poses do beside the relative
+// motion.
 static void spring_pull_wrenches(const spring_motion *a, const spring_motion *b, const num turn[9],
-                                 GLOBAL const real *sum, GLOBAL const real *bar1, GLOBAL const real *bar2,
-                                 vec *force_bar, vec *moment_bar, spring_bar *own1, spring_bar *own2)
+                                 GLOBAL const real *sum, GLOBAL const real *bar1,
+                                 GLOBAL const real *bar2, vec *force_bar, vec *moment_bar,
+                                 spring_bar *own1, spring_bar *own2)
 {
   const vec none = FN(make)(0, 0, 0), gap = FN(sub3)(b->pose.t, a->pose.t);
-  const vec force = spring_turned(turn, spring_read3(sum)), moment = spring_turned(turn, spring_read3(sum + 3));
+  const vec force = spring_turned(turn, spring_read3(sum)),
+            moment = spring_turned(turn, spring_read3(sum + 3));
   const vec moment1 = spring_read3(bar1 + 3);
-  const vec f = FN(add3)(FN(sub3)(spring_read3(bar1), spring_read3(bar2)), FN(cross3)(moment1, gap));
+  const vec f =
+    FN(add3)(FN(sub3)(spring_read3(bar1), spring_read3(bar2)), FN(cross3)(moment1, gap));
   const vec m = FN(sub3)(moment1, spring_read3(bar2 + 3));
   own2->shift = FN(cross3)(force, moment1);
   own1->shift = FN(neg3)(own2->shift);
@@ -165,15 +175,18 @@ static void spring_pull_wrenches(const spring_motion *a, const spring_motion *b,
   *moment_bar = spring_turned_back(turn, m);
 }
 
-static num spring_column_bar(GLOBAL const real *jacobian, int column, vec force, vec moment, num distance)
+static num spring_column_bar(GLOBAL const real *jacobian, int column, vec force, vec moment,
+                             num distance)
 {
   GLOBAL const real *j = jacobian + column;
-  return (wide)j[0] * force.x + (wide)j[SPRING_COLUMNS] * force.y + (wide)j[2 * SPRING_COLUMNS] * force.z +
-         (wide)j[3 * SPRING_COLUMNS] * moment.x + (wide)j[4 * SPRING_COLUMNS] * moment.y +
-         (wide)j[5 * SPRING_COLUMNS] * moment.z + (wide)j[6 * SPRING_COLUMNS] * distance;
+  return (wide)j[0] * force.x + (wide)j[SPRING_COLUMNS] * force.y +
+         (wide)j[2 * SPRING_COLUMNS] * force.z + (wide)j[3 * SPRING_COLUMNS] * moment.x +
+         (wide)j[4 * SPRING_COLUMNS] * moment.y + (wide)j[5 * SPRING_COLUMNS] * moment.z +
+         (wide)j[6 * SPRING_COLUMNS] * distance;
 }
 
-static vec spring_columns_bar(GLOBAL const real *jacobian, int column, vec force, vec moment, num distance)
+static vec spring_columns_bar(GLOBAL const real *jacobian, int column, vec force, vec moment,
+                              num distance)
 {
   return FN(make)(spring_column_bar(jacobian, column, force, moment, distance),
                   spring_column_bar(jacobian, column + 1, force, moment, distance),
@@ -181,8 +194,8 @@ static vec spring_columns_bar(GLOBAL const real *jacobian, int column, vec force
 }
 
 // From the relative motion, in the world's axes, to each body's own.
-static void spring_pull_motion(const spring_motion *a, const spring_motion *b, const spring_bar *relative,
-                               spring_bar *own1, spring_bar *own2)
+static void spring_pull_motion(const spring_motion *a, const spring_motion *b,
+                               const spring_bar *relative, spring_bar *own1, spring_bar *own2)
 {
   const vec gap = FN(sub3)(b->pose.t, a->pose.t), spin = FN(sub3)(a->spin, b->spin);
   const vec carried = FN(cross3)(relative->speed, a->spin);
@@ -201,8 +214,9 @@ static void spring_write_bar(const spring_motion *m, int width, const spring_bar
                              GLOBAL real *pose, GLOBAL real *twist)
 {
   num numbers[7];
-  FN(pose_adjoint)(m->numbers, width, spring_turned_back(m->pose.m, bar->shift),
-                   spring_turned_back(m->pose.m, bar->turn), numbers);
+  FN(pose_adjoint)
+  (m->numbers, width, spring_turned_back(m->pose.m, bar->shift),
+   spring_turned_back(m->pose.m, bar->turn), numbers);
   for (int i = 0; i < width; ++i) {
     pose[i] = (real)numbers[i] + poison;
   }
@@ -210,11 +224,13 @@ static void spring_write_bar(const spring_motion *m, int width, const spring_bar
 }
 
 ADJOINT_KERNEL void spring_back(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                        GLOBAL const real *twist1, GLOBAL const real *twist2, GLOBAL const real *frames,
-                        GLOBAL const real *sums, GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,
-                        GLOBAL const real *wrench2_bar, GLOBAL const real *distance_bar, int count,
-                        GLOBAL real *pose1_bar, GLOBAL real *pose2_bar, GLOBAL real *twist1_bar,
-                        GLOBAL real *twist2_bar, GLOBAL real *parameters_bar)
+                                GLOBAL const real *twist1, GLOBAL const real *twist2,
+                                GLOBAL const real *frames, GLOBAL const real *sums,
+                                GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,
+                                GLOBAL const real *wrench2_bar, GLOBAL const real *distance_bar,
+                                int count, GLOBAL real *pose1_bar, GLOBAL real *pose2_bar,
+                                GLOBAL real *twist1_bar, GLOBAL real *twist2_bar,
+                                GLOBAL real *parameters_bar)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {

@@ -1,5 +1,5 @@
-// A pair of bodies: points of each in the other's field. Everything is told about body 2's origin in its
-// axes; fields are evaluated in their own cloud's frame, where lengths are short.
+// A pair of bodies: points of each in the other's field. Everything is told about body 2's origin
+// in its axes; fields are evaluated in their own cloud's frame, where lengths are short.
 //
 // A row of separations has body 1's points, padded, then body 2's. A block is LANES of them.
 
@@ -33,8 +33,8 @@ typedef struct spring_pair {
 } spring_pair;
 
 static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *shapes,
-                                  GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
-                                  int pair)
+                                  GLOBAL const int *pairs, int pair_stride,
+                                  GLOBAL const real *frames, int pair)
 {
   spring_pair p;
   GLOBAL const int *of = ROW(pairs, pair, pair_stride);
@@ -48,10 +48,10 @@ static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *sh
 
 // Points of a block.
 typedef struct spring_block {
-  int side, first;         // whose they are: 0 of body 1; the first among its own
+  int side, first; // whose they are: 0 of body 1; the first among its own
   spring_cloud of, in;
-  spring_turn turn;        // of body 1's axes in body 2's
-  vec x, speed;            // about body 2: places, velocities relative to the other body
+  spring_turn turn;         // of body 1's axes in body 2's
+  vec x, speed;             // about body 2: places, velocities relative to the other body
   vec in_x, in_speed, spin; // the same in the frame of the field, and its body's spin
   num log_weight;
 } spring_block;
@@ -108,9 +108,9 @@ static num spring_level(const spring_pair *p, const spring_law *l, int block, nu
 }
 
 // The soft minimum over all points of both bodies. A work-item a pair.
-KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
-                          int pair_stride, GLOBAL const real *frames, int room, int count,
-                          GLOBAL const real *separations, GLOBAL real *means)
+KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
+                          GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
+                          int room, int count, GLOBAL const real *separations, GLOBAL real *means)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {
@@ -149,8 +149,8 @@ static num spring_beta(const spring_pair *p, const spring_law *l, int block, num
   return n_mul(n_exp2(n_scale(y, -LOG2E)), inverse);
 }
 
-// Separations and beta as the caller has them: body 1's points, then body 2's, as they were given. Global
-// size: the most blocks of a pair, pairs.
+// Separations and beta as the caller has them: body 1's points, then body 2's, as they were given.
+// Global size: the most blocks of a pair, pairs.
 KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
                         int pair_stride, GLOBAL const real *frames, int room, int width, int count,
                         GLOBAL const real *separations, GLOBAL const real *means,
@@ -171,7 +171,8 @@ KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOB
   const real poison = p.frame[SPRING_POISON];
   int some;
   real beta[LANES];
-  lane_store(n_value(spring_beta(&p, &l, block, load(from, room), NUMS(means, pair, SPRING_MEANS), &some)),
+  lane_store(n_value(spring_beta(&p, &l, block, load(from, room), NUMS(means, pair, SPRING_MEANS),
+                                 &some)),
              beta);
   for (int i = 0; i < LANES && first + i < of->count; ++i) {
     const int to = (side ? p.body1.count : 0) + of->order[first + i];
@@ -191,8 +192,8 @@ typedef struct spring_acting {
   vec force, moment, counter; // counter: moment on body 2
 } spring_acting;
 
-static spring_acting spring_acting_of(const spring_pair *p, const spring_block *b, const spring_means *m,
-                                      int plane)
+static spring_acting spring_acting_of(const spring_pair *p, const spring_block *b,
+                                      const spring_means *m, int plane)
 {
   spring_acting a;
   const vec force = b->side ? spring_rotate(&b->turn, m->force) : m->force;
@@ -200,7 +201,8 @@ static spring_acting spring_acting_of(const spring_pair *p, const spring_block *
   vec other = own;
   if (plane) {
     const vec shift = spring_vector(p->frame, SPRING_SHIFT);
-    other = b->side ? FN(add3)(spring_rotate(&b->turn, m->moment), FN(cross3)(shift, force)) : m->moment;
+    other = b->side ? FN(add3)(spring_rotate(&b->turn, m->moment), FN(cross3)(shift, force))
+                    : m->moment;
   }
   a.force = b->side ? FN(neg3)(force) : force;
   a.moment = b->side ? FN(neg3)(other) : own;
@@ -209,9 +211,10 @@ static spring_acting spring_acting_of(const spring_pair *p, const spring_block *
 }
 
 // Forces of a slice's blocks. Global size: SPRING_SLICES, pairs.
-KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
-                          int pair_stride, GLOBAL const real *frames, int options, int room, int count,
-                          GLOBAL const real *separations, GLOBAL const real *means, GLOBAL real *parts)
+KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
+                          GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
+                          int options, int room, int count, GLOBAL const real *separations,
+                          GLOBAL const real *means, GLOBAL real *parts)
 {
   const int slice = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair >= count) {
@@ -231,7 +234,8 @@ KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes, GL
     if (some) {
       const spring_block b = spring_block_of(&p, block);
       const spring_place o = spring_place_of(&b.in, b.in_x);
-      const spring_means m = spring_means_of(&b.in, &o, spring_top(&b.in, &o), &l, b.in_speed, b.spin);
+      const spring_means m =
+        spring_means_of(&b.in, &o, spring_top(&b.in, &o), &l, b.in_speed, b.spin);
       const spring_acting a = spring_acting_of(&p, &b, &m, options & SPRING_PLANE);
       all.force = FN(mad3)(a.force, beta, all.force);
       all.moment = FN(mad3)(a.moment, beta, all.moment);

@@ -1,14 +1,16 @@
-// Derivatives of a pair's wrench and distance, in body 2's frame: by shift and turn of body 1, by its
-// relative velocity and spin, by the parameters. For reactions at the points alone, where the wrench is a
-// function of these.
+// Derivatives of a pair's wrench and distance, in body 2's frame: by shift and turn of body 1, by
+// its relative velocity and spin, by the parameters. For reactions at the points alone, where the
+// wrench is a function of these.
 //
-// In the frame of a field its points stand still, so that of each point x only d/dx and d/dv are added up:
-//   dphi = sum w_i [n_i . dx + (phi_i - phi) dl_i],  dF = sum w_i [dlambda_i + (lambda_i - F) (dl_i - sum w dl)],
+// In the frame of a field its points stand still, so that of each point x only d/dx and d/dv are
+// added up:
+//   dphi = sum w_i [n_i . dx + (phi_i - phi) dl_i],
+//   dF = sum w_i [dlambda_i + (lambda_i - F) (dl_i - sum w dl)],
 //   dW = sum beta_f [dW_f - (W_f - W) dphi_f / eps2].
 // Means are known before: large terms do not cancel.
 
 typedef struct spring_slope {
-  vec phi;             // d phi / dx
+  vec phi;                // d phi / dx
   spring_turn by_x, by_v; // rows of d F / dx, d F / dv
   vec by_v_d, by_v_s, by_eps3;
 } spring_slope;
@@ -21,8 +23,8 @@ static void spring_outer(spring_turn *m, vec a, vec b)
 }
 
 // w (slope of lambda along v): dissipation along the normal, friction across it.
-static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const real *p, const spring_push *f,
-                             num w, num stiff)
+static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const real *p,
+                             const spring_push *f, num w, num stiff)
 {
   const vec n = FN(make)(n_lit(p[3]), n_lit(p[4]), n_lit(p[5]));
   const num dissipated = n_mul(w, n_mul(n_mul(stiff, f->slope), l->v_d_inv));
@@ -39,8 +41,8 @@ static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const 
   s->by_v_s = FN(mad3)(f->slide, n_mul(curved, l->v_s), s->by_v_s);
 }
 
-static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o, lane top, const spring_law *l,
-                                    vec v, num phi, const spring_means *m)
+static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o, lane top,
+                                    const spring_law *l, vec v, num phi, const spring_means *m)
 {
   const lane least = top - SPRING_TAIL * LOG2E;
   const num zero = n_lit(R(0.0)), all_stiff = n_mul(l->k, l->eps3);
@@ -78,7 +80,8 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
 // Turns a matrix from body 1's axes to body 2's.
 static spring_turn spring_turn_matrix(const spring_turn *turn, const spring_turn *m)
 {
-  const vec a = spring_rotate(turn, m->x), b = spring_rotate(turn, m->y), c = spring_rotate(turn, m->z);
+  const vec a = spring_rotate(turn, m->x), b = spring_rotate(turn, m->y),
+            c = spring_rotate(turn, m->z);
   spring_turn r;
   r.x = FN(mad3)(a, turn->x.x, FN(mad3)(b, turn->x.y, FN(scale3)(c, turn->x.z)));
   r.y = FN(mad3)(a, turn->y.x, FN(mad3)(b, turn->y.y, FN(scale3)(c, turn->y.z)));
@@ -117,7 +120,8 @@ static void spring_add_column(const spring_columns *c, int column, vec force, ve
 }
 
 // The change of beta by `share`, of what acts and of phi.
-static void spring_add_share(const spring_columns *c, int column, num share, const spring_acting *a, num phi)
+static void spring_add_share(const spring_columns *c, int column, num share, const spring_acting *a,
+                             num phi)
 {
   num *row = c->sums + 6 * SPRING_COLUMNS + column;
   spring_add_column(c, column, FN(scale3)(FN(sub3)(a->force, c->force), share),
@@ -131,16 +135,18 @@ static vec spring_axis(int k)
                   n_lit(k == 2 ? R(1.0) : R(0.0)));
 }
 
-// Columns of the pose and the twist. A point of body 1 moves with it; one of body 2 stands still, and the
-// field around it moves.
+// Columns of the pose and the twist. A point of body 1 moves with it; one of body 2 stands still,
+// and the field around it moves.
 static void spring_add_motion(const spring_columns *c, const spring_pair *p, const spring_law *l,
-                              const spring_block *b, const spring_slope *s, const spring_acting *a, num phi)
+                              const spring_block *b, const spring_slope *s, const spring_acting *a,
+                              num phi)
 {
   const vec spin = spring_vector(p->frame, SPRING_SPIN);
   for (int k = 0; k < 6; ++k) {
     const vec axis = spring_axis(k % 3);
     const vec move = k < 3 ? axis : FN(cross3)(axis, b->x);
-    vec force = spring_rotate(&s->by_x, move), carried = FN(make)(n_lit(R(0.0)), n_lit(R(0.0)), n_lit(R(0.0)));
+    vec force = spring_rotate(&s->by_x, move),
+        carried = FN(make)(n_lit(R(0.0)), n_lit(R(0.0)), n_lit(R(0.0)));
     if (!b->side) {
       force = FN(add3)(force, spring_rotate(&s->by_v, FN(cross3)(spin, move)));
       carried = FN(cross3)(move, a->force);
@@ -157,14 +163,16 @@ static void spring_add_motion(const spring_columns *c, const spring_pair *p, con
   }
 }
 
-static void spring_add_force(const spring_columns *c, const spring_block *b, int parameter, vec force)
+static void spring_add_force(const spring_columns *c, const spring_block *b, int parameter,
+                             vec force)
 {
   const vec on1 = b->side ? FN(neg3)(force) : force;
   spring_add_column(c, 12 + parameter, on1, FN(cross3)(b->x, on1));
 }
 
-static void spring_add_parameters(const spring_columns *c, const spring_law *l, const spring_block *b,
-                                  const spring_means *m, const spring_slope *s, const spring_acting *a, num phi)
+static void spring_add_parameters(const spring_columns *c, const spring_law *l,
+                                  const spring_block *b, const spring_means *m,
+                                  const spring_slope *s, const spring_acting *a, num phi)
 {
   const vec rub = b->side ? spring_rotate(&b->turn, m->rub) : m->rub;
   const vec force = b->side ? FN(neg3)(a->force) : a->force;
@@ -178,10 +186,11 @@ static void spring_add_parameters(const spring_columns *c, const spring_law *l, 
 }
 
 // Slopes of a slice's blocks. sums: of forces. Global size: SPRING_SLICES, pairs.
-ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
-                          int pair_stride, GLOBAL const real *frames, int options, int room, int count,
-                          GLOBAL const real *separations, GLOBAL const real *means,
-                          GLOBAL const real *sums, GLOBAL real *parts)
+ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes,
+                                  GLOBAL const int *pairs, int pair_stride,
+                                  GLOBAL const real *frames, int options, int room, int count,
+                                  GLOBAL const real *separations, GLOBAL const real *means,
+                                  GLOBAL const real *sums, GLOBAL real *parts)
 {
   const int slice = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair >= count) {
@@ -189,7 +198,8 @@ ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *sh
   }
   const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
   const spring_law l = spring_law_of(p.frame, options);
-  GLOBAL const real *mean = NUMS(means, pair, SPRING_MEANS), *whole = NUMS(sums, pair, SPRING_WRENCH);
+  GLOBAL const real *mean = NUMS(means, pair, SPRING_MEANS),
+                    *whole = NUMS(sums, pair, SPRING_WRENCH);
   num all[SPRING_SLOPES];
   spring_columns c;
   c.sums = all;
