@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 20 };
+enum { TASKS = 21 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -99,6 +99,9 @@ abut_status run_worlds(const world *w, answer *out);
 abut_status run_worlds_vjp(const world *w, answer *out);
 abut_status run_hard_worlds(const world *w, answer *out);
 abut_status run_hard_worlds_vjp(const world *w, answer *out);
+
+/* The task "spring". */
+abut_status run_spring(const world *w, answer *out);
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

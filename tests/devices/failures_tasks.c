@@ -498,6 +498,7 @@ const task tasks[TASKS] = {
   {"field", run_field, QUERIES, 1, 1, 3},
   {"witness", run_witness, QUERIES, 1, 1, 3},
   {"lcp", run_lcp, QUERIES, 1, 1, 3},
+  {"spring", run_spring, 37, 1, 1, 8},
   {"render", run_render, 0, 7, 2, 1},
   {"mixed", run_mixed, POSES, 1, 2, 20},
   {"state", run_state, 0, 1, 1, 3},
