@@ -29,7 +29,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "field", "files", "lcp", "pose",
-         "render", "state", "tuning", "world"]
+         "render", "spring", "state", "tuning", "world"]
 
 
 def declarations(headers):

@@ -15,6 +15,8 @@ from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
                            devices, fit_smoothing, load, load_smoothing)
+from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, springs,
+                          springs_vjp)
 from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
                           WorldStatus)
 
@@ -22,8 +24,10 @@ __version__: str = _ffi.string(_lib.abut_version()).decode()
 
 NO_FEATURE = 0xffffffff
 
-__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Contacts", "Context", "Device", "DeviceReport", "Error",
-           "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair", "Reduction", "Scene",
-           "Step", "Tangents", "Transition", "WorldStatus", "active", "contacts", "default_context",
-           "devices", "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load", "load_smoothing", "pose",
-           "reduce", "solve_lcp", "vjp", "vjp_tangent"]
+__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Cloud", "Contacts", "Context", "Device",
+           "DeviceReport", "Error", "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass",
+           "LcpEnd", "Pair", "Reduction", "Scene", "SpringGradients", "Springs", "Step", "Tangents",
+           "Transition", "WorldStatus", "active", "contacts", "default_context", "devices",
+           "evaluate_cloud", "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load",
+           "load_cloud", "load_smoothing", "pose", "reduce", "solve_lcp", "springs", "springs_vjp",
+           "vjp", "vjp_tangent"]
