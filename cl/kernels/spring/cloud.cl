@@ -1,8 +1,8 @@
 // The field of an oriented point cloud: phi(x) = sum w_i n_i . (x - p_i), w = softmax(l),
 // l_i = logw_i - |x - p_i|^2 / eps1_i, or with a general kernel E_i for eps1_i. Exponents are of 2.
 //
-// First the largest exponent, then the sums: no sum has to be scaled on the way. Points come in
-// tiles, near each other, and a tile that a sphere around it puts too far away is passed over.
+// One pass. Points come in tiles, near each other: one after the other gives its exponents, then its
+// sums, and a tile that a sphere around it puts too far away is passed over.
 #ifndef KERNELS_SPRING_CLOUD
 #define KERNELS_SPRING_CLOUD
 
@@ -108,51 +108,79 @@ static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, 
   return o->some_far ? n_select(o->far, spring_far_exponent(s, o, i), near) : near;
 }
 
-// Whether no exponent of a tile reaches `least` anywhere.
-static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
+// What no exponent of a tile exceeds.
+static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
 {
   GLOBAL const real *t = s->tile_records + tile * SPRING_TILE_RECORD;
   const lane x = n_value(o->x.x) - t[0], y = n_value(o->x.y) - t[1], z = n_value(o->x.z) - t[2];
   const lane gap = lane_max(lane_sqrt(x * x + y * y + z * z) - t[3], lane_lit(R(0.0)));
-  const ilane below = t[4] - t[5] * gap * gap < least;
-  return !o->some_far && lane_all(below);
+  return t[4] - t[5] * gap * gap;
+}
+
+// Whether no exponent of a tile reaches `least` anywhere.
+static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
+{
+  return !o->some_far && lane_all(spring_reach(s, o, tile) < least);
+}
+
+// The tile to begin with: the largest exponents are probably there.
+static int spring_nearest(const spring_cloud *s, const spring_place *o)
+{
+  int nearest = 0;
+  real most = -REAL_MOST;
+  for (int tile = 0; tile < s->tiles; ++tile) {
+    const real reach = lane_first(spring_reach(s, o, tile));
+    nearest = reach > most ? tile : nearest;
+    most = real_max(reach, most);
+  }
+  return nearest;
 }
 
 #define SPRING_EACH(s, i, tile) \
   for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
-static lane spring_top(const spring_cloud *s, const spring_place *o)
+// Exponents of a tile's points, and the largest of them and `top`.
+static lane spring_exponents(const spring_cloud *s, const spring_place *o, int tile, lane top,
+                             num exponents[SPRING_TILE])
 {
-  lane top = lane_lit(-REAL_MOST);
-  for (int tile = 0; tile < s->tiles; ++tile) {
-    if (!spring_passes(s, o, tile, top)) {
-      SPRING_EACH(s, i, tile) {
-        vec q;
-        const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
-        top = lane_max(top, n_value(spring_exponent(s, o, i, r, &q)));
-      }
-    }
+  SPRING_EACH(s, i, tile) {
+    vec q;
+    const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
+    const num l = spring_exponent(s, o, i, r, &q);
+    exponents[i - tile * SPRING_TILE] = l;
+    top = lane_max(top, n_value(l));
   }
   return top;
 }
 
-static num spring_phi(const spring_cloud *s, const spring_place *o, lane top)
+// phi; *top becomes the largest exponent. Sums are relative to the largest so far, and scaled where a
+// tile has a larger one; phi_i are relative to a point's, for far away they would round.
+static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
 {
-  const lane least = top - SPRING_TAIL * LOG2E;
-  num sum = n_lit(R(0.0)), all = sum;
-  for (int tile = 0; tile < s->tiles; ++tile) {
-    if (!spring_passes(s, o, tile, least)) {
-      SPRING_EACH(s, i, tile) {
-        vec q;
-        GLOBAL const real *p = s->records + i * SPRING_RECORD;
-        const vec r = spring_way(p, o->x);
-        const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, &q), n_of(top)));
-        sum = n_add(sum, w);
-        all = n_mad(w, spring_height(p, r), all);
-      }
+  const int nearest = spring_nearest(s, o);
+  num sum = n_lit(R(0.0)), all = sum, exponents[SPRING_TILE];
+  GLOBAL const real *first = s->records + nearest * SPRING_TILE * SPRING_RECORD;
+  const num pivot = spring_height(first, spring_way(first, o->x));
+  lane high = lane_lit(-REAL_MOST);
+  for (int k = -1; k < s->tiles; ++k) {
+    const int tile = k < 0 ? nearest : k;
+    if (k == nearest || spring_passes(s, o, tile, high - SPRING_TAIL * LOG2E)) {
+      continue;
+    }
+    const lane higher = spring_exponents(s, o, tile, high, exponents);
+    const num keep = n_of(lane_exp2(high - higher));
+    high = higher;
+    sum = n_mul(sum, keep);
+    all = n_mul(all, keep);
+    SPRING_EACH(s, i, tile) {
+      GLOBAL const real *p = s->records + i * SPRING_RECORD;
+      const num w = n_exp2(n_sub(exponents[i - tile * SPRING_TILE], n_of(high)));
+      sum = n_add(sum, w);
+      all = n_mad(w, n_sub(spring_height(p, spring_way(p, o->x)), pivot), all);
     }
   }
-  return n_div(all, sum);
+  *top = high;
+  return n_add(pivot, n_div(all, sum));
 }
 
 #endif

@@ -89,47 +89,65 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
 
 // Means over a cloud at one point, in the cloud's frame.
 typedef struct spring_means {
-  num sum_inv;
+  lane top;                     // the largest exponent
+  num sum_inv;                  // of the sum of weights, relative to that
   vec force, moment, rub, pull; // of lambda, p x lambda, lambda_n v_t rub_inv, q
 } spring_means;
 
+static void spring_scale_means(spring_means *m, num scale)
+{
+  m->force = FN(scale3)(m->force, scale);
+  m->moment = FN(scale3)(m->moment, scale);
+  m->rub = FN(scale3)(m->rub, scale);
+  m->pull = FN(scale3)(m->pull, scale);
+}
+
 // spin: of the cloud's body, where its velocity is taken at p ("plane").
-static spring_means spring_means_of(const spring_cloud *s, const spring_place *o, lane top,
+static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const real *p, vec r,
+                             vec q, num w, vec v, vec spin)
+{
+  const int plane = l->options & SPRING_PLANE;
+  const vec speed = plane ? FN(add3)(v, FN(cross3)(spin, r)) : v;
+  const spring_push f = spring_push_of(l, p, spring_height(p, r), speed);
+  m->force = FN(mad3)(f.force, w, m->force);
+  m->rub = FN(mad3)(f.slide, n_mul(w, n_mul(f.normal, f.rub_inv)), m->rub);
+  m->pull = FN(mad3)(q, w, m->pull);
+  if (plane) {
+    const vec at = FN(make)(n_lit(p[0]), n_lit(p[1]), n_lit(p[2]));
+    m->moment = FN(mad3)(FN(cross3)(at, f.force), w, m->moment);
+  }
+}
+
+static spring_means spring_means_of(const spring_cloud *s, const spring_place *o,
                                     const spring_law *l, vec v, vec spin)
 {
-  const lane least = top - SPRING_TAIL * LOG2E;
+  const int nearest = spring_nearest(s, o);
   const num zero = n_lit(R(0.0));
-  const int plane = l->options & SPRING_PLANE;
   spring_means m;
-  num sum = zero;
-  m.force = FN(make)(zero, zero, zero);
-  m.moment = m.force;
-  m.rub = m.force;
-  m.pull = m.force;
-  for (int tile = 0; tile < s->tiles; ++tile) {
-    if (spring_passes(s, o, tile, least)) {
+  num sum = zero, exponents[SPRING_TILE];
+  m.force = m.moment = m.rub = m.pull = FN(make)(zero, zero, zero);
+  m.top = lane_lit(-REAL_MOST);
+  for (int k = -1; k < s->tiles; ++k) {
+    const int tile = k < 0 ? nearest : k;
+    if (k == nearest || spring_passes(s, o, tile, m.top - SPRING_TAIL * LOG2E)) {
       continue;
     }
+    const lane higher = spring_exponents(s, o, tile, m.top, exponents);
+    const num keep = n_of(lane_exp2(m.top - higher));
+    m.top = higher;
+    sum = n_mul(sum, keep);
+    spring_scale_means(&m, keep);
     SPRING_EACH(s, i, tile) {
       vec q;
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
-      const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, &q), n_of(top)));
-      const vec speed = plane ? FN(add3)(v, FN(cross3)(spin, r)) : v;
-      const spring_push f = spring_push_of(l, p, spring_height(p, r), speed);
+      const num w = n_exp2(n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top)));
+      (void)spring_exponent(s, o, i, r, &q);
       sum = n_add(sum, w);
-      m.force = FN(mad3)(f.force, w, m.force);
-      m.rub = FN(mad3)(f.slide, n_mul(w, n_mul(f.normal, f.rub_inv)), m.rub);
-      m.pull = FN(mad3)(q, w, m.pull);
-      if (plane) {
-        m.moment = FN(mad3)(FN(cross3)(FN(sub3)(o->x, r), f.force), w, m.moment);
-      }
+      spring_add_means(&m, l, p, r, q, w, v, spin);
     }
   }
   m.sum_inv = n_rcp(sum);
-  m.force = FN(scale3)(m.force, m.sum_inv);
-  m.moment = FN(scale3)(m.moment, m.sum_inv);
-  m.rub = FN(scale3)(m.rub, m.sum_inv);
-  m.pull = FN(scale3)(m.pull, m.sum_inv);
+  spring_scale_means(&m, m.sum_inv);
   return m;
 }

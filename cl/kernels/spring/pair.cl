@@ -94,7 +94,8 @@ KERNEL void spring_separations(GLOBAL const int *heads, GLOBAL const real *shape
   }
   const spring_block b = spring_block_of(&p, block);
   const spring_place o = spring_place_of(&b.in, b.in_x);
-  const num phi = spring_phi(&b.in, &o, spring_top(&b.in, &o));
+  lane top;
+  const num phi = spring_phi(&b.in, &o, &top);
   store(NUMS(separations, pair, room) + block * LANES, room, phi);
 }
 
@@ -234,8 +235,7 @@ KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
     if (some) {
       const spring_block b = spring_block_of(&p, block);
       const spring_place o = spring_place_of(&b.in, b.in_x);
-      const spring_means m =
-        spring_means_of(&b.in, &o, spring_top(&b.in, &o), &l, b.in_speed, b.spin);
+      const spring_means m = spring_means_of(&b.in, &o, &l, b.in_speed, b.spin);
       const spring_acting a = spring_acting_of(&p, &b, &m, options & SPRING_PLANE);
       all.force = FN(mad3)(a.force, beta, all.force);
       all.moment = FN(mad3)(a.moment, beta, all.moment);

@@ -41,10 +41,10 @@ static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const 
   s->by_v_s = FN(mad3)(f->slide, n_mul(curved, l->v_s), s->by_v_s);
 }
 
-static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o, lane top,
+static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o,
                                     const spring_law *l, vec v, num phi, const spring_means *m)
 {
-  const lane least = top - SPRING_TAIL * LOG2E;
+  const lane least = m->top - SPRING_TAIL * LOG2E;
   const num zero = n_lit(R(0.0)), all_stiff = n_mul(l->k, l->eps3);
   spring_slope s;
   s.phi = FN(make)(zero, zero, zero);
@@ -60,7 +60,7 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
       GLOBAL const real *p = c->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
       const num exponent = spring_exponent(c, o, i, r, &q), height = spring_height(p, r);
-      const num w = n_mul(n_exp2(n_sub(exponent, n_of(top))), m->sum_inv);
+      const num w = n_mul(n_exp2(n_sub(exponent, n_of(m->top))), m->sum_inv);
       const spring_push f = spring_push_of(l, p, height, v);
       const vec pull = spring_scaled(FN(sub3)(q, m->pull), R(-2.0) * LN2); // dl_i - sum w dl
       const vec n = FN(make)(n_lit(p[3]), n_lit(p[4]), n_lit(p[5]));
@@ -218,10 +218,9 @@ ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *sh
     if (some) {
       const spring_block b = spring_block_of(&p, block);
       const spring_place o = spring_place_of(&b.in, b.in_x);
-      const lane top = spring_top(&b.in, &o);
-      const spring_means m = spring_means_of(&b.in, &o, top, &l, b.in_speed, b.spin);
+      const spring_means m = spring_means_of(&b.in, &o, &l, b.in_speed, b.spin);
       const spring_acting a = spring_acting_of(&p, &b, &m, 0);
-      const spring_slope own = spring_slope_of(&b.in, &o, top, &l, b.in_speed, phi, &m);
+      const spring_slope own = spring_slope_of(&b.in, &o, &l, b.in_speed, phi, &m);
       const spring_slope s = b.side ? spring_turn_slope(&b.turn, &own) : own;
       spring_add_motion(&c, &p, &l, &b, &s, &a, phi);
       spring_add_parameters(&c, &l, &b, &m, &s, &a, phi);
