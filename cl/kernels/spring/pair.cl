@@ -218,7 +218,7 @@ KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
                           GLOBAL const real *means, GLOBAL real *parts)
 {
   const int slice = (int)get_global_id(0), pair = (int)get_global_id(1);
-  if (pair >= count) {
+  if (pair >= count || slice >= SPRING_SLICES) {
     return;
   }
   const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);

@@ -193,7 +193,7 @@ ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *sh
                                   GLOBAL const real *sums, GLOBAL real *parts)
 {
   const int slice = (int)get_global_id(0), pair = (int)get_global_id(1);
-  if (pair >= count) {
+  if (pair >= count || slice >= SPRING_SLICES) {
     return;
   }
   const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
