@@ -140,9 +140,49 @@ static abut_status ask_of(context *one, abut_status (*of)(question *, abut_sprin
   return status;
 }
 
+/* ---- long loops ---- */
+
+/* A cloud of so many points that the loops of its work-item take more than 65535 rounds, which is
+ * what Mesa's llvmpipe (22.3) gives all loops of a kernel together: half of them say z, half x. */
+enum { MANY = 40000 };
+
+static abut_status ask_many_of(question *q, const abut_cloud *cloud)
+{
+  static const double place[3] = {0.5, 0, 0.25}, phi[1] = {0.375};
+  static const answer answers[] = {{"the field of many points", phi, 1, 1, {1e-5, 1e-12}, false}};
+  const void *at = question_put(q, place, 3, 3);
+  void *got = question_ask(q, 1);
+  TRY(abut_evaluate_cloud(question_context(q), cloud, 1, at, got, NULL));
+  return question_compare(q, &answers[0], got, 1, 1);
+}
+
+static abut_status ask_many(context *one)
+{
+  void *memory = NULL;
+  abut_cloud cloud;
+  question q;
+  TRY(allocate(&memory, 7 * MANY, sizeof(double)));
+  double *points = memory;
+  for (size_t i = 0; i < MANY; ++i) {
+    points[7 * i + (i < MANY / 2 ? 5 : 3)] = 1.0;
+    points[7 * i + 6] = 1.0;
+  }
+  abut_status status = abut_make_cloud_of_points(MANY, points, &cloud);
+  free(memory);
+  TRY(status);
+  status = question_open(&q, one, 8);
+  if (status == ABUT_SUCCESS) {
+    status = ask_many_of(&q, &cloud);
+    question_close(&q);
+  }
+  abut_free_cloud(&cloud);
+  return status;
+}
+
 static abut_status ask_plain(context *one)
 {
-  return ask_of(one, ask_forces);
+  TRY(ask_of(one, ask_forces));
+  return ask_many(one);
 }
 
 static abut_status ask_back(context *one)
