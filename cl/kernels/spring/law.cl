@@ -141,7 +141,11 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
       vec q;
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
-      const num w = n_exp2(n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top)));
+      const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top));
+      if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {
+        continue; // a force costs more than to ask
+      }
+      const num w = n_exp2(exponent);
       (void)spring_exponent(s, o, i, r, &q);
       sum = n_add(sum, w);
       spring_add_means(&m, l, p, r, q, w, v, spin);

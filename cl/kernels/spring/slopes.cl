@@ -59,8 +59,11 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
       vec q;
       GLOBAL const real *p = c->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
-      const num exponent = spring_exponent(c, o, i, r, &q), height = spring_height(p, r);
-      const num w = n_mul(n_exp2(n_sub(exponent, n_of(m->top))), m->sum_inv);
+      const num exponent = n_sub(spring_exponent(c, o, i, r, &q), n_of(m->top));
+      if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {
+        continue;
+      }
+      const num height = spring_height(p, r), w = n_mul(n_exp2(exponent), m->sum_inv);
       const spring_push f = spring_push_of(l, p, height, v);
       const vec pull = spring_scaled(FN(sub3)(q, m->pull), R(-2.0) * LN2); // dl_i - sum w dl
       const vec n = FN(make)(n_lit(p[3]), n_lit(p[4]), n_lit(p[5]));
