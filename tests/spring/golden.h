@@ -78,6 +78,18 @@ static inline void expect(const char *what, double error, double in_double, doub
   check(error <= either(in_double, in_float), "%s is off by %g", what, error);
 }
 
+/* In float32 99 of 100 numbers are closer than all need be. */
+static inline void expect_most(const char *what, const void *got, const double *wanted,
+                               size_t count, double in_float)
+{
+  size_t beyond = 0;
+  for (size_t i = 0; i < count; ++i) {
+    beyond += !(fabs(number(got, i) - wanted[i]) <= in_float);
+  }
+  check(precision == ABUT_FLOAT64 || 100 * beyond <= count,
+        "%s: %zu of %zu are off by more than %g", what, beyond, count, in_float);
+}
+
 /* Position and rotation vector -> position and quaternion. */
 static inline void quaternion_pose(const double position[3], const double turn[3], double out[7])
 {

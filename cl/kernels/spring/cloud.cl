@@ -1,8 +1,8 @@
 // The field of an oriented point cloud: phi(x) = sum w_i n_i . (x - p_i), w = softmax(l),
 // l_i = logw_i - |x - p_i|^2 / eps1_i, or with a general kernel E_i for eps1_i. Exponents are of 2.
 //
-// One pass. Points come in tiles, near each other: one after the other gives its exponents, then its
-// sums, and a tile that a sphere around it puts too far away is passed over.
+// One pass. Points come in tiles, near each other: one after the other gives its exponents, then
+// its sums, and a tile that a sphere around it puts too far away is passed over.
 #ifndef KERNELS_SPRING_CLOUD
 #define KERNELS_SPRING_CLOUD
 
@@ -153,14 +153,14 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
   return top;
 }
 
-// phi; *top becomes the largest exponent. Sums are relative to the largest so far, and scaled where a
-// tile has a larger one; phi_i are relative to a point's, for far away they would round.
+// phi; *top becomes the largest exponent. Sums are relative to the largest so far, and scaled where
+// a tile has a larger one; far away phi_i are relative to a point's, for they would round.
 static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
 {
   const int nearest = spring_nearest(s, o);
   num sum = n_lit(R(0.0)), all = sum, exponents[SPRING_TILE];
   GLOBAL const real *first = s->records + nearest * SPRING_TILE * SPRING_RECORD;
-  const num pivot = spring_height(first, spring_way(first, o->x));
+  const num pivot = n_select(o->far, spring_height(first, spring_way(first, o->x)), n_lit(R(0.0)));
   lane high = lane_lit(-REAL_MOST);
   for (int k = -1; k < s->tiles; ++k) {
     const int tile = k < 0 ? nearest : k;
@@ -174,7 +174,11 @@ static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
     all = n_mul(all, keep);
     SPRING_EACH(s, i, tile) {
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
-      const num w = n_exp2(n_sub(exponents[i - tile * SPRING_TILE], n_of(high)));
+      const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(high));
+      if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {
+        continue;
+      }
+      const num w = n_exp2(exponent);
       sum = n_add(sum, w);
       all = n_mad(w, n_sub(spring_height(p, spring_way(p, o->x)), pivot), all);
     }

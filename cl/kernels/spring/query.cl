@@ -1,6 +1,6 @@
-// The field of one cloud at points of its frame: planes phi and its gradient
-// sum w_i [n_i - 2 (phi_i - phi) (u_i - u)], u_i = E_i^-1 (x - p_i), u their mean by w: both factors
-// are small where weights are, so that nothing large cancels.
+// The field of one cloud at points of its frame: planes phi and its gradient sum w_i [n_i - 2
+// (phi_i - phi) (u_i - u)], u_i = E_i^-1 (x - p_i), u their mean by w: both factors are small where
+// weights are, so that nothing large cancels.
 
 // One sum over the cloud: of w and w q, or, with these known, of the gradient.
 static num spring_sum_field(const spring_cloud *s, const spring_place *o, lane top, num phi,
