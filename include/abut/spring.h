@@ -35,7 +35,7 @@ typedef struct abut_cloud {
   size_t count;
   double *points;      /* (count, 3) [m] */
   double *normals;     /* (count, 3) outward, of any length above 0 */
-  double *log_weights; /* (count) logarithms of weights; NULL: 0. -1e30: a point that never counts */
+  double *log_weights; /* (count) logarithms of weights; NULL: 0. -1e30: it never counts */
   double *eps1;        /* (count) [m^2], unless there are `kernels` */
   double *kernels;     /* (count, 3, 3) E_i [m^2], symmetric and positive: w from
                           logw_i - (x - p_i)' E_i^-1 (x - p_i); or NULL */
@@ -76,7 +76,7 @@ typedef enum abut_dissipation {
 
 typedef enum abut_reaction {
   ABUT_REACTION_POINT = 0, /* at the point: momentum is kept */
-  ABUT_REACTION_PLANE = 1  /* at the plane's centre, as the source has it: angular momentum is not */
+  ABUT_REACTION_PLANE = 1  /* at the plane's centre, as the source has it: moments are left */
 } abut_reaction;
 
 /* Reals are in the context's precision, in host memory; NULL outputs are not written. Twists are
@@ -93,16 +93,16 @@ typedef struct abut_spring {
   double k;                     /* stiffness of a whole contact [N/m], 5000 */
   double mu;                    /* friction, 0.5 */
   double v_d, v_s;              /* velocities of dissipation, 0.1, and of stiction, 0.01 [m/s] */
-  double eps2, eps3;            /* temperatures of the separation, 5e-4, and of the spring, 2e-4 [m] */
+  double eps2, eps3;            /* temperatures of the separation, 5e-4, of the spring, 2e-4 [m] */
   const void *parameters;       /* (count, 6) these, in this order, of each pair; or NULL */
   abut_dissipation dissipation;
   abut_reaction reaction;
   void *wrench1, *wrench2;      /* (count, 6) */
   void *distance;               /* (count) soft minimum of the separation [m], negative in touch */
   size_t width;                 /* of the next two: at least the points of any pair */
-  void *separation, *weights;   /* (count, width) phi and beta of body 1's points, then of body 2's; 0
-                                   behind them */
-  size_t failures;              /* out: devices that failed during the call, whose share others did */
+  void *separation, *weights;   /* (count, width) phi and beta of body 1's points, then of body
+                                   2's; 0 behind them */
+  size_t failures;              /* out: devices that failed, whose share others did */
   uint32_t cookie;
 } abut_spring;
 
@@ -121,9 +121,10 @@ typedef struct abut_spring_gradients {
   void *pose1, *pose2;           /* as the poses */
   void *twist1, *twist2;         /* (count, 6) */
   void *parameters;              /* (count, 6) */
-  void *jacobian;                /* (count, 7, 18) in body 2's frame: force and moment on body 1 about
-                                    body 2's origin, distance; by shift and turn of body 1 there, by
-                                    its relative velocity there and spin, by the parameters */
+  void *jacobian;                /* (count, 7, 18) in body 2's frame: force and moment on body 1
+                                    about body 2's origin, distance; by shift and turn of body 1
+                                    there, by its relative velocity there and spin, by the
+                                    parameters */
   uint32_t cookie;
 } abut_spring_gradients;
 
