@@ -78,7 +78,7 @@ def _doubles(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray[Any, A
     array = real_array(value, np.dtype(np.float64), name)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, not {shape}")
-    return np.require(array, requirements="CW") if array.flags.writeable else array.copy()
+    return array if array.flags.writeable else array.copy()
 
 
 class _Clouds:
