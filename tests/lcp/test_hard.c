@@ -81,12 +81,14 @@ static void *repeated(const hard_case *c, const char *name)
   return to;
 }
 
-static int32_t *links_of(const hard_case *c, const char *name)
+/* Of each contact; a case of one pair says nothing of pairs. */
+static int32_t *integers_of(const hard_case *c, const char *name)
 {
   const abut_array *a = look_up(&c->inputs, name);
   int32_t *to = room(c->points, sizeof *to);
-  REQUIRE(!c->points || (a && a->type == ABUT_ARRAY_INT64));
-  for (size_t i = 0; i < c->points; ++i) {
+  const bool absent = !c->points || (!a && c->info.pairs == 1);
+  REQUIRE(absent || (a && a->type == ABUT_ARRAY_INT64));
+  for (size_t i = 0; i < c->points && !absent; ++i) {
     to[i] = (int32_t)((const int64_t *)a->data)[i];
   }
   return to;
@@ -116,9 +118,9 @@ static bool case_open(const char *root, const char *name, int state, hard_case *
     real_put(activity, precision, i, 1.0);
   }
   c->contacts = (abut_given_contacts){.count = c->points,
-                                      .owner = links_of(c, "owner"),
-                                      .opposing = links_of(c, "other"),
-                                      .pair = room(c->points, sizeof(int32_t)),
+                                      .owner = integers_of(c, "owner"),
+                                      .opposing = integers_of(c, "other"),
+                                      .pair = integers_of(c, "pair"),
                                       .p = c->points ? repeated(c, "p") : NULL,
                                       .d = c->points ? repeated(c, "d") : NULL,
                                       .n = c->points ? repeated(c, "n") : NULL,
@@ -232,12 +234,13 @@ static double by_position(const hard_case *c, const abut_worlds_gradients *g, si
 static void test_derivatives(hard_case *c)
 {
   const size_t nv = c->nv, nu = c->info.nu, links = c->info.links, n = c->count, points = c->points;
+  const size_t pairs = c->info.pairs;
   const bool elastic = look_up(&c->expected, "elastic_A") != NULL;
   abut_worlds w = c->worlds;
   abut_worlds_gradients g = abut_default_worlds_gradients();
   void *unit = reals_room(n * 2 * nv);
   double *A = room(n * 2 * nv, sizeof *A), *B = room(n * nu, sizeof *B);
-  double *friction = room(nv, sizeof *friction), *mass = room(nv * links, sizeof *mass);
+  double *friction = room(nv * pairs, sizeof *friction), *mass = room(nv * links, sizeof *mass);
   for (size_t i = 0; i < n; ++i) {
     real_put(unit, precision, i * 2 * nv + i, 1.0);
   }
@@ -245,7 +248,7 @@ static void test_derivatives(hard_case *c)
   g.q = reals_room(n * nv);
   g.v = reals_room(n * nv);
   g.u = reals_room(n * nu);
-  g.friction = reals_room(n * c->info.pairs);
+  g.friction = reals_room(n * pairs);
   g.mass_scale = reals_room(n * links);
   g.p = reals_room(n * 3 * points);
   g.d = reals_room(n * points);
@@ -261,7 +264,9 @@ static void test_derivatives(hard_case *c)
     }
   }
   for (size_t i = 0; i < nv; ++i) {
-    friction[i] = number(g.friction, nv + i);
+    for (size_t k = 0; k < pairs; ++k) {
+      friction[i * pairs + k] = number(g.friction, (nv + i) * pairs + k);
+    }
     for (size_t k = 0; k < links; ++k) {
       mass[i * links + k] = number(g.mass_scale, (nv + i) * links + k);
     }
@@ -270,6 +275,9 @@ static void test_derivatives(hard_case *c)
   compare(c, elastic ? "elastic_A" : "A", A, tolerance);
   compare(c, elastic ? "elastic_B" : "B", B, tolerance);
   compare(c, "dv_dmu", friction, tolerance);
+  if (look_up(&c->expected, "dv_dscale")) { /* others tell it of a kilogram */
+    compare(c, "dv_dscale", mass, tolerance);
+  }
 
   /* With the contacts held, the transition matrices say the same. */
   abut_worlds one = c->worlds;
@@ -278,7 +286,7 @@ static void test_derivatives(hard_case *c)
   t.A = reals_room(n * 2 * nv);
   t.B = reals_room(n * nu);
   t.mass_scale = reals_room(n * links);
-  t.friction = reals_room(n);
+  t.friction = reals_room(n * pairs);
   CHECK_OK(abut_transition_worlds(c->scene, &one, &t));
   double worst = 0.0, most = 1e-12;
   for (size_t i = 0; i < n; ++i) {
@@ -291,7 +299,9 @@ static void test_derivatives(hard_case *c)
     for (size_t k = 0; k < nu; ++k) {
       worst = fmax(worst, fabs(number(t.B, i * nu + k) - B[i * nu + k]));
     }
-    worst = fmax(worst, fabs(number(t.friction, i) - number(g.friction, i)));
+    for (size_t k = i * pairs; k < (i + 1) * pairs; ++k) {
+      worst = fmax(worst, fabs(number(t.friction, k) - number(g.friction, k)));
+    }
     for (size_t k = 0; k < links; ++k) {
       worst = fmax(worst, fabs(number(t.mass_scale, i * links + k) - number(g.mass_scale, i * links + k)));
     }
@@ -361,7 +371,8 @@ static bool is_refused(const char *root)
 int main(int count, char **words)
 {
   static const char *const names[] = {"lcp-box", "lcp-ball", "lcp-cart", "lcp-two-balls", "lcp-jumpworm",
-                                      "lcp-escape-circle", "lcp-escape-platform"};
+                                      "lcp-escape-circle", "lcp-escape-platform", "lcp-dome",
+                                      "lcp-ball-on-ball", "lcp-losses"};
   if (count < 3) {
     return 2;
   }
