@@ -11,6 +11,7 @@
 #define LCP_ENOUGH R(1e-11)
 #define LCP_PASS R(1e-10)
 #define LCP_GUESSED R(1e-9)
+#define LCP_NEAR R(1e2) // of LCP_PASS, for a world that has nothing better
 #define LCP_MIX R(1e-10)
 #else
 #define LCP_RANK R(1e-5)
@@ -19,6 +20,7 @@
 #define LCP_ENOUGH R(1e-5)
 #define LCP_PASS R(1e-4)
 #define LCP_GUESSED R(1e-4)
+#define LCP_NEAR R(1e1)
 #define LCP_MIX R(1e-6)
 #endif
 #define LCP_SOFT R(1e-3)

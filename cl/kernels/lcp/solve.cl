@@ -166,7 +166,8 @@ static int lcp_sweep(const lcp *l, real least)
 
 // By Lemke's method with none and more and more of A's diagonal added inside, by pivoting anew, by sweeps,
 // and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution. Of a
-// world (`own`) what squeezes may be off by what rounds away where large impulses cancel.
+// world (`own`) what is nearly an answer is one before that, and what squeezes may be off by what rounds
+// away where large impulses cancel.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
@@ -180,6 +181,11 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
         return k < 10 ? LCP_BY_LEMKE : LCP_PIVOTED;
       }
     }
+  }
+  if (own && least <= LCP_NEAR * LCP_PASS * scale) {
+    lcp_copy(l->m, l->best, l->f);
+    lcp_classify(l, l->f, LCP_TIE, l->classes);
+    return LCP_BY_LEMKE;
   }
   l->soft = LCP_SOFT;
   for (int k = 0; k < 2; ++k) {
