@@ -11,7 +11,7 @@
 #define LCP_ENOUGH R(1e-11)
 #define LCP_PASS R(1e-10)
 #define LCP_GUESSED R(1e-9)
-#define LCP_NEAR R(1e2) // of LCP_PASS, for a world that has nothing better
+#define LCP_NEAR R(1e3) // of LCP_PASS, for a world that has nothing better
 #define LCP_MIX R(1e-10)
 #else
 #define LCP_RANK R(1e-5)
