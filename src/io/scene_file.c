@@ -54,7 +54,7 @@ static abut_status read_actuators(reader *r, const json_at *root)
   json_at list;
   void *memory;
   TRY(scene_list(r, root, "actuators", sizeof(actuator), ACTUATORS_MOST, &list, &memory,
-                &r->s->actuator_count));
+                 &r->s->actuator_count));
   r->s->actuators = memory;
   for (size_t i = 0; i < r->s->actuator_count; ++i) {
     const json_at element = json_element(&list, i);
@@ -298,8 +298,9 @@ static abut_status read_model(const json_file *f, const json_at *root, scene_def
 
 static abut_status read_hard(const json_file *f, const json_at *root, scene_def *s)
 {
-  static const char *const keys[] = {"error_reduction", "slop",   "correction", "margin", "limit_margin",
-                                     "bounce",          "threshold", "most",     "elastic"};
+  static const char *const keys[] = {"error_reduction", "slop",         "correction",
+                                     "margin",          "limit_margin", "bounce",
+                                     "threshold",       "most",         "elastic"};
   static const char *const words[] = {"none", "collision", "paper"};
   json_at at, list;
   hard_settings *h = &s->hard;
@@ -390,12 +391,24 @@ static abut_status read_settings(const json_file *f, const json_at *root, scene_
 
 static abut_status read_root(reader *r, const json_at *root)
 {
-  static const char *const keys[] = {"timestep",       "gravity",        "integrator",
-                                     "cone",           "impratio",       "diagonal",
-                                     "iterations",     "tolerance",      "line_iterations",
-                                     "line_tolerance", "cone_smoothing", "limit_smoothing",
-                                     "capacity",       "divergence",     "contact_model",
-                                     "links",          "actuators",      "pairs",
+  static const char *const keys[] = {"timestep",
+                                     "gravity",
+                                     "integrator",
+                                     "cone",
+                                     "impratio",
+                                     "diagonal",
+                                     "iterations",
+                                     "tolerance",
+                                     "line_iterations",
+                                     "line_tolerance",
+                                     "cone_smoothing",
+                                     "limit_smoothing",
+                                     "capacity",
+                                     "divergence",
+                                     "contact_model",
+                                     "links",
+                                     "actuators",
+                                     "pairs",
                                      "lcp"};
   *r->s = (scene_def){.timestep = 0.002,
                       .gravity = {0.0, 0.0, -9.81},
@@ -477,8 +490,7 @@ abut_status scene_fail(const scene_def *s, scene_place place, const char *format
   return json_fail(&f, at, "%s", cause);
 }
 
-abut_status scene_blame(const scene_def *s, scene_place place, const char *what,
-                        abut_status status)
+abut_status scene_blame(const scene_def *s, scene_place place, const char *what, abut_status status)
 {
   char cause[ERROR_TEXT_BYTES];
   if (status == ABUT_ERROR_READ || status == ABUT_ERROR_FORMAT || status == ABUT_ERROR_BODY ||

@@ -20,8 +20,20 @@ _Static_assert((int)ABUT_LCP_BAD == LCP_BAD && (int)ABUT_LCP_LEMKE == LCP_BY_LEM
 
 /* Buffers. */
 enum {
-  MATRICES, CONSTANTS, COEFFICIENTS, BOXES, GUESSES, FORCES, SPEEDS, CLASSES, ENDS, RESIDUALS,
-  NUMBERS, PLACES, TABLES, TABLE_PLACES
+  MATRICES,
+  CONSTANTS,
+  COEFFICIENTS,
+  BOXES,
+  GUESSES,
+  FORCES,
+  SPEEDS,
+  CLASSES,
+  ENDS,
+  RESIDUALS,
+  NUMBERS,
+  PLACES,
+  TABLES,
+  TABLE_PLACES
 };
 
 typedef struct lcp_call {
@@ -72,12 +84,14 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const double loose = lcp_loose(call->problems->tolerance, on->device);
   TRY(LAUNCH(on->device, KERNEL_LCP_SOLVE, c.count, 1, AT(MATRICES), AT(CONSTANTS),
              AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0), AT(GUESSES),
-             ARG_INT(call->problems->guess != NULL), ARG_INT(m), ARG_REAL(loose), AT(NUMBERS), AT(PLACES),
-             AT(FORCES), AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count)));
+             ARG_INT(call->problems->guess != NULL), ARG_INT(m), ARG_REAL(loose), AT(NUMBERS),
+             AT(PLACES), AT(FORCES), AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS),
+             ARG_INT(c.count)));
   return LAUNCH(on->device, KERNEL_LCP_REST, (c.count + LCP_SHARED - 1) / LCP_SHARED, 1,
-                AT(MATRICES), AT(CONSTANTS), AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents), ARG_INT(0),
-                ARG_INT(m), ARG_REAL(loose), AT(NUMBERS), AT(PLACES), AT(TABLES), AT(TABLE_PLACES), AT(FORCES),
-                AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS), ARG_INT(c.count));
+                AT(MATRICES), AT(CONSTANTS), AT(COEFFICIENTS), AT(BOXES), ARG_BUFFER(at->parents),
+                ARG_INT(0), ARG_INT(m), ARG_REAL(loose), AT(NUMBERS), AT(PLACES), AT(TABLES),
+                AT(TABLE_PLACES), AT(FORCES), AT(SPEEDS), AT(CLASSES), AT(ENDS), AT(RESIDUALS),
+                ARG_INT(c.count));
 }
 
 static void leave(batch_on *on)
@@ -92,8 +106,8 @@ static void leave(batch_on *on)
 static const operation lcp_operation = {
   .module = MODULE_LCP, .test = test, .place = place, .launch = launch, .leave = leave};
 
-static void add(lcp_call *c, const char *name, size_t id, size_t width, size_t size,
-                const void *in, void *out)
+static void add(lcp_call *c, const char *name, size_t id, size_t width, size_t size, const void *in,
+                void *out)
 {
   batch_add(&c->base, (batch_array){.name = name,
                                     .in = in,

@@ -283,7 +283,8 @@ abut_status check_gradients(const steps_call *c)
                                      "that are given");
   }
   if (g->escaped && !(g->escape && is_hard(c))) {
-    return fail(ABUT_ERROR_ARGUMENT, "what has escaped is asked for, but hard contacts do not `escape`");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "what has escaped is asked for, but hard contacts do not `escape`");
   }
   if (g->record && !w->record) {
     return fail(ABUT_ERROR_ARGUMENT, "cotangents of kept states need `record`");

@@ -37,8 +37,7 @@ void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   }
   if (is_escaping(c)) {
     bytes[HARD_OTHER] = m * sizeof(int);
-    bytes[HARD_KEPT_BACK] =
-      HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
+    bytes[HARD_KEPT_BACK] = HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
     bytes[OUT_ESCAPED] = sizeof(int);
   }
 }
@@ -59,13 +58,14 @@ static abut_status solve_problem(const stepping *s)
   const double loose = lcp_loose(TOLERANCE, s->device);
   TRY(LAUNCH(s->device, KERNEL_LCP_SOLVE, s->count, 1, OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
              OF(s, HARD_BOX), OF(s, HARD_PARENTS), ARG_INT(1), OF(s, HARD_GUESS), ARG_INT(1),
-             ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_F), OF(s, HARD_W),
-             OF(s, HARD_CLASSES), OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count)));
+             ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_F),
+             OF(s, HARD_W), OF(s, HARD_CLASSES), OF(s, HARD_HOW), OF(s, HARD_RESIDUAL),
+             ARG_INT(s->count)));
   return LAUNCH(s->device, KERNEL_LCP_REST, (s->count + LCP_SHARED - 1) / LCP_SHARED, 1,
                 OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_PARENTS),
-                ARG_INT(1), ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES), OF(s, HARD_TABLES),
-                OF(s, HARD_TABLE_PLACES), OF(s, HARD_F), OF(s, HARD_W), OF(s, HARD_CLASSES),
-                OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count));
+                ARG_INT(1), ARG_INT(m), ARG_REAL(loose), OF(s, HARD_ROOM), OF(s, HARD_PLACES),
+                OF(s, HARD_TABLES), OF(s, HARD_TABLE_PLACES), OF(s, HARD_F), OF(s, HARD_W),
+                OF(s, HARD_CLASSES), OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count));
 }
 
 abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
@@ -73,9 +73,10 @@ abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, w
   TRY(make_problem(s, q, v, start));
   TRY(solve_problem(s));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
-                FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION),
-                OF(s, WORLD_PUSH), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
+                FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_F),
+                OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
+                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
 }
 
 abut_status hard_forces(const stepping *s, size_t width)
@@ -146,8 +147,8 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
                 REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
-                ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER), OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED),
-                ARG_INT(s->count));
+                ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
+                OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
 abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end)

@@ -227,8 +227,8 @@ static abut_status make_pair(loaded_scene *s, size_t i)
 static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
-  const size_t good = model_countable(s->groups, s->def.pair_count, s->def.capacity,
-                                      MODEL_LANES_MOST, &slots);
+  const size_t good =
+    model_countable(s->groups, s->def.pair_count, s->def.capacity, MODEL_LANES_MOST, &slots);
   return good == s->def.pair_count
            ? ABUT_SUCCESS
            : scene_fail(&s->def, (scene_place){.list = "pairs", .index = good},

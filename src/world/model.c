@@ -262,9 +262,9 @@ static void put_parameters(const scene_def *s, model *m)
 
 static abut_status refuse_count(size_t count, const char *what)
 {
-  return count <= INT_MAX
-           ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "%zu %s of a world are more than kernels count", count, what);
+  return count <= INT_MAX ? ABUT_SUCCESS
+                          : fail(ABUT_ERROR_ARGUMENT,
+                                 "%zu %s of a world are more than kernels count", count, what);
 }
 
 /* Takes `count` places behind those that are taken. Where they are more than INT_MAX in the end,

@@ -148,17 +148,19 @@ static abut_status ask_back(context *one)
 
 /* A mass on two slides that touches the floor, 0.5 mm deep, and slides; and one that comes down and
  * sticks. By hand: f_n = s - v_z + g h, with s a fifth of the depth over h; v'_x = v_x - mu f_n, or 0. */
-#define HARD_TEXT                                                                              \
-  "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["     \
-  "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, \"inertia\": "  \
-  "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"slide\", \"axis\": [0, 0, 1]}}], "  \
+#define HARD_TEXT                                                                                \
+  "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["      \
+  "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, "       \
+  "\"inertia\": "                                                                                \
+  "[[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": {\"type\": \"slide\", \"axis\": [0, 0, 1]}}], " \
   "\"pairs\": [{\"friction\": 0.5}]}"
 #define SLIDE_NV 2
 
 static abut_worlds hard_worlds(question *q, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {1}, opposing[] = {-1}, pair[] = {0};
-  static const double at[6] = {0.0}, depth[] = {-5e-4, -1e-3}, up[] = {0, 0, 1, 0, 0, 1}, one[] = {1, 1};
+  static const double at[6] = {0.0}, depth[] = {-5e-4, -1e-3}, up[] = {0, 0, 1, 0, 0, 1},
+                      one[] = {1, 1};
   static const double speed[] = {1, 0, 0.01, -1};
   *contacts = (abut_given_contacts){.count = 1,
                                     .owner = owner,

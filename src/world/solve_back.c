@@ -222,9 +222,10 @@ static abut_status unit_back(const stepping *s, int dof, int stages)
 
 static abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), OF(s, WORLD_BACK), ARG_INT(stage),
-                ARG_INT(dof), ARG_INT(stages), OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
+                OF(s, WORLD_BACK), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
+                OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }
 
 /* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is

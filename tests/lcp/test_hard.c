@@ -29,7 +29,10 @@ static void *reals_room(size_t count)
   return room(count, real_size(precision));
 }
 
-static double number(const void *array, size_t i) { return real_at(array, precision, i); }
+static double number(const void *array, size_t i)
+{
+  return real_at(array, precision, i);
+}
 
 /* ---- a case ---- */
 
@@ -146,8 +149,9 @@ static void let_go(const void *made)
 
 static void case_close(hard_case *c)
 {
-  const void *const all[] = {c->contacts.owner, c->contacts.opposing, c->contacts.pair, c->contacts.p,
-                             c->contacts.d, c->contacts.n, c->contacts.activity, c->worlds.q, c->worlds.v,
+  const void *const all[] = {c->contacts.owner,    c->contacts.opposing, c->contacts.pair,
+                             c->contacts.p,        c->contacts.d,        c->contacts.n,
+                             c->contacts.activity, c->worlds.q,          c->worlds.v,
                              c->worlds.u};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     let_go(all[i]);
@@ -170,8 +174,8 @@ static void compare(const hard_case *c, const char *name, const double *got, dou
   for (size_t i = 0; i < count; ++i) {
     worst = fmax(worst, fabs(got[i] - expected[i]) / (most < 1e-12 ? 1.0 : most));
   }
-  check(worst <= tolerance, "%s, state %d: %s is off by %g, more than %g", c->name, c->state, name, worst,
-        tolerance);
+  check(worst <= tolerance, "%s, state %d: %s is off by %g, more than %g", c->name, c->state, name,
+        worst, tolerance);
 }
 
 static void compare_reals(const hard_case *c, const char *name, const void *got, double tolerance)
@@ -303,13 +307,15 @@ static void test_derivatives(hard_case *c)
       worst = fmax(worst, fabs(number(t.friction, k) - number(g.friction, k)));
     }
     for (size_t k = 0; k < links; ++k) {
-      worst = fmax(worst, fabs(number(t.mass_scale, i * links + k) - number(g.mass_scale, i * links + k)));
+      worst = fmax(worst,
+                   fabs(number(t.mass_scale, i * links + k) - number(g.mass_scale, i * links + k)));
     }
   }
-  check(worst <= either(1e-11, 1e-4) * most, "%s, state %d: matrices are off by %g of %g", c->name, c->state,
-        worst, most);
-  void *const all[] = {unit, A, B, friction, mass, g.q, g.v, g.u, g.friction, g.mass_scale, g.p, g.d, g.n,
-                       t.A, t.B, t.mass_scale, t.friction};
+  check(worst <= either(1e-11, 1e-4) * most, "%s, state %d: matrices are off by %g of %g", c->name,
+        c->state, worst, most);
+  void *const all[] = {unit, A,   B,          friction,     mass,      g.q,
+                       g.v,  g.u, g.friction, g.mass_scale, g.p,       g.d,
+                       g.n,  t.A, t.B,        t.mass_scale, t.friction};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);
   }
@@ -320,7 +326,8 @@ static void test_escape(hard_case *c)
 {
   const size_t nv = c->nv, nu = c->info.nu;
   size_t count;
-  const double *loss_q = array_of(&c->expected, "loss_q", &count), *loss_v = array_of(&c->expected, "loss_v", NULL);
+  const double *loss_q = array_of(&c->expected, "loss_q", &count),
+               *loss_v = array_of(&c->expected, "loss_v", NULL);
   if (!count) {
     return;
   }
@@ -370,9 +377,16 @@ static bool is_refused(const char *root)
 
 int main(int count, char **words)
 {
-  static const char *const names[] = {"lcp-box", "lcp-ball", "lcp-cart", "lcp-two-balls", "lcp-jumpworm",
-                                      "lcp-escape-circle", "lcp-escape-platform", "lcp-dome",
-                                      "lcp-ball-on-ball", "lcp-losses"};
+  static const char *const names[] = {"lcp-box",
+                                      "lcp-ball",
+                                      "lcp-cart",
+                                      "lcp-two-balls",
+                                      "lcp-jumpworm",
+                                      "lcp-escape-circle",
+                                      "lcp-escape-platform",
+                                      "lcp-dome",
+                                      "lcp-ball-on-ball",
+                                      "lcp-losses"};
   if (count < 3) {
     return 2;
   }

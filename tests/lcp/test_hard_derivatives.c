@@ -29,10 +29,8 @@ static const struct trial {
   double rolls_left_out;
   bool sticks;
 } trials[] = {
-  {"rest", {1e-7, 1e-3}, 4, 2, 2, 0.1, true},
-  {"slope", {1e-5, 0.05}, 4, 2, 3, 0.7, false},
-  {"tumble", {0.01, 1.0}, 4, 8, 12, 0.1, false},
-  {"beside", {1e-3, 0.1}, 4, 4, 10, 0.3, false},
+  {"rest", {1e-7, 1e-3}, 4, 2, 2, 0.1, true},    {"slope", {1e-5, 0.05}, 4, 2, 3, 0.7, false},
+  {"tumble", {0.01, 1.0}, 4, 8, 12, 0.1, false}, {"beside", {1e-3, 0.1}, 4, 4, 10, 0.3, false},
   {"arm", {1e-3, 0.3}, 4, 4, 10, 0.2, false},
 };
 
@@ -52,8 +50,8 @@ static void *zeros(size_t count)
 static outcome outcome_new(const derive *d)
 {
   const size_t nv = d->info.nv, n = d->count;
-  return (outcome){zeros(n * (d->info.nq + nv)), zeros(n * nv), zeros(n * nv), zeros(n * d->info.pairs),
-                   zeros(n * d->info.links)};
+  return (outcome){zeros(n * (d->info.nq + nv)), zeros(n * nv), zeros(n * nv),
+                   zeros(n * d->info.pairs), zeros(n * d->info.links)};
 }
 
 static void outcome_close(const outcome *o)
@@ -125,8 +123,10 @@ static void check_splits(const char *name, const derive *d, uint64_t *random)
 static void run_trial(const struct trial *of, uint64_t *random)
 {
   const derive_scene file = {of->file, "", 3};
-  derive_trial named = {
-    .step_limit = STEP_LIMIT, .roll_limit = ROLL_LIMIT, .faint = FAINT, .left_out = 0.1};
+  derive_trial named = {.step_limit = STEP_LIMIT,
+                        .roll_limit = ROLL_LIMIT,
+                        .faint = FAINT,
+                        .left_out = 0.1};
   abut_scene scene;
   derive d;
   named.without[BY_STIFFNESS] = true;

@@ -31,13 +31,14 @@ static abut_scene load(int first, int second)
   snprintf(path, sizeof path, "drops-%ld.scene.json", (long)getpid());
   FILE *file = fopen(path, "w");
   REQUIRE(file != NULL);
-  fprintf(file,
-          "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [2, 2]}]},"
-          "{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{%s}]},"
-          "{\"joint\": {\"type\": \"free\"}, \"density\": 800, \"bodies\": [{%s}]}],"
-          "\"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.6}, {\"a\": 2, \"b\": 0, \"friction\": 0.3}, "
-          "{\"a\": 2, \"b\": 1, \"friction\": 0.5, \"restitution\": 0.3}]}",
-          words[first], words[second]);
+  fprintf(
+    file,
+    "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [2, 2]}]},"
+    "{\"joint\": {\"type\": \"free\"}, \"density\": 500, \"bodies\": [{%s}]},"
+    "{\"joint\": {\"type\": \"free\"}, \"density\": 800, \"bodies\": [{%s}]}],"
+    "\"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.6}, {\"a\": 2, \"b\": 0, \"friction\": 0.3}, "
+    "{\"a\": 2, \"b\": 1, \"friction\": 0.5, \"restitution\": 0.3}]}",
+    words[first], words[second]);
   REQUIRE(fclose(file) == 0);
   abut_scene scene;
   REQUIRE_OK(abut_load_scene(context, path, &scene));
@@ -130,12 +131,14 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
-  const size_t count = (size_t)atoi(argv[2]), scenes = count < KINDS * KINDS ? count : KINDS * KINDS;
+  const size_t count = (size_t)atoi(argv[2]),
+               scenes = count < KINDS * KINDS ? count : KINDS * KINDS;
   for (size_t i = 0; i < scenes; ++i) {
     const size_t kind = i * 7 % (KINDS * KINDS); /* few are not all of one first word */
     drop((int)(kind / KINDS), (int)(kind % KINDS), (count + i) / scenes, &random, &t);
   }
-  printf("%zu drops of %d steps: %zu squeezed, %zu beyond `most`, energy gained at most %.3g of what fell\n",
+  printf("%zu drops of %d steps: %zu squeezed, %zu beyond `most`, energy gained at most %.3g of "
+         "what fell\n",
          t.worlds, STEPS, t.status[6], t.status[2], t.gain);
   CHECK_EQUAL(t.worlds, count);
   CHECK_EQUAL(t.lost, 0);

@@ -31,13 +31,14 @@ static void test_squeezed(double gap, uint32_t want)
 {
   char text[1024];
   play p;
-  snprintf(text, sizeof text,
-           "{\"contact_model\": \"lcp\", \"gravity\": [0, 0, 0], \"lcp\": {\"most\": 32}, \"links\": ["
-           "{\"position\": [%.17g, 0, 0], \"bodies\": [{\"box\": [0.1, 0.2, 0.2]}]}, "
-           "{\"position\": [%.17g, 0, 0], \"bodies\": [{\"box\": [0.1, 0.2, 0.2]}]}, "
-           "{\"mass\": 1, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": "
-           "[{\"box\": [0.05, 0.05, 0.05]}]}], \"pairs\": [{\"a\": 2, \"b\": 0}, {\"a\": 2, \"b\": 1}]}",
-           -0.1 - 0.5 * gap, 0.1 + 0.5 * gap);
+  snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"lcp\", \"gravity\": [0, 0, 0], \"lcp\": {\"most\": 32}, \"links\": ["
+    "{\"position\": [%.17g, 0, 0], \"bodies\": [{\"box\": [0.1, 0.2, 0.2]}]}, "
+    "{\"position\": [%.17g, 0, 0], \"bodies\": [{\"box\": [0.1, 0.2, 0.2]}]}, "
+    "{\"mass\": 1, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": "
+    "[{\"box\": [0.05, 0.05, 0.05]}]}], \"pairs\": [{\"a\": 2, \"b\": 0}, {\"a\": 2, \"b\": 1}]}",
+    -0.1 - 0.5 * gap, 0.1 + 0.5 * gap);
   play_open_text(&p, context, precision, text, 1);
   play_step(&p, 10);
   CHECK_EQUAL(p.status[0] & ABUT_WORLD_SQUEEZED, want);
@@ -55,10 +56,12 @@ static void test_room(int most)
 {
   char text[1024];
   play p;
-  snprintf(text, sizeof text,
-           "{\"contact_model\": \"lcp\", \"lcp\": {\"most\": %d}, \"links\": [{\"bodies\": [{\"plane\": "
-           "[2, 2]}]}, {\"position\": [0, 0, 0.0599], \"joint\": {\"type\": \"free\"}, \"density\": 400, "
-           "\"bodies\": [{\"box\": [0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}", most);
+  snprintf(
+    text, sizeof text,
+    "{\"contact_model\": \"lcp\", \"lcp\": {\"most\": %d}, \"links\": [{\"bodies\": [{\"plane\": "
+    "[2, 2]}]}, {\"position\": [0, 0, 0.0599], \"joint\": {\"type\": \"free\"}, \"density\": 400, "
+    "\"bodies\": [{\"box\": [0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
+    most);
   play_open_text(&p, context, precision, text, 1);
   void *forces = reals(3 * p.info.contacts);
   abut_worlds w = abut_default_worlds();
@@ -110,9 +113,12 @@ static size_t spike_contacts(double apart)
   }
   REQUIRE(fclose(mesh) == 0);
   snprintf(text, sizeof text,
-           "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [0.3, 0.3]}]}, {\"mass\": 1, "
-           "\"position\": [0, 0, -1e-4], \"joint\": {\"type\": \"slide\"}, \"bodies\": [{\"file\": \"%s\"}]}], "
-           "\"pairs\": [{\"a\": 1, \"b\": 0}]}", file);
+           "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [0.3, 0.3]}]}, "
+           "{\"mass\": 1, "
+           "\"position\": [0, 0, -1e-4], \"joint\": {\"type\": \"slide\"}, \"bodies\": [{\"file\": "
+           "\"%s\"}]}], "
+           "\"pairs\": [{\"a\": 1, \"b\": 0}]}",
+           file);
   play p;
   play_open_text(&p, context, precision, text, 1);
   remove(file);
@@ -139,10 +145,12 @@ static void test_lost(void)
 {
   enum { WORLDS = 5, STEPS = 20 };
   play p;
-  play_open_text(&p, context, precision,
-                 "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [2, 2]}]}, {\"position\": "
-                 "[0, 0, 0.07], \"joint\": {\"type\": \"free\"}, \"density\": 400, \"bodies\": [{\"box\": "
-                 "[0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": 0.5}]}", WORLDS);
+  play_open_text(
+    &p, context, precision,
+    "{\"contact_model\": \"lcp\", \"links\": [{\"bodies\": [{\"plane\": [2, 2]}]}, {\"position\": "
+    "[0, 0, 0.07], \"joint\": {\"type\": \"free\"}, \"density\": 400, \"bodies\": [{\"box\": "
+    "[0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": 0.5}]}",
+    WORLDS);
   uint64_t random = 8;
   for (size_t i = 0; i < WORLDS; ++i) {
     for (size_t k = 0; k < 6; ++k) {

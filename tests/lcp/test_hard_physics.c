@@ -26,8 +26,10 @@ static void open_balls(play *p, double heavy, double restitution)
   char text[1024];
   snprintf(text, sizeof text,
            "{\"contact_model\": \"lcp\", \"timestep\": 0.002, \"gravity\": [0, 0, 0], \"links\": ["
-           "{\"mass\": 1, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": [{\"sphere\": 0.1}]},"
-           "{\"mass\": %.17g, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": [{\"sphere\": 0.1}]}],"
+           "{\"mass\": 1, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": "
+           "[{\"sphere\": 0.1}]},"
+           "{\"mass\": %.17g, \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"bodies\": "
+           "[{\"sphere\": 0.1}]}],"
            "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0, \"restitution\": %.17g}]}",
            heavy, restitution);
   play_open_text(p, context, precision, text, 1);
@@ -43,7 +45,8 @@ static void test_balls(double heavy, double restitution)
   const double want[4] = {share, 1.0 - share, share * time, (1.0 - share) * time};
   play p;
   open_balls(&p, heavy, restitution);
-  void *v = calloc(2, sizeof(double)), *by = calloc(4, sizeof(double)), *bar = calloc(4, sizeof(double));
+  void *v = calloc(2, sizeof(double)), *by = calloc(4, sizeof(double)),
+       *bar = calloc(4, sizeof(double));
   REQUIRE(v && by && bar);
   real_put(bar, precision, 1, 1.0);
   abut_worlds w = abut_default_worlds();
@@ -74,8 +77,10 @@ static void test_balls(double heavy, double restitution)
 /* ---- rest, sliding, bounces ---- */
 
 static const char box_on[] =
-  "{\"contact_model\": \"lcp\", \"timestep\": %g, \"links\": [{\"quaternion\": [%.17g, 0, %.17g, 0], "
-  "\"bodies\": [{\"plane\": [5, 5]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 400, \"bodies\": "
+  "{\"contact_model\": \"lcp\", \"timestep\": %g, \"links\": [{\"quaternion\": [%.17g, 0, %.17g, "
+  "0], "
+  "\"bodies\": [{\"plane\": [5, 5]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 400, "
+  "\"bodies\": "
   "[{\"box\": [0.12, 0.1, 0.06]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.5}]}";
 
 /* Dropped tilted from a few centimetres: what tips and slides at first is at rest after two seconds. */
@@ -135,10 +140,12 @@ static void test_bounces(void)
   double top = 0.3, high = 0.0;
   int bounces = 0;
   play p;
-  play_open_text(&p, context, precision,
-                 "{\"contact_model\": \"lcp\", \"timestep\": 0.0005, \"links\": [{\"bodies\": [{\"plane\": "
-                 "[2, 2]}]}, {\"mass\": 1, \"joint\": {\"type\": \"slide\"}, \"bodies\": [{\"sphere\": 0.1}]}], "
-                 "\"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": 0.8}]}", 1);
+  play_open_text(
+    &p, context, precision,
+    "{\"contact_model\": \"lcp\", \"timestep\": 0.0005, \"links\": [{\"bodies\": [{\"plane\": "
+    "[2, 2]}]}, {\"mass\": 1, \"joint\": {\"type\": \"slide\"}, \"bodies\": [{\"sphere\": 0.1}]}], "
+    "\"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": 0.8}]}",
+    1);
   play_set_q(&p, 0, 0, 0.1 + top);
   printf("a sphere bounces\n");
   for (double before = 0.0; bounces < 4;) {
@@ -147,8 +154,8 @@ static void test_bounces(void)
     high = fmax(high, play_q(&p, 0, 0) - 0.1);
     if (bounces && before > 0.0 && now <= 0.0) {
       const double speed = sqrt(2.0 * G * top);
-      play_line("height over the last one is off",
-                fabs(high / top - restitution * restitution), 6.0 * G * step / speed);
+      play_line("height over the last one is off", fabs(high / top - restitution * restitution),
+                6.0 * G * step / speed);
       top = high;
     }
     bounces += now > 0.0 && before <= 0.0;
@@ -166,9 +173,11 @@ static void test_bounces(void)
 static void test_limit(void)
 {
   play p;
-  play_open_text(&p, context, precision,
-                 "{\"contact_model\": \"lcp\", \"links\": [{\"mass\": 1, \"com\": [0.2, 0, 0], \"joint\": "
-                 "{\"type\": \"hinge\", \"axis\": [0, 1, 0], \"limits\": [-1, 0.5]}}]}", 1);
+  play_open_text(
+    &p, context, precision,
+    "{\"contact_model\": \"lcp\", \"links\": [{\"mass\": 1, \"com\": [0.2, 0, 0], \"joint\": "
+    "{\"type\": \"hinge\", \"axis\": [0, 1, 0], \"limits\": [-1, 0.5]}}]}",
+    1);
   printf("a pendulum hits its limit\n");
   double beyond = 0.0;
   for (int i = 0; i < 300; ++i) {

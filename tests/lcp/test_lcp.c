@@ -55,7 +55,8 @@ static batch batch_new(size_t count, size_t rows)
 
 static void batch_free(batch *p)
 {
-  void *const all[] = {p->A, p->b, p->mu, p->box, p->parent, p->f, p->w, p->residual, p->classes, p->how,
+  void *const all[] = {p->A,        p->b,        p->mu,       p->box,     p->parent,
+                       p->f,        p->w,        p->residual, p->classes, p->how,
                        p->reals[0], p->reals[1], p->reals[2], p->reals[3]};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     free(all[i]);
@@ -85,7 +86,10 @@ static abut_lcp call_of(batch *p)
   return c;
 }
 
-static double number(const void *array, size_t i) { return real_at(array, precision, i); }
+static double number(const void *array, size_t i)
+{
+  return real_at(array, precision, i);
+}
 
 static double largest(const double *x, size_t count)
 {
@@ -109,7 +113,8 @@ static double residual_of(const batch *p, size_t problem)
       w += row[k] * number(p->f, problem * m + k);
     }
     if (p->parent[i] != ABUT_LCP_NORMAL) {
-      const double parent = p->parent[i] >= 0 ? number(p->f, problem * m + (size_t)p->parent[i]) : 0.0;
+      const double parent = p->parent[i] >= 0 ? number(p->f, problem * m + (size_t)p->parent[i])
+                                              : 0.0;
       high = fmax(p->mu[problem * m + i] * parent + p->box[problem * m + i], 0.0);
       low = -high;
     }
@@ -138,7 +143,8 @@ static void copy_reals(const abut_npz *from, const char *name, double *to, size_
 
 static int64_t whole(const abut_array *a, size_t i)
 {
-  return a->type == ABUT_ARRAY_INT64 ? ((const int64_t *)a->data)[i] : ((const int32_t *)a->data)[i];
+  return a->type == ABUT_ARRAY_INT64 ? ((const int64_t *)a->data)[i]
+                                     : ((const int32_t *)a->data)[i];
 }
 
 /* f where it is the only one; else the residual, and w, which rows that are dependent share. */
@@ -258,9 +264,10 @@ static void test_many(size_t count)
     }
     batch_free(&p);
   }
-  printf("%zu of %zu solved: %zu by pivoting, %zu by Lemke's method, %zu squeezed, %zu failed\n", solved, all,
-         ends[1], ends[2], ends[3], ends[4]);
-  check((double)solved >= either(0.999, 0.99) * (double)all, "%zu of %zu problems are solved", solved, all);
+  printf("%zu of %zu solved: %zu by pivoting, %zu by Lemke's method, %zu squeezed, %zu failed\n",
+         solved, all, ends[1], ends[2], ends[3], ends[4]);
+  check((double)solved >= either(0.999, 0.99) * (double)all, "%zu of %zu problems are solved",
+        solved, all);
 }
 
 /* ---- others ---- */
@@ -270,7 +277,8 @@ static void test_many(size_t count)
 static void test_kinds(void)
 {
   static const double A[4 * 4] = {1, -1, -1, 1, 2, 0, 0, 4, 2, 0, 0, 4, NAN, 0, 0, 1};
-  static const double b[4 * 2] = {-1, -1, -3, 1, -3, 9, 1, 1}, box[4 * 2] = {0, 0, 0, 1, 0, 1, 0, 0};
+  static const double b[4 * 2] = {-1, -1, -3, 1, -3, 9, 1, 1},
+                            box[4 * 2] = {0, 0, 0, 1, 0, 1, 0, 0};
   batch p = batch_new(4, 2);
   memcpy(p.A, A, sizeof A);
   memcpy(p.b, b, sizeof b);
