@@ -5,14 +5,21 @@
 
 #include "base/memory.h"
 #include <abut/manifold.h>
+#include <abut/spring.h>
 
 #define WORLD (-1) /* a link that is no link */
 #define SCENE_DOFS_MOST 64 /* matrices of a world are dense */
+#define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */
 
-typedef enum integrator { INTEGRATOR_EULER = 0, INTEGRATOR_RK4 = 1 } integrator;
+typedef enum integrator {
+  INTEGRATOR_EULER = 0,
+  INTEGRATOR_RK4 = 1,
+  INTEGRATOR_IMPLICIT = 2 /* of LAW_SPRING alone */
+} integrator;
 
-/* What contacts do: soft (docs/dynamics.md) or hard ones (docs/lcp.md). */
-typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1 } contact_law;
+/* What contacts do: soft (docs/dynamics.md), hard ones (docs/lcp.md), or springs between clouds of
+ * points (docs/spring.md). */
+typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1, LAW_SPRING = 2 } contact_law;
 
 /* Constants of hard contacts; docs/lcp.md. */
 typedef struct hard_settings {
@@ -43,6 +50,7 @@ typedef struct joint {
   double damping, armature, stiffness, rest, friction_loss;
   bool limited;
   double limits[2];
+  double limit_spring[3]; /* of LAW_SPRING: stiffness, temperature, velocity of dissipation */
   softness limit, friction;
 } joint;
 
@@ -69,6 +77,7 @@ typedef struct scene_body {
   char *file; /* found from the scene's folder; NULL of a word */
   double size[3];
   double position[3], quaternion[4];
+  double eps1; /* [m^2] of LAW_SPRING's cloud; 0: as the body's file has it, or by its faces */
 } scene_body;
 
 typedef struct scene_link {
@@ -103,6 +112,9 @@ typedef struct scene_pair {
   double size; /* of the larger body: its diagonal [m]; 0 of a pair without bodies */
   softness soft;
   int condim;  /* 1 or 3 */
+  double spring[SPRING_NUMBERS]; /* of LAW_SPRING */
+  abut_dissipation dissipation;
+  abut_reaction reaction;
   bool fitted; /* no smoothing was stated */
   abut_smoothing smoothing;
 } scene_pair;

@@ -1,0 +1,17 @@
+/* The oriented point clouds of a scene's bodies, for LAW_SPRING. */
+#ifndef ABUT_WORLD_CLOUDS_H
+#define ABUT_WORLD_CLOUDS_H
+
+#include "world/scene_def.h"
+
+typedef struct scene_clouds {
+  size_t count;
+  abut_cloud *clouds; /* bodies of the same file, or of the same word and lengths, have one */
+  int *of;            /* by scene_body_number; -1: the body is in no pair */
+} scene_clouds;
+
+/* Of all bodies that are in pairs. *out is empty on failure. */
+abut_status scene_clouds_load(const scene_def *s, scene_clouds *out);
+void scene_clouds_free(scene_clouds *c);
+
+#endif
