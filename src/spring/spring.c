@@ -53,43 +53,21 @@ static abut_status place(batch_on *on)
   TRY(allocate(&memory, 1, sizeof(spring_on)));
   on->user = memory;
   TRY(upload(c, on->device, memory));
-  on->bytes[0][SPRING_FRAMES] = SPRING_FRAME * real;
-  on->bytes[0][SPRING_ROWS_OF_PHI] = c->room * real;
-  on->bytes[0][SPRING_MEANS_OF] = SPRING_MEANS * real;
-  on->bytes[0][SPRING_PARTS] = SPRING_SLICES * SPRING_WRENCH * real;
-  on->bytes[0][SPRING_SUMS] = SPRING_WRENCH * real;
-  if (c->gradients) {
-    on->bytes[0][SPRING_SLOPE_PARTS] = SPRING_SLICES * SPRING_SLOPES * real;
-  }
+  spring_run_bytes(c->room, real, c->gradients != NULL, on->bytes[0]);
   on->granule = 1;
   on->most = CHUNK_PAIRS;
   return ABUT_SUCCESS;
 }
 
-#define AT(id) ARG_BUFFER(memory_buffer(&on->memory[slot][0], id))
-#define LAW(own) ARG_BUFFER((own) ? memory_buffer(&on->memory[slot][0], SPRING_LAWS) : at->law)
-#define CLOUDS                                                                           \
-  ARG_BUFFER(at->heads), ARG_BUFFER(at->shapes),                                         \
-    ARG_BUFFER(s->pairs ? memory_buffer(&on->memory[slot][0], SPRING_PAIRS) : at->pair), \
-    ARG_INT(s->pairs ? 2 : 0), AT(SPRING_FRAMES)
-
-static abut_status launch_back(batch_on *on, size_t slot, chunk c, int options)
+static abut_status tell(const spring_run *r, size_t width)
 {
-  const spring_call *call = (const spring_call *)on->call;
-  const abut_spring *s = call->pairs;
-  const spring_on *at = on->user;
-  device *d = on->device;
-  TRY(LAUNCH(d, KERNEL_SPRING_SLOPES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options),
-             ARG_INT(call->room), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
-             AT(SPRING_SUMS), AT(SPRING_SLOPE_PARTS)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_SLOPES, c.count, AT(SPRING_SLOPE_PARTS),
-             ARG_INT(SPRING_SLOPES), ARG_INT(c.count), AT(SPRING_JACOBIANS)));
-  return LAUNCH(d, KERNEL_SPRING_BACK, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
-                ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1),
-                AT(SPRING_TWISTS_2), AT(SPRING_FRAMES), AT(SPRING_SUMS), AT(SPRING_JACOBIANS),
-                AT(SPRING_WRENCHES_1_BAR), AT(SPRING_WRENCHES_2_BAR), AT(SPRING_DISTANCES_BAR),
-                ARG_INT(c.count), AT(SPRING_POSES_1_BAR), AT(SPRING_POSES_2_BAR),
-                AT(SPRING_TWISTS_1_BAR), AT(SPRING_TWISTS_2_BAR), AT(SPRING_LAWS_BAR));
+#define AT(id) ARG_BUFFER(memory_buffer(r->memory, id))
+  return LAUNCH(r->device, KERNEL_SPRING_TELL, r->room / device_lanes(r->device), r->count,
+                ARG_BUFFER(r->heads), ARG_BUFFER(r->shapes), ARG_BUFFER(r->pairs),
+                ARG_INT(r->first_pair), ARG_INT(r->pair_stride), AT(SPRING_FRAMES),
+                ARG_INT(r->room), ARG_INT(width), ARG_INT(r->count), AT(SPRING_ROWS_OF_PHI),
+                AT(SPRING_MEANS_OF), AT(SPRING_SEPARATION), AT(SPRING_WEIGHTS));
+#undef AT
 }
 
 static abut_status launch(batch_on *on, size_t slot, chunk c)
@@ -97,32 +75,24 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const spring_call *call = (const spring_call *)on->call;
   const abut_spring *s = call->pairs;
   const spring_on *at = on->user;
-  const size_t blocks = call->room / device_lanes(on->device);
-  const int options = (s->dissipation == ABUT_DISSIPATION_SMOOTH ? SPRING_SMOOTH : 0) |
-                      (s->reaction == ABUT_REACTION_PLANE ? SPRING_PLANE : 0);
-  device *d = on->device;
-  TRY(LAUNCH(d, KERNEL_SPRING_FRAMES, c.count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
-             ARG_INT(s->poses == ABUT_POSE_TWIST ? 6 : 7), AT(SPRING_TWISTS_1), AT(SPRING_TWISTS_2),
-             LAW(s->parameters), ARG_INT(s->parameters ? SPRING_PARAMETER_COUNT : 0),
-             ARG_INT(c.count), AT(SPRING_FRAMES)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SEPARATIONS, blocks, c.count, CLOUDS, ARG_INT(call->room),
-             ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SOFTEN, c.count, 1, CLOUDS, ARG_INT(call->room), ARG_INT(c.count),
-             AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF)));
-  if (call->tells) {
-    TRY(LAUNCH(d, KERNEL_SPRING_TELL, blocks, c.count, CLOUDS, ARG_INT(call->room),
-               ARG_INT(s->width), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
-               AT(SPRING_SEPARATION), AT(SPRING_WEIGHTS)));
-  }
-  TRY(LAUNCH(d, KERNEL_SPRING_FORCES, SPRING_SLICES, c.count, CLOUDS, ARG_INT(options),
-             ARG_INT(call->room), ARG_INT(c.count), AT(SPRING_ROWS_OF_PHI), AT(SPRING_MEANS_OF),
-             AT(SPRING_PARTS)));
-  TRY(LAUNCH(d, KERNEL_SPRING_SUM, SPRING_WRENCH, c.count, AT(SPRING_PARTS), ARG_INT(SPRING_WRENCH),
-             ARG_INT(c.count), AT(SPRING_SUMS)));
-  TRY(LAUNCH(d, KERNEL_SPRING_WRENCHES, c.count, 1, AT(SPRING_FRAMES), AT(SPRING_SUMS),
-             AT(SPRING_MEANS_OF), ARG_INT(c.count), AT(SPRING_WRENCHES_1), AT(SPRING_WRENCHES_2),
-             AT(SPRING_DISTANCES)));
-  return call->gradients ? launch_back(on, slot, c, options) : ABUT_SUCCESS;
+  const chunk_memory *memory = &on->memory[slot][0];
+  const spring_run r = {.device = on->device,
+                        .memory = memory,
+                        .count = c.count,
+                        .heads = at->heads,
+                        .shapes = at->shapes,
+                        .pairs = s->pairs ? memory_buffer(memory, SPRING_PAIRS) : at->pair,
+                        .pair_stride = s->pairs ? 2 : 0,
+                        .pose_width = s->poses == ABUT_POSE_TWIST ? 6 : 7,
+                        .law = s->parameters ? memory_buffer(memory, SPRING_LAWS) : at->law,
+                        .law_stride = s->parameters ? SPRING_PARAMETER_COUNT : 0,
+                        .options = spring_options(s->dissipation, s->reaction),
+                        .room = call->room};
+  TRY(spring_run_separations(&r));
+  TRY(call->tells ? tell(&r, s->width) : ABUT_SUCCESS);
+  TRY(spring_run_forces(&r));
+  TRY(call->gradients ? spring_run_slopes(&r) : ABUT_SUCCESS);
+  return call->gradients ? spring_run_back(&r) : ABUT_SUCCESS;
 }
 
 static void leave(batch_on *on)

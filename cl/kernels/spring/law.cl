@@ -34,32 +34,6 @@ static spring_law spring_law_of(GLOBAL const real *frame, int options)
   return l;
 }
 
-// log(1 + exp(y)) and its slope.
-static num spring_softplus(num y, num *slope)
-{
-  const ilane below = n_value(y) < lane_lit(R(0.0));
-  const num e = n_exp2(n_scale(n_select(below, y, n_neg(y)), LOG2E));
-  const num share = n_rcp(n_shift(e, R(1.0)));
-  *slope = n_select(below, n_mul(e, share), share);
-  return n_smad(n_log2_1p(e), LN2, n_select(below, n_lit(R(0.0)), y));
-}
-
-// D and its slope.
-static num spring_dissipation(num x, int smooth, num *slope)
-{
-  if (smooth) {
-    num share;
-    const num soft = spring_softplus(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
-    *slope = n_neg(share);
-    return n_scale(soft, R(0.5));
-  }
-  const num zero = n_lit(R(0.0)), rest = n_shift(x, R(-2.0));
-  const ilane closing = n_value(x) <= lane_lit(R(0.0)), parting = n_value(x) > lane_lit(R(2.0));
-  *slope = n_select(closing, n_lit(R(-1.0)), n_select(parting, zero, n_scale(rest, R(0.5))));
-  return n_select(closing, n_shift(n_neg(x), R(1.0)),
-                  n_select(parting, zero, n_scale(n_mul(rest, rest), R(0.25))));
-}
-
 typedef struct spring_push {
   num soft, share;       // softplus(-phi / eps3), its slope
   num damping, slope;    // D, its slope

@@ -33,11 +33,11 @@ typedef struct spring_pair {
 } spring_pair;
 
 static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *shapes,
-                                  GLOBAL const int *pairs, int pair_stride,
+                                  GLOBAL const int *pairs, int first_pair, int pair_stride,
                                   GLOBAL const real *frames, int pair)
 {
   spring_pair p;
-  GLOBAL const int *of = ROW(pairs, pair, pair_stride);
+  GLOBAL const int *of = pairs + 2 * first_pair + (size_t)pair * pair_stride;
   p.body1 = spring_cloud_of(heads, shapes, of[0]);
   p.body2 = spring_cloud_of(heads, shapes, of[1]);
   p.frame = NUMS(frames, pair, SPRING_FRAME);
@@ -81,14 +81,15 @@ static spring_block spring_block_of(const spring_pair *p, int block)
 
 // Fields of a block's points in the other body. Global size: the most blocks of a pair, pairs.
 KERNEL void spring_separations(GLOBAL const int *heads, GLOBAL const real *shapes,
-                               GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
-                               int room, int count, GLOBAL real *separations)
+                               GLOBAL const int *pairs, int first_pair, int pair_stride,
+                               GLOBAL const real *frames, int room, int count,
+                               GLOBAL real *separations)
 {
   const int block = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair >= count) {
     return;
   }
-  const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
+  const spring_pair p = spring_pair_of(heads, shapes, pairs, first_pair, pair_stride, frames, pair);
   if (block >= p.blocks) {
     return;
   }
@@ -110,14 +111,15 @@ static num spring_level(const spring_pair *p, const spring_law *l, int block, nu
 
 // The soft minimum over all points of both bodies. A work-item a pair.
 KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
-                          GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
-                          int room, int count, GLOBAL const real *separations, GLOBAL real *means)
+                          GLOBAL const int *pairs, int first_pair, int pair_stride,
+                          GLOBAL const real *frames, int room, int count,
+                          GLOBAL const real *separations, GLOBAL real *means)
 {
   const int pair = (int)get_global_id(0);
   if (pair >= count) {
     return;
   }
-  const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
+  const spring_pair p = spring_pair_of(heads, shapes, pairs, first_pair, pair_stride, frames, pair);
   const spring_law l = spring_law_of(p.frame, 0);
   GLOBAL const real *row = NUMS(separations, pair, room);
   lane lows = lane_lit(REAL_MOST);
@@ -153,15 +155,15 @@ static num spring_beta(const spring_pair *p, const spring_law *l, int block, num
 // Separations and beta as the caller has them: body 1's points, then body 2's, as they were given.
 // Global size: the most blocks of a pair, pairs.
 KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
-                        int pair_stride, GLOBAL const real *frames, int room, int width, int count,
-                        GLOBAL const real *separations, GLOBAL const real *means,
-                        GLOBAL real *separation, GLOBAL real *weights)
+                        int first_pair, int pair_stride, GLOBAL const real *frames, int room,
+                        int width, int count, GLOBAL const real *separations,
+                        GLOBAL const real *means, GLOBAL real *separation, GLOBAL real *weights)
 {
   const int block = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair >= count) {
     return;
   }
-  const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
+  const spring_pair p = spring_pair_of(heads, shapes, pairs, first_pair, pair_stride, frames, pair);
   if (block >= p.blocks) {
     return;
   }
@@ -213,15 +215,16 @@ static spring_acting spring_acting_of(const spring_pair *p, const spring_block *
 
 // Forces of a slice's blocks. Global size: SPRING_SLICES, pairs.
 KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
-                          GLOBAL const int *pairs, int pair_stride, GLOBAL const real *frames,
-                          int options, int room, int count, GLOBAL const real *separations,
-                          GLOBAL const real *means, GLOBAL real *parts)
+                          GLOBAL const int *pairs, int first_pair, int pair_stride,
+                          GLOBAL const real *frames, int options, int room, int count,
+                          GLOBAL const real *separations, GLOBAL const real *means,
+                          GLOBAL real *parts)
 {
   const int slice = (int)get_global_id(0), pair = (int)get_global_id(1);
   if (pair >= count || slice >= SPRING_SLICES) {
     return;
   }
-  const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
+  const spring_pair p = spring_pair_of(heads, shapes, pairs, first_pair, pair_stride, frames, pair);
   const spring_law l = spring_law_of(p.frame, options);
   const num zero = n_lit(R(0.0));
   spring_acting all;

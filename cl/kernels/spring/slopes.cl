@@ -55,7 +55,8 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
     if (spring_passes(c, o, tile, least)) {
       continue;
     }
-    SPRING_EACH(c, i, tile) {
+    SPRING_EACH(c, i, tile)
+    {
       vec q;
       GLOBAL const real *p = c->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
@@ -190,7 +191,7 @@ static void spring_add_parameters(const spring_columns *c, const spring_law *l,
 
 // Slopes of a slice's blocks. sums: of forces. Global size: SPRING_SLICES, pairs.
 ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes,
-                                  GLOBAL const int *pairs, int pair_stride,
+                                  GLOBAL const int *pairs, int first_pair, int pair_stride,
                                   GLOBAL const real *frames, int options, int room, int count,
                                   GLOBAL const real *separations, GLOBAL const real *means,
                                   GLOBAL const real *sums, GLOBAL real *parts)
@@ -199,7 +200,7 @@ ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *sh
   if (pair >= count || slice >= SPRING_SLICES) {
     return;
   }
-  const spring_pair p = spring_pair_of(heads, shapes, pairs, pair_stride, frames, pair);
+  const spring_pair p = spring_pair_of(heads, shapes, pairs, first_pair, pair_stride, frames, pair);
   const spring_law l = spring_law_of(p.frame, options);
   GLOBAL const real *mean = NUMS(means, pair, SPRING_MEANS),
                     *whole = NUMS(sums, pair, SPRING_WRENCH);
