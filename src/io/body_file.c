@@ -4,6 +4,9 @@
 #include "family/family.h"
 #include "io/json.h"
 #include "io/whole_file.h"
+#include <abut/spring.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,18 +84,107 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
   return b->mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
 }
 
+/* ---- the cloud ---- */
+
+/* One of `points`; its normal becomes a unit vector. */
+static abut_status read_point(const json_file *f, const json_at *at, double out[7])
+{
+  double *n = out + 3;
+  TRY(json_numbers(f, at, 7, out));
+  const double most = fmax(fmax(fabs(n[0]), fabs(n[1])), fabs(n[2]));
+  if (!(most >= DBL_MIN)) {
+    return json_fail(f, at, "the normal has no length");
+  }
+  const double x = n[0] / most, y = n[1] / most, z = n[2] / most;
+  const double length = sqrt(x * x + y * y + z * z);
+  n[0] = x / length;
+  n[1] = y / length;
+  n[2] = z / length;
+  if (!(out[6] > 0.0)) {
+    const json_at eps1 = json_element(at, 6);
+    return json_fail(f, &eps1, "%.9g is not above 0", out[6]);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_cloud_points(const json_file *f, const json_at *at, body_file *b)
+{
+  static const char *const keys[] = {"source", "points"};
+  json_at list;
+  void *memory;
+  TRY(json_check_keys(f, at, keys, 2));
+  TRY(json_need(f, at, "points", &list));
+  TRY(json_check_array(f, &list, 0));
+  const size_t count = json_array_size(list.value);
+  if (!count || count > ABUT_CLOUD_POINTS_MOST) {
+    return json_fail(f, &list, "%zu points, not 1 to %d", count, ABUT_CLOUD_POINTS_MOST);
+  }
+  TRY(arena_allocate(&b->memory, &memory, count, 7 * sizeof(double)));
+  double *points = memory;
+  for (size_t i = 0; i < count; ++i) {
+    const json_at element = json_element(&list, i);
+    TRY(read_point(f, &element, points + 7 * i));
+  }
+  b->cloud.points = points;
+  b->cloud.count = count;
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_cloud_faces(const json_file *f, const json_at *at, body_cloud *c)
+{
+  static const char *const keys[] = {"source", "eps1", "area_weight"};
+  json_at member;
+  TRY(json_check_keys(f, at, keys, 3));
+  if (json_find(at, "eps1", &member)) {
+    TRY(json_number(f, &member, &c->eps1));
+    if (!(c->eps1 > 0.0)) {
+      return json_fail(f, &member, "%.9g is not above 0", c->eps1);
+    }
+  }
+  return json_find(at, "area_weight", &member) ? json_flag(f, &member, &c->area_weight)
+                                               : ABUT_SUCCESS;
+}
+
+static abut_status read_cloud(const json_file *f, const json_at *root, body_file *b)
+{
+  json_at at, source;
+  const char *word;
+  if (!json_find(root, "aopc", &at)) {
+    return ABUT_SUCCESS;
+  }
+  if (!json_is_object(at.value)) {
+    return json_fail(f, &at, "not an object");
+  }
+  TRY(json_need(f, &at, "source", &source));
+  TRY(json_text(f, &source, &word));
+  if (strcmp(word, "faces") == 0) {
+    b->cloud.source = CLOUD_FACES;
+    return read_cloud_faces(f, &at, &b->cloud);
+  }
+  if (strcmp(word, "points") == 0) {
+    b->cloud.source = CLOUD_POINTS;
+    return read_cloud_points(f, &at, b);
+  }
+  return json_fail(f, &source, "neither \"faces\" nor \"points\"");
+}
+
+/* ---- all of it ---- */
+
 static abut_status read_root(const json_file *f, const json_at *root, body_file *b)
 {
-  const char *keys[2 + FAMILY_COUNT] = {"name", "mesh"};
+  const char *keys[3 + FAMILY_COUNT] = {"name", "mesh", "aopc"};
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
-    keys[2 + i] = families[i]->key;
+    keys[3 + i] = families[i]->key;
   }
-  TRY(json_check_keys(f, root, keys, 2 + FAMILY_COUNT));
+  TRY(json_check_keys(f, root, keys, 3 + FAMILY_COUNT));
   TRY(read_texts(f, root, b));
+  TRY(read_cloud(f, root, b));
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     TRY(read_family(f, root, families[i], b));
   }
-  return family_any_added(&b->def) ? ABUT_SUCCESS : json_fail(f, root, "no primitive is added");
+  return family_any_added(&b->def) || b->cloud.source
+           ? ABUT_SUCCESS
+           : json_fail(f, root, "no primitive is added");
 }
 
 abut_status body_file_parse(const char *name, const char *bytes, size_t count, body_file *out)

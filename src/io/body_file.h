@@ -5,11 +5,24 @@
 #include "base/memory.h"
 #include <abut/body.h>
 
+/* How the body becomes an oriented point cloud (docs/spring.md). */
+typedef enum cloud_source { CLOUD_UNSTATED = 0, CLOUD_FACES = 1, CLOUD_POINTS = 2 } cloud_source;
+
+typedef struct body_cloud {
+  cloud_source source;
+  double eps1; /* of faces [m^2]; 0: by their areas */
+  bool area_weight;
+  const double *points; /* (count, 7) position, unit normal, eps1 */
+  size_t count;
+} body_cloud;
+
 typedef struct body_file {
   char *name;      /* NULL unless given */
   char *mesh_path; /* the mesh, with the body file's folder before a relative path */
-  abut_body_def def; /* its primitives alone, no mesh and no cookie */
-  arena memory;     /* of the primitives */
+  abut_body_def def; /* its primitives alone, no mesh and no cookie; none where a cloud
+                        is stated, maybe */
+  body_cloud cloud;
+  arena memory;     /* of the primitives and the cloud */
 } body_file;
 
 /* Reads and checks everything but the mesh; `name` is the file's path. *out is empty on failure. */

@@ -32,7 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   }
   const abut_body_def *def = &b.def;
   PROMISE(b.mesh_path);
-  PROMISE(def->superquadric_count + def->polyhedron_count + def->pointcloud_count > 0);
+  PROMISE(b.cloud.source ||
+          def->superquadric_count + def->polyhedron_count + def->pointcloud_count > 0);
+  PROMISE(b.cloud.eps1 >= 0.0 && (b.cloud.source == CLOUD_POINTS) == (b.cloud.count > 0));
+  if (b.cloud.count) {
+    check_finite(b.cloud.points, 7 * b.cloud.count);
+  }
   for (size_t i = 0; i < def->superquadric_count; i++) {
     check_superquadric(&def->superquadrics[i]);
   }

@@ -148,7 +148,12 @@ static const char body[] =
   "  {\"axes\": [0.4, 0.3, 2e-1], \"exponents\": [0.1, 2], \"position\": [0, -1, 0],\n"
   "   \"quaternion\": [1, 0, 0, 0], \"operation\": \"subtract\"}],\n"
   " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"
-  " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}]\n}\n";
+  " \"pointclouds\": [{\"points\": [[0, 0, 0, 0, 0, 2, 0.1]], \"oper\\u0061tion\": \"add\"}],\n"
+  " \"aopc\": {\"source\": \"faces\", \"eps1\": 1e-4, \"area_weight\": true}\n}\n";
+
+static const char body_of_points[] =
+  "{\"mesh\": \"m.off\", \"aopc\": {\"source\": \"points\", \"points\": [\n"
+  " [0, 0, 0.5, 0, 0, 4, 1e-3],\n [0.5, 0, 0, 3, 0, 4, 2e-3]]}}\n";
 
 static const char tuning[] =
   "{\"devices\": [{\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f32\", \"lanes\": 16,\n"
@@ -328,6 +333,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_BODY:
     buffer_text(&b[0], "%s", body);
+    buffer_text(&b[1], "%s", body_of_points);
+    count = 2;
     break;
   case SAMPLE_SMOOTHING:
     buffer_text(&b[0], "%s", smoothing);

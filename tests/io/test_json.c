@@ -13,7 +13,7 @@ static void good_body(void)
 {
   sample s[SAMPLE_LIMIT];
   body_file b;
-  samples_make(SAMPLE_BODY, s);
+  require(CHECK_EQUAL(samples_make(SAMPLE_BODY, s), 2));
   REQUIRE_OK(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b));
   CHECK_TEXT(b.name, "part");
   CHECK_TEXT(b.mesh_path, "some/where/part.obj");
@@ -28,8 +28,19 @@ static void good_body(void)
   CHECK_EQUAL(b.def.polyhedra[0].operation, ABUT_ADD); /* unless given */
   require(CHECK_EQUAL(b.def.pointcloud_count, 1));
   CHECK(b.def.pointclouds[0].count == 1 && b.def.pointclouds[0].points[6] == 0.1);
+  CHECK(b.cloud.source == CLOUD_FACES && b.cloud.eps1 == 1e-4 && b.cloud.area_weight);
+  CHECK(!b.cloud.points && !b.cloud.count);
   body_file_free(&b);
   free(s[0].bytes);
+  /* A cloud alone: no field. */
+  REQUIRE_OK(body_file_parse("x.body.json", s[1].bytes, s[1].count, &b));
+  CHECK(b.cloud.source == CLOUD_POINTS && !b.cloud.area_weight && b.cloud.eps1 == 0.0);
+  require(CHECK_EQUAL(b.cloud.count, 2));
+  CHECK(b.cloud.points[2] == 0.5 && b.cloud.points[5] == 1.0 && b.cloud.points[6] == 1e-3);
+  CHECK(fabs(b.cloud.points[10] - 0.6) < 1e-15 && fabs(b.cloud.points[12] - 0.8) < 1e-15);
+  CHECK(!b.def.superquadric_count && !b.def.polyhedron_count && !b.def.pointcloud_count);
+  body_file_free(&b);
+  free(s[1].bytes);
 }
 
 static void mesh_paths(void)
@@ -59,6 +70,9 @@ static void mesh_paths(void)
                 "\"quaternion\": [1,0,0,0]}"
 #define PH(rows) "{\n\"mesh\": \"a.obj\",\n\"polyhedra\": [\n{\"planes\": " rows "}]}"
 #define PC(rows) "{\n\"mesh\": \"a.obj\",\n\"pointclouds\": [\n{\"points\": " rows "}]}"
+
+#define AOPC(what) "{\n\"mesh\": \"a.obj\",\n\"aopc\": " what "}"
+#define AOPC_POINTS(rows) AOPC("{\"source\": \"points\", \"points\":\n" rows "}")
 
 static const struct {
   const char *text, *start, *part;
@@ -119,6 +133,21 @@ static const struct {
   {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
   {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
    "planes: no such key"},
+  {AOPC("1"), "b:3: ", "aopc: not an object"},
+  {AOPC("{}"), "b:3: ", "aopc: the key 'source' is missing"},
+  {AOPC("{\"source\": 1}"), "b:3: ", "aopc.source: not a string"},
+  {AOPC("{\n\"source\": \"mesh\"}"), "b:4: ", "aopc.source: neither \"faces\" nor \"points\""},
+  {AOPC("{\"source\": \"faces\",\n\"points\": []}"), "b:4: ", "aopc.points: no such key is known"},
+  {AOPC("{\"source\": \"faces\",\n\"eps1\": 0}"), "b:4: ", "aopc.eps1: 0 is not above 0"},
+  {AOPC("{\"source\": \"faces\",\n\"area_weight\": 1}"), "b:4: ",
+   "aopc.area_weight: neither true nor false"},
+  {AOPC("{\"source\": \"points\"}"), "b:3: ", "aopc: the key 'points' is missing"},
+  {AOPC("{\"source\": \"points\",\n\"eps1\": 1}"), "b:4: ", "aopc.eps1: no such key is known"},
+  {AOPC_POINTS("[]"), "b:3: ", "aopc.points: 0 points, not 1 to"},
+  {AOPC_POINTS("{}"), "b:3: ", "aopc.points: not an array"},
+  {AOPC_POINTS("[[0,0,0,0,0,1,1],\n[0,0,0,0,0,1]]"), "b:5: ", "points[1]: 6 elements, not 7"},
+  {AOPC_POINTS("[[0,0,0,0,0,0,1]]"), "b:4: ", "points[0]: the normal has no length"},
+  {AOPC_POINTS("[[0,0,0,0,0,1,\n-1]]"), "b:5: ", "aopc.points[0][6]: -1 is not above 0"},
   /* brackets and quotes within strings do not lead the search for the line astray */
   {"{\"name\": \"}]\\\"{[\",\n\"mesh\": \"a\",\n\"polyhedra\": [{\"planes\": []}]}", "b:3: ",
    "holds nothing"},
