@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "geometry/world.h"
 #include "io/scene_parts.h"
 #include "io/smoothing_file.h"
 #include "io/whole_file.h"
@@ -15,7 +14,6 @@
 #define ACTUATORS_MOST 4096
 #define PAIRS_MOST ((size_t)1 << 20)
 #define FRICTION_LEAST 1e-5
-#define HARD_MOST 64 /* contacts: their boxed problems have three rows each */
 
 /* ---- actuators ---- */
 
@@ -169,13 +167,9 @@ static abut_status read_smoothing_of(reader *r, const json_at *element, scene_pa
                                   : read_smoothing_file(r, &at, &p->smoothing);
 }
 
-/* Of hard contacts, and what the spring model has in a pair: a scene may hold it for them. */
-static abut_status read_others(const json_file *f, const json_at *element, scene_pair *p)
+static abut_status read_restitution(const json_file *f, const json_at *element, scene_pair *p)
 {
   json_at at;
-  if (json_find(element, "contact", &at) && !json_is_object(at.value)) {
-    return json_fail(f, &at, "not an object");
-  }
   TRY(scene_number(f, element, "restitution", bound_not_negative, &p->restitution));
   if (p->restitution > 1.0) {
     json_find(element, "restitution", &at);
@@ -192,12 +186,13 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   json_at at;
   *p = (scene_pair){.link = {WORLD, WORLD}, .friction = 0.8, .condim = 3};
   TRY(CHECK_KEYS(f, element, keys));
-  TRY(read_others(f, element, p));
+  TRY(read_restitution(f, element, p));
   if (json_find(element, "a", &at) || json_find(element, "b", &at)) {
     TRY(read_sides(r, element, p));
   }
   TRY(scene_number(f, element, "friction", bound_not_negative, &p->friction));
   p->friction = r->s->law == LAW_CONE ? fmax(p->friction, FRICTION_LEAST) : p->friction;
+  TRY(scene_spring(r, element, p));
   TRY(scene_number(f, element, "margin", bound_any, &p->margin));
   TRY(scene_softness(f, element, "solref", "solimp", &p->soft));
   TRY(scene_count(f, element, "condim", 1, &p->condim));
@@ -282,83 +277,14 @@ static abut_status read_pairs(reader *r, const json_at *root)
 
 /* ---- settings ---- */
 
-/* Of another model, all else may be as that one wants it: nothing is looked at. */
-static abut_status read_model(const json_file *f, const json_at *root, scene_def *s)
-{
-  static const char *const models[] = {"cone", "lcp", "spring"};
-  json_at at;
-  int model = 0;
-  TRY(scene_word(f, root, "contact_model", models, 3, &model));
-  s->law = model == 1 ? LAW_LCP : LAW_CONE;
-  json_find(root, "contact_model", &at);
-  return model < 2 ? ABUT_SUCCESS
-                   : json_fail(f, &at, "\"%s\" is not computed here; \"cone\" and \"lcp\" are",
-                               models[model]);
-}
-
-static abut_status read_hard(const json_file *f, const json_at *root, scene_def *s)
-{
-  static const char *const keys[] = {"error_reduction", "slop",         "correction",
-                                     "margin",          "limit_margin", "bounce",
-                                     "threshold",       "most",         "elastic"};
-  static const char *const words[] = {"none", "collision", "paper"};
-  json_at at, list;
-  hard_settings *h = &s->hard;
-  *h = (hard_settings){.error_reduction = 0.2,
-                       .correction = 1.0,
-                       .margin = -1.0,
-                       .limit_margin = 0.02,
-                       .bounce = 0.05,
-                       .threshold = 0.5,
-                       .most = 16,
-                       .elastic = HARD_COLLISION};
-  if (!json_find(root, "lcp", &list)) {
-    return ABUT_SUCCESS;
-  }
-  if (!json_is_object(list.value)) {
-    return json_fail(f, &list, "not an object");
-  }
-  TRY(CHECK_KEYS(f, &list, keys));
-  TRY(scene_number(f, &list, "error_reduction", bound_not_negative, &h->error_reduction));
-  TRY(scene_number(f, &list, "slop", bound_not_negative, &h->slop));
-  TRY(scene_number(f, &list, "correction", bound_not_negative, &h->correction));
-  TRY(json_find(&list, "margin", &at)
-        ? scene_number(f, &list, "margin", bound_not_negative, &h->margin)
-        : ABUT_SUCCESS);
-  TRY(scene_number(f, &list, "limit_margin", bound_not_negative, &h->limit_margin));
-  TRY(scene_number(f, &list, "bounce", bound_not_negative, &h->bounce));
-  TRY(scene_number(f, &list, "threshold", bound_positive, &h->threshold));
-  TRY(scene_count(f, &list, "most", 1, &h->most));
-  TRY(scene_word(f, &list, "elastic", words, 3, &h->elastic));
-  if (h->most > HARD_MOST) {
-    json_find(&list, "most", &at);
-    return json_fail(f, &at, "%d contacts of a world are more than %d", h->most, HARD_MOST);
-  }
-  return ABUT_SUCCESS;
-}
-
-/* What hard contacts have no meaning for: refused, since a result would not be what was asked for. */
-static abut_status check_hard(const json_file *f, const json_at *root, const scene_def *s)
-{
-  json_at at;
-  if (s->law == LAW_LCP && s->integrator == INTEGRATOR_RK4) {
-    json_find(root, "integrator", &at);
-    return json_fail(f, &at, "hard contacts (\"lcp\") act at the end of a step: \"euler\" alone");
-  }
-  if (s->law == LAW_LCP && s->capacity) {
-    json_find(root, "capacity", &at);
-    return json_fail(f, &at, "hard contacts (\"lcp\") are bounded by \"most\" of \"lcp\"");
-  }
-  return ABUT_SUCCESS;
-}
-
 static abut_status read_words(const json_file *f, const json_at *root, scene_def *s)
 {
-  static const char *const integrators[] = {"euler", "rk4"};
+  static const char *const integrators[] = {"euler", "rk4", "implicit"};
   static const char *const cones[] = {"elliptic", "pyramidal"};
   static const char *const diagonals[] = {"approximate", "exact"};
-  int which = INTEGRATOR_EULER, pyramidal = 0, exact = 0;
-  TRY(scene_word(f, root, "integrator", integrators, 2, &which));
+  int pyramidal = 0, exact = 0;
+  int which = s->law == LAW_SPRING ? INTEGRATOR_IMPLICIT : INTEGRATOR_EULER;
+  TRY(scene_word(f, root, "integrator", integrators, 3, &which));
   TRY(scene_word(f, root, "cone", cones, 2, &pyramidal));
   TRY(scene_word(f, root, "diagonal", diagonals, 2, &exact));
   s->integrator = (integrator)which;
@@ -370,7 +296,7 @@ static abut_status read_words(const json_file *f, const json_at *root, scene_def
 static abut_status read_settings(const json_file *f, const json_at *root, scene_def *s)
 {
   int capacity = 0;
-  TRY(read_hard(f, root, s));
+  TRY(scene_hard(f, root, s));
   TRY(read_words(f, root, s));
   TRY(scene_number(f, root, "timestep", bound_positive, &s->timestep));
   TRY(scene_vector(f, root, "gravity", 3, s->gravity));
@@ -384,7 +310,7 @@ static abut_status read_settings(const json_file *f, const json_at *root, scene_
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
   s->capacity = (size_t)capacity;
-  return check_hard(f, root, s);
+  return scene_check_law(f, root, s);
 }
 
 /* ---- all of it ---- */
@@ -417,7 +343,7 @@ static abut_status read_root(reader *r, const json_at *root)
                       .line_iterations = 30,
                       .line_tolerance = 1e-3,
                       .divergence = 1e6};
-  TRY(read_model(r->file, root, r->s));
+  TRY(scene_model(r->file, root, r->s));
   TRY(CHECK_KEYS(r->file, root, keys));
   TRY(read_settings(r->file, root, r->s));
   TRY(scene_links(r, root));

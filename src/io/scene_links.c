@@ -22,18 +22,35 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
            : json_fail(f, at, "a free joint's parent is the world, not link %d", l->parent);
 }
 
+/* Limits of the law of springs. */
+static abut_status read_limit_spring(const json_file *f, const json_at *joint_at, double out[3])
+{
+  json_at at;
+  if (!json_find(joint_at, "limit_spring", &at)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(json_numbers(f, &at, 3, out));
+  for (size_t k = 0; k < 3; ++k) {
+    if (!(out[k] > 0.0)) {
+      const json_at element = json_element(&at, k);
+      return json_fail(f, &element, "%.9g is not above 0", out[k]);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
 {
   static const char *const keys[] = {"type",           "position",     "axis",
                                      "damping",        "armature",     "stiffness",
                                      "rest",           "frictionloss", "limits",
                                      "solref_limit",   "solimp_limit", "solref_friction",
-                                     "solimp_friction"};
+                                     "solimp_friction", "limit_spring"};
   const json_file *f = r->file;
   joint *j = &l->joint;
   json_at at, none = {.value = NULL};
   int type = JOINT_FIXED;
-  *j = (joint){.axis = {0.0, 0.0, 1.0}};
+  *j = (joint){.axis = {0.0, 0.0, 1.0}, .limit_spring = {1e4, 1e-3, 0.1}};
   if (!json_find(link, "joint", &at)) {
     TRY(scene_softness(f, &none, "", "", &j->limit));
     return scene_softness(f, &none, "", "", &j->friction);
@@ -50,6 +67,7 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
   TRY(scene_number(f, &at, "rest", bound_any, &j->rest));
   TRY(scene_number(f, &at, "frictionloss", bound_not_negative, &j->friction_loss));
   TRY(scene_range(f, &at, "limits", j->limits, &j->limited));
+  TRY(read_limit_spring(f, &at, j->limit_spring));
   TRY(scene_softness(f, &at, "solref_limit", "solimp_limit", &j->limit));
   return scene_softness(f, &at, "solref_friction", "solimp_friction", &j->friction);
 }
@@ -192,11 +210,12 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
 
 static abut_status read_body(reader *r, const json_at *element, scene_body *b)
 {
-  const char *keys[BODY_SHAPES + 2] = {"position", "quaternion"};
-  memcpy(keys + 2, body_shape_words, sizeof body_shape_words);
+  const char *keys[BODY_SHAPES + 3] = {"position", "quaternion", "eps1"};
+  memcpy(keys + 3, body_shape_words, sizeof body_shape_words);
   *b = (scene_body){.quaternion = {1.0, 0.0, 0.0, 0.0}};
   TRY(CHECK_KEYS(r->file, element, keys));
   TRY(read_shape(r, element, b));
+  TRY(scene_number(r->file, element, "eps1", bound_positive, &b->eps1));
   TRY(scene_vector(r->file, element, "position", 3, b->position));
   return scene_unit(r->file, element, "quaternion", 4, b->quaternion);
 }

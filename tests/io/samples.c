@@ -188,6 +188,16 @@ static const char scene[] =
   " \"pairs\": [{\"a\": \"cart\", \"b\": [0, 1], \"friction\": 0.5, \"solref\": [0.01, 1]},\n"
   "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";
 
+static const char scene_of_springs[] =
+  "{\"contact_model\": \"spring\", \"integrator\": \"implicit\",\n"
+  " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, {\"name\": \"part\", \"mass\": 1,\n"
+  "  \"joint\": {\"type\": \"slide\", \"limits\": [0, 1], \"limit_spring\": [1e3, 1e-2, 0.5]},\n"
+  "  \"bodies\": [{\"file\": \"part.body.json\", \"eps1\": 1e-4}]}],\n"
+  " \"pairs\": [{\"a\": \"part\", \"b\": 0, \"friction\": 0.5,\n"
+  "  \"contact\": {\"k\": 5000, \"mu\": 0,\n"
+  "  \"v_d\": 0.1, \"v_s\": 0.01, \"eps2\": 5e-4, \"eps3\": 2e-4, \"dissipation\": \"smooth\",\n"
+  "  \"reaction\": \"plane\"}}]}\n";
+
 static const char csv[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
@@ -358,6 +368,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     break;
   case SAMPLE_SCENE:
     buffer_text(&b[0], "%s%s}]}\n", scene, smoothing);
+    buffer_text(&b[1], "%s", scene_of_springs);
+    count = 2;
     break;
   default:
     buffer_text(&b[0], "%s", csv);

@@ -87,9 +87,14 @@ static void sample_scene(void)
 {
   sample file[SAMPLE_LIMIT];
   scene_def s;
-  samples_make(SAMPLE_SCENE, file);
+  require(CHECK_EQUAL(samples_make(SAMPLE_SCENE, file), 2));
+  REQUIRE_OK(scene_file_parse("d/t", file[1].bytes, file[1].count, &s));
+  CHECK(s.law == LAW_SPRING && s.integrator == INTEGRATOR_IMPLICIT);
+  CHECK(s.links[1].bodies[0].eps1 == 1e-4 && s.pairs[0].friction == 0.0);
+  scene_def_free(&s);
   REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
   free(file[0].bytes);
+  free(file[1].bytes);
   CHECK(s.timestep == 0.001 && s.integrator == INTEGRATOR_RK4 && s.capacity == 9);
   check_sample_links(&s);
   require(CHECK_EQUAL(s.actuator_count, 2));
@@ -124,6 +129,63 @@ static void raised(void)
   CHECK(s.pairs[0].friction == 1e-5 && s.pairs[0].margin == -0.1);
   CHECK_NUMBERS(s.pairs[0].soft.solimp, 1e-4, 0.9999, 0.0, 0.5, 1.0);
   CHECK_NUMBERS(s.pairs[0].soft.solref, 0.0, 0.0);
+  scene_def_free(&s);
+}
+
+/* Springs: what is not stated, what is, and friction for another law's scene. */
+#define TWO_BALLS                                                                           \
+  "\"links\": [{\"bodies\": [{\"sphere\": 1}]}, {\"joint\": {\"type\": \"hinge\"},\n"            \
+  "\"bodies\": [{\"box\": [1, 1, 1], \"eps1\": 0.01}]}]"
+
+static void springs(void)
+{
+  const abut_spring usual = abut_default_spring();
+  scene_def s;
+  REQUIRE_OK(parse("{\"contact_model\": \"spring\", " TWO_BALLS ",\n"
+                   "\"pairs\": [{\"a\": 0, \"b\": 1}]}", &s));
+  const scene_pair *p = &s.pairs[0];
+  CHECK(s.law == LAW_SPRING && s.integrator == INTEGRATOR_IMPLICIT && s.capacity == 0);
+  CHECK_NUMBERS(p->spring, usual.k, usual.mu, usual.v_d, usual.v_s, usual.eps2, usual.eps3);
+  CHECK(p->dissipation == usual.dissipation && p->reaction == usual.reaction);
+  CHECK(p->friction == usual.mu);
+  CHECK_NUMBERS(s.links[1].joint.limit_spring, 1e4, 1e-3, 0.1);
+  CHECK(s.links[0].bodies[0].eps1 == 0.0 && s.links[1].bodies[0].eps1 == 0.01);
+  scene_def_free(&s);
+  REQUIRE_OK(parse("{\"contact_model\": \"spring\", \"integrator\": \"rk4\",\n"
+                   "\"lcp\": {\"most\": 4},\n"
+                   "\"cone\": \"pyramidal\", \"cone_smoothing\": 1, \"capacity\": 0,\n"
+                   "\"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"
+                   "{\"joint\": {\"type\": \"slide\", \"solref_limit\": [0.01, 1],\n"
+                   "\"limits\": [0, 1], \"limit_spring\": [10, 0.5, 2]},\n"
+                   "\"bodies\": [{\"box\": [1, 1, 1]}]}],\n"
+                   "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3, \"solref\": [0.01, 1],\n"
+                   "\"condim\": 1, \"margin\": 1, \"restitution\": 0.5,\n"
+                   "\"contact\": {\"k\": 1, \"mu\": 0, \"v_d\": 2, \"v_s\": 3,\n"
+                   "\"eps2\": 4, \"eps3\": 5,\n"
+                   "\"dissipation\": \"smooth\", \"reaction\": \"plane\"}}]}", &s));
+  p = &s.pairs[0];
+  CHECK(s.integrator == INTEGRATOR_RK4);
+  CHECK_NUMBERS(p->spring, 1.0, 0.0, 2.0, 3.0, 4.0, 5.0);
+  CHECK(p->dissipation == ABUT_DISSIPATION_SMOOTH && p->reaction == ABUT_REACTION_PLANE);
+  CHECK(p->friction == 0.0); /* not raised, and not the cone's */
+  CHECK_NUMBERS(s.links[1].joint.limit_spring, 10.0, 0.5, 2.0);
+  scene_def_free(&s);
+}
+
+/* A pair's friction is that of springs too, where their own is not stated; other laws look at no
+ * more of a spring than that it is an object. */
+static void springs_shared(void)
+{
+  scene_def s;
+  REQUIRE_OK(parse("{\"contact_model\": \"spring\", \"integrator\": \"euler\", " TWO_BALLS ",\n"
+                   "\"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0,\n"
+                   "\"contact\": {\"k\": 7}}]}", &s));
+  CHECK(s.integrator == INTEGRATOR_EULER && s.pairs[0].friction == 0.0);
+  CHECK_NUMBERS(s.pairs[0].spring, 7.0, 0.0, 0.1, 0.01, 5e-4, 2e-4);
+  scene_def_free(&s);
+  REQUIRE_OK(parse("{" TWO_BALLS ", \"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3,\n"
+                   "\"contact\": {\"k\": -7, \"what\": 1}}]}", &s));
+  CHECK(s.law == LAW_CONE && s.pairs[0].friction == 0.3 && s.pairs[0].spring[0] == 5000.0);
   scene_def_free(&s);
 }
 
@@ -200,6 +262,10 @@ static void inertias(void)
 #define BODY(what) LINK("\"bodies\": [{},\n{" what "}]")
 #define BODY1(what) LINK("\"bodies\": [\n{" what "}]")
 #define ACTUATOR(what) WITH("\"actuators\": [\n{" what "}]")
+#define SPRING(pair)                                                                        \
+  "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"sphere\": 1}]},\n"                 \
+  "{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n" pair "]}"
+#define CONTACT(text) SPRING("{\"a\": 0, \"b\": 1, \"contact\": {\n" text "}}")
 #define PAIR(what) WITH("\"pairs\": [{},\n{" what "}]")
 #define SIDES "\"a\": 0, \"b\": \"b\""
 
@@ -221,7 +287,9 @@ static const struct {
   {WITH("\"lcp\": {\"slops\": 1}"), "d/t:3: lcp", "slops"},
   {WITH("\"lcp\": {\"elastic\": \"yes\"}"), "d/t:3: lcp.elastic: ", "collision"},
   {WITH("\"pairs\": [{\"restitution\": 1.5}]"), "d/t:3: pairs[0].restitution: ", "more than 1"},
-  {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: contact_model: ", "\"lcp\" are"},
+  {"{\"contact_model\": \"spring\", \"what\": 1}", "d/t:1: what: ", "no such key is known"},
+  {WITH("\"contact_model\": \"spring\",\n\"capacity\": 8"), "d/t:4: capacity: ",
+   "springs (\"spring\") have no list of contacts"},
   {WITH("\"contact_model\": \"cones\""), "d/t:3: contact_model: ",
    "none of \"cone\", \"lcp\", \"spring\""},
   {WITH("\"lcp\": 1"), "d/t:3: lcp: ", "not an object"},
@@ -230,7 +298,12 @@ static const struct {
   {WITH("\"timestep\": 1e999"), "d/t:3: ", "real number overflow"},
   {WITH("\"gravity\": [0, 0]"), "d/t:3: gravity: ", "2 elements, not 3"},
   {WITH("\"gravity\": 9.81"), "d/t:3: gravity: ", "not an array"},
-  {WITH("\"integrator\": \"implicit\""), "d/t:3: integrator: ", "none of \"euler\", \"rk4\""},
+  {WITH("\"integrator\": \"heun\""), "d/t:3: integrator: ",
+   "none of \"euler\", \"rk4\", \"implicit\""},
+  {WITH("\"integrator\": \"implicit\""), "d/t:3: integrator: ",
+   "of springs (\"spring\") alone; \"cone\" takes \"euler\" or \"rk4\""},
+  {WITH("\"contact_model\": \"lcp\",\n\"integrator\": \"implicit\""), "d/t:4: integrator: ",
+   "of springs (\"spring\") alone; \"lcp\" takes \"euler\""},
   {WITH("\"cone\": \"round\""), "d/t:3: cone: ", "none of \"elliptic\", \"pyramidal\""},
   {WITH("\"cone\": 1"), "d/t:3: cone: ", "not a string"},
   {WITH("\"diagonal\": \"\""), "d/t:3: diagonal: ", "none of \"approximate\", \"exact\""},
@@ -293,6 +366,10 @@ static const struct {
   {JOINT("\"solref_limit\": [1, 0]"), "d/t:4: links[1].joint.solref_limit: ", "neither both"},
   {JOINT("\"solref_friction\": [-1, 1]"), "d/t:4: links[1].joint.solref_friction: ",
    "-1 and 1 are neither both above 0 nor both not above 0"},
+  {JOINT("\"limit_spring\": [1, 1]"), "d/t:4: links[1].joint.limit_spring: ",
+   "2 elements, not 3"},
+  {JOINT("\"limit_spring\": [1, 0, 1]"), "d/t:4: links[1].joint.limit_spring[1]: ",
+   "0 is not above 0"},
   {JOINT("\"solimp_limit\": [1]"), "d/t:4: links[1].joint.solimp_limit: ", "1 elements, not 5"},
   {JOINT("\"solimp_friction\": 1"), "d/t:4: links[1].joint.solimp_friction: ", "not an array"},
   /* bodies */
@@ -313,6 +390,7 @@ static const struct {
   {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
   {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
    "is not within 1e-06 to 1e+06"},
+  {BODY1("\"sphere\": 1,\n\"eps1\": 0"), "d/t:5: links[1].bodies[0].eps1: ", "0 is not above 0"},
   {BODY1("\"sphere\": 1,\n\"position\": 1"), "d/t:5: links[1].bodies[0].position: ",
    "not an array"},
   {BODY1("\"sphere\": 1,\n\"quaternion\": [0, 0, 0, 0]"),
@@ -363,6 +441,20 @@ static const struct {
   {PAIR(SIDES ",\n\"condim\": 0"), "d/t:5: pairs[1].condim: ", "0 is below 1"},
   {PAIR(SIDES ",\n\"margin\": null"), "d/t:5: pairs[1].margin: ", "not a number"},
   {PAIR("\"contact\": 1"), "d/t:4: pairs[1].contact: ", "not an object"},
+  {SPRING("{}"), "d/t:3: pairs[0]: ", "springs (\"spring\") act between bodies: \"a\" and \"b\""},
+  {CONTACT("\"K\": 1"), "d/t:4: pairs[0].contact.K: ", "no such key is known"},
+  {CONTACT("\"k\": 0"), "d/t:4: pairs[0].contact.k: ", "0 is not above 0"},
+  {CONTACT("\"k\": \"1\""), "d/t:4: pairs[0].contact.k: ", "not a number"},
+  {CONTACT("\"mu\": -1"), "d/t:4: pairs[0].contact.mu: ", "-1 is not at least 0"},
+  {CONTACT("\"v_d\": 0"), "d/t:4: pairs[0].contact.v_d: ", "0 is not above 0"},
+  {CONTACT("\"v_s\": -1"), "d/t:4: pairs[0].contact.v_s: ", "-1 is not above 0"},
+  {CONTACT("\"eps2\": 0"), "d/t:4: pairs[0].contact.eps2: ", "0 is not above 0"},
+  {CONTACT("\"eps3\": 0"), "d/t:4: pairs[0].contact.eps3: ", "0 is not above 0"},
+  {CONTACT("\"dissipation\": \"c2\""), "d/t:4: pairs[0].contact.dissipation: ",
+   "none of \"c1\", \"smooth\""},
+  {CONTACT("\"reaction\": \"line\""), "d/t:4: pairs[0].contact.reaction: ",
+   "none of \"point\", \"plane\""},
+  {SPRING("{\"a\": 0, \"b\": 1,\n\"contact\": []}"), "d/t:4: pairs[0].contact: ", "not an object"},
   {PAIR("\"restitution\": -1"), "d/t:4: pairs[1].restitution: ", "-1 is not at least 0"},
   {PAIR(SIDES ",\n\"smoothing\": 1"), "d/t:5: pairs[1].smoothing: ", "not a string"},
   {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 0}"), "d/t:6: pairs[1].smoothing.length: ",
@@ -473,6 +565,8 @@ int main(void)
   sample_scene();
   raised();
   hard();
+  springs();
+  springs_shared();
   extreme_lengths();
   inertias();
   refusals();
