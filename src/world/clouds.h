@@ -6,11 +6,12 @@
 
 typedef struct scene_clouds {
   size_t count;
-  abut_cloud *clouds; /* bodies of the same file, or of the same word and lengths, have one */
+  abut_cloud *clouds; /* bodies of the same file, or of the same word and lengths, have one if
+                         their eps1 is the same; all planes have one */
   int *of;            /* by scene_body_number; -1: the body is in no pair */
 } scene_clouds;
 
-/* Of all bodies that are in pairs. *out is empty on failure. */
+/* Of all bodies that are in pairs; two planes are no pair. *out is empty on failure. */
 abut_status scene_clouds_load(const scene_def *s, scene_clouds *out);
 void scene_clouds_free(scene_clouds *c);
 
