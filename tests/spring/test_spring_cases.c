@@ -472,6 +472,41 @@ static void test_meshes(void)
   CHECK(c.points == NULL);
 }
 
+/* One point that never counts is a half space: its field is z to the bit, and a box that lies in it
+ * is pushed by its own lower side alone. */
+static void test_half_space(void)
+{
+  static const double plane[7] = {0, 0, 0, 0, 0, 1, 1};
+  static const double at[9] = {1, 2, 0.5, -300, 20, -0.25, 0, 0, 0}, nowhere[3] = {0};
+  abut_cloud clouds[2] = {{0}, cloud_of("spring-box-field", "box", 0.0, false)};
+  REQUIRE_OK(abut_make_cloud_of_points(1, plane, &clouds[0]));
+  clouds[0].log_weights[0] = -1e30;
+  void *points = to_reals(at, 9, precision), *phi = room(3), *gradient = room(9);
+  double bottom = 0.0, wanted[6] = {0};
+  REQUIRE_OK(abut_evaluate_cloud(context, &clouds[0], 3, points, phi, gradient));
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(number(phi, i) == at[3 * i + 2]);
+    CHECK(number(gradient, 3 * i) == 0.0 && number(gradient, 3 * i + 2) == 1.0);
+  }
+  for (size_t i = 0; i < clouds[1].count; ++i) {
+    bottom = fmin(bottom, clouds[1].points[3 * i + 2]);
+  }
+  pairs p = pairs_new(1, clouds);
+  quaternion_pose((const double[]){3, -4, -bottom - 0.0005}, nowhere, p.pose2);
+  pairs_put(&p);
+  REQUIRE_OK(abut_spring_forces(context, &p.call));
+  wanted[2] = p.call.k * p.call.eps3 * log1p(exp(0.0005 / p.call.eps3));
+  expect("half space, force on a box", off(p.call.wrench2, wanted, 6), 1e-9, 2e-3);
+  expect("half space, distance", fabs(number(p.call.distance, 0) + 0.0005), 1e-9, 1e-7);
+  CHECK(number(p.call.weights, 0) == 0.0);
+  pairs_free(&p);
+  free(points);
+  free(phi);
+  free(gradient);
+  abut_free_cloud(&clouds[0]);
+  abut_free_cloud(&clouds[1]);
+}
+
 static bool is_refused(void)
 {
   bodies b;
@@ -495,6 +530,7 @@ static void test_all(void)
   test_extremes();
   test_refusals();
   test_meshes();
+  test_half_space();
 }
 
 int main(int argc, char **argv)
