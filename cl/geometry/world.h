@@ -32,14 +32,17 @@ typedef struct world_sizes {
   int pyramidal, exact, damped;
   int hard;      // contacts of a world that are chosen, 0: of none; its rows are at most hard_rows
   int hard_rows, elastic;
+  int spring; // 1: contacts are springs between clouds
   // ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs;
   // reals
   int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
+  int at_springs; // of each pair its parameters, where contacts are springs
   // numbers of a world, see memory.cl
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
   int at_mobility, at_row_weights, at_columns; // where `exact` or weak groups ask for them
+  int at_push; // where contacts are springs
   int numbers;
   // numbers of a world's reverse pass
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
@@ -128,6 +131,10 @@ typedef struct world_sizes {
 #define ROW_END SOFT_REALS        // of a limit; of friction loss its force
 #define ROW_WEIGHT (SOFT_REALS + 1) // the degree of freedom's inverse weight
 #define ROW_REALS (SOFT_REALS + 2)
+#define ROW_SPRING_K 0 // in the softness' place, where contacts are springs
+#define ROW_SPRING_E 1
+#define ROW_SPRING_V 2
+#define ROW_SPRING_SMOOTH 3 // 1: dissipation is smooth
 #define GROUP_SOFT 0
 #define GROUP_MARGIN SOFT_REALS
 #define GROUP_WEIGHT (SOFT_REALS + 1) // inverse weights of both links

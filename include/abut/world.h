@@ -145,6 +145,9 @@ typedef struct abut_worlds {
   const void *friction;      /* (count, pairs); NULL: the scene's */
   const void *stiffness;     /* (count, pairs); NULL: 1 */
   const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
+  const void *springs;       /* (count, pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts
+                                are springs (docs/spring.md), in the place of its own and of
+                                `friction`; NULL: the scene's */
   const abut_scene *scenes;  /* (scene_count) where worlds differ in their bodies, or in anything but
                                 their links' parents, joints' types, numbers of pairs and actuators,
                                 and integrator: world i is of scenes[scene[i]], and the call's own
@@ -169,7 +172,8 @@ typedef struct abut_worlds {
                                 w_next), J' lambda */
   void *multipliers;         /* (count, C, 3), there too: the force of each contact on its owner along
                                 n, |n| t1 and |n| t2 of docs/dynamics.md, section 7 [N, for n of
-                                length 1], of hard ones the frame of docs/lcp.md; C: slots of all pairs, one pair behind the other
+                                length 1], of hard ones the frame of docs/lcp.md; of springs the
+                                force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
                                 (abut_scene_info.contacts), or contacts that are given */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
@@ -197,6 +201,7 @@ typedef struct abut_worlds_gradients {
   void *q, *v;              /* (count, nv) */
   void *u;                  /* (count, nu), or with `controls` (count, steps, nu) */
   void *mass_scale, *friction, *stiffness, *gravity; /* as in abut_worlds, of each world */
+  void *springs;            /* (count, pairs, 6) likewise, by the numbers in use */
   void *p, *d, *n, *activity; /* of given contacts, as there; of one step alone */
   size_t segment;           /* states are kept at the beginning of each segment of so many steps and
                                within the one at work; 0: the root of `steps`, rounded up. No number

@@ -21,9 +21,18 @@ static bool is_listed(const steps_kind *k, const pair *p)
   return active_cutoff(p, 0.0) > 0.0 && !k->scene->def.capacity;
 }
 
+static abut_status test_spring(const steps_call *c, size_t place)
+{
+  for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
+    TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
 {
-  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && !is_spring(c) && i < k->group_count; ++i) {
     const pair *p = pair_get(k->scene->pairs[i]);
     if (!p) {
       return ABUT_ERROR_HANDLE;
@@ -52,6 +61,7 @@ static abut_status test(const batch_call *b, size_t place)
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
   TRY(is_hard(c) ? test_hard(c, place) : ABUT_SUCCESS);
+  TRY(is_spring(c) ? test_spring(c, place) : ABUT_SUCCESS);
   for (size_t i = 0; i < c->kind_count; ++i) {
     TRY(test_kind(c, &c->kinds[i], place));
   }
@@ -67,7 +77,7 @@ static abut_status manifold_bytes(const steps_call *c, const steps_kind *k, batc
                                   size_t slot)
 {
   const size_t real = device_real_bytes(on->device);
-  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && !is_spring(c) && i < k->group_count; ++i) {
     size_t bytes[SCRATCH_BUFFERS] = {0};
     run r;
     TRY(run_of(c, k, i, on, slot, &r));
@@ -167,6 +177,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   world_bytes(n, real, on->bytes[BANK_OF_WORLDS]);
   if (is_hard(c)) {
     hard_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
+  }
+  if (is_spring(c)) {
+    spring_bytes(c, at->models[group], real, on->bytes[0], on->bytes[BANK_OF_WORLDS]);
   }
   if (c->gradients) {
     gradient_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
@@ -277,7 +290,7 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
 /* Slots of contacts: those of several scenes have to be as many. */
 static size_t slots_of(const steps_call *c)
 {
-  return slots_before(&c->kinds[0], c->kinds[0].group_count);
+  return is_spring(c) ? c->scene->def.pair_count : slots_before(&c->kinds[0], c->kinds[0].group_count);
 }
 
 static void add_arrays(steps_call *c)
@@ -294,6 +307,7 @@ static void add_arrays(steps_call *c)
   add_given(c, "friction", IN_FRICTION, pairs, w->friction);
   add_given(c, "stiffness", IN_STIFFNESS, pairs, w->stiffness);
   add_given(c, "gravity", IN_GRAVITY, 3, w->gravity);
+  add_given(c, "springs", IN_SPRINGS, SPRING_NUMBERS * pairs, w->springs);
   if (w->contacts) {
     add_reals(c, "p", IN_P, 3 * w->contacts->count, w->contacts->p, NULL);
     add_reals(c, "d", IN_D, w->contacts->count, w->contacts->d, NULL);
@@ -364,6 +378,10 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   }
   if (!w->contacts && s->given) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
+  }
+  if ((w->springs || w->contacts) && (s->def.law == LAW_SPRING) == (w->contacts != NULL)) {
+    return fail(ABUT_ERROR_ARGUMENT, w->contacts ? "springs are between bodies: contacts cannot be given"
+                                                 : "the scene's contacts are no springs");
   }
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");

@@ -34,6 +34,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[WORLD_ITERATIONS] = sizeof(int);
   back_bytes(c, n, real, bytes);
   bytes[WORLD_U_SUM] = (size_t)n->nu * real;
+  bytes[OUT_SPRINGS_BAR] = c->gradients->springs ? SPRING_NUMBERS * (size_t)n->pairs * real : 0;
   bytes[WORLD_END] = state_width(n) * real;
   if (c->worlds->contacts) {
     const size_t contacts = c->worlds->contacts->count;
@@ -220,6 +221,7 @@ static abut_status put_gradients(const stepping *s)
   TRY(silence(s, OUT_D_BAR, contacts, g->d));
   TRY(silence(s, OUT_N_BAR, 3 * contacts, g->n));
   TRY(silence(s, OUT_ACTIVITY_BAR, contacts, g->activity));
+  TRY(silence(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * pairs, g->springs));
   TRY(put_parameters(s, OUT_MASS_BAR, 0, links, g->mass_scale));
   TRY(put_parameters(s, OUT_FRICTION_BAR, links, pairs, g->friction));
   TRY(put_parameters(s, OUT_STIFFNESS_BAR, links + pairs, pairs, g->stiffness));
@@ -234,6 +236,11 @@ static abut_status gradients_back(const stepping *s)
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
              ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(s->count)));
+  if (s->call->gradients->springs) {
+    TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1,
+               ARG_INT(SPRING_NUMBERS * sizes_of(s)->pairs), OF(s, OUT_SPRINGS_BAR),
+               ARG_INT(s->count)));
+  }
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
@@ -286,6 +293,9 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT,
                 "what has escaped is asked for, but hard contacts do not `escape`");
   }
+  if (g->springs && !is_spring(c)) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
+  }
   if (g->record && !w->record) {
     return fail(ABUT_ERROR_ARGUMENT, "cotangents of kept states need `record`");
   }
@@ -310,6 +320,7 @@ void add_gradients(steps_call *c)
     {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
     {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
     {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
+    {"springs gradient", OUT_SPRINGS_BAR, SPRING_NUMBERS * pairs, NULL, g->springs},
     {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
     {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
     {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},

@@ -18,6 +18,11 @@
 
 /* ---- on a device ---- */
 
+static size_t body_number(const loaded_scene *s, const scene_pair *p, int side)
+{
+  return scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side];
+}
+
 static abut_status upload_reals(device *d, const double *from, size_t count, buffer **out)
 {
   reals r;
@@ -49,8 +54,34 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   return status;
 }
 
+static abut_status upload_springs(const loaded_scene *s, device *d, resident_springs *out)
+{
+  void *memory = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY(allocate(&memory, 2 * s->def.pair_count + 2, sizeof(int32_t)));
+  int32_t *clouds = memory;
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    size_t room = 0;
+    for (int side = 0; side < 2; ++side) {
+      clouds[2 * i + (size_t)side] = s->clouds.of[body_number(s, &s->def.pairs[i], side)];
+      room += cloud_padded(&s->clouds.clouds[clouds[2 * i + (size_t)side]]);
+    }
+    out->room = room > out->room ? room : out->room;
+  }
+  TRY_DONE(buffer_upload(d, (2 * s->def.pair_count + 2) * sizeof *clouds, clouds, &out->pairs));
+  TRY_DONE(buffer_upload(d, s->packed.head_count * sizeof(int), s->packed.heads, &out->heads));
+  TRY_DONE(buffer_upload(d, s->packed.shapes.count * s->packed.shapes.size, s->packed.shapes.data,
+                         &out->shapes));
+done:
+  free(memory);
+  return status;
+}
+
 void resident_free_model(resident_model *r)
 {
+  buffer_destroy(r->springs.heads);
+  buffer_destroy(r->springs.shapes);
+  buffer_destroy(r->springs.pairs);
   buffer_destroy(r->head);
   buffer_destroy(r->ints);
   buffer_destroy(r->reals);
@@ -74,6 +105,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
+  TRY_DONE(s->packed.heads ? upload_springs(s, d, &out->springs) : ABUT_SUCCESS);
 done:
   model_free(&m);
   if (status != ABUT_SUCCESS) {
@@ -140,6 +172,8 @@ static void scene_free_memory(loaded_scene *s)
   free(s->bodies);
   free(s->pairs);
   free(s->groups);
+  packed_free(&s->packed);
+  scene_clouds_free(&s->clouds);
   scene_constants_free(&s->constants);
   scene_def_free(&s->def);
   free(s);
@@ -174,7 +208,7 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
 
 static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
 {
-  return s->bodies[scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side]];
+  return s->bodies[body_number(s, p, side)];
 }
 
 static double longest_edge(abut_body handle_)
@@ -237,6 +271,19 @@ static abut_status check_slots(const loaded_scene *s)
                         slots, MODEL_SLOTS_MOST);
 }
 
+/* Pairs of clouds have no contacts to find. */
+static abut_status make_springs(loaded_scene *s)
+{
+  TRY(scene_clouds_load(&s->def, &s->clouds));
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+  }
+  return s->clouds.count ? pack_clouds(s->clouds.clouds, s->clouds.count,
+                                       context_real_bytes(s->context), &s->packed)
+                         : ABUT_SUCCESS;
+}
+
 /* Everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
@@ -252,6 +299,10 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->pairs = memory;
   TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(contact_group)));
   s->groups = memory;
+  if (s->def.law == LAW_SPRING) {
+    TRY_DONE(make_springs(s));
+    goto done;
+  }
   TRY_DONE(make_bodies(s, c, &bodies));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     const scene_place place = {.list = "pairs", .index = i};
@@ -340,7 +391,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .nu = s->def.actuator_count,
                             .timestep = s->def.timestep};
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    info->contacts += s->groups[i].contacts;
+    info->contacts += s->def.law == LAW_SPRING ? 1 : s->groups[i].contacts;
   }
   return ABUT_SUCCESS;
 }

@@ -3,14 +3,23 @@
 #define ABUT_WORLD_LOADED_H
 
 #include "device/context.h"
+#include "spring/pack.h"
+#include "world/clouds.h"
 #include "world/model.h"
 #include <abut/world.h>
+
+/* Clouds of a scene's pairs on a device. */
+typedef struct resident_springs {
+  buffer *heads, *shapes, *pairs; /* packed clouds; two of them of each pair */
+  size_t room;                    /* padded points of the largest pair */
+} resident_springs;
 
 /* Tables on a device. */
 typedef struct resident_model {
   world_sizes sizes;
   buffer *head, *ints, *reals, *parameters;
   buffer *bodies; /* of each pair and side the position and quaternion of its body on its link */
+  resident_springs springs; /* of LAW_SPRING */
 } resident_model;
 
 typedef struct loaded_scene {
@@ -24,6 +33,8 @@ typedef struct loaded_scene {
   abut_pair *pairs;      /* (def.pair_count); null where contacts are given with each step */
   contact_group *groups; /* one a pair */
   bool given;            /* some pair has no bodies */
+  scene_clouds clouds;   /* of LAW_SPRING, which has no `pairs`, */
+  packed_clouds packed;  /* in the context's precision */
   resident_model *on[MEMBERS];
   double rates[MEMBERS];
 } loaded_scene;

@@ -227,6 +227,29 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
   }
 }
 
+/* Limits are springs, too, as smooth as the pairs'. */
+static void put_springs(const scene_def *s, const world_sizes *n, model *m)
+{
+  bool smooth = s->pair_count > 0;
+  int row = 0;
+  for (size_t i = 0; i < s->pair_count; ++i) {
+    smooth = smooth && s->pairs[i].dissipation == ABUT_DISSIPATION_SMOOTH;
+    memcpy(m->reals + n->at_springs + SPRING_NUMBERS * i, s->pairs[i].spring,
+           sizeof s->pairs[i].spring);
+  }
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const joint *j = &s->links[i].joint;
+    for (int end = 0; j->limited && end < 2; ++end) {
+      double *reals = m->reals + n->at_row_reals + ROW_REALS * row++;
+      reals[ROW_SPRING_K] = j->limit_spring[0];
+      reals[ROW_SPRING_E] = j->limit_spring[1];
+      reals[ROW_SPRING_V] = j->limit_spring[2];
+      reals[ROW_SPRING_SMOOTH] = smooth;
+    }
+    row += j->friction_loss > 0.0 ? joint_dofs(j->type) : 0;
+  }
+}
+
 static void put_settings(const scene_def *s, double tolerance, model *m)
 {
   double *r = m->reals;
@@ -289,6 +312,7 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *
   n->at_actuator_reals = place_behind(reals, ACTUATOR_REALS * (size_t)n->nu);
   n->at_row_reals = place_behind(reals, ROW_REALS * (size_t)n->rows);
   n->at_group_reals = place_behind(reals, GROUP_REALS * (size_t)n->groups);
+  n->at_springs = place_behind(reals, n->spring ? SPRING_NUMBERS * (size_t)n->pairs : 0);
 }
 
 static size_t lay_out_numbers(world_sizes *n, bool mobility)
@@ -310,6 +334,7 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   n->at_smooth = place_behind(&at, nv);
   n->at_bias = place_behind(&at, nv);
   n->at_free = place_behind(&at, nv);
+  n->at_push = place_behind(&at, n->spring ? nv : 0);
   n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
   n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);
@@ -347,7 +372,7 @@ static size_t lay_out_work(world_sizes *n, size_t movers)
 static bool needs_mobility(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t count)
 {
-  bool any = s->exact_diagonal;
+  bool any = s->exact_diagonal && s->law != LAW_SPRING;
   for (size_t i = 0; s->law == LAW_CONE && i < count; ++i) {
     any = any || is_weak(c, groups[i].link, weight_of(c, groups[i].link));
   }
@@ -391,9 +416,11 @@ static abut_status sizes_of(const scene_def *s, const scene_constants *c,
                        .line_iterations = s->line_iterations,
                        .capacity = (int)s->capacity,
                        .pyramidal = s->pyramidal,
-                       .exact = s->exact_diagonal,
+                       .exact = s->exact_diagonal && s->law != LAW_SPRING,
+                       .spring = s->law == LAW_SPRING,
                        .contact_planes = (int)(CONTACT_PLANES * slots)};
-  for (size_t i = 0; s->law == LAW_CONE && i < s->link_count; ++i) {
+  const bool within = s->law == LAW_CONE || s->integrator == INTEGRATOR_EULER;
+  for (size_t i = 0; s->law != LAW_LCP && within && i < s->link_count; ++i) {
     out->damped |= s->links[i].joint.damping > 0.0; /* hard contacts' own step is explicit */
   }
   if (s->law == LAW_LCP) {
@@ -451,6 +478,9 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   put_rows(s, c, n, out);
   put_groups(s, c, groups, lanes, n, out);
   put_parameters(s, out);
+  if (s->law == LAW_SPRING) {
+    put_springs(s, n, out);
+  }
 done:
   if (status != ABUT_SUCCESS) {
     model_free(out);

@@ -181,6 +181,10 @@ abut_status solve_back(const stepping *s)
 {
   const size_t width = GROUP_BACK * s->kind->group_count;
   const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
+  if (is_spring(s->call)) {
+    TRY(spring_back(s));
+    return tree_back(s);
+  }
   TRY(contacts_back(s, &to));
   if (s->call->worlds->contacts) {
     TRY(given_back(s));
@@ -273,12 +277,13 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
   if (is_hard(s->call)) {
     return hard_jacobian(s);
   }
-  TRY(factor(s));
-  TRY(make_basis(s));
+  const bool spring = is_spring(s->call);
+  TRY(spring ? ABUT_SUCCESS : factor(s));
+  TRY(spring ? spring_basis(s) : make_basis(s));
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
     TRY(unit_back(s, dof, stages));
-    TRY(multipliers(s, true));
+    TRY(spring ? spring_multipliers(s, true) : multipliers(s, true));
     TRY(tree_back(s));
     TRY(put_jacobian_row(s, stage, dof, stages));
   }

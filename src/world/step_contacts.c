@@ -215,6 +215,9 @@ abut_status find_contacts(const stepping *s)
   if (s->call->worlds->contacts) {
     return given_contacts(s);
   }
+  if (is_spring(s->call)) {
+    return spring_contacts(s);
+  }
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     TRY(pair_contacts(s, i));
   }

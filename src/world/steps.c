@@ -94,6 +94,10 @@ static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
 static abut_status multipliers(const stepping *s)
 {
   const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  const size_t pairs = 3 * s->kind->group_count;
+  if (is_spring(s->call)) {
+    return take(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
+  }
   if (!width) {
     return ABUT_SUCCESS;
   }
@@ -165,6 +169,9 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
   if (is_hard(s->call)) {
     return hard_solve_step(s, q, v, start);
   }
+  if (is_spring(s->call)) {
+    return spring_solve_step(s, q, v);
+  }
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
@@ -173,10 +180,10 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
                 ARG_INT(s->count));
 }
 
-static abut_status euler(const stepping *s)
+static abut_status euler(const stepping *s, world_buffer acceleration)
 {
   return LAUNCH(s->device, KERNEL_WORLD_EULER, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
-                OF(s, OUT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH), ARG_INT(s->count),
+                OF(s, OUT_V), OF(s, acceleration), OF(s, WORLD_PUSH), ARG_INT(s->count),
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V));
 }
 
@@ -190,6 +197,12 @@ abut_status step_stage(const stepping *s, int stage)
                 ARG_INT(s->count), OF(s, WORLD_SUMS), OF(s, WORLD_SCRATCH),
                 OF(s, last ? WORLD_NEXT_Q : WORLD_STAGE_Q),
                 OF(s, last ? WORLD_NEXT_V : WORLD_STAGE_V));
+}
+
+static abut_status implicit(const stepping *s)
+{
+  TRY(spring_implicit(s));
+  return euler(s, SPRING_ACCELERATION);
 }
 
 /* The classical tableau, after its first solve; each starts from the acceleration before. */
@@ -227,7 +240,9 @@ abut_status one_step(const stepping *s, size_t step)
   TRY(check_step(s, step));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last ? show_all(s) : ABUT_SUCCESS);
-  TRY(s->call->scene->def.integrator == INTEGRATOR_RK4 ? rk4(s) : euler(s));
+  TRY(is_rk4(s->call)        ? rk4(s)
+      : is_implicit(s->call) ? implicit(s)
+                             : euler(s, WORLD_ACCELERATION));
   if (last && w->acceleration) {
     TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }

@@ -131,6 +131,11 @@ typedef enum world_buffer {
   HARD_KEPT_BACK,
   OUT_ESCAPED,
   HARD_EXTRA, /* what collisions in time add to a cotangent of q */
+  IN_SPRINGS,
+  OUT_SPRINGS_BAR,
+  SPRING_FORCES,       /* on the first body of each pair */
+  SPRING_MATRIX,       /* of implicit steps */
+  SPRING_ACCELERATION, /* over such a step */
   WORLD_BUFFERS
 } world_buffer;
 
@@ -286,6 +291,29 @@ typedef abut_status (*way_back)(const stepping *s, size_t step);
 bool is_escaping(const steps_call *c);
 abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end);
 
+/* ---- springs between clouds (spring.c) ---- */
+bool is_spring(const steps_call *c);
+
+/* Whether a step goes by v' = v + h (M - h df/dv)^-1 f. */
+bool is_implicit(const steps_call *c);
+
+/* What pairs of clouds take, of bank 0, and their worlds. */
+void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
+                  size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS]);
+
+/* All pairs' wrenches, on the links; then accelerations. */
+abut_status spring_contacts(const stepping *s);
+abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v);
+
+/* From WORLD_ACCELERATION to SPRING_ACCELERATION, that of an implicit step. */
+abut_status spring_implicit(const stepping *s);
+
+/* From WORLD_ACCELERATION_BAR to multipliers and what groups and rows do; or multipliers alone, and
+ * what all unit twists of groups do. */
+abut_status spring_back(const stepping *s);
+abut_status spring_multipliers(const stepping *s, bool with_basis);
+abut_status spring_basis(const stepping *s);
+
 /* Accelerations at a state, from an acceleration to start with. */
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 
@@ -356,6 +384,9 @@ abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
 /* ---- along tangents ---- */
 abut_status check_along(const steps_call *c);
 void add_along(steps_call *c);
+/* Numbers of a tangent: q, v, controls, parameters. */
+size_t seed_width(const world_sizes *n);
+
 void along_bytes(const steps_call *c, const world_sizes *n, size_t real,
                  size_t bytes[BANK_BUFFERS]);
 abut_status along_launch(batch_on *on, size_t slot, chunk c);

@@ -6,8 +6,7 @@
 #define COOKIE_TANGENTS 0xab071503u
 #define COOKIE_TRANSITION 0xab071504u
 
-/* A tangent: q, v, controls, parameters. */
-static size_t seed_width(const world_sizes *n)
+size_t seed_width(const world_sizes *n)
 {
   return 2 * (size_t)n->nv + (size_t)n->nu + (size_t)PARAMETERS(n->links, n->pairs);
 }

@@ -1,4 +1,6 @@
 // Curves that springs between bodies and those at the ends of joints share.
+#ifndef KERNELS_SPRING_CURVES
+#define KERNELS_SPRING_CURVES
 
 // log(1 + exp(y)) and its slope.
 static num spring_softplus(num y, num *slope)
@@ -25,3 +27,5 @@ static num spring_dissipation(num x, int smooth, num *slope)
   return n_select(closing, n_shift(n_neg(x), R(1.0)),
                   n_select(parting, zero, n_scale(n_mul(rest, rest), R(0.25))));
 }
+
+#endif

@@ -392,6 +392,18 @@ static void weights_back(const world_block *b, const world_block *k, GLOBAL cons
 
 // ---- kernels ----
 
+// The moment on a link of the cotangent (worlds, 7) of the pose of a body on it.
+static vec pose_moment(const world_block *b, GLOBAL const world_sizes *n, int link,
+                       GLOBAL const real *body, GLOBAL const real *gradient)
+{
+  const FN(quaternion) of = block_quaternion(b, n->at_quaternion + 4 * link);
+  const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + 3));
+  const vec force = row_get3(b, gradient, 7, 0), g = row_get3(b, gradient, 7, 4);
+  const num gw = row_get(b, gradient, 7, 3);
+  const vec turned = FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
+  return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
+}
+
 // From poses of a group's bodies to its links: `gradient` (worlds, 7) of the body of side 0 or 1.
 // Rows of `width`, the first group's from `first` on.
 ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -405,15 +417,8 @@ ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const i
     return;
   }
   const int to = first + GROUP_BACK * group + (side ? BACK_POSE_B : BACK_POSE_A);
-  const FN(quaternion) of = block_quaternion(&b, n->at_quaternion + 4 * link);
-  const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + at + 3));
-  const vec force = row_get3(&b, gradient, 7, 0), g = row_get3(&b, gradient, 7, 4);
-  const num gw = row_get(&b, gradient, 7, 3);
-  const vec turned = FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
-  const vec moment = FN(mad3)(turned, n_lit(R(0.5)),
-                              FN(cross3)(FN(quaternion_rotate)(of, real3(body + at)), force));
-  row_put3(&b, backs, width, to, moment);
-  row_put3(&b, backs, width, to + 3, force);
+  row_put3(&b, backs, width, to, pose_moment(&b, n, link, body + at, gradient));
+  row_put3(&b, backs, width, to + 3, row_get3(&b, gradient, 7, 0));
 }
 
 // From multipliers y and what contacts and rows ask for to cotangents of q and v (in the place of

@@ -1,6 +1,7 @@
 // Worlds: trees of links that move, with contacts. Plain numbers alone, as yet.
 #include "kernels/begin.h"
 #include "geometry/lcp.h"
+#include "geometry/spring.h"
 #include "geometry/world.h"
 #include "num/angles.h"
 
@@ -24,10 +25,13 @@
 #include "kernels/world/hard_choose.cl"
 #include "kernels/world/hard.cl"
 #include "kernels/world/step.cl"
+#include "kernels/spring/curves.cl"
+#include "kernels/world/spring.cl"
 #include "kernels/world/pull.cl"
 #include "kernels/world/back.cl"
 #include "kernels/world/step_back.cl"
 #include "kernels/world/along.cl"
+#include "kernels/world/spring_back.cl"
 #include "kernels/world/hard_back.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL

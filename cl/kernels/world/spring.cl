@@ -1,0 +1,250 @@
+// Worlds whose contacts are springs between clouds: how their bodies move, what pushes the joints, and
+// the accelerations that follow. Limits are springs here too, and friction in joints is smooth.
+//
+// A wrench is a force, then the moment about the body's origin; a twist the velocity of that, then
+// the spin: as of pairs of clouds.
+
+// How the body of a group's side lies on its link.
+static int spring_body(int group, int side) { return 7 * (2 * group + side); }
+
+// From a link's origin to that of the body on it.
+static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *bodies,
+                        int at, int link)
+{
+  return FN(quaternion_rotate)(block_quaternion(b, n->at_quaternion + 4 * link), real3(bodies + at));
+}
+
+KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratch,
+                                GLOBAL const real *bodies, int at, int link, int count,
+                                GLOBAL real *twists)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first > b.last) {
+    return;
+  }
+  vec speed = lit3(R(0.0), R(0.0), R(0.0)), spin = speed;
+  if (link >= 0) {
+    spin = block_get3(&b, n->at_velocity + 6 * link);
+    speed = FN(add3)(block_get3(&b, n->at_velocity + 6 * link + 3),
+                     FN(cross3)(spin, spring_lever(&b, n, bodies, at, link)));
+  }
+  row_put3(&b, twists, 6, 0, speed);
+  row_put3(&b, twists, 6, 3, spin);
+}
+
+// A pair's parameters in each world: the scene's, or given ones (a row of all pairs' a world), k
+// times the pair's stiffness, with the world's friction unless all are given.
+KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                             GLOBAL const real *parameters, int shared, GLOBAL const real *given,
+                             int with_given, int pair, GLOBAL real *laws, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const real *own =
+    (with_given ? ROW(given, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs) +
+    SPRING_PARAMETER_COUNT * pair;
+  GLOBAL const real *of = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
+  GLOBAL real *to = ROW(laws, world, SPRING_PARAMETER_COUNT);
+  for (int i = 0; i < SPRING_PARAMETER_COUNT; ++i) {
+    to[i] = own[i];
+  }
+  to[SPRING_K] *= of[n->links + n->pairs + pair];
+  to[SPRING_MU] = with_given ? own[SPRING_MU] : of[n->links + pair];
+}
+
+// Adds a group's wrenches to what acts on its links, which is nothing before the `first` one.
+KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                              GLOBAL const real *bodies, int group, int first,
+                              GLOBAL const real *wrench1, GLOBAL const real *wrench2, int count,
+                              GLOBAL real *scratch)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first > b.last) {
+    return;
+  }
+  for (int i = 0; first && i < 6 * n->links; ++i) {
+    block_put(&b, n->at_force + i, n_lit(R(0.0)));
+  }
+  for (int side = 0; side < 2; ++side) {
+    const int link = (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
+    GLOBAL const real *own = side ? wrench2 : wrench1;
+    if (link >= 0) {
+      const vec lever = spring_lever(&b, n, bodies, spring_body(group, side), link);
+      const vec force = row_get3(&b, own, 6, 0);
+      block_add3(&b, n->at_force + 6 * link, force);
+      block_add3(&b, n->at_force + 6 * link + 3,
+                 FN(add3)(row_get3(&b, own, 6, 3), FN(cross3)(lever, force)));
+    }
+  }
+}
+
+// ---- joints ----
+
+#define SMOOTH_LOSS R(1e-4) // of a velocity squared, below which friction in joints gives way
+
+// What a limit or a friction loss pushes its degree of freedom with, and how that goes with q and v.
+typedef struct spring_row {
+  int dof;
+  num force, by_q, by_v;
+} spring_row;
+
+static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *n,
+                                GLOBAL const int *ints, GLOBAL const real *reals, int row,
+                                GLOBAL const real *q, GLOBAL const real *v)
+{
+  GLOBAL const int *of = ints + n->at_rows + ROW_INTS * row;
+  GLOBAL const real *own = reals + n->at_row_reals + ROW_REALS * row;
+  const real side = of[ROW_KIND] == ROW_HIGH ? R(-1.0) : R(1.0);
+  const num rate = row_get(b, v, n->nv, of[ROW_V]);
+  spring_row r;
+  r.dof = of[ROW_V];
+  if (of[ROW_KIND] == ROW_LOSS) {
+    const num inverse = n_rcp(n_sqrt(n_shift(n_mul(rate, rate), SMOOTH_LOSS)));
+    r.force = n_scale(n_mul(rate, inverse), -own[ROW_END]);
+    r.by_q = n_lit(R(0.0));
+    r.by_v = n_scale(n_mul(n_mul(inverse, inverse), inverse), -own[ROW_END] * SMOOTH_LOSS);
+    return r;
+  }
+  const real k = own[ROW_SPRING_K], e = own[ROW_SPRING_E], speed = own[ROW_SPRING_V];
+  const num gone = n_scale(n_shift(row_get(b, q, n->nq, of[ROW_Q]), -own[ROW_END]), -side / e);
+  num share, slope;
+  const num soft = spring_softplus(gone, &share);
+  const num damping = spring_dissipation(n_scale(rate, side / speed), own[ROW_SPRING_SMOOTH] != R(0.0), &slope);
+  r.force = n_scale(n_mul(soft, damping), side * k * e);
+  r.by_q = n_scale(n_mul(share, damping), -k);
+  r.by_v = n_scale(n_mul(soft, slope), k * e / speed);
+  return r;
+}
+
+// ---- accelerations ----
+
+// What a world that has stopped leaves.
+static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, GLOBAL real *rows)
+{
+  for (int world = b->first; world < b->first + LANES && world <= b->last; ++world) {
+    for (int k = 0; k < nv && (status[world] & WORLD_STOPPED); ++k) {
+      ROW(rows, world, nv)[k] = R(0.0);
+    }
+  }
+}
+
+// From what acts on links to each world's acceleration, and what springs push its joints with.
+KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                               GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                               GLOBAL const real *singular, GLOBAL real *scratch,
+                               GLOBAL real *acceleration, GLOBAL real *push, GLOBAL int *iterations,
+                               GLOBAL int *status, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int k = 0; k < nv && !n->groups; ++k) {
+    block_put(&b, n->at_push + k, n_lit(R(0.0)));
+  }
+  if (n->groups) {
+    tree_gather(&b, n, ints, n->at_push);
+  }
+  for (int row = 0; row < n->rows; ++row) {
+    const spring_row r = spring_row_of(&b, n, ints, reals, row, q, v);
+    block_add(&b, n->at_push + r.dof, r.force);
+  }
+  for (int k = 0; k < nv; ++k) {
+    row_put(&b, push, nv, k, block_get(&b, n->at_push + k));
+    block_add(&b, n->at_push + k, block_get(&b, n->at_smooth + k));
+  }
+  block_solve(&b, nv, n->at_factor, n->at_push);
+  for (int k = 0; k < nv; ++k) {
+    row_put(&b, acceleration, nv, k, block_get(&b, n->at_push + k));
+  }
+  for (int world = b.first; world < b.first + LANES && world <= b.last; ++world) {
+    iterations[world] = 0;
+    if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
+      status[world] |= WORLD_SINGULAR;
+    }
+  }
+  spring_stop(&b, status, nv, acceleration);
+  spring_stop(&b, status, nv, push);
+}
+
+// Forces on body 1 of a pair into its place among all pairs'.
+KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs, GLOBAL real *forces,
+                               int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int k = 0; k < 3; ++k) {
+    ROW(forces, world, 3 * pairs)[3 * pair + k] = ROW(wrench1, world, 6)[k];
+  }
+}
+
+// ---- implicit steps ----
+
+// Rows (nv, nv) and a right hand side -> the answer in its place, by elimination with the largest
+// pivot of a column; 0 where there is none.
+static int spring_eliminate(GLOBAL real *a, GLOBAL real *x, int nv)
+{
+  for (int i = 0; i < nv; ++i) {
+    int best = i;
+    for (int k = i + 1; k < nv; ++k) {
+      const real x1 = a[k * nv + i], x0 = a[best * nv + i];
+      best = x1 * x1 > x0 * x0 ? k : best;
+    }
+    const real pivot = a[best * nv + i];
+    if (pivot == R(0.0) || !real_isfinite(pivot)) {
+      return 0;
+    }
+    for (int k = 0; k < nv && best != i; ++k) {
+      const real kept = a[i * nv + k];
+      a[i * nv + k] = a[best * nv + k];
+      a[best * nv + k] = kept;
+    }
+    const real kept = x[i];
+    x[i] = x[best];
+    x[best] = kept;
+    for (int k = i + 1; k < nv; ++k) {
+      const real part = a[k * nv + i] / pivot;
+      for (int j = i + 1; j < nv; ++j) {
+        a[k * nv + j] -= part * a[i * nv + j];
+      }
+      x[k] -= part * x[i];
+    }
+  }
+  for (int i = nv - 1; i >= 0; --i) {
+    for (int k = i + 1; k < nv; ++k) {
+      x[i] -= a[i * nv + k] * x[k];
+    }
+    x[i] /= a[i * nv + i];
+  }
+  return 1;
+}
+
+// The acceleration over a step that v' = v + h (M - h df/dv)^-1 f asks for: (1 - h da/dv)^-1 a. jacobian:
+// rows of accelerations by q, v, ... of `width`.
+KERNEL void world_spring_implicit(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+                                  GLOBAL const real *acceleration, GLOBAL const real *jacobian,
+                                  int width, GLOBAL real *matrices, GLOBAL real *out,
+                                  GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const real h = reals[WORLD_STEP];
+  GLOBAL real *a = ROW(matrices, world, nv * nv), *x = ROW(out, world, nv);
+  GLOBAL const real *rows = ROW(jacobian, world, nv * width);
+  for (int i = 0; i < nv; ++i) {
+    x[i] = ROW(acceleration, world, nv)[i];
+    for (int k = 0; k < nv; ++k) {
+      a[i * nv + k] = (i == k ? R(1.0) : R(0.0)) - h * rows[i * width + nv + k];
+    }
+  }
+  if (!(status[world] & WORLD_STOPPED) && !spring_eliminate(a, x, nv)) {
+    status[world] |= WORLD_SINGULAR;
+  }
+}

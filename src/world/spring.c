@@ -1,0 +1,210 @@
+/* Springs between clouds in worlds on a device: each step's wrenches and accelerations, implicit steps,
+ * and derivatives. docs/spring.md. */
+#include "base/error.h"
+#include "geometry/spring.h"
+#include "spring/run.h"
+#include "world/steps.h"
+
+_Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are those of springs");
+
+#define POSE_OF_SIDE(side) ((side) ? SPRING_POSES_2 : SPRING_POSES_1)
+#define TWIST_OF_SIDE(side) ((side) ? SPRING_TWISTS_2 : SPRING_TWISTS_1)
+#define TWIST 6
+
+static buffer *spring_buffer(const stepping *s, size_t id)
+{
+  return memory_buffer(&s->on->memory[s->slot][0], id);
+}
+
+#define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
+#define BODIES(s) ARG_BUFFER((s)->model->bodies)
+
+bool is_spring(const steps_call *c)
+{
+  return c->scene->def.law == LAW_SPRING;
+}
+
+bool is_implicit(const steps_call *c)
+{
+  return c->scene->def.integrator == INTEGRATOR_IMPLICIT;
+}
+
+void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
+                  size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS])
+{
+  const bool slopes = is_differentiated(c) || is_implicit(c);
+  const size_t nv = (size_t)m->sizes.nv;
+  spring_run_bytes(m->springs.room, real, slopes, bytes);
+  bytes[SPRING_POSES_1] = bytes[SPRING_POSES_2] = POSE_WIDTH * real;
+  bytes[SPRING_TWISTS_1] = bytes[SPRING_TWISTS_2] = TWIST * real;
+  bytes[SPRING_WRENCHES_1] = bytes[SPRING_WRENCHES_2] = TWIST * real;
+  bytes[SPRING_LAWS] = SPRING_PARAMETER_COUNT * real;
+  bytes[SPRING_DISTANCES] = real;
+  if (slopes) {
+    bytes[SPRING_POSES_1_BAR] = bytes[SPRING_POSES_2_BAR] = POSE_WIDTH * real;
+    bytes[SPRING_TWISTS_1_BAR] = bytes[SPRING_TWISTS_2_BAR] = TWIST * real;
+    bytes[SPRING_WRENCHES_1_BAR] = bytes[SPRING_WRENCHES_2_BAR] = TWIST * real;
+    bytes[SPRING_DISTANCES_BAR] = real;
+    bytes[SPRING_LAWS_BAR] = SPRING_PARAMETER_COUNT * real;
+    bytes[SPRING_JACOBIANS] = SPRING_SLOPES * real;
+  }
+  worlds[SPRING_FORCES] = 3 * (size_t)m->sizes.pairs * real;
+  if (is_implicit(c)) {
+    along_bytes(c, &m->sizes, real, worlds);
+    worlds[SPRING_MATRIX] = nv * nv * real;
+    worlds[SPRING_ACCELERATION] = nv * real;
+  }
+}
+
+/* ---- wrenches ---- */
+
+static spring_run run_of_pair(const stepping *s, size_t i)
+{
+  const scene_pair *p = &s->kind->scene->def.pairs[s->kind->groups[i].pair];
+  const resident_springs *m = &s->model->springs;
+  return (spring_run){.device = s->device,
+                      .memory = &s->on->memory[s->slot][0],
+                      .count = s->count,
+                      .heads = m->heads,
+                      .shapes = m->shapes,
+                      .pairs = m->pairs,
+                      .first_pair = i,
+                      .pose_width = POSE_WIDTH,
+                      .law = spring_buffer(s, SPRING_LAWS),
+                      .law_stride = SPRING_PARAMETER_COUNT,
+                      .options = spring_options(p->dissipation, p->reaction),
+                      .room = m->room};
+}
+
+static abut_status put_motion(const stepping *s, size_t i, int side)
+{
+  const int link = s->kind->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
+  TRY(LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+             OF(s, WORLD_SCRATCH), BODIES(s), ARG_INT(at), ARG_INT(link), ARG_INT(s->count),
+             PAIR_OF(s, POSE_OF_SIDE(side))));
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_TWISTS, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), OF(s, WORLD_SCRATCH), BODIES(s), ARG_INT(at),
+                ARG_INT(link), ARG_INT(s->count), PAIR_OF(s, TWIST_OF_SIDE(side)));
+}
+
+/* The pairs share their memory: what is there is the last one's. */
+static abut_status find_wrench(const stepping *s, size_t i)
+{
+  const spring_run r = run_of_pair(s, i);
+  TRY(keep_pace(s));
+  TRY(put_motion(s, i, 0));
+  TRY(put_motion(s, i, 1));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
+             PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
+             ARG_INT(i), PAIR_OF(s, SPRING_LAWS), ARG_INT(s->count)));
+  TRY(spring_run_separations(&r));
+  return spring_run_forces(&r);
+}
+
+abut_status spring_contacts(const stepping *s)
+{
+  for (size_t i = 0; i < s->kind->group_count; ++i) {
+    TRY(find_wrench(s, i));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LOAD, world_blocks(s), 1, MODEL(s), BODIES(s),
+               ARG_INT(i), ARG_INT(i == 0), PAIR_OF(s, SPRING_WRENCHES_1),
+               PAIR_OF(s, SPRING_WRENCHES_2), ARG_INT(s->count), OF(s, WORLD_SCRATCH)));
+    if (s->call->worlds->multipliers) {
+      TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_FORCE, s->count, 1, PAIR_OF(s, SPRING_WRENCHES_1),
+                 ARG_INT(i), ARG_INT(s->kind->group_count), OF(s, SPRING_FORCES),
+                 ARG_INT(s->count)));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, q), OF(s, v), OF(s, WORLD_SINGULARS), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
+                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
+}
+
+/* ---- derivatives ---- */
+
+static abut_status find_bars(const stepping *s, size_t i, int basis)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
+                ARG_INT(i), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_SCRATCH),
+                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_WRENCHES_2_BAR),
+                PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
+}
+
+static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
+                           bool adds)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_COLLECT, world_blocks(s), 1, MODEL(s), BODIES(s), PARAMETERS_OF(s), ARG_INT(i), PAIR_OF(s, SPRING_LAWS),
+                ARG_INT(s->call->worlds->springs != NULL), PAIR_OF(s, SPRING_WRENCHES_1),
+                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_POSES_1_BAR),
+                PAIR_OF(s, SPRING_POSES_2_BAR), PAIR_OF(s, SPRING_TWISTS_1_BAR),
+                PAIR_OF(s, SPRING_TWISTS_2_BAR), PAIR_OF(s, SPRING_LAWS_BAR), OF(s, WORLD_SCRATCH),
+                OF(s, to), ARG_INT(width), ARG_INT(at), ARG_INT(adds), OF(s, OUT_STATUS),
+                OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
+}
+
+/* A pair with its slopes; see find_wrench. */
+static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
+{
+  *r = run_of_pair(s, i);
+  TRY(i + 1 == s->kind->group_count ? ABUT_SUCCESS : find_wrench(s, i));
+  return spring_run_slopes(r);
+}
+
+abut_status spring_multipliers(const stepping *s, bool with_basis)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK),
+                ARG_INT(s->count));
+}
+
+abut_status spring_back(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  TRY(spring_multipliers(s, false));
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(keep_pace(s));
+    TRY(find_slopes(s, i, &r));
+    TRY(find_bars(s, i, -1));
+    TRY(spring_run_back(&r));
+    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* What each group's unit twists give. */
+abut_status spring_basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(find_slopes(s, i, &r));
+    for (int basis = 0; basis < 6; ++basis) {
+      TRY(keep_pace(s));
+      TRY(find_bars(s, i, basis));
+      TRY(spring_run_back(&r));
+      TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status spring_implicit(const stepping *s)
+{
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
+  TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
+  TRY(acceleration_jacobian(s, 0, 1));
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_ACCELERATION), OF(s, WORLD_JACOBIAN),
+                ARG_INT(seed_width(sizes_of(s))), OF(s, SPRING_MATRIX), OF(s, SPRING_ACCELERATION),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
+}
