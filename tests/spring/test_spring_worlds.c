@@ -135,7 +135,8 @@ static void test_forces(const char *name, const abut_npz *force)
 static void test_matrices(abut_scene scene, const abut_npz *step, const char *integrator, int ms,
                           abut_worlds *w)
 {
-  const double *A = find_reals(step, integrator, ms, "A"), *B = find_reals(step, integrator, ms, "B");
+  const double *A = find_reals(step, integrator, ms, "A"),
+               *B = find_reals(step, integrator, ms, "B");
   abut_worlds_transition t = abut_default_worlds_transition();
   if (!A || strcmp(integrator, "implicit") == 0) {
     return;
@@ -150,7 +151,56 @@ static void test_matrices(abut_scene scene, const abut_npz *step, const char *in
   free(t.B);
 }
 
-static void test_steps(const char *name, const abut_npz *force, const abut_npz *step)
+/* How far a step goes astray because its state is rounded to float, by the library's own in double:
+ * stiff springs make much of that, and nothing that begins from such a state can do better. */
+typedef struct astray {
+  double q, v;
+} astray;
+
+#define STAGES 3.0 /* times that: what happens within a step is rounded, too */
+
+static astray rounded_step(const char *name, const char *integrator, const char *timestep,
+                           const abut_worlds *of, const double *by_q, const double *by_v)
+{
+  const size_t count = of->count;
+  const void *const from[] = {of->q, of->v, of->u};
+  const size_t widths[] = {NV, NV, NU};
+  double *in[3], *q1 = doubles(NV * count), *v1 = doubles(NV * count);
+  const abut_context outer = context;
+  abut_worlds w = abut_default_worlds();
+  astray a;
+  precision = ABUT_FLOAT64;
+  REQUIRE(test_context(precision, &context));
+  abut_scene scene = scene_of(name, "scene.json", integrator, timestep);
+  for (int k = 0; k < 3; ++k) {
+    in[k] = doubles(widths[k] * count);
+    for (size_t i = 0; i < widths[k] * count; ++i) {
+      in[k][i] = (double)((const float *)from[k])[i];
+    }
+  }
+  w.count = count;
+  w.q = in[0];
+  w.v = in[1];
+  w.u = in[2];
+  w.q_next = q1;
+  w.v_next = v1;
+  CHECK_OK(abut_step_worlds(scene, &w));
+  a.q = off(q1, by_q, NV * count);
+  a.v = off(v1, by_v, NV * count);
+  CHECK_OK(abut_destroy_context(context));
+  context = outer;
+  precision = ABUT_FLOAT32;
+  for (int k = 0; k < 3; ++k) {
+    free(in[k]);
+  }
+  free(q1);
+  free(v1);
+  return a;
+}
+
+/* Leaves what rounding does by integrator and length. */
+static void test_steps(const char *name, const abut_npz *force, const abut_npz *step,
+                       astray rounding[9])
 {
   const size_t count = count_of(force, "q");
   void *q = to_reals(reals_of(force, "q"), NV * count, precision);
@@ -176,11 +226,15 @@ static void test_steps(const char *name, const abut_npz *force, const abut_npz *
     w.q_next = q1;
     w.v_next = v1;
     CHECK_OK(abut_step_worlds(scene, &w));
+    const astray more = precision == ABUT_FLOAT64
+                          ? (astray){0.0, 0.0}
+                          : rounded_step(name, integrator, timestep, &w, by_q, by_v);
+    rounding[i] = more;
     snprintf(what, sizeof what, "%s, %s of %d ms: q", name, integrator, ms);
-    expect(what, off(q1, by_q, NV * count), 1e-12, 1e-6);
-    expect_most(what, q1, by_q, NV * count, 1e-7);
-    expect("  v", off(v1, by_v, NV * count), 1e-12, 1e-5);
-    expect_most("  v", v1, by_v, NV * count, 2e-6);
+    expect(what, off(q1, by_q, NV * count), 1e-12, 1e-6 + STAGES * more.q);
+    expect_most(what, q1, by_q, NV * count, 1e-7 + STAGES * more.q);
+    expect("  v", off(v1, by_v, NV * count), 1e-12, 1e-5 + STAGES * more.v);
+    expect_most("  v", v1, by_v, NV * count, 2e-6 + STAGES * more.v);
     test_matrices(scene, step, integrator, ms, &w);
     abut_destroy_scene(scene);
   }
@@ -237,7 +291,8 @@ static void test_gradients(abut_scene scene, const abut_npz *all, const char *in
   /* Numbers of other units are no part of each other's scale. */
   for (size_t i = 0; i < 6; ++i) {
     const double *wanted = find_reals(all, integrator, ms, "parameters_bar") + i;
-    check_gradient("  by a parameter", (const char *)g.springs + i * real_size(precision), wanted, 1);
+    check_gradient("  by a parameter", (const char *)g.springs + i * real_size(precision), wanted,
+                   1);
   }
   free(bar);
   free(sums);
@@ -247,7 +302,8 @@ static void test_gradients(abut_scene scene, const abut_npz *all, const char *in
   free(g.springs);
 }
 
-static void test_rollouts(const char *name, const abut_npz *all)
+/* In float the state is rounded at each step, the last one, too. */
+static void test_rollouts(const char *name, const abut_npz *all, const astray rounding[9])
 {
   void *q = to_reals(reals_of(all, "q0"), NV, precision), *q_all = room(STEPS * NV);
   void *v = to_reals(reals_of(all, "v0"), NV, precision), *v_all = room(STEPS * NV);
@@ -277,7 +333,7 @@ static void test_rollouts(const char *name, const abut_npz *all)
     snprintf(what, sizeof what, "%s, %d steps of %s, %d ms: q", name, STEPS, integrator, ms);
     expect(what, off(q_all, by_q + NV, STEPS * NV) / grows, 1e-11, 1e-6);
     expect("  v", off(v_all, find_reals(all, integrator, ms, "v") + NV, STEPS * NV) / grows, 1e-11,
-           1e-6);
+           1e-6 + STAGES * rounding[i].v);
     test_gradients(scene, all, integrator, ms, &w);
     abut_destroy_scene(scene);
     free(u);
@@ -291,12 +347,13 @@ static void test_rollouts(const char *name, const abut_npz *all)
 static void test_case(const char *name)
 {
   abut_npz force, step, rollout;
+  astray rounding[9] = {{0.0, 0.0}};
   read_npz(name, "force", &force);
   read_npz(name, "step", &step);
   read_npz(name, "rollout", &rollout);
   test_forces(name, &force);
-  test_steps(name, &force, &step);
-  test_rollouts(name, &rollout);
+  test_steps(name, &force, &step, rounding);
+  test_rollouts(name, &rollout, rounding);
   abut_free_npz(&force);
   abut_free_npz(&step);
   abut_free_npz(&rollout);
@@ -336,8 +393,9 @@ static void test_mixed(void)
     char name[16];
     const size_t row = MIXED_STEPS * NV * real_size(precision);
     snprintf(name, sizeof name, "q_%zu", i);
-    expect("mixed batch: q", off((char *)w.q_record + i * row, reals_of(&all, name) + NV,
-                                 MIXED_STEPS * NV), 1e-11, 2e-6);
+    expect("mixed batch: q",
+           off((char *)w.q_record + i * row, reals_of(&all, name) + NV, MIXED_STEPS * NV), 1e-11,
+           2e-6);
     snprintf(name, sizeof name, "v_%zu", i);
     expect("  v", off((char *)w.v_record + i * row, reals_of(&all, name) + NV, MIXED_STEPS * NV),
            1e-11, 2e-5);
