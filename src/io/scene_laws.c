@@ -126,13 +126,20 @@ abut_status scene_spring(reader *r, const json_at *element, scene_pair *p)
     return ABUT_SUCCESS;
   }
   if (p->link[0] == WORLD) {
-    return json_fail(f, element, "springs (\"spring\") act between bodies: \"a\" and \"b\" are "
-                                 "missing, and contacts cannot be given");
+    return json_fail(f, element,
+                     "springs (\"spring\") act between bodies: \"a\" and \"b\" are "
+                     "missing, and contacts cannot be given");
   }
   if (json_find(element, "friction", &friction)) {
     p->spring[SPRING_MU] = p->friction;
   }
   TRY(stated ? read_contact(f, &contact, p) : ABUT_SUCCESS);
+  if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
+    return json_fail(f, &contact,
+                     "reactions at planes (\"plane\") need \"integrator\" \"euler\" or "
+                     "\"rk4\": \"implicit\" steps, which scenes of springs take "
+                     "otherwise, are for those at points");
+  }
   p->friction = p->spring[SPRING_MU];
   return ABUT_SUCCESS;
 }

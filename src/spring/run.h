@@ -33,7 +33,19 @@ enum {
   SPRING_WRENCHES_1_BAR,
   SPRING_WRENCHES_2_BAR,
   SPRING_DISTANCES_BAR,
-  SPRING_JACOBIANS
+  SPRING_JACOBIANS,
+  SPRING_ALONG_1, /* twists along which derivatives are */
+  SPRING_ALONG_2,
+  SPRING_ALONG_FRAMES,
+  SPRING_ALONG_BARS_1,
+  SPRING_ALONG_BARS_2,
+  SPRING_DUAL_FRAMES,
+  SPRING_DUAL_PHI,
+  SPRING_DUAL_MEANS,
+  SPRING_DUAL_PARTS,
+  SPRING_DUAL_SUMS,
+  SPRING_DUAL_SLOPE_PARTS,
+  SPRING_DUAL_JACOBIANS
 };
 
 /* Pairs of bodies, one a row of the buffers. */
@@ -64,6 +76,16 @@ abut_status spring_run_forces(const spring_run *r);
 
 /* After these: Jacobians. */
 abut_status spring_run_slopes(const spring_run *r);
+
+/* What spring_run_along takes beside. */
+void spring_along_bytes(size_t room, size_t real, size_t bytes[BANK_BUFFERS]);
+
+/* After spring_run_forces: sums and Jacobians with their derivatives along the twists at
+ * SPRING_ALONG_1 and SPRING_ALONG_2, added to the bodies' own. */
+abut_status spring_run_along(const spring_run *r);
+
+/* After it: sums, wrenches and Jacobians, plus `step` times their derivatives. */
+abut_status spring_run_ahead(const spring_run *r, double step);
 
 /* After these, as often as one likes: from cotangents of wrenches and distances to gradients. */
 abut_status spring_run_back(const spring_run *r);

@@ -79,9 +79,21 @@ static abut_status end_back(const stepping *s, size_t step)
   return solve_back(s);
 }
 
+/* What an implicit step has found is made once more. */
+static abut_status implicit_back(const stepping *s, size_t step)
+{
+  TRY(solve_step(s, WORLD_Q, WORLD_V, WORLD_V));
+  TRY(spring_implicit(s));
+  TRY(begin_back(s, step));
+  return spring_implicit_back(s);
+}
+
 /* there: the step has just been made. */
 static abut_status euler_back(const stepping *s, size_t step, bool there)
 {
+  if (is_implicit(s->call)) {
+    return implicit_back(s, step);
+  }
   TRY(there ? ABUT_SUCCESS : again(s));
   if (is_hard(s->call)) {
     TRY(hard_factor(s));
@@ -293,6 +305,7 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT,
                 "what has escaped is asked for, but hard contacts do not `escape`");
   }
+  TRY(check_springs(c));
   if (g->springs && !is_spring(c)) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }

@@ -156,10 +156,10 @@ static abut_status multipliers(const stepping *s, bool with_basis)
                 ARG_INT(s->count));
 }
 
-static abut_status tree_back(const stepping *s)
+abut_status tree_back(const stepping *s, world_buffer acceleration)
 {
   return LAUNCH(s->device, KERNEL_WORLD_TREE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, WORLD_ACCELERATION),
+                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, acceleration),
                 OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_BACK),
                 OF(s, WORLD_ROW_BACK), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
                 OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
@@ -183,7 +183,7 @@ abut_status solve_back(const stepping *s)
   const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
   if (is_spring(s->call)) {
     TRY(spring_back(s));
-    return tree_back(s);
+    return tree_back(s, WORLD_ACCELERATION);
   }
   TRY(contacts_back(s, &to));
   if (s->call->worlds->contacts) {
@@ -195,7 +195,7 @@ abut_status solve_back(const stepping *s)
       TRY(pair_back(s, &r, i, &to));
     }
   }
-  return tree_back(s);
+  return tree_back(s, WORLD_ACCELERATION);
 }
 
 /* ---- Jacobians ---- */
@@ -216,7 +216,7 @@ static abut_status make_basis(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-static abut_status unit_back(const stepping *s, int dof, int stages)
+abut_status unit_back(const stepping *s, int dof, int stages)
 {
   return LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
                 REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
@@ -224,7 +224,7 @@ static abut_status unit_back(const stepping *s, int dof, int stages)
                 ARG_INT(s->count));
 }
 
-static abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
+abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
 {
   return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
                 ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
@@ -265,13 +265,18 @@ static abut_status hard_jacobian(const stepping *s)
     TRY(hard_multipliers(s, false));
     TRY(width ? take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width)
               : ABUT_SUCCESS);
-    TRY(tree_back(s));
+    TRY(tree_back(s, WORLD_ACCELERATION));
     TRY(put_jacobian_row(s, 0, (int)dof, 1));
   }
   return ABUT_SUCCESS;
 }
 
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
+{
+  return is_implicit(s->call) ? spring_implicit_jacobian(s) : explicit_jacobian(s, stage, stages);
+}
+
+abut_status explicit_jacobian(const stepping *s, int stage, int stages)
 {
   const int nv = sizes_of(s)->nv;
   if (is_hard(s->call)) {
@@ -284,7 +289,7 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
     TRY(keep_pace(s));
     TRY(unit_back(s, dof, stages));
     TRY(spring ? spring_multipliers(s, true) : multipliers(s, true));
-    TRY(tree_back(s));
+    TRY(tree_back(s, WORLD_ACCELERATION));
     TRY(put_jacobian_row(s, stage, dof, stages));
   }
   return ABUT_SUCCESS;

@@ -201,6 +201,9 @@ abut_status step_stage(const stepping *s, int stage)
 
 static abut_status implicit(const stepping *s)
 {
+  const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
+  TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
+  TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
   TRY(spring_implicit(s));
   return euler(s, SPRING_ACCELERATION);
 }
@@ -243,12 +246,13 @@ abut_status one_step(const stepping *s, size_t step)
   TRY(is_rk4(s->call)        ? rk4(s)
       : is_implicit(s->call) ? implicit(s)
                              : euler(s, WORLD_ACCELERATION));
+  const world_buffer found = is_implicit(s->call) ? SPRING_ACCELERATION : WORLD_ACCELERATION;
   if (last && w->acceleration) {
-    TRY(take(s, WORLD_ACCELERATION, nv, 0, OUT_ACCELERATION, nv, 0, nv));
+    TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
                 OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V),
-                OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, found), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 static abut_status note_status(const stepping *s, size_t step)

@@ -134,8 +134,11 @@ typedef enum world_buffer {
   IN_SPRINGS,
   OUT_SPRINGS_BAR,
   SPRING_FORCES,       /* on the first body of each pair */
-  SPRING_MATRIX,       /* of implicit steps */
+  SPRING_MATRIX,       /* of implicit steps, in two triangles, */
+  SPRING_PIVOTS,       /* and the rows that were swapped for them */
   SPRING_ACCELERATION, /* over such a step */
+  SPRING_KEPT_STATE,   /* cotangents of the state and of parameters, while others are made */
+  SPRING_KEPT,
   WORLD_BUFFERS
 } world_buffer;
 
@@ -297,6 +300,9 @@ bool is_spring(const steps_call *c);
 /* Whether a step goes by v' = v + h (M - h df/dv)^-1 f. */
 bool is_implicit(const steps_call *c);
 
+/* Whether what springs do is a function of the bodies' relative motion alone, as derivatives want it. */
+abut_status check_springs(const steps_call *c);
+
 /* What pairs of clouds take, of bank 0, and their worlds. */
 void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
                   size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS]);
@@ -305,8 +311,14 @@ void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
 abut_status spring_contacts(const stepping *s);
 abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v);
 
-/* From WORLD_ACCELERATION to SPRING_ACCELERATION, that of an implicit step. */
+/* From WORLD_ACCELERATION at the state in WORLD_Q and WORLD_V to SPRING_ACCELERATION, that of an
+ * implicit step. */
 abut_status spring_implicit(const stepping *s);
+
+/* After it: from WORLD_ACCELERATION_BAR, a cotangent of that, to what solve_back leaves; and its
+ * Jacobian. */
+abut_status spring_implicit_back(const stepping *s);
+abut_status spring_implicit_jacobian(const stepping *s);
 
 /* From WORLD_ACCELERATION_BAR to multipliers and what groups and rows do; or multipliers alone, and
  * what all unit twists of groups do. */
@@ -370,6 +382,15 @@ abut_status solve_back(const stepping *s);
 
 /* Of the accelerations of a stage, of so many, by everything, to WORLD_JACOBIAN. */
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
+
+/* The same of the acceleration at the state itself, where a step is implicit. */
+abut_status explicit_jacobian(const stepping *s, int stage, int stages);
+
+/* Parts of it: a cotangent of 1 of a degree of freedom; multipliers -> the state and all else, where
+ * joints accelerate so; a row of a Jacobian. */
+abut_status unit_back(const stepping *s, int dof, int stages);
+abut_status tree_back(const stepping *s, world_buffer acceleration);
+abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages);
 
 void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS]);
 

@@ -28,4 +28,16 @@ static num spring_dissipation(num x, int smooth, num *slope)
                   n_select(parting, zero, n_scale(n_mul(rest, rest), R(0.25))));
 }
 
+// The slope of D's slope.
+static num spring_dissipation_bend(num x, int smooth)
+{
+  if (smooth) {
+    num share;
+    (void)spring_softplus(n_smad(x, R(-2.0), n_lit(R(1.854586542131141))), &share);
+    return n_scale(n_mul(share, n_sub(n_lit(R(1.0)), share)), R(2.0));
+  }
+  const ilane between = (n_value(x) > lane_lit(R(0.0))) & (n_value(x) <= lane_lit(R(2.0)));
+  return n_select(between, n_lit(R(0.5)), n_lit(R(0.0)));
+}
+
 #endif

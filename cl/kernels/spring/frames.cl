@@ -113,6 +113,30 @@ KERNEL void spring_frames(GLOBAL const real *pose1, GLOBAL const real *pose2, in
   to[SPRING_POISON] = a.good && b.good && spring_is_law(law) ? R(0.0) : REAL_NAN;
 }
 
+// Values with derivatives behind them: those of places `first` to `last` of a row, else 0.
+KERNEL void spring_lift(GLOBAL const real *values, GLOBAL const real *derivatives, int width,
+                        int first, int last, int count, GLOBAL real *out)
+{
+  const int at = (int)get_global_id(0), pair = (int)get_global_id(1);
+  if (pair >= count || at >= width) {
+    return;
+  }
+  GLOBAL real *to = ROW(out, pair, 2 * width) + at;
+  to[0] = ROW(values, pair, width)[at];
+  to[width] = at >= first && at < last ? ROW(derivatives, pair, width)[at] : R(0.0);
+}
+
+// Values plus `step` times their derivatives.
+KERNEL void spring_lower(GLOBAL const real *from, int width, real step, int count, GLOBAL real *out)
+{
+  const int at = (int)get_global_id(0), pair = (int)get_global_id(1);
+  if (pair >= count || at >= width) {
+    return;
+  }
+  GLOBAL const real *own = ROW(from, pair, 2 * width) + at;
+  ROW(out, pair, width)[at] = own[0] + (step > R(0.0) ? step * own[width] : R(0.0));
+}
+
 static void spring_write_wrench(GLOBAL real *to, vec force, vec moment, real poison)
 {
   spring_write3(to, force);

@@ -1,10 +1,10 @@
-// The soft-minimum contact model "spring". Plain numbers alone.
+// The soft-minimum contact model "spring". Duals are along velocities: what implicit steps'
+// derivatives ask for.
 #include "kernels/begin.h"
 #include "geometry/spring.h"
 #include "geometry/wide.h"
 
-#if !TANGENTS
-#define NUM_DUAL 0
+#define NUM_DUAL (TANGENTS > 0)
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/spring/cloud.cl"
@@ -12,6 +12,12 @@
 #include "kernels/spring/law.cl"
 #include "kernels/spring/pair.cl"
 #include "kernels/spring/slopes.cl"
+#include "num/num_off.h"
+#undef NUM_DUAL
+
+#if !TANGENTS
+#define NUM_DUAL 0
+#include "num/num_on.h"
 #include "kernels/spring/query.cl"
 #include "num/num_off.h"
 

@@ -1,20 +1,26 @@
-// Worlds whose contacts are springs between clouds: how their bodies move, what pushes the joints, and
-// the accelerations that follow. Limits are springs here too, and friction in joints is smooth.
+// Worlds whose contacts are springs between clouds: how their bodies move, what pushes the joints,
+// and the accelerations that follow. Limits are springs here too, and friction in joints is
+// smooth.
 //
 // A wrench is a force, then the moment about the body's origin; a twist the velocity of that, then
 // the spin: as of pairs of clouds.
 
 // How the body of a group's side lies on its link.
-static int spring_body(int group, int side) { return 7 * (2 * group + side); }
-
-// From a link's origin to that of the body on it.
-static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *bodies,
-                        int at, int link)
+static int spring_body(int group, int side)
 {
-  return FN(quaternion_rotate)(block_quaternion(b, n->at_quaternion + 4 * link), real3(bodies + at));
+  return 7 * (2 * group + side);
 }
 
-KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratch,
+// From a link's origin to that of the body on it.
+static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n,
+                        GLOBAL const real *bodies, int at, int link)
+{
+  return FN(quaternion_rotate)(block_quaternion(b, n->at_quaternion + 4 * link),
+                               real3(bodies + at));
+}
+
+// Of a body, by its link's of those at `from` (of its own motion, or of another).
+KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratch, int from,
                                 GLOBAL const real *bodies, int at, int link, int count,
                                 GLOBAL real *twists)
 {
@@ -24,8 +30,8 @@ KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratc
   }
   vec speed = lit3(R(0.0), R(0.0), R(0.0)), spin = speed;
   if (link >= 0) {
-    spin = block_get3(&b, n->at_velocity + 6 * link);
-    speed = FN(add3)(block_get3(&b, n->at_velocity + 6 * link + 3),
+    spin = block_get3(&b, from + 6 * link);
+    speed = FN(add3)(block_get3(&b, from + 6 * link + 3),
                      FN(cross3)(spin, spring_lever(&b, n, bodies, at, link)));
   }
   row_put3(&b, twists, 6, 0, speed);
@@ -45,7 +51,8 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *rea
   GLOBAL const real *own =
     (with_given ? ROW(given, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs) +
     SPRING_PARAMETER_COUNT * pair;
-  GLOBAL const real *of = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
+  GLOBAL const real *of = shared ? parameters
+                                 : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
   GLOBAL real *to = ROW(laws, world, SPRING_PARAMETER_COUNT);
   for (int i = 0; i < SPRING_PARAMETER_COUNT; ++i) {
     to[i] = own[i];
@@ -84,10 +91,11 @@ KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *int
 
 #define SMOOTH_LOSS R(1e-4) // of a velocity squared, below which friction in joints gives way
 
-// What a limit or a friction loss pushes its degree of freedom with, and how that goes with q and v.
+// What a limit or a friction loss pushes its degree of freedom with, how that goes with q and v,
+// and how its slope by v does.
 typedef struct spring_row {
   int dof;
-  num force, by_q, by_v;
+  num force, by_q, by_v, by_qv, by_vv;
 } spring_row;
 
 static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *n,
@@ -105,16 +113,23 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
     r.force = n_scale(n_mul(rate, inverse), -own[ROW_END]);
     r.by_q = n_lit(R(0.0));
     r.by_v = n_scale(n_mul(n_mul(inverse, inverse), inverse), -own[ROW_END] * SMOOTH_LOSS);
+    r.by_qv = r.by_q;
+    r.by_vv = n_mul(n_mul(r.by_v, n_scale(rate, R(-3.0))), n_mul(inverse, inverse));
     return r;
   }
   const real k = own[ROW_SPRING_K], e = own[ROW_SPRING_E], speed = own[ROW_SPRING_V];
   const num gone = n_scale(n_shift(row_get(b, q, n->nq, of[ROW_Q]), -own[ROW_END]), -side / e);
   num share, slope;
   const num soft = spring_softplus(gone, &share);
-  const num damping = spring_dissipation(n_scale(rate, side / speed), own[ROW_SPRING_SMOOTH] != R(0.0), &slope);
+  const int smooth = own[ROW_SPRING_SMOOTH] != R(0.0);
+  const num parting = n_scale(rate, side / speed);
+  const num damping = spring_dissipation(parting, smooth, &slope);
   r.force = n_scale(n_mul(soft, damping), side * k * e);
   r.by_q = n_scale(n_mul(share, damping), -k);
   r.by_v = n_scale(n_mul(soft, slope), k * e / speed);
+  r.by_qv = n_scale(n_mul(share, slope), -side * k / speed);
+  r.by_vv =
+    n_scale(n_mul(soft, spring_dissipation_bend(parting, smooth)), side * k * e / (speed * speed));
   return r;
 }
 
@@ -185,9 +200,9 @@ KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs, 
 
 // ---- implicit steps ----
 
-// Rows (nv, nv) and a right hand side -> the answer in its place, by elimination with the largest
-// pivot of a column; 0 where there is none.
-static int spring_eliminate(GLOBAL real *a, GLOBAL real *x, int nv)
+// Rows (nv, nv) -> unit lower and upper triangles in their place, by elimination with the largest
+// pivot of a column, whose row each time is noted; 0 where there is none.
+static int spring_factor(GLOBAL real *a, GLOBAL int *pivots, int nv)
 {
   for (int i = 0; i < nv; ++i) {
     int best = i;
@@ -196,6 +211,7 @@ static int spring_eliminate(GLOBAL real *a, GLOBAL real *x, int nv)
       best = x1 * x1 > x0 * x0 ? k : best;
     }
     const real pivot = a[best * nv + i];
+    pivots[i] = best;
     if (pivot == R(0.0) || !real_isfinite(pivot)) {
       return 0;
     }
@@ -204,15 +220,32 @@ static int spring_eliminate(GLOBAL real *a, GLOBAL real *x, int nv)
       a[i * nv + k] = a[best * nv + k];
       a[best * nv + k] = kept;
     }
-    const real kept = x[i];
-    x[i] = x[best];
-    x[best] = kept;
     for (int k = i + 1; k < nv; ++k) {
       const real part = a[k * nv + i] / pivot;
+      a[k * nv + i] = part;
       for (int j = i + 1; j < nv; ++j) {
         a[k * nv + j] -= part * a[i * nv + j];
       }
-      x[k] -= part * x[i];
+    }
+  }
+  return 1;
+}
+
+static void spring_swap(GLOBAL real *x, int i, int k)
+{
+  const real kept = x[i];
+  x[i] = x[k];
+  x[k] = kept;
+}
+
+static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x, int nv)
+{
+  for (int i = 0; i < nv; ++i) {
+    spring_swap(x, i, pivots[i]);
+  }
+  for (int i = 0; i < nv; ++i) {
+    for (int k = 0; k < i; ++k) {
+      x[i] -= a[i * nv + k] * x[k];
     }
   }
   for (int i = nv - 1; i >= 0; --i) {
@@ -221,15 +254,33 @@ static int spring_eliminate(GLOBAL real *a, GLOBAL real *x, int nv)
     }
     x[i] /= a[i * nv + i];
   }
-  return 1;
 }
 
-// The acceleration over a step that v' = v + h (M - h df/dv)^-1 f asks for: (1 - h da/dv)^-1 a. jacobian:
-// rows of accelerations by q, v, ... of `width`.
+static void spring_solve_back(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x,
+                              int nv)
+{
+  for (int i = 0; i < nv; ++i) {
+    for (int k = 0; k < i; ++k) {
+      x[i] -= a[k * nv + i] * x[k];
+    }
+    x[i] /= a[i * nv + i];
+  }
+  for (int i = nv - 1; i >= 0; --i) {
+    for (int k = i + 1; k < nv; ++k) {
+      x[i] -= a[k * nv + i] * x[k];
+    }
+  }
+  for (int i = nv - 1; i >= 0; --i) {
+    spring_swap(x, i, pivots[i]);
+  }
+}
+
+// The acceleration over a step that v' = v + h (M - h df/dv)^-1 f asks for: (1 - h da/dv)^-1 a,
+// and that matrix' factors. jacobian: rows of accelerations by q, v, ... of `width`.
 KERNEL void world_spring_implicit(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                   GLOBAL const real *acceleration, GLOBAL const real *jacobian,
-                                  int width, GLOBAL real *matrices, GLOBAL real *out,
-                                  GLOBAL int *status, int worlds)
+                                  int width, GLOBAL real *matrices, GLOBAL int *pivots,
+                                  GLOBAL real *out, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -244,7 +295,12 @@ KERNEL void world_spring_implicit(GLOBAL const world_sizes *n, GLOBAL const real
       a[i * nv + k] = (i == k ? R(1.0) : R(0.0)) - h * rows[i * width + nv + k];
     }
   }
-  if (!(status[world] & WORLD_STOPPED) && !spring_eliminate(a, x, nv)) {
+  if (status[world] & WORLD_STOPPED) {
+    return;
+  }
+  if (spring_factor(a, ROW(pivots, world, nv), nv)) {
+    spring_solve(a, ROW(pivots, world, nv), x, nv);
+  } else {
     status[world] |= WORLD_SINGULAR;
   }
 }

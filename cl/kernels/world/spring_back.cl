@@ -1,5 +1,5 @@
-// Derivatives of worlds with springs. What springs do to a pair depends on its relative motion alone, so
-// that y, which moves its bodies against each other, asks for the gradient of
+// Derivatives of worlds with springs. What springs do to a pair depends on its relative motion
+// alone, so that y, which moves its bodies against each other, asks for the gradient of
 //   force . v_y + moment . w_y, of the wrench on body 1 about its origin,
 // by poses and twists.
 
@@ -36,12 +36,14 @@ static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOB
 }
 
 // Multipliers y = inv(M) b of the cotangent b of each world's acceleration, and what limits and
-// friction losses do by them; with a basis (see world_multipliers) of each group what y makes of it.
+// friction losses do by them: their forces f, and with a `step` h along x, f + h df/dv x; with a
+// basis (see world_multipliers) of each group what y makes of it.
 ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const int *status,
                                              GLOBAL const real *bar, GLOBAL const real *basis,
-                                             int with_basis, GLOBAL real *scratch, GLOBAL real *y,
+                                             int with_basis, GLOBAL const real *ahead, real step,
+                                             GLOBAL real *scratch, GLOBAL real *y,
                                              GLOBAL real *group_back, GLOBAL real *row_back,
                                              int count)
 {
@@ -68,8 +70,14 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
     const spring_row r = spring_row_of(&b, n, ints, reals, row, q, v);
     const int by_q = ROW_BACK_Q * nv + r.dof, by_v = ROW_BACK_V * nv + r.dof;
     const num own = row_get(&b, y, nv, r.dof);
-    row_put(&b, row_back, rows, by_q, n_mad(r.by_q, own, row_get(&b, row_back, rows, by_q)));
-    row_put(&b, row_back, rows, by_v, n_mad(r.by_v, own, row_get(&b, row_back, rows, by_v)));
+    num q_slope = r.by_q, v_slope = r.by_v;
+    if (step > R(0.0)) {
+      const num x = n_scale(row_get(&b, ahead, nv, r.dof), step);
+      q_slope = n_mad(r.by_qv, x, q_slope);
+      v_slope = n_mad(r.by_vv, x, v_slope);
+    }
+    row_put(&b, row_back, rows, by_q, n_mad(q_slope, own, row_get(&b, row_back, rows, by_q)));
+    row_put(&b, row_back, rows, by_v, n_mad(v_slope, own, row_get(&b, row_back, rows, by_v)));
   }
   for (int group = 0; group < n->groups && with_basis; ++group) {
     num twist[6];
@@ -86,8 +94,8 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// Cotangents of a group's wrenches and distance: of the one on body 1 the twist at its origin that y
-// gives it against body 2, or of a unit twist about the centre; else none.
+// Cotangents of a group's wrenches and distance: of the one on body 1 the twist at its origin that
+// y gives it against body 2, or of a unit twist about the centre; else none.
 ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *bodies, int group, GLOBAL const real *y,
                                       int basis, GLOBAL real *scratch, GLOBAL real *wrench1,
@@ -101,8 +109,7 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
   spring_twist(&b, n, ints, group, y, basis, twist);
   const vec w = FN(make)(twist[0], twist[1], twist[2]), none = lit3(R(0.0), R(0.0), R(0.0));
   const vec arm = spring_arm(&b, n, ints, bodies, group, 0);
-  row_put3(&b, wrench1, 6, 0,
-           FN(add3)(FN(make)(twist[3], twist[4], twist[5]), FN(cross3)(w, arm)));
+  row_put3(&b, wrench1, 6, 0, FN(add3)(FN(make)(twist[3], twist[4], twist[5]), FN(cross3)(w, arm)));
   row_put3(&b, wrench1, 6, 3, w);
   row_put3(&b, wrench2, 6, 0, none);
   row_put3(&b, wrench2, 6, 3, none);
@@ -112,10 +119,11 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
 // Moment and force on a link of the cotangent of its body's pose.
 static void spring_pose_back(const world_block *b, GLOBAL const world_sizes *n, int link,
                              GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
-                             GLOBAL real *backs, int width, int to)
+                             vec turn, GLOBAL real *backs, int width, int to)
 {
   if (link >= 0) {
-    vec force = row_get3(b, pose_bar, 7, 0), moment = pose_moment(b, n, link, body, pose_bar);
+    const vec force = row_get3(b, pose_bar, 7, 0);
+    vec moment = FN(add3)(turn, pose_moment(b, n, link, body, pose_bar));
     const FN(quaternion) of = block_quaternion(b, n->at_quaternion + 4 * link);
     moment = FN(add3)(moment, FN(cross3)(FN(quaternion_rotate)(of, real3(body)), more));
     row_put3(b, backs, width, to, moment);
@@ -128,26 +136,52 @@ static vec spring_spin_of(const world_block *b, GLOBAL const world_sizes *n, int
   return link < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : block_get3(b, n->at_velocity + 6 * link);
 }
 
+// What an implicit step's wrenches W + h dW/dv x ask for beside: the cotangents by the bodies'
+// twists of W alone are, times h, those by the twists of x.
+typedef struct spring_ahead {
+  vec force, moment; // of body 1's, about its origin
+  vec shift2, turn2; // more on body 2, where its axes and its origin move beneath x
+} spring_ahead;
+
+static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twist1,
+                                    GLOBAL const real *twist2, GLOBAL const real *twist1_bar,
+                                    vec gap, real step)
+{
+  spring_ahead a;
+  const num h = n_lit(step);
+  const vec speed = FN(scale3)(row_get3(b, twist1_bar, 6, 0), h);
+  const vec spin1 = row_get3(b, twist1, 6, 3);
+  const vec spin = FN(sub3)(spin1, row_get3(b, twist2, 6, 3));
+  const vec relative = FN(sub3)(FN(add3)(row_get3(b, twist1, 6, 0), FN(cross3)(spin1, gap)),
+                                row_get3(b, twist2, 6, 0));
+  a.force = speed;
+  a.moment = FN(scale3)(row_get3(b, twist1_bar, 6, 3), h);
+  const vec turned = FN(sub3)(a.moment, FN(cross3)(gap, speed));
+  a.shift2 = FN(cross3)(speed, spin);
+  a.turn2 = FN(neg3)(FN(add3)(FN(cross3)(spin, turned), FN(cross3)(relative, speed)));
+  return a;
+}
+
 // What spring_back has found for world_spring_bars' cotangents, as the tree wants it (rows of
-// `width`, the first group's from `first` on), and added to the pair's parameters' (`own`: a row of all
-// pairs' a world) where `adds`.
+// `width`, the first group's from `first` on), and added to the pair's parameters' (`own`: a row
+// of all pairs' a world) where `adds`.
 //
 // The twists that cotangents were of are those at the body's origin, which moves: hence `more`.
-ADJOINT_KERNEL void world_spring_collect(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                         GLOBAL const real *bodies,
-                                         GLOBAL const real *parameters, int shared, int group,
-                                         GLOBAL const real *laws, int with_given,
-                                         GLOBAL const real *wrench1, GLOBAL const real *wrench1_bar,
-                                         GLOBAL const real *pose1_bar, GLOBAL const real *pose2_bar,
-                                         GLOBAL const real *twist1_bar,
-                                         GLOBAL const real *twist2_bar, GLOBAL const real *laws_bar,
-                                         GLOBAL real *scratch, GLOBAL real *backs, int width,
-                                         int first, int adds, GLOBAL const int *status,
-                                         GLOBAL real *own, int count)
+// Where the step is implicit (`step` above 0) all of W + h dW/dv x is differentiated: along1 and
+// along2 are x's twists, along1_bar the cotangent of body 1's twist by W alone.
+ADJOINT_KERNEL void world_spring_collect(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *bodies,
+  GLOBAL const real *parameters, int shared, int group, GLOBAL const real *laws, int with_given,
+  GLOBAL const real *wrench1, GLOBAL const real *wrench1_bar, GLOBAL const real *pose1_bar,
+  GLOBAL const real *pose2_bar, GLOBAL const real *twist1_bar, GLOBAL const real *twist2_bar,
+  GLOBAL const real *laws_bar, GLOBAL const real *along1, GLOBAL const real *along2,
+  GLOBAL const real *along1_bar, real step, GLOBAL real *scratch, GLOBAL real *backs, int width,
+  int first, int adds, GLOBAL const int *status, GLOBAL real *own, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
-  const int to = first + GROUP_BACK * group, pair = g[GROUP_PAIR], all = SPRING_PARAMETER_COUNT * n->pairs;
+  const int to = first + GROUP_BACK * group, pair = g[GROUP_PAIR],
+            all = SPRING_PARAMETER_COUNT * n->pairs;
   if (b.first > b.last) {
     return;
   }
@@ -163,13 +197,24 @@ ADJOINT_KERNEL void world_spring_collect(GLOBAL const world_sizes *n, GLOBAL con
   row_put3(&b, backs, width, to + BACK_VELOCITY,
            FN(add3)(row_get3(&b, twist1_bar, 6, 3), FN(cross3)(arm, speed)));
   row_put3(&b, backs, width, to + BACK_VELOCITY + 3, speed);
-  const vec more1 = FN(add3)(FN(cross3)(force, turn),
-                             FN(cross3)(speed, spring_spin_of(&b, n, g[GROUP_A])));
-  const vec more2 = FN(cross3)(row_get3(&b, twist2_bar, 6, 0), spring_spin_of(&b, n, g[GROUP_B]));
-  spring_pose_back(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, backs, width,
-                   to + BACK_POSE_A);
-  spring_pose_back(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, backs, width,
-                   to + BACK_POSE_B);
+  const vec more1 =
+    FN(add3)(FN(cross3)(force, turn), FN(cross3)(speed, spring_spin_of(&b, n, g[GROUP_A])));
+  vec more2 = FN(cross3)(row_get3(&b, twist2_bar, 6, 0), spring_spin_of(&b, n, g[GROUP_B]));
+  vec turn2 = lit3(R(0.0), R(0.0), R(0.0));
+  const vec none = turn2;
+  if (step > R(0.0)) {
+    const vec gap = FN(sub3)(spring_arm(&b, n, ints, bodies, group, 1), arm);
+    const spring_ahead a = spring_ahead_of(&b, along1, along2, along1_bar, gap, step);
+    row_put3(&b, backs, width, to + BACK_ACCELERATION,
+             FN(add3)(a.moment, FN(cross3)(arm, a.force)));
+    row_put3(&b, backs, width, to + BACK_ACCELERATION + 3, a.force);
+    more2 = FN(add3)(more2, a.shift2);
+    turn2 = a.turn2;
+  }
+  spring_pose_back(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, none, backs,
+                   width, to + BACK_POSE_A);
+  spring_pose_back(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, turn2,
+                   backs, width, to + BACK_POSE_B);
   const num stiffness = parameter_get(&b, parameters, PARAMETERS(n->links, n->pairs),
                                       n->links + n->pairs + pair, shared);
   const num by_k = row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_K);
@@ -187,5 +232,78 @@ ADJOINT_KERNEL void world_spring_collect(GLOBAL const world_sizes *n, GLOBAL con
         ROW(own, world, all)[SPRING_PARAMETER_COUNT * pair + i] += parts[world - b.first];
       }
     }
+  }
+}
+
+// ---- implicit steps ----
+
+// From cotangents of steps' accelerations x to those of (1 - h da/dv) x.
+ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL const real *matrices,
+                                         GLOBAL const int *pivots, GLOBAL const int *status,
+                                         GLOBAL real *bars, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world < worlds && !(status[world] & WORLD_STOPPED)) {
+    spring_solve_back(ROW(matrices, world, nv * nv), ROW(pivots, world, nv), ROW(bars, world, nv),
+                      nv);
+  }
+}
+
+// Twists of links under x, where accelerations are made later.
+ADJOINT_KERNEL void world_spring_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                       GLOBAL const real *ahead, GLOBAL real *scratch, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first <= b.last) {
+    tree_twists(&b, n, ints, ahead, n->at_acceleration);
+  }
+}
+
+// Adds what -h y . (dc/dv x) asks for: the bias c is quadratic in v, so that dc/dv x is half of
+// what is between c(v + x) and c(v - x). rows: room for these.
+ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                      GLOBAL const real *reals, GLOBAL const real *v,
+                                      GLOBAL const real *ahead, GLOBAL const real *y,
+                                      GLOBAL const real *parameters, int shared, GLOBAL real *rows,
+                                      GLOBAL real *scratch, GLOBAL real *memory, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    const real side = turn ? R(-1.0) : R(1.0);
+    for (int i = 0; i < nv; ++i) {
+      row_put(&b, rows, nv, i, n_smad(row_get(&b, ahead, nv, i), side, row_get(&b, v, nv, i)));
+      block_put(&k, n->at_back_y + i,
+                n_scale(row_get(&b, y, nv, i), R(-0.5) * side * reals[WORLD_STEP]));
+      block_put(&k, n->at_back_z + i, n_lit(R(0.0)));
+    }
+    tree_twists(&b, n, ints, rows, n->at_velocity);
+    tree_accelerations(&b, n, ints, rows, (GLOBAL const real *)0, lit3(R(0.0), R(0.0), R(0.0)));
+    back_clear(&k, n);
+    back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
+    back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
+    for (int i = 0; i < n->links; ++i) {
+      mass_back(&b, &k, n, reals, parameters, shared, i, 0);
+    }
+    back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, rows);
+  }
+  tree_twists(&b, n, ints, v, n->at_velocity);
+}
+
+// Puts sums of parameters' cotangents back into the block.
+ADJOINT_KERNEL void world_parameters_again(GLOBAL const world_sizes *n, GLOBAL const real *from,
+                                           GLOBAL real *memory, int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int width = PARAMETERS(n->links, n->pairs);
+  if (k.first > k.last) {
+    return;
+  }
+  for (int i = 0; i < width; ++i) {
+    block_put(&k, n->at_back_parameters + i, row_get(&k, from, width, i));
   }
 }
