@@ -189,7 +189,7 @@ static const char scene[] =
   "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";
 
 static const char scene_of_springs[] =
-  "{\"contact_model\": \"spring\", \"integrator\": \"implicit\",\n"
+  "{\"contact_model\": \"spring\", \"integrator\": \"rk4\",\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, {\"name\": \"part\", \"mass\": 1,\n"
   "  \"joint\": {\"type\": \"slide\", \"limits\": [0, 1], \"limit_spring\": [1e3, 1e-2, 0.5]},\n"
   "  \"bodies\": [{\"file\": \"part.body.json\", \"eps1\": 1e-4}]}],\n"
