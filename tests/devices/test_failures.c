@@ -1,7 +1,8 @@
 /* A device that fails in the middle loses no pose: the N-th OpenCL call fails for every N, once and
  * for good, then the N-th allocation. Of clSetKernelArg, which the library treats alike wherever it
  * is called, every seventh is taken; of all calls for pictures too, every 29th for Jacobians of two
- * poses at once, every 61st for descents and so on (failures.c), fewer under a sanitizer.
+ * poses at once, every 61st for descents and so on (failures_tasks.c): all are one engine's, which
+ * contacts are swept through whole. Fewer under a sanitizer, and where memory is not shared.
  * ABUT_TEST_ALL=1 takes them all. */
 #include "failures.h"
 
@@ -12,6 +13,8 @@
 
 #define CODE CL_INVALID_COMMAND_QUEUE /* one that speaks of no memory */
 #define STRIDE 7
+
+#define NOT_SHARED 3 /* of contacts, every call: the others go through the same copies */
 
 /* One context for many faults: a device that was made to fail is whole, and is healed. */
 typedef struct trial {
@@ -28,7 +31,9 @@ typedef struct trial {
 
 static long stride_of(const trial *t)
 {
-  const long step = (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * t->task->stride;
+  const bool fewer = !shim_shares_memory() && t->task != &tasks[0];
+  const long step =
+    (t->kind == SHIM_ARGUMENTS ? STRIDE : 1) * t->task->stride * (fewer ? NOT_SHARED : 1);
   return test_all() ? 1 : step * SANITIZED(t->task->sanitized);
 }
 

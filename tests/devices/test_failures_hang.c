@@ -1,6 +1,10 @@
 /* A launch that never ends costs its device after a bounded wait, and no pose: the others, or the
  * host path, do the work. What the device may still use is left behind when its context goes, and
- * nothing happens when the launch ends after all. */
+ * nothing happens when the launch ends after all.
+ *
+ * Of each kind of call the first launch hangs and the last one, alone and with all copies, on one
+ * device and on two. Each trial waits a second: under a sanitizer a half of the eight, where each
+ * launch still hangs in each way, on one device or on two. ABUT_TEST_ALL=1 takes all. */
 #include "failures.h"
 
 #include "shim.h"
@@ -134,8 +138,11 @@ static bool try_task(const task *of, uint32_t devices, long last)
   t.setting.timeout = TIMEOUT;
   for (t.launch = 1; t.launch <= last; t.launch += last > 1 ? last - 1 : 1) {
     for (int how = SHIM_HANG_QUEUE; how <= SHIM_HANG_DEVICE; ++how) {
+      const bool passed_over = ((t.launch == 1) == (how == SHIM_HANG_QUEUE)) == (devices == 1);
       t.how = (shim_hang)how;
-      try_hang(&t, t.launch == 1);
+      if (SANITIZED(2) == 1 || !passed_over) {
+        try_hang(&t, t.launch == 1);
+      }
     }
   }
   return true;
