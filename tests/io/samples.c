@@ -189,14 +189,14 @@ static const char scene[] =
   "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";
 
 static const char scene_of_springs[] =
-  "{\"contact_model\": \"spring\", \"integrator\": \"rk4\",\n"
+  "{\"contact_model\": \"spring\", \"integrator\": \"implicit\",\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, {\"name\": \"part\", \"mass\": 1,\n"
   "  \"joint\": {\"type\": \"slide\", \"limits\": [0, 1], \"limit_spring\": [1e3, 1e-2, 0.5]},\n"
   "  \"bodies\": [{\"file\": \"part.body.json\", \"eps1\": 1e-4}]}],\n"
   " \"pairs\": [{\"a\": \"part\", \"b\": 0, \"friction\": 0.5,\n"
   "  \"contact\": {\"k\": 5000, \"mu\": 0,\n"
   "  \"v_d\": 0.1, \"v_s\": 0.01, \"eps2\": 5e-4, \"eps3\": 2e-4, \"dissipation\": \"smooth\",\n"
-  "  \"reaction\": \"plane\"}}]}\n";
+  "  \"reaction\": \"point\"}}]}\n";
 
 static const char csv[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"

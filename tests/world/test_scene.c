@@ -454,7 +454,7 @@ static const struct {
    "none of \"c1\", \"smooth\""},
   {CONTACT("\"reaction\": \"line\""), "d/t:4: pairs[0].contact.reaction: ",
    "none of \"point\", \"plane\""},
-  {CONTACT("\"reaction\": \"plane\""), "d/t:4: pairs[0].contact: ", "need \"integrator\""},
+  {CONTACT("\"reaction\": \"plane\""), "d/t:3: pairs[0].contact: ", "need \"integrator\""},
   {SPRING("{\"a\": 0, \"b\": 1,\n\"contact\": []}"), "d/t:4: pairs[0].contact: ", "not an object"},
   {PAIR("\"restitution\": -1"), "d/t:4: pairs[1].restitution: ", "-1 is not at least 0"},
   {PAIR(SIDES ",\n\"smoothing\": 1"), "d/t:5: pairs[1].smoothing: ", "not a string"},
