@@ -48,6 +48,20 @@ typedef struct abut_scene_info {
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
  * abut_load_body; ABUT_ERROR_FORMAT with file, line and cause. */
 ABUT_API abut_status abut_load_scene(abut_context context, const char *path, abut_scene *scene);
+
+/* How a scene is read. */
+typedef struct abut_scene_options {
+  const char *contact_model; /* "cone" or "lcp", in place of the scene's own; NULL: its own. What of
+                                the scene's own model the other has no meaning for is left aside:
+                                "lcp" goes by euler, and without a capacity */
+  uint32_t cookie;
+} abut_scene_options;
+
+ABUT_API abut_scene_options abut_default_scene_options(void);
+
+/* abut_load_scene so. Errors: also ABUT_ERROR_ARGUMENT for a contact model that there is not. */
+ABUT_API abut_status abut_load_scene_with(abut_context context, const char *path,
+                                          const abut_scene_options *options, abut_scene *scene);
 ABUT_API abut_status abut_destroy_scene(abut_scene scene);
 ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info);
 

@@ -264,10 +264,10 @@ class Context(_Owner):
         """The same as abut.Pair."""
         return Pair(a, b, smoothing)
 
-    def scene(self, path: str | os.PathLike[str]) -> Scene:
+    def scene(self, path: str | os.PathLike[str], *, contact_model: str | None = None) -> Scene:
         """The same as abut.Scene on this context."""
         from abut._worlds import Scene
-        return Scene(path, self)
+        return Scene(path, self, contact_model=contact_model)
 
     def __repr__(self) -> str:
         return f"<abut.Context {self.precision} on {self.device.name}>" if self._handle else \

@@ -21,6 +21,8 @@ class Scene(_Owner):
 
     path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder
     context   the devices that step its worlds; None takes abut.default_context()
+    contact_model  "cone" or "lcp", in place of the scene's own; what of its own model the other has no
+                   meaning for is left aside. None: its own
     Errors: abut.Error with file, line and cause.
 
     nq, nv, nu              positions, velocities, controls of a world
@@ -30,13 +32,17 @@ class Scene(_Owner):
 
     _destroy = lib.abut_destroy_scene
 
-    def __init__(self, path: str | os.PathLike[str], context: Context | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], context: Context | None = None, *,
+                 contact_model: str | None = None) -> None:
         name = os.fsdecode(path)
         if "\0" in name:
             raise ValueError(f"{name!r} is no path")
         self.context = default_context() if context is None else context
         handle = ffi.new("abut_scene *")
-        check(lib.abut_load_scene(self.context.handle, os.fsencode(name), handle))
+        options = ffi.new("abut_scene_options *", lib.abut_default_scene_options())
+        model = ffi.NULL if contact_model is None else ffi.new("char[]", contact_model.encode())
+        options.contact_model = model
+        check(lib.abut_load_scene_with(self.context.handle, os.fsencode(name), options, handle))
         self._handle = handle[0]
         info = ffi.new("abut_scene_info *")
         check(lib.abut_get_scene_info(self._handle, info))

@@ -293,8 +293,10 @@ static abut_status read_words(const json_file *f, const json_at *root, scene_def
   return ABUT_SUCCESS;
 }
 
-static abut_status read_settings(const json_file *f, const json_at *root, scene_def *s)
+static abut_status read_settings(const reader *r, const json_at *root)
 {
+  const json_file *f = r->file;
+  scene_def *s = r->s;
   int capacity = 0;
   TRY(scene_hard(f, root, s));
   TRY(read_words(f, root, s));
@@ -310,7 +312,7 @@ static abut_status read_settings(const json_file *f, const json_at *root, scene_
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
   s->capacity = (size_t)capacity;
-  return scene_check_law(f, root, s);
+  return scene_check_law(r, root);
 }
 
 /* ---- all of it ---- */
@@ -343,9 +345,9 @@ static abut_status read_root(reader *r, const json_at *root)
                       .line_iterations = 30,
                       .line_tolerance = 1e-3,
                       .divergence = 1e6};
-  TRY(scene_model(r->file, root, r->s));
+  TRY(scene_model(r, root));
   TRY(CHECK_KEYS(r->file, root, keys));
-  TRY(read_settings(r->file, root, r->s));
+  TRY(read_settings(r, root));
   TRY(scene_links(r, root));
   TRY(read_actuators(r, root));
   return read_pairs(r, root);
@@ -363,14 +365,15 @@ static abut_status keep_text(reader *r)
   return ABUT_SUCCESS;
 }
 
-abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out)
+static abut_status parse(const char *name, const char *bytes, size_t count, const char *model,
+                         scene_def *out)
 {
   json_file f;
   json_at root;
   memset(out, 0, sizeof *out);
   abut_status status = json_file_open(&f, name, bytes, count, &root);
   if (status == ABUT_SUCCESS) {
-    reader r = {&f, out};
+    reader r = {.file = &f, .s = out, .model = model};
     status = read_root(&r, &root);
     status = status == ABUT_SUCCESS ? keep_text(&r) : status;
   }
@@ -381,14 +384,24 @@ abut_status scene_file_parse(const char *name, const char *bytes, size_t count, 
   return status;
 }
 
+abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out)
+{
+  return parse(name, bytes, count, NULL, out);
+}
+
 abut_status scene_file_read(const char *path, scene_def *out)
+{
+  return scene_file_read_as(path, NULL, out);
+}
+
+abut_status scene_file_read_as(const char *path, const char *model, scene_def *out)
 {
   char *bytes = NULL;
   size_t count = 0;
   memset(out, 0, sizeof *out);
   abut_status status = whole_file_read(path, &bytes, &count);
   if (status == ABUT_SUCCESS) {
-    status = scene_file_parse(path, bytes, count, out);
+    status = parse(path, bytes, count, model, out);
   }
   free(bytes);
   return status;

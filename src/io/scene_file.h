@@ -7,6 +7,9 @@
 /* Reads a scene; the bodies that it names are not opened, but smoothing files are. Free it with
  * scene_def_free. */
 abut_status scene_file_read(const char *path, scene_def *out);
+/* The same with a contact model in place of the file's, where it is not NULL. What of the file's own
+ * model that one has no meaning for is left aside. */
+abut_status scene_file_read_as(const char *path, const char *model, scene_def *out);
 abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out);
 
 /* A place in a scene: element `index` of a list of the root, or of it a member, or of that an

@@ -7,12 +7,27 @@
 
 #define HARD_MOST 64 /* contacts: their boxed problems have three rows each */
 
-abut_status scene_model(const json_file *f, const json_at *root, scene_def *s)
+#define MODELS 3
+static const char *const models[MODELS] = {"cone", "lcp", "spring"};
+
+/* The place of the model that stands in for the file's, `own`. */
+static abut_status replace_model(reader *r, int own, int *model)
 {
-  static const char *const models[] = {"cone", "lcp", "spring"};
+  *model = 0;
+  while (*model < MODELS && strcmp(r->model, models[*model]) != 0) {
+    ++*model;
+  }
+  r->replaced = *model != own;
+  return *model < MODELS ? ABUT_SUCCESS
+                         : fail(ABUT_ERROR_ARGUMENT, "there is no contact model \"%s\"", r->model);
+}
+
+abut_status scene_model(reader *r, const json_at *root)
+{
   int model = LAW_CONE;
-  TRY(scene_word(f, root, "contact_model", models, 3, &model));
-  s->law = (contact_law)model;
+  TRY(scene_word(r->file, root, "contact_model", models, MODELS, &model));
+  TRY(r->model ? replace_model(r, model, &model) : ABUT_SUCCESS);
+  r->s->law = (contact_law)model;
   return ABUT_SUCCESS;
 }
 
@@ -76,9 +91,24 @@ static abut_status check_integrator(const json_file *f, const json_at *root, con
                        s->law == LAW_LCP ? "\"euler\"" : "\"euler\" or \"rk4\"");
 }
 
-abut_status scene_check_law(const json_file *f, const json_at *root, const scene_def *s)
+/* What was asked of another model. */
+static void leave_aside(scene_def *s)
 {
+  const bool rk4 = s->integrator == INTEGRATOR_RK4 && s->law != LAW_LCP;
+  if (s->law != LAW_SPRING) {
+    s->integrator = rk4 ? INTEGRATOR_RK4 : INTEGRATOR_EULER;
+  }
+  s->capacity = s->law == LAW_CONE ? s->capacity : 0;
+}
+
+abut_status scene_check_law(const reader *r, const json_at *root)
+{
+  const json_file *f = r->file;
+  scene_def *s = r->s;
   json_at at;
+  if (r->replaced) {
+    leave_aside(s);
+  }
   TRY(check_integrator(f, root, s));
   if (s->law == LAW_CONE || !s->capacity) {
     return ABUT_SUCCESS;

@@ -10,6 +10,8 @@
 typedef struct reader {
   const json_file *file;
   scene_def *s;
+  const char *model; /* contact model in place of the file's; NULL: the file's */
+  bool replaced;     /* it is another one */
 } reader;
 
 #define CHECK_KEYS(file, at, keys) json_check_keys(file, at, keys, sizeof(keys) / sizeof *(keys))
@@ -62,13 +64,14 @@ abut_status scene_list(reader *r, const json_at *root, const char *key, size_t s
 
 /* ---- what each law has of its own (scene_laws.c) ---- */
 
-abut_status scene_model(const json_file *f, const json_at *root, scene_def *s);
+/* The file's, or the reader's in its place. */
+abut_status scene_model(reader *r, const json_at *root);
 
 /* The constants of hard contacts, which a scene of another law may have too. */
 abut_status scene_hard(const json_file *f, const json_at *root, scene_def *s);
 
 /* Refuses settings that the law has no meaning for: a result would not be what was asked for. */
-abut_status scene_check_law(const json_file *f, const json_at *root, const scene_def *s);
+abut_status scene_check_law(const reader *r, const json_at *root);
 
 /* A pair's spring, behind its sides and its friction. */
 abut_status scene_spring(reader *r, const json_at *element, scene_pair *p);

@@ -15,6 +15,7 @@
 #define BODY_POSE 7 /* position, quaternion */
 #define TOLERANCE_DOUBLE 1e-10
 #define TOLERANCE_FLOAT 1e-5
+#define COOKIE 0xab071505u
 
 /* ---- on a device ---- */
 
@@ -319,8 +320,10 @@ loaded_scene *scene_get(abut_scene s)
   return pool_get(&scene_pool, (handle){s.index, s.generation});
 }
 
-/* path: of a file, or NULL; text: of the scene itself then. */
-static abut_status load(abut_context handle_, const char *path, const char *text, abut_scene *out)
+/* path: of a file, or NULL; text: of the scene itself then. law: a contact model in place of the
+ * scene's, or NULL. */
+static abut_status load(abut_context handle_, const char *path, const char *text, const char *law,
+                        abut_scene *out)
 {
   context *c = context_get(handle_);
   void *memory = NULL;
@@ -331,7 +334,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
   loaded_scene *s = memory;
   s->context = c;
   s->base.destroy = destroy_owned;
-  abut_status status = path ? scene_file_read(path, &s->def)
+  abut_status status = path ? scene_file_read_as(path, law, &s->def)
                             : scene_file_parse("scene", text, strlen(text), &s->def);
   status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
   status = status == ABUT_SUCCESS ? pool_add(&scene_pool, s, c->gate, &s->self) : status;
@@ -348,7 +351,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
 abut_status scene_of_text(abut_context handle_, const char *text, abut_scene *out)
 {
   ENTER(context_pool, handle_);
-  return load(handle_, NULL, text, out);
+  return load(handle_, NULL, text, NULL, out);
 }
 
 abut_status abut_load_scene(abut_context handle_, const char *path, abut_scene *out)
@@ -358,7 +361,26 @@ abut_status abut_load_scene(abut_context handle_, const char *path, abut_scene *
     return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene needs a path and a handle");
   }
   *out = (abut_scene){0, 0};
-  return load(handle_, path, NULL, out);
+  return load(handle_, path, NULL, NULL, out);
+}
+
+abut_scene_options abut_default_scene_options(void)
+{
+  return (abut_scene_options){.cookie = COOKIE};
+}
+
+abut_status abut_load_scene_with(abut_context handle_, const char *path,
+                                 const abut_scene_options *options, abut_scene *out)
+{
+  ENTER(context_pool, handle_);
+  if (!path || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene_with needs a path and a handle");
+  }
+  *out = (abut_scene){0, 0};
+  if (!options || options->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "make options of scenes by abut_default_scene_options");
+  }
+  return load(handle_, path, NULL, options->contact_model, out);
 }
 
 abut_status abut_destroy_scene(abut_scene handle_)

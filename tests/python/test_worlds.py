@@ -560,3 +560,17 @@ def test_escape(context, tmp_path):
     np.testing.assert_allclose(seen.u[:, 0], [-0.01, 0], atol=close)
     np.testing.assert_allclose(seen.v[:, 0], [-1, 0], atol=close)
     assert seen.escaped.tolist() == [1, 0]
+
+
+def test_contact_model(context, tmp_path):
+    """A scene as of another model: what its own has alone is left aside, a box bounces as that model says."""
+    falling = {"integrator": "rk4", "links": [
+        {"bodies": [{"plane": [2, 2]}]},
+        {"joint": {"type": "free"}, "position": [0, 0, 0.3], "density": 500, "bodies": [{"box": [0.1, 0.1, 0.1]}]}],
+        "pairs": [{"a": 1, "b": 0, "restitution": 0.8}]}
+    path = worlds.write_scene(tmp_path, **falling)
+    soft, hard = abut.Scene(path, context), context.scene(path, contact_model="lcp")
+    up = [max(scene.step(scene.start(), np.zeros(6), steps=150, record=1).v_record[:, 2]) for scene in (soft, hard)]
+    assert 1.55 < up[1] < 1.62 and up[0] < 1.0  # 0.8 times 1.98 m/s
+    with pytest.raises(abut.Error, match="no contact model \"stiff\""):
+        abut.Scene(path, context, contact_model="stiff")

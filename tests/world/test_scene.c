@@ -189,6 +189,32 @@ static void springs_shared(void)
   scene_def_free(&s);
 }
 
+/* Of another model than the file's, what only the file's has is left aside; of its own it stays. */
+static void replaced(void)
+{
+  scene_def s;
+  const char *soft = write_text("soft.json", "{\"integrator\": \"rk4\", \"capacity\": 8, \"links\": [{}],\n"
+                                             "\"lcp\": {\"most\": 4}, \"pairs\": [{\"friction\": 0}]}");
+  REQUIRE_OK(scene_file_read_as(soft, NULL, &s));
+  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4 && s.pairs[0].friction == 1e-5);
+  scene_def_free(&s);
+  REQUIRE_OK(scene_file_read_as(soft, "cone", &s));
+  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4 && s.capacity == 8);
+  scene_def_free(&s);
+  REQUIRE_OK(scene_file_read_as(soft, "lcp", &s));
+  CHECK(s.law == LAW_LCP && s.integrator == INTEGRATOR_EULER && !s.capacity);
+  CHECK(s.hard.most == 4 && s.pairs[0].friction == 0.0);
+  scene_def_free(&s);
+  expect_failure(scene_file_read_as(soft, "stiff", &s), ABUT_ERROR_ARGUMENT,
+                 "there is no contact model \"stiff\"", "");
+  const char *own = write_text("own.json", "{\"contact_model\": \"lcp\", \"integrator\": \"rk4\",\n"
+                                           "\"links\": [{}]}");
+  expect_failure(scene_file_read_as(own, "lcp", &s), ABUT_ERROR_FORMAT, own, "\"euler\" alone");
+  REQUIRE_OK(scene_file_read_as(own, "cone", &s));
+  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4);
+  scene_def_free(&s);
+}
+
 /* Hard contacts: what is not stated, what is, and a friction that stays 0. */
 static void hard(void)
 {
@@ -568,6 +594,7 @@ int main(void)
   hard();
   springs();
   springs_shared();
+  replaced();
   extreme_lengths();
   inertias();
   refusals();

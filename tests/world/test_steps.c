@@ -413,6 +413,15 @@ static void check_refusals(const trial *t, const char *root)
   memset(&zero, 0, sizeof zero);
   snprintf(path, sizeof path, "%s/cone-given-contacts/scene.json", root);
   CHECK(abut_load_scene(t->run.context, NULL, &scene) == ABUT_ERROR_ARGUMENT);
+  abut_scene_options options = abut_default_scene_options();
+  CHECK(abut_load_scene_with(t->run.context, NULL, &options, &scene) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_load_scene_with(t->run.context, path, NULL, &scene) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_load_scene_with(t->run.context, path, &options, NULL) == ABUT_ERROR_ARGUMENT);
+  options.cookie = 0;
+  CHECK(abut_load_scene_with(t->run.context, path, &options, &scene) == ABUT_ERROR_ARGUMENT);
+  options = abut_default_scene_options();
+  options.contact_model = "soft";
+  CHECK(abut_load_scene_with(t->run.context, path, &options, &scene) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_load_scene(t->run.context, "none.scene.json", &scene) == ABUT_ERROR_READ);
   REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
   CHECK(abut_get_scene_info(scene, NULL) == ABUT_ERROR_ARGUMENT);
