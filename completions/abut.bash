@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | field | import | simulate | transition | rollout-gradient | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -21,7 +21,7 @@ _abut()
     --poses) _abut_files npz csv; return ;;
     --pairs) _abut_files csv; return ;;
     --smoothing | --soft) _abut_files json; return ;;
-    --cotangents | --hessian | --tangents | --states | --controls) _abut_files npz; return ;;
+    --cotangents | --hessian | --tangents | --states | --controls | --series) _abut_files npz; return ;;
     -o | --output) _abut_files npz png mp4 json; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
@@ -29,10 +29,11 @@ _abut()
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='mean-distance activity energy soft-minimum' ;;
+    --models) word='cone lcp spring' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
-    --azimuth | --batch | --cells | --chunk | --compact | --elevation | --frames | --height | --index | \
+    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --elevation | --frames | --height | --index | \
       --memory | --rate | --record | --scale | --seconds | --step | --steps | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
   esac
@@ -43,7 +44,7 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    '') options+=' devices field import simulate transition rollout-gradient film contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
@@ -55,6 +56,10 @@ _abut()
     rollout-gradient)
       options+=' --controls --cotangents --device --output --precision --record --states --steps'
       options+=' --timeout --worlds'
+      ;;
+    compare)
+      options+=' --controls --coordinate --device --json --models --output --precision --record'
+      options+=' --series --states --steps --timeout --world'
       ;;
     film)
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'
@@ -81,7 +86,7 @@ _abut()
     _abut_files obj stl ply off
   elif [[ $command == import ]]; then
     _abut_files xml urdf
-  elif [[ $command == simulate || $command == transition || $command == rollout-gradient ]]; then
+  elif [[ $command == simulate || $command == transition || $command == rollout-gradient || $command == compare ]]; then
     _abut_files scene.json
   elif [[ $command == film ]]; then
     _abut_files scene.json npz

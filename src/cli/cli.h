@@ -41,6 +41,7 @@ typedef enum option_id {
   OPTION_COMPACT,
   OPTION_CONTACTS,
   OPTION_CONTROLS,
+  OPTION_COORDINATE,
   OPTION_COTANGENTS,
   OPTION_DEVICE,
   OPTION_ELEVATION,
@@ -55,6 +56,7 @@ typedef enum option_id {
   OPTION_LANES,
   OPTION_MEAN_DISTANCE,
   OPTION_MEMORY,
+  OPTION_MODELS,
   OPTION_MODULE,
   OPTION_NO_CACHE,
   OPTION_NO_CONTACTS,
@@ -69,6 +71,7 @@ typedef enum option_id {
   OPTION_REDUCE,
   OPTION_SCALE,
   OPTION_SECONDS,
+  OPTION_SERIES,
   OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
   OPTION_SOFT,
@@ -109,7 +112,8 @@ typedef enum command_bit {
   COMMAND_FILM = 4096,
   COMMAND_TRANSITION = 8192,
   COMMAND_ROLLOUT = 16384,
-  COMMAND_ALL = 32767
+  COMMAND_COMPARE = 32768,
+  COMMAND_ALL = 65535
 } command_bit;
 
 struct options;
@@ -152,6 +156,7 @@ exit_code cmd_simulate(const options *o);
 exit_code cmd_film(const options *o);
 exit_code cmd_transition(const options *o);
 exit_code cmd_rollout_gradient(const options *o);
+exit_code cmd_compare(const options *o);
 
 /* ---- options.c ---- */
 
@@ -295,8 +300,12 @@ exit_code check_readable(const char *path);
 exit_code check_output(const char *path);
 /* The same of -o, which must also end as what the command writes does, unless it is a device. */
 exit_code check_own_output(const options *o);
+/* The same of --series. */
+exit_code check_series(const options *o);
 /* Whether a command sums up on stdout: not with --quiet, nor where its output goes there. */
 bool sums_up(const options *o);
+/* That nothing that a command writes goes to stdout. */
+bool keeps_stdout(const options *o);
 /* Says that a batch holds no poses. */
 void warn_empty(const options *o, const abut_poses *poses);
 /* The inputs of a command: its operands, and the files that options name. */

@@ -41,6 +41,12 @@ const command commands[] = {
    "gravity; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
    "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
    "shown.", cmd_rollout_gradient},
+  {"compare", COMMAND_COMPARE, " SCENE", " --steps T", "show contact laws beside each other",
+   "Steps one world of a scene by each contact law that there is, from the same state, with the same\n"
+   "controls and steps: time of a step, energy at the end, deepest penetration, largest force of the\n"
+   "contacts, and the gradient of a coordinate of the end by the velocities at the start. With\n"
+   "-o OUT.png all of it is drawn over time. A law that a scene has no meaning for is left out, and\n"
+   "warned about.", cmd_compare},
   {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
    "show what was simulated",
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
@@ -143,7 +149,7 @@ static exit_code dispatch(const options *o)
   }
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, import, simulate, transition, "
-                       "rollout-gradient, film, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune");
+                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune");
   }
   return o->command->run(o);
 }

@@ -15,8 +15,10 @@
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
 #define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
-/* Commands that begin where --states says; that take a scene of links and compute on devices. */
-#define WORLD_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
+/* Commands that step many worlds; that begin where --states says; that take a scene of links and
+ * compute on devices. */
+#define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
+#define WORLD_COMMANDS (BATCH_COMMANDS | COMMAND_COMPARE)
 #define SCENE_COMMANDS (WORLD_COMMANDS | COMMAND_FILM)
 /* Of these, commands that look at contacts. */
 #define CONTACT_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
@@ -47,6 +49,9 @@ static const struct {
                        "also the contacts: of every kept state in the file, or drawn"},
   [OPTION_CONTROLS] = {"controls", "U.npz", 0, WORLD_COMMANDS | COMMAND_GRADCHECK,
                        "u of shape (N, nu), held, or (T, N, nu), one row a step (0)"},
+  [OPTION_COORDINATE] = {"coordinate", "I", 0, COMMAND_COMPARE,
+                         "which of the nv coordinates of the end has its gradient shown, from 0\n"
+                         "                             (the first of the last joint)"},
   [OPTION_COTANGENTS] = {"cotangents", "C.npz", 0, COMMAND_GRADIENT | COMMAND_ROLLOUT,
                          "gradient of the sum of p_bar p + d_bar d + ...; of a rollout: state\n"
                          "                             (N, 2 nv) at its end, or q, v (N, nv); record "
@@ -68,7 +73,8 @@ static const struct {
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
                       "also the Hessian times these tangents of the poses"},
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
-  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH, "print JSON"},
+  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE,
+                   "print JSON"},
   [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS,
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
@@ -79,7 +85,7 @@ static const struct {
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
                      | COMMAND_IMPORT | SCENE_COMMANDS,
-                     "file to write: .npz of arrays, .png of render, .json of tune,\n"
+                     "file to write: .npz of arrays, .png of render and compare, .json of tune,\n"
                      "                             .body.json of field, .scene.json of import,\n"
                      "                             .mp4, .png or a folder of film"},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
@@ -94,17 +100,21 @@ static const struct {
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
   [OPTION_RATE] = {"rate", "R", 0, COMMAND_FILM, "pictures of a second of the worlds' time (30)"},
-  [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT,
+  [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_COMPARE,
                      "keep every K-th state, the first and the last (1); of gradients: every\n"
                      "                             K-th has a cotangent"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
                      "gradient of mean-distance, activity, energy or soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
+  [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
+                     "contact laws: cone, lcp, spring (all that there are)"},
   [OPTION_MODULE] = {"module", "NAME", 0, COMMAND_TUNE,
                      "write what is found for this module of kernels alone: manifold (for all)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
+  [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
+                     "also write what is drawn, and states and whole gradients"},
   [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
                              "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
@@ -116,7 +126,8 @@ static const struct {
                      "                             an earlier output, whose end is meant (the "
                      "scene's own start)"},
   [OPTION_STEPS] = {"steps", "T", 0,
-                    COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK,
+                    COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_BENCH | COMMAND_GRADCHECK
+                      | COMMAND_COMPARE,
                     "how many steps to make (as many as u of shape (T, N, nu) has rows; else\n"
                     "                             bench 1 in a call, gradcheck 10, others need it)"},
   [OPTION_STEP] = {"step", "H", 0, COMMAND_GRADCHECK,
@@ -150,8 +161,9 @@ static const struct {
                    "                             step-vjp, transition, contacts, list (step)"},
   [OPTION_WIDTH] = {"width", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                     "picture's width (render 900, film 640, on a sheet 320)"},
-  [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM, "which world to show, from 0 (0)"},
-  [OPTION_WORLDS] = {"worlds", "N", 0, WORLD_COMMANDS | COMMAND_GRADCHECK,
+  [OPTION_WORLD] = {"world", "I", 0, COMMAND_FILM | COMMAND_COMPARE,
+                    "which world to show, from 0 (0)"},
+  [OPTION_WORLDS] = {"worlds", "N", 0, BATCH_COMMANDS | COMMAND_GRADCHECK,
                      "without --states: how many worlds begin alike (1), or of gradcheck near\n"
                      "                             the start (4)"},
   [OPTION_ZOOM] = {"zoom", "Z", 0, COMMAND_RENDER | COMMAND_FILM, "1 shows all bodies whole (1)"},

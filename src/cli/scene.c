@@ -165,36 +165,56 @@ static bool is_device(const char *path)
          strncmp(path, "/dev/fd/", 8) == 0 || (stat(path, &info) == 0 && is_in_place(&info));
 }
 
+/* devices: whether what is written may go into one. */
+static exit_code check_ending(const options *o, option_id id, const char *ending, bool devices)
+{
+  const char *path = o->value[id], *name = id == OPTION_OUTPUT ? "-o" : option_name(id);
+  const size_t length = strlen(path), tail = strlen(ending);
+  if (strcmp(path, "-") == 0) {
+    return usage_error(o->command, "%s -: name a file%s", name,
+                       devices ? "; standard output is /dev/stdout" : "");
+  }
+  CLI_TRY(check_output(path));
+  return (devices && is_device(path)) ||
+             (length > tail && strcasecmp(path + length - tail, ending) == 0)
+           ? EXIT_GOOD
+           : usage_error(o->command, "%s %s: %s writes files that end with %s", name, path,
+                         o->command->name, ending);
+}
+
+exit_code check_series(const options *o)
+{
+  return check_ending(o, OPTION_SERIES, ".npz", true);
+}
+
 exit_code check_own_output(const options *o)
 {
-  const char *path = o->value[OPTION_OUTPUT];
   const bool import = o->command->bit == COMMAND_IMPORT;
   const bool field = o->command->bit == COMMAND_FIELD, tune = o->command->bit == COMMAND_TUNE;
   const char *ending = field                              ? ".body.json"
                        : import                           ? ".scene.json"
                        : tune                             ? ".json"
-                       : o->command->bit == COMMAND_RENDER ? ".png"
-                                                          : ".npz";
-  const size_t length = strlen(path), tail = strlen(ending);
-  if (strcmp(path, "-") == 0) {
-    return usage_error(o->command, "-o -: name a file%s", tune || field || import
-                       ? "" : "; standard output is /dev/stdout");
-  }
-  CLI_TRY(check_output(path));
+                       : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE) ? ".png"
+                                                                              : ".npz";
   /* `tune` reads the file first, and what the others write beside it is named after it. */
-  const bool free_ = is_device(path) && !tune && !field && !import;
-  return free_ || (length > tail && strcasecmp(path + length - tail, ending) == 0)
-           ? EXIT_GOOD
-           : usage_error(o->command, "-o %s: %s writes files that end with %s", path,
-                         o->command->name, ending);
+  return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
+}
+
+static bool is_stdout(const char *path)
+{
+  struct stat output, standard;
+  return path && stat(path, &output) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+         output.st_dev == standard.st_dev && output.st_ino == standard.st_ino;
 }
 
 bool sums_up(const options *o)
 {
-  struct stat output, standard;
-  return !o->value[OPTION_QUIET] &&
-         !(stat(o->value[OPTION_OUTPUT], &output) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
-           output.st_dev == standard.st_dev && output.st_ino == standard.st_ino);
+  return !o->value[OPTION_QUIET] && !is_stdout(o->value[OPTION_OUTPUT]);
+}
+
+bool keeps_stdout(const options *o)
+{
+  return !is_stdout(o->value[OPTION_OUTPUT]) && !is_stdout(o->value[OPTION_SERIES]);
 }
 
 /* ---- poses ---- */

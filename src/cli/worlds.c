@@ -261,8 +261,13 @@ exit_code worlds_open(worlds *w, const options *o)
 {
   CLI_TRY(scene_open(&w->scene, o, w->precision));
   CLI_TRY(load_scene(&w->scene, o, &w->links, &w->info));
-  CLI_TRY(o->value[OPTION_STATES] ? read_states(w) : start_worlds(w));
-  return o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
+  return worlds_read(w);
+}
+
+exit_code worlds_read(worlds *w)
+{
+  CLI_TRY(w->o->value[OPTION_STATES] ? read_states(w) : start_worlds(w));
+  return w->o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
 }
 
 void worlds_close(worlds *w)

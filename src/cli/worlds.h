@@ -37,6 +37,8 @@ exit_code worlds_need_steps(const worlds *w);
 exit_code worlds_check_output(const options *o);
 /* Opens device and scene, and reads the files. Close it after a failure, too. */
 exit_code worlds_open(worlds *w, const options *o);
+/* The last of these: states and controls, of a scene that is there. */
+exit_code worlds_read(worlds *w);
 void worlds_close(worlds *w);
 /* All of them with their parameters, at the start: for calls of the library; without controls. */
 abut_worlds worlds_describe(const worlds *w);
