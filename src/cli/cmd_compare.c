@@ -7,15 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const law laws[LAWS] = {{"cone", true}, {"lcp", false}, {"spring", true}};
+const law laws[LAWS] = {{"cone", true, false}, {"lcp", false, false}, {"spring", false, true}};
 
 static const struct {
   uint32_t bit;
   const char *name;
-} status_names[] = {{ABUT_WORLD_NOT_FINITE, "not finite"}, {ABUT_WORLD_DIVERGED, "diverged"},
+} status_names[] = {{ABUT_WORLD_NOT_FINITE, "not finite"},
+                    {ABUT_WORLD_DIVERGED, "diverged"},
                     {ABUT_WORLD_OVERFLOW, "contacts left out"},
-                    {ABUT_WORLD_NOT_CONVERGED, "not solved"}, {ABUT_WORLD_SINGULAR, "singular"},
-                    {ABUT_WORLD_BAD_INPUT, "bad input"}, {ABUT_WORLD_SQUEEZED, "squeezed"}};
+                    {ABUT_WORLD_NOT_CONVERGED, "not solved"},
+                    {ABUT_WORLD_SINGULAR, "singular"},
+                    {ABUT_WORLD_BAD_INPUT, "bad input"},
+                    {ABUT_WORLD_SQUEEZED, "squeezed"}};
 
 status_text print_status(uint32_t status)
 {
@@ -125,6 +128,30 @@ static exit_code load_law(comparison *c, const law *l)
   return EXIT_GOOD;
 }
 
+/* Of springs alone the bodies' fields are of another law's scene, if it has them. */
+static exit_code find_shapes(comparison *c)
+{
+  abut_scene_options how = abut_default_scene_options();
+  for (size_t i = 0; i < c->run_count && !c->shaped; ++i) {
+    c->shaped = !c->runs[i].law->whole_forces;
+    c->shapes = c->runs[i].links;
+  }
+  if (c->shaped) {
+    return EXIT_GOOD;
+  }
+  how.contact_model = laws[0].name;
+  const abut_status status =
+    abut_load_scene_with(c->worlds.scene.context, c->worlds.o->operands[0], &how, &c->shapes);
+  c->shaped = status == ABUT_SUCCESS;
+  if (!c->shaped && status_exit_code(status) != EXIT_INPUT) {
+    return report_status(status);
+  }
+  if (!c->shaped) {
+    warn("nobody can tell how deep the bodies are in each other: %s", abut_last_error());
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code load_laws(comparison *c, const bool chosen[LAWS])
 {
   exit_code code = EXIT_GOOD;
@@ -139,6 +166,7 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   for (size_t i = 0; i < c->out_count; ++i) {
     warn("%s is left out: %s", c->out[i].law->name, c->out[i].reason);
   }
+  CLI_TRY(find_shapes(c));
   c->worlds.links = c->runs[0].links;
   return report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info));
 }
@@ -300,8 +328,7 @@ static exit_code gather(const comparison *c, size_t width, size_t bytes,
 static exit_code write_series(const comparison *c)
 {
   enum { Q, V, ENERGY, PENETRATION, FORCE, GRADIENT, ARRAYS };
-  static const char *const names[ARRAYS] = {"q",           "v",     "energy",
-                                            "penetration", "force", "gradient"};
+  static const char *const names[ARRAYS] = {"q", "v", "energy", "penetration", "force", "gradient"};
   const size_t nq = c->worlds.info.nq, nv = c->worlds.info.nv;
   const size_t widths[ARRAYS] = {nq, nv, 2, 1, 1, 2 * nv};
   void *made[ARRAYS] = {NULL};
@@ -331,8 +358,7 @@ static exit_code write_series(const comparison *c)
   outputs_add(&l, "time", ABUT_ARRAY_FLOAT64, c->time, 1, c->rows, 0, 0);
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, status, 1, c->run_count, 0, 0);
   outputs_add(&l, "models", ABUT_ARRAY_TEXT, models, 1, strlen(models), 0, 0);
-  CLI_TRY_DONE(report_status(
-    abut_write_npz(c->worlds.o->value[OPTION_SERIES], l.arrays, l.count)));
+  CLI_TRY_DONE(report_status(abut_write_npz(c->worlds.o->value[OPTION_SERIES], l.arrays, l.count)));
 done:
   for (size_t a = 0; a < ARRAYS; ++a) {
     free(made[a]);

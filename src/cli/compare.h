@@ -11,6 +11,7 @@
 typedef struct law {
   const char *name;
   bool whole_normals; /* forces are along normals of any length, not of length 1 */
+  bool whole_forces;  /* each pair has one force, in the world's axes */
 } law;
 
 extern const law laws[LAWS];
@@ -23,7 +24,8 @@ typedef struct law_run {
   void *q, *v, *w;      /* (rows, ...) reals */
   void *energy;         /* (rows, 2) reals: kinetic, potential [J] */
   double *penetration;  /* (rows) [m] */
-  double *force;        /* (rows) of contacts along normals, summed, in the step from there [N] */
+  double *force;        /* (rows) of contacts along normals, of springs all of each pair's, summed, in
+                           the step from there [N] */
   double *gradient;     /* (rows, 2 nv) of the end coordinate by q, v there */
   double *sensitivity;  /* (rows) length of that by velocities of the coordinate's own kind [s] */
   uint32_t status;
@@ -37,6 +39,8 @@ typedef struct left_out {
 
 typedef struct comparison {
   worlds worlds;        /* one of them, where it begins */
+  abut_scene shapes;    /* the scene by a law whose pairs have contacts, for how deep bodies are */
+  bool shaped;          /* there is one */
   void *row_u;          /* controls of that one */
   size_t world, record, rows, coordinate;
   bool default_coordinate;

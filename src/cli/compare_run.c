@@ -64,12 +64,13 @@ static double beyond_one(const comparison *c, const abut_compact *list, size_t i
 }
 
 /* The first slot of each pair among those of all. */
-static exit_code find_slots(const law_run *r, size_t pairs, size_t *first)
+static exit_code find_slots(const comparison *c, size_t *first)
 {
+  const size_t pairs = c->worlds.info.pairs;
   for (size_t i = 0, slots = 0; i < pairs; ++i) {
     abut_scene_pair p;
     abut_layout layout;
-    CLI_TRY(report_status(abut_get_scene_pair(r->links, i, &p)));
+    CLI_TRY(report_status(abut_get_scene_pair(c->shapes, i, &p)));
     CLI_TRY(report_status(abut_get_layout(p.pair, &layout)));
     first[i] = slots;
     slots += layout.contacts;
@@ -93,23 +94,51 @@ static void take_contacts(const comparison *c, law_run *r, size_t row, const voi
   }
 }
 
+/* Of springs: a force a pair. */
+static void add_forces(const comparison *c, law_run *r, size_t row, const void *forces)
+{
+  for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
+    double square = 0.0;
+    for (size_t k = 0; k < 3; ++k) {
+      const double x = real_at(forces, c->worlds.scene.precision, 3 * i + k);
+      square += x * x;
+    }
+    r->force[row] += sqrt(square);
+  }
+}
+
+/* Along normals. */
+static exit_code add_normals(const comparison *c, law_run *r, size_t row, const void *forces)
+{
+  abut_scene_info info;
+  CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
+  for (size_t i = 0; i < info.contacts; ++i) {
+    r->force[row] += fabs(real_at(forces, c->worlds.scene.precision, 3 * i));
+  }
+  return EXIT_GOOD;
+}
+
 /* forces: of the step from a row, of all slots, (slots, 3). */
 static exit_code find_touch(const comparison *c, law_run *r, size_t row, const void *forces)
 {
+  if (r->law->whole_forces) {
+    add_forces(c, r, row, forces);
+  } else {
+    CLI_TRY(add_normals(c, r, row, forces));
+  }
+  if (!c->shaped) {
+    r->penetration[row] = (double)NAN;
+    return EXIT_GOOD;
+  }
   simulation s = {.worlds = c->worlds, .rows = 1};
   kept_contacts contacts = {.list = {.threshold = ACTIVE_LEAST, .grows = true}};
   const size_t pairs = c->worlds.info.pairs;
   size_t *first = calloc(pairs + 1, sizeof *first);
   exit_code code = EXIT_GOOD;
-  abut_scene_info info;
-  s.worlds.links = r->links;
+  s.worlds.links = c->shapes;
   s.q = row_at(c, r->q, row, c->worlds.info.nq);
   CLI_TRY_DONE(first ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu pairs", pairs));
-  CLI_TRY_DONE(report_status(abut_get_scene_info(r->links, &info)));
-  for (size_t i = 0; i < info.contacts; ++i) {
-    r->force[row] += fabs(real_at(forces, c->worlds.scene.precision, 3 * i));
-  }
-  CLI_TRY_DONE(find_slots(r, pairs, first));
+  CLI_TRY_DONE(find_slots(c, first));
   CLI_TRY_DONE(find_contacts(&contacts, &s));
   take_contacts(c, r, row, forces, &contacts.list, first);
 done:
