@@ -16,14 +16,19 @@ static void put_part(GLOBAL real *to, vec3_r x)
   to[2] = lane_first(x.z);
 }
 
-// Of q (+) s: R(s)' dq + J(s) ds.
+// Of q (+) s: R(s)' dq + J(s) ds, by the exponential's coefficients of s.
+static vec3_r moved_by(vec3_r s, lane a, lane b, lane c, vec3_r dq, vec3_r ds)
+{
+  const vec3_r by_q = cross3_r(s, dq), by_s = cross3_r(s, ds);
+  return add3_r(mad3_r(cross3_r(s, by_q), b, mad3_r(by_q, -a, dq)),
+                mad3_r(cross3_r(s, by_s), c, mad3_r(by_s, -b, ds)));
+}
+
 static vec3_r moved_along(vec3_r s, vec3_r dq, vec3_r ds)
 {
   lane a, b, c, cosine;
   exp_coefficients_r(dot3_r(s, s), &a, &b, &c, &cosine);
-  const vec3_r by_q = cross3_r(s, dq), by_s = cross3_r(s, ds);
-  return add3_r(mad3_r(cross3_r(s, by_q), b, mad3_r(by_q, -a, dq)),
-                mad3_r(cross3_r(s, by_s), c, mad3_r(by_s, -b, ds)));
+  return moved_by(s, a, b, c, dq, ds);
 }
 
 // Of exponential_rate.
@@ -202,6 +207,68 @@ static void step_along(const along *a, GLOBAL const real *next_v, GLOBAL const r
   }
 }
 
+// moved_along as matrices by rows, of dq and of ds.
+static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
+{
+  lane a, b, c, cosine;
+  exp_coefficients_r(dot3_r(s, s), &a, &b, &c, &cosine);
+  for (int k = 0; k < 3; ++k) {
+    const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+    const vec3_r unit = make_r(k == 0 ? one : zero, k == 1 ? one : zero, k == 2 ? one : zero);
+    const vec3_r none = make_r(zero, zero, zero);
+    const vec3_r q = moved_by(s, a, b, c, unit, none), m = moved_by(s, a, b, c, none, unit);
+    by_q[k] = lane_first(q.x);
+    by_q[3 + k] = lane_first(q.y);
+    by_q[6 + k] = lane_first(q.z);
+    by_s[k] = lane_first(m.x);
+    by_s[3 + k] = lane_first(m.y);
+    by_s[6 + k] = lane_first(m.z);
+  }
+}
+
+// All of an Euler step's matrix at once: what euler_along makes of each column of the identity.
+static void euler_matrix(const along *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
+{
+  const int nv = a->n->nv, width = a->width;
+  for (int i = 0; i < nv; ++i) {
+    GLOBAL const real *row = a->jacobian + i * width;
+    GLOBAL real *q = to + i * width, *v = to + (nv + i) * width;
+    for (int c = 0; c < width; ++c) {
+      v[c] = h * row[c];
+      q[c] = h * v[c];
+    }
+    v[nv + i] += R(1.0);
+    q[nv + i] = h * v[nv + i];
+    for (int c = 0; a->elastic && c < nv; ++c) {
+      q[c] += a->elastic[i * nv + c];
+      v[c] += a->elastic[(nv + i) * nv + c];
+    }
+  }
+  for (int i = 0; i < a->n->links; ++i) { // rows of q have how it moves
+    const tree_link l = link_at(a->n, a->ints, i);
+    const int at = l.dofs > 1 ? turning_at(&l) : l.v + l.dofs;
+    for (int k = l.v; k < at; ++k) {
+      to[k * width + k] += R(1.0);
+    }
+    if (l.dofs > 1) {
+      GLOBAL real *x = to + at * width, *y = x + width, *z = y + width;
+      real by_q[9], by_s[9];
+      moved_matrices(scale3_r(rotation_part(next_v + at), lane_lit(h)), by_q, by_s);
+      for (int c = 0; c < width; ++c) {
+        const real s0 = x[c], s1 = y[c], s2 = z[c];
+        x[c] = by_s[0] * s0 + by_s[1] * s1 + by_s[2] * s2;
+        y[c] = by_s[3] * s0 + by_s[4] * s1 + by_s[5] * s2;
+        z[c] = by_s[6] * s0 + by_s[7] * s1 + by_s[8] * s2;
+      }
+      for (int k = 0; k < 3; ++k) {
+        x[at + k] += by_q[k];
+        y[at + k] += by_q[3 + k];
+        z[at + k] += by_q[6 + k];
+      }
+    }
+  }
+}
+
 // d(q', v') / d(q, v, controls, parameters): (2 nv, seed) of each world; zeros where it has stopped.
 ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
@@ -215,16 +282,21 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
     return;
   }
   const along a = along_of(n, ints, jacobian, stages, hard_rows, work, world);
+  const int stopped = status[world] & WORLD_STOPPED;
   GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
+  if (stages == 1 && !stopped) {
+    euler_matrix(&a, ROW(next_v, world, nv), reals[WORLD_STEP], to);
+    return;
+  }
   for (int c = 0; c < a.width; ++c) {
     for (int i = 0; i < a.width; ++i) {
       a.seed[i] = i == c ? R(1.0) : R(0.0);
     }
-    if (!(status[world] & WORLD_STOPPED)) {
+    if (!stopped) {
       step_along(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
     }
     for (int i = 0; i < 2 * nv; ++i) {
-      to[i * a.width + c] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
+      to[i * a.width + c] = stopped ? R(0.0) : a.now[i];
     }
   }
 }
