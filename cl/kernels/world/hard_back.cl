@@ -332,16 +332,21 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   }
   hard_solve(&s, to);
   for (int i = 0; i < h.m; ++i) {
-    k.x[i] = R(0.0);
-    if (class_[i] == LCP_CLAMPING) { // what it and those at its bound do
-      real sum = dot_n(nv, h.J + i * nv, to);
-      for (int r = 0; r < h.m; ++r) {
-        if (h.parents[1 + r] == i && lcp_at_bound(class_, r)) {
-          const real share = ROW(mu, world, h.most)[r];
-          sum += (class_[r] == LCP_UPPER ? share : -share) * dot_n(nv, h.J + r * nv, to);
-        }
+    k.x[i] = class_[i] == LCP_CLAMPING || lcp_at_bound(class_, i) ? dot_n(nv, h.J + i * nv, to) : R(0.0);
+  }
+  for (int i = 0; i < h.m; ++i) { // clamping rows have what they and those at their bound do
+    const int normal = h.parents[1 + i];
+    if (lcp_at_bound(class_, i)) {
+      const real share = ROW(mu, world, h.most)[i] * k.x[i];
+      k.x[i] = R(0.0);
+      if (normal >= 0 && class_[normal] == LCP_CLAMPING) {
+        k.x[normal] += class_[i] == LCP_UPPER ? share : -share;
       }
-      k.room[count++] = sum;
+    }
+  }
+  for (int i = 0; i < h.m; ++i) {
+    if (class_[i] == LCP_CLAMPING) {
+      k.room[count++] = k.x[i];
     }
   }
   for (int c = 0; c < count; ++c) {
