@@ -232,24 +232,51 @@ abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
                 OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }
 
+/* What contacts ask for by the acceleration of one degree of freedom. r: the manifold of pair `only`
+ * (-1: all pairs, which are one at most), or NULL where the caller has given the contacts. */
+static abut_status hard_unit_back(const stepping *s, const run *r, int only, size_t dof,
+                                  const group_rows *to)
+{
+  TRY(keep_pace(s));
+  TRY(unit_back(s, (int)dof, 1));
+  TRY(hard_multipliers(s, false));
+  TRY(hard_pull(s, only, to->groups, to->width, to->at));
+  return r ? pair_back(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
+}
+
+static abut_status hard_jacobian_row(const stepping *s, size_t dof)
+{
+  TRY(tree_back(s, WORLD_ACCELERATION));
+  return put_jacobian_row(s, 0, (int)dof, 1);
+}
+
 /* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is
  * not a matter of their group's twist alone. */
 static abut_status hard_basis(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  const int nv = sizes_of(s)->nv;
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
   for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r = {0};
-    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
-    for (int dof = 0; dof < nv; ++dof) {
-      const group_rows to = {world_buffer_of(s, WORLD_BASIS), (size_t)nv * width,
-                             (size_t)dof * width};
-      TRY(keep_pace(s));
-      TRY(unit_back(s, dof, 1));
-      TRY(hard_multipliers(s, false));
-      TRY(hard_pull(s, (int)i, to.groups, to.width, to.at));
-      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
+    run r;
+    TRY(manifold_of(s, i, &r));
+    for (size_t dof = 0; dof < nv; ++dof) {
+      const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, dof * width};
+      TRY(hard_unit_back(s, &r, (int)i, dof, &to));
     }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Pairs share the manifold's memory: with several, each goes back for all rows before the next does. */
+static abut_status hard_jacobian_of_pairs(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  TRY(hard_basis(s));
+  for (size_t dof = 0; dof < nv; ++dof) {
+    TRY(keep_pace(s));
+    TRY(unit_back(s, (int)dof, 1));
+    TRY(hard_multipliers(s, false));
+    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width));
+    TRY(hard_jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
 }
@@ -257,16 +284,17 @@ static abut_status hard_basis(const stepping *s)
 static abut_status hard_jacobian(const stepping *s)
 {
   const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
+  const bool given = s->call->worlds->contacts || !s->kind->group_count;
+  run r = {0};
   TRY(hard_factor(s));
-  TRY(hard_basis(s));
+  if (!given && s->kind->group_count > 1) {
+    return hard_jacobian_of_pairs(s);
+  }
+  TRY(given ? ABUT_SUCCESS : manifold_of(s, 0, &r));
   for (size_t dof = 0; dof < nv; ++dof) {
-    TRY(keep_pace(s));
-    TRY(unit_back(s, (int)dof, 1));
-    TRY(hard_multipliers(s, false));
-    TRY(width ? take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width)
-              : ABUT_SUCCESS);
-    TRY(tree_back(s, WORLD_ACCELERATION));
-    TRY(put_jacobian_row(s, 0, (int)dof, 1));
+    TRY(hard_unit_back(s, given ? NULL : &r, -1, dof, &to));
+    TRY(hard_jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
 }
