@@ -95,40 +95,54 @@ static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
   *t2 = make_r(-s * a * n.x * n.y, s * (R(1.0) - a * n.y * n.y), -n.y);
 }
 
-// Contact k of those that are chosen: its group's ints, place, side, point from the centre, unit frame,
-// length of its normal.
+// Where contact k of those that are chosen is: its group, its numbers, and the side that owns it.
+typedef struct hard_place {
+  int group, at, plane;
+  real side;
+  GLOBAL const int *ints;
+  GLOBAL const real *row;
+} hard_place;
+
+static hard_place hard_place_of(const hard *h, int k)
+{
+  hard_place c;
+  GLOBAL const int *own = h->chosen + HARD_CHOSEN + 2 * k;
+  c.group = own[0];
+  c.at = own[1];
+  c.ints = h->s.ints + h->s.n->at_groups + GROUP_INTS * c.group;
+  c.plane = c.ints[GROUP_PLANE];
+  c.row = h->s.contacts + (size_t)CONTACT_PLANES * c.ints[GROUP_AT] + c.at;
+  GLOBAL const int *mark = h->s.marks + GROUP_MARKS * c.group;
+  c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
+  return c;
+}
+
+// Contact k of those that are chosen: its group's numbers, side, point from the centre, unit frame.
 typedef struct hard_contact {
   GLOBAL const int *ints;
   GLOBAL const real *reals;
-  int group, at, plane;
-  real side, length, distance;
+  int group;
+  real side, distance;
   vec3_r p, f[3];
 } hard_contact;
 
 static hard_contact hard_contact_of(const hard *h, int k)
 {
   hard_contact c;
-  GLOBAL const world_sizes *n = h->s.n;
-  GLOBAL const int *own = h->chosen + HARD_CHOSEN + 2 * k;
-  c.group = own[0];
-  c.at = own[1];
-  c.ints = h->s.ints + n->at_groups + GROUP_INTS * c.group;
-  c.reals = h->s.reals + n->at_group_reals + GROUP_REALS * c.group;
-  c.plane = c.ints[GROUP_PLANE];
-  GLOBAL const real *row = h->s.contacts + (size_t)CONTACT_PLANES * c.ints[GROUP_AT] + c.at;
-  GLOBAL const int *mark = h->s.marks + GROUP_MARKS * c.group;
-  c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
-  c.distance = row[CONTACT_DISTANCE * c.plane];
+  const hard_place at = hard_place_of(h, k);
+  c.group = at.group;
+  c.ints = at.ints;
+  c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * c.group;
+  c.side = at.side;
+  c.distance = at.row[CONTACT_DISTANCE * at.plane];
   real x[6];
   for (int i = 0; i < 3; ++i) {
-    x[i] = row[(CONTACT_POINT + i) * c.plane];
-    x[3 + i] = c.side * row[(CONTACT_FRAME + i) * c.plane];
+    x[i] = at.row[(CONTACT_POINT + i) * at.plane];
+    x[3 + i] = c.side * at.row[(CONTACT_FRAME + i) * at.plane];
   }
   c.p = make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
   const vec3_r normal = make_r(lane_lit(x[3]), lane_lit(x[4]), lane_lit(x[5]));
-  const lane length = lane_sqrt(dot3_r(normal, normal));
-  c.length = lane_first(length);
-  c.f[0] = scale3_r(normal, R(1.0) / length);
+  c.f[0] = scale3_r(normal, R(1.0) / lane_sqrt(dot3_r(normal, normal)));
   hard_tangents(c.f[0], &c.f[1], &c.f[2]);
   return c;
 }

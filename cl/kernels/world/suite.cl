@@ -33,6 +33,7 @@
 #include "kernels/world/along.cl"
 #include "kernels/world/spring_back.cl"
 #include "kernels/world/hard_back.cl"
+#include "kernels/world/hard_pull.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

@@ -1,0 +1,179 @@
+// From the multipliers of a step with hard contacts to cotangents of its contacts and their groups, LANES
+// contacts at once.
+
+// The cotangent of a unit normal, of those of it and its tangents.
+static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
+{
+  const lane one = lane_lit(R(1.0)), two = lane_lit(R(2.0));
+  const lane s = lane_select(n.z >= lane_lit(R(-0.55)), one, -one), a = R(1.0) / (R(1.0) + s * n.z);
+  const vec3_r t1 = bar[1], t2 = bar[2];
+  const lane a_bar = -n.x * n.x * t1.x - n.x * n.y * (t1.y + s * t2.x) - s * n.y * n.y * t2.y;
+  return add3_r(bar[0], make_r(-two * a * n.x * t1.x - a * n.y * (t1.y + s * t2.x) - s * t1.z,
+                               -a * n.x * (t1.y + s * t2.x) - two * s * a * n.y * t2.y - t2.z,
+                               -s * a * a * a_bar));
+}
+
+// LANES contacts of a group at once: points from its centre, normals that are not of length 1, and what
+// each row along (n, t1, t2) is worth in the twists of the multiplier, the acceleration and the velocity.
+#define HARD_AT 0
+#define HARD_NORMAL 3
+#define HARD_WORTH 6
+#define HARD_PULLED 15
+
+// Contact k's, to lane l. What friction asks for is added to `friction`.
+static void hard_gather(const hard *h, const hard_back *back, int k, GLOBAL const real *f,
+                        GLOBAL const int *classes, GLOBAL const real *y, int l,
+                        real in[HARD_PULLED][LANES], real *friction)
+{
+  const hard_place at = hard_place_of(h, k);
+  const int nv = h->s.n->nv;
+  const real step = h->s.reals[WORLD_STEP];
+  for (int i = 0; i < 3; ++i) {
+    const int row = 3 * k + i, class_ = classes[row];
+    const int open = class_ == LCP_SEPARATING || class_ == LCP_TIED;
+    const real x = back->x[row];
+    in[HARD_AT + i][l] = at.row[(CONTACT_POINT + i) * at.plane];
+    in[HARD_NORMAL + i][l] = at.side * at.row[(CONTACT_FRAME + i) * at.plane];
+    in[HARD_WORTH + i][l] = open ? R(0.0) : at.side * f[row] / step;
+    in[HARD_WORTH + 3 + i][l] = -at.side * step * x;
+    in[HARD_WORTH + 6 + i][l] = -at.side * x * (R(1.0) + h->bounce[row]);
+    if (lcp_at_bound(classes, row)) {
+      const real slid = dot_n(nv, h->J + row * nv, y) * f[3 * k] / step;
+      *friction += class_ == LCP_UPPER ? slid : -slid;
+    }
+  }
+}
+
+static vec3_r lanes3(real in[3][LANES])
+{
+  return make_r(lane_load(in[0]), lane_load(in[1]), lane_load(in[2]));
+}
+
+// Cotangents of those that were gathered, in the place of points and normals; wrenches are added to `sums`.
+static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane sums[18])
+{
+  const lane zero = lane_lit(R(0.0));
+  const vec3_r p = lanes3(in + HARD_AT), normal = lanes3(in + HARD_NORMAL);
+  const lane shrink = R(1.0) / lane_sqrt(dot3_r(normal, normal));
+  vec3_r p_bar = make_r(zero, zero, zero), row_bar[3] = {p_bar, p_bar, p_bar};
+  vec3_r frame[3] = {scale3_r(normal, shrink), p_bar, p_bar};
+  hard_tangents(frame[0], &frame[1], &frame[2]);
+  for (int z = 0; z < 3; ++z) {
+    const vec3_r u = twist_at(t->of[z], p);
+    const vec3_r turn = make_r(lane_lit(t->of[z][0]), lane_lit(t->of[z][1]), lane_lit(t->of[z][2]));
+    vec3_r push = make_r(zero, zero, zero);
+    for (int i = 0; i < 3; ++i) {
+      const lane by = lane_load(in[HARD_WORTH + 3 * z + i]);
+      push = mad3_r(frame[i], by, push);
+      row_bar[i] = mad3_r(u, by, row_bar[i]);
+    }
+    lane w[6];
+    row_wrench(p, push, w);
+    for (int i = 0; i < 6; ++i) {
+      sums[6 * z + i] += w[i];
+    }
+    p_bar = add3_r(p_bar, cross3_r(push, turn));
+  }
+  const vec3_r n_bar = hard_tangents_back(frame[0], row_bar);
+  const vec3_r turned = scale3_r(sub3_r(n_bar, scale3_r(frame[0], dot3_r(frame[0], n_bar))), shrink);
+  lane_store(p_bar.x, in[HARD_AT]);
+  lane_store(p_bar.y, in[HARD_AT + 1]);
+  lane_store(p_bar.z, in[HARD_AT + 2]);
+  lane_store(turned.x, in[HARD_NORMAL]);
+  lane_store(turned.y, in[HARD_NORMAL + 1]);
+  lane_store(turned.z, in[HARD_NORMAL + 2]);
+}
+
+// What lane l has, to contact k's place.
+static void hard_scatter(const hard *h, const hard_back *back, int k, int l, real in[HARD_PULLED][LANES],
+                         GLOBAL real *bars)
+{
+  const hard_place at = hard_place_of(h, k);
+  GLOBAL real *to = bars + (size_t)BAR_PLANES * at.ints[GROUP_AT] + at.at;
+  for (int i = 0; i < 3; ++i) {
+    to[(BAR_P + i) * at.plane] = in[HARD_AT + i][l];
+    to[(BAR_N + i) * at.plane] = in[HARD_NORMAL + i][l];
+  }
+  to[BAR_D * at.plane] = back->x[3 * k] * h->slope[3 * k];
+}
+
+// All chosen contacts of a group: `f`, `classes` and `y` are its world's. Planes of bars begin as zeros.
+static void hard_pull_group(const hard *h, const hard_back *back, int group, GLOBAL const real *f,
+                            GLOBAL const int *classes, GLOBAL const real *y, const pull_twists *t,
+                            GLOBAL real *bars, GLOBAL real *to)
+{
+  const int chosen = h->chosen[HARD_COUNT];
+  real in[HARD_PULLED][LANES], friction = R(0.0);
+  lane sums[18];
+  int places[LANES];
+  for (int i = 0; i < 18; ++i) {
+    sums[i] = lane_lit(R(0.0));
+  }
+  for (int k = 0; k < chosen;) {
+    int some = 0;
+    for (int i = 0; i < HARD_PULLED; ++i) { // lanes without a contact have a normal, and are worth nothing
+      lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
+    }
+    for (; k < chosen && some < LANES; ++k) {
+      if (h->chosen[HARD_CHOSEN + 2 * k] == group) {
+        hard_gather(h, back, k, f, classes, y, some, in, &friction);
+        places[some++] = k;
+      }
+    }
+    if (some) {
+      hard_pull(t, in, sums);
+    }
+    for (int l = 0; l < some; ++l) {
+      hard_scatter(h, back, places[l], l, in, bars);
+    }
+  }
+  for (int i = 0; i < GROUP_BACK; ++i) {
+    to[i] = i < 18 ? lane_sum(sums[i]) : R(0.0);
+  }
+  to[BACK_FRICTION] = friction;
+}
+
+// After world_hard_multipliers: cotangents of contacts and of their groups (all, or `only` one); groups'
+// in rows of `width`, from `at` on.
+ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *v,
+                                    GLOBAL const real *acceleration, GLOBAL const real *scratch,
+                                    GLOBAL const real *contacts, GLOBAL const int *marks,
+                                    GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+                                    GLOBAL int *parents, GLOBAL const real *f,
+                                    GLOBAL const int *classes, GLOBAL int *places,
+                                    GLOBAL real *back, GLOBAL const int *good,
+                                    GLOBAL const real *y, int only, GLOBAL real *bars,
+                                    GLOBAL real *group_back, int width, int at, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const hard_back k = hard_back_of(&h, back, places);
+  GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
+  for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
+    const newton_group g = bare_group(&s, group);
+    GLOBAL real *to = ROW(group_back, world, width) + at + GROUP_BACK * group;
+    GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
+    pull_twists t;
+    for (int i = 0; i < BAR_PLANES; ++i) {
+      for (int j = 0; j < g.count; ++j) {
+        rows[i * g.plane + j] = R(0.0);
+      }
+    }
+    group_twist(&s, &g, ROW(y, world, nv), t.of[0]);
+    group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
+    group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
+    if (good[world]) {
+      hard_pull_group(&h, &k, group, ROW(f, world, h.most), ROW(classes, world, h.most),
+                      ROW(y, world, nv), &t, own, to);
+      continue;
+    }
+    for (int i = 0; i < GROUP_BACK; ++i) {
+      to[i] = R(0.0);
+    }
+  }
+}
