@@ -32,6 +32,7 @@ INERTIA = MASS / 3 * np.diag(np.sum(HALF ** 2) - HALF ** 2)
 HEIGHT = HALF[2] - DEPTH
 NOTHING = 1e-9  # kg of the link between the two joints
 CALLS = 200  # of Nimble in a round
+MIXING = (None, 1e-8)  # what Nimble adds to A's diagonal where its first solver fails; None: its default
 ASKED = 1e-3
 FASTER = 20
 SPEEDS = {"at rest": [0, 0, 0, 0, 0, 0], "slides askew": [1, 0.6, 0, 0, 0, 0],
@@ -115,6 +116,13 @@ def differences(scene, world, v):
             "dv": float(np.abs(a - ours_a).max()), "dtau": float(np.abs((b - ours_b) * inertia / STEP).max())}
 
 
+def all_differences(scene, world, mixing):
+    if mixing:
+        world.setFallbackConstraintForceMixingConstant(mixing)
+    return [(name, {"mixing": world.getFallbackConstraintForceMixingConstant(), **differences(scene, world, v)})
+            for name, v in SPEEDS.items()]
+
+
 def in_turns(rounds, calls):
     """ms a world of each call, by name -> (call, worlds)."""
     times = {name: [] for name in calls}
@@ -177,16 +185,17 @@ def measure(options):
             calls |= calls_of_abut(f"abut {precision}, these contacts", alone, lambda worlds: given(*corners, worlds))
             calls |= calls_of_abut(f"abut {precision}, box on plane", floor, lambda worlds: None)
             if precision == "f64":
-                kept["differences"] = {name: differences(alone, world, v) for name, v in SPEEDS.items()}
+                kept["differences"] = [{"case": name, **compared} for mixing in MIXING
+                                       for name, compared in all_differences(alone, world, mixing)]
         kept["ms"] = in_turns(options.rounds, calls)
     return kept
 
 
 def table(kept):
-    lines = ["| a step of a box on four corners | contacts | v' | dv'/dv | dv'/dtau | asked |", "|---|---|---|---|---|---|"]
-    for name, r in kept["differences"].items():
+    lines = ["| a box on a floor | Nimble's mixing | contacts | v' | dv'/dv | dv'/dtau | asked |", "|---|---|---|---|---|---|---|"]
+    for r in kept["differences"]:
         most = max(r["v"], r["dv"], r["dtau"])
-        lines.append(f"| {name} | {r['contacts']} | {r['v']:.1e} | {r['dv']:.1e} | {r['dtau']:.1e} | "
+        lines.append(f"| {r['case']} | {r['mixing']:g} | {r['contacts']} | {r['v']:.1e} | {r['dv']:.1e} | {r['dtau']:.1e} | "
                      f"{ASKED:g}: {'met' if most <= ASKED else 'not met'} |")
     theirs = kept["ms"]["Nimble, step and Jacobians"]
     lines += ["", "| a box at rest | ms a world | Nimble's over it |", "|---|---|---|"]
