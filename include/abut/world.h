@@ -43,6 +43,7 @@ typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* contacts: slots of all pairs together */
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
+  bool hard;                     /* of hard contacts: `iterations` say how a step was solved */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of

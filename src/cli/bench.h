@@ -28,6 +28,8 @@ typedef enum bench_what {
 
 extern const char *const bench_names[BENCH_WHATS];
 
+#define SOLVED_WAYS 6 /* of abut_lcp_how */
+
 typedef struct bench_result {
   double median, least; /* [s] a call */
   double ratio;         /* to forward, or a step, of the same round, median; 0 where that was not
@@ -35,6 +37,7 @@ typedef struct bench_result {
   double entries;       /* a pose, of what lists active contacts; below 0 of all else */
   double on_device;     /* [s] of it that kernels took, of what lists a scene's contacts; else 0 */
   double iterations;    /* a world's, of the solver in the last step; below 0 of what has none */
+  size_t solved[SOLVED_WAYS]; /* of hard contacts in place of these: worlds, by how it was solved */
   double threshold;     /* of these, their least activity */
 } bench_result;
 

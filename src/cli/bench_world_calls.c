@@ -248,6 +248,15 @@ static bool wants(const world_calls *c, size_t first, size_t second)
   return any;
 }
 
+/* Worlds whose last step was solved in each way. */
+static void count_solved(const world_calls *c, bench_result *out)
+{
+  for (size_t i = 0; i < c->count; ++i) {
+    const size_t how = c->worlds.iterations[i];
+    out->solved[how < SOLVED_WAYS ? how : SOLVED_WAYS - 1] += 1;
+  }
+}
+
 /* Means over the worlds, of the calls that were timed. */
 static void say_means(const world_calls *c, bench_result *out)
 {
@@ -260,7 +269,11 @@ static void say_means(const world_calls *c, bench_result *out)
   }
   for (size_t i = 0; i < c->what_count; ++i) {
     const size_t what = c->whats[i];
-    out[i].iterations = what < WORLD_CONTACTS_CALL ? iterations / (double)c->count : -1.0;
+    const bool solves = what < WORLD_CONTACTS_CALL;
+    out[i].iterations = solves && !c->info->hard ? iterations / (double)c->count : -1.0;
+    if (solves && c->info->hard) {
+      count_solved(c, &out[i]);
+    }
     out[i].on_device =
       what == WORLD_LIST_CALL ? bench_median(c->on_device, c->listings) : 0.0;
     out[i].entries = what == WORLD_LIST_CALL ? entries / (double)c->count : -1.0;

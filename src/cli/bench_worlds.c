@@ -31,6 +31,43 @@ bool is_scene_file(const char *path)
   return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
+/* Of abut_lcp_how. */
+static const char *const solved_names[SOLVED_WAYS] = {"warm",     "pivoted", "lemke",
+                                                      "squeezed", "failed",  "bad"};
+
+static bool is_solved(const bench_result *r)
+{
+  size_t sum = 0;
+  for (size_t i = 0; i < SOLVED_WAYS; ++i) {
+    sum += r->solved[i];
+  }
+  return sum > 0;
+}
+
+static bool add_solved(json_t *entry, const bench_result *r)
+{
+  json_t *solved = json_object();
+  bool good = solved != NULL;
+  for (size_t i = 0; i < SOLVED_WAYS; ++i) {
+    json_t *count = json_integer((json_int_t)r->solved[i]);
+    good = json_object_set_new(solved, solved_names[i], count) == 0 && good;
+  }
+  return json_object_set_new(entry, "solved", solved) == 0 && good;
+}
+
+static void print_solved(const bench_result *r)
+{
+  const char *between = "";
+  printf("%29s", "");
+  for (size_t i = 0; i < SOLVED_WAYS; ++i) {
+    if (r->solved[i]) {
+      printf("%s%zu %s", between, r->solved[i], solved_names[i]);
+      between = ", ";
+    }
+  }
+  putchar('\n');
+}
+
 static exit_code add_json(const plan *p, const stage *s, size_t what, size_t batch, bench_result r)
 {
   json_t *entry =
@@ -51,6 +88,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
   if (r.iterations >= 0.0) {
     good = good && json_object_set_new(entry, "iterations", json_real(r.iterations)) == 0;
   }
+  good = good && (!is_solved(&r) || add_solved(entry, &r));
   return json_array_append_new(p->list, entry) == 0 && good
            ? EXIT_GOOD : report(EXIT_RUN, "no memory for a result");
 }
@@ -73,6 +111,9 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
          s->info.contacts, r.median, r.least, (double)batch * (double)p->steps / r.median, ratio);
   if (r.entries >= 0.0) {
     printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
+  }
+  if (is_solved(&r)) {
+    print_solved(&r);
   }
   fflush(stdout);
 }

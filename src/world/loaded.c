@@ -411,7 +411,8 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .nq = (size_t)s->constants.nq,
                             .nv = (size_t)s->constants.nv,
                             .nu = s->def.actuator_count,
-                            .timestep = s->def.timestep};
+                            .timestep = s->def.timestep,
+                            .hard = s->def.law == LAW_LCP};
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     info->contacts += s->def.law == LAW_SPRING ? 1 : s->groups[i].contacts;
   }

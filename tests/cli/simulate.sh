@@ -247,6 +247,13 @@ run 0 bench rest.scene.json --batch 2 --states rest.npz --what step,contacts,lis
 json_is_valid stdout
 has stdout '"iterations": [1-9]'
 has stdout '"entries_per_world": [2-9][0-9]'
+sed 's/"timestep"/"contact_model": "lcp", "timestep"/' rest.scene.json > hard.scene.json
+run 0 bench hard.scene.json --batch 3 --states rest.npz --what step,transition,list --device "$device"
+has stdout '^ +3 (warm|pivoted)$'
+run 0 bench hard.scene.json --batch 3 --states rest.npz --what step --json --device "$device"
+json_is_valid stdout
+has stdout '"solved": \{'
+if grep -q '"iterations"' stdout; then fail 'hard contacts have iterations'; else pass; fi
 usage '--what transition is of one step, without --steps' bench fall.scene.json --what transition --steps 2
 usage '--poses is of two bodies, not of a scene' bench fall.scene.json --poses poses.csv
 usage '--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list' bench fall.scene.json --what forward
