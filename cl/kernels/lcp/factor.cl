@@ -123,31 +123,39 @@ static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real
   }
 }
 
-// One right side of least_norm, behind factor_columns and factor_rows.
-static void least_norm_of(int rank, int n, int stride, GLOBAL const real *q, GLOBAL const real *tau,
-                          GLOBAL const int *order, GLOBAL real *right, GLOBAL real *room)
+// R's inverse on a right side, column by column: these lie together.
+static void back_substitute(int rank, int n, int stride, GLOBAL const real *q, GLOBAL real *right)
 {
-  for (int i = rank - 1; i >= 0; --i) {
-    real sum = right[i];
-    for (int j = i + 1; j < rank; ++j) {
-      sum -= q[(size_t)j * stride + i] * right[j];
+  for (int j = rank - 1; j >= 0; --j) {
+    GLOBAL const real *column = q + (size_t)j * stride;
+    const real x = right[j] / column[j];
+    for (int i = 0; i < j; ++i) {
+      right[i] -= column[i] * x;
     }
-    right[i] = sum / q[(size_t)i * stride + i];
+    right[j] = x;
   }
   for (int i = rank; i < n; ++i) {
     right[i] = R(0.0);
   }
-  for (int k = 0; rank < n && k < rank; ++k) {
-    real sum = right[k];
-    for (int j = rank; j < n; ++j) {
-      sum += q[(size_t)j * stride + k] * right[j];
-    }
-    sum *= tau[k];
-    right[k] -= sum;
-    for (int j = rank; j < n; ++j) {
-      right[j] -= sum * q[(size_t)j * stride + k];
-    }
+}
+
+// Row k's reflection of the columns behind the rank, on a right side.
+static void reflect_behind(int k, int rank, int n, int stride, GLOBAL const real *q, real tau,
+                           GLOBAL real *right)
+{
+  real sum = right[k];
+  for (int j = rank; j < n; ++j) {
+    sum += q[(size_t)j * stride + k] * right[j];
   }
+  sum *= tau;
+  right[k] -= sum;
+  for (int j = rank; j < n; ++j) {
+    right[j] -= sum * q[(size_t)j * stride + k];
+  }
+}
+
+static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLOBAL real *room)
+{
   for (int i = 0; i < n; ++i) {
     room[order[i]] = right[i];
   }
@@ -165,8 +173,16 @@ static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBA
   if (rank < n) {
     factor_rows(rank, n, stride, q, tau);
   }
-  for (int j = 0; j < count; ++j) {
-    least_norm_of(rank, n, stride, q, tau, order, right + (size_t)j * stride, room);
+  for (int c = 0; c < count; ++c) {
+    back_substitute(rank, n, stride, q, right + (size_t)c * stride);
+  }
+  for (int k = 0; rank < n && k < rank; ++k) { // of one right side each waits for the one before
+    for (int c = 0; c < count; ++c) {
+      reflect_behind(k, rank, n, stride, q, tau[k], right + (size_t)c * stride);
+    }
+  }
+  for (int c = 0; c < count; ++c) {
+    put_in_order(n, order, right + (size_t)c * stride, room);
   }
   return rank;
 }
