@@ -47,6 +47,22 @@ FLOOR = {"contact_model": "lcp", "timestep": STEP, "gravity": [0, 0, -GRAVITY], 
                    {"joint": {"type": "free"}, "density": MASS / (8 * float(np.prod(HALF))),
                     "bodies": [{"box": HALF.tolist()}]}],
          "actuators": [motor | {"joint": 1} for motor in MOTORS], "pairs": [{"a": 1, "b": 0, "friction": FRICTION}]}
+FACES = ((1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6))
+
+
+def write_scenes(folder):
+    """alone, floor (a box by a word, 98 vertices), and corners (a mesh of a box's 8)."""
+    x, y, z = HALF
+    points = [(a * x, b * y, c * z) for c in (-1, 1) for b in (-1, 1) for a in (-1, 1)]
+    (folder / "corners.obj").write_text("".join(f"v {p[0]} {p[1]} {p[2]}\n" for p in points) +
+                                        "".join("f " + " ".join(map(str, face)) + "\n" for face in FACES))
+    planes = [[*side, *(HALF * side)] for axis in np.eye(3) for side in (axis, -axis)]
+    (folder / "corners.body.json").write_text(json.dumps({"name": "box", "mesh": "corners.obj",
+                                                          "polyhedra": [{"planes": planes}]}))
+    corners = json.loads(json.dumps(FLOOR))
+    corners["links"][1]["bodies"] = [{"file": "corners.body.json"}]
+    for name, scene in (("alone", ALONE), ("floor", FLOOR), ("corners", corners)):
+        (folder / f"{name}.scene.json").write_text(json.dumps(scene))
 
 
 def solid(body, half):
@@ -173,17 +189,18 @@ def measure(options):
             subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=hard.ROOT, capture_output=True,
                            text=True).stdout.strip()}
     chosen = {"device": options.device} if options.device else {}
-    corners = of_nimble(world, np.zeros(6))[3:]
+    found = of_nimble(world, np.zeros(6))[3:]
     calls = calls_of_nimble(nimble_world(free=True))
     with abut.Context(precision="f32", **chosen) as f32, abut.Context(precision="f64", **chosen) as f64, \
             tempfile.TemporaryDirectory() as folder:
         kept["device"] = f64.devices[0].device.name
-        for name, scene in (("alone", ALONE), ("floor", FLOOR)):
-            (pathlib.Path(folder) / f"{name}.scene.json").write_text(json.dumps(scene))
+        write_scenes(pathlib.Path(folder))
         for context, precision in ((f32, "f32"), (f64, "f64")):
-            alone, floor = (abut.Scene(pathlib.Path(folder) / f"{name}.scene.json", context) for name in ("alone", "floor"))
-            calls |= calls_of_abut(f"abut {precision}, these contacts", alone, lambda worlds: given(*corners, worlds))
-            calls |= calls_of_abut(f"abut {precision}, box on plane", floor, lambda worlds: None)
+            alone, floor, corners = (abut.Scene(pathlib.Path(folder) / f"{name}.scene.json", context)
+                                     for name in ("alone", "floor", "corners"))
+            calls |= calls_of_abut(f"abut {precision}, these contacts", alone, lambda worlds: given(*found, worlds))
+            calls |= calls_of_abut(f"abut {precision}, 8 vertices", corners, lambda worlds: None)
+            calls |= calls_of_abut(f"abut {precision}, 98 vertices", floor, lambda worlds: None)
             if precision == "f64":
                 kept["differences"] = [{"case": name, **compared} for mixing in MIXING
                                        for name, compared in all_differences(alone, world, mixing)]
