@@ -3,10 +3,10 @@
 
   PYTHONPATH=build/python python3 bench/peers/hard.py [--device NAME] [--rounds N] [--write]
 
-Times are medians of calls of batches of worlds, each divided by its worlds. The jumpworm's contacts are given
-(tests/golden-dynamics); the box is one by a word on a plane, through the manifold, at rest. Differences are
-what the same Jacobians cost as central differences, in one batch of steps. Needs NumPy. --write keeps
-bench/results/hard.json and renews the table of docs/benchmarks/hard.md. A minute.
+Times are processor time, medians of calls of batches of worlds, each divided by its worlds. The jumpworm's
+contacts are given (tests/golden-dynamics); the box is one by a word on a plane, through the manifold, at rest.
+Differences are what the same Jacobians cost as central differences, in one batch of steps. Needs NumPy. --write
+keeps bench/results/hard.json and renews the table of docs/benchmarks/hard.md. A minute.
 """
 import argparse
 import json
@@ -42,9 +42,9 @@ def median(rounds, call, worlds):
     call()
     times = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        times.append(1e3 * (time.perf_counter() - start) / worlds)
+        times.append(1e3 * (time.process_time() - start) / worlds)
     return statistics.median(times)
 
 
@@ -127,7 +127,7 @@ def table(kept):
         for name in ("rest", "impact"):
             r = rows["guesses"][name]
             lines.append(f"| {name}, {precision} | {r['steps']} | {100 * r['right']:.1f} % |")
-    lines.append(f"\n{kept['device']}, one core, batches of {kept['worlds']}, times a world; commit {kept['commit']}. FAILED: "
+    lines.append(f"\n{kept['device']}, one core, batches of {kept['worlds']}, processor time a world; commit {kept['commit']}. FAILED: "
                  f"{sum(rows['guesses']['failed'] for rows in kept['precision'].values())} steps.")
     return "\n".join(lines)
 
