@@ -65,6 +65,16 @@
 #define SPRING_COLUMNS 18
 #define SPRING_SLOPES (SPRING_ROWS * SPRING_COLUMNS)
 
+// A cloud of faces: ints of its vertices and the faces around each, see kernels/spring/points.cl.
+#define SPRING_SURFACE_INTS 6
+#define SPRING_SURFACE_COUNT 0
+#define SPRING_SURFACE_FACES 1
+#define SPRING_SURFACE_STARTS 2
+#define SPRING_SURFACE_OF 3
+#define SPRING_SURFACE_CORNERS 4
+#define SPRING_SURFACE_VERTICES 5
+#define SPRING_SOFT_SUMS 8 // of a soft point and each body: position times share, share
+
 #define SPRING_SLICES 16 // in which a pair's points are added up
 
 // Options of a call.

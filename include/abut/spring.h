@@ -39,6 +39,10 @@ typedef struct abut_cloud {
   double *eps1;        /* (count) [m^2], unless there are `kernels` */
   double *kernels;     /* (count, 3, 3) E_i [m^2], symmetric and positive: w from
                           logw_i - (x - p_i)' E_i^-1 (x - p_i); or NULL */
+  size_t vertex_count;      /* of the mesh whose faces the points are, in their order: for soft */
+  double *vertices;         /* (vertex_count, 3) [m] points alone; else 0 and NULL */
+  uint32_t *face_sizes;     /* (count) corners of each face */
+  uint32_t *face_indices;   /* theirs, one face behind the other */
 } abut_cloud;
 
 /* A point a face of a closed mesh: the mean of its corners, the unit normal of the polygon by
@@ -102,6 +106,12 @@ typedef struct abut_spring {
   size_t width;                 /* of the next two: at least the points of any pair */
   void *separation, *weights;   /* (count, width) phi and beta of body 1's points, then of body
                                    2's; 0 behind them */
+  size_t soft_points;           /* K, how many are wanted of each pair, where clouds have vertices */
+  double tau;                   /* their temperature [-], 0.002 */
+  void *points;                 /* (count, K, 3) soft collision points in the world [m] */
+  size_t vertex_width;          /* of the next: at least the vertices of any pair */
+  void *vertex_weights;         /* (count, vertex_width) beta of the faces around each vertex of body
+                                   1, then of body 2, shared among a face's corners; 0 behind them */
   size_t failures;              /* out: devices that failed, whose share others did */
   uint32_t cookie;
 } abut_spring;

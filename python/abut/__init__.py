@@ -15,7 +15,7 @@ from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
                            devices, fit_smoothing, load, load_smoothing)
-from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, springs,
+from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
 from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
                           WorldStatus)
@@ -29,5 +29,5 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Cloud", "Contacts", "Context
            "LcpEnd", "Pair", "Reduction", "Scene", "SpringGradients", "Springs", "Step", "Tangents",
            "Transition", "WorldStatus", "active", "contacts", "default_context", "devices",
            "evaluate_cloud", "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load",
-           "load_cloud", "load_smoothing", "pose", "reduce", "solve_lcp", "springs", "springs_vjp",
+           "load_cloud", "load_smoothing", "pose", "reduce", "solve_lcp", "soft_points", "springs", "springs_vjp",
            "vjp", "vjp_tangent"]

@@ -21,6 +21,8 @@ class Cloud(NamedTuple):
     log_weights      (I) logarithms of weights; -1e30 never counts
     eps1             (I) [m^2]
     kernels          (I, 3, 3) in place of eps1 [m^2], or None
+    vertices         (V, 3) of the mesh whose faces the points are [m], face_sizes (I) and face_indices: for
+                     soft_points; or None
     """
 
     points: np.ndarray[Any, Any]
@@ -28,6 +30,9 @@ class Cloud(NamedTuple):
     log_weights: np.ndarray[Any, Any]
     eps1: np.ndarray[Any, Any]
     kernels: np.ndarray[Any, Any] | None = None
+    vertices: np.ndarray[Any, Any] | None = None
+    face_sizes: np.ndarray[Any, Any] | None = None
+    face_indices: np.ndarray[Any, Any] | None = None
 
 
 class Springs(NamedTuple):
@@ -67,9 +72,14 @@ def load_cloud(path: str | os.PathLike[str], *, eps1: float = 0.0, area_weight: 
     check(lib.abut_load_cloud(os.fsencode(name), eps1, area_weight, made))
     try:
         count = made.count
-        return Cloud(*(np.frombuffer(ffi.buffer(at, 8 * width * count)).copy().reshape(shape) for at, width, shape in
-                       ((made.points, 3, (count, 3)), (made.normals, 3, (count, 3)), (made.log_weights, 1, (count,)),
-                        (made.eps1, 1, (count,)))))
+        sizes = np.frombuffer(ffi.buffer(made.face_sizes, 4 * count), np.uint32).copy()
+        corners = ffi.buffer(made.face_indices, 4 * int(sizes.sum()))
+        points, normals, log_weights, eps1, vertices = (
+            np.frombuffer(ffi.buffer(at, 8 * rows * width)).copy().reshape((rows, width) if width > 1 else (rows,))
+            for at, rows, width in ((made.points, count, 3), (made.normals, count, 3), (made.log_weights, count, 1),
+                                    (made.eps1, count, 1), (made.vertices, made.vertex_count, 3)))
+        return Cloud(points, normals, log_weights, eps1, None, vertices, sizes,
+                     np.frombuffer(corners, np.uint32).copy())
     finally:
         lib.abut_free_cloud(made)
 
@@ -95,6 +105,19 @@ class _Clouds:
                 if value is not None:
                     self.kept.append(_doubles(value, (count, *tail), name))
                     setattr(to, name, ffi.from_buffer("double[]", self.kept[-1]))
+            if cloud.vertices is not None and cloud.face_sizes is not None and cloud.face_indices is not None:
+                self._put_faces(to, cloud, count)
+
+    def _put_faces(self, to: Any, cloud: Cloud, count: int) -> None:
+        """The mesh of a cloud of faces."""
+        vertices = np.ascontiguousarray(cloud.vertices, np.float64).reshape(-1, 3).copy()
+        sizes = np.array(cloud.face_sizes, np.uint32).reshape(-1)
+        indices = np.array(cloud.face_indices, np.uint32).reshape(-1)
+        if len(sizes) != count or int(sizes.sum()) != len(indices):
+            raise ValueError(f"{len(sizes)} faces of {len(indices)} corners are none of {count} points")
+        self.kept += [vertices, sizes, indices]
+        to.vertex_count, to.vertices = len(vertices), ffi.from_buffer("double[]", vertices)
+        to.face_sizes, to.face_indices = (ffi.from_buffer("uint32_t[]", x) for x in (sizes, indices))
 
 
 def evaluate_cloud(cloud: Cloud, points: Any, *, context: Context | None = None
@@ -180,6 +203,23 @@ def springs(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = 
     check(lib.abut_spring_forces(call.context.handle, call.at))
     call.check_failures()
     return made
+
+
+def soft_points(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, count: int, tau: float = 0.002, *,
+                context: Context | None = None, **options: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Soft collision points (..., count, 3) of two bodies in the world [m], for another contact model, and the
+    weights (..., V1 + V2) of their vertices: beta of the faces around each. tau: SoftSort's, no unit. Of clouds
+    of faces (load_cloud); options: eps2 [m]. Source: Beker et al. 2025, (12)-(13)."""
+    _check_options(options)
+    call = _Call((cloud1, cloud2), pose1, pose2, None, None, context, options)
+    vertices = sum(0 if cloud.vertices is None else len(cloud.vertices) for cloud in (cloud1, cloud2))
+    points = call.rows.write(None, "points", (count, 3))
+    weights = call.rows.write(None, "vertex_weights", (vertices,))
+    call.at.soft_points, call.at.tau, call.at.vertex_width = count, tau, vertices
+    call.at.points, call.at.vertex_weights = pointer(points), pointer(weights)
+    check(lib.abut_spring_forces(call.context.handle, call.at))
+    call.check_failures()
+    return points, weights
 
 
 def springs_vjp(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = None, twist2: Any = None, *,

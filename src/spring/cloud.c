@@ -19,6 +19,9 @@ void abut_free_cloud(abut_cloud *cloud)
     free(cloud->log_weights);
     free(cloud->eps1);
     free(cloud->kernels);
+    free(cloud->vertices);
+    free(cloud->face_sizes);
+    free(cloud->face_indices);
     memset(cloud, 0, sizeof *cloud);
   }
 }
@@ -34,7 +37,11 @@ static abut_status make_room(size_t count, abut_cloud *cloud)
   status = status == ABUT_SUCCESS ? allocate(&normals, 3 * count, sizeof(double)) : status;
   status = status == ABUT_SUCCESS ? allocate(&weights, count, sizeof(double)) : status;
   status = status == ABUT_SUCCESS ? allocate(&eps1, count, sizeof(double)) : status;
-  *cloud = (abut_cloud){count, points, normals, weights, eps1, NULL};
+  *cloud = (abut_cloud){.count = count,
+                        .points = points,
+                        .normals = normals,
+                        .log_weights = weights,
+                        .eps1 = eps1};
   return status;
 }
 
@@ -142,6 +149,32 @@ static abut_status fill(const double *vertices, const uint32_t *sizes, const uin
   return ABUT_SUCCESS;
 }
 
+static abut_status copy(const void *from, size_t count, size_t size, void **out)
+{
+  TRY(allocate(out, count + 1, size));
+  memcpy(*out, from, count * size);
+  return ABUT_SUCCESS;
+}
+
+/* What soft collision points ask for. */
+static abut_status keep_faces(size_t vertex_count, const double *vertices, const uint32_t *sizes,
+                              const uint32_t *indices, abut_cloud *cloud)
+{
+  void *memory = NULL;
+  size_t corners = 0;
+  for (size_t i = 0; i < cloud->count; ++i) {
+    corners += sizes[i];
+  }
+  TRY(copy(vertices, 3 * vertex_count, sizeof *vertices, &memory));
+  cloud->vertices = memory;
+  cloud->vertex_count = vertex_count;
+  TRY(copy(sizes, cloud->count, sizeof *sizes, &memory));
+  cloud->face_sizes = memory;
+  TRY(copy(indices, corners, sizeof *indices, &memory));
+  cloud->face_indices = memory;
+  return ABUT_SUCCESS;
+}
+
 abut_status abut_make_cloud(size_t vertex_count, const double *vertices, size_t face_count,
                             const uint32_t *face_sizes, const uint32_t *face_indices, double eps1,
                             bool area_weight, abut_cloud *cloud)
@@ -154,6 +187,9 @@ abut_status abut_make_cloud(size_t vertex_count, const double *vertices, size_t 
   abut_status status = make_room(face_count, cloud);
   if (status == ABUT_SUCCESS) {
     status = fill(vertices, face_sizes, face_indices, eps1, area_weight, cloud);
+  }
+  if (status == ABUT_SUCCESS) {
+    status = keep_faces(vertex_count, vertices, face_sizes, face_indices, cloud);
   }
   if (status != ABUT_SUCCESS) {
     abut_free_cloud(cloud);

@@ -45,7 +45,11 @@ enum {
   SPRING_DUAL_PARTS,
   SPRING_DUAL_SUMS,
   SPRING_DUAL_SLOPE_PARTS,
-  SPRING_DUAL_JACOBIANS
+  SPRING_DUAL_JACOBIANS,
+  SPRING_VERTEX_WEIGHTS, /* of soft collision points, as all that follows */
+  SPRING_TOPS,
+  SPRING_POINT_SUMS,
+  SPRING_POINTS
 };
 
 /* Pairs of bodies, one a row of the buffers. */

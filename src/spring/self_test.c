@@ -127,8 +127,16 @@ static abut_status ask_gradients(question *q, abut_spring *s)
 
 static abut_status ask_of(context *one, abut_status (*of)(question *, abut_spring *))
 {
-  const abut_cloud clouds[2] = {{POINTS, points1, normals, log_weights, eps1, NULL},
-                                {POINTS, points2, normals, log_weights, eps2, NULL}};
+  const abut_cloud clouds[2] = {{.count = POINTS,
+                                 .points = points1,
+                                 .normals = normals,
+                                 .log_weights = log_weights,
+                                 .eps1 = eps1},
+                                {.count = POINTS,
+                                 .points = points2,
+                                 .normals = normals,
+                                 .log_weights = log_weights,
+                                 .eps1 = eps2}};
   abut_spring s = abut_default_spring();
   question q;
   s.clouds = clouds;

@@ -11,6 +11,7 @@
 #define COOKIE 0xab075b01u
 #define GRADIENTS_COOKIE 0xab075b02u
 #define CHUNK_PAIRS 65536
+#define SOFT_POINTS_MOST 4096
 
 static abut_status test(const batch_call *b, size_t place)
 {
@@ -41,6 +42,11 @@ static abut_status upload(const spring_call *c, device *d, spring_on *at)
   const packed_clouds *p = &c->clouds;
   TRY(buffer_upload(d, p->head_count * sizeof(int), p->heads, &at->heads));
   TRY(buffer_upload(d, p->shapes.count * p->shapes.size, p->shapes.data, &at->shapes));
+  if (c->surfaces.ints) {
+    TRY(buffer_upload(d, c->surfaces.int_count * sizeof(int), c->surfaces.ints, &at->surfaces));
+    TRY(buffer_upload(d, c->surfaces.vertices.count * c->surfaces.vertices.size,
+                      c->surfaces.vertices.data, &at->vertices));
+  }
   TRY(upload_law(c, d, &at->law));
   return buffer_upload(d, sizeof first, first, &at->pair);
 }
@@ -70,6 +76,32 @@ static abut_status tell(const spring_run *r, size_t width)
 #undef AT
 }
 
+/* After `tell`, whose weights they are of. */
+static abut_status find_points(const spring_call *c, const spring_on *at, const spring_run *r)
+{
+#define AT(id) ARG_BUFFER(memory_buffer(r->memory, id))
+#define SURFACES \
+  ARG_BUFFER(at->surfaces), ARG_BUFFER(at->vertices), ARG_BUFFER(r->pairs), ARG_INT(r->pair_stride)
+  const abut_spring *s = c->pairs;
+  TRY(LAUNCH(r->device, KERNEL_SPRING_VERTEX_WEIGHTS, c->vertex_room, r->count, SURFACES,
+             AT(SPRING_WEIGHTS), ARG_INT(c->width), ARG_INT(c->vertex_room), ARG_INT(r->count),
+             AT(SPRING_VERTEX_WEIGHTS)));
+  if (!s->points) {
+    return ABUT_SUCCESS;
+  }
+  TRY(LAUNCH(r->device, KERNEL_SPRING_TOPS, r->count, 1, AT(SPRING_VERTEX_WEIGHTS),
+             ARG_INT(c->vertex_room), ARG_INT(s->soft_points), ARG_INT(r->count), AT(SPRING_TOPS)));
+  TRY(LAUNCH(r->device, KERNEL_SPRING_SOFT_SUMS, s->soft_points, r->count, SURFACES,
+             AT(SPRING_VERTEX_WEIGHTS), ARG_INT(c->vertex_room), AT(SPRING_TOPS),
+             ARG_INT(s->soft_points), ARG_REAL(s->tau), ARG_INT(r->count), AT(SPRING_POINT_SUMS)));
+  return LAUNCH(r->device, KERNEL_SPRING_SOFT_PLACES, s->soft_points, r->count, AT(SPRING_POSES_1),
+                AT(SPRING_POSES_2), ARG_INT(r->pose_width), AT(SPRING_FRAMES),
+                AT(SPRING_POINT_SUMS), ARG_INT(s->soft_points), ARG_INT(r->count),
+                AT(SPRING_POINTS));
+#undef SURFACES
+#undef AT
+}
+
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   const spring_call *call = (const spring_call *)on->call;
@@ -89,7 +121,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
                         .options = spring_options(s->dissipation, s->reaction),
                         .room = call->room};
   TRY(spring_run_separations(&r));
-  TRY(call->tells ? tell(&r, s->width) : ABUT_SUCCESS);
+  TRY(call->tells ? tell(&r, call->width) : ABUT_SUCCESS);
+  TRY(call->surfaces.ints ? find_points(call, at, &r) : ABUT_SUCCESS);
   TRY(spring_run_forces(&r));
   TRY(call->gradients ? spring_run_slopes(&r) : ABUT_SUCCESS);
   return call->gradients ? spring_run_back(&r) : ABUT_SUCCESS;
@@ -101,6 +134,8 @@ static void leave(batch_on *on)
   if (at) {
     buffer_destroy(at->heads);
     buffer_destroy(at->shapes);
+    buffer_destroy(at->surfaces);
+    buffer_destroy(at->vertices);
     buffer_destroy(at->law);
     buffer_destroy(at->pair);
     free(at);
@@ -163,8 +198,16 @@ static void add_arrays(spring_call *c, abut_spring *s)
   add(c, "wrench2", SPRING_WRENCHES_2, 6, real, NULL, s->wrench2);
   add(c, "distance", SPRING_DISTANCES, 1, real, NULL, s->distance);
   if (c->tells) {
-    add(c, "separation", SPRING_SEPARATION, s->width, real, NULL, s->separation);
-    add(c, "weights", SPRING_WEIGHTS, s->width, real, NULL, s->weights);
+    add(c, "separation", SPRING_SEPARATION, c->width, real, NULL, s->separation);
+    add(c, "weights", SPRING_WEIGHTS, c->width, real, NULL, s->weights);
+  }
+  if (c->surfaces.ints) {
+    const size_t most = s->soft_points;
+    add(c, "vertex_weights", SPRING_VERTEX_WEIGHTS, c->vertex_room, real, NULL, s->vertex_weights);
+    add(c, "largest weights", SPRING_TOPS, most ? most : 1, real, NULL, NULL);
+    add(c, "sums of points", SPRING_POINT_SUMS, SPRING_SOFT_SUMS * (most ? most : 1), real, NULL,
+        NULL);
+    add(c, "points", SPRING_POINTS, 3 * (most ? most : 1), real, NULL, s->points);
   }
   if (c->gradients) {
     add_gradients(c, pose, real);
@@ -182,6 +225,10 @@ static abut_status check_law(const abut_spring *s)
   }
   if (!good && !s->parameters) {
     return fail(ABUT_ERROR_ARGUMENT, "mu must be at least 0, k, v_d, v_s, eps2 and eps3 above it");
+  }
+  if (s->points && (!s->soft_points || s->soft_points > SOFT_POINTS_MOST || !(s->tau > 0.0) ||
+                    !isfinite(s->tau))) {
+    return fail(ABUT_ERROR_ARGUMENT, "soft points are 1 to %d, of a tau above 0", SOFT_POINTS_MOST);
   }
   if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH ||
       (uint32_t)s->reaction > ABUT_REACTION_PLANE || (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
@@ -204,6 +251,28 @@ static abut_status check(const abut_spring *s)
   return check_law(s);
 }
 
+/* Soft points are of all vertices' weights, in rows as wide as the caller's. */
+static abut_status measure_vertices(spring_call *c)
+{
+  const abut_spring *s = c->pairs;
+  size_t least = SIZE_MAX, most = 0;
+  for (size_t i = 0; c->surfaces.ints && i < (s->pairs ? s->count : 1); ++i) {
+    const size_t a = s->pairs ? s->pairs[2 * i] : 0, b = s->pairs ? s->pairs[2 * i + 1] : 1;
+    const size_t vertices = s->clouds[a].vertex_count + s->clouds[b].vertex_count;
+    least = vertices < least ? vertices : least;
+    most = vertices > most ? vertices : most;
+  }
+  c->vertex_room = s->vertex_weights ? s->vertex_width : most ? most : 1;
+  if (c->vertex_room < most) {
+    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu vertices",
+                s->vertex_width, most);
+  }
+  return s->points && s->soft_points > least
+           ? fail(ABUT_ERROR_ARGUMENT, "%zu soft points are wanted of a pair of %zu vertices",
+                  s->soft_points, least)
+           : ABUT_SUCCESS;
+}
+
 /* How many points the pairs have at most; every pair is of clouds that there are. */
 static abut_status measure(spring_call *c)
 {
@@ -220,11 +289,12 @@ static abut_status measure(spring_call *c)
     most = points > most ? points : most;
     c->room = room > c->room ? room : c->room;
   }
-  if (c->tells && s->width < most) {
+  c->width = s->separation || s->weights ? s->width : most;
+  if (c->tells && c->width < most) {
     return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu points", s->width,
                 most);
   }
-  return ABUT_SUCCESS;
+  return measure_vertices(c);
 }
 
 /* ---- calls ---- */
@@ -240,6 +310,7 @@ abut_spring abut_default_spring(void)
   s.v_s = 0.01;
   s.eps2 = 5e-4;
   s.eps3 = 2e-4;
+  s.tau = 0.002;
   s.cookie = COOKIE;
   return s;
 }
@@ -247,6 +318,10 @@ abut_spring abut_default_spring(void)
 static abut_status run(spring_call *c, abut_spring *s)
 {
   TRY(pack_clouds(s->clouds, s->cloud_count, context_real_bytes(c->base.context), &c->clouds));
+  if (s->points || s->vertex_weights) {
+    TRY(
+      pack_surfaces(s->clouds, s->cloud_count, context_real_bytes(c->base.context), &c->surfaces));
+  }
   TRY(measure(c));
   add_arrays(c, s);
   const abut_status status = batch_run(&c->base);
@@ -267,13 +342,14 @@ static abut_status call_of(context *owner, abut_spring *s, abut_spring_gradients
   TRY(check(s));
   spring_call c = {.base.operation = &spring_operation,
                    .pairs = s,
-                   .tells = s->separation || s->weights,
+                   .tells = s->separation || s->weights || s->points || s->vertex_weights,
                    .gradients = g};
   c.base.context = owner;
   c.base.count = s->count;
   c.base.rates = owner->query_rates[g ? QUERY_SPRING_BACK : QUERY_SPRING];
   const abut_status status = run(&c, s);
   packed_free(&c.clouds);
+  surfaces_free(&c.surfaces);
   return status;
 }
 

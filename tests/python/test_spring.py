@@ -61,6 +61,23 @@ def test_field(context, clouds):
     assert np.abs(abut.evaluate_cloud(sharper, expected["x"][3:], context=context)[0] - phi).max() > 1e-4
 
 
+def test_soft_points(contexts):
+    folder = GOLDEN / "spring-horseshoe-box"
+    expected = np.load(folder / "expected.npz")
+    bodies = abut.load_cloud(folder / "horseshoe.obj"), abut.load_cloud(folder / "box.obj")
+    eps2, count, tau = expected["parameters"]
+    pose1 = np.zeros((8, 7))
+    pose1[:, 1], pose1[:, 3], pose1[:, 6] = expected["y"], np.cos(expected["yaw"] / 2), np.sin(expected["yaw"] / 2)
+    at = [0, 0, 0, 1, 0, 0, 0]
+    points, weights = abut.soft_points(*bodies, pose1, at, int(count), tau, eps2=eps2, context=contexts["f64"])
+    np.testing.assert_allclose(points, expected["points"], atol=1e-12)
+    np.testing.assert_allclose(weights, expected["z"], atol=1e-10)
+    with pytest.raises(abut.Error, match="vertices"):
+        abut.soft_points(bodies[0]._replace(vertices=None), bodies[1], pose1, at, 8, context=contexts["f64"])
+    with pytest.raises(ValueError):
+        abut.soft_points(bodies[0]._replace(face_sizes=[3]), bodies[1], pose1, at, 8, context=contexts["f64"])
+
+
 def test_refusals(context, clouds):
     pose = [0, 0, 0, 1, 0, 0, 0]
     one = abut.springs(*clouds, pose, pose, context=context)

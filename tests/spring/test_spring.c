@@ -194,6 +194,35 @@ static void test_profile(void)
   abut_free_cloud(&clouds[1]);
 }
 
+/* Soft collision points and what they are made of; a number behind the vertices stays 0. */
+static void test_points(pairs *p, const abut_npz *all)
+{
+  enum { VERTICES = 588, POINTS = 8 };
+  const double *z = reals_of(all, "z");
+  double worst = 0.0;
+  p->call.soft_points = (size_t)reals_of(all, "parameters")[1];
+  p->call.tau = reals_of(all, "parameters")[2];
+  p->call.vertex_width = VERTICES + 1;
+  p->call.vertex_weights = room(p->count * (VERTICES + 1));
+  p->call.points = room(p->count * POINTS * 3);
+  CHECK_EQUAL(p->call.soft_points, POINTS);
+  CHECK_OK(abut_spring_forces(context, &p->call));
+  for (size_t i = 0; i < p->count * (VERTICES + 1); ++i) {
+    const size_t at = i % (VERTICES + 1);
+    const double wanted = at < VERTICES ? z[i / (VERTICES + 1) * VERTICES + at] : 0.0;
+    worst = fmax(worst, fabs(number(p->call.vertex_weights, i) - wanted));
+  }
+  expect("horseshoe: weights of vertices", worst, 1e-10, 1e-4);
+  /* 1e-6 of z is 5e-4 of tau, by which the vertices' shares go. */
+  expect("horseshoe: soft points",
+         off(p->call.points, reals_of(all, "points"), p->count * POINTS * 3), 1e-12, 1e-5);
+  p->call.soft_points = VERTICES + 1;
+  check(abut_spring_forces(context, &p->call) == ABUT_ERROR_ARGUMENT, "more points than vertices");
+  free(p->call.points);
+  free(p->call.vertex_weights);
+  p->call.points = p->call.vertex_weights = NULL;
+}
+
 static void test_horseshoe(void)
 {
   abut_cloud clouds[2] = {cloud_of("spring-horseshoe-box", "horseshoe", 0.0, false),
@@ -216,6 +245,7 @@ static void test_horseshoe(void)
   expect("horseshoe: beta", off(p.call.weights, reals_of(&all, "beta"), 8 * 584), 1e-10, 1e-4);
   expect("horseshoe: distance", off(p.call.distance, reals_of(&all, "distance"), 8), 1e-12, 5e-7);
   test_wrenches("horseshoe", &p, reals_of(&all, "wrench"));
+  test_points(&p, &all);
   pairs_free(&p);
   abut_free_npz(&all);
   abut_free_cloud(&clouds[0]);

@@ -285,3 +285,31 @@ ADJOINT_KERNEL void spring_back(GLOBAL const real *pose1, GLOBAL const real *pos
     j[i] += poison;
   }
 }
+
+// ---- soft collision points ----
+
+// From sums in the bodies' frames to the world. Global size: `most`, pairs.
+KERNEL void spring_soft_places(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                               GLOBAL const real *frames, GLOBAL const real *sums, int most,
+                               int count, GLOBAL real *points)
+{
+  const int k = (int)get_global_id(0), pair = (int)get_global_id(1);
+  if (pair >= count || k >= most) {
+    return;
+  }
+  GLOBAL const real *from = ROW(sums, pair, SPRING_SOFT_SUMS * most) + SPRING_SOFT_SUMS * k;
+  vec x = FN(make)(0, 0, 0);
+  for (int side = 0; side < 2; ++side) {
+    num numbers[7];
+    (void)spring_read_pose(ROW(side ? pose2 : pose1, pair, width), width, numbers);
+    const FN(frame) pose = FN(pose_frame)(numbers, width);
+    GLOBAL const real *own = from + 4 * side;
+    x = FN(add3)(x, FN(add3)(spring_turned(pose.m, spring_read3(own)),
+                             FN(scale3)(pose.t, (wide)own[3])));
+  }
+  GLOBAL real *to = ROW(points, pair, 3 * most) + 3 * k;
+  spring_write3(to, x);
+  for (int i = 0; i < 3; ++i) {
+    to[i] += ROW(frames, pair, SPRING_FRAME)[SPRING_POISON];
+  }
+}

@@ -18,6 +18,7 @@
 #if !TANGENTS
 #define NUM_DUAL 0
 #include "num/num_on.h"
+#include "kernels/spring/points.cl"
 #include "kernels/spring/query.cl"
 #include "num/num_off.h"
 

@@ -1,0 +1,19 @@
+/* Meshes of clouds as kernels read them (cl/kernels/spring/points.cl), for soft collision points. */
+#ifndef ABUT_SPRING_SURFACES_H
+#define ABUT_SPRING_SURFACES_H
+
+#include "base/reals.h"
+#include <abut/spring.h>
+
+typedef struct packed_surfaces {
+  int *ints;
+  size_t int_count;
+  reals vertices;
+} packed_surfaces;
+
+/* Checks meshes and packs them in a context's precision. Free with surfaces_free, failed or not. */
+abut_status pack_surfaces(const abut_cloud *clouds, size_t count, size_t real_size,
+                          packed_surfaces *out);
+void surfaces_free(packed_surfaces *p);
+
+#endif
