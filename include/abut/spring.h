@@ -135,6 +135,11 @@ typedef struct abut_spring_gradients {
                                     about body 2's origin, distance; by shift and turn of body 1
                                     there, by its relative velocity there and spin, by the
                                     parameters */
+  const void *direction;         /* (count, 12) of shift, turn, relative velocity and spin, as the
+                                    Jacobian's columns are; for the next */
+  void *jacobian_along;          /* (count, 7, 18) the derivative of the Jacobian along it, while the
+                                    velocity at body 2's origin stays but for the direction's own. Of
+                                    ABUT_DISSIPATION_C1 it jumps where v_n is 0 and 2 v_d */
   uint32_t cookie;
 } abut_spring_gradients;
 

@@ -103,9 +103,9 @@ static abut_status lift_all(const spring_run *r)
   return lift(r, SPRING_MEANS_OF, SPRING_MEANS_OF, SPRING_MEANS, 0, 0, SPRING_DUAL_MEANS);
 }
 
-abut_status spring_run_along(const spring_run *r)
+/* Sums and Jacobians of duals, whose separations and means are there. */
+static abut_status dual_slopes(const spring_run *r)
 {
-  TRY(lift_all(r));
   TRY(LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_FORCES, SPRING_SLICES, r->count,
                 CLOUDS_IN(SPRING_DUAL_FRAMES), ARG_INT(r->options), ARG_INT(r->room),
                 ARG_INT(r->count), AT(SPRING_DUAL_PHI), AT(SPRING_DUAL_MEANS),
@@ -120,6 +120,29 @@ abut_status spring_run_along(const spring_run *r)
   return LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_SUM, SPRING_SLOPES, r->count,
                    AT(SPRING_DUAL_SLOPE_PARTS), ARG_INT(SPRING_SLOPES), ARG_INT(r->count),
                    AT(SPRING_DUAL_JACOBIANS));
+}
+
+abut_status spring_run_along(const spring_run *r)
+{
+  TRY(lift_all(r));
+  return dual_slopes(r);
+}
+
+abut_status spring_run_second(const spring_run *r)
+{
+  const size_t blocks = r->room / device_lanes(r->device);
+  TRY(LAUNCH(r->device, KERNEL_SPRING_DIRECT, r->count, 1, AT(SPRING_FRAMES), AT(SPRING_DIRECTIONS),
+             ARG_INT(r->count), AT(SPRING_DUAL_FRAMES)));
+  TRY(LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_SEPARATIONS, blocks, r->count,
+                CLOUDS_IN(SPRING_DUAL_FRAMES), ARG_INT(r->room), ARG_INT(r->count),
+                AT(SPRING_DUAL_PHI)));
+  TRY(LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_SOFTEN, r->count, 1,
+                CLOUDS_IN(SPRING_DUAL_FRAMES), ARG_INT(r->room), ARG_INT(r->count),
+                AT(SPRING_DUAL_PHI), AT(SPRING_DUAL_MEANS)));
+  TRY(dual_slopes(r));
+  return LAUNCH(r->device, KERNEL_SPRING_PART, SPRING_SLOPES, r->count, AT(SPRING_DUAL_JACOBIANS),
+                ARG_INT(SPRING_SLOPES), AT(SPRING_FRAMES), ARG_INT(r->count),
+                AT(SPRING_JACOBIANS_ALONG));
 }
 
 abut_status spring_run_ahead(const spring_run *r, double step)

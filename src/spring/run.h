@@ -49,7 +49,9 @@ enum {
   SPRING_VERTEX_WEIGHTS, /* of soft collision points, as all that follows */
   SPRING_TOPS,
   SPRING_POINT_SUMS,
-  SPRING_POINTS
+  SPRING_POINTS,
+  SPRING_DIRECTIONS, /* along which Jacobians have derivatives */
+  SPRING_JACOBIANS_ALONG
 };
 
 /* Pairs of bodies, one a row of the buffers. */
@@ -90,6 +92,9 @@ abut_status spring_run_along(const spring_run *r);
 
 /* After it: sums, wrenches and Jacobians, plus `step` times their derivatives. */
 abut_status spring_run_ahead(const spring_run *r, double step);
+
+/* After spring_run_forces: the Jacobians' derivatives along SPRING_DIRECTIONS. */
+abut_status spring_run_second(const spring_run *r);
 
 /* After these, as often as one likes: from cotangents of wrenches and distances to gradients. */
 abut_status spring_run_back(const spring_run *r);

@@ -4,7 +4,7 @@
 #include "modules/question.h"
 #include <abut/spring.h>
 
-enum { KNOWN = 2, PAIRS = 19, POINTS = 6, ROOM = PAIRS * 128 };
+enum { KNOWN = 2, PAIRS = 19, POINTS = 6, ROOM = PAIRS * 256 };
 
 static double normals[3 * POINTS] = {1, 0, 0, 0, 1, 0, 0, 0, 1, -1, 0, 0, 0, -1, 0, 0, 0, -1};
 static double points1[3 * POINTS] = {0.05,  0, 0, 0, 0.05,  0, 0, 0, 0.05,
@@ -125,6 +125,21 @@ static abut_status ask_gradients(question *q, abut_spring *s)
   return question_compare(q, &answers[4], g.parameters, PAIRS, KNOWN);
 }
 
+#include "spring/self_test_second.inl"
+
+static abut_status ask_second(question *q, abut_spring *s)
+{
+  static const double direction[12] = {0.01, -0.02, 0.015, 0.3, 0.2,  -0.1,
+                                       0.05, -0.1,  0.08,  1,   -0.5, 0.7};
+  static const answer answers[] = {
+    {"second derivatives of springs", second_answers, 1, 126, {5e-3, 1e-9}, true}};
+  abut_spring_gradients g = abut_default_spring_gradients();
+  g.direction = question_put(q, direction, PAIRS * 12, 12);
+  g.jacobian_along = question_ask(q, PAIRS * 126);
+  TRY(abut_spring_vjp(question_context(q), s, &g));
+  return question_compare(q, &answers[0], g.jacobian_along, PAIRS, KNOWN);
+}
+
 static abut_status ask_of(context *one, abut_status (*of)(question *, abut_spring *))
 {
   const abut_cloud clouds[2] = {{.count = POINTS,
@@ -198,4 +213,9 @@ static abut_status ask_back(context *one)
   return ask_of(one, ask_gradients);
 }
 
-const module_questions spring_questions = {{{ask_plain, ask_back}}};
+static abut_status ask_dual(context *one)
+{
+  return ask_of(one, ask_second);
+}
+
+const module_questions spring_questions = {{{ask_plain, ask_back, ask_dual, ask_dual}}};

@@ -13,9 +13,18 @@
 #define CHUNK_PAIRS 65536
 #define SOFT_POINTS_MOST 4096
 
+static bool is_second(const spring_call *c)
+{
+  return c->gradients && c->gradients->jacobian_along;
+}
+
 static abut_status test(const batch_call *b, size_t place)
 {
   const spring_call *c = (const spring_call *)b;
+  if (is_second(c)) {
+    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 0, QUESTION_MAIN));
+    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 1, QUESTION_MAIN));
+  }
   TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN));
   return c->gradients
            ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, QUESTION_MAIN)
@@ -60,6 +69,9 @@ static abut_status place(batch_on *on)
   on->user = memory;
   TRY(upload(c, on->device, memory));
   spring_run_bytes(c->room, real, c->gradients != NULL, on->bytes[0]);
+  if (is_second(c)) {
+    spring_along_bytes(c->room, real, on->bytes[0]);
+  }
   on->granule = 1;
   on->most = CHUNK_PAIRS;
   return ABUT_SUCCESS;
@@ -125,7 +137,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   TRY(call->surfaces.ints ? find_points(call, at, &r) : ABUT_SUCCESS);
   TRY(spring_run_forces(&r));
   TRY(call->gradients ? spring_run_slopes(&r) : ABUT_SUCCESS);
-  return call->gradients ? spring_run_back(&r) : ABUT_SUCCESS;
+  TRY(call->gradients ? spring_run_back(&r) : ABUT_SUCCESS);
+  return is_second(call) ? spring_run_second(&r) : ABUT_SUCCESS;
 }
 
 static void leave(batch_on *on)
@@ -149,7 +162,8 @@ static const operation spring_operation = {
 
 static bool is_input(size_t id)
 {
-  return id <= SPRING_TWISTS_2 || (id >= SPRING_WRENCHES_1_BAR && id <= SPRING_DISTANCES_BAR);
+  return id <= SPRING_TWISTS_2 || id == SPRING_DIRECTIONS ||
+         (id >= SPRING_WRENCHES_1_BAR && id <= SPRING_DISTANCES_BAR);
 }
 
 static void add(spring_call *c, const char *name, size_t id, size_t width, size_t size,
@@ -178,6 +192,10 @@ static void add_gradients(spring_call *c, size_t pose, size_t real)
   add(c, "gradient of parameters", SPRING_LAWS_BAR, SPRING_PARAMETER_COUNT, real, NULL,
       g->parameters);
   add(c, "jacobian", SPRING_JACOBIANS, SPRING_SLOPES, real, NULL, g->jacobian);
+  if (g->jacobian_along) {
+    add(c, "direction", SPRING_DIRECTIONS, 12, real, g->direction, NULL);
+    add(c, "jacobian_along", SPRING_JACOBIANS_ALONG, SPRING_SLOPES, real, NULL, g->jacobian_along);
+  }
 }
 
 static void add_arrays(spring_call *c, abut_spring *s)

@@ -190,6 +190,104 @@ static void test_finger(const char *name, const char *mesh, double eps1)
   abut_free_cloud(&clouds[1]);
 }
 
+/* ---- second derivatives ---- */
+
+/* The T about a finger that stands at the origin, moved by h along a direction of its own. */
+static void put_moved(pairs *p, const double pose[7], const double speed[3], const double spin[3],
+                      const double direction[12], double h)
+{
+  double turn[3], half[4] = {1.0, 0.0, 0.0, 0.0}, moved[3], lever[3];
+  for (size_t i = 0; i < 3; ++i) {
+    turn[i] = h * direction[3 + i];
+    half[1 + i] = 0.5 * turn[i];
+  }
+  const double length = sqrt(1.0 + half[1] * half[1] + half[2] * half[2] + half[3] * half[3]);
+  double *to = p->pose1, *twist = p->twist1;
+  const double w = half[0] / length, a = pose[3];
+  const double v[3] = {half[1] / length, half[2] / length, half[3] / length};
+  /* (w, v) (a, b), whose turn is 2 atan |half|: h to second order. */
+  cross(v, pose + 4, moved);
+  to[3] = w * a - v[0] * pose[4] - v[1] * pose[5] - v[2] * pose[6];
+  for (int i = 0; i < 3; ++i) {
+    to[4 + i] = w * pose[4 + i] + a * v[i] + moved[i];
+  }
+  /* The same turn of its place. */
+  cross(v, pose, moved);
+  cross(v, moved, lever);
+  for (int i = 0; i < 3; ++i) {
+    to[i] = pose[i] + 2.0 * (w * moved[i] + lever[i]) + h * direction[i];
+    twist[3 + i] = spin[i] + h * direction[9 + i];
+  }
+  cross(twist + 3, to, moved);
+  for (int i = 0; i < 3; ++i) {
+    twist[i] = speed[i] + h * direction[6 + i] + moved[i];
+  }
+}
+
+static void test_second(void)
+{
+  enum { SLOPES = 126 };
+  static const double pose[7] = {-0.056, -0.0871, 0.003, 0.92, 0.02, -0.01, 0.39};
+  static const double speed[3] = {0.03, -0.05, 0.02}, spin[3] = {0.4, -0.2, 0.6};
+  static const double direction[12] = {0.01, -0.02, 0.015, 0.2, 0.1,  -0.15,
+                                       0.05, -0.1,  0.08,  1.0, -0.5, 0.7};
+  abut_cloud clouds[2] = {cloud_of("spring-t26-finger", "t26", 1e-4, false),
+                          cloud_of("spring-t26-finger", "finger", 0.0, false)};
+  const double length = sqrt(0.92 * 0.92 + 5e-4 + 0.39 * 0.39), h = 1e-5;
+  double unit[7], *ends[2] = {NULL, NULL};
+  pairs p = pairs_new(1, clouds);
+  abut_spring_gradients g = abut_default_spring_gradients();
+  for (int i = 0; i < 7; ++i) {
+    unit[i] = i < 3 ? pose[i] : pose[i] / length;
+  }
+  void *along = to_reals(direction, 12, precision);
+  g.direction = along;
+  g.jacobian = room(SLOPES);
+  g.jacobian_along = room(SLOPES);
+  p.call.dissipation = ABUT_DISSIPATION_SMOOTH;
+  p.call.eps2 = 3e-3;
+  p.call.eps3 = 2e-3;
+  put_moved(&p, unit, speed, spin, direction, 0.0);
+  pairs_put(&p);
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g)); /* in float the self-test's reference is all */
+  for (int side = 0; side < 2 && precision == ABUT_FLOAT64; ++side) {
+    put_moved(&p, unit, speed, spin, direction, side ? h : -h);
+    pairs_put(&p);
+    CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+    ends[side] = doubles(SLOPES);
+    for (size_t i = 0; i < SLOPES; ++i) {
+      ends[side][i] = number(g.jacobian, i);
+    }
+  }
+  put_moved(&p, unit, speed, spin, direction, 0.0);
+  pairs_put(&p);
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+  /* Force, moment and distance by places, velocities and parameters each have a scale. */
+  double worst = 0.0;
+  for (size_t column = 0; column < 18 && precision == ABUT_FLOAT64; ++column) {
+    for (size_t kind = 0; kind < 3; ++kind) {
+      double most = 1e-9, error = 0.0;
+      for (size_t row = 3 * kind; row < (kind < 2 ? 3 * kind + 3 : 7); ++row) {
+        const size_t i = 18 * row + column;
+        const double wanted = (ends[1][i] - ends[0][i]) / (2.0 * h);
+        most = fmax(most, fabs(wanted));
+        error = fmax(error, fabs(number(g.jacobian_along, i) - wanted));
+      }
+      worst = fmax(worst, error / most);
+    }
+  }
+  expect("second derivatives and differences", worst, 1e-6, 0.0);
+  for (int side = 0; side < 2; ++side) {
+    free(ends[side]);
+  }
+  free(along);
+  free(g.jacobian);
+  free(g.jacobian_along);
+  pairs_free(&p);
+  abut_free_cloud(&clouds[0]);
+  abut_free_cloud(&clouds[1]);
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
@@ -201,6 +299,7 @@ int main(int argc, char **argv)
   test_spheres();
   test_finger("spring-t26-finger", "t26", 1e-4);
   test_finger("spring-t4k-finger", "t4k", 0.0);
+  test_second();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

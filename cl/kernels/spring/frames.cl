@@ -126,6 +126,47 @@ KERNEL void spring_lift(GLOBAL const real *values, GLOBAL const real *derivative
   to[width] = at >= first && at < last ? ROW(derivatives, pair, width)[at] : R(0.0);
 }
 
+// Frames with their derivatives along a direction: shift and turn of body 1 at body 2's origin, its
+// velocity there and its spin, in body 2's axes.
+ADJOINT_KERNEL void spring_direct(GLOBAL const real *frames, GLOBAL const real *directions,
+                                  int count, GLOBAL real *out)
+{
+  const int pair = (int)get_global_id(0);
+  if (pair >= count) {
+    return;
+  }
+  GLOBAL const real *frame = ROW(frames, pair, SPRING_FRAME), *way = ROW(directions, pair, 12);
+  GLOBAL real *to = ROW(out, pair, 2 * SPRING_FRAME), *slope = to + SPRING_FRAME;
+  const vec turn = spring_read3(way + 3);
+  for (int i = 0; i < SPRING_FRAME; ++i) {
+    to[i] = frame[i];
+    slope[i] = R(0.0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    GLOBAL const real *column = frame + SPRING_TURN + i;
+    const vec moved =
+      FN(cross3)(turn, FN(make)((wide)column[0], (wide)column[3], (wide)column[6]));
+    slope[SPRING_TURN + i] = (real)moved.x;
+    slope[SPRING_TURN + 3 + i] = (real)moved.y;
+    slope[SPRING_TURN + 6 + i] = (real)moved.z;
+  }
+  spring_write3(slope + SPRING_SHIFT, FN(add3)(spring_read3(way),
+                                               FN(cross3)(turn, spring_read3(frame + SPRING_SHIFT))));
+  spring_write3(slope + SPRING_SPEED, spring_read3(way + 6));
+  spring_write3(slope + SPRING_SPIN, spring_read3(way + 9));
+}
+
+// Derivatives alone.
+ADJOINT_KERNEL void spring_part(GLOBAL const real *from, int width, GLOBAL const real *frames,
+                                int count, GLOBAL real *out)
+{
+  const int at = (int)get_global_id(0), pair = (int)get_global_id(1);
+  if (pair < count && at < width) {
+    ROW(out, pair, width)[at] = ROW(from, pair, 2 * width)[width + at] +
+                                ROW(frames, pair, SPRING_FRAME)[SPRING_POISON];
+  }
+}
+
 // Values plus `step` times their derivatives.
 KERNEL void spring_lower(GLOBAL const real *from, int width, real step, int count, GLOBAL real *out)
 {
