@@ -3,6 +3,10 @@
 
 A tree of a free link, a hinge and a slide with limits, friction loss and a motor, with contacts that
 are given; two worlds, one step. Answers by bench/peers/dynamics_reference.py, in float64.
+
+And a box on two slides over a plane, between which is a spring: a plane's field is z itself, the box's
+points below are all as deep as each other, and its others so much higher that they weigh nothing. So all is
+one point's closed form (docs/spring.md), written out here; its derivatives are complex steps.
 """
 import json
 import pathlib
@@ -35,6 +39,66 @@ def numbers(name, array):
     return f"static const double {name}[{len(flat)}] = {{\n  " + ",\n  ".join(rows) + "};\n"
 
 
+SPRINGS = {
+    "contact_model": "spring", "timestep": 0.004, "gravity": [0, 0, -10],
+    "links": [
+        {"bodies": [{"plane": [1, 1]}]},
+        {"joint": {"type": "slide", "axis": [1, 0, 0], "limits": [-0.1, 0.1], "limit_spring": [200, 0.01, 0.2],
+                   "frictionloss": 0.3}},
+        {"parent": 1, "position": [0, 0, 0.125], "mass": 2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+         "joint": {"type": "slide", "axis": [0, 0, 1], "damping": 0.5}, "bodies": [{"box": [0.125, 0.125, 0.125]}]}],
+    "pairs": [{"a": 2, "b": 0, "contact": {"k": 1000, "mu": 0.4, "v_d": 0.1, "v_s": 0.02, "eps2": 1e-4, "eps3": 1e-3}}]}
+
+
+def softplus(y):
+    return np.maximum(y.real, 0) + np.log1p(np.exp(y - 2 * y * (y.real > 0))) + 1j * y.imag * (y.real > 0)
+
+
+def spring_dissipation(x):
+    """And its slope."""
+    y = x.real
+    return np.select([y <= 0, y <= 2], [1 - x, (x - 2)**2 / 4], 0), np.select([y <= 0, y <= 2], [-1, (x - 2) / 2], 0)
+
+
+def slides(z, implicit):
+    """(q, v, k, mu, v_d, v_s, eps2, eps3) -> (q', v'), of the box on slides."""
+    q, v, (k, mu, v_d, v_s, _, eps3) = z[:2], z[2:4], z[4:]
+    h, mass, damping, loss, (stiffness, e, v_l), edge = 0.004, 2.0, 0.5, 0.3, (200.0, 0.01, 0.2), 0.1
+    soft, (D, slope) = softplus(-q[1] / eps3), spring_dissipation(v[1] / v_d)
+    normal, by_v = k * eps3 * soft * D, k * eps3 * soft * slope / v_d
+    rho, joint = np.sqrt(v_s**2 + v[0]**2), np.sqrt(1e-4 + v[0]**2)
+    f = np.array([-mu * normal * v[0] / rho - loss * v[0] / joint, normal - 10 * mass - damping * v[1]])
+    J = np.array([[-mu * normal * v_s**2 / rho**3 - loss * 1e-4 / joint**3, -mu * by_v * v[0] / rho], [0, by_v - damping]])
+    for side in (1, -1):
+        soft, (D, slope) = softplus((-edge - side * q[0]) / e), spring_dissipation(side * v[0] / v_l)
+        f[0] += side * stiffness * e * soft * D
+        J[0, 0] += stiffness * e * soft * slope / v_l
+    inertia = mass * np.eye(2) - h * J if implicit else np.diag([mass, mass + h * damping])
+    after = v + h * np.linalg.solve(inertia.astype(complex), f)
+    return np.r_[q + h * after, after]
+
+
+def spring_answers():
+    """The second world is at a limit, and parts from the plane."""
+    law = SPRINGS["pairs"][0]["contact"]
+    law = [law[name] for name in ("k", "mu", "v_d", "v_s", "eps2", "eps3")]
+    q, v = np.array([[0.02, -0.015], [0.095, 0.0004]]), np.array([[0.05, -0.03], [0.2, 0.04]])
+    bars = np.array([[1.0, -2.0, 0.5, 1.5], [0.7, 3.0, -1.0, 0.25]])
+    starts = [np.r_[q[i], v[i], law].astype(complex) for i in range(2)]
+    yield from (("spring_q", q), ("spring_v", v), ("spring_bars", bars))
+    for implicit, name in ((False, "euler"), (True, "implicit")):
+        after = np.array([slides(z, implicit).real for z in starts])
+        yield from ((f"spring_{name}_q", after[:, :2]), (f"spring_{name}_v", after[:, 2:]))
+    by = np.array([[bar @ slides(z + 1e-30j * e, False).imag / 1e-30 for e in np.eye(10)] for bar, z in zip(bars, starts)])
+    yield from (("spring_q_gradients", by[:, :2]), ("spring_v_gradients", by[:, 2:4]), ("spring_law_gradients", by[:, 4:]))
+
+
+def print_text(name, scene):
+    text = json.dumps(scene).replace('"', '\\"')
+    print(f"static const char {name}[] =")
+    print("\n".join(f'  "{line}"' for line in lines_of(text)) + ";")
+
+
 def main():
     scene = dr.load_scene(json.loads(json.dumps(SCENE)))
     rng = np.random.default_rng(5)
@@ -53,15 +117,16 @@ def main():
     slopes = [dr.step_derivatives(scene, q[i], v[i], u[i], given=dict(links, p=p[i], d=d[i], n=n[i], activity=activity[i],
                                                                       pairs=scene.pairs)) for i in range(2)]
     print("/* Made by tools/make_world_self_test.py. */")
-    text = json.dumps(SCENE).replace('"', '\\"')
-    print("static const char scene_text[] =")
-    print("\n".join(f'  "{line}"' for line in lines_of(text)) + ";")
+    print_text("scene_text", SCENE)
     for name, array in (("start_q", q), ("start_v", v), ("controls", u), ("points", p), ("distances", d),
                         ("normals", n), ("activities", activity), ("next_q", [s[0] for s in steps]),
                         ("next_v", [s[1] for s in steps]), ("accelerations", [s[2]["qacc"] for s in steps]),
                         ("cotangents", cotangent), ("q_gradients", [c @ s[0][:, :8] for c, s in zip(cotangent, slopes)]),
                         ("v_gradients", [c @ s[0][:, 8:] for c, s in zip(cotangent, slopes)]),
                         ("control_gradients", [c @ s[1] for c, s in zip(cotangent, slopes)])):
+        print(numbers(name, array), end="")
+    print_text("spring_text", SPRINGS)
+    for name, array in spring_answers():
         print(numbers(name, array), end="")
 
 

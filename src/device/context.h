@@ -19,6 +19,7 @@ typedef enum question_part {
   QUESTION_MAIN,
   QUESTION_ACTIVE, /* active contacts alone */
   QUESTION_HARD,   /* worlds with hard contacts */
+  QUESTION_SPRING, /* worlds with springs */
   QUESTION_PARTS
 } question_part;
 

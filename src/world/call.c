@@ -25,7 +25,7 @@ static abut_status test_spring(const steps_call *c, size_t place)
 {
   for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_SPRING));
   }
   return ABUT_SUCCESS;
 }
@@ -57,7 +57,8 @@ static abut_status test_hard(const steps_call *c, size_t place)
 static abut_status test(const batch_call *b, size_t place)
 {
   const steps_call *c = (const steps_call *)b;
-  for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
+  const bool both = is_differentiated(c) || is_implicit(c);
+  for (int adjoint = 0; adjoint < (both ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
   }
   TRY(is_hard(c) ? test_hard(c, place) : ABUT_SUCCESS);

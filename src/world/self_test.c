@@ -225,5 +225,81 @@ static abut_status ask_hard_back(context *one)
   return ask_of(one, HARD_TEXT, step_hard_back);
 }
 
+/* ---- springs ---- */
+
+static abut_worlds spring_worlds(question *q)
+{
+  abut_worlds w = abut_default_worlds();
+  w.count = WORLDS;
+  w.q = put(q, spring_q, SLIDE_NV);
+  w.v = put(q, spring_v, SLIDE_NV);
+  return w;
+}
+
+static abut_status compare_springs(question *q, abut_scene scene, const double *wanted_q,
+                                   const double *wanted_v)
+{
+  const answer positions = {"positions with springs", wanted_q, 1, SLIDE_NV, {1e-5, 1e-11}, true};
+  const answer velocities = {"velocities with springs", wanted_v, 1, SLIDE_NV, {1e-4, 1e-10}, true};
+  abut_worlds w = spring_worlds(q);
+  w.q_next = question_ask(q, WORLDS * SLIDE_NV);
+  w.v_next = question_ask(q, WORLDS * SLIDE_NV);
+  TRY(abut_step_worlds(scene, &w));
+  TRY(compare(q, &positions, w.q_next));
+  return compare(q, &velocities, w.v_next);
+}
+
+static abut_status step_springs(question *q, abut_scene scene)
+{
+  return compare_springs(q, scene, spring_euler_q, spring_euler_v);
+}
+
+static abut_status step_springs_implicitly(question *q, abut_scene scene)
+{
+  return compare_springs(q, scene, spring_implicit_q, spring_implicit_v);
+}
+
+static abut_status step_springs_back(question *q, abut_scene scene)
+{
+  static const answer answers[] = {
+    {"gradients by positions, of springs", spring_q_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"gradients by velocities, of springs", spring_v_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+    {"gradients by springs", spring_law_gradients, 1, SPRING_NUMBERS, {1e-3, 1e-9}, true}};
+  abut_worlds w = spring_worlds(q);
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = put(q, spring_bars, 2 * SLIDE_NV);
+  g.q = question_ask(q, WORLDS * SLIDE_NV);
+  g.v = question_ask(q, WORLDS * SLIDE_NV);
+  g.springs = question_ask(q, WORLDS * SPRING_NUMBERS);
+  TRY(abut_vjp_worlds(scene, &w, &g));
+  TRY(compare(q, &answers[0], g.q));
+  TRY(compare(q, &answers[1], g.v));
+  return compare(q, &answers[2], g.springs);
+}
+
+/* Explicit steps; implicit ones need derivatives. */
+#define EXPLICITLY "{\"integrator\": \"euler\", "
+
+static abut_status ask_springs_explicitly(context *one,
+                                          abut_status (*of_scene)(question *, abut_scene))
+{
+  char text[sizeof spring_text + sizeof EXPLICITLY];
+  snprintf(text, sizeof text, "%s%s", EXPLICITLY, spring_text + 1);
+  return ask_of(one, text, of_scene);
+}
+
+static abut_status ask_springs(context *one)
+{
+  return ask_springs_explicitly(one, step_springs);
+}
+
+static abut_status ask_springs_back(context *one)
+{
+  TRY(ask_of(one, spring_text, step_springs_implicitly));
+  return ask_springs_explicitly(one, step_springs_back);
+}
+
 const module_questions world_questions = {
-  {[QUESTION_MAIN] = {ask, ask_back}, [QUESTION_HARD] = {ask_hard, ask_hard_back}}};
+  {[QUESTION_MAIN] = {ask, ask_back},
+   [QUESTION_HARD] = {ask_hard, ask_hard_back},
+   [QUESTION_SPRING] = {ask_springs, ask_springs_back}}};
