@@ -63,7 +63,7 @@ static void test_refusals(abut_scene scene, const rollout *r, void *const right[
   }
 }
 
-static void test_chunks(uint32_t chunk, bool given)
+static void test_chunks(uint32_t chunk, roll_given given)
 {
   abut_context_def def = def_of(true, chunk);
   abut_context context;
@@ -99,7 +99,7 @@ static void test_without_queue(void)
   abut_context context;
   abut_scene scene;
   rollout r;
-  rollout_create(&r, 2, 1, precision, false);
+  rollout_create(&r, 2, 1, precision, GIVEN_NOTHING);
   REQUIRE_OK(abut_create_context(&def, &context));
   REQUIRE_OK(abut_load_scene(context, path, &scene));
   CHECK(run_in_place(scene, &r, r.at) == ABUT_ERROR_ARGUMENT);
@@ -121,9 +121,10 @@ int main(int argc, char **argv)
   REQUIRE(check_cl(code, "clCreateCommandQueue"));
   const references before = count_references(NULL);
   for (int given = 0; given < 2; ++given) {
-    test_chunks(0, given);
-    test_chunks(7, given); /* later ones begin where a device cannot address */
-    test_chunks(32, given);
+    const roll_given what = given ? roll_given_to(path) : GIVEN_NOTHING;
+    test_chunks(0, what);
+    test_chunks(7, what); /* later ones begin where a device cannot address */
+    test_chunks(32, what);
   }
   test_without_queue();
   const references after = count_references(&before);

@@ -33,7 +33,7 @@ static void run_on(const variant *v, uint32_t chunk, rollout *r)
   }
 }
 
-static void compare(const variant *v, uint32_t chunk, bool given, const rollout *whole)
+static void compare(const variant *v, uint32_t chunk, roll_given given, const rollout *whole)
 {
   rollout r;
   size_t same = 0;
@@ -47,7 +47,7 @@ static void compare(const variant *v, uint32_t chunk, bool given, const rollout 
   rollout_free(&r);
 }
 
-static void test_splits(const variant v[VARIANTS], bool given)
+static void test_splits(const variant v[VARIANTS], roll_given given)
 {
   static const uint32_t chunks[] = {0, 1, 7, 32};
   rollout whole;
@@ -112,8 +112,8 @@ static void check_kept(const rollout *r, size_t i, const fault *f, const rollout
 static void test_stops(const variant *v, uint32_t chunk)
 {
   rollout whole, r;
-  rollout_create(&whole, WORLDS, STEPS, precision, false);
-  rollout_create(&r, WORLDS, STEPS, precision, false);
+  rollout_create(&whole, WORLDS, STEPS, precision, GIVEN_NOTHING);
+  rollout_create(&r, WORLDS, STEPS, precision, GIVEN_NOTHING);
   run_on(v, 0, &whole);
   for (size_t i = 0; i < FAULTS; ++i) {
     const fault *f = &faults[i];
@@ -145,8 +145,8 @@ int main(int argc, char **argv)
   if (!find_variants(device && *device ? device : "host", v)) {
     return 77;
   }
-  test_splits(v, false);
-  test_splits(v, true);
+  test_splits(v, GIVEN_NOTHING);
+  test_splits(v, roll_given_to(scene));
   test_stops(&v[WHOLE], 0);
   test_stops(&v[WHOLE], 4);
   return check_finish();

@@ -1,5 +1,6 @@
 #include "rollout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ static const int32_t owner[ROLL_CONTACTS] = {1, 2, 1}, opposing[ROLL_CONTACTS] =
 /* The middle and the width of an input's numbers, before what is stated of each. */
 static const double middle[ROLL_OUTPUTS] = {[ROLL_MASS_SCALE] = 1.0, [ROLL_FRICTION] = 0.7,
                                             [ROLL_STIFFNESS] = 1.0, [ROLL_ACTIVITY] = 0.5};
+static const double usual_springs[] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
 static const double around[ROLL_OUTPUTS] = {
   [ROLL_V] = 0.1, [ROLL_W] = 0.1, [ROLL_U] = 0.2, [ROLL_MASS_SCALE] = 0.1, [ROLL_FRICTION] = 0.1,
   [ROLL_STIFFNESS] = 0.1, [ROLL_GRAVITY] = 0.1, [ROLL_P] = 0.1, [ROLL_D] = 5e-4, [ROLL_N] = 0.1,
@@ -22,15 +24,25 @@ static double input(int array, size_t k, uint64_t *seed)
   double x = middle[array] + around[array] * random_normal(seed);
   x += array == ROLL_Q ? start[k] : 0.0;
   x += array == ROLL_GRAVITY && k == 2 ? -9.81 : 0.0;
+  if (array == ROLL_SPRINGS) {
+    return usual_springs[k % 6] * exp(0.1 * random_normal(seed));
+  }
   return array == ROLL_N && k % 3 == 2 ? 1.0 : x;
 }
 
-void rollout_create(rollout *r, size_t worlds, size_t steps, abut_precision precision, bool given)
+roll_given roll_given_to(const char *scene)
 {
-  const size_t contacts = given ? ROLL_CONTACTS : 0;
+  return strstr(scene, "spring") ? GIVEN_SPRINGS : GIVEN_CONTACTS;
+}
+
+void rollout_create(rollout *r, size_t worlds, size_t steps, abut_precision precision,
+                    roll_given given)
+{
+  const size_t contacts = given == GIVEN_CONTACTS ? ROLL_CONTACTS : 0;
   const size_t width[ROLL_ARRAYS] = {
     ROLL_NQ,      ROLL_NV,  ROLL_NV,         steps,           4,  2,
     2,            3,        3 * contacts,    contacts,        3 * contacts, contacts,
+    given == GIVEN_SPRINGS ? 12 : 0,
     ROLL_NQ,      ROLL_NV,  ROLL_NV,         steps * ROLL_NQ, steps * ROLL_NV,
     ROLL_NV * ROLL_NV, ROLL_NV, ROLL_NV,     ROLL_NV,         ROLL_NV};
   uint64_t seed = 7;
@@ -72,7 +84,8 @@ abut_worlds rollout_call(const rollout *r, void *const at[ROLL_ARRAYS],
   w.steps = r->steps;
   w.record = 1;
   w.controls = true;
-  w.contacts = r->given ? contacts : NULL;
+  w.contacts = r->given == GIVEN_CONTACTS ? contacts : NULL;
+  w.springs = r->given == GIVEN_SPRINGS ? at[ROLL_SPRINGS] : NULL;
   w.q = at[ROLL_Q];
   w.v = at[ROLL_V];
   w.w = at[ROLL_W];

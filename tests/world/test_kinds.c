@@ -1,6 +1,6 @@
 /* Worlds of several scenes in one call: each gets what a call of its own scene gives, to the bit,
  * steps, gradients and matrices:
- *   test_kinds PRECISION */
+ *   test_kinds PRECISION [CONTACT_MODEL] */
 #include "play.h"
 
 #include <stdlib.h>
@@ -20,6 +20,7 @@ typedef struct answers {
 
 typedef struct trial {
   abut_precision precision;
+  const char *law;
   play plays[KINDS];
   size_t nq, nv;
   char *q, *v, *cotangent;
@@ -30,10 +31,10 @@ static void open_kind(trial *t, abut_context context, int i)
 {
   char text[600];
   snprintf(text, sizeof text,
-           "{\"timestep\": 0.004, \"links\": [" FLOOR ", {\"name\": \"body\", \"density\": %d, "
+           "{\"contact_model\": \"%s\", \"timestep\": 0.004, \"links\": [" FLOOR ", {\"name\": \"body\", \"density\": %d, "
            "\"joint\": {\"type\": \"free\"}, \"position\": [0, 0, 0.1], %s}], "
            "\"pairs\": [{\"a\": \"body\", \"b\": \"floor\"}]}",
-           300 + 200 * i, bodies[i]);
+           t->law, 300 + 200 * i, bodies[i]);
   play_open_text(&t->plays[i], context, t->precision, text, 1);
 }
 
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
   REQUIRE(argc > 1);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
   abut_context context;
+  t.law = argc > 2 ? argv[2] : "cone";
   if (!test_context(t.precision, &context)) {
     return 77;
   }

@@ -1,6 +1,6 @@
 /* Worlds in the arrays of a state: steps from one pair of arrays to another and back, and their
  * gradients, are those of host memory to the bit:
- *   test_states PRECISION ROOT */
+ *   test_states PRECISION SCENE */
 #include "support/check.h"
 
 #include <abut/state.h>
@@ -141,13 +141,11 @@ int main(int argc, char **argv)
   REQUIRE(argc > 2);
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
   abut_context context;
-  char path[1024];
   double start[PLACES];
   if (!test_context(t.precision, &context)) {
     return 77;
   }
-  snprintf(path, sizeof path, "%s/cone-boxes-stack/scene.json", argv[2]);
-  REQUIRE_OK(abut_load_scene(context, path, &t.scene));
+  REQUIRE_OK(abut_load_scene(context, argv[2], &t.scene));
   REQUIRE_OK(abut_get_scene_info(t.scene, &t.info));
   REQUIRE(t.info.nq <= PLACES);
   REQUIRE_OK(abut_get_scene_start(t.scene, start));
