@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 21 };
+enum { TASKS = 23 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -100,8 +100,14 @@ abut_status run_worlds_vjp(const world *w, answer *out);
 abut_status run_hard_worlds(const world *w, answer *out);
 abut_status run_hard_worlds_vjp(const world *w, answer *out);
 
-/* The task "spring". */
+/* The tasks "spring", "worlds-springs" and "worlds-springs-vjp". */
 abut_status run_spring(const world *w, answer *out);
+abut_status run_spring_worlds(const world *w, answer *out);
+abut_status run_spring_worlds_vjp(const world *w, answer *out);
+
+/* Reads a scene for a task, and checks that nothing of it is left. */
+abut_status run_scene(const world *w, answer *out, const char *path,
+                      abut_status (*run)(abut_scene scene, answer *out));
 
 /* What a task gives where nothing fails. False, after a line that says so, without PoCL. */
 bool find_expected(const task *of, uint32_t devices, setting *s, answer *expected);

@@ -1,4 +1,4 @@
-/* Springs between two octahedra, near touch, and their gradients. */
+/* Springs between two octahedra, near touch, and their gradients; worlds of bricks with springs. */
 #include "failures.h"
 
 #include <abut/spring.h>
@@ -78,4 +78,85 @@ abut_status run_spring(const world *w, answer *out)
   abut_free_cloud(&clouds[0]);
   abut_free_cloud(&clouds[1]);
   return status;
+}
+
+/* ---- worlds ---- */
+
+#define BRICK ABUT_TEST_SCENES "/brick-on-slides-spring.scene.json"
+
+enum { NQ = 3, STEPS = 2, SCENE_PAIRS = 2, LAW = 6 };
+
+typedef struct world_start {
+  double q[POSES * NQ], v[POSES * NQ], u[POSES], springs[POSES * SCENE_PAIRS * LAW];
+} world_start;
+
+/* Bricks in touch; two worlds are none, and one diverges. */
+static abut_worlds start_worlds(world_start *s, answer *out)
+{
+  static const double usual[LAW] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
+  uint64_t seed = 7;
+  memset(s, 0, sizeof *s);
+  for (size_t i = 0; i < POSES * NQ; ++i) {
+    s->q[i] = i % NQ ? 2e-4 * random_normal(&seed) : 0.05 * random_normal(&seed);
+    s->v[i] = 0.1 * random_normal(&seed);
+  }
+  for (size_t i = 0; i < POSES * SCENE_PAIRS * LAW; ++i) {
+    s->springs[i] = usual[i % LAW] * (0.9 + 0.2 * random_uniform(&seed));
+  }
+  s->q[9 * NQ] = (double)NAN;
+  s->v[33 * NQ + 1] = 2e6;
+  s->springs[20 * SCENE_PAIRS * LAW + 3] = (double)NAN;
+  abut_worlds w = abut_default_worlds();
+  w.count = POSES;
+  w.q = s->q;
+  w.v = s->v;
+  w.u = s->u;
+  w.springs = s->springs;
+  w.steps = STEPS;
+  w.status = room(out, POSES, sizeof(uint32_t), -1.0);
+  return w;
+}
+
+static abut_status roll_springs(abut_scene scene, answer *out)
+{
+  static world_start s;
+  abut_worlds w = start_worlds(&s, out);
+  w.record = 1;
+  w.q_next = room(out, POSES * NQ, sizeof(double), 1e-9);
+  w.v_next = room(out, POSES * NQ, sizeof(double), 1e-7);
+  w.v_record = room(out, POSES * STEPS * NQ, sizeof(double), 1e-7);
+  w.multipliers = room(out, POSES * 3 * SCENE_PAIRS, sizeof(double), 1e-6);
+  w.mass = room(out, POSES * NQ * NQ, sizeof(double), 1e-12);
+  const abut_status status = abut_step_worlds(scene, &w);
+  out->failures = w.failures;
+  return status;
+}
+
+static abut_status go_back_springs(abut_scene scene, answer *out)
+{
+  static world_start s;
+  static double bars[POSES * 2 * NQ];
+  abut_worlds w = start_worlds(&s, out);
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  for (size_t i = 0; i < POSES * 2 * NQ; ++i) {
+    bars[i] = sin((double)i);
+  }
+  g.state = bars;
+  g.q = room(out, POSES * NQ, sizeof(double), -1.0);
+  g.v = room(out, POSES * NQ, sizeof(double), 1e-6);
+  g.u = room(out, POSES, sizeof(double), 1e-9);
+  g.springs = room(out, POSES * SCENE_PAIRS * LAW, sizeof(double), -1.0);
+  const abut_status status = abut_vjp_worlds(scene, &w, &g);
+  out->failures = w.failures;
+  return status;
+}
+
+abut_status run_spring_worlds(const world *w, answer *out)
+{
+  return run_scene(w, out, BRICK, roll_springs);
+}
+
+abut_status run_spring_worlds_vjp(const world *w, answer *out)
+{
+  return run_scene(w, out, BRICK, go_back_springs);
 }

@@ -142,8 +142,8 @@ abut_status load_boxes(const world *w, abut_scene *out)
 }
 
 /* Nothing of a scene is left in its context, whether it was made or not. */
-static abut_status run_scene(const world *w, answer *out, const char *path,
-                             abut_status (*run)(abut_scene scene, answer *out))
+abut_status run_scene(const world *w, answer *out, const char *path,
+                      abut_status (*run)(abut_scene scene, answer *out))
 {
   const owned *newest = context_get(w->context)->newest;
   abut_scene scene;
