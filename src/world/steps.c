@@ -225,12 +225,19 @@ static abut_status check_contacts(const stepping *s)
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
+static abut_status check_springs(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, OF(s, IN_SPRINGS),
+                ARG_INT(sizes_of(s)->pairs), OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
 abut_status check_step(const stepping *s, size_t step)
 {
   const bool first = step == 0 && !s->again;
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
+  TRY(first && s->call->worlds->springs ? check_springs(s) : ABUT_SUCCESS);
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
