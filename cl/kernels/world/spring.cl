@@ -61,7 +61,7 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *rea
   to[SPRING_MU] = with_given ? own[SPRING_MU] : of[n->links + pair];
 }
 
-// What springs that the caller gives must be: finite, k and mu at least 0, all others above it.
+// What springs that the caller gives must be: finite, mu at least 0, all others above it.
 KERNEL void world_check_springs(GLOBAL const real *given, int pairs, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), width = SPRING_PARAMETER_COUNT * pairs;
@@ -73,7 +73,7 @@ KERNEL void world_check_springs(GLOBAL const real *given, int pairs, GLOBAL int 
     const real x = ROW(given, world, width)[i];
     const int which = i % SPRING_PARAMETER_COUNT;
     bad |= !(real_isfinite(x));
-    bad |= which == SPRING_K || which == SPRING_MU ? !(x >= R(0.0)) : !(x > R(0.0));
+    bad |= which == SPRING_MU ? !(x >= R(0.0)) : !(x > R(0.0));
   }
   status[world] |= bad ? WORLD_BAD_INPUT : 0;
 }
