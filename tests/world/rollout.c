@@ -32,7 +32,8 @@ static double input(int array, size_t k, uint64_t *seed)
 
 roll_given roll_given_to(const char *scene)
 {
-  return strstr(scene, "spring") ? GIVEN_SPRINGS : GIVEN_CONTACTS;
+  const char *folder = strrchr(scene, '/');
+  return strstr(folder ? folder : scene, "spring") ? GIVEN_SPRINGS : GIVEN_CONTACTS;
 }
 
 void rollout_create(rollout *r, size_t worlds, size_t steps, abut_precision precision,
