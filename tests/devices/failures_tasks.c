@@ -508,8 +508,8 @@ const task tasks[TASKS] = {
   {"worlds-vjp", run_worlds_vjp, POSES, 997, 2, 20},
   {"worlds-hard", run_hard_worlds, 2 * POSES, 307, 2, 20},
   {"worlds-hard-vjp", run_hard_worlds_vjp, POSES, 2503, 2, 20},
-  {"worlds-springs", run_spring_worlds, POSES, 211, 2, 20},
-  {"worlds-springs-vjp", run_spring_worlds_vjp, POSES, 997, 2, 20},
+  {"worlds-springs", run_spring_worlds, POSES, 401, 2, 20},
+  {"worlds-springs-vjp", run_spring_worlds_vjp, POSES, 1999, 2, 20},
 };
 
 const task *task_named(const char *name)

@@ -151,7 +151,7 @@ static const char *const words[] = {"\"box\": [0.06, 0.05, 0.04]", "\"sphere\": 
                                     "\"capsule\": [0.03, 0.05]", "\"cylinder\": [0.05, 0.03]",
                                     "\"ellipsoid\": [0.06, 0.05, 0.04]"};
 
-#define HIGH 0.15
+#define HIGH 0.12
 
 static double energy(const play *p, size_t i)
 {
@@ -179,7 +179,7 @@ static void drop(const char *word, size_t count, uint64_t *random)
       play_set_q(&p, i, 3 + k % 4, random_normal(random));
     }
   }
-  for (int look = 0; look < 14; ++look) {
+  for (int look = 0; look < 12; ++look) {
     play_weigh(&p);
     for (size_t i = 0; i < count; ++i) {
       const double fell = play_link(&p, i, 0).mass * G * HIGH, now = energy(&p, i);
