@@ -26,6 +26,9 @@ static abut_status test_spring(const steps_call *c, size_t place)
   for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
     TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_SPRING));
+    if (is_differentiated(c) && is_implicit(c)) {
+      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, QUESTION_MAIN));
+    }
   }
   return ABUT_SUCCESS;
 }

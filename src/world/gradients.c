@@ -305,7 +305,6 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT,
                 "what has escaped is asked for, but hard contacts do not `escape`");
   }
-  TRY(check_springs(c));
   if (g->springs && !is_spring(c)) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }

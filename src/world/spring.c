@@ -29,20 +29,6 @@ bool is_implicit(const steps_call *c)
   return c->scene->def.integrator == INTEGRATOR_IMPLICIT;
 }
 
-abut_status check_springs(const steps_call *c)
-{
-  for (size_t i = 0; is_spring(c) && i < c->scene->def.pair_count; ++i) {
-    if (c->scene->def.pairs[i].reaction == ABUT_REACTION_PLANE) {
-      return fail(
-        ABUT_ERROR_ARGUMENT,
-        "pair %zu has reactions at planes (\"plane\"): springs have derivatives where these "
-        "are at the points",
-        i);
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
 void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
                   size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS])
 {

@@ -300,9 +300,6 @@ bool is_spring(const steps_call *c);
 /* Whether a step goes by v' = v + h (M - h df/dv)^-1 f. */
 bool is_implicit(const steps_call *c);
 
-/* Whether what springs do is a function of the bodies' relative motion alone, as derivatives want it. */
-abut_status check_springs(const steps_call *c);
-
 /* What pairs of clouds take, of bank 0, and their worlds. */
 void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
                   size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS]);

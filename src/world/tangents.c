@@ -178,7 +178,6 @@ abut_status check_along(const steps_call *c)
   if (c->transition && c->transition->cookie != COOKIE_TRANSITION) {
     return fail(ABUT_ERROR_ARGUMENT, "make a transition by abut_default_worlds_transition");
   }
-  TRY(check_springs(c));
   if (!c->tangents && !c->transition) {
     return fail(ABUT_ERROR_ARGUMENT, "derivatives need tangents, or a transition to fill");
   }

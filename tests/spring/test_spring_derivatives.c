@@ -26,6 +26,8 @@ static const struct trial {
   {{"derive-tree", SPRINGS "\"rk4\"", 3}, {0.12, 0.3}, 4, false},
   {{"derive-tree", SPRINGS "\"euler\"", 3}, {0.03, 0.2}, 4, true},
   {{"derive-tree", SPRINGS "\"rk4\"", 3}, {0.03, 0.2}, 4, true},
+  {{"derive-tree", SPRINGS "\"implicit\"", 3}, {0.03, 0.2}, 4, true},
+  {{"two-bricks-spring", "\"integrator\": \"implicit\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"euler\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},
   {{"derive-words", SPRINGS "\"euler\"", 3}, {1e-3, 0.05}, 1, false},
