@@ -29,16 +29,21 @@ static char *read_text(const char *folder, const char *name)
   return text;
 }
 
-/* Copies text to a file, with `to` in place of each `from`. */
-static void write_with(FILE *file, const char *text, const char *from, const char *to,
-                       const char *also, const char *then)
+typedef struct replacement {
+  const char *from, *to;
+} replacement;
+
+/* Copies text to a file, with each of `all` replaced; the first that fits counts. */
+static void write_with(FILE *file, const char *text, const replacement *all, size_t count)
 {
   while (*text) {
-    const bool first = !strncmp(text, from, strlen(from));
-    const bool second = !first && !strncmp(text, also, strlen(also));
-    if (first || second) {
-      REQUIRE(fputs(first ? to : then, file) >= 0);
-      text += strlen(first ? from : also);
+    size_t i = 0;
+    while (i < count && strncmp(text, all[i].from, strlen(all[i].from)) != 0) {
+      ++i;
+    }
+    if (i < count) {
+      REQUIRE(fputs(all[i].to, file) >= 0);
+      text += strlen(all[i].from);
     } else {
       REQUIRE(fputc(*text++, file) != EOF);
     }
@@ -54,8 +59,14 @@ abut_status derive_load(const char *folder, const char *assets, const derive_sce
   FILE *file = fopen(path, "w");
   REQUIRE(file && text[0] == '{');
   REQUIRE(fprintf(file, "{%s%s", of->options, *of->options ? ", " : "") > 0);
-  write_with(file, text + 1, "ASSETS", assets, "\"condim\": 3",
-             of->condim == 1 ? "\"condim\": 1" : "\"condim\": 3");
+  char beside[1024], in_assets[1024]; /* files of the scene's own folder; of assets */
+  snprintf(beside, sizeof beside, "\"file\": \"%s/", folder);
+  snprintf(in_assets, sizeof in_assets, "\"file\": \"%s", assets);
+  const replacement all[] = {
+    {"\"file\": \"ASSETS", in_assets},
+    {"\"file\": \"", beside},
+    {"\"condim\": 3", of->condim == 1 ? "\"condim\": 1" : "\"condim\": 3"}};
+  write_with(file, text + 1, all, sizeof all / sizeof *all);
   REQUIRE(fclose(file) == 0);
   const abut_status status = abut_load_scene(context, path, scene);
   free(text);
