@@ -194,6 +194,10 @@ typedef struct abut_worlds {
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;       /* (count, steps / record, 2) of the kept states */
+  const void *a;             /* (count, nv) accelerations, for the next; NULL: 0 */
+  void *inverse;             /* (count, nv) of worlds of springs: what actuators must push the joints with
+                                at the beginning of the last step, that they accelerate so: M a + c -
+                                springs, dampers and friction in joints - contacts; exact, without a solve */
   size_t failures;           /* out: devices that failed on the way */
   uint32_t cookie;
 } abut_worlds;

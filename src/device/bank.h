@@ -6,7 +6,7 @@
 #include "device/device.h"
 
 #define BANKS 2 /* of a slot: as many runs of kernels may a call need beside each other */
-#define BANK_BUFFERS 128
+#define BANK_BUFFERS 160
 
 typedef struct bank {
   buffer *buffers[BANK_BUFFERS];

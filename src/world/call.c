@@ -294,7 +294,8 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
 /* Slots of contacts: those of several scenes have to be as many. */
 static size_t slots_of(const steps_call *c)
 {
-  return is_spring(c) ? c->scene->def.pair_count : slots_before(&c->kinds[0], c->kinds[0].group_count);
+  return is_spring(c) ? c->scene->def.pair_count
+                      : slots_before(&c->kinds[0], c->kinds[0].group_count);
 }
 
 static void add_arrays(steps_call *c)
@@ -328,6 +329,10 @@ static void add_arrays(steps_call *c)
   add_wanted(c, "smooth", OUT_SMOOTH, nv, w->smooth);
   add_wanted(c, "acceleration", OUT_ACCELERATION, nv, w->acceleration);
   add_wanted(c, "constraint", OUT_CONSTRAINT, nv, w->constraint);
+  if (w->inverse) {
+    add_reals(c, "a", IN_A, nv, w->a, NULL);
+    add_wanted(c, "inverse", OUT_INVERSE, nv, w->inverse);
+  }
   add_wanted(c, "multipliers", OUT_MULTIPLIERS, 3 * slots_of(c), w->multipliers);
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
@@ -384,8 +389,14 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
   }
   if ((w->springs || w->contacts) && (s->def.law == LAW_SPRING) == (w->contacts != NULL)) {
-    return fail(ABUT_ERROR_ARGUMENT, w->contacts ? "springs are between bodies: contacts cannot be given"
-                                                 : "the scene's contacts are no springs");
+    return fail(ABUT_ERROR_ARGUMENT, w->contacts
+                                       ? "springs are between bodies: contacts cannot be given"
+                                       : "the scene's contacts are no springs");
+  }
+  if (w->inverse && s->def.law != LAW_SPRING) {
+    return fail(ABUT_ERROR_ARGUMENT,
+                "forces for given accelerations are of springs alone: other contacts' "
+                "forces follow from the solver");
   }
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
@@ -401,10 +412,11 @@ static abut_status check_reactions(const steps_call *c, const steps_kind *k)
   }
   for (size_t i = 0; i < k->group_count; ++i) {
     if (k->scene->def.pairs[i].reaction != ABUT_REACTION_POINT) {
-      return fail(ABUT_ERROR_ARGUMENT,
-                  "pair %zu has reactions at planes' centres, of which there are no derivatives, and "
-                  "no implicit steps",
-                  i);
+      return fail(
+        ABUT_ERROR_ARGUMENT,
+        "pair %zu has reactions at planes' centres, of which there are no derivatives, and "
+        "no implicit steps",
+        i);
     }
   }
   return ABUT_SUCCESS;

@@ -143,6 +143,13 @@ abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v)
                 ARG_INT(s->count));
 }
 
+abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_PUSH), OF(s, IN_A),
+                OF(s, WORLD_SCRATCH), OF(s, OUT_INVERSE), ARG_INT(s->count));
+}
+
 /* ---- derivatives ---- */
 
 static abut_status find_bars(const stepping *s, size_t i, int basis)

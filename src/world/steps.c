@@ -127,6 +127,7 @@ static abut_status show_all(const stepping *s)
   }
   TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
   TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
+  TRY(w->inverse ? spring_inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
   return w->constraint ? take(s, WORLD_PUSH, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 

@@ -132,6 +132,8 @@ typedef enum world_buffer {
   OUT_ESCAPED,
   HARD_EXTRA, /* what collisions in time add to a cotangent of q */
   IN_SPRINGS,
+  IN_A,
+  OUT_INVERSE,
   OUT_SPRINGS_BAR,
   SPRING_FORCES,       /* on the first body of each pair */
   SPRING_MATRIX,       /* of implicit steps, in two triangles, */
@@ -307,6 +309,9 @@ void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
 /* All pairs' wrenches, on the links; then accelerations. */
 abut_status spring_contacts(const stepping *s);
 abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v);
+
+/* What actuators must do for the accelerations at IN_A, after spring_solve_step. */
+abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v);
 
 /* From WORLD_ACCELERATION at the state in WORLD_Q and WORLD_V to SPRING_ACCELERATION, that of an
  * implicit step. */

@@ -110,12 +110,18 @@ static void test_forces(const char *name, const abut_npz *force)
   w.constraint = room(NV * count);
   w.acceleration = room(NV * count);
   w.multipliers = room(3 * count);
+  void *a = to_reals(reals_of(force, "a"), NV * count, precision);
+  const double *tau = reals_of(force, "tau");
+  w.a = a;
+  w.inverse = room(NV * count);
   CHECK_OK(abut_step_worlds(scene, &w));
   expect("generalised forces", off(w.constraint, lambda, NV * count) / largest(lambda, NV * count),
          1e-10, 2e-4);
   expect("accelerations",
          off(w.acceleration, acceleration, NV * count) / largest(acceleration, NV * count), 1e-10,
          2e-4);
+  expect("forces for accelerations", off(w.inverse, tau, NV * count) / largest(tau, NV * count),
+         1e-10, 2e-4);
   double worst = 0.0;
   for (size_t i = 0; i < 3 * count; ++i) {
     worst = fmax(worst, fabs(number(w.multipliers, i) - wrench[i / 3 * 12 + i % 3]));
@@ -128,6 +134,8 @@ static void test_forces(const char *name, const abut_npz *force)
   free(w.constraint);
   free(w.acceleration);
   free(w.multipliers);
+  free(w.inverse);
+  free(a);
 }
 
 /* ---- steps ---- */

@@ -202,6 +202,39 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
   spring_stop(&b, status, nv, push);
 }
 
+// What actuators must push joints with for accelerations a: M a - (other forces - bias) - springs; what
+// those of u push with is among the other forces, and comes off.
+KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                 GLOBAL const real *reals, GLOBAL const real *q,
+                                 GLOBAL const real *v, GLOBAL const real *u,
+                                 GLOBAL const real *push, GLOBAL const real *a,
+                                 GLOBAL real *scratch, GLOBAL real *out, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (b.first > b.last) {
+    return;
+  }
+  for (int i = 0; i < nv; ++i) {
+    num sum = n_neg(n_add(block_get(&b, n->at_smooth + i), row_get(&b, push, nv, i)));
+    for (int k = 0; k < nv; ++k) {
+      const int at = i > k ? i * nv + k : k * nv + i;
+      sum = n_mad(block_get(&b, n->at_mass + at), row_get(&b, a, nv, k), sum);
+    }
+    block_put(&b, n->at_push + i, sum);
+  }
+  for (int i = 0; i < n->nu; ++i) {
+    lane within;
+    const int dof = ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V];
+    const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
+    const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within);
+    block_add(&b, n->at_push + dof, n_scale(f, gear));
+  }
+  for (int i = 0; i < nv; ++i) {
+    row_put(&b, out, nv, i, block_get(&b, n->at_push + i));
+  }
+}
+
 // Forces on body 1 of a pair into its place among all pairs'.
 KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs, GLOBAL real *forces,
                                int worlds)
