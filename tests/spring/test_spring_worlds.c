@@ -1,74 +1,11 @@
 /* Worlds with springs between clouds against golden answers: test_spring_worlds PRECISION ROOT, the
  * folder of these. On the device of ABUT_TEST_DEVICE. */
-#include "spring/golden.h"
-#include <abut/world.h>
-#include <unistd.h>
+#include "spring/scenes.h"
 
 enum { NV = 5, NU = 2, STEPS = 200, HOLD_MS = 16 };
 
 static const char *const integrators[] = {"euler", "rk4", "implicit"};
 static const int lengths[] = {2, 8, 16};
-
-/* ---- scenes ---- */
-
-static char *read_text(const char *path)
-{
-  FILE *f = fopen(path, "rb");
-  REQUIRE(f != NULL);
-  char *text = calloc(1 << 16, 1);
-  REQUIRE(text && fread(text, 1, (1 << 16) - 1, f) > 0);
-  fclose(f);
-  return text;
-}
-
-/* Writes `text` with the value behind a key replaced. */
-static void replace_value(char *text, const char *key, const char *value)
-{
-  char name[64], *at = text;
-  snprintf(name, sizeof name, "\"%s\": ", key);
-  while ((at = strstr(at, name)) != NULL) {
-    at += strlen(name);
-    const size_t old = strcspn(at, ",\n}"), rest = strlen(at + old) + 1;
-    memmove(at + strlen(value), at + old, rest);
-    memcpy(at, value, strlen(value));
-  }
-}
-
-/* A case's scene with another integrator and step. */
-static abut_scene scene_of(const char *name, const char *file, const char *integrator,
-                           const char *timestep)
-{
-  char path[1024], value[1400], *text;
-  abut_scene scene;
-  snprintf(path, sizeof path, "%s/%s/%s", root, name, file);
-  text = read_text(path);
-  if (integrator) {
-    snprintf(value, sizeof value, "\"%s\"", integrator);
-    replace_value(text, "integrator", value);
-    replace_value(text, "timestep", timestep);
-  }
-  for (char *at = text; (at = strstr(at, "\"file\": \"")) != NULL;) {
-    char own[256];
-    at += strlen("\"file\": \"");
-    if (*at == '/') {
-      continue;
-    }
-    const size_t length = strcspn(at, "\"");
-    REQUIRE(length < sizeof own);
-    memcpy(own, at, length);
-    own[length] = 0;
-    snprintf(value, sizeof value, "%s/%s/%s", root, name, own);
-    memmove(at + strlen(value), at + length, strlen(at + length) + 1);
-    memcpy(at, value, strlen(value));
-  }
-  snprintf(path, sizeof path, "spring-%ld.scene.json", (long)getpid());
-  FILE *f = fopen(path, "wb");
-  REQUIRE(f && fputs(text, f) >= 0 && fclose(f) == 0);
-  REQUIRE_OK(abut_load_scene(context, path, &scene));
-  remove(path);
-  free(text);
-  return scene;
-}
 
 /* NULL where the case has none. */
 static const double *find_reals(const abut_npz *all, const char *integrator, int ms,
