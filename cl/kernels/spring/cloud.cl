@@ -11,6 +11,7 @@
 #else
 #define SPRING_TAIL R(25.0)
 #endif
+#define SPRING_ITS_OWN R(1.0) // of a power of two: no more than the nearest
 
 typedef struct spring_cloud {
   int count, padded, tiles, general;
@@ -94,17 +95,18 @@ static num spring_far_exponent(const spring_cloud *s, const spring_place *o, int
   return n_shift(n_sub(FN(dot3)(by, twice), FN(dot3)(rest, o->y)), p[6]);
 }
 
-// The exponent of point i at r from it; q: minus half of its gradient.
-static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, vec r, vec *q)
+// Minus half of the gradient of point i's exponent at r from it.
+static vec spring_pull(const spring_cloud *s, int i, vec r)
 {
-  GLOBAL const real *p = s->records + i * SPRING_RECORD;
-  if (s->general) {
-    GLOBAL const real *k = s->kernels + i * SPRING_KERNEL;
-    *q = spring_by(k, k, R(0.0), r);
-  } else {
-    *q = spring_scaled(r, p[7]);
-  }
-  const num near = n_shift(n_neg(FN(dot3)(r, *q)), p[6]);
+  GLOBAL const real *k = s->kernels + i * SPRING_KERNEL;
+  return s->general ? spring_by(k, k, R(0.0), r)
+                    : spring_scaled(r, s->records[i * SPRING_RECORD + 7]);
+}
+
+// The exponent of point i at r from it, q by spring_pull.
+static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, vec r, vec q)
+{
+  const num near = n_shift(n_neg(FN(dot3)(r, q)), s->records[i * SPRING_RECORD + 6]);
   return o->some_far ? n_select(o->far, spring_far_exponent(s, o, i), near) : near;
 }
 
@@ -139,14 +141,24 @@ static int spring_nearest(const spring_cloud *s, const spring_place *o)
 #define SPRING_EACH(s, i, tile) \
   for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
-// Exponents of a tile's points, and the largest of them and `top`.
+// Exponents of a tile's points, and the largest of them and `top`. The usual ones have a loop to
+// themselves: compilers make calls of the others.
 static lane spring_exponents(const spring_cloud *s, const spring_place *o, int tile, lane top,
                              num exponents[SPRING_TILE])
 {
+  if (!s->general && !o->some_far) {
+    SPRING_EACH(s, i, tile) {
+      GLOBAL const real *p = s->records + i * SPRING_RECORD;
+      const vec r = spring_way(p, o->x);
+      const num l = n_shift(n_neg(FN(dot3)(r, spring_scaled(r, p[7]))), p[6]);
+      exponents[i - tile * SPRING_TILE] = l;
+      top = lane_max(top, n_value(l));
+    }
+    return top;
+  }
   SPRING_EACH(s, i, tile) {
-    vec q;
     const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
-    const num l = spring_exponent(s, o, i, r, &q);
+    const num l = spring_exponent(s, o, i, r, spring_pull(s, i, r));
     exponents[i - tile * SPRING_TILE] = l;
     top = lane_max(top, n_value(l));
   }

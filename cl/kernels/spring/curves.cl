@@ -2,6 +2,12 @@
 #ifndef KERNELS_SPRING_CURVES
 #define KERNELS_SPRING_CURVES
 
+#if REAL_DOUBLE
+#define SPRING_LINEAR R(1e-16) // log(1 + e) is e up to here
+#else
+#define SPRING_LINEAR R(6e-8)
+#endif
+
 // log(1 + exp(y)) and its slope.
 static num spring_softplus(num y, num *slope)
 {
@@ -9,7 +15,8 @@ static num spring_softplus(num y, num *slope)
   const num e = n_exp2(n_scale(n_select(below, y, n_neg(y)), LOG2E));
   const num share = n_rcp(n_shift(e, R(1.0)));
   *slope = n_select(below, n_mul(e, share), share);
-  return n_smad(n_log2_1p(e), LN2, n_select(below, n_lit(R(0.0)), y));
+  const num more = lane_any(n_value(e) > lane_lit(SPRING_LINEAR)) ? n_scale(n_log2_1p(e), LN2) : e;
+  return n_add(more, n_select(below, n_lit(R(0.0)), y));
 }
 
 // D and its slope.

@@ -92,8 +92,9 @@ static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const 
   }
 }
 
+// tail: by which exponents may fall below the largest.
 static spring_means spring_means_of(const spring_cloud *s, const spring_place *o,
-                                    const spring_law *l, vec v, vec spin)
+                                    const spring_law *l, vec v, vec spin, lane tail)
 {
   const int nearest = spring_nearest(s, o);
   const num zero = n_lit(R(0.0));
@@ -103,7 +104,7 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
   m.top = lane_lit(-REAL_MOST);
   for (int k = -1; k < s->tiles; ++k) {
     const int tile = k < 0 ? nearest : k;
-    if (k == nearest || spring_passes(s, o, tile, m.top - SPRING_TAIL * LOG2E)) {
+    if (k == nearest || spring_passes(s, o, tile, m.top - tail)) {
       continue;
     }
     const lane higher = spring_exponents(s, o, tile, m.top, exponents);
@@ -112,17 +113,15 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
     sum = n_mul(sum, keep);
     spring_scale_means(&m, keep);
     SPRING_EACH(s, i, tile) {
-      vec q;
       GLOBAL const real *p = s->records + i * SPRING_RECORD;
       const vec r = spring_way(p, o->x);
       const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top));
-      if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {
+      if (!lane_any(n_value(exponent) > -tail)) {
         continue; // a force costs more than to ask
       }
       const num w = n_exp2(exponent);
-      (void)spring_exponent(s, o, i, r, &q);
       sum = n_add(sum, w);
-      spring_add_means(&m, l, p, r, q, w, v, spin);
+      spring_add_means(&m, l, p, r, spring_pull(s, i, r), w, v, spin);
     }
   }
   m.sum_inv = n_rcp(sum);

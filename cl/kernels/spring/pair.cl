@@ -49,7 +49,7 @@ static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *sh
 // Points of a block.
 typedef struct spring_block {
   int side, first; // whose they are: 0 of body 1; the first among its own
-  spring_cloud of, in;
+  const spring_cloud *of, *in;
   spring_turn turn;         // of body 1's axes in body 2's
   vec x, speed;             // about body 2: places, velocities relative to the other body
   vec in_x, in_speed, spin; // the same in the frame of the field, and its body's spin
@@ -61,12 +61,12 @@ static spring_block spring_block_of(const spring_pair *p, int block)
   spring_block b;
   b.side = block >= p->blocks1;
   b.first = (block - (b.side ? p->blocks1 : 0)) * LANES;
-  b.of = b.side ? p->body2 : p->body1;
-  b.in = b.side ? p->body1 : p->body2;
-  GLOBAL const real *at = b.of.planes + b.first;
-  const vec own = FN(make)(n_of(lane_load(at)), n_of(lane_load(at + b.of.padded)),
-                           n_of(lane_load(at + 2 * b.of.padded)));
-  b.log_weight = n_of(lane_load(at + 3 * b.of.padded));
+  b.of = b.side ? &p->body2 : &p->body1;
+  b.in = b.side ? &p->body1 : &p->body2;
+  GLOBAL const real *at = b.of->planes + b.first;
+  const vec own = FN(make)(n_of(lane_load(at)), n_of(lane_load(at + b.of->padded)),
+                           n_of(lane_load(at + 2 * b.of->padded)));
+  b.log_weight = n_of(lane_load(at + 3 * b.of->padded));
   b.turn = spring_turn_of(p->frame, SPRING_TURN);
   const vec shift = spring_vector(p->frame, SPRING_SHIFT);
   b.x = b.side ? own : FN(add3)(spring_rotate(&b.turn, own), shift);
@@ -94,9 +94,9 @@ KERNEL void spring_separations(GLOBAL const int *heads, GLOBAL const real *shape
     return;
   }
   const spring_block b = spring_block_of(&p, block);
-  const spring_place o = spring_place_of(&b.in, b.in_x);
+  const spring_place o = spring_place_of(b.in, b.in_x);
   lane top;
-  const num phi = spring_phi(&b.in, &o, &top);
+  const num phi = spring_phi(b.in, &o, &top);
   store(NUMS(separations, pair, room) + block * LANES, room, phi);
 }
 
@@ -142,13 +142,15 @@ KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
   store_first(to + 2, SPRING_MEANS, n_mul(all_lanes(all), inverse));
 }
 
-// beta of a block; *some: whether any is more than nothing.
+// beta of a block; *tail: by which exponents may fall below the largest and still count. Where beta
+// is nothing that is little, so that such a lane asks for its nearest points alone.
 static num spring_beta(const spring_pair *p, const spring_law *l, int block, num phi,
-                       GLOBAL const real *means, int *some)
+                       GLOBAL const real *means, lane *tail)
 {
   const num low = load_one(means, SPRING_MEANS), inverse = load_one(means + 1, SPRING_MEANS);
   const num y = n_mul(n_sub(spring_level(p, l, block, phi), low), l->eps2_inv);
-  *some = lane_any(n_value(y) < lane_lit(SPRING_TAIL));
+  *tail = lane_select(n_value(y) < lane_lit(SPRING_TAIL), lane_lit(SPRING_TAIL * LOG2E),
+                      lane_lit(SPRING_ITS_OWN));
   return n_mul(n_exp2(n_scale(y, -LOG2E)), inverse);
 }
 
@@ -172,10 +174,10 @@ KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOB
   const int side = block >= p.blocks1, first = (block - (side ? p.blocks1 : 0)) * LANES;
   const spring_cloud *of = side ? &p.body2 : &p.body1;
   const real poison = p.frame[SPRING_POISON];
-  int some;
+  lane tail;
   real beta[LANES];
   lane_store(n_value(spring_beta(&p, &l, block, load(from, room), NUMS(means, pair, SPRING_MEANS),
-                                 &some)),
+                                 &tail)),
              beta);
   for (int i = 0; i < LANES && first + i < of->count; ++i) {
     const int to = (side ? p.body1.count : 0) + of->order[first + i];
@@ -232,13 +234,13 @@ KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
   all.moment = all.force;
   all.counter = all.force;
   for (int block = slice; block < p.blocks; block += SPRING_SLICES) {
-    int some;
+    lane tail;
     const num phi = load(NUMS(separations, pair, room) + block * LANES, room);
-    const num beta = spring_beta(&p, &l, block, phi, NUMS(means, pair, SPRING_MEANS), &some);
-    if (some) {
+    const num beta = spring_beta(&p, &l, block, phi, NUMS(means, pair, SPRING_MEANS), &tail);
+    if (lane_any(tail > lane_lit(SPRING_ITS_OWN))) {
       const spring_block b = spring_block_of(&p, block);
-      const spring_place o = spring_place_of(&b.in, b.in_x);
-      const spring_means m = spring_means_of(&b.in, &o, &l, b.in_speed, b.spin);
+      const spring_place o = spring_place_of(b.in, b.in_x);
+      const spring_means m = spring_means_of(b.in, &o, &l, b.in_speed, b.spin, tail);
       const spring_acting a = spring_acting_of(&p, &b, &m, options & SPRING_PLANE);
       all.force = FN(mad3)(a.force, beta, all.force);
       all.moment = FN(mad3)(a.moment, beta, all.moment);

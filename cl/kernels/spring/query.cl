@@ -13,10 +13,10 @@ static num spring_sum_field(const spring_cloud *s, const spring_place *o, lane t
   for (int tile = 0; tile < s->tiles; ++tile) {
     if (!spring_passes(s, o, tile, least)) {
       SPRING_EACH(s, i, tile) {
-        vec q;
         GLOBAL const real *p = s->records + i * SPRING_RECORD;
         const vec r = spring_way(p, o->x);
-        const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, &q), n_of(top)));
+        const vec q = spring_pull(s, i, r);
+        const num w = n_exp2(n_sub(spring_exponent(s, o, i, r, q), n_of(top)));
         const num tilt = n_mul(w, n_scale(n_sub(spring_height(p, r), phi), R(-2.0) * LN2));
         const vec n = FN(make)(n_scale(w, p[3]), n_scale(w, p[4]), n_scale(w, p[5]));
         sum = n_add(sum, w);

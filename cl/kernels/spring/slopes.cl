@@ -42,9 +42,10 @@ static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const 
 }
 
 static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o,
-                                    const spring_law *l, vec v, num phi, const spring_means *m)
+                                    const spring_law *l, vec v, num phi, const spring_means *m,
+                                    lane tail)
 {
-  const lane least = m->top - SPRING_TAIL * LOG2E;
+  const lane least = m->top - tail;
   const num zero = n_lit(R(0.0)), all_stiff = n_mul(l->k, l->eps3);
   spring_slope s;
   s.phi = FN(make)(zero, zero, zero);
@@ -57,11 +58,10 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
     }
     SPRING_EACH(c, i, tile)
     {
-      vec q;
       GLOBAL const real *p = c->records + i * SPRING_RECORD;
-      const vec r = spring_way(p, o->x);
-      const num exponent = n_sub(spring_exponent(c, o, i, r, &q), n_of(m->top));
-      if (!lane_any(n_value(exponent) > lane_lit(-SPRING_TAIL * LOG2E))) {
+      const vec r = spring_way(p, o->x), q = spring_pull(c, i, r);
+      const num exponent = n_sub(spring_exponent(c, o, i, r, q), n_of(m->top));
+      if (!lane_any(n_value(exponent) > -tail)) {
         continue;
       }
       const num height = spring_height(p, r), w = n_mul(n_exp2(exponent), m->sum_inv);
@@ -216,15 +216,15 @@ ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *sh
     all[i] = n_lit(R(0.0));
   }
   for (int block = slice; block < p.blocks; block += SPRING_SLICES) {
-    int some;
+    lane tail;
     const num phi = load(NUMS(separations, pair, room) + block * LANES, room);
-    c.beta = spring_beta(&p, &l, block, phi, mean, &some);
-    if (some) {
+    c.beta = spring_beta(&p, &l, block, phi, mean, &tail);
+    if (lane_any(tail > lane_lit(SPRING_ITS_OWN))) {
       const spring_block b = spring_block_of(&p, block);
-      const spring_place o = spring_place_of(&b.in, b.in_x);
-      const spring_means m = spring_means_of(&b.in, &o, &l, b.in_speed, b.spin);
+      const spring_place o = spring_place_of(b.in, b.in_x);
+      const spring_means m = spring_means_of(b.in, &o, &l, b.in_speed, b.spin, tail);
       const spring_acting a = spring_acting_of(&p, &b, &m, 0);
-      const spring_slope own = spring_slope_of(&b.in, &o, &l, b.in_speed, phi, &m);
+      const spring_slope own = spring_slope_of(b.in, &o, &l, b.in_speed, phi, &m, tail);
       const spring_slope s = b.side ? spring_turn_slope(&b.turn, &own) : own;
       spring_add_motion(&c, &p, &l, &b, &s, &a, phi);
       spring_add_parameters(&c, &l, &b, &m, &s, &a, phi);
