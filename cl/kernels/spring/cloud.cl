@@ -141,6 +141,12 @@ static int spring_nearest(const spring_cloud *s, const spring_place *o)
 #define SPRING_EACH(s, i, tile) \
   for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
+// The larger, or `top` where l is no number: as fmax, which costs more.
+static lane spring_higher(lane top, num l)
+{
+  return lane_select(n_value(l) > top, n_value(l), top);
+}
+
 // Exponents of a tile's points, and the largest of them and `top`. The usual ones have a loop to
 // themselves: compilers make calls of the others.
 static lane spring_exponents(const spring_cloud *s, const spring_place *o, int tile, lane top,
@@ -152,7 +158,7 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
       const vec r = spring_way(p, o->x);
       const num l = n_shift(n_neg(FN(dot3)(r, spring_scaled(r, p[7]))), p[6]);
       exponents[i - tile * SPRING_TILE] = l;
-      top = lane_max(top, n_value(l));
+      top = spring_higher(top, l);
     }
     return top;
   }
@@ -160,7 +166,7 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
     const vec r = spring_way(s->records + i * SPRING_RECORD, o->x);
     const num l = spring_exponent(s, o, i, r, spring_pull(s, i, r));
     exponents[i - tile * SPRING_TILE] = l;
-    top = lane_max(top, n_value(l));
+    top = spring_higher(top, l);
   }
   return top;
 }
