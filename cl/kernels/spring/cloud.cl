@@ -11,6 +11,12 @@
 #else
 #define SPRING_TAIL R(25.0)
 #endif
+// What a bound and what it bounds may be off by, relative to the distance's square.
+#if REAL_DOUBLE
+#define SPRING_ROUNDED R(1e-14)
+#else
+#define SPRING_ROUNDED R(4e-6)
+#endif
 #define SPRING_ITS_OWN R(1.0) // of a power of two: no more than the nearest
 
 typedef struct spring_cloud {
@@ -43,18 +49,8 @@ typedef struct spring_place {
   vec x, y;
   ilane far;
   int some_far;
+  lane lift; // what exponents there are larger by than -|x - p_i|^2 / eps1_i, and a little
 } spring_place;
-
-static spring_place spring_place_of(const spring_cloud *s, vec x)
-{
-  spring_place o;
-  GLOBAL const real *c = s->about;
-  o.x = x;
-  o.y = FN(make)(n_shift(x.x, -c[0]), n_shift(x.y, -c[1]), n_shift(x.z, -c[2]));
-  o.far = n_value(FN(dot3)(o.y, o.y)) > lane_lit(c[SPRING_FAR2]);
-  o.some_far = lane_any(o.far);
-  return o;
-}
 
 // A symmetric matrix of six numbers, less another times `less`, by v.
 static vec spring_by(GLOBAL const real *k, GLOBAL const real *other, real less, vec v)
@@ -69,6 +65,24 @@ static vec spring_by(GLOBAL const real *k, GLOBAL const real *other, real less, 
 static vec spring_scaled(vec v, real s)
 {
   return FN(make)(n_scale(v.x, s), n_scale(v.y, s), n_scale(v.z, s));
+}
+
+static spring_place spring_place_of(const spring_cloud *s, vec x)
+{
+  spring_place o;
+  GLOBAL const real *c = s->about;
+  o.x = x;
+  o.y = FN(make)(n_shift(x.x, -c[0]), n_shift(x.y, -c[1]), n_shift(x.z, -c[2]));
+  o.far = n_value(FN(dot3)(o.y, o.y)) > lane_lit(c[SPRING_FAR2]);
+  o.some_far = lane_any(o.far);
+  o.lift = lane_lit(R(0.0));
+  if (o.some_far) {
+    GLOBAL const real *k = c + SPRING_REFERENCE;
+    const vec by = s->general ? spring_by(k, k, R(0.0), o.y) : spring_scaled(o.y, k[0]);
+    const lane lift = n_value(FN(dot3)(by, o.y));
+    o.lift = lane_select(o.far, lift + SPRING_ROUNDED * lift, o.lift);
+  }
+  return o;
 }
 
 static vec spring_way(GLOBAL const real *p, vec x)
@@ -116,13 +130,13 @@ static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
   GLOBAL const real *t = s->tile_records + tile * SPRING_TILE_RECORD;
   const lane x = n_value(o->x.x) - t[0], y = n_value(o->x.y) - t[1], z = n_value(o->x.z) - t[2];
   const lane gap = lane_max(lane_sqrt(x * x + y * y + z * z) - t[3], lane_lit(R(0.0)));
-  return t[4] - t[5] * gap * gap;
+  return t[4] - t[5] * gap * gap + o->lift;
 }
 
 // Whether no exponent of a tile reaches `least` anywhere.
 static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
 {
-  return !o->some_far && lane_all(spring_reach(s, o, tile) < least);
+  return lane_all(spring_reach(s, o, tile) < least);
 }
 
 // The tile to begin with: the largest exponents are probably there.
