@@ -1,6 +1,7 @@
 /* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
- * soft contact law or with hard contacts, on smooth contacts. docs/scenes.md has the format of
- * scenes, docs/dynamics.md and docs/lcp.md the formulas, and what of them is not there yet.
+ * soft contact law or with hard contacts, on smooth contacts, or with springs between point clouds.
+ * docs/scenes.md has the format of scenes, docs/dynamics.md, docs/lcp.md and docs/spring.md the
+ * formulas, and what of them is not there yet.
  *
  *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
  *   abut_scene_info info;   abut_get_scene_info(scene, &info);
@@ -41,7 +42,8 @@ typedef enum abut_world_status {
 #define ABUT_WORLD_NEVER UINT32_MAX
 
 typedef struct abut_scene_info {
-  size_t links, pairs, contacts; /* contacts: slots of all pairs together */
+  size_t links, pairs, contacts; /* contacts: slots of all pairs together; of springs one a pair */
+  size_t springs;                /* pairs whose contacts are springs: all, or none */
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
   bool hard;                     /* of hard contacts: `iterations` say how a step was solved */
@@ -74,6 +76,10 @@ ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
  * gravity (3) [m/s^2]; NULL: not wanted. Scales of mass and stiffness are 1. */
 ABUT_API abut_status abut_get_scene_parameters(abut_scene scene, double *friction, double *gravity);
 
+/* Likewise the numbers of springs (abut_scene_info.springs, 6): k, mu, v_d, v_s, eps2, eps3 of each
+ * pair. Errors: ABUT_ERROR_ARGUMENT where the scene's contacts are no springs. */
+ABUT_API abut_status abut_get_scene_springs(abut_scene scene, double *springs);
+
 /* Where the links are at positions q (nq): poses (links, 7) as x, y, z, qw, qx, qy, qz, of length 1.
  * Quaternions of q may have any length but 0. Nothing is computed on devices. */
 ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
@@ -81,27 +87,31 @@ ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double 
 /* A pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
  * it must not be destroyed, and is gone with the scene. */
 typedef struct abut_scene_pair {
-  abut_pair pair;      /* null where the caller gives the contacts with each step */
+  abut_pair pair;      /* null where the caller gives the contacts with each step, and of springs,
+                          which are between clouds */
   int32_t link[2];     /* of its bodies; -1 the world */
 } abut_scene_pair;
 
 /* index: from 0. */
 ABUT_API abut_status abut_get_scene_pair(abut_scene scene, size_t index, abut_scene_pair *pair);
 
-/* Poses of the bodies of a scene's pairs at positions q (nq): pose1 and pose2 (pairs, 7) double; NaN
- * of a pair without bodies. */
+/* Poses of the bodies of a scene's pairs at positions q (nq): pose1 and pose2 (pairs, 7) double, for
+ * abut_contacts or abut_spring_forces; NaN of a pair without bodies. */
 ABUT_API abut_status abut_place_pairs(abut_scene scene, const double *q, double *pose1,
                                       double *pose2);
 
 /* Draws a scene at positions q (nq): all bodies of all links, those of a link in one colour, planes
  * as grey squares of a side of 1, 2 or 5 times a power of ten metres. Bodies have the shape that the
- * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn.
+ * smoothing of their first pair gives them. Of `contacts` those of all pairs are drawn. Where contacts
+ * are springs, bodies are made with the first picture, of files that are there then, those without
+ * a field from their meshes, as bare meshes are; there are no contacts to draw.
  *
  * framed        (count, nq) the camera holds in view the boxes of all bodies at all of these, so
  *               that the frames of a film have one camera; NULL and 0: at q. Planes are not looked
  *               at, nor what cannot move and is more than four times as large as all that moves.
  * rgb           as abut_render
- * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies. */
+ * Errors: those of abut_render, and ABUT_ERROR_ARGUMENT where the scene has no bodies; of springs those
+ * of abut_load_scene too. */
 ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const double *framed,
                                        size_t count, const abut_view *view, uint8_t *rgb);
 

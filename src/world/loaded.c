@@ -3,7 +3,9 @@
 #include "base/gate.h"
 #include "base/reals.h"
 #include "body/body.h"
+#include "io/body_file.h"
 #include "io/smoothing_file.h"
+#include "io/text.h"
 #include "manifold/pair.h"
 #include "world/bodies.h"
 #include "io/scene_file.h"
@@ -144,6 +146,17 @@ static void forget_body(loaded_scene *s, abut_body b)
   }
 }
 
+static void destroy_bodies(loaded_scene *s)
+{
+  for (size_t i = 0; s->bodies && i < s->body_count; ++i) {
+    body *b = s->bodies[i].generation ? body_get(s->bodies[i]) : NULL;
+    if (b) {
+      forget_body(s, s->bodies[i]);
+      body_discard(b);
+    }
+  }
+}
+
 /* No error text is lost by it. */
 static void destroy_parts(loaded_scene *s)
 {
@@ -153,13 +166,7 @@ static void destroy_parts(loaded_scene *s)
       pair_discard(p);
     }
   }
-  for (size_t i = 0; s->bodies && i < s->body_count; ++i) {
-    body *b = s->bodies[i].generation ? body_get(s->bodies[i]) : NULL;
-    if (b) {
-      forget_body(s, s->bodies[i]);
-      body_discard(b);
-    }
-  }
+  destroy_bodies(s);
 }
 
 static void scene_free_memory(loaded_scene *s)
@@ -187,6 +194,28 @@ static void destroy_owned(owned *self)
   scene_free_memory(s);
 }
 
+/* A body file that only names a mesh and says how that becomes a cloud has no field: the mesh's is
+ * its. */
+static abut_status load_shape(abut_context c, const char *path, abut_body *out)
+{
+  body_file f = {0};
+  if (!has_extension(path, ".json")) {
+    return abut_load_body(c, path, out);
+  }
+  TRY(body_file_read(path, &f));
+  const bool bare = !f.def.superquadric_count && !f.def.polyhedron_count &&
+                    !f.def.pointcloud_count && !f.def.grid_count;
+  const abut_status status = abut_load_body(c, bare ? f.mesh_path : path, out);
+  body_file_free(&f);
+  return status;
+}
+
+static abut_status load_body(const loaded_scene *s, abut_context c, const char *path,
+                             abut_body *out)
+{
+  return s->def.law == LAW_SPRING ? load_shape(c, path, out) : abut_load_body(c, path, out);
+}
+
 static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
 {
   size_t at = 0;
@@ -200,7 +229,7 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
       const scene_place place = {"links", l, "bodies", true, i};
       const bool file = b->shape == SHAPE_FILE;
       TRY(scene_blame(&s->def, place, file ? "its file, " : "",
-                      file ? abut_load_body(c, b->file, &s->bodies[at])
+                      file ? load_body(s, c, b->file, &s->bodies[at])
                            : abut_create_body(c, from->def[at], &s->bodies[at])));
     }
   }
@@ -315,6 +344,22 @@ done:
   return status;
 }
 
+abut_status scene_need_bodies(loaded_scene *s)
+{
+  scene_bodies bodies;
+  if (s->def.law != LAW_SPRING || !s->body_count || s->bodies[0].generation) {
+    return ABUT_SUCCESS;
+  }
+  TRY(scene_bodies_load(&s->def, &bodies));
+  const handle of = s->context->self;
+  const abut_status status = make_bodies(s, (abut_context){of.index, of.generation}, &bodies);
+  scene_bodies_free(&bodies);
+  if (status != ABUT_SUCCESS) {
+    destroy_bodies(s);
+  }
+  return status;
+}
+
 loaded_scene *scene_get(abut_scene s)
 {
   return pool_get(&scene_pool, (handle){s.index, s.generation});
@@ -415,6 +460,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .hard = s->def.law == LAW_LCP};
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     info->contacts += s->def.law == LAW_SPRING ? 1 : s->groups[i].contacts;
+    info->springs += s->def.law == LAW_SPRING;
   }
   return ABUT_SUCCESS;
 }
@@ -445,6 +491,23 @@ abut_status abut_get_scene_parameters(abut_scene handle_, double *friction, doub
   }
   if (gravity) {
     memcpy(gravity, s->def.gravity, sizeof s->def.gravity);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_springs(abut_scene handle_, double *springs)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!springs || s->def.law != LAW_SPRING) {
+    return fail(ABUT_ERROR_ARGUMENT, springs ? "the scene's contacts are no springs"
+                                             : "abut_get_scene_springs needs a place for its answer");
+  }
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    memcpy(springs + SPRING_NUMBERS * i, s->def.pairs[i].spring, sizeof s->def.pairs[i].spring);
   }
   return ABUT_SUCCESS;
 }

@@ -28,7 +28,7 @@ typedef struct loaded_scene {
   handle self;
   scene_def def;
   scene_constants constants;
-  abut_body *bodies; /* by scene_body_number */
+  abut_body *bodies; /* by scene_body_number; of LAW_SPRING null until they are needed */
   size_t body_count;
   abut_pair *pairs;      /* (def.pair_count); null where contacts are given with each step */
   contact_group *groups; /* one a pair */
@@ -47,6 +47,9 @@ abut_status scene_of_text(abut_context context, const char *text, abut_scene *ou
 
 /* Its tables on a member of its context, brought there when they are first asked for. */
 abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
+
+/* Makes the bodies of LAW_SPRING, which steps do without, where they are not there yet. */
+abut_status scene_need_bodies(loaded_scene *s);
 
 /* Where links are (links, PLACE), of positions that are finite and have quaternions. */
 abut_status scene_place_links(const loaded_scene *s, const double *q, double *places);

@@ -160,12 +160,18 @@ static size_t number_of(const loaded_scene *s, const scene_pair *p, int side)
   return scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side];
 }
 
+/* Springs are between clouds, which have no pairs of bodies. */
+static bool has_bodies(const loaded_scene *s, const scene_pair *p)
+{
+  return s->def.law != LAW_SPRING && p->link[0] != WORLD;
+}
+
 /* The first pair that has the body. */
 static pair *pair_of_piece(const loaded_scene *s, size_t i, int *side)
 {
   for (size_t k = 0; k < s->def.pair_count; ++k) {
     const scene_pair *p = &s->def.pairs[k];
-    for (*side = 0; p->link[0] != WORLD && *side < 2; ++*side) {
+    for (*side = 0; has_bodies(s, p) && *side < 2; ++*side) {
       if (number_of(s, p, *side) == i) {
         return pair_get(s->pairs[k]);
       }
@@ -210,7 +216,7 @@ static abut_status find_touches(scene_picture *p)
   const loaded_scene *s = p->scene;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     const scene_pair *of = &s->def.pairs[i];
-    if (of->link[0] != WORLD) {
+    if (has_bodies(s, of)) {
       touch *to = &p->touches[p->touch_count++];
       *to = (touch){pair_get(s->pairs[i]), ABUT_POSE_QUATERNION, p->bodies[number_of(s, of, 0)],
                     p->bodies[number_of(s, of, 1)]};
@@ -243,8 +249,9 @@ abut_status abut_render_scene(abut_scene handle_, const double *q, const double 
                               size_t count, const abut_view *view, uint8_t *rgb)
 {
   ENTER(scene_pool, handle_);
-  scene_picture p = {.scene = scene_get(handle_)};
-  if (!p.scene) {
+  loaded_scene *s = scene_get(handle_);
+  scene_picture p = {.scene = s};
+  if (!s) {
     return ABUT_ERROR_HANDLE;
   }
   if ((p.scene->constants.nq && (!q || (count && !framed))) || !view || !rgb) {
@@ -255,6 +262,7 @@ abut_status abut_render_scene(abut_scene handle_, const double *q, const double 
     return fail(ABUT_ERROR_ARGUMENT, "the scene has no bodies to draw");
   }
   TRY(check_view(view));
+  TRY(scene_need_bodies(s));
   const abut_status status = draw(&p, q, count ? framed : q, count ? count : 1, view, rgb);
   for (size_t i = 0; p.lent && i < p.scene->body_count; ++i) {
     pair *lent = has_pair(p.lent[i]) ? pair_get(p.lent[i]) : NULL;

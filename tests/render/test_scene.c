@@ -1,4 +1,4 @@
-/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE, the scenes' files. */
+/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS, the scenes' files. */
 #include "picture.h"
 
 #include <math.h>
@@ -158,10 +158,54 @@ static void test_refused(abut_scene balls, abut_scene bare)
   CHECK(abut_render_scene(bare, q, NULL, 0, &v, rgb) == ABUT_ERROR_HANDLE);
 }
 
+/* Bodies of springs need no fields: they have their meshes' shapes, which steps do without. Pairs have
+ * poses, and are none of abut_contacts. */
+static void test_springs(abut_scene springs)
+{
+  abut_view v = small_view();
+  const double way[2][5] = {{0, 0, 0, 0.0, 0.08}, {0, 0, 0.5, 0.0, 0.12}};
+  double pose1[7], pose2[7], x[4], y[4];
+  abut_scene_pair pair;
+  v.contacts = true;
+  picture p = draw_scene(springs, way[0], way[0], 2, &v);
+  picture after = draw_scene(springs, way[1], way[0], 2, &v);
+  check(centre_of(&p, FIRST, &x[0], &y[0]) > 1000, "the object has few pixels");
+  const double finger = centre_of(&p, SECOND, &x[1], &y[1]);
+  check(finger > 40, "the finger has %g pixels", finger);
+  centre_of(&after, FIRST, &x[2], &y[2]);
+  centre_of(&after, SECOND, &x[3], &y[3]);
+  check(x[1] - x[0] > 10 && x[3] - x[1] > 5, "the finger goes from %g to %g", x[1], x[3]);
+  CHECK(count_different(&p, &after, 20) > 100);
+  REQUIRE_OK(abut_get_scene_pair(springs, 0, &pair));
+  CHECK(!pair.pair.index && !pair.pair.generation && pair.link[0] == 2 && pair.link[1] == 4);
+  REQUIRE_OK(abut_place_pairs(springs, way[1], pose1, pose2));
+  CHECK(fabs(pose1[3] - cos(0.25)) < 1e-15 && fabs(pose1[6] - sin(0.25)) < 1e-15);
+  CHECK(fabs(pose2[1] - 0.12) < 1e-15);
+  picture_free(&p);
+  picture_free(&after);
+}
+
+/* A cloud of points touches, but has no mesh to show. */
+static void test_points(abut_scene points)
+{
+  const abut_view v = small_view();
+  uint8_t rgb[3 * WIDTH * HEIGHT] = {0};
+  double q[7];
+  abut_scene_info info;
+  REQUIRE_OK(abut_get_scene_start(points, q));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(abut_render_scene(points, q, NULL, 0, &v, rgb) == ABUT_ERROR_FORMAT);
+    CHECK(strstr(abut_last_error(), "points.scene.json:4: links[1].bodies[0]: its file, "));
+    CHECK(strstr(abut_last_error(), "points.obj: holds no faces, of which a field would be made"));
+  }
+  REQUIRE_OK(abut_get_scene_info(points, &info));
+  CHECK(info.springs == 1 && info.contacts == 1);
+}
+
 int main(int argc, char **argv)
 {
   abut_context context;
-  REQUIRE(argc > 4);
+  REQUIRE(argc > 6);
   if (!test_context(strcmp(argv[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32, &context)) {
     return 77;
   }
@@ -170,6 +214,8 @@ int main(int argc, char **argv)
   test_framed(balls);
   test_floor(load(context, argv[3]));
   test_refused(balls, load(context, argv[4]));
+  test_springs(load(context, argv[5]));
+  test_points(load(context, argv[6]));
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

@@ -356,6 +356,20 @@ static void test_mixed(void)
   abut_free_npz(&all);
 }
 
+/* What a scene states of its springs. */
+static void test_numbers(void)
+{
+  static const double stated[6] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
+  double springs[6];
+  const abut_scene scene = scene_of("spring-t26-finger", "scene.json", NULL, NULL);
+  CHECK(abut_get_scene_springs(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  REQUIRE_OK(abut_get_scene_springs(scene, springs));
+  for (int i = 0; i < 6; ++i) {
+    CHECK(springs[i] == stated[i]);
+  }
+  CHECK_OK(abut_destroy_scene(scene));
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
@@ -364,6 +378,7 @@ int main(int argc, char **argv)
   if (!test_context(precision, &context)) {
     return 77;
   }
+  test_numbers();
   test_mixed();
   test_case("spring-t26-finger");
   test_case("spring-t4k-finger");

@@ -432,6 +432,8 @@ static void check_refusals(const trial *t, const char *root)
     CHECK(friction[i] == stated[i]);
   }
   CHECK(gravity[0] == 0.0 && gravity[1] == 0.0 && gravity[2] == -9.81);
+  CHECK(abut_get_scene_springs(scene, q) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "the scene's contacts are no springs");
   CHECK(abut_step_worlds(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_step_worlds(scene, &zero) == ABUT_ERROR_ARGUMENT);
   w.count = 1;
@@ -461,6 +463,7 @@ static void check_refusals(const trial *t, const char *root)
   CHECK(abut_destroy_scene(gone) == ABUT_ERROR_HANDLE);
   CHECK(abut_get_scene_info(gone, &info) == ABUT_ERROR_HANDLE);
   CHECK(abut_get_scene_parameters(gone, friction, gravity) == ABUT_ERROR_HANDLE);
+  CHECK(abut_get_scene_springs(gone, q) == ABUT_ERROR_HANDLE);
   CHECK(abut_step_worlds(gone, &w) == ABUT_ERROR_HANDLE);
 }
 
