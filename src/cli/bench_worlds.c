@@ -137,10 +137,22 @@ static exit_code run_batch(const plan *p, const stage *s, size_t batch)
   return EXIT_GOOD;
 }
 
+static exit_code check_whats(const plan *p, const stage *s)
+{
+  for (size_t i = 0; i < p->whats; ++i) {
+    const size_t what = p->what[i];
+    if (what == WORLD_CONTACTS_CALL || what == WORLD_LIST_CALL) {
+      CLI_TRY(need_contacts("--what contacts and list", p->o, &s->info));
+    }
+  }
+  return EXIT_GOOD;
+}
+
 static exit_code run_precision(const plan *p, stage *s, abut_precision precision)
 {
   CLI_TRY(scene_open(&s->scene, p->o, precision));
   CLI_TRY(load_scene(&s->scene, p->o, &s->links, &s->info));
+  CLI_TRY(check_whats(p, s));
   if (!p->list) {
     print_title(s);
   }

@@ -180,6 +180,7 @@ static exit_code run(film *f, const options *o)
   CLI_TRY(check_usage(f, o));
   CLI_TRY(scene_open(&f->scene, o, ABUT_FLOAT32));
   CLI_TRY(load_scene(&f->scene, o, &f->links, &f->info));
+  CLI_TRY(f->views[0].contacts ? need_contacts("--contacts", o, &f->info) : EXIT_GOOD);
   CLI_TRY(read_states(f));
   CLI_TRY(take_memory(f));
   const double start = now();

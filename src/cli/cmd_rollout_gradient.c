@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* What there are gradients by, with their width and rows. */
-enum { BY_Q, BY_V, BY_U, BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, INPUTS };
+enum { BY_Q, BY_V, BY_U, BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, BY_SPRINGS, INPUTS };
 static const char *const input_names[INPUTS] = {
-  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity"};
+  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity", "springs"};
 
 typedef struct rollout {
   worlds worlds;
@@ -106,7 +106,7 @@ static size_t width_of(const rollout *r, int input)
 {
   const abut_scene_info *info = &r->worlds.info;
   const size_t widths[INPUTS] = {info->nv,    info->nv,    info->nu, info->links,
-                                 info->pairs, info->pairs, 3};
+                                 info->pairs, info->pairs, 3,        SPRING_WIDTH * info->springs};
   return widths[input];
 }
 
@@ -149,6 +149,7 @@ static exit_code compute(rollout *r)
   g.friction = r->g[BY_FRICTION];
   g.stiffness = r->g[BY_STIFFNESS];
   g.gravity = r->g[BY_GRAVITY];
+  g.springs = w->info.springs ? r->g[BY_SPRINGS] : NULL;
   progress p = progress_begin(w->o, "");
   progress_say(&p, "gradients of %zu worlds by %zu steps", w->count, w->steps);
   const double start = now();
@@ -206,7 +207,9 @@ static exit_code write(const rollout *r)
   for (int i = 0; i < INPUTS; ++i) {
     if (i == BY_U && w->each) {
       outputs_add(&l, input_names[i], real, r->g[i], 3, w->steps, w->count, w->info.nu);
-    } else {
+    } else if (i == BY_SPRINGS && w->info.springs) {
+      outputs_add(&l, input_names[i], real, r->g[i], 3, w->count, w->info.springs, SPRING_WIDTH);
+    } else if (i != BY_SPRINGS) {
       outputs_add(&l, input_names[i], real, r->g[i], 2, w->count, width_of(r, i), 0);
     }
   }

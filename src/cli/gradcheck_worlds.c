@@ -16,7 +16,7 @@
 #define NEAR_V 0.1
 
 static const char *const input_names[WORLD_INPUTS] = {
-  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity"};
+  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity", "springs"};
 static const char *const span_names[SPANS] = {"step", "rollout"};
 
 /* ---- where worlds begin ---- */
@@ -52,16 +52,21 @@ static exit_code copy_parameters(worlds_check_up *g)
 {
   const worlds *w = &g->worlds;
   double gravity[3], *friction = calloc(w->info.pairs + 1, sizeof *friction);
+  double *springs = calloc(w->info.springs + 1, SPRING_WIDTH * sizeof *springs);
   exit_code code = EXIT_GOOD;
-  CLI_TRY_DONE(friction ? EXIT_GOOD
-                        : report(EXIT_RUN, "no memory for %zu pairs", w->info.pairs));
+  CLI_TRY_DONE(friction && springs ? EXIT_GOOD
+                                   : report(EXIT_RUN, "no memory for %zu pairs", w->info.pairs));
   CLI_TRY_DONE(report_status(abut_get_scene_parameters(w->links, friction, gravity)));
   CLI_TRY_DONE(copy_input(g, BY_MASS_SCALE, w->mass_scale, NULL));
   CLI_TRY_DONE(copy_input(g, BY_FRICTION, w->friction, friction));
   CLI_TRY_DONE(copy_input(g, BY_STIFFNESS, w->stiffness, NULL));
   CLI_TRY_DONE(copy_input(g, BY_GRAVITY, w->gravity, gravity));
+  CLI_TRY_DONE(w->info.springs ? report_status(abut_get_scene_springs(w->links, springs))
+                               : EXIT_GOOD);
+  CLI_TRY_DONE(copy_input(g, BY_SPRINGS, w->springs, springs));
 done:
   free(friction);
+  free(springs);
   return code;
 }
 
@@ -151,8 +156,9 @@ static void print_title(const worlds_check_up *g)
   printf("steps h, h/2, h/4 along random directions, h = %g of q, mass_scale, friction, stiffness; "
          "%g of v, u; %g of gravity; shorter where quotients do not settle\n", g->step,
          10.0 * g->step, 100.0 * g->step);
-  printf("not smooth: a border where a step chooses (zones of the cone, limits, limits of forces) "
-         "is nearer than the shortest h; derivatives hold such choices\n\n");
+  printf("not smooth: %s is nearer than the shortest h; derivatives hold such choices\n\n",
+         w->info.springs ? "a limit of forces, or a pose from which worlds part,"
+                         : "a border where a step chooses (zones of the cone, limits, limits of forces)");
   print_tally_head();
 }
 
@@ -176,7 +182,7 @@ static void print_span(worlds_check_up *g, int span)
     }
   }
   for (int i = 0; i < WORLD_INPUTS; ++i) {
-    if (tangent_width(g, i)) {
+    if (tangent_width(g, i) && i != BY_SPRINGS) {
       print_check(g, "jvp by", span, i, "vjp", &g->tangents[span][i], EXACT_LIMIT);
     }
   }

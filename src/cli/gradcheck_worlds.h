@@ -15,6 +15,7 @@ typedef enum world_input {
   BY_FRICTION,
   BY_STIFFNESS,
   BY_GRAVITY,
+  BY_SPRINGS, /* where the scene's contacts are: has no tangents, and directions are relative */
   WORLD_INPUTS
 } world_input;
 

@@ -14,7 +14,7 @@
 #define SHORTER 8.0
 
 /* Steps of each input, relative to that of positions: a state moves far less by the others. */
-static const double step_shares[WORLD_INPUTS] = {1.0, 10.0, 10.0, 1.0, 1.0, 1.0, 100.0};
+static const double step_shares[WORLD_INPUTS] = {1.0, 10.0, 10.0, 1.0, 1.0, 1.0, 100.0, 1.0};
 
 /* All that worlds begin with, and where they come to. */
 typedef struct point {
@@ -57,7 +57,8 @@ size_t input_width(const worlds_check_up *g, int input)
   const abut_scene_info *info = &g->worlds.info;
   const size_t each = g->worlds.each ? g->worlds.steps : 1;
   const size_t widths[WORLD_INPUTS] = {info->nq,    info->nv,    info->nu * each, info->links,
-                                       info->pairs, info->pairs, 3};
+                                       info->pairs, info->pairs, 3,
+                                       SPRING_WIDTH * info->springs};
   return widths[input];
 }
 
@@ -153,6 +154,12 @@ static void close_block(block *b)
 
 /* ---- calls of the library ---- */
 
+/* They take the place of `friction`, whose own derivatives are looked at without them. */
+static bool uses_springs(const block *b)
+{
+  return b->input == BY_SPRINGS || b->g->worlds.springs;
+}
+
 static abut_worlds describe(const block *b, const point *p)
 {
   abut_worlds a = abut_default_worlds();
@@ -167,6 +174,7 @@ static abut_worlds describe(const block *b, const point *p)
   a.friction = p->x[BY_FRICTION];
   a.stiffness = p->x[BY_STIFFNESS];
   a.gravity = p->x[BY_GRAVITY];
+  a.springs = uses_springs(b) ? p->x[BY_SPRINGS] : NULL;
   a.q_next = p->q;
   a.v_next = p->v;
   a.status = p->status;
@@ -186,6 +194,7 @@ static exit_code pull_back(const block *b)
   g.friction = b->gradient[BY_FRICTION];
   g.stiffness = b->gradient[BY_STIFFNESS];
   g.gravity = b->gradient[BY_GRAVITY];
+  g.springs = uses_springs(b) ? b->gradient[BY_SPRINGS] : NULL;
   return report_status(abut_vjp_worlds(b->g->worlds.links, &a, &g));
 }
 
@@ -193,8 +202,8 @@ static exit_code push_forward(const block *b)
 {
   abut_worlds a = describe(b, &b->middle);
   abut_worlds_tangents t = abut_default_worlds_tangents();
-  const void **to[WORLD_INPUTS] = {&t.q,        &t.v,         &t.u,      &t.mass_scale,
-                                   &t.friction, &t.stiffness, &t.gravity};
+  const void **to[BY_SPRINGS] = {&t.q,        &t.v,         &t.u,      &t.mass_scale,
+                                 &t.friction, &t.stiffness, &t.gravity};
   *to[b->input] = b->direction;
   t.q_next = b->along_q;
   t.v_next = b->along_v;
@@ -363,6 +372,14 @@ static void compare_tangents(const block *b)
   }
 }
 
+/* By numbers of most different sizes: each moves by a share of itself. */
+static void scale_direction(const block *b, size_t width)
+{
+  for (size_t i = 0; i < b->middle.count * width; ++i) {
+    b->direction[i] *= b->middle.x[b->input][i];
+  }
+}
+
 static exit_code check_block(block *b)
 {
   take_rows(b);
@@ -374,8 +391,13 @@ static exit_code check_block(block *b)
       continue;
     }
     fill_random(b, b->direction, b->middle.count * width);
-    CLI_TRY(push_forward(b));
-    compare_tangents(b);
+    if (b->input == BY_SPRINGS) {
+      scale_direction(b, width);
+      CLI_TRY(pull_back(b));
+    } else {
+      CLI_TRY(push_forward(b));
+      compare_tangents(b);
+    }
     CLI_TRY(compare_quotients(b));
   }
   return EXIT_GOOD;

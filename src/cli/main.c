@@ -26,8 +26,8 @@ const command commands[] = {
    "and keeps the start, every K-th state and the last one: q (R, N, nq), v (R, N, nv), time (R),\n"
    "energy (R, N, 2), w (N, nv) and status (N).\n"
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
-   "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs) and gravity\n"
-   "(N, 3) of each world.", cmd_simulate},
+   "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs), gravity\n"
+   "(N, 3) and, where contacts are springs, springs (N, pairs, 6) of each world.", cmd_simulate},
   {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
    "compute the linear model of a step of worlds",
    "Computes of a step of each world its derivatives: A (N, 2 nv, 2 nv) of the next state by the\n"
@@ -37,8 +37,8 @@ const command commands[] = {
   {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
    "compute gradients of a rollout of worlds",
    "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
-   "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness and\n"
-   "gravity; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
+   "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness,\n"
+   "gravity and those of springs; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
    "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
    "shown.", cmd_rollout_gradient},
   {"compare", COMMAND_COMPARE, " SCENE", " --steps T", "show contact laws beside each other",

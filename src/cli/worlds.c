@@ -79,8 +79,8 @@ static worlds_text print_worlds(const named_worlds *n, size_t count)
 
 /* What files of states may hold: of its own, and what an earlier output has beside. */
 static const char *const known_states[] = {
-  "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "time", "energy", "status",
-  "contact_count", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
+  "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "springs", "time", "energy",
+  "status", "contact_count", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
 #define KNOWN (sizeof known_states / sizeof *known_states)
 
 /* A name that is misspelt would be lost without a word. */
@@ -134,6 +134,21 @@ static exit_code take_parameters(worlds *w)
   return EXIT_GOOD;
 }
 
+static exit_code take_springs(worlds *w)
+{
+  inputs *f = &w->states;
+  const size_t shape[3] = {w->count, w->info.pairs, SPRING_WIDTH};
+  if (!w->info.springs && inputs_find(f, "springs")) {
+    return report(EXIT_INPUT, "%s: array 'springs': the scene's contacts are no springs", f->path);
+  }
+  CLI_TRY(inputs_numbers(f, "springs", 3, shape, "k, mu, v_d, v_s, eps2, eps3 of each pair",
+                         w->scene.precision, &w->springs));
+  if (w->springs && w->friction) {
+    warn("%s: array 'friction' is left out, for 'springs' has every pair's mu", f->path);
+  }
+  return EXIT_GOOD;
+}
+
 static void warn_negative(const worlds *w, const char *name, const void *numbers, size_t width,
                           const char *least)
 {
@@ -153,8 +168,30 @@ static void warn_negative(const worlds *w, const char *name, const void *numbers
   }
 }
 
+/* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
+static void warn_springs(const worlds *w)
+{
+  named_worlds n = {0};
+  const size_t width = SPRING_WIDTH * w->info.pairs;
+  for (size_t i = 0; w->springs && i < w->count; ++i) {
+    bool good = true;
+    for (size_t k = 0; k < width; ++k) {
+      const double x = real_at(w->springs, w->scene.precision, i * width + k);
+      good = good && (x > 0.0 || (k % SPRING_WIDTH == SPRING_MU && x >= 0.0));
+    }
+    if (!good) {
+      name_world(&n, i);
+    }
+  }
+  if (n.found) {
+    warn("%s: array 'springs': %s %s numbers that are not above 0 (mu: below 0)", w->states.path,
+         print_worlds(&n, w->count).text, n.found == 1 ? "has" : "have");
+  }
+}
+
 static void warn_parameters(const worlds *w)
 {
+  warn_springs(w);
   warn_negative(w, "friction", w->friction, w->info.pairs, "1e-5");
   warn_negative(w, "stiffness", w->stiffness, w->info.pairs, "1e-6");
 }
@@ -188,6 +225,7 @@ static exit_code read_states(worlds *w)
     w->v = rest;
   }
   CLI_TRY(take_parameters(w));
+  CLI_TRY(take_springs(w));
   warn_parameters(w);
   return EXIT_GOOD;
 }
@@ -270,6 +308,13 @@ exit_code worlds_read(worlds *w)
   return w->o->value[OPTION_CONTROLS] ? read_controls(w) : EXIT_GOOD;
 }
 
+exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
+{
+  return info->springs ? report(EXIT_INPUT, "%s: %s: its contacts are springs between whole bodies, of "
+                                "which there is no list", o->operands[0], what)
+                       : EXIT_GOOD;
+}
+
 void worlds_close(worlds *w)
 {
   free(w->start_q);
@@ -291,6 +336,7 @@ abut_worlds worlds_describe(const worlds *w)
   a.friction = w->friction;
   a.stiffness = w->stiffness;
   a.gravity = w->gravity;
+  a.springs = w->springs;
   return a;
 }
 
@@ -318,8 +364,8 @@ static const struct {
    "became faster than the scene's `divergence`, and keeps the last state that it had",
    "became faster than the scene's `divergence`, and keep the last state that they had"},
   {ABUT_WORLD_SINGULAR,
-   "has a mass matrix, or a Hessian, that is not positive, and keeps the last state that it had",
-   "have a mass matrix, or a Hessian, that is not positive, and keep the last state that they had"},
+   "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
+   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they had"},
   {ABUT_WORLD_OVERFLOW,
    "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out",
    "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out"},

@@ -12,6 +12,10 @@ typedef enum worlds_steps {
   STEPS_ONE
 } worlds_steps;
 
+/* Numbers of a pair's springs, and which of them is its friction. */
+#define SPRING_WIDTH ((size_t)6)
+#define SPRING_MU ((size_t)1)
+
 typedef struct worlds {
   const options *o;
   worlds_steps rule;
@@ -24,7 +28,8 @@ typedef struct worlds {
   const void *q, *v, *w; /* (count, ...) where they begin; w may be NULL */
   const void *u;         /* (count, nu), or (steps, count, nu) with `each`; NULL: 0 */
   bool each;
-  const void *mass_scale, *friction, *stiffness, *gravity; /* or NULL */
+  const void *mass_scale, *friction, *stiffness, *gravity; /* or NULL, */
+  const void *springs; /* too: (count, pairs, SPRING_WIDTH) */
   void *start_q, *start_v; /* without --states */
 } worlds;
 
@@ -52,6 +57,8 @@ exit_code repeat_states(const scene *s, const options *o, abut_scene links,
                         const abut_scene_info *info, size_t count, void **q, void **v);
 /* A scene on a device that is open. */
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
+/* What is of lists of contacts, such as an option, is not of a scene of springs. */
+exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);
 
 /* A world that has one of them does not go on. */
 #define WORLD_STOPS                                                                            \

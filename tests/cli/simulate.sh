@@ -138,6 +138,34 @@ simulate rest.scene.json raised-out.npz --states raised.npz --steps 5
 empty stderr 'numbers as the solver takes them'
 same q below-out.npz raised-out.npz
 
+# ---- springs ----
+
+# A box comes to rest m g / k deep: 6 kg, 5000 N/m; with k of its own twice as stiff.
+sed 's/"timestep": 0.002/"contact_model": "spring", "timestep": 0.005/' rest.scene.json > soft.scene.json
+"$arrays" fill springs.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x1x6:5000,0.5,0.1,0.01,5e-4,2e-4,10000,0.5,0.1,0.01,5e-4,2e-4
+simulate soft.scene.json soft.npz --steps 400 --record 400
+simulate soft.scene.json springs-out.npz --states springs.npz --steps 400 --record 400
+empty stderr 'springs as they should be'
+array soft.npz q 'NR == 10 { exit $1 > 0.08823 || $1 < 0.08822 }'
+array springs-out.npz q 'NR == 17 { bad += $1 > 0.08823 || $1 < 0.08822 } NR == 24 { bad += $1 > 0.09412 || $1 < 0.09411 }
+  END { exit bad }'
+run 0 film soft.scene.json soft.npz -o soft.png --frames 1 --width 40 --height 30 --device "$device"
+"$arrays" fill bad-springs.npz q=2x7:0,0,0.1,1,0,0,0 friction=2x1:1 \
+  springs=2x1x6:5000,0,0.1,0.01,5e-4,2e-4,5000,0.5,0.1,0.01,5e-4,0
+simulate soft.scene.json bad-out.npz --states bad-springs.npz --steps 4
+says stderr "abut: warning: bad-springs.npz: array 'friction' is left out, for 'springs' has every pair's mu"
+says stderr "abut: warning: bad-springs.npz: array 'springs': 1 of 2 worlds (1) has numbers that are not above 0 (mu: below 0)"
+has stderr '^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the last state that it had$'
+"$arrays" fill flat-springs.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x6:1
+wrong "flat-springs.npz: array 'springs': shape (2, 6), not (2, 1, 6): k, mu, v_d, v_s, eps2, eps3 of each pair" \
+  simulate soft.scene.json -o x.npz --states flat-springs.npz --steps 1 --device "$device"
+wrong "springs.npz: array 'springs': the scene's contacts are no springs" \
+  simulate rest.scene.json -o x.npz --states springs.npz --steps 1 --device "$device"
+unlisted='its contacts are springs between whole bodies, of which there is no list'
+wrong "soft.scene.json: --contacts: $unlisted" simulate soft.scene.json -o x.npz --steps 1 --contacts --device "$device"
+wrong "soft.scene.json: --contacts: $unlisted" film soft.scene.json soft.npz -o x.png --contacts --device "$device"
+wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"
+
 # ---- worlds that stop ----
 
 "$arrays" fill stop.npz q=3x8:0,0,5,1,0,0,0,0,0,0,5,0,0,0,0,0,0,0,nan,1,0,0,0,0

@@ -141,6 +141,22 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
   done
   shape boxes-g.npz "u $type 2 0"
 
+  # A finger pushes a T, by springs, over 200 steps; a control holds for eight.
+  springs=$answers/spring-t26-finger
+  list() { "$arrays" show $springs/rollout.npz "$1" | tr '\n' ',' | sed 's/,$//'; }
+  "$arrays" fill spring.npz q=1x5:"$(list q0)" v=1x5:"$(list v0)"
+  "$arrays" fill spring-bar.npz state=1x10:"$(list end_bar)"
+  "$arrays" fill spring-u.npz u=200x1x2:"$("$arrays" show $springs/rollout.npz controls | awk '
+    NR > 50 { exit } NR % 2 { x = $1; next } { for (i = 0; i < 8; i++) printf "%s%s,%s", n++ ? "," : "", x, $1 }')"
+  "$arrays" fill spring-g.npz q=1x5:"$(list euler_2_q0_bar)" v=1x5:"$(list euler_2_v0_bar)" \
+    springs=1x1x6:"$(list euler_2_parameters_bar)"
+  run 0 rollout-gradient $springs/scene.json --states spring.npz --controls spring-u.npz --cotangents spring-bar.npz \
+    --precision $wide -o spring-out.npz $on
+  for name in q v springs; do
+    near spring-out.npz $name spring-g.npz $name $close
+  done
+  shape spring-out.npz "springs $type 1 1 6"
+
   # ---- differences ----
 
   if [ $wide = f64 ]; then
@@ -153,6 +169,11 @@ if [ $wide = f64 ]; then exact=1e-10 close=1e-6; else exact=1e-3 close=1e-2; fi
     done
     if [ "$(grep -c ' ok *$' stdout)" -eq 24 ]; then pass; else fail 'not 24 are right'; fi
     empty stderr gradcheck
+    # With the numbers of springs, of which there are no tangents.
+    run 0 gradcheck $springs/scene.json --states spring.npz --steps 5 $on
+    has stdout '^rollout: vjp by springs +differences of states +[0-9.e+-]+ +1e-05 +4 .* ok *$'
+    has stdout '^not smooth: a limit of forces, or a pose from which worlds part, '
+    if [ "$(grep -c ' ok *$' stdout)" -eq 30 ]; then pass; else fail 'not 30 are right'; fi
     # Near the start; controls tell the steps; a world with a status is left out.
     run 0 gradcheck $long/scene.json --worlds 2 --step 1e-3 $on
     has stdout '^2 of 2 worlds, a step and a rollout of 10 steps, '
