@@ -112,6 +112,7 @@ static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
   g.friction = slopes[SLOPE_FRICTION];
   g.stiffness = slopes[SLOPE_STIFFNESS];
   g.gravity = slopes[SLOPE_GRAVITY];
+  g.springs = slopes[SLOPE_SPRINGS];
   g.p = slopes[SLOPE_P];
   g.d = slopes[SLOPE_D];
   g.n = slopes[SLOPE_N];

@@ -18,6 +18,7 @@ enum {
   SLOPE_FRICTION,
   SLOPE_STIFFNESS,
   SLOPE_GRAVITY,
+  SLOPE_SPRINGS,
   SLOPE_P,
   SLOPE_D,
   SLOPE_N,
@@ -32,7 +33,7 @@ enum {
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes, uint32_t *escaped);
 
-/* The other way: tangents (SLOPE_*, those of contacts excepted) of what steps are given, and of what
+/* The other way: tangents (SLOPE_*, those of springs and contacts excepted) of what steps are given, and of what
  * they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What `worlds` wants is
  * written too. */
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,

@@ -5,12 +5,12 @@
  *   scene     index in the low half, generation in the high one
  *   steps, record, controls   as of abut_worlds
  *   given     inputs that are given behind q and v, bit k of w, u, mass_scale, friction, stiffness,
- *             gravity
+ *             gravity, springs
  *   want      outputs of steps, bit k of q, v, w, status, q_record, v_record; of tangents not w and
  *             status
  *   bars      cotangents that are given: q, v, q_record, v_record
- *   wrt       gradients that are wanted: q, v, u, mass_scale, friction, stiffness, gravity
- *   along     tangents that are given, of the same
+ *   wrt       gradients that are wanted: q, v, u, mass_scale, friction, stiffness, gravity, springs
+ *   along     tangents that are given, of the same but springs
  * Arguments: q, v, what `given` names; of derivatives then the steps' q, their q_record where `record`
  * is not 0, and what `bars` or `along` names. Leading axes of q are the worlds. Results: what `want`
  * or `wrt` names.
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GIVEN = 6, WANTED = 6, WANTED_STATUS = 3, BARS = BAR_ACCELERATION, SLOPES = SLOPE_P };
+enum { GIVEN = 7, WANTED = 6, WANTED_STATUS = 3, BARS = BAR_ACCELERATION, SLOPES = SLOPE_P, SPRING_WIDTH = 6 };
 
 uintptr_t abutpy_xla_worlds_handler(void);
 
@@ -71,9 +71,11 @@ static void read_inputs(call *c)
   }
   const void **const places[GIVEN] = {&c->worlds.w,          &c->worlds.u,
                                       &c->worlds.mass_scale, &c->worlds.friction,
-                                      &c->worlds.stiffness,  &c->worlds.gravity};
+                                      &c->worlds.stiffness,  &c->worlds.gravity,
+                                      &c->worlds.springs};
   const size_t widths[GIVEN] = {c->info.nv,    controls_width(c), c->info.links,
-                                c->info.pairs, c->info.pairs,     3};
+                                c->info.pairs, c->info.pairs,     3,
+                                SPRING_WIDTH * c->info.pairs};
   const int64_t given = xla_number(c->x.frame, "given");
   c->worlds.count = c->x.count;
   c->worlds.q = xla_argument(&c->x, c->info.nq);
@@ -119,7 +121,8 @@ static size_t real_size(const call *c)
 static void slope_widths(const call *c, size_t widths[SLOPES])
 {
   const size_t own[SLOPES] = {
-    c->info.nq, c->info.nv, controls_width(c), c->info.links, c->info.pairs, c->info.pairs, 3};
+    c->info.nq,    c->info.nv,    controls_width(c), c->info.links,
+    c->info.pairs, c->info.pairs, 3,                 SPRING_WIDTH * c->info.pairs};
   memcpy(widths, own, sizeof own);
 }
 
@@ -156,6 +159,9 @@ static abut_status run_tangents(call *c)
   size_t widths[SLOPES];
   slope_widths(c, widths);
   const int64_t along = xla_number(c->x.frame, "along"), want = xla_number(c->x.frame, "want");
+  if (along >> SLOPE_SPRINGS & 1) {
+    xla_refuse(&c->x, "steps of worlds have no tangents along springs");
+  }
   read_states(c);
   c->worlds.q_next = c->worlds.q_record = NULL;
   for (int k = 0; k < SLOPES; ++k) {

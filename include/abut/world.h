@@ -32,7 +32,8 @@ typedef enum abut_world_status {
   ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity`, or of a world
                                     beyond `most` hard ones: some are left out */
   ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used, or its best */
-  ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive */
+  ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive, or an implicit
+                                    step without an answer */
   ABUT_WORLD_BAD_INPUT = 32,     /* not finite, a quaternion of length 0, a given contact's activity that
                                     is not between 0 and 1, or given springs whose mu is below 0 or
                                     whose other numbers are not above it */

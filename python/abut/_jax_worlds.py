@@ -18,7 +18,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 
-from abut._world_calls import PARAMETERS, Call, Step, count_of
+from abut._world_calls import NO_TANGENTS, PARAMETERS, SPRING_WIDTH, Call, Step, count_of
 from abut._worlds import Scene
 from abut._xla import (batched, bit_count, bits_of, check_precision, eager, handle_of, real_of,
                        register)
@@ -26,10 +26,10 @@ from abut._xla import (batched, bit_count, bits_of, check_precision, eager, hand
 __all__ = ["rollout", "step"]
 
 TARGET = "abut_worlds"
-GIVEN = ("w", "u", *PARAMETERS)
+GIVEN = ("w", "u", *PARAMETERS, "springs")
 WANT = ("q", "v", "w", "status", "q_record", "v_record")
 BARS = ("q", "v", "q_record", "v_record")
-SLOPES = ("q", "v", "u", *PARAMETERS)
+SLOPES = ("q", "v", "u", *PARAMETERS, "springs")
 Params = dict[str, Any]
 
 
@@ -52,7 +52,7 @@ def _tail(name: str, params: Params) -> tuple[int, ...]:
         return (params["steps"], scene.nu)
     widths = {"q": (scene.nq,), "v": (scene.nv,), "w": (scene.nv,), "u": (scene.nu,), "status": (),
               "mass_scale": (scene.links,), "friction": (scene.pairs,), "stiffness": (scene.pairs,),
-              "gravity": (3,), "q_record": (_kept(params), scene.nq),
+              "gravity": (3,), "springs": (scene.pairs, SPRING_WIDTH), "q_record": (_kept(params), scene.nq),
               "v_record": (_kept(params), scene.nv)}
     return widths[name]
 
@@ -69,8 +69,15 @@ def _abstract(op: str, q: Any, *rest: Any, **params: Any) -> list[Any]:
 
 # ---- how they are computed ----
 
+def _check_tangents(params: Params) -> None:
+    """Gradients are transposed tangents, so that tangents along springs are traced, and never computed."""
+    if params.get("along", 0) & _bits(("springs",), SLOPES):
+        raise NotImplementedError(NO_TANGENTS)
+
+
 def _lower(number: int, ctx: Any, *operands: Any, scene: Scene, **params: Any) -> Any:
     """For CPUs: the handler itself. The program keeps its scene."""
+    _check_tangents(params)
     register(TARGET)
     ctx.module_context.add_keepalive(scene)
     numbers = {name: np.int64(value) for name, value in params.items()}
@@ -100,6 +107,7 @@ def _evaluate(op: str, arrays: Sequence[Any], **params: Any) -> list[Any]:
 
 def _by_callback(op: str, *args: Any, **params: Any) -> Any:
     """For devices whose memory the library does not share: through the host, by Python."""
+    _check_tangents(params)
     shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in _abstract(
         op, jax.core.ShapedArray(args[0].shape, args[0].dtype), **params)]
     return jax.pure_callback(lambda *arrays: _evaluate(op, arrays, **params), shapes, *args)
@@ -226,11 +234,11 @@ def _operands(inputs: dict[str, Any], params: Params) -> list[Any]:
 
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
-         stiffness: Any = None, gravity: Any = None) -> Step:
+         stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
     """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and arrays of JAX.
 
     Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
-    gravity; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
+    gravity, in reverse mode also by springs; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
     quaternion's tangent and gradient only what is orthogonal to it. `iterations` is None. Errors: ValueError for shapes and dtypes, while tracing; the library's own
     come out of the program. What becomes of a world is told by its status.
     """
@@ -241,7 +249,7 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
         shape = np.shape(controls)
         count = shape[-2] if steps is None and len(shape) > 1 else count
     given = {"w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
-             "friction": friction, "stiffness": stiffness, "gravity": gravity}
+             "friction": friction, "stiffness": stiffness, "gravity": gravity, "springs": springs}
     given = {name: value for name, value in given.items() if value is not None}
     params: Params = {"scene": scene, "steps": count, "record": count_of("record", record, 0),
                       "controls": int(controls is not None), "given": _bits(list(given), GIVEN)}

@@ -14,14 +14,14 @@ from torch import Tensor
 
 from abut._torch import folded
 from abut._torch_arrays import DTYPES, array, tensors_of
-from abut._world_calls import PARAMETERS, Call, count_of
+from abut._world_calls import NO_TANGENTS, PARAMETERS, SPRING_WIDTH, Call, count_of
 from abut._worlds import Scene
 
 __all__ = ["Step", "rollout", "step"]
 
-INPUTS = ("q", "v", "w", "u", *PARAMETERS)
+INPUTS = ("q", "v", "w", "u", *PARAMETERS, "springs")
 BARS = ("q", "v", "q_record", "v_record")
-SLOPES = ("q", "v", "u", *PARAMETERS)
+SLOPES = ("q", "v", "u", *PARAMETERS, "springs")
 
 
 class Step(NamedTuple):
@@ -91,6 +91,8 @@ class AbutWorlds(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, _plan: Any, *along: Any) -> Any:
         given, count = dict(zip(INPUTS, along)), len(INPUTS)
+        if given["springs"] is not None:
+            raise NotImplementedError(NO_TANGENTS)
         tangents = [given[name] for name in SLOPES]
         if all(tangent is None for tangent in tangents):  # w alone has one; torch wants some of q and v
             tangents[1] = torch.zeros_like(ctx.saved_tensors[1])
@@ -174,6 +176,7 @@ def _batch(scene: Scene, plan: Plan, given: dict[str, Any]) -> list[Tensor | Non
     tails: dict[str, tuple[int, ...]] = {
         "q": (scene.nq,), "v": (scene.nv,), "w": (scene.nv,), "mass_scale": (scene.links,),
         "friction": (scene.pairs,), "stiffness": (scene.pairs,), "gravity": (3,),
+        "springs": (scene.pairs, SPRING_WIDTH),
         "u": (plan.steps, scene.nu) if plan.controls else (scene.nu,)}
     leads = []
     for name, x in t.items():
@@ -193,11 +196,11 @@ def _batch(scene: Scene, plan: Plan, given: dict[str, Any]) -> list[Tensor | Non
 @torch.compiler.disable
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
-         stiffness: Any = None, gravity: Any = None) -> Step:
+         stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
     """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and tensors.
 
     Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
-    gravity; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
+    gravity, in reverse mode also by springs; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
     quaternion's tangent and gradient only what is orthogonal to it. torch.func's transformations work,
     second derivatives do not, and a program of torch.compile goes around it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
@@ -209,7 +212,7 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
         count = controls.shape[-2] if controls.ndim > 1 else 1
     plan = Plan(scene, count, count_of("record", record, 0), controls is not None)
     given = {"q": q, "v": v, "w": w, "u": u if controls is None else controls, "mass_scale": mass_scale,
-             "friction": friction, "stiffness": stiffness, "gravity": gravity}
+             "friction": friction, "stiffness": stiffness, "gravity": gravity, "springs": springs}
     return Step(*AbutWorlds.apply(plan, *_batch(scene, plan, given)))
 
 

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
+SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3: numbers of a pair, which have gradients and no tangents
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
               "energy_record", "status_step")
 # In the order of python/worlds.h.
 BARS = ("q", "v", "q_record", "v_record", "acceleration")
-SLOPES = ("q", "v", "u", *PARAMETERS, "p", "d", "n", "activity")
+SLOPES = ("q", "v", "u", *PARAMETERS, "springs", "p", "d", "n", "activity")
 MAPS = {"slope_to_tangent": 0, "slope_from_tangent": 1, "gradient_to_tangent": 2,
         "gradient_from_tangent": 3}
+
+
+NO_TANGENTS = "steps of worlds have gradients by springs, and no tangents along them"
 
 
 class WorldStatus(enum.IntFlag):
@@ -68,7 +72,8 @@ class Step(NamedTuple):
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits and friction loss
     multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dynamics.md,
-                  section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given
+                  section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given;
+                  of springs the force on body 1 in the world's axes, one of each pair
     energy        (..., 2) kinetic, potential [J]
     momentum      (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
     Of the states that are kept:
@@ -121,6 +126,7 @@ class Gradients(NamedTuple):
     mass_scale                     (..., links)
     friction, stiffness            (..., pairs)
     gravity                        (..., 3)
+    springs                        (..., pairs, 6)
     p, d, n, activity              (..., C, 3), (..., C), (..., C, 3), (..., C) of given contacts
     escaped                        (...) uint32, 1 where a step took hard contacts for open
     """
@@ -132,6 +138,7 @@ class Gradients(NamedTuple):
     friction: np.ndarray[Any, Any] | None = None
     stiffness: np.ndarray[Any, Any] | None = None
     gravity: np.ndarray[Any, Any] | None = None
+    springs: np.ndarray[Any, Any] | None = None
     p: np.ndarray[Any, Any] | None = None
     d: np.ndarray[Any, Any] | None = None
     n: np.ndarray[Any, Any] | None = None
@@ -197,9 +204,9 @@ class Call:
                 self.steps = shape[-2]
             inputs["controls"] = controls, (self.steps, scene.nu)
             self.worlds.controls = True
-        tails = {"w": scene.nv, "mass_scale": scene.links, "friction": scene.pairs,
-                 "stiffness": scene.pairs, "gravity": 3}
-        inputs.update({name: (value, (tails[name],)) for name, value in given.items()
+        tails = {"w": (scene.nv,), "mass_scale": (scene.links,), "friction": (scene.pairs,),
+                 "stiffness": (scene.pairs,), "gravity": (3,), "springs": (scene.pairs, SPRING_WIDTH)}
+        inputs.update({name: (value, tails[name]) for name, value in given.items()
                        if value is not None})
         if contacts is not None:
             inputs.update(self._of_contacts(contacts))
@@ -208,7 +215,7 @@ class Call:
         self.worlds.count = self.rows.count
         self.worlds.steps = self.steps
         self.worlds.record = self.record = count_of("record", record, 0)
-        for name in ("q", "v", "w", "u", *PARAMETERS):
+        for name in ("q", "v", "w", "u", *PARAMETERS, "springs"):
             setattr(self.worlds, name, self.place(arrays.get(name)))
         if controls is not None:
             self.worlds.u = self.place(arrays["controls"])
@@ -320,6 +327,8 @@ class Call:
         scene = self.scene
         if name == "u" and self.worlds.controls:
             return (self.steps, scene.nu)
+        if name == "springs":
+            return (scene.pairs, SPRING_WIDTH)
         if name in ("p", "d", "n", "activity"):
             if name not in self.arrays:
                 raise ValueError(f"wrt names {name!r}, and no contacts are given")
@@ -360,6 +369,8 @@ class Call:
 
     def jvp(self, tangents: Mapping[str, Array | None], want: Sequence[str]) -> Tangents:
         """Tangents, by the numbers of q, of what `want` names: q, v, q_record, v_record."""
+        if tangents.get("springs") is not None:
+            raise NotImplementedError(NO_TANGENTS)
         tails = self._tails()
         given = ffi.new("void *[]", [
             ffi.NULL if tangents.get(name) is None else

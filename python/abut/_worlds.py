@@ -10,7 +10,7 @@ import numpy as np
 from abut._arrays import Rows, pointer, real_array
 from abut._native import check, ffi, lib
 from abut._objects import Context, _Owner, default_context
-from abut._world_calls import (MAPS, Array, Call, GivenContacts, Gradients, Step, Tangents,
+from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
 __all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldStatus"]
@@ -26,7 +26,7 @@ class Scene(_Owner):
     Errors: abut.Error with file, line and cause.
 
     nq, nv, nu              positions, velocities, controls of a world
-    links, pairs, contacts  how many there are; contacts: slots of all pairs together
+    links, pairs, contacts  how many there are; contacts: slots of all pairs together, of springs one a pair
     timestep                [s]
     """
 
@@ -62,10 +62,18 @@ class Scene(_Owner):
                                        if q.size else ffi.new("double[1]")))
         return q.astype(self.context.dtype)
 
+    def springs(self) -> np.ndarray[Any, Any]:
+        """Numbers (pairs, 6) of the scene's springs: k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; in the
+        context's precision. Errors: abut.Error where its contacts are none."""
+        numbers = np.empty((self.pairs, SPRING_WIDTH))
+        check(lib.abut_get_scene_springs(self.handle, ffi.from_buffer("double[]", numbers)
+                                         if numbers.size else ffi.new("double[1]")))
+        return numbers.astype(self.context.dtype)
+
     def step(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
              w: Array | None = None, steps: int | None = None, record: int = 0,
              mass_scale: Array | None = None, friction: Array | None = None,
-             stiffness: Array | None = None, gravity: Array | None = None,
+             stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
              contacts: GivenContacts | None = None, want: Sequence[str] = ()) -> Step:
         """Worlds after `steps` steps (1), a row each; leading axes are broadcast against each other.
 
@@ -80,6 +88,8 @@ class Scene(_Owner):
         friction    (..., pairs) coefficients; None: the scene's
         stiffness   (..., pairs) factors of the contacts' stiffness; None: 1
         gravity     (..., 3) [m/s^2]; None: the scene's
+        springs     (..., pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts are springs, in
+                    the place of its own and of friction; None: the scene's
         contacts    GivenContacts in place of the bodies'
         want        of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy",
                     "momentum", "status_step" and, of kept states, "energy_record"; they cost a copy each
@@ -87,14 +97,14 @@ class Scene(_Owner):
         status.
         """
         call = Call(self, q, v, u, controls, steps, record, contacts, w=w, mass_scale=mass_scale,
-                    friction=friction, stiffness=stiffness, gravity=gravity)
+                    friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
         made = call.step(want)
         return made if made.mass is None else made._replace(mass=mirrored(made.mass))
 
     def vjp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
             w: Array | None = None, steps: int | None = None, record: int = 0,
             mass_scale: Array | None = None, friction: Array | None = None,
-            stiffness: Array | None = None, gravity: Array | None = None,
+            stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
             contacts: GivenContacts | None = None, q_bar: Array | None = None,
             v_bar: Array | None = None, q_record_bar: Array | None = None,
             v_record_bar: Array | None = None, acceleration_bar: Array | None = None,
@@ -105,8 +115,8 @@ class Scene(_Owner):
         q_bar, v_bar                (..., nq), (..., nv) of the state after all steps; None is 0
         q_record_bar, v_record_bar  (..., K, nq), (..., K, nv) of states kept on the way
         acceleration_bar            (..., nv) of the last step's acceleration
-        wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity";
-                 of contacts that are given, and of one step, also "p", "d", "n", "activity"
+        wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity",
+                 "springs"; of contacts that are given, and of one step, also "p", "d", "n", "activity"
         made     what step gave for the same; where it is None and q's cotangents need it, it is
                  computed anew
         escape   of hard contacts: each step back may take those for open that descent would open, where
@@ -123,7 +133,7 @@ class Scene(_Owner):
             raise ValueError("no state is kept that q_record_bar and v_record_bar could be of: record "
                              "is 0")
         options = {"w": w, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
-                   "gravity": gravity}
+                   "gravity": gravity, "springs": springs}
         call = Call(self, q, v, u, controls, steps, record, contacts, **options)
         if made is None and not (q_bar is None and q_record_bar is None):
             made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
@@ -132,7 +142,7 @@ class Scene(_Owner):
     def jvp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
             w: Array | None = None, steps: int | None = None, record: int = 0,
             mass_scale: Array | None = None, friction: Array | None = None,
-            stiffness: Array | None = None, gravity: Array | None = None,
+            stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
             contacts: GivenContacts | None = None, q_tangent: Array | None = None,
             v_tangent: Array | None = None, u_tangent: Array | None = None,
             mass_scale_tangent: Array | None = None, friction_tangent: Array | None = None,
@@ -145,7 +155,8 @@ class Scene(_Owner):
         u_tangent    as u or controls, whichever was given; (..., nu) where neither was
         mass_scale_tangent, friction_tangent, stiffness_tangent, gravity_tangent
         All else as of step, which is computed too: the answer's `step`. Of a quaternion's tangent only
-        what is orthogonal to it counts, and so is the one that comes. Contacts that are given are held.
+        what is orthogonal to it counts, and so is the one that comes. Contacts that are given are held, and
+        so are springs' numbers.
         From the step on that stops a world its tangents are 0.
         """
         tangents = {"q": q_tangent, "v": v_tangent, "u": u_tangent, "mass_scale": mass_scale_tangent,
@@ -154,13 +165,13 @@ class Scene(_Owner):
         if all(tangent is None for tangent in tangents.values()):
             raise ValueError(f"a tangent is needed: {', '.join(name + '_tangent' for name in tangents)}")
         call = Call(self, q, v, u, controls, steps, record, contacts, w=w, mass_scale=mass_scale,
-                    friction=friction, stiffness=stiffness, gravity=gravity)
+                    friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
         made = call.results()
         return call.jvp(tangents, ("q", "v", "q_record", "v_record")[:4 if record else 2])._replace(step=made)
 
     def transition(self, q: Array, v: Array, u: Array | None = None, *, w: Array | None = None,
                    mass_scale: Array | None = None, friction: Array | None = None,
-                   stiffness: Array | None = None, gravity: Array | None = None,
+                   stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
                    contacts: GivenContacts | None = None, want: Sequence[str] = ()) -> Transition:
         """The linear model of one step of each world: matrices of its state after it by what it was given.
 
@@ -171,7 +182,7 @@ class Scene(_Owner):
         so that a quaternion counts three. Of worlds that have stopped they are 0.
         """
         call = Call(self, q, v, u, None, None, 0, contacts, w=w, mass_scale=mass_scale,
-                    friction=friction, stiffness=stiffness, gravity=gravity)
+                    friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
         made = call.results()
         return call.transition(want)._replace(step=made)
 

@@ -178,11 +178,11 @@ class _Worlds(Call):
 
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
-         stiffness: Any = None, gravity: Any = None, want: Sequence[str] = ()) -> Step:
+         stiffness: Any = None, gravity: Any = None, springs: Any = None, want: Sequence[str] = ()) -> Step:
     """Worlds after `steps` steps, as abut.Scene.step, of arrays (N, ...), none of them broadcast.
 
     status and iterations are NumPy arrays; of a mass matrix only the lower triangle is there, and
     zeros.
     """
     return _Worlds(scene, q, v, u, controls, steps, record, w=w, mass_scale=mass_scale,
-                   friction=friction, stiffness=stiffness, gravity=gravity).step(want)
+                   friction=friction, stiffness=stiffness, gravity=gravity, springs=springs).step(want)

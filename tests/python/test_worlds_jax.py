@@ -281,3 +281,25 @@ def test_programs_keep_scenes(double, tmp_path):
     gc.collect()
     assert gone() is not None
     equal(program(v), wanted)
+
+
+def test_springs(double):
+    """Numbers of springs have gradients, and no tangents."""
+    finger = worlds.Finger(double)
+    law = finger.scene.springs()
+
+    def loss(q, law):
+        made = aj.rollout(finger.scene, q, finger.v, finger.controls, springs=law)
+        return made.q @ finger.bar[:5] + made.v @ finger.bar[5:]
+
+    g = finger.vjp(record=1, wrt=("q", "springs"), springs=law)
+    for program in (jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1)))):
+        by_q, by_law = program(finger.q, law)
+        equal(by_law, g.springs)
+        equal(by_q, g.q)
+    laws = jnp.stack([law, 0.5 * law])
+    rows = jax.vmap(jax.grad(loss, 1), (None, 0))(finger.q, laws)
+    np.testing.assert_allclose(rows[0], g.springs, rtol=1e-12)
+    with pytest.raises(NotImplementedError, match="no tangents"):
+        jax.jvp(lambda law: loss(finger.q, law), (law,), (law,))
+    jax.jvp(lambda q: loss(q, law), (finger.q,), (finger.q,))

@@ -52,3 +52,15 @@ def test_refusals(queue, tmp_path):
             ao.step(scene, q, v, gravity=cla.zeros(queue, (3,), np.float32))
     with abut.Context("host") as context, pytest.raises(ValueError, match="without a queue"):
         ao.step(abut.Scene(path, context), q, v)
+
+
+def test_springs(queue):
+    with abut.Context(queue=queue) as context:
+        finger = worlds.Finger(context)
+        law = np.array([[[2500, 0.2, 0.1, 0.01, 5e-4, 2e-4]]], np.float32)
+        given = [finger.q[None], finger.v[None], law]
+        q, v, there = (cla.to_device(queue, a) for a in given)
+        got = ao.step(finger.scene, q, v, steps=20, springs=there)
+        wanted = finger.scene.step(*given[:2], steps=20, springs=law)
+        np.testing.assert_array_equal(got.q.get(), wanted.q)
+        assert np.abs(wanted.q - finger.scene.step(*given[:2], steps=20).q).max() > 0

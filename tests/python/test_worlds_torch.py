@@ -164,3 +164,19 @@ def test_refusals(tree):
         for other in (torch.func.grad, torch.func.jacfwd):
             with pytest.raises(NotImplementedError, match="no second ones"):
                 one(lambda v: other(f)(v).sum())(v.detach())
+
+
+def test_springs(double):
+    """Numbers of springs have gradients, and no tangents."""
+    finger = worlds.Finger(double)
+    law = torch.from_numpy(finger.scene.springs()).requires_grad_()
+    q, v, controls = with_grad(*tensors(finger.q, finger.v, finger.controls))
+    made = at.rollout(finger.scene, q, v, controls, springs=law)
+    (made.q @ torch.from_numpy(finger.bar[:5]) + made.v @ torch.from_numpy(finger.bar[5:])).backward()
+    g = finger.vjp(record=1, wrt=("q", "springs"), springs=law.detach().numpy())
+    equal(law.grad, g.springs)
+    equal(q.grad, g.q)
+    def end(numbers):
+        return at.step(finger.scene, q, v, springs=numbers).q
+    with pytest.raises(NotImplementedError, match="no tangents"):
+        torch.func.jvp(end, (law.detach(),), (torch.ones(1, 6, dtype=torch.float64),))

@@ -132,3 +132,22 @@ def random_states(scene, count, seed=0):
     rng = np.random.default_rng(seed)
     q = scene.add(np.broadcast_to(scene.start(), (count, scene.nq)), 0.5 * rng.normal(size=(count, scene.nv)))
     return q, rng.normal(size=(count, scene.nv)).astype(scene.context.dtype)
+
+
+class Finger:
+    """The golden finger that pushes a T by springs: 200 steps of 2 ms, a control for eight of them."""
+
+    def __init__(self, context):
+        folder = FOLDER / "spring-t26-finger"
+        self.scene = abut.Scene(folder / "scene.json", context)
+        self.expected = dict(np.load(folder / "rollout.npz"))
+        self.q, self.v = (self.expected[name].astype(context.dtype) for name in ("q0", "v0"))
+        self.controls = np.repeat(self.expected["controls"][:25], 8, 0).astype(context.dtype)
+        self.bar = self.expected["end_bar"].astype(context.dtype)
+
+    def vjp(self, **options):
+        return self.scene.vjp(self.q, self.v, controls=self.controls, q_bar=self.bar[:5], v_bar=self.bar[5:], **options)
+
+    def value(self, **options):
+        made = self.scene.step(self.q, self.v, controls=self.controls, **options)
+        return made.q @ self.bar[:5] + made.v @ self.bar[5:]
