@@ -166,6 +166,12 @@ wrong "soft.scene.json: --contacts: $unlisted" simulate soft.scene.json -o x.npz
 wrong "soft.scene.json: --contacts: $unlisted" film soft.scene.json soft.npz -o x.png --contacts --device "$device"
 wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"
 
+# The T of docs/spring.md, which a finger turns by 0.97 rad.
+"$arrays" fill t-start.npz q=1x5:0,0,0,0.06,0.04
+"$arrays" fill t-way.npz u=250x1x2:"$(awk 'BEGIN { for (i = 0; i < 250; i++) printf "%s0.06,%.17g", i ? "," : "", 0.04 - 0.2 * i / 249 }')"
+simulate "$golden/../../assets/push_t.scene.json" t.npz --states t-start.npz --controls t-way.npz --record 250
+array t.npz q 'NR == 8 { exit $1 > -0.96 || $1 < -0.99 }'
+
 # ---- worlds that stop ----
 
 "$arrays" fill stop.npz q=3x8:0,0,5,1,0,0,0,0,0,0,5,0,0,0,0,0,0,0,nan,1,0,0,0,0
