@@ -12,6 +12,7 @@
 /* How often shorter steps are tried, and how much shorter they are. */
 #define ROUNDS 4
 #define SHORTER 8.0
+#define TINY 1e-280
 
 /* Steps of each input, relative to that of positions: a state moves far less by the others. */
 static const double step_shares[WORLD_INPUTS] = {1.0, 10.0, 10.0, 1.0, 1.0, 1.0, 100.0, 1.0};
@@ -249,6 +250,20 @@ static double inner(const double *a, const double *b, size_t count)
   return sum;
 }
 
+/* Of numbers whose squares are none of a double, too: forces of springs fade with distance, and have no
+ * digits left where they end. */
+static double length(const double *a, size_t count)
+{
+  double most = TINY, sum = 0.0;
+  for (size_t i = 0; i < count; ++i) {
+    most = fmax(most, fabs(a[i]));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    sum += a[i] / most * (a[i] / most);
+  }
+  return most * sqrt(fmax(sum, 1.0));
+}
+
 /* How far a row's last state is from that of the middle, along the cotangent. NaN where a world had
  * a status: its row says nothing. */
 static exit_code value_of(const block *b, size_t move, size_t row, double *out)
@@ -328,7 +343,7 @@ static exit_code compare_row(const block *b, size_t row, bool *done)
   }
   *done = entry_agrees(&b->entries[row]) ||
           entry_try(&b->entries[row], &q, derivative,
-                    fmax(sqrt(inner(g, g, width)), rounding_scale(&rounded)));
+                    fmax(length(g, width), rounding_scale(&rounded)));
   return EXIT_GOOD;
 }
 
@@ -368,7 +383,7 @@ static void compare_tangents(const block *b)
     const double along = inner(c, b->along_q + row * nv, nv) +
                          inner(c + nv, b->along_v + row * nv, nv);
     tally_exact(&b->g->tangents[b->span][b->input], along, inner(g, d, width),
-                sqrt(inner(g, g, width)), place_of(b, row));
+                length(g, width), place_of(b, row));
   }
 }
 
