@@ -155,7 +155,7 @@ run 0 film soft.scene.json soft.npz -o soft.png --frames 1 --width 40 --height 3
 simulate soft.scene.json bad-out.npz --states bad-springs.npz --steps 4
 says stderr "abut: warning: bad-springs.npz: array 'friction' is left out, for 'springs' has every pair's mu"
 says stderr "abut: warning: bad-springs.npz: array 'springs': 1 of 2 worlds (1) has numbers that are not above 0 (mu: below 0)"
-has stderr '^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the last state that it had$'
+has stderr '^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the state before$'
 "$arrays" fill flat-springs.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x6:1
 wrong "flat-springs.npz: array 'springs': shape (2, 6), not (2, 1, 6): k, mu, v_d, v_s, eps2, eps3 of each pair" \
   simulate soft.scene.json -o x.npz --states flat-springs.npz --steps 1 --device "$device"
