@@ -127,7 +127,7 @@ abut_status spring_contacts(const stepping *s)
                PAIR_OF(s, SPRING_WRENCHES_2), ARG_INT(s->count), OF(s, WORLD_SCRATCH)));
     if (s->call->worlds->multipliers) {
       TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_FORCE, s->count, 1, PAIR_OF(s, SPRING_WRENCHES_1),
-                 ARG_INT(i), ARG_INT(s->kind->group_count), OF(s, SPRING_FORCES),
+                 ARG_INT(i), ARG_INT(s->kind->group_count), OF(s, OUT_STATUS), OF(s, SPRING_FORCES),
                  ARG_INT(s->count)));
     }
   }

@@ -228,8 +228,9 @@ static abut_status check_contacts(const stepping *s)
 
 static abut_status check_springs(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, OF(s, IN_SPRINGS),
-                ARG_INT(sizes_of(s)->pairs), OF(s, OUT_STATUS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->model->head),
+                OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), PARAMETERS_OF(s),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 abut_status check_step(const stepping *s, size_t step)
@@ -238,7 +239,7 @@ abut_status check_step(const stepping *s, size_t step)
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
-  TRY(first && s->call->worlds->springs ? check_springs(s) : ABUT_SUCCESS);
+  TRY(first && is_spring(s->call) ? check_springs(s) : ABUT_SUCCESS);
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 

@@ -61,15 +61,24 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *rea
   to[SPRING_MU] = with_given ? own[SPRING_MU] : of[n->links + pair];
 }
 
-// What springs that the caller gives must be: finite, mu at least 0, all others above it.
-KERNEL void world_check_springs(GLOBAL const real *given, int pairs, GLOBAL int *status, int worlds)
+// What springs, and what scales them, must be where the caller gives it: finite, mu at least 0, all else
+// above it.
+KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *given,
+                                int with_given, GLOBAL const real *parameters, int shared,
+                                GLOBAL int *status, int worlds)
 {
-  const int world = (int)get_global_id(0), width = SPRING_PARAMETER_COUNT * pairs;
+  const int world = (int)get_global_id(0), width = SPRING_PARAMETER_COUNT * n->pairs;
   if (world >= worlds) {
     return;
   }
   int bad = 0;
-  for (int i = 0; i < width; ++i) {
+  for (int i = 0; i < n->pairs && !shared; ++i) {
+    GLOBAL const real *own =
+      ROW(parameters, world, PARAMETERS(n->links, n->pairs)) + n->links + i;
+    bad |= !with_given && !(own[0] >= R(0.0));
+    bad |= !(own[n->pairs] > R(0.0));
+  }
+  for (int i = 0; i < width && with_given; ++i) {
     const real x = ROW(given, world, width)[i];
     const int which = i % SPRING_PARAMETER_COUNT;
     bad |= !(real_isfinite(x));
@@ -236,15 +245,16 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
 }
 
 // Forces on body 1 of a pair into its place among all pairs'.
-KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs, GLOBAL real *forces,
-                               int worlds)
+KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
+                               GLOBAL const int *status, GLOBAL real *forces, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
   for (int k = 0; k < 3; ++k) {
-    ROW(forces, world, 3 * pairs)[3 * pair + k] = ROW(wrench1, world, 6)[k];
+    ROW(forces, world, 3 * pairs)[3 * pair + k] =
+      status[world] & WORLD_STOPPED ? R(0.0) : ROW(wrench1, world, 6)[k];
   }
 }
 
