@@ -12,6 +12,7 @@
 #define GRADIENTS_COOKIE 0xab075b02u
 #define CHUNK_PAIRS 65536
 #define SOFT_POINTS_MOST 4096
+#define TAU_LEAST 1e-30 /* a float, too */
 
 static bool is_second(const spring_call *c)
 {
@@ -220,7 +221,7 @@ static void add_arrays(spring_call *c, abut_spring *s)
     add(c, "weights", SPRING_WEIGHTS, c->width, real, NULL, s->weights);
   }
   if (c->surfaces.ints) {
-    const size_t most = s->soft_points;
+    const size_t most = s->points ? s->soft_points : 0;
     add(c, "vertex_weights", SPRING_VERTEX_WEIGHTS, c->vertex_room, real, NULL, s->vertex_weights);
     add(c, "largest weights", SPRING_TOPS, most ? most : 1, real, NULL, NULL);
     add(c, "sums of points", SPRING_POINT_SUMS, SPRING_SOFT_SUMS * (most ? most : 1), real, NULL,
@@ -244,9 +245,10 @@ static abut_status check_law(const abut_spring *s)
   if (!good && !s->parameters) {
     return fail(ABUT_ERROR_ARGUMENT, "mu must be at least 0, k, v_d, v_s, eps2 and eps3 above it");
   }
-  if (s->points && (!s->soft_points || s->soft_points > SOFT_POINTS_MOST || !(s->tau > 0.0) ||
-                    !isfinite(s->tau))) {
-    return fail(ABUT_ERROR_ARGUMENT, "soft points are 1 to %d, of a tau above 0", SOFT_POINTS_MOST);
+  if (s->points && (!s->soft_points || s->soft_points > SOFT_POINTS_MOST ||
+                    !(s->tau >= TAU_LEAST) || !isfinite(s->tau))) {
+    return fail(ABUT_ERROR_ARGUMENT, "soft points are 1 to %d, of a tau of at least 1e-30",
+                SOFT_POINTS_MOST);
   }
   if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH ||
       (uint32_t)s->reaction > ABUT_REACTION_PLANE || (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
