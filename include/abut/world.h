@@ -48,6 +48,10 @@ typedef struct abut_scene_info {
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
   bool hard;                     /* of hard contacts: `iterations` say how a step was solved */
+  double cloud_gap;              /* of springs: the most that the field of a body's cloud lies off its own
+                                    faces, as a share of the body's diagonal. Above some 0.045 the
+                                    mesh is too coarse: bodies fall through it or gain energy */
+  size_t cloud_link, cloud_body; /* whose that is: a link, and which of its bodies */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
@@ -56,9 +60,9 @@ ABUT_API abut_status abut_load_scene(abut_context context, const char *path, abu
 
 /* How a scene is read. */
 typedef struct abut_scene_options {
-  const char *contact_model; /* "cone" or "lcp", in place of the scene's own; NULL: its own. What of
+  const char *contact_model; /* "cone", "lcp" or "spring", in place of the scene's own; NULL: its own. What of
                                 the scene's own model the other has no meaning for is left aside:
-                                "lcp" goes by euler, and without a capacity */
+                                "lcp" goes by euler, and it and "spring" without a capacity */
   uint32_t cookie;
 } abut_scene_options;
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from abut._objects import Context, _Owner, default_context
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
+GAP_MOST = 0.045  # of meshes that do as clouds is below
+
 __all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldStatus"]
 
 
@@ -21,7 +24,7 @@ class Scene(_Owner):
 
     path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder
     context   the devices that step its worlds; None takes abut.default_context()
-    contact_model  "cone" or "lcp", in place of the scene's own; what of its own model the other has no
+    contact_model  "cone", "lcp" or "spring", in place of the scene's own; what of its own model the other has no
                    meaning for is left aside. None: its own
     Errors: abut.Error with file, line and cause.
 
@@ -53,6 +56,10 @@ class Scene(_Owner):
         self.nv: int = info.nv
         self.nu: int = info.nu
         self.timestep: float = info.timestep
+        if info.cloud_gap > GAP_MOST:
+            warnings.warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud lies up to "
+                          f"{100 * info.cloud_gap:.2g} % of its diagonal off its faces: the mesh is too coarse for springs",
+                          stacklevel=3)
 
     def start(self) -> np.ndarray[Any, Any]:
         """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the

@@ -285,6 +285,17 @@ static exit_code read_controls(worlds *w)
   return EXIT_GOOD;
 }
 
+#define GAP_MOST 0.045 /* of meshes that do is below: abut_scene_info.cloud_gap */
+
+void warn_coarse(const char *path, const abut_scene_info *info)
+{
+  if (info->cloud_gap > GAP_MOST) {
+    warn("%s: links[%zu].bodies[%zu]: the field of its cloud lies up to %.2g %% of its diagonal off its faces: the mesh "
+         "is too coarse for springs, and bodies may fall through it or gain energy (docs/scenes.md#springs)",
+         path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
+  }
+}
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
   progress p = progress_begin(o, "");
@@ -292,7 +303,9 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   const abut_status status = abut_load_scene(s->context, o->operands[0], links);
   progress_end(&p);
   CLI_TRY(report_status(status));
-  return report_status(abut_get_scene_info(*links, info));
+  CLI_TRY(report_status(abut_get_scene_info(*links, info)));
+  warn_coarse(o->operands[0], info);
+  return EXIT_GOOD;
 }
 
 exit_code worlds_open(worlds *w, const options *o)

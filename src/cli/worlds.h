@@ -56,6 +56,9 @@ exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out
 exit_code repeat_states(const scene *s, const options *o, abut_scene links,
                         const abut_scene_info *info, size_t count, void **q, void **v);
 /* A scene on a device that is open. */
+/* Clouds of springs that are none of their meshes. */
+void warn_coarse(const char *path, const abut_scene_info *info);
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);

@@ -5,6 +5,7 @@
 #include "io/body_file.h"
 #include "io/scene_file.h"
 #include "io/text.h"
+#include "world/cloud_gap.h"
 #include "world/cloud_words.h"
 #include <math.h>
 #include <stdlib.h>
@@ -57,9 +58,8 @@ static abut_status load_file(const char *path, double eps1, abut_cloud *out)
     return of_file(path, abut_load_cloud(path, eps1, false, out));
   }
   TRY(body_file_read(path, &b));
-  const abut_status status = b.cloud.source == CLOUD_POINTS
-                               ? take_points(path, &b.cloud, eps1, out)
-                               : load_faces(path, &b, eps1, out);
+  const abut_status status = b.cloud.source == CLOUD_POINTS ? take_points(path, &b.cloud, eps1, out)
+                                                            : load_faces(path, &b, eps1, out);
   body_file_free(&b);
   return status;
 }
@@ -103,9 +103,9 @@ static bool is_same(const scene_body *a, const scene_body *b)
   if (a->shape != b->shape || a->eps1 < b->eps1 || a->eps1 > b->eps1) {
     return false;
   }
-  return a->shape == SHAPE_PLANE || (a->shape == SHAPE_FILE
-                                       ? strcmp(a->file, b->file) == 0
-                                       : memcmp(a->size, b->size, sizeof a->size) == 0);
+  return a->shape == SHAPE_PLANE ||
+         (a->shape == SHAPE_FILE ? strcmp(a->file, b->file) == 0
+                                 : memcmp(a->size, b->size, sizeof a->size) == 0);
 }
 
 /* ---- of a scene ---- */
@@ -155,6 +155,12 @@ static abut_status take_body(loader *l, const scene_body *b, size_t number, scen
     TRY(make_cloud(l->s, b, place, &out->clouds[kind]));
     l->kinds[kind] = b;
     ++out->count;
+    const double gap = b->shape == SHAPE_FILE ? cloud_gap(&out->clouds[kind]) : 0.0;
+    if (gap > out->gap) {
+      out->gap = gap;
+      out->gap_link = place.index;
+      out->gap_body = place.part_index;
+    }
   }
   out->of[number] = (int)kind;
   return ABUT_SUCCESS;

@@ -456,6 +456,9 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .nq = (size_t)s->constants.nq,
                             .nv = (size_t)s->constants.nv,
                             .nu = s->def.actuator_count,
+                            .cloud_gap = s->clouds.gap,
+                            .cloud_link = s->clouds.gap_link,
+                            .cloud_body = s->clouds.gap_body,
                             .timestep = s->def.timestep,
                             .hard = s->def.law == LAW_LCP};
   for (size_t i = 0; i < s->def.pair_count; ++i) {

@@ -166,6 +166,33 @@ wrong "soft.scene.json: --contacts: $unlisted" simulate soft.scene.json -o x.npz
 wrong "soft.scene.json: --contacts: $unlisted" film soft.scene.json soft.npz -o x.png --contacts --device "$device"
 wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"
 
+# A plate of 12 triangles is too coarse for springs, which the command says.
+cat > plate.obj << 'END'
+v -0.2 -0.2 -0.01
+v 0.2 -0.2 -0.01
+v 0.2 0.2 -0.01
+v -0.2 0.2 -0.01
+v -0.2 -0.2 0.01
+v 0.2 -0.2 0.01
+v 0.2 0.2 0.01
+v -0.2 0.2 0.01
+f 1 3 2
+f 1 4 3
+f 5 6 7
+f 5 7 8
+f 1 2 6
+f 1 6 5
+f 2 3 7
+f 2 7 6
+f 3 4 8
+f 3 8 7
+f 4 1 5
+f 4 5 8
+END
+sed 's/"plane": \[[0-9, ]*\]/"file": "plate.obj"/' soft.scene.json > coarse.scene.json
+simulate coarse.scene.json coarse.npz --steps 1
+says stderr 'abut: warning: coarse.scene.json: links[0].bodies[0]: the field of its cloud lies up to 12 % of its diagonal off its faces: the mesh is too coarse for springs, and bodies may fall through it or gain energy (docs/scenes.md#springs)'
+
 # The T of docs/spring.md, which a finger turns by 0.97 rad.
 "$arrays" fill t-start.npz q=1x5:0,0,0,0.06,0.04
 "$arrays" fill t-way.npz u=250x1x2:"$(awk 'BEGIN { for (i = 0; i < 250; i++) printf "%s0.06,%.17g", i ? "," : "", 0.04 - 0.2 * i / 249 }')"
