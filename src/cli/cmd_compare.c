@@ -116,7 +116,10 @@ static exit_code load_law(comparison *c, const law *l)
   const abut_status status =
     abut_load_scene_with(c->worlds.scene.context, c->worlds.o->operands[0], &how, &r->links);
   if (status == ABUT_SUCCESS) {
+    abut_scene_info info;
     ++c->run_count;
+    CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
+    warn_coarse(c->worlds.o->operands[0], &info);
     return EXIT_GOOD;
   }
   if (status_exit_code(status) != EXIT_INPUT) {
@@ -168,7 +171,12 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   }
   CLI_TRY(find_shapes(c));
   c->worlds.links = c->runs[0].links;
-  return report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info));
+  CLI_TRY(report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info)));
+  for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs are those of one law */
+    c->worlds.info.springs = c->runs[i].law->whole_forces ? c->worlds.info.pairs
+                                                          : c->worlds.info.springs;
+  }
+  return EXIT_GOOD;
 }
 
 /* Contacts that a caller gives with each step are none here. */
@@ -219,6 +227,7 @@ static exit_code take_world(comparison *c)
   w->friction = row_of(c, w->friction, w->info.pairs);
   w->stiffness = row_of(c, w->stiffness, w->info.pairs);
   w->gravity = row_of(c, w->gravity, 3);
+  w->springs = row_of(c, w->springs, SPRING_WIDTH * w->info.pairs);
   w->count = 1;
   return EXIT_GOOD;
 }

@@ -160,6 +160,7 @@ static abut_worlds describe(const comparison *c, const law_run *r, size_t row, s
   a.q = row_at(c, r->q, row, w->info.nq);
   a.v = row_at(c, r->v, row, w->info.nv);
   a.w = row_at(c, r->w, row, w->info.nv);
+  a.springs = r->law->whole_forces ? w->springs : NULL;
   a.controls = w->each;
   a.u = w->u ? (const char *)w->u + (w->each ? first : 0) * bytes_of(c, w->info.nu) : NULL;
   return a;
@@ -252,9 +253,20 @@ static void take_gradient(const comparison *c, law_run *r, size_t row, const voi
   r->sensitivity[row] = sqrt(square);
 }
 
-/* From the gradient by a row to that by the row before it. `bar` is that and becomes this. */
+static void leave_gradient(const comparison *c, law_run *r)
+{
+  for (size_t row = 0; row < c->rows; ++row) {
+    r->sensitivity[row] = (double)NAN;
+    for (size_t i = 0; i < 2 * c->worlds.info.nv; ++i) {
+      r->gradient[2 * c->worlds.info.nv * row + i] = (double)NAN;
+    }
+  }
+}
+
+/* From the gradient by a row to that by the row before it. `bar` is that and becomes this. *none: the
+ * law has no derivatives of this scene. */
 static exit_code step_back(const comparison *c, const law_run *r, size_t row, void *bar,
-                           void *before)
+                           void *before, bool *none)
 {
   const worlds *w = &c->worlds;
   const size_t done = steps_to(c, row), steps = steps_to(c, row + 1) - done;
@@ -265,7 +277,13 @@ static exit_code step_back(const comparison *c, const law_run *r, size_t row, vo
   g.state = bar;
   g.q = before;
   g.v = row_at(c, before, 1, w->info.nv);
-  CLI_TRY(report_status(abut_vjp_worlds(r->links, &a, &g)));
+  const abut_status result = abut_vjp_worlds(r->links, &a, &g);
+  *none = status_exit_code(result) == EXIT_INPUT;
+  if (*none) {
+    warn("%s has no gradient: %s", r->law->name, abut_last_error());
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(result));
   memcpy(bar, before, bytes_of(c, 2 * w->info.nv));
   return EXIT_GOOD;
 }
@@ -285,7 +303,12 @@ static exit_code come_back(const comparison *c, law_run *r)
   }
   take_gradient(c, r, c->rows - 1, bar);
   for (size_t row = c->rows - 1; row-- > 0;) {
-    CLI_TRY_DONE(step_back(c, r, row, bar, before));
+    bool none = false;
+    CLI_TRY_DONE(step_back(c, r, row, bar, before, &none));
+    if (none) {
+      leave_gradient(c, r);
+      break;
+    }
     take_gradient(c, r, row, bar);
     progress_step(c->rows - 1 - row, c->rows - 1, &p);
   }
@@ -300,12 +323,7 @@ done:
 static void cut(const comparison *c, law_run *r)
 {
   const abut_precision precision = c->worlds.scene.precision;
-  for (size_t row = 0; row < c->rows; ++row) {
-    r->sensitivity[row] = (double)NAN;
-    for (size_t i = 0; i < 2 * c->worlds.info.nv; ++i) {
-      r->gradient[2 * c->worlds.info.nv * row + i] = (double)NAN;
-    }
-  }
+  leave_gradient(c, r);
   for (size_t row = r->kept; row < c->rows; ++row) {
     r->penetration[row] = r->force[row] = (double)NAN;
     for (size_t i = 2 * row; i < 2 * row + 2; ++i) {

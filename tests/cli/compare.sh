@@ -83,6 +83,15 @@ array rest.npz force 'NR > 58 { e = $1 - 58.86; bad += e > 1e-3 || e < -1e-3 } E
 array rest.npz penetration 'NR > 58 { e = $1 - 58.86 / 5000; bad += e > 1e-5 || e < -1e-5 }
   END { exit bad || NR != 59 }'
 
+# Springs of the world that is chosen, whichever laws are beside it; and a law without derivatives.
+"$arrays" fill weak.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x1x6:5000,0.5,0.1,0.01,5e-4,2e-4,10000,0.5,0.1,0.01,5e-4,2e-4
+compare rest.scene.json --steps 400 --record 7 --models cone,spring --states weak.npz --world 1 --series weak.out.npz
+array weak.out.npz penetration 'NR == 118 { e = $1 - 58.86 / 10000; bad += e > 1e-5 || e < -1e-5 } END { exit bad || NR != 118 }'
+sed 's/"timestep"/"integrator": "euler", "timestep"/; s/"friction": 0.5/"contact": {"reaction": "plane"}/' rest.scene.json > plane.scene.json
+compare plane.scene.json --steps 4 --models lcp,spring
+has stderr '^abut: warning: spring has no gradient: '
+has stdout '^spring .* nan  ok$'
+
 # Numbers are those of other commands, whichever model the scene itself has.
 compare rest.scene.json --steps 40 --record 6 --models cone --series soft.npz
 run 0 simulate rest.scene.json --steps 40 --record 6 --device "$device" --precision $wide \
