@@ -74,11 +74,11 @@ def load_cloud(path: str | os.PathLike[str], *, eps1: float = 0.0, area_weight: 
         count = made.count
         sizes = np.frombuffer(ffi.buffer(made.face_sizes, 4 * count), np.uint32).copy()
         corners = ffi.buffer(made.face_indices, 4 * int(sizes.sum()))
-        points, normals, log_weights, eps1, vertices = (
+        points, normals, log_weights, widths, vertices = (
             np.frombuffer(ffi.buffer(at, 8 * rows * width)).copy().reshape((rows, width) if width > 1 else (rows,))
             for at, rows, width in ((made.points, count, 3), (made.normals, count, 3), (made.log_weights, count, 1),
                                     (made.eps1, count, 1), (made.vertices, made.vertex_count, 3)))
-        return Cloud(points, normals, log_weights, eps1, None, vertices, sizes,
+        return Cloud(points, normals, log_weights, widths, None, vertices, sizes,
                      np.frombuffer(corners, np.uint32).copy())
     finally:
         lib.abut_free_cloud(made)
