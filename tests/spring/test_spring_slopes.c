@@ -288,6 +288,137 @@ static void test_second(void)
   abut_free_cloud(&clouds[1]);
 }
 
+/* The golden second derivatives of generalised forces by coordinates. The finger does not turn, so that its
+ * axes are the world's; the forces are F, the moment about the T's origin, and -F. */
+enum { COORDINATES = 5, SLOPE_COLUMNS = 18 };
+
+/* How the T moves against the finger by coordinate j: shift, turn, velocity, spin at the finger's origin,
+ * of which the T's is r away. */
+static void put_direction(size_t j, const double r[2], double spin, double out[12])
+{
+  const double side = j < 3 ? 1.0 : -1.0;
+  memset(out, 0, 12 * sizeof *out);
+  if (j == 2) {
+    out[0] = r[1];
+    out[1] = -r[0];
+    out[5] = 1.0;
+    return;
+  }
+  out[j % 3] = side; /* with its velocity the same, that of its point at the finger changes */
+  out[6 + 1 - j % 3] = j % 3 ? side * spin : -side * spin;
+}
+
+/* Row `row` of a Jacobian times a direction. */
+static double along_row(const void *jacobian, size_t at, size_t row, const double direction[12])
+{
+  double sum = 0.0;
+  for (size_t i = 0; i < 12; ++i) {
+    sum += number(jacobian, at + row * SLOPE_COLUMNS + i) * direction[i];
+  }
+  return sum;
+}
+
+typedef struct second_state {
+  const double *q, *v;
+  double r[2], direction[COORDINATES][12];
+  const abut_spring_gradients *g;
+  size_t first; /* its pairs: one a coordinate */
+} second_state;
+
+/* d r / dq_j. */
+static void by_place(size_t j, double out[2])
+{
+  out[0] = j == 0 ? 1.0 : j == 3 ? -1.0 : 0.0;
+  out[1] = j == 1 ? 1.0 : j == 4 ? -1.0 : 0.0;
+}
+
+/* d^2 of force x, y and the moment about the finger's origin. */
+static void bend_wrench(const second_state *s, size_t j, size_t k, double out[3])
+{
+  static const size_t rows[3] = {0, 1, 5};
+  double place[2], more[12] = {0.0};
+  by_place(k, place);
+  if (j == 2) { /* the T's origin moves away from the finger's */
+    more[0] = place[1];
+    more[1] = -place[0];
+  }
+  for (int i = 0; i < 3; ++i) {
+    out[i] = along_row(s->g->jacobian_along, 126 * (s->first + k), rows[i], s->direction[j]) +
+             along_row(s->g->jacobian, 126 * s->first, rows[i], more);
+  }
+}
+
+static double bend_moment(const second_state *s, size_t j, size_t k, const double bent[3])
+{
+  const double *const r = s->r;
+  double sum = bent[2] - (r[0] * bent[1] - r[1] * bent[0]);
+  for (int turn = 0; turn < 2; ++turn) {
+    double place[2];
+    const double *way = s->direction[turn ? k : j];
+    by_place(turn ? j : k, place);
+    sum -= place[0] * along_row(s->g->jacobian, 126 * s->first, 1, way) -
+           place[1] * along_row(s->g->jacobian, 126 * s->first, 0, way);
+  }
+  return sum;
+}
+
+static void test_golden_second(void)
+{
+  abut_cloud clouds[2] = {cloud_of("spring-t26-finger", "t26", 1e-4, false),
+                          cloud_of("spring-t26-finger", "finger", 0.0, false)};
+  abut_npz all;
+  read_npz("spring-t26-finger", "force", &all);
+  const size_t states = find_array(&all, "d2force_dq2")->shape[0], count = COORDINATES * states;
+  pairs p = pairs_new(count, clouds);
+  abut_spring_gradients g = abut_default_spring_gradients();
+  double *directions = doubles(12 * count), worst = 0.0;
+  for (size_t i = 0; i < count; ++i) {
+    const double *q = reals_of(&all, "q") + 5 * (i / 5), *v = reals_of(&all, "v") + 5 * (i / 5);
+    const double at[3] = {q[0], q[1], 0.0}, turn[3] = {0.0, 0.0, q[2]};
+    const double r[2] = {q[0] - q[3], q[1] - q[4]};
+    quaternion_pose(at, turn, p.pose1 + 7 * i);
+    memcpy(p.pose2 + 7 * i, q + 3, 2 * sizeof *q);
+    memcpy(p.twist1 + 6 * i, v, 2 * sizeof *v);
+    p.twist1[6 * i + 5] = v[2];
+    memcpy(p.twist2 + 6 * i, v + 3, 2 * sizeof *v);
+    put_direction(i % 5, r, v[2], directions + 12 * i);
+  }
+  void *along = to_reals(directions, 12 * count, precision);
+  g.direction = along;
+  g.jacobian = room(126 * count);
+  g.jacobian_along = room(126 * count);
+  pairs_put(&p);
+  CHECK_OK(abut_spring_vjp(context, &p.call, &g));
+  for (size_t n = 0; n < states; ++n) {
+    const double *wanted = reals_of(&all, "d2force_dq2") + 125 * n;
+    second_state s = {.q = reals_of(&all, "q") + 5 * n,
+                      .v = reals_of(&all, "v") + 5 * n,
+                      .g = &g,
+                      .first = 5 * n};
+    s.r[0] = s.q[0] - s.q[3];
+    s.r[1] = s.q[1] - s.q[4];
+    memcpy(s.direction, directions + 60 * n, sizeof s.direction);
+    for (size_t i = 0; i < 25; ++i) {
+      double bent[3];
+      bend_wrench(&s, i / 5, i % 5, bent);
+      const double forces[5] = {bent[0], bent[1], bend_moment(&s, i / 5, i % 5, bent), -bent[0],
+                                -bent[1]};
+      for (size_t k = 0; k < 5; ++k) {
+        worst = fmax(worst, fabs(forces[k] - wanted[25 * k + i]) / largest(wanted, 125));
+      }
+    }
+  }
+  expect("t26: d2force_dq2", worst, 1e-9, 2e-3);
+  free(directions);
+  free(along);
+  free(g.jacobian);
+  free(g.jacobian_along);
+  pairs_free(&p);
+  abut_free_npz(&all);
+  abut_free_cloud(&clouds[0]);
+  abut_free_cloud(&clouds[1]);
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
@@ -300,6 +431,7 @@ int main(int argc, char **argv)
   test_finger("spring-t26-finger", "t26", 1e-4);
   test_finger("spring-t4k-finger", "t4k", 0.0);
   test_second();
+  test_golden_second();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }
