@@ -60,7 +60,8 @@ class Smoothing(ctypes.Structure):
                 ("length", "union", "plane", "normal", "penetration", "neighbour", "clash", "sign",
                  "sort", "clip", "minimum", "compare", "ridge", "distance")]
     _fields_ += [("trace", U32), ("inside", BOOL), ("select", ctypes.c_int), ("edge_edge", BOOL),
-                 ("two_sided", BOOL), ("near", REAL), ("reach", REAL), ("floor", REAL),
+                 ("two_sided", BOOL), ("near", REAL), ("reach", REAL), ("ends", REAL), ("agree", REAL),
+                 ("floor", REAL),
                  ("edges", U32 * 2), ("vertices", U32 * 2), ("cookie", U32)]
 
 

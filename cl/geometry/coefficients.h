@@ -31,6 +31,8 @@
   X(inside, s->inside ? 1.0 : 0.0)            /* [own phi <= 0] scales edge-edge activity */ \
   X(near_steps, s->near / s->penetration)     /* in units of penetration; 0: off */         \
   X(reach_steps, s->reach / s->penetration)   /* likewise */                                \
+  X(ends_inv, s->ends > 0.0 ? 1.0 / s->ends : 0.0)                                          \
+  X(agree, s->agree)                          /* 0: off */                                  \
   X(floor, s->floor < 1e-18 ? 0.0 : s->floor) /* 0: off */                                  \
   X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)
 

@@ -148,10 +148,20 @@
 // bodies together in the world, all in body 1's frame.
 #define WRENCH_REALS 12
 
-// A witness pair in scratch, in planes: e1 (3), e2 (3) in body 1's frame, con.
-#define WITNESS_PLANES 7
+// A witness pair in scratch, in planes: e1 (3), e2 (3) in body 1's frame, con, their parameters.
+#define WITNESS_PLANES 9
 #define WITNESS_E2 3
 #define WITNESS_CON 6
+#define WITNESS_A 7
+
+// Their cotangents, and behind them, with `agree`, those of how deep both edges lie.
+#define WITNESS_BAR_DEPTH WITNESS_PLANES
+#define WITNESS_BAR_PLANES (WITNESS_PLANES + 2)
+
+// How deep both edges of a pair lie in the other body: planes. Where a pair cannot be active it is
+// not looked at, and DEPTH_NONE penetrations outside.
+#define DEPTH_PLANES 2
+#define DEPTH_NONE 10000
 
 // An edge pair's factors: dbar, both activities. Their cotangents, and behind them, with gates,
 // what it gives to the gate weights of its edge of body 1 and of body 2.
@@ -177,8 +187,8 @@
 #define PLAN_INTS 3
 
 // An edge pair where only active contacts are asked for, in planes: e1 (3), e2 (3), dbar, con, what
-// needs no field of both activities, the opposing distances at e1 and e2, and bounds of both
-// activities.
+// needs no field of both activities, the opposing distances at e1 and e2, bounds of both activities,
+// the parameters of e1 and e2 on their edges, and how deep both edges lie.
 #define NEAR_E1 0
 #define NEAR_E2 3
 #define NEAR_DBAR 6
@@ -186,23 +196,28 @@
 #define NEAR_FACTORS 8
 #define NEAR_OPPOSING 10
 #define NEAR_BOUNDS 12
-#define NEAR_PLANES 14
+#define NEAR_A 14
+#define NEAR_DEPTH 16
+#define NEAR_PLANES 18
 
 // What is listed of a pose: bits.
 #define LISTED_VERTICES_1 1
 #define LISTED_VERTICES_2 2
 #define LISTED_PAIRS 4
 
-// Cotangents of such a pair, in planes: of listed pairs e1 (3), e2 (3) and both activities'
-// factors; then dbar, con, and what each side's softmax leaves for the other body's gate weights.
+// Cotangents of such a pair, in planes: of listed pairs e1 (3), e2 (3), both activities' factors and
+// how deep both edges lie; then the parameters, dbar, con, and what each side's softmax leaves for
+// the other body's gate weights.
 #define PAIR_BAR_E1 0
 #define PAIR_BAR_E2 3
 #define PAIR_BAR_FACTORS 6
-#define PAIR_BAR_LISTED 8
-#define PAIR_BAR_DBAR 8
-#define PAIR_BAR_CON 9
-#define PAIR_BAR_WEIGHTS 10
-#define PAIR_BAR_PLANES 12
+#define PAIR_BAR_DEPTH 8
+#define PAIR_BAR_LISTED 10
+#define PAIR_BAR_A 10
+#define PAIR_BAR_DBAR 12
+#define PAIR_BAR_CON 13
+#define PAIR_BAR_WEIGHTS 14
+#define PAIR_BAR_PLANES 16
 
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5

@@ -33,7 +33,9 @@ static const entry reals[] = {
 
 /* These may be absent, and are 0 then: off. */
 static const entry optional[] = {
-  OTHER(near, near), OTHER(reach, reach), OTHER(floor, floor),
+  OTHER(near, near), OTHER(reach, reach),
+  LENGTH(ends, ends), OTHER(agree, agree),
+  OTHER(floor, floor),
 };
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
@@ -72,15 +74,23 @@ static abut_status read_reals(const json_file *f, const json_at *root, abut_smoo
   return ABUT_SUCCESS;
 }
 
-/* Bounds as check_smoothing has them. */
+/* Within which an optional coefficient lies where it is not 0, as check_smoothing has it. */
+static void optional_bounds(const entry *e, const abut_smoothing *s, double *least, double *most)
+{
+  const bool share = e->offset == offsetof(abut_smoothing, agree);
+  const bool floor = e->offset == offsetof(abut_smoothing, floor);
+  *least = floor || share                                ? 0.0
+           : e->offset == offsetof(abut_smoothing, ends) ? e->least
+                                                         : s->penetration;
+  *most = floor ? FLOOR_MOST : share ? 1.0 : SMOOTHING_MOST;
+}
+
 static abut_status read_optional(const json_file *f, const json_at *root, abut_smoothing *out)
 {
   for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
     json_at at;
-    double value = 0.0;
-    const bool length = optional[i].offset != offsetof(abut_smoothing, floor);
-    const double least = length ? out->penetration : 0.0;
-    const double most = length ? SMOOTHING_MOST : FLOOR_MOST;
+    double value = 0.0, least, most;
+    optional_bounds(&optional[i], out, &least, &most);
     if (json_find(root, optional[i].key, &at)) {
       TRY(json_number(f, &at, &value));
       if (value != 0.0 && !(value >= least && value <= most)) {

@@ -42,10 +42,12 @@ static double bound_reach(const run *r)
   return fmax(vertex_reach(r), 0.0);
 }
 
-/* The opposing distance beyond which an edge's point is not active, nor any other edge near it. */
+/* The opposing distance beyond which an edge's point is not active, nor any other edge near it; with
+ * `agree`, nor an edge deep enough for what it claims at its own point: it falls to exp(-37) of that. */
 static double point_reach(const run *r)
 {
-  return bound_reach(r) + r->pair->smoothing.near;
+  const abut_smoothing *s = &r->pair->smoothing;
+  return bound_reach(r) + s->near + (s->agree > 0.0 ? 20.0 * s->penetration : 0.0);
 }
 
 double edge_part(const abut_smoothing *s)
@@ -228,6 +230,33 @@ static abut_status opposing(const run *r, size_t poses, int side, scratch_id lis
                     HEAD(r), ARG_INT(side));
 }
 
+/* How deep the edges of body `side` of listed pairs lie in the other body. */
+static abut_status probes(const run *r, size_t poses, int side)
+{
+  const resident_body *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES, lane_blocks(r, near_plane(r)), poses,
+                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
+                    ARG_BUFFER(edge_ends(r, side)), ARG_REAL(r->wanted.listed ? HUGE_VAL : point_reach(r)),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                    HEAD(r), ARG_INT(side));
+}
+
+static abut_status both_probes(const run *r, size_t poses)
+{
+  if (!(r->pair->smoothing.agree > 0.0)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(probes(r, poses, 0));
+  return probes(r, poses, 1);
+}
+
+abut_status run_listed_depths(const run *r, size_t poses)
+{
+  TRY(opposing(r, poses, 0, SCRATCH_PAIR_LIST, HUGE_VAL));
+  TRY(opposing(r, poses, 1, SCRATCH_PAIR_LIST, HUGE_VAL));
+  return both_probes(r, poses);
+}
+
 static abut_status own(const run *r, size_t poses, int side)
 {
   const resident_body *b = r->bodies[side];
@@ -277,6 +306,7 @@ abut_status run_active(const run *r, size_t poses)
   }
   if (edges_run(r)) {
     TRY(list_active_pairs(r, poses));
+    TRY(both_probes(r, poses));
     TRY(pair_values(r, poses));
   }
   for (int side = 0; side < 2; ++side) {
@@ -353,8 +383,7 @@ abut_status run_listed(const run *r, size_t poses, const entry_list *list)
 abut_status run_listed_values(const run *r, size_t poses)
 {
   if (edges_run(r)) {
-    TRY(opposing(r, poses, 0, SCRATCH_PAIR_LIST, HUGE_VAL));
-    TRY(opposing(r, poses, 1, SCRATCH_PAIR_LIST, HUGE_VAL));
+    TRY(run_listed_depths(r, poses));
     TRY(pair_values(r, poses));
   }
   for (int side = 0; side < 2; ++side) {

@@ -63,6 +63,7 @@ abut_status run_sum_bars(const run *r, size_t poses, bool energy);
 abut_status run_active_reverse(const run *r, size_t poses);
 
 /* ---- shared by the two passes ---- */
+abut_status run_listed_depths(const run *r, size_t poses); /* of the pairs of the caller's list */
 bool lists_vertices(const run *r, int side);
 size_t near_plane(const run *r);             /* numbers of a plane of pairs */
 

@@ -6,17 +6,23 @@
 #include "manifold/active.h"
 
 /* Kernels that leave wrenches: both bodies' vertices, and of edges the pairs' fields, their witness
- * points and both selections. */
-enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, KERNELS_BACK = 6 };
+ * points, both selections and, with `agree`, both bodies' probes. */
+enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, OF_PROBES = 6, WITH_PROBES = 8 };
 
 static size_t group(const run *r)
 {
   return device_group(r->device, MODULE_MANIFOLD);
 }
 
+static bool probed_back(const run *r)
+{
+  return r->pair->smoothing.agree > 0.0 && (r->wanted.cotangents & WANT_ACTIVITY);
+}
+
 static size_t blocks(const run *r)
 {
-  return group(r) * (edges_run(r) ? KERNELS_BACK : OF_FIELDS);
+  const size_t kernels = !edges_run(r) ? OF_FIELDS : probed_back(r) ? WITH_PROBES : OF_PROBES;
+  return group(r) * kernels;
 }
 
 void active_reverse_sizes(const run *r, sizes *s)
@@ -81,6 +87,16 @@ static abut_status pairs_back(const run *r, size_t poses)
                     WRENCHES(r, OF_FIELDS));
 }
 
+static abut_status probes_back(const run *r, size_t poses, int side)
+{
+  const resident_body *other = r->bodies[!side];
+  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES_ADJOINT, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
+                    BUFFER(r, SCRATCH_PAIR_LIST), ARG_BUFFER(edge_ends(r, side)),
+                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                    HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_PAIR_BARS),
+                    WRENCHES(r, OF_PROBES + side));
+}
+
 static abut_status witnesses_back(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_NEAR_PAIRS_ADJOINT, poses, 1, ARG_BUFFER(edge_ends(r, 0)),
@@ -109,7 +125,12 @@ abut_status run_active_reverse(const run *r, size_t poses)
     TRY(vertices_back(r, poses, side));
   }
   if (edges_run(r)) {
+    const bool probed = probed_back(r);
+    TRY(probed && r->wanted.listed ? run_listed_depths(r, poses) : ABUT_SUCCESS);
     TRY(pairs_back(r, poses));
+    for (int side = 0; probed && side < 2; ++side) {
+      TRY(probes_back(r, poses, side));
+    }
     TRY(witnesses_back(r, poses));
     TRY(selection_back(r, poses, 0));
     TRY(selection_back(r, poses, 1));

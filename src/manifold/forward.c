@@ -27,6 +27,16 @@ bool edge_activity(const run *r)
   return ((r->wanted.arrays | r->wanted.cotangents) & WANT_ACTIVITY) != 0;
 }
 
+bool edges_agree(const run *r)
+{
+  return edge_activity(r) && r->pair->smoothing.agree > 0.0;
+}
+
+bool agreement_back(const run *r)
+{
+  return edges_agree(r) && (r->wanted.cotangents & WANT_ACTIVITY);
+}
+
 bool side_scored(const run *r, int side)
 {
   return r->pair->selected_vertices[side] || (edges_run(r) && r->pair->selected_edges[side]);
@@ -201,11 +211,13 @@ size_t pair_slots(const run *r)
 }
 
 /* A reverse pass needs the points before each tracing step; otherwise a step replaces them. The
- * first lie before con's plane, those after each step behind it, two points a step. */
+ * first lie before con's plane, those after each step behind all others, two points a step. */
 static size_t witness_base(const run *r, uint32_t step)
 {
-  const size_t plane = r->wanted.cotangents && step ? 2 * POINT_PLANES * (size_t)step + 1 : 0;
-  return plane * pair_slots(r);
+  if (!r->wanted.cotangents || !step) {
+    return 0;
+  }
+  return (WITNESS_PLANES + 2 * POINT_PLANES * ((size_t)step - 1)) * pair_slots(r);
 }
 
 size_t witness_stride(const run *r)
@@ -268,6 +280,34 @@ static abut_status opposing_fields(const run *r, size_t poses)
   return ABUT_SUCCESS;
 }
 
+/* Activities below these are no contacts, and count as 0 where edges would have to be looked at. */
+static double least_activity(const run *r)
+{
+  return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-8;
+}
+
+/* How deep edges lie in the other body, of pairs that could be active. */
+static abut_status edge_probes(const run *r, size_t poses)
+{
+  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
+  const launch_argument opposing_stride =
+    ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
+  TRY(LAUNCH_RUN(r, KERNEL_PROBED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.stride),
+                 BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2), opposing_stride,
+                 ARG_REAL(least_activity(r)), HEAD(r), BUFFER(r, SCRATCH_DEPTH),
+                 BUFFER(r, SCRATCH_PROBED)));
+  for (int side = 0; side < 2; ++side) {
+    const resident_body *other = r->bodies[!side];
+    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES, lane_blocks(r, pair_slots(r)), poses,
+                   ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
+                   BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride,
+                   BUFFER(r, SCRATCH_PROBED), ARG_BUFFER(edge_ends(r, side)),
+                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_DEPTH)));
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status edge_activities(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
@@ -290,6 +330,7 @@ static abut_status edge_contacts(const run *r, size_t poses)
   if (active) {
     TRY(opposing_fields(r, poses));
   }
+  TRY(edges_agree(r) ? edge_probes(r, poses) : ABUT_SUCCESS);
   if (!active && !r->wanted.arrays) {
     return ABUT_SUCCESS;
   }
@@ -299,8 +340,8 @@ static abut_status edge_contacts(const run *r, size_t poses)
                  ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                  BUFFER(r, SCRATCH_OWN_2), ARG_INT(field_planes(own) * slots),
                  BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
-                 ARG_INT(field_planes(opposing_kind(r)) * slots), ARG_INT(active),
-                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays),
+                 ARG_INT(field_planes(opposing_kind(r)) * slots), BUFFER(r, SCRATCH_DEPTH),
+                 ARG_INT(active), BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays),
                  BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
                  BUFFER(r, SCRATCH_FACTORS)));
   return r->wanted.arrays & WANT_ACTIVITY ? edge_activities(r, poses) : ABUT_SUCCESS;

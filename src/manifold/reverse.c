@@ -13,8 +13,8 @@ typedef struct reverse_pass {
   bool scored[2];
 } reverse_pass;
 
-/* Edge contacts and witness points, a tracing step of each body's, vertices in contact and, where a
- * selection reads their field, all vertices. */
+/* Edge contacts and witness points, a tracing step of each body's and its edges' probes, vertices in
+ * contact and, where a selection reads their field, all vertices. */
 size_t wrench_blocks(const run *r)
 {
   size_t blocks = 0;
@@ -28,7 +28,8 @@ size_t wrench_blocks(const run *r)
     }
   }
   if (edges_run(r)) {
-    blocks += lane_blocks(r, pair_slots(r)) * (2 + 2 * (size_t)r->pair->smoothing.trace);
+    const size_t sides = (size_t)r->pair->smoothing.trace + agreement_back(r);
+    blocks += lane_blocks(r, pair_slots(r)) * (2 + 2 * sides);
   }
   return blocks;
 }
@@ -84,12 +85,31 @@ static abut_status edge_contacts_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_CONTACTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
                     ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                     BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
-                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
-                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
+                    BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_DEPTH),
+                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
                     ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR),
                     BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
+                    ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
+}
+
+static abut_status probes_back(reverse_pass *pass)
+{
+  const run *r = pass->run;
+  const size_t blocks = lane_blocks(r, pair_slots(r));
+  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
+  for (int side = 0; side < 2; ++side) {
+    const resident_body *other = r->bodies[!side];
+    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
+                   ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_DEPTH),
+                   BUFFER(r, SCRATCH_PROBED), ARG_BUFFER(edge_ends(r, side)),
+                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WITNESS_BAR),
+                   BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
+                   ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
+  }
+  return ABUT_SUCCESS;
 }
 
 /* A body's own field is computed again at the points before each step. */
@@ -119,8 +139,9 @@ static abut_status witness_points_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_WITNESSES_ADJOINT, blocks, pass->poses,
                     ARG_BUFFER(edge_ends(r, 0)), ARG_BUFFER(edge_ends(r, 1)),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
-                    ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(agreement_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    ARG_INT(take_blocks(pass, blocks)));
 }
 
 /* ---- selections ---- */
@@ -200,6 +221,7 @@ static abut_status edges_back(reverse_pass *pass)
     TRY(neighbours_back(pass));
   }
   TRY(edge_contacts_back(pass));
+  TRY(agreement_back(pass->run) ? probes_back(pass) : ABUT_SUCCESS);
   TRY(trace_back(pass));
   TRY(witness_points_back(pass));
   TRY(select_edges_back(pass, 0));

@@ -102,6 +102,8 @@ size_t lane_blocks(const run *r, size_t count);
 bool gated(const run *r);
 bool edges_run(const run *r);                              /* edge-edge contacts are computed */
 bool edge_activity(const run *r);                          /* and their activities matter */
+bool edges_agree(const run *r);                            /* and edges are looked at for `agree` */
+bool agreement_back(const run *r);                         /* whose cotangents go back, too */
 bool side_scored(const run *r, int side);                  /* a selection reads a body's field */
 size_t pair_slots(const run *r);                           /* pairs in whole blocks */
 size_t witness_stride(const run *r);                       /* of SCRATCH_WITNESS, a pose */

@@ -92,6 +92,13 @@ abut_status check_smoothing(const abut_smoothing *s)
   }
   TRY(check_off_or_least("near", s->near, s->penetration));
   TRY(check_off_or_least("reach", s->reach, s->penetration));
+  if (s->ends != 0.0 && !(s->ends >= SMOOTHING_LENGTH_LEAST && s->ends <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: ends is %g, neither 0 nor in [%g, %g]", s->ends,
+                SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST);
+  }
+  if (!(s->agree >= 0.0 && s->agree <= 1.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: agree is %g, not in [0, 1]", s->agree);
+  }
   if (!(s->floor >= 0.0 && s->floor <= FLOOR_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT, "smoothing: floor is %g, not in [0, %g]", s->floor,
                 FLOOR_MOST);

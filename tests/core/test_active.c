@@ -148,6 +148,8 @@ static void compare_pair(const abut_body bodies[2], const char *name)
     s.edges[1] = keep[1];
     s.near = i & 1 ? 2.0 * s.penetration : 0.0;
     s.reach = i & 2 ? 10.0 * s.penetration : 0.0;
+    s.ends = i & 4 ? 2.0 * s.penetration : 0.0;
+    s.agree = i & 4 ? 0.5 : 0.0;
     s.floor = i & 4 ? 1e-2 : 0.0;
     s.inside = i == 5;
     s.two_sided = i != 6;

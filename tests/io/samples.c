@@ -168,7 +168,7 @@ static const char smoothing[] =
   " \"clip\": 0.1, \"minimum\": 0.1, \"compare\": 0.1, \"ridge\": 0.01, \"distance\": 1e-10,\n"
   " \"trace\": 2, \"inside\": false, \"select\": \"gate\", \"edge_edge\": true,\n"
   " \"two_sided\": true, \"edges\": [18, 0], \"vertices\": [0, 4294967295],\n"
-  " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001}\n";
+  " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001, \"ends\": 0.002, \"agree\": 0.5}\n";
 
 static const char scene[] =
   "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9,\n"

@@ -206,6 +206,7 @@ static void good_smoothing(void)
   CHECK(m.edges[0] == 18 && m.edges[1] == 0);
   CHECK(m.vertices[0] == 0 && m.vertices[1] == UINT32_MAX);
   CHECK(m.near == 1e9 && m.reach == 1e9 && m.floor == 0.001);
+  CHECK(m.ends == 0.002 && m.agree == 0.5);
 }
 
 static void check_round_trip(const abut_smoothing *m)
@@ -235,10 +236,12 @@ static void round_trip(void)
   m.inside = true;
   m.edge_edge = m.two_sided = false;
   m.trace = 64;
-  m.near = m.reach = m.floor = 0.0;
+  m.near = m.reach = m.floor = m.ends = m.agree = 0.0;
   check_round_trip(&m);
   m.reach = nextafter(m.penetration, 1);
   m.floor = 0.5;
+  m.ends = 1e-6;
+  m.agree = 1.0;
   check_round_trip(&m);
   setlocale(LC_ALL, "de_DE.utf8"); /* where there is one */
   check_round_trip(&m);
@@ -309,13 +312,13 @@ static void each_key_is_needed(void)
 /* Files from before these were there say nothing of them: off. */
 static void absent_is_off(void)
 {
-  static const char *const keys[] = {"near", "reach", "floor"};
-  for (size_t i = 0; i < 3; i++) {
+  static const char *const keys[] = {"near", "reach", "floor", "ends", "agree"};
+  for (size_t i = 0; i < 5; i++) {
     abut_smoothing m = read_sample();
     char *text = with(keys[i], "");
     REQUIRE_OK(smoothing_parse("s", text, strlen(text), &m));
-    const double got[] = {m.near, m.reach, m.floor};
-    for (size_t k = 0; k < 3; k++) {
+    const double got[] = {m.near, m.reach, m.floor, m.ends, m.agree};
+    for (size_t k = 0; k < 5; k++) {
       CHECK((got[k] == 0.0) == (k == i));
     }
     free(text);
@@ -342,6 +345,10 @@ static const struct {
   {"near", "-0.02", "s:6: ", "near: -0.02 is neither"},
   {"reach", "1e10", "s:6: ", "reach: 1e+10 is neither 0 nor within 0.01 to 1e+09"},
   {"reach", "\"deep\"", "s:6: ", "reach: not a number"},
+  {"ends", "1e-7", "s:6: ", "ends: 1e-07 is neither 0 nor within 1e-06 to 1e+09"},
+  {"ends", "-1", "s:6: ", "ends: -1 is neither"},
+  {"agree", "1.5", "s:6: ", "agree: 1.5 is neither 0 nor within 0 to 1"},
+  {"agree", "-0.1", "s:6: ", "agree: -0.1 is neither"},
   {"floor", "0.51", "s:6: ", "floor: 0.51 is neither 0 nor within 0 to 0.5"},
   {"floor", "-0.1", "s:6: ", "floor: -0.1 is neither"},
   {"vertices", "[0, 0],\n\"extra\": 1", "s:6: ", "extra: no such key is known"},

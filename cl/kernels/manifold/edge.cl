@@ -3,7 +3,8 @@
 //
 // Pairs of kept edges run with slot k of body 1 varying slowest. witness: rows of `witness_stride`
 // numbers a pose, planes of `pair_slots` in body 1's frame: e1 and e2 before sphere tracing, con at
-// WITNESS_CON, and behind it what tracing makes of the points as far as the host asks for it.
+// WITNESS_CON, their parameters at WITNESS_A, and behind them what tracing makes of the points as far
+// as the host asks for it.
 
 typedef struct edge_ends {
   vec p0, p1, q0, q1; // p in body 1's frame, q in body 2's
@@ -70,13 +71,15 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
   const edge_ends at = load_ends(ends1, ends2, pair, block, pose);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_2_TO_1;
   vec e1, e2;
-  num con;
+  num a1, a2, con;
   FN(edge_witness)(at.p0, at.p1, place(frame, at.q0), place(frame, at.q1), &pair->c, &e1, &e2,
-                   &con);
+                   &a1, &a2, &con);
   GLOBAL real *row = NUMS(witness, pose, witness_stride) + block * LANES;
   store3(row, witness_stride, slots, steady3(e1, COTANGENT_LIMIT));
   store3(row + WITNESS_E2 * slots, witness_stride, slots, steady3(e2, COTANGENT_LIMIT));
   store(row + WITNESS_CON * slots, witness_stride, steady(con, COTANGENT_LIMIT));
+  store(row + WITNESS_A * slots, witness_stride, steady(a1, COTANGENT_LIMIT));
+  store(row + (WITNESS_A + 1) * slots, witness_stride, steady(a2, COTANGENT_LIMIT));
 }
 
 // Whether the ends of kept edges move with a pose: SoftSort's means do, a gate's true edges do not.
@@ -86,14 +89,15 @@ static int ends_move(GLOBAL const pair_sizes *n)
          (n->elements[EDGES_OF(0)].selected || n->elements[EDGES_OF(1)].selected);
 }
 
-// bars: cotangents of e1, e2 and con, WITNESS_PLANES planes of `pair_slots`, 0 past the last pair.
-// Writes ends_bar where ends move: 12 planes of `pair_slots`, the cotangents of each pair's ends in
-// their own frames.
+// bars: cotangents of e1, e2, con and the parameters, the first of WITNESS_BAR_PLANES planes of
+// `pair_slots`, 0 past the last pair. Writes ends_bar where ends move: 12 planes of `pair_slots`, the
+// cotangents of each pair's ends in their own frames; where `probed`, it adds to what the probes have
+// left there.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                                           GLOBAL const real *bars, GLOBAL real *ends_bar,
-                                           GLOBAL real *wrenches, int wrench_stride,
-                                           int wrench_block)
+                                           GLOBAL const real *bars, int probed,
+                                           GLOBAL real *ends_bar, GLOBAL real *wrenches,
+                                           int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -105,11 +109,13 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   const vec q0 = place(frame + FRAME_2_TO_1, at.q0);
   const vec q1 = place(frame + FRAME_2_TO_1, at.q1);
-  const int stride = WITNESS_PLANES * pair_padded;
+  const int stride = WITNESS_BAR_PLANES * pair_padded;
   GLOBAL const real *row = NUMS(bars, pose, stride) + block * LANES;
   vec bar[4];
   FN(edge_witness_adjoint)(at.p0, at.p1, q0, q1, &pair->c, load3(row, stride, pair_padded),
                            load3(row + WITNESS_E2 * pair_padded, stride, pair_padded),
+                           load(row + WITNESS_A * pair_padded, stride),
+                           load(row + (WITNESS_A + 1) * pair_padded, stride),
                            load(row + WITNESS_CON * pair_padded, stride), bar);
   for (int i = 0; i < 4; ++i) {
     bar[i] = bounded3(bar[i], COTANGENT_LIMIT);
@@ -121,12 +127,14 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   if (ends_move(&pair->n)) {
     const int to_stride = PAIR_ENDS_PLANES * pair_padded;
     GLOBAL real *to = NUMS(ends_bar, pose, to_stride) + block * LANES;
-    store3(to, to_stride, pair_padded, bar[0]);
-    store3(to + POINT_PLANES * pair_padded, to_stride, pair_padded, bar[1]);
-    to += ENDS_PLANES * pair_padded;
-    store3(to, to_stride, pair_padded, turn(frame + FRAME_1_TO_2, bar[2]));
-    store3(to + POINT_PLANES * pair_padded, to_stride, pair_padded,
-           turn(frame + FRAME_1_TO_2, bar[3]));
+    for (int i = 0; i < 4; ++i) {
+      vec own = i < 2 ? bar[i] : turn(frame + FRAME_1_TO_2, bar[i]);
+      if (probed) {
+        own = FN(add3)(own, load3(to, to_stride, pair_padded));
+      }
+      store3(to, to_stride, pair_padded, own);
+      to += POINT_PLANES * pair_padded;
+    }
   }
 }
 
@@ -178,16 +186,32 @@ ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, GLOBAL const pair_
 // What a pair's contacts are made of, loaded for the primal and for the adjoint.
 typedef struct pair_inputs {
   vec e1, e2, m1, m2; // in body 1's frame
-  num con, own1, own2, opposing1, opposing2;
+  num con;
+  FN(pair_depths) at;
 } pair_inputs;
 
+// A block of both planes of how deep edges lie.
+static void load_depths(GLOBAL const real *depth, GLOBAL const pair_head *pair, int block, int pose,
+                        FN(pair_depths) *at)
+{
+  const int padded = pair->n.pair_slots, stride = DEPTH_PLANES * padded;
+  at->depth1 = at->depth2 = n_lit(R(0.0));
+  if (pair->c.agree > R(0.0)) {
+    GLOBAL const real *row = NUMS(depth, pose, stride) + block * LANES;
+    at->depth1 = load(row, stride);
+    at->depth2 = load(row + padded, stride);
+  }
+}
+
 static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_stride,
-                             int pair_padded, GLOBAL const real *own1, GLOBAL const real *own2,
-                             int own_stride, GLOBAL const real *opposing1,
-                             GLOBAL const real *opposing2, int opposing_stride, int active,
-                             GLOBAL const real *frame, int block, int pose)
+                             GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
+                             GLOBAL const real *opposing1, GLOBAL const real *opposing2,
+                             int opposing_stride, GLOBAL const real *depth, int active,
+                             GLOBAL const real *frame, GLOBAL const pair_head *pair, int block,
+                             int pose)
 {
   pair_inputs r;
+  const int pair_padded = pair->n.pair_slots;
   GLOBAL const real *at = NUMS(witness, pose, witness_stride) + block * LANES;
   GLOBAL const real *row1 = NUMS(own1, pose, own_stride) + block * LANES;
   GLOBAL const real *row2 = NUMS(own2, pose, own_stride) + block * LANES;
@@ -196,27 +220,29 @@ static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_s
   r.con = load(at + WITNESS_CON * pair_padded, witness_stride);
   r.m1 = load3(row1 + pair_padded, own_stride, pair_padded);
   r.m2 = turn(frame + FRAME_2_TO_1, load3(row2 + pair_padded, own_stride, pair_padded));
-  r.own1 = load(row1, own_stride);
-  r.own2 = load(row2, own_stride);
-  r.opposing1 = n_lit(R(0.0));
-  r.opposing2 = r.opposing1;
+  r.at.own1 = load(row1, own_stride);
+  r.at.own2 = load(row2, own_stride);
+  r.at.opposing1 = r.at.opposing2 = r.at.depth1 = r.at.depth2 = n_lit(R(0.0));
   if (active) {
-    r.opposing1 = load(NUMS(opposing1, pose, opposing_stride) + block * LANES, opposing_stride);
-    r.opposing2 = load(NUMS(opposing2, pose, opposing_stride) + block * LANES, opposing_stride);
+    GLOBAL const real *from1 = NUMS(opposing1, pose, opposing_stride) + block * LANES;
+    GLOBAL const real *from2 = NUMS(opposing2, pose, opposing_stride) + block * LANES;
+    r.at.opposing1 = load(from1, opposing_stride);
+    r.at.opposing2 = load(from2, opposing_stride);
+    load_depths(depth, pair, block, pose, &r.at);
   }
   return r;
 }
 
 // Everything of an edge-edge contact that its pair alone decides. own1, own2: planes phi, normal of
-// each body at its own point; opposing1, opposing2: phi of the other body there, where `active`.
-// factors: planes dbar, and both activities without the neighbour's softmax. base: of the points as
+// each body at its own point; opposing1, opposing2: phi of the other body there, where `active`, and
+// depth: how deep both edges lie, with `agree` (probes.cl). factors: planes dbar, and both activities without the neighbour's softmax. base: of the points as
 // tracing leaves them.
 KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stride,
                           GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                          int opposing_stride, int active, GLOBAL const real *frames,
-                          GLOBAL const pair_head *pair, int want, GLOBAL real *p, GLOBAL real *d,
-                          GLOBAL real *n, GLOBAL real *factors)
+                          int opposing_stride, GLOBAL const real *depth, int active,
+                          GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,
+                          GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *factors)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -228,11 +254,11 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
     return;
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  const pair_inputs in = load_pair(witness, base, witness_stride, pair_padded, own1, own2,
-                                   own_stride, opposing1, opposing2, opposing_stride, active,
-                                   frame, block, pose);
-  const FN(edge_contact) r = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, in.own1, in.own2,
-                                           in.opposing1, in.opposing2, &pair->c);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, own_stride,
+                                   opposing1, opposing2, opposing_stride, depth, active, frame,
+                                   pair, block, pose);
+  const FN(edge_contact) r =
+    FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
   if (active) {
     const int stride = FACTORS_PLANES * pair_padded;
     store3(NUMS(factors, pose, stride) + first, stride, pair_padded,
@@ -308,8 +334,8 @@ static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
   r->e1 = FN(add3)(r->e1, pull_normal(jet1, pair_padded, r->m1));
   vec across = pull_normal(jet2, pair_padded, turn(to_2, r->m2));
   if (active) {
-    r->e1 = FN(mad3)(load3(jet1 + gradient, stride, pair_padded), r->own1, r->e1);
-    across = FN(mad3)(load3(jet2 + gradient, stride, pair_padded), r->own2, across);
+    r->e1 = FN(mad3)(load3(jet1 + gradient, stride, pair_padded), r->at.own1, r->e1);
+    across = FN(mad3)(load3(jet2 + gradient, stride, pair_padded), r->at.own2, across);
   }
   across = turn_back(to_2, across);
   r->e2 = FN(add3)(r->e2, across);
@@ -325,10 +351,10 @@ static void opposing_fields_adjoint(const pair_inputs *in, GLOBAL const real *fi
   const int stride = FIELD_PLANES * pair_padded;
   const vec slope2 = load3(field1 + pair_padded, stride, pair_padded);
   const vec slope1 = load3(field2 + pair_padded, stride, pair_padded);
-  const vec push = turn_back(to_2, FN(scale3)(slope2, r->opposing1));
+  const vec push = turn_back(to_2, FN(scale3)(slope2, r->at.opposing1));
   r->e1 = FN(add3)(r->e1, push);
   push_at(relative, in->e1, FN(neg3)(push));
-  r->e2 = FN(mad3)(slope1, r->opposing2, r->e2);
+  r->e2 = FN(mad3)(slope1, r->at.opposing2, r->e2);
 }
 
 // Both normals of a pair of edges turn with everything that they are made of.
@@ -340,20 +366,54 @@ static void twist_pair(vec e1, vec e2, vec m1, vec m2, const FN(edge_pair_bar) *
   twist_direction(carried, m2, r->m2);
 }
 
+// The cotangent of how deep an edge lies, that of its witness point's own share in it.
+static num depth_share_bar(num depth, num phi, num depth_bar, GLOBAL const coefficients *c)
+{
+  return n_mul(depth_bar, FN(least_share)(depth, phi, c));
+}
+
+static void clear_ends(GLOBAL real *ends_bar, int pair_padded, int first, int pose)
+{
+  const int stride = PAIR_ENDS_PLANES * pair_padded;
+  GLOBAL real *row = NUMS(ends_bar, pose, stride) + first;
+  for (int i = 0; i < PAIR_ENDS_PLANES; ++i) {
+    store(row + i * pair_padded, stride, n_lit(R(0.0)));
+  }
+}
+
+// A block's cotangents, for edge_probes_adjoint and edge_witnesses_adjoint.
+static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
+                            const FN(edge_pair_bar) *r)
+{
+  const int stride = WITNESS_BAR_PLANES * pair_padded;
+  GLOBAL real *to = NUMS(bars, pose, stride) + first;
+  const num zero = n_lit(R(0.0));
+  store3(to, stride, pair_padded, bounded3(r->e1, COTANGENT_LIMIT));
+  store3(to + WITNESS_E2 * pair_padded, stride, pair_padded, bounded3(r->e2, COTANGENT_LIMIT));
+  store(to + WITNESS_CON * pair_padded, stride, bounded(r->con, COTANGENT_LIMIT));
+  store(to + WITNESS_A * pair_padded, stride, zero);
+  store(to + (WITNESS_A + 1) * pair_padded, stride, zero);
+  store(to + WITNESS_BAR_DEPTH * pair_padded, stride, bounded(r->at.depth1, COTANGENT_LIMIT));
+  store(to + (WITNESS_BAR_DEPTH + 1) * pair_padded, stride,
+        bounded(r->at.depth2, COTANGENT_LIMIT));
+}
+
 // Adjoint of edge_contacts and of the fields under it. own1, own2: planes of field_jet; opposing1,
-// opposing2: of field_gradient, where activities have cotangents; have and the *_bar rows as in
-// vertex_adjoint; factors_bar: cotangents of factors, likewise. Writes bars (see
-// edge_witnesses_adjoint) and wrenches.
+// opposing2: of field_gradient, where activities have cotangents, and depth; have and the *_bar rows
+// as in vertex_adjoint; factors_bar: cotangents of factors, likewise. Writes bars (see
+// edge_witnesses_adjoint), behind them the cotangents of depth, and wrenches; where probes follow and
+// ends move, zeros to ends_bar.
 ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                           GLOBAL const real *own1, GLOBAL const real *own2,
                                           GLOBAL const real *opposing1,
-                                          GLOBAL const real *opposing2, GLOBAL const real *frames,
-                                          GLOBAL const pair_head *pair, int have,
-                                          GLOBAL const real *p_bar, GLOBAL const real *d_bar,
-                                          int d_shared, GLOBAL const real *n_bar,
+                                          GLOBAL const real *opposing2, GLOBAL const real *depth,
+                                          GLOBAL const real *frames, GLOBAL const pair_head *pair,
+                                          int have, GLOBAL const real *p_bar,
+                                          GLOBAL const real *d_bar, int d_shared,
+                                          GLOBAL const real *n_bar,
                                           GLOBAL const real *factors_bar, GLOBAL real *bars,
-                                          GLOBAL real *wrenches, int wrench_stride,
-                                          int wrench_block)
+                                          GLOBAL real *ends_bar, GLOBAL real *wrenches,
+                                          int wrench_stride, int wrench_block)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -368,18 +428,16 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   const int jet = JET_PLANES * pair_padded, flat = FIELD_PLANES * pair_padded;
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
-  const pair_inputs in = load_pair(witness, base, witness_stride, pair_padded, own1, own2, jet,
-                                   opposing1, opposing2, flat, active, frame, block, pose);
+  const pair_inputs in = load_pair(witness, base, witness_stride, own1, own2, jet, opposing1,
+                                   opposing2, flat, depth, active, frame, pair, block, pose);
   const output_bars out = {have, slot1, slot2, contacts, d_shared ? 0 : contacts, first, pairs,
                            pose, p_bar, d_bar, n_bar, frame};
   const FN(edge_contact) bar =
     contact_bars(&out, factors_bar, FACTORS_BAR_PLANES(pair->n.gated) * pair_padded, pair_padded,
                  active);
   FN(edge_pair_bar) r = active
-    ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, in.own1, in.own2, in.opposing1,
-                            in.opposing2, c, &bar, 1)
-    : FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, in.own1, in.own2, in.opposing1,
-                            in.opposing2, c, &bar, 0);
+    ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 1)
+    : FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
   wrench relative = no_wrench(), carried = relative;
   if (have & WANT_N) {
     twist_pair(in.e1, in.e2, in.m1, in.m2, &r, &carried);
@@ -387,6 +445,12 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   own_fields_adjoint(&in, NUMS(own1, pose, jet) + first, NUMS(own2, pose, jet) + first, to_2,
                      pair_padded, active, &r, &relative);
   if (active) {
+    if (c->agree > R(0.0)) {
+      const num share1 = depth_share_bar(in.at.depth1, in.at.opposing1, r.at.depth1, c);
+      const num share2 = depth_share_bar(in.at.depth2, in.at.opposing2, r.at.depth2, c);
+      r.at.opposing1 = n_add(r.at.opposing1, share1);
+      r.at.opposing2 = n_add(r.at.opposing2, share2);
+    }
     opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
                             NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
   }
@@ -397,11 +461,10 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
     r.e1 = FN(add3)(r.e1, push1);
     r.e2 = FN(add3)(r.e2, push2);
   }
-  const int stride = WITNESS_PLANES * pair_padded;
-  GLOBAL real *to = NUMS(bars, pose, stride) + first;
-  store3(to, stride, pair_padded, bounded3(r.e1, COTANGENT_LIMIT));
-  store3(to + WITNESS_E2 * pair_padded, stride, pair_padded, bounded3(r.e2, COTANGENT_LIMIT));
-  store(to + WITNESS_CON * pair_padded, stride, bounded(r.con, COTANGENT_LIMIT));
+  store_pair_bars(bars, pair_padded, first, pose, &r);
+  if (active && c->agree > R(0.0) && ends_move(&pair->n)) {
+    clear_ends(ends_bar, pair_padded, first, pose);
+  }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);
 }
 

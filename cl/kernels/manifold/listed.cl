@@ -75,6 +75,42 @@ KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
   store3(row + plane, FIELD_PLANES * plane, plane, steady3(normal, COTANGENT_LIMIT));
 }
 
+// The numbers of a pose's near pairs as probes want them.
+static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes *n, int pose)
+{
+  const int plane = n->near_plane;
+  const pair_planes r = {NUMS(pairs, pose, n->near_stride), n->near_stride, plane,
+                         NEAR_E1 * plane, NEAR_E2 * plane, NEAR_A * plane};
+  return r;
+}
+
+// How deep the edges of body `side` of listed pairs lie in the other body (head, shape), by pair:
+// edge_probes for them. Distances beyond claimed_reach count as that.
+KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends,
+                          real reach, GLOBAL const real *frames, GLOBAL const int *head,
+                          GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  const pair_planes from = near_planes(pairs, &pair->n, pose);
+  const int stride = from.stride, plane = from.plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  const int count = listed[0];
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL real *row = NUMS(pairs, pose, stride);
+  const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
+  const pair_claim claim = claim_of(&from, at, first, count, c);
+  const num phi = gather_at(row + (NEAR_OPPOSING + side) * plane, stride, at, first, count);
+  const num r = edge_depth(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, phi,
+                           side, reach, frame, head, shape, c);
+  store_row(row + (NEAR_DEPTH + side) * plane, stride, at, 1, first, count,
+            steady(r, COTANGENT_LIMIT));
+}
+
 // One side of a block of listed pairs: VALUE_PLANES planes of `plane`.
 static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, vec n, num a,
                          int want)
@@ -116,11 +152,15 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
   const vec m2 = turn(frame + FRAME_2_TO_1, load3(row2 + plane, FIELD_PLANES * plane, plane));
   const num factor1 = gather_at(row + NEAR_FACTORS * plane, stride, at, first, count);
   const num factor2 = gather_at(row + (NEAR_FACTORS + 1) * plane, stride, at, first, count);
-  const num opposing1 = gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count);
-  const num opposing2 = gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count);
-  const num phi1 = load(row1, FIELD_PLANES * plane), phi2 = load(row2, FIELD_PLANES * plane);
-  const FN(edge_contact) r = FN(edge_pair)(e1, e2, n_lit(R(1.0)), m1, m2, phi1, phi2, opposing1,
-                                           opposing2, c);
+  FN(pair_depths) of = {load(row1, FIELD_PLANES * plane), load(row2, FIELD_PLANES * plane),
+                        gather_at(row + NEAR_OPPOSING * plane, stride, at, first, count),
+                        gather_at(row + (NEAR_OPPOSING + 1) * plane, stride, at, first, count),
+                        n_lit(R(0.0)), n_lit(R(0.0))};
+  if (c->agree > R(0.0)) {
+    of.depth1 = gather_at(row + NEAR_DEPTH * plane, stride, at, first, count);
+    of.depth2 = gather_at(row + (NEAR_DEPTH + 1) * plane, stride, at, first, count);
+  }
+  const FN(edge_contact) r = FN(edge_pair)(e1, e2, n_lit(R(1.0)), m1, m2, &of, c);
   num a1 = n_mul(r.a1, factor1), a2 = n_mul(r.a2, factor2);
   if (c->floor > R(0.0)) {
     a1 = FN(above_floor)(a1, c->floor, c->floor_inv);

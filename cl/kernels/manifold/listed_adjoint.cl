@@ -110,7 +110,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
 // at their points and the opposing ones' slopes there, each in its body's frame.
 typedef struct pair_block {
   vec e1, e2, m1, m2;
-  num own1, own2, opposing1, opposing2;
+  FN(pair_depths) at;
   FN(jet) jet[2];
   vec slope[2];
 } pair_block;
@@ -145,10 +145,10 @@ static void load_fields(const pair_fields *of, GLOBAL const coefficients *c,
   }
   b->m1 = steady3(b->jet[0].normal, COTANGENT_LIMIT);
   b->m2 = turn(frame + FRAME_2_TO_1, steady3(b->jet[1].normal, COTANGENT_LIMIT));
-  b->own1 = b->jet[0].phi;
-  b->own2 = b->jet[1].phi;
-  b->opposing1 = phi[1];
-  b->opposing2 = phi[0];
+  b->at.own1 = b->jet[0].phi;
+  b->at.own2 = b->jet[1].phi;
+  b->at.opposing1 = phi[1];
+  b->at.opposing2 = phi[0];
 }
 
 static FN(edge_contact) value_bars(const bar_block in[2], GLOBAL const real *frame, int have)
@@ -184,17 +184,17 @@ static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge
                            wrench *relative)
 {
   r->e1 = FN(add3)(r->e1, pull_jet(&b->jet[0], r->m1));
-  r->e1 = FN(mad3)(steady3(b->jet[0].gradient, COTANGENT_LIMIT), r->own1, r->e1);
+  r->e1 = FN(mad3)(steady3(b->jet[0].gradient, COTANGENT_LIMIT), r->at.own1, r->e1);
   vec across = pull_jet(&b->jet[1], turn(to_2, r->m2));
-  across = FN(mad3)(steady3(b->jet[1].gradient, COTANGENT_LIMIT), r->own2, across);
+  across = FN(mad3)(steady3(b->jet[1].gradient, COTANGENT_LIMIT), r->at.own2, across);
   across = turn_back(to_2, across);
   r->e2 = FN(add3)(r->e2, across);
   push_at(relative, b->e2, FN(neg3)(across));
   twist_direction(relative, b->m2, r->m2);
-  const vec push = turn_back(to_2, FN(scale3)(b->slope[1], r->opposing1));
+  const vec push = turn_back(to_2, FN(scale3)(b->slope[1], r->at.opposing1));
   r->e1 = FN(add3)(r->e1, push);
   push_at(relative, b->e1, FN(neg3)(push));
-  r->e2 = FN(mad3)(b->slope[0], r->opposing2, r->e2);
+  r->e2 = FN(mad3)(b->slope[0], r->at.opposing2, r->e2);
 }
 
 // What a block's values' cotangents give to everything that they are made of, and to both factors.
@@ -207,13 +207,18 @@ static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_bloc
   FN(edge_contact) bar = value_bars(in, frame, have);
   factor_bar[0] = factor_bar[1] = n_lit(R(0.0));
   if (have & WANT_ACTIVITY) {
-    const FN(edge_contact) r = FN(edge_pair)(b->e1, b->e2, one, b->m1, b->m2, b->own1, b->own2,
-                                             b->opposing1, b->opposing2, c);
+    const FN(edge_contact) r = FN(edge_pair)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c);
     bar.a1 = factored_bar(bar_of(&in[0], VALUE_ACTIVITY), factor[0], r.a1, c, &factor_bar[0]);
     bar.a2 = factored_bar(bar_of(&in[1], VALUE_ACTIVITY), factor[1], r.a2, c, &factor_bar[1]);
   }
-  return FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, b->own1, b->own2, b->opposing1,
-                               b->opposing2, c, &bar, 1);
+  FN(edge_pair_bar) r = FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c, &bar, 1);
+  if (have & WANT_ACTIVITY && c->agree > R(0.0)) {
+    r.at.opposing1 = n_add(r.at.opposing1, depth_share_bar(b->at.depth1, b->at.opposing1,
+                                                           r.at.depth1, c));
+    r.at.opposing2 = n_add(r.at.opposing2, depth_share_bar(b->at.depth2, b->at.opposing2,
+                                                           r.at.depth2, c));
+  }
+  return r;
 }
 
 // All of a block but its factors: the pair's cotangents -> those of its points, and wrenches.
@@ -275,16 +280,63 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
     b.e1 = gather3_at(row + NEAR_E1 * plane, stride, plane, at, first, count);
     b.e2 = gather3_at(row + NEAR_E2 * plane, stride, plane, at, first, count);
     load_fields(&of, &pair->c, frame, have & WANT_ACTIVITY, &b);
+    b.at.depth1 = b.at.depth2 = n_lit(R(0.0));
+    if (have & WANT_ACTIVITY && pair->c.agree > R(0.0)) {
+      b.at.depth1 = gather_at(row + NEAR_DEPTH * plane, stride, at, first, count);
+      b.at.depth2 = gather_at(row + (NEAR_DEPTH + 1) * plane, stride, at, first, count);
+    }
     FN(edge_pair_bar) r = pair_values_adjoint(&b, in, frame, &pair->c, have, factor, factor_bar);
     pair_points_adjoint(&b, in, frame, have, &r, &relative, &carried);
     const num to[PAIR_BAR_LISTED] = {r.e1.x, r.e1.y, r.e1.z, r.e2.x, r.e2.y, r.e2.z,
                                      bounded(factor_bar[0], COTANGENT_LIMIT),
-                                     bounded(factor_bar[1], COTANGENT_LIMIT)};
+                                     bounded(factor_bar[1], COTANGENT_LIMIT),
+                                     bounded(r.at.depth1, COTANGENT_LIMIT),
+                                     bounded(r.at.depth2, COTANGENT_LIMIT)};
     for (int j = 0; j < PAIR_BAR_LISTED; ++j) {
       store_row(out + j * plane, out_stride, at, 1, first, count, to[j]);
     }
   }
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
+}
+
+// Adjoint of listed_probes: from the cotangents of depth in pair_bars to those of e1, e2 and of the
+// parameters there, and to what moves the edges. One work-group a pose.
+ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
+                                          GLOBAL const real *ends, GLOBAL const real *frames,
+                                          GLOBAL const int *head, GLOBAL const real *shape,
+                                          GLOBAL const pair_head *pair, int side,
+                                          GLOBAL real *pair_bars, GLOBAL real *wrenches,
+                                          int wrench_stride, int wrench_block)
+{
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const coefficients *c = &pair->c;
+  const pair_planes from = near_planes(pairs, &pair->n, pose);
+  const int stride = from.stride, plane = from.plane, bar_stride = PAIR_BAR_PLANES * plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL real *bars = NUMS(pair_bars, pose, bar_stride);
+  const int count = listed[0];
+  wrench relative = no_wrench();
+  for (int first = item * LANES; first < count; first += WG * LANES) {
+    const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
+    const pair_claim claim = claim_of(&from, at, first, count, c);
+    const num lies =
+      gather_at(from.row + (NEAR_DEPTH + side) * plane, stride, at, first, count);
+    const num depth_bar =
+      listed_bar(bars + (PAIR_BAR_DEPTH + side) * plane, bar_stride, at, first, count);
+    const num zero = n_lit(R(0.0));
+    num a_bar = zero, dbar_bar = zero;
+    vec bar[2] = {FN(make)(zero, zero, zero), FN(make)(zero, zero, zero)};
+    edge_depth_adjoint(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, lies,
+                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &relative);
+    const vec apart = claim_adjoint(&claim, dbar_bar);
+    add_listed3(bars + PAIR_BAR_E1 * plane, bar_stride, plane, at, first, count, apart);
+    add_listed3(bars + PAIR_BAR_E2 * plane, bar_stride, plane, at, first, count,
+                FN(neg3)(apart));
+    add_listed(bars + (PAIR_BAR_A + side) * plane, bar_stride, at, first, count, a_bar);
+  }
+  store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
 
 // A row or column of the softmax: exponentials relative to the least dbar of an edge whose weight
@@ -477,8 +529,8 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
   vec bar[4];
   FN(edge_witness_adjoint)(at->p0, at->p1, at->q0, at->q1, &pair->c,
                            FN(add3)(bar3_of(&in, PAIR_BAR_E1), push),
-                           FN(sub3)(bar3_of(&in, PAIR_BAR_E2), push),
-                           bar_of(&in, PAIR_BAR_CON), bar);
+                           FN(sub3)(bar3_of(&in, PAIR_BAR_E2), push), bar_of(&in, PAIR_BAR_A),
+                           bar_of(&in, PAIR_BAR_A + 1), bar_of(&in, PAIR_BAR_CON), bar);
   for (int i = 2; i < 4; ++i) {
     const vec q = only_there(in.there, bounded3(bar[i], COTANGENT_LIMIT));
     push_at(relative, only_there(in.there, i == 2 ? at->q0 : at->q1), q);

@@ -541,33 +541,6 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
   return r;
 }
 
-// Writes a pose's pairs of which at least one of two planes reaches `cutoff` to its list; from:
-// the pairs to look at, in order, or all where it is none.
-static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
-                       GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
-                       GLOBAL int *list)
-{
-  const int run = (pairs + WG - 1) / WG;
-  const int begin = MIN_INT(item * run, pairs), end = MIN_INT(begin + run, pairs);
-  int found = 0;
-#if WG > 1
-  for (int i = begin; i < end; ++i) {
-    const int id = from ? from[i] : i;
-    found += plane1[id] >= cutoff || plane2[id] >= cutoff;
-  }
-#endif
-  int next = group_before(part, found, item, &found);
-  for (int i = begin; i < end; ++i) {
-    const int id = from ? from[i] : i;
-    if (plane1[id] >= cutoff || plane2[id] >= cutoff) {
-      list[1 + next++] = id;
-    }
-  }
-  if (item == WG - 1) {
-    list[0] = next;
-  }
-}
-
 #if WITH_FORWARD
 // Everything of edge pairs that needs no field: witness points, and the factors con, the nearest
 // edge's softmax and both gate weights of both activities. Lists the pairs whose factor reaches
@@ -596,8 +569,8 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
   for (int block = item; block * LANES < count; block += WG) {
     const edge_ends at = near_ends(kept_row(ends1, &pair->n, 0, pose), placed, &pair->n, block);
     vec e1, e2;
-    num con;
-    FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &con);
+    num a1, a2, con;
+    FN(edge_witness)(at.p0, at.p1, at.q0, at.q1, c, &e1, &e2, &a1, &a2, &con);
     const vec gap = FN(sub3)(e1, e2);
     const num gap2 = FN(dot3)(gap, gap);
     GLOBAL real *here = row + block * LANES;
@@ -606,6 +579,10 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
     store(here + NEAR_DBAR * plane, stride,
           steady(n_mul(gap2, n_rcp(n_sqrt(n_shift(gap2, c->distance)))), COTANGENT_LIMIT));
     store(here + NEAR_CON * plane, stride, steady(con, COTANGENT_LIMIT));
+    if (c->agree > R(0.0)) {
+      store(here + NEAR_A * plane, stride, steady(a1, COTANGENT_LIMIT));
+      store(here + (NEAR_A + 1) * plane, stride, steady(a2, COTANGENT_LIMIT));
+    }
   }
   BARRIER_GLOBAL;
   const kept_edges edges1 = kept_edges_of(&pair->n, 0, any, weights1, pose);
@@ -634,7 +611,7 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
 }
 
 // The opposing body's (head, shape) distance at the points of body `side` of listed pairs, below
-// `reach`: a plane of `pairs`, by pair.
+// claimed_reach: a plane of `pairs`, by pair.
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
                           GLOBAL const real *frames, GLOBAL const int *head,
                           GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
@@ -650,7 +627,10 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
   GLOBAL real *row = NUMS(pairs, pose, stride);
   const vec x =
     listed_points(row, &pair->n, side, !side, listed + 1, first, count, frames, pose);
-  const num phi = distance_within(head, shape, &pair->c, x, reach);
+  const lane dbar =
+    n_value(gather_at(row + NEAR_DBAR * plane, stride, listed + 1, first, count));
+  const num phi =
+    distance_within(head, shape, &pair->c, x, claimed_reach(reach, dbar, &pair->c));
   store_row(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1, 1, first, count,
             steady(phi, COTANGENT_LIMIT));
 }
@@ -671,22 +651,16 @@ KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
   const int count = listed[0];
   GLOBAL real *bound1 = row + NEAR_BOUNDS * plane, *bound2 = bound1 + plane;
   for (int first = item * LANES; first < count; first += WG * LANES) {
-    lane bounds[2], inside[2], close[2];
+    lane shared[2], phi[2], bounds[2];
     for (int side = 0; side < 2; ++side) {
-      const lane phi = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
-                                         first, count));
-      bounds[side] = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
+      phi[side] = n_value(gather_at(row + (NEAR_OPPOSING + side) * plane, stride, listed + 1,
+                                    first, count));
+      shared[side] = n_value(gather_at(row + (NEAR_FACTORS + side) * plane, stride, listed + 1,
                                        first, count));
-      inside[side] = sigmoid_r(phi * -c->penetration_inv);
-      close[side] = sigmoid_r(lane_lit(c->near_steps) - phi * c->penetration_inv);
     }
-    for (int side = 0; side < 2; ++side) {
-      lane bound = bounds[side] * inside[side];
-      if (c->near_steps > R(0.0)) {
-        bound = bound * close[!side];
-      }
-      store_part(side ? bound2 : bound1, listed + 1, 1, first, count, 1, bound);
-    }
+    bound_activities(shared, phi, c, bounds);
+    store_part(bound1, listed + 1, 1, first, count, 1, bounds[0]);
+    store_part(bound2, listed + 1, 1, first, count, 1, bounds[1]);
   }
   BARRIER_GLOBAL;
   list_pairs(bound1, bound2, count, listed + 1, cutoff, part, item, ROW(out, pose, plane + 1));

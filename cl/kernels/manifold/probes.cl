@@ -1,0 +1,341 @@
+// How deep the edges of a pair lie in the other body (`agree`): the soft least of the other body's
+// distances at the edge's witness point and at two probes, the points of the edge as far to both sides
+// of it as the pair claims to be deep. Asked for pairs only that could be active without it.
+
+// Where the numbers of a pose's pairs lie: planes of `plane`, e1, e2 and a from `row` on.
+typedef struct pair_planes {
+  GLOBAL const real *row;
+  int stride, plane, e1, e2, a;
+} pair_planes;
+
+static pair_planes witness_planes(GLOBAL const real *witness, int base, int stride,
+                                  GLOBAL const pair_sizes *n, int pose)
+{
+  const int plane = n->pair_slots;
+  const pair_planes r = {NUMS(witness, pose, stride), stride, plane, base,
+                         base + WITNESS_E2 * plane, WITNESS_A * plane};
+  return r;
+}
+
+// Bounds of both activities of a block of pairs: what both share without the opposing distances, times
+// [opposing <= 0] and [other <= near].
+static void bound_activities(const lane shared[2], const lane phi[2],
+                             GLOBAL const coefficients *c, lane bounds[2])
+{
+  for (int side = 0; side < 2; ++side) {
+    bounds[side] = shared[side] * sigmoid_r(phi[side] * -c->penetration_inv);
+    if (c->near_steps > R(0.0)) {
+      const lane other = phi[!side] * c->penetration_inv;
+      bounds[side] = bounds[side] * sigmoid_r(lane_lit(c->near_steps) - other);
+    }
+  }
+}
+
+// Writes a pose's pairs of which at least one of two planes reaches `cutoff` to its list; from:
+// the pairs to look at, in order, or all where it is none.
+static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
+                       GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
+                       GLOBAL int *list)
+{
+  const int run = (pairs + WG - 1) / WG;
+  const int begin = MIN_INT(item * run, pairs), end = MIN_INT(begin + run, pairs);
+  int found = 0;
+#if WG > 1
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    found += plane1[id] >= cutoff || plane2[id] >= cutoff;
+  }
+#endif
+  int next = group_before(part, found, item, &found);
+  for (int i = begin; i < end; ++i) {
+    const int id = from ? from[i] : i;
+    if (plane1[id] >= cutoff || plane2[id] >= cutoff) {
+      list[1 + next++] = id;
+    }
+  }
+  if (item == WG - 1) {
+    list[0] = next;
+  }
+}
+
+#if WITH_FORWARD
+// Lists the pairs that could have an activity of `cutoff` without `agree`: by con and the opposing
+// distances. depth: DEPTH_PLANES planes of `pair_slots`, set for all others to where nothing agrees.
+// One work-group a pose.
+KERNEL void probed_pairs(GLOBAL const real *witness, int witness_stride,
+                         GLOBAL const real *opposing1, GLOBAL const real *opposing2,
+                         int opposing_stride, real cutoff, GLOBAL const pair_head *pair,
+                         GLOBAL real *depth, GLOBAL int *list)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const coefficients *c = &pair->c;
+  const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
+  GLOBAL const real *con = NUMS(witness, pose, witness_stride) + WITNESS_CON * plane;
+  GLOBAL const real *phi1 = NUMS(opposing1, pose, opposing_stride);
+  GLOBAL const real *phi2 = NUMS(opposing2, pose, opposing_stride);
+  GLOBAL real *row = NUMS(depth, pose, stride);
+  for (int first = item * LANES; first < plane; first += WG * LANES) {
+    const lane shared = lane_load(con + first);
+    const lane both[2] = {shared, shared};
+    const lane phi[2] = {lane_load(phi1 + first), lane_load(phi2 + first)};
+    lane bounds[2];
+    bound_activities(both, phi, c, bounds);
+    lane_store(bounds[0], row + first);
+    lane_store(bounds[1], row + plane + first);
+  }
+  BARRIER_GLOBAL;
+  list_pairs(row, row + plane, pair->n.pairs, 0, cutoff, part, item, ROW(list, pose, plane + 1));
+  BARRIER_GLOBAL;
+  const num none = n_lit(c->penetration * (real)DEPTH_NONE);
+  for (int first = item * LANES; first < plane; first += WG * LANES) {
+    store(row + first, stride, none);
+    store(row + plane + first, stride, none);
+  }
+}
+#endif
+
+// The edges of body `side` of a block of listed pairs, in body 1's frame: an end, and what goes from
+// it to the other one.
+typedef struct listed_edge {
+  vec end, along;
+} listed_edge;
+
+static listed_edge listed_edge_of(GLOBAL const real *ends, GLOBAL const pair_sizes *n, int side,
+                                  GLOBAL const int *at, int first, int count,
+                                  GLOBAL const real *frame, int pose)
+{
+  GLOBAL const pair_elements *edges = &n->elements[EDGES_OF(side)];
+  const int stride = kept_stride(edges, ENDS_PLANES), padded = edges->plane;
+  const int kept2 = n->elements[EDGES_OF(1)].kept;
+  GLOBAL const real *row = kept_row(ends, n, side, pose);
+  const num zero = n_lit(R(0.0));
+  vec end0 = FN(make)(zero, zero, zero), end1 = end0;
+  num *const to[ENDS_PLANES] = {&end0.x, &end0.y, &end0.z, &end1.x, &end1.y, &end1.z};
+  int index[LANES];
+  for (int i = 0; i < LANES; ++i) {
+    const int pair = at[MIN_INT(first + i, count - 1)];
+    index[i] = side ? pair % kept2 : pair / kept2;
+  }
+  EACH_PART(part) {
+    for (int j = 0; j < ENDS_PLANES; ++j) {
+      real t[LANES];
+      for (int i = 0; i < LANES; ++i) {
+        t[i] = part && !stride ? R(0.0) : row[part * stride + j * padded + index[i]];
+      }
+      *to[j] = n_with_part(*to[j], part, lane_load(t));
+    }
+  }
+  listed_edge r;
+  if (side) {
+    end0 = place(frame + FRAME_2_TO_1, end0);
+    end1 = place(frame + FRAME_2_TO_1, end1);
+  }
+  r.end = end0;
+  r.along = FN(sub3)(end1, end0);
+  return r;
+}
+
+// What a block of listed pairs claims, unsigned: dbar.
+typedef struct pair_claim {
+  vec gap;
+  num length_inv, dbar;
+} pair_claim;
+
+static pair_claim claim_of(const pair_planes *p, GLOBAL const int *at, int first, int count,
+                           GLOBAL const coefficients *c)
+{
+  pair_claim r;
+  r.gap = FN(sub3)(gather3_at(p->row + p->e1, p->stride, p->plane, at, first, count),
+                   gather3_at(p->row + p->e2, p->stride, p->plane, at, first, count));
+  const num gap2 = FN(dot3)(r.gap, r.gap);
+  r.length_inv = n_rcp(n_sqrt(n_shift(gap2, c->distance)));
+  r.dbar = n_mul(gap2, r.length_inv);
+  return r;
+}
+
+static num witness_parameters(const pair_planes *p, int side, GLOBAL const int *at, int first,
+                         int count)
+{
+  return gather_at(p->row + p->a + side * p->plane, p->stride, at, first, count);
+}
+
+// How far distances are to be exact at the points of pairs: a depth beyond `reach` confirms nothing but
+// what lies `agree` times as far apart.
+static real claimed_reach(real reach, lane dbar, GLOBAL const coefficients *c)
+{
+  return c->agree > R(0.0) ? reach - c->agree * lane_least(-dbar) : reach;
+}
+
+// The place of a probe in the frame of the body whose field is asked for there: of the edges of body
+// `side` the other one.
+static vec probe_point(const listed_edge *edge, num at, int side, GLOBAL const real *frame)
+{
+  const vec q = FN(mad3)(edge->along, at, edge->end);
+  return FN(limit3)(side ? q : place(frame + FRAME_1_TO_2, q), R(2.0) * SEPARATION_LIMIT);
+}
+
+// How deep the edges of body `side` of a block of listed pairs lie in the other one (head, shape),
+// whose distance at their witness points is phi. What is beyond claimed_reach counts as that.
+static num edge_depth(const listed_edge *edge, num a, num dbar, num phi, int side, real reach,
+                      GLOBAL const real *frame, GLOBAL const int *head, GLOBAL const real *shape,
+                      GLOBAL const coefficients *c)
+{
+  const real most = claimed_reach(reach, n_value(dbar), c);
+  FN(least) depth = FN(least_of)(phi);
+  for (int k = 0; k < 2; ++k) {
+    const FN(probe) probe = FN(probe_of)(edge->along, a, k ? dbar : n_neg(dbar), c);
+    const vec x = probe_point(edge, probe.at, side, frame);
+    const num there = distance_within(head, shape, c, x, most);
+    FN(least_add)(&depth, steady(there, COTANGENT_LIMIT), c);
+  }
+  return FN(least_value)(&depth, c);
+}
+
+// How deep the edges of body `side` lie, by pair, of the pairs of probed_pairs. opposing: planes of
+// the other body's field at their witness points. head, shape: of the other body.
+KERNEL void edge_probes(GLOBAL const real *witness, int base, int witness_stride,
+                        GLOBAL const real *opposing, int opposing_stride, GLOBAL const int *list,
+                        GLOBAL const real *ends, GLOBAL const real *frames,
+                        GLOBAL const int *head, GLOBAL const real *shape,
+                        GLOBAL const pair_head *pair, int side, GLOBAL real *depth)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  const int count = listed[0];
+  if (first >= count) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  const pair_planes from = witness_planes(witness, base, witness_stride, &pair->n, pose);
+  const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
+  const pair_claim claim = claim_of(&from, at, first, count, c);
+  const num phi =
+    gather_at(NUMS(opposing, pose, opposing_stride), opposing_stride, at, first, count);
+  const num r = edge_depth(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, phi,
+                           side, REAL_BIG, frame, head, shape, c);
+  store_row(NUMS(depth, pose, stride) + side * plane, stride, at, 1, first, count,
+            steady(r, COTANGENT_LIMIT));
+}
+
+// ---- adjoints ----
+
+// Adjoint of a block's probes, without the witness points' own distances: adds to the cotangents of a,
+// of dbar and of the edges' two ends, in body 1's frame, and to the wrench.
+static void edge_depth_adjoint(const listed_edge *edge, num a, num dbar, num depth, num depth_bar,
+                               int side, GLOBAL const real *frame, GLOBAL const int *head,
+                               GLOBAL const real *shape, GLOBAL const coefficients *c, num *a_bar,
+                               num *dbar_bar, vec bar[2], wrench *relative)
+{
+  for (int k = 0; k < 2; ++k) {
+    const num reach = k ? dbar : n_neg(dbar);
+    const FN(probe) probe = FN(probe_of)(edge->along, a, reach, c);
+    const vec x = probe_point(edge, probe.at, side, frame);
+    num reach_bar = n_lit(R(0.0));
+    FN(jet) jet;
+    FN(body_jet)(head, shape, c, x, JET_GRADIENT, REAL_BIG, &jet);
+    const num phi_bar = n_mul(depth_bar, FN(least_share)(depth, jet.phi, c));
+    vec push = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), phi_bar);
+    if (!side) {
+      push = turn_back(frame + FRAME_1_TO_2, push);
+      push_at(relative, FN(mad3)(edge->along, probe.at, edge->end), FN(neg3)(push));
+    }
+    FN(probe_adjoint)(&probe, edge->along, reach, push, c, a_bar, &reach_bar, bar);
+    *dbar_bar = k ? n_add(*dbar_bar, reach_bar) : n_sub(*dbar_bar, reach_bar);
+  }
+  for (int i = 0; i < 2; ++i) {
+    bar[i] = bounded3(bar[i], COTANGENT_LIMIT);
+  }
+  if (side) { // body 2's edges move with it
+    push_at(relative, edge->end, bar[0]);
+    push_at(relative, FN(add3)(edge->end, edge->along), bar[1]);
+  }
+}
+
+// What the cotangent of dbar gives to e1, and taken off to e2: dbar's slope along gap / length is
+// 2 - dbar / length.
+static vec claim_adjoint(const pair_claim *claim, num dbar_bar)
+{
+  const num less = n_mul(claim->dbar, claim->length_inv);
+  const num steep = n_mul(dbar_bar, n_sub(n_lit(R(2.0)), less));
+  return bounded3(FN(scale3)(claim->gap, n_mul(steep, claim->length_inv)), COTANGENT_LIMIT);
+}
+
+// Adds a block of listed pairs' numbers to theirs in a plane.
+static void add_listed(GLOBAL real *plane, int stride, GLOBAL const int *at, int first, int count,
+                       num x)
+{
+  const num there = gather_at(plane, stride, at, first, count);
+  store_row(plane, stride, at, 1, first, count, bounded(n_add(there, x), COTANGENT_LIMIT));
+}
+
+static void add_listed3(GLOBAL real *planes, int stride, int plane, GLOBAL const int *at, int first,
+                        int count, vec v)
+{
+  add_listed(planes, stride, at, first, count, v.x);
+  add_listed(planes + plane, stride, at, first, count, v.y);
+  add_listed(planes + 2 * plane, stride, at, first, count, v.z);
+}
+
+// Lanes past the end of a list hold its last pair: their cotangents count once.
+static num listed_bar(GLOBAL const real *plane, int stride, GLOBAL const int *at, int first,
+                      int count)
+{
+  const ilane there = lane_iota() + (real)first < lane_lit((real)count);
+  return n_select(there, gather_at(plane, stride, at, first, count), n_lit(R(0.0)));
+}
+
+// Adjoint of edge_probes: from the cotangents of depth in `bars` to those of e1, e2 and of the
+// parameters there, to what moves the edges, and where ends move to these (ends_bar).
+ADJOINT_KERNEL void edge_probes_adjoint(GLOBAL const real *witness, int base, int witness_stride,
+                                        GLOBAL const real *depth, GLOBAL const int *list,
+                                        GLOBAL const real *ends, GLOBAL const real *frames,
+                                        GLOBAL const int *head, GLOBAL const real *shape,
+                                        GLOBAL const pair_head *pair, int side, GLOBAL real *bars,
+                                        GLOBAL real *ends_bar, GLOBAL real *wrenches,
+                                        int wrench_stride, int wrench_block)
+{
+  const int block = (int)get_global_id(0), first = block * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  const int plane = pair->n.pair_slots;
+  const int stride = DEPTH_PLANES * plane, bar_stride = WITNESS_BAR_PLANES * plane;
+  GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  const int count = listed[0];
+  if (first >= plane) {
+    return;
+  }
+  wrench relative = no_wrench();
+  if (first < count) {
+    GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+    GLOBAL real *row = NUMS(bars, pose, bar_stride);
+    const pair_planes from = witness_planes(witness, base, witness_stride, &pair->n, pose);
+    const listed_edge edge = listed_edge_of(ends, &pair->n, side, at, first, count, frame, pose);
+    const pair_claim claim = claim_of(&from, at, first, count, c);
+    const num lies = gather_at(NUMS(depth, pose, stride) + side * plane, stride, at, first, count);
+    const num depth_bar =
+      listed_bar(row + (WITNESS_BAR_DEPTH + side) * plane, bar_stride, at, first, count);
+    const num zero = n_lit(R(0.0));
+    num a_bar = zero, dbar_bar = zero;
+    vec bar[2] = {FN(make)(zero, zero, zero), FN(make)(zero, zero, zero)};
+    edge_depth_adjoint(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, lies,
+                       depth_bar, side, frame, head, shape, c, &a_bar, &dbar_bar, bar, &relative);
+    const vec apart = claim_adjoint(&claim, dbar_bar);
+    add_listed3(row, bar_stride, plane, at, first, count, apart);
+    add_listed3(row + WITNESS_E2 * plane, bar_stride, plane, at, first, count, FN(neg3)(apart));
+    add_listed(row + (WITNESS_A + side) * plane, bar_stride, at, first, count, a_bar);
+    if (ends_move(&pair->n)) {
+      const int to_stride = PAIR_ENDS_PLANES * plane;
+      GLOBAL real *to = NUMS(ends_bar, pose, to_stride) + side * ENDS_PLANES * plane;
+      for (int i = 0; i < 2; ++i) {
+        const vec own = side ? turn(frame + FRAME_1_TO_2, bar[i]) : bar[i];
+        add_listed3(to + i * POINT_PLANES * plane, to_stride, plane, at, first, count, own);
+      }
+    }
+  }
+  store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
+}
