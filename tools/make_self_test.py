@@ -37,7 +37,7 @@ EDGES_KEPT, VERTICES_KEPT = (4, 4), (4, 0)
 SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, penetration=0.0625,
                       neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
                       minimum=0.125, compare=0.125, ridge=0.015625, distance=2.0**-20, trace=1,
-                      inside=True)
+                      inside=True, ends=0.25, agree=0.5)
 # Of which what cannot be active is not computed: docs/lists.md.
 LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, near=0.25, reach=0.5, floor=2.0**-10)
 LIST_THRESHOLD = 7 / 2048

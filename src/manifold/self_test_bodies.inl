@@ -170,6 +170,8 @@ static void set_smoothing(abut_smoothing *s)
   s->inside = true;
   s->near = 0;
   s->reach = 0;
+  s->ends = 0.25;
+  s->agree = 0.5;
   s->floor = 0;
   s->edges[0] = 4;
   s->edges[1] = 4;

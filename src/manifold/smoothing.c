@@ -42,9 +42,10 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
    * (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = 0.005 * size;
-  /* Witness points of long edges lie off by 0.02 of their length. */
   out->near = 5.0 * out->penetration;
   out->reach = 8.0 * out->penetration;
+  out->ends = out->penetration;
+  out->agree = 0.5;
   out->edges[0] = edges_to_keep(&info1);
   out->edges[1] = edges_to_keep(&info2);
   return ABUT_SUCCESS;

@@ -241,18 +241,6 @@ static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
   return s->bodies[body_number(s, p, side)];
 }
 
-static double longest_edge(abut_body handle_)
-{
-  const body *b = body_get(handle_);
-  double most = 0.0;
-  for (size_t i = 0; b && i < b->info.edges; ++i) {
-    const double *from = b->vertices + 3 * (size_t)b->edges[2 * i];
-    const double *to = b->vertices + 3 * (size_t)b->edges[2 * i + 1];
-    most = fmax(most, hypot(hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2]));
-  }
-  return most;
-}
-
 /* Of the bodies that tell one. */
 static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene_pair *p)
 {
@@ -278,7 +266,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
     const int side = scene_pair_fits(&s->def, p);
     abut_smoothing fitted;
     TRY(abut_fit_smoothing(side == 1 ? b : a, side == 0 ? a : b, &fitted));
-    scene_pair_fit(p, &fitted, fmax(longest_edge(a), longest_edge(b)));
+    scene_pair_fit(p, &fitted);
   }
   TRY(size_pair(&s->def, a, b, p));
   TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));

@@ -52,10 +52,9 @@ double scene_near(const abut_smoothing *s)
   return fmin(2.0 * s->penetration, SMOOTHING_MOST);
 }
 
-void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted, double longest_edge)
+void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
   p->smoothing = *fitted;
-  p->smoothing.compare = fmin(fitted->compare, fitted->penetration / longest_edge);
   p->smoothing.near = scene_near(fitted);
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;

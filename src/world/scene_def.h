@@ -156,10 +156,8 @@ size_t scene_body_number(const scene_def *s, size_t link);
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
 /* Gives a pair a smoothing that was fitted to its bodies, with near and reach as dynamics need them
- * (dynamics want no edge contact to fade with depth, and none with far edges), and a `compare`, which
- * is a share of an edge, that blurs where edges cross by no more than `penetration`: bars have edges as
- * long as themselves. longest_edge: of both bodies [m]. */
-void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted, double longest_edge);
+ * (dynamics want no edge contact to fade with depth, and none with far edges). */
+void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
 
 /* `near` where none is stated. */
 double scene_near(const abut_smoothing *s);

@@ -561,10 +561,10 @@ static void fitted(void)
   made.reach = 8.0;
   made.near = 5.0;
   made.penetration = 0.004;
-  scene_pair_fit(&p, &made, 0.0); /* a body without edges */
-  CHECK(p.smoothing.compare == made.compare);
-  scene_pair_fit(&p, &made, 0.4);
-  CHECK(fabs(p.smoothing.compare - 0.01) < 1e-15);
+  made.ends = 0.003;
+  made.agree = 0.25;
+  scene_pair_fit(&p, &made);
+  CHECK(p.smoothing.ends == 0.003 && p.smoothing.agree == 0.25);
   CHECK(!p.fitted && p.smoothing.near == 2.0 * made.penetration && p.smoothing.reach == 0.0);
   CHECK(p.smoothing.sort == made.sort && p.smoothing.cookie == made.cookie);
 }
