@@ -42,12 +42,10 @@ static double bound_reach(const run *r)
   return fmax(vertex_reach(r), 0.0);
 }
 
-/* The opposing distance beyond which an edge's point is not active, nor any other edge near it; with
- * `agree`, nor an edge deep enough for what it claims at its own point: it falls to exp(-37) of that. */
+/* The opposing distance beyond which an edge's point is not active, nor any other edge near it. */
 static double point_reach(const run *r)
 {
-  const abut_smoothing *s = &r->pair->smoothing;
-  return bound_reach(r) + s->near + (s->agree > 0.0 ? 20.0 * s->penetration : 0.0);
+  return bound_reach(r) + r->pair->smoothing.near;
 }
 
 double edge_part(const abut_smoothing *s)
@@ -236,9 +234,8 @@ static abut_status probes(const run *r, size_t poses, int side)
   const resident_body *other = r->bodies[!side];
   return LAUNCH_RUN(r, KERNEL_LISTED_PROBES, lane_blocks(r, near_plane(r)), poses,
                     BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
-                    ARG_BUFFER(edge_ends(r, side)), ARG_REAL(r->wanted.listed ? HUGE_VAL : point_reach(r)),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                    HEAD(r), ARG_INT(side));
+                    ARG_BUFFER(edge_ends(r, side)), BUFFER(r, SCRATCH_FRAMES),
+                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side));
 }
 
 static abut_status both_probes(const run *r, size_t poses)

@@ -283,7 +283,7 @@ static abut_status opposing_fields(const run *r, size_t poses)
 /* Activities below these are no contacts, and count as 0 where edges would have to be looked at. */
 static double least_activity(const run *r)
 {
-  return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-8;
+  return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-7;
 }
 
 /* How deep edges lie in the other body, of pairs that could be active. */
@@ -292,9 +292,12 @@ static abut_status edge_probes(const run *r, size_t poses)
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
   const launch_argument opposing_stride =
     ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
-  TRY(LAUNCH_RUN(r, KERNEL_PROBED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.stride),
-                 BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2), opposing_stride,
-                 ARG_REAL(least_activity(r)), HEAD(r), BUFFER(r, SCRATCH_DEPTH),
+  /* The factors are written later, and lend their room. */
+  TRY(LAUNCH_RUN(r, KERNEL_PROBED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.base),
+                 ARG_INT(at.stride), BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
+                 opposing_stride, BUFFER(r, SCRATCH_EDGE_WEIGHTS_1),
+                 BUFFER(r, SCRATCH_EDGE_WEIGHTS_2), ARG_REAL(least_activity(r)), HEAD(r),
+                 BUFFER(r, SCRATCH_FACTORS), BUFFER(r, SCRATCH_DEPTH),
                  BUFFER(r, SCRATCH_PROBED)));
   for (int side = 0; side < 2; ++side) {
     const resident_body *other = r->bodies[!side];

@@ -85,9 +85,9 @@ static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes
 }
 
 // How deep the edges of body `side` of listed pairs lie in the other body (head, shape), by pair:
-// edge_probes for them. Distances beyond claimed_reach count as that.
+// edge_probes for them.
 KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends,
-                          real reach, GLOBAL const real *frames, GLOBAL const int *head,
+                          GLOBAL const real *frames, GLOBAL const int *head,
                           GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
 {
   const int first = (int)get_global_id(0) * LANES;
@@ -106,7 +106,7 @@ KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL con
   const pair_claim claim = claim_of(&from, at, first, count, c);
   const num phi = gather_at(row + (NEAR_OPPOSING + side) * plane, stride, at, first, count);
   const num r = edge_depth(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, phi,
-                           side, reach, frame, head, shape, c);
+                           side, frame, head, shape, c);
   store_row(row + (NEAR_DEPTH + side) * plane, stride, at, 1, first, count,
             steady(r, COTANGENT_LIMIT));
 }

@@ -2,6 +2,13 @@
 // distances at the edge's witness point and at two probes, the points of the edge as far to both sides
 // of it as the pair claims to be deep. Asked for pairs only that could be active without it.
 
+// exp(-PROBE_STEPS) is below rounding.
+#if REAL_DOUBLE
+#define PROBE_STEPS 36.0
+#else
+#define PROBE_STEPS 18.0f
+#endif
+
 // Where the numbers of a pose's pairs lie: planes of `plane`, e1, e2 and a from `row` on.
 typedef struct pair_planes {
   GLOBAL const real *row;
@@ -58,32 +65,82 @@ static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int
   }
 }
 
+// Multiplies bounds of a body's activities, of its kept edges from `first` on with all of the other's, by
+// the softmax of their distances and by all gate weights (`own`, `others`). Values alone.
+static void bound_neighbours(GLOBAL const real *dbar, GLOBAL real *bound, const pair_matrix *m,
+                             GLOBAL const real *own, GLOBAL const real *others, int first,
+                             GLOBAL const coefficients *c)
+{
+  const lane none = lane_lit(R(0.0)), one = lane_lit(R(1.0));
+  const lane weight = own ? gather_part(own, first, m->rows - 1, 1) : one;
+  lane least = lane_lit(REAL_BIG), sum = none;
+  for (int j = 0; j < m->columns; ++j) {
+    const lane x = gather_part(dbar + j * m->column_step, first, m->rows - 1, m->row_step);
+    least = !others || others[j] > R(0.0) ? lane_select(x < least, x, least) : least;
+  }
+  for (int turn = 0; turn < 2 * m->columns; ++turn) { // one loop, so that the text is compiled once
+    const int j = turn % m->columns;
+    const real w = others ? others[j] : R(1.0);
+    const lane x = gather_part(dbar + j * m->column_step, first, m->rows - 1, m->row_step);
+    const lane e = lane_exp2((least - x) * c->neighbour_log2e) * w;
+    const lane share = w > R(0.0) ? e : none;
+    if (turn < m->columns) {
+      sum = sum + share;
+      continue;
+    }
+    GLOBAL real *to = bound + j * m->column_step;
+    const lane b = gather_part(to, first, m->rows - 1, m->row_step);
+    const lane over = lane_select(sum > none, one / sum, none);
+    store_part(to, NO_ORDER, 0, first, m->rows, m->row_step, b * weight * w * share * over);
+  }
+}
+
 #if WITH_FORWARD
-// Lists the pairs that could have an activity of `cutoff` without `agree`: by con and the opposing
-// distances. depth: DEPTH_PLANES planes of `pair_slots`, set for all others to where nothing agrees.
-// One work-group a pose.
-KERNEL void probed_pairs(GLOBAL const real *witness, int witness_stride,
+// Lists the pairs that could have an activity of `cutoff` without `agree`: all of it but the clash of
+// normals. depth: DEPTH_PLANES planes of `pair_slots`, set for all others to where nothing agrees.
+// dbar: room for a plane. One work-group a pose.
+KERNEL void probed_pairs(GLOBAL const real *witness, int base, int witness_stride,
                          GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-                         int opposing_stride, real cutoff, GLOBAL const pair_head *pair,
-                         GLOBAL real *depth, GLOBAL int *list)
+                         int opposing_stride, GLOBAL const real *weights1,
+                         GLOBAL const real *weights2, real cutoff, GLOBAL const pair_head *pair,
+                         GLOBAL real *dbar, GLOBAL real *depth, GLOBAL int *list)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   GLOBAL const coefficients *c = &pair->c;
   const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
-  GLOBAL const real *con = NUMS(witness, pose, witness_stride) + WITNESS_CON * plane;
+  GLOBAL const pair_elements *edges1 = &pair->n.elements[EDGES_OF(0)];
+  GLOBAL const pair_elements *edges2 = &pair->n.elements[EDGES_OF(1)];
+  GLOBAL const real *at = NUMS(witness, pose, witness_stride);
   GLOBAL const real *phi1 = NUMS(opposing1, pose, opposing_stride);
   GLOBAL const real *phi2 = NUMS(opposing2, pose, opposing_stride);
+  GLOBAL const real *own1 = edges1->weighted ? NUMS(weights1, pose, edges1->slots) : 0;
+  GLOBAL const real *own2 = edges2->weighted ? NUMS(weights2, pose, edges2->slots) : 0;
+  GLOBAL real *gaps = NUMS(dbar, pose, FACTORS_PLANES * plane);
   GLOBAL real *row = NUMS(depth, pose, stride);
   for (int first = item * LANES; first < plane; first += WG * LANES) {
-    const lane shared = lane_load(con + first);
+    const lane shared = lane_load(at + WITNESS_CON * plane + first);
     const lane both[2] = {shared, shared};
     const lane phi[2] = {lane_load(phi1 + first), lane_load(phi2 + first)};
-    lane bounds[2];
+    lane bounds[2], gap2 = lane_lit(R(0.0));
     bound_activities(both, phi, c, bounds);
+    for (int j = 0; j < 3; ++j) {
+      GLOBAL const real *e1 = at + base + j * plane + first;
+      const lane gap = lane_load(e1) - lane_load(e1 + WITNESS_E2 * plane);
+      gap2 = gap2 + gap * gap;
+    }
     lane_store(bounds[0], row + first);
     lane_store(bounds[1], row + plane + first);
+    lane_store(gap2 / lane_sqrt(gap2 + lane_lit(c->distance)), gaps + first);
+  }
+  BARRIER_GLOBAL;
+  const pair_matrix rows = matrix_of(&pair->n, 0), columns = matrix_of(&pair->n, 1);
+  for (int first = item * LANES; first < rows.rows; first += WG * LANES) {
+    bound_neighbours(gaps, row, &rows, own1, own2, first, c);
+  }
+  for (int first = item * LANES; first < columns.rows; first += WG * LANES) {
+    bound_neighbours(gaps, row + plane, &columns, own2, own1, first, c);
   }
   BARRIER_GLOBAL;
   list_pairs(row, row + plane, pair->n.pairs, 0, cutoff, part, item, ROW(list, pose, plane + 1));
@@ -161,11 +218,15 @@ static num witness_parameters(const pair_planes *p, int side, GLOBAL const int *
   return gather_at(p->row + p->a + side * p->plane, p->stride, at, first, count);
 }
 
-// How far distances are to be exact at the points of pairs: a depth beyond `reach` confirms nothing but
-// what lies `agree` times as far apart.
+// How far distances are to be exact at the points of pairs that may be active. A depth confirms nothing
+// beyond some penetrations but what lies `agree` times as far apart; with `near` no pair is active whose
+// points are farther than `reach`.
 static real claimed_reach(real reach, lane dbar, GLOBAL const coefficients *c)
 {
-  return c->agree > R(0.0) ? reach - c->agree * lane_least(-dbar) : reach;
+  if (c->agree > R(0.0) && !(c->near_steps > R(0.0))) {
+    return reach + PROBE_STEPS * c->penetration - c->agree * lane_least(-dbar);
+  }
+  return reach;
 }
 
 // The place of a probe in the frame of the body whose field is asked for there: of the edges of body
@@ -177,12 +238,13 @@ static vec probe_point(const listed_edge *edge, num at, int side, GLOBAL const r
 }
 
 // How deep the edges of body `side` of a block of listed pairs lie in the other one (head, shape),
-// whose distance at their witness points is phi. What is beyond claimed_reach counts as that.
-static num edge_depth(const listed_edge *edge, num a, num dbar, num phi, int side, real reach,
+// whose distance at their witness points is phi. A probe has no share in the soft least distance that
+// lies PROBE_STEPS temperatures farther out than that, and need not be exact there.
+static num edge_depth(const listed_edge *edge, num a, num dbar, num phi, int side,
                       GLOBAL const real *frame, GLOBAL const int *head, GLOBAL const real *shape,
                       GLOBAL const coefficients *c)
 {
-  const real most = claimed_reach(reach, n_value(dbar), c);
+  const real most = PROBE_STEPS / DEPTH_SHARPNESS * c->penetration - lane_least(-n_value(phi));
   FN(least) depth = FN(least_of)(phi);
   for (int k = 0; k < 2; ++k) {
     const FN(probe) probe = FN(probe_of)(edge->along, a, k ? dbar : n_neg(dbar), c);
@@ -217,7 +279,7 @@ KERNEL void edge_probes(GLOBAL const real *witness, int base, int witness_stride
   const num phi =
     gather_at(NUMS(opposing, pose, opposing_stride), opposing_stride, at, first, count);
   const num r = edge_depth(&edge, witness_parameters(&from, side, at, first, count), claim.dbar, phi,
-                           side, REAL_BIG, frame, head, shape, c);
+                           side, frame, head, shape, c);
   store_row(NUMS(depth, pose, stride) + side * plane, stride, at, 1, first, count,
             steady(r, COTANGENT_LIMIT));
 }
