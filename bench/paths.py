@@ -113,14 +113,16 @@ class Program:
 def ways(fitted, size):
     """Smoothing sets by name, the last but one the fitted one."""
     step = fitted["penetration"]
-    soft = dict(fitted, select="softsort", sort=0.001 * size, near=0, reach=0)
-    gate = dict(soft, select="gate")
-    return {"softsort, sort 0.2": soft,
-            "gate, sort 0.2": gate,
-            "gate, sort 0.2, near 5": dict(gate, near=5 * step),
-            "gate, sort 1, near 2, reach 10": dict(fitted, near=2 * step, reach=10 * step),
-            "gate, sort 1, near 5, reach 10": dict(fitted, near=5 * step, reach=10 * step),
-            "fitted (sort 1, near 5, reach 8)": fitted,
+    plain = dict(fitted, near=0, reach=0, ends=0, agree=0)
+    return {"softsort, sort 0.2": dict(plain, select="softsort", sort=0.001 * size),
+            "gate": plain,
+            "gate, near 5, reach 8": dict(plain, near=5 * step, reach=8 * step),
+            "gate, agree": dict(fitted, near=0, reach=0),
+            "gate, agree, near 2": dict(fitted, near=2 * step, reach=0),
+            "gate, agree, near 5": dict(fitted, near=5 * step, reach=0),
+            "gate, agree, near 2, reach 8": dict(fitted, near=2 * step, reach=8 * step),
+            "gate, agree, near 5, reach 8": dict(fitted, near=5 * step, reach=8 * step),
+            "fitted": fitted,
             "vertices only": dict(fitted, edge_edge=False)}
 
 
