@@ -42,8 +42,7 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
    * (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = 0.005 * size;
-  out->near = 5.0 * out->penetration;
-  out->reach = 8.0 * out->penetration;
+  out->reach = 6.0 * out->penetration;
   out->ends = out->penetration;
   out->agree = 0.5;
   out->edges[0] = edges_to_keep(&info1);

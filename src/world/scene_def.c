@@ -55,7 +55,6 @@ double scene_near(const abut_smoothing *s)
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
   p->smoothing = *fitted;
-  p->smoothing.near = scene_near(fitted);
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
   p->fitted = false;

@@ -155,11 +155,11 @@ size_t scene_body_number(const scene_def *s, size_t link);
  * it likes; -1: both do. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
-/* Gives a pair a smoothing that was fitted to its bodies, with near and reach as dynamics need them
- * (dynamics want no edge contact to fade with depth, and none with far edges). */
+/* Gives a pair a smoothing that was fitted to its bodies, with reach as dynamics need it (they want no
+ * edge contact to fade with depth). */
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
 
-/* `near` where none is stated. */
+/* `near` where a smoothing is stated without one: its edges may not have to `agree`. */
 double scene_near(const abut_smoothing *s);
 
 #endif

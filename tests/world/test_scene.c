@@ -565,7 +565,7 @@ static void fitted(void)
   made.agree = 0.25;
   scene_pair_fit(&p, &made);
   CHECK(p.smoothing.ends == 0.003 && p.smoothing.agree == 0.25);
-  CHECK(!p.fitted && p.smoothing.near == 2.0 * made.penetration && p.smoothing.reach == 0.0);
+  CHECK(!p.fitted && p.smoothing.near == made.near && p.smoothing.reach == 0.0);
   CHECK(p.smoothing.sort == made.sort && p.smoothing.cookie == made.cookie);
 }
 
