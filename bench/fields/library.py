@@ -52,7 +52,7 @@ class BodyInfo(ctypes.Structure):
                 ("vertices", "edges", "faces", "superquadrics", "polyhedra", "planes",
                  "pointclouds", "points", "grids", "blocks", "primitives")]
     _fields_ += [("lower", REAL * 3), ("upper", REAL * 3), ("diagonal", REAL),
-                 ("suspicions", U32)] + ROOM
+                 ("suspicions", U32), ("thickness", REAL)] + ROOM
 
 
 class Smoothing(ctypes.Structure):

@@ -121,6 +121,8 @@ typedef struct abut_body_info {
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */
   uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a bare mesh that was loaded */
+  double thickness;              /* twice the greatest depth inside, by the field without blending,
+                                    to about a fifth [m]; 0: no inside was found by the mesh */
 } abut_body_info;
 
 ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);

@@ -340,6 +340,7 @@ class Body(_Owner):
         self.lower = np.array(list(info.lower))
         self.upper = np.array(list(info.upper))
         self.diagonal: float = info.diagonal
+        self.thickness: float = info.thickness
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""

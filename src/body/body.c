@@ -403,6 +403,7 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   b->base.destroy = destroy_owned;
   TRY_DONE(copy_mesh(b, def));
   TRY_DONE(pack(b, def));
+  b->info.thickness = body_thickness(b);
   TRY_DONE(context_on_each(c, bring, b));
   TRY_DONE(pool_add(&body_pool, b, c->gate, &b->self));
   context_adopt(c, &b->base);

@@ -53,6 +53,10 @@ body *body_get(abut_body b);
 /* Destroys a body that is a scene's own, which abut_destroy_body does not do from within a call. */
 void body_discard(body *b);
 
+/* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
+ * 0 where no inside was found. No memory is taken and no device asked. */
+double body_thickness(const body *b);
+
 /* `count` rounded up to whole blocks of lanes, at least one block. */
 size_t padded(size_t count, uint32_t lanes);
 
