@@ -19,6 +19,27 @@ static uint32_t edges_to_keep(const abut_body_info *info)
   return primitives > 16 ? (uint32_t)primitives : 16;
 }
 
+/* How many times as large as it is thick a body may be and still be a block: a plate of 10 mm has
+ * the scale of a block of 80 mm. */
+#define THICKNESSES 8.0
+#define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
+
+/* The size by which a body's contacts are smoothed [m]; HUGE_VAL of a single point. */
+static double scale_of(const abut_body_info *info)
+{
+  return fmin(info->diagonal > 0.0 ? info->diagonal : HUGE_VAL,
+              info->thickness > 0.0 ? THICKNESSES * info->thickness : HUGE_VAL);
+}
+
+/* Scores of a large body's edges differ by more than those of a small one's. Below a hundredth of
+ * the smaller body its own kept edges keep their weights. */
+static double fitted_sort(const abut_body_info *info1, const abut_body_info *info2, double size)
+{
+  const double small = fmin(info1->diagonal, info2->diagonal);
+  const double large = fmax(info1->diagonal, info2->diagonal);
+  return small > 0.0 ? fmin(0.005 * large, 0.01 * small) : 0.005 * size;
+}
+
 abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing *out)
 {
   abut_body_info info1, info2;
@@ -28,20 +49,21 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   TRY(abut_get_body_info(body1, &info1));
   TRY(abut_get_body_info(body2, &info2));
   double size = fmax(info1.diagonal, info2.diagonal);
-  size = size > 0.0 ? size : 1.0; /* two single points */
-  if (0.004 * size < SMOOTHING_LENGTH_LEAST) {
+  if (size > 0.0 && size < SCALE_SMALLEST) {
     return fail(ABUT_ERROR_ARGUMENT, "bodies of %g m are too small to fit a smoothing to, which is "
                 "at least %g m: give them in a larger unit", size, SMOOTHING_LENGTH_LEAST);
   }
+  size = fmin(scale_of(&info1), scale_of(&info2));
+  size = size < HUGE_VAL ? fmax(size, SCALE_SMALLEST) : 1.0; /* two single points */
   *out = abut_default_smoothing();
   out->length = 0.06 * size;
   out->union_ = out->plane = 0.004 * size;
-  out->penetration = out->neighbour = 0.005 * size;
+  out->penetration = out->neighbour = 0.006 * size;
   out->distance = 1e-10 * size * size;
   /* True elements and what meets near their bodies: gradients along a path keep to what values do
    * (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
-  out->sort = 0.005 * size;
+  out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
   out->reach = 6.0 * out->penetration;
   out->ends = out->penetration;
   out->agree = 0.5;
