@@ -400,11 +400,11 @@ def write(out, body, vertices, faces):
     lines = ["v " + " ".join(f"{c:.9g}" for c in v) for v in vertices]
     lines += ["f " + " ".join(str(i + 1) for i in f) for f in faces]
     (out / f"{name}.obj").write_text("\n".join(lines) + "\n")
-    head = {"name": name, "mesh": body["mesh"]}
+    head = {"name": name, "mesh": body["mesh"], "union": UNION}
     families = [f'"{family}": [\n  ' + ",\n  ".join(json.dumps(s) for s in body[family]) + "]"
                 for family in FAMILIES if family in body]
     text = json.dumps(head)[:-1] + ",\n" + ",\n".join(families) + "}\n"
-    assert json.loads(text) == body
+    assert json.loads(text) == {**body, "union": UNION}
     (out / f"{name}.body.json").write_text(text)
     print(f"{name}: {len(vertices)} vertices, {edges} edges, {len(faces)} faces, "
           f"off the zero set by {off:.1e} m")

@@ -44,7 +44,7 @@ class BodyDef(ctypes.Structure):
                 ("pointclouds", POINTER), ("pointcloud_count", SIZE),
                 ("grids", POINTER), ("grid_count", SIZE),
                 ("edges", POINTER), ("edge_count", SIZE),
-                ("cloud_from_mesh", BOOL), ("cookie", U32)]
+                ("cloud_from_mesh", BOOL), ("union", REAL), ("cookie", U32)]
 
 
 class BodyInfo(ctypes.Structure):
@@ -52,7 +52,7 @@ class BodyInfo(ctypes.Structure):
                 ("vertices", "edges", "faces", "superquadrics", "polyhedra", "planes",
                  "pointclouds", "points", "grids", "blocks", "primitives")]
     _fields_ += [("lower", REAL * 3), ("upper", REAL * 3), ("diagonal", REAL),
-                 ("suspicions", U32), ("thickness", REAL)] + ROOM
+                 ("suspicions", U32), ("thickness", REAL), ("union", REAL)] + ROOM
 
 
 class Smoothing(ctypes.Structure):

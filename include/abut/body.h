@@ -88,6 +88,8 @@ typedef struct abut_body_def {
   const uint32_t *edges;        /* (edge_count, 2), edges beside those of faces */
   size_t edge_count;
   bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
+  double union_;                /* temperature that the primitives were fitted with, so that their
+                                   union lies on the mesh [m]; 0: none is known */
   uint32_t cookie;              /* set by abut_default_body_def */
 } abut_body_def;
 
@@ -123,6 +125,7 @@ typedef struct abut_body_info {
   uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a bare mesh that was loaded */
   double thickness;              /* twice the greatest depth inside, by the field without blending,
                                     to about a fifth [m]; 0: no inside was found by the mesh */
+  double union_;                 /* as in the definition [m] */
 } abut_body_info;
 
 ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);

@@ -341,6 +341,7 @@ class Body(_Owner):
         self.upper = np.array(list(info.upper))
         self.diagonal: float = info.diagonal
         self.thickness: float = info.thickness
+        self.union: float = info.union_
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""
@@ -355,7 +356,8 @@ class Body(_Owner):
         """The field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3). NaN of a
         point that is not finite.
 
-        union, plane   temperatures [m]; None: 0.004 of the diagonal, as fitted smoothing has
+        union, plane   temperatures [m]; None: as smoothing that is fitted to this body has, 0.004 of
+                       its scale or the union that its file tells
         """
         from abut._arrays import pointer, real_array
         x = real_array(points, self.context.dtype, "points")
@@ -363,9 +365,10 @@ class Body(_Owner):
             raise ValueError(f"points has shape {x.shape}, not (..., 3)")
         distance, normal = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape, x.dtype)
         lost = ~np.isfinite(x).all(-1)
-        fitted = 0.004 * self.diagonal
-        check(lib.abut_evaluate_body(self.handle, fitted if union is None else union,
-                                     fitted if plane is None else plane, x.size // 3, pointer(x),
+        fitted = ffi.new("abut_smoothing *")
+        check(lib.abut_fit_smoothing(self.handle, self.handle, fitted))
+        check(lib.abut_evaluate_body(self.handle, fitted.union_ if union is None else union,
+                                     fitted.plane if plane is None else plane, x.size // 3, pointer(x),
                                      pointer(distance), pointer(normal)))
         distance[lost], normal[lost] = np.nan, np.nan
         return distance, normal

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab070002u
+#define COOKIE 0xab07000au
 
 abut_body_def abut_default_body_def(void)
 {
@@ -93,6 +93,7 @@ static void set_info(abut_body_info *info, const abut_body_def *def)
 {
   info->vertices = def->vertex_count;
   info->faces = def->face_count;
+  info->union_ = def->union_;
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     const size_t count = family_count(families[i], def);
     for (size_t k = 0; k < count; ++k) {

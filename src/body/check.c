@@ -82,6 +82,11 @@ abut_status check_body_def(const abut_body_def *def)
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     TRY(check_family(families[i], def));
   }
+  if (def->union_ != 0.0 &&
+      !(def->union_ >= SMOOTHING_LENGTH_LEAST && def->union_ <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_BODY, "union is %g, neither 0 nor in [%g, %g]", def->union_,
+                SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST);
+  }
   return def->cloud_from_mesh || family_any_added(def)
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_BODY, "the body has no added primitive");

@@ -1,6 +1,7 @@
 #include "io/body_file.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "family/family.h"
 #include "io/json.h"
 #include "io/whole_file.h"
@@ -170,14 +171,28 @@ static abut_status read_cloud(const json_file *f, const json_at *root, body_file
 
 /* ---- all of it ---- */
 
+static abut_status read_union(const json_file *f, const json_at *root, body_file *b)
+{
+  json_at at;
+  if (!json_find(root, "union", &at)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(json_number(f, &at, &b->def.union_));
+  return b->def.union_ >= SMOOTHING_LENGTH_LEAST && b->def.union_ <= SMOOTHING_MOST
+           ? ABUT_SUCCESS
+           : json_fail(f, &at, "%.9g is not in [%g, %g]", b->def.union_, SMOOTHING_LENGTH_LEAST,
+                       SMOOTHING_MOST);
+}
+
 static abut_status read_root(const json_file *f, const json_at *root, body_file *b)
 {
-  const char *keys[3 + FAMILY_COUNT] = {"name", "mesh", "aopc"};
+  const char *keys[4 + FAMILY_COUNT] = {"name", "mesh", "aopc", "union"};
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
-    keys[3 + i] = families[i]->key;
+    keys[4 + i] = families[i]->key;
   }
-  TRY(json_check_keys(f, root, keys, 3 + FAMILY_COUNT));
+  TRY(json_check_keys(f, root, keys, 4 + FAMILY_COUNT));
   TRY(read_texts(f, root, b));
+  TRY(read_union(f, root, b));
   TRY(read_cloud(f, root, b));
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     TRY(read_family(f, root, families[i], b));

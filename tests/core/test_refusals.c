@@ -229,6 +229,9 @@ static void test_bodies(abut_context context)
   s.quaternion[0] = 0.0;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "quaternion", "no quaternion");
   s = good;
+  def.union_ = -1e-3;
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "union", "a union below 0");
+  def.union_ = 0.0;
   vertices[5] = INFINITY;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "vertex 1", "a vertex");
   vertices[5] = 1.0;

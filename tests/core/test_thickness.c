@@ -1,4 +1,5 @@
-/* How thick bodies are, beside formulas: test_thickness PRECISION. */
+/* How thick bodies are, beside formulas, and the smoothing that is fitted by it:
+ * test_thickness PRECISION. */
 #include "support/check.h"
 
 #include <abut/field.h>
@@ -205,6 +206,129 @@ static void test_odd(abut_context context)
   expect(context, &def, 1.0, 0.97, 1.03, "box beside its mesh");
 }
 
+/* ---- the smoothing that is fitted ---- */
+
+/* Fits two bodies of definitions; the bodies are the context's to destroy. */
+static bool fit(abut_context context, const abut_body_def defs[2], abut_body bodies[2],
+                abut_smoothing *s)
+{
+  return CHECK_OK(abut_create_body(context, &defs[0], &bodies[0])) &&
+         CHECK_OK(abut_create_body(context, &defs[1], &bodies[1])) &&
+         CHECK_OK(abut_fit_smoothing(bodies[0], bodies[1], s));
+}
+
+/* What is 10 mm thick has a penetration below half a millimetre, however long it is. */
+static void test_plates(abut_context context)
+{
+  static const double lengths[4] = {0.1, 0.5, 2.0, 20.0};
+  for (size_t i = 0; i < 4; ++i) {
+    const double half[3] = {0.5 * lengths[i], 0.005, 0.5 * lengths[i]};
+    const box_mesh b = box_of(half, turned);
+    const abut_polyhedron box = {b.planes, 6, ABUT_ADD};
+    abut_body_def def = box_def(&b);
+    abut_body bodies[2];
+    abut_smoothing s;
+    def.polyhedra = &box;
+    def.polyhedron_count = 1;
+    const abut_body_def both[2] = {def, def};
+    if (fit(context, both, bodies, &s)) {
+      check(s.penetration <= 0.5e-3 && s.penetration >= 0.45e-3,
+            "plates of %g m, 10 mm thick: penetration %g", lengths[i], s.penetration);
+      check(s.plane < 0.5e-3, "plates of %g m: plane %g", lengths[i], s.plane);
+    }
+  }
+}
+
+/* The sum of activities of a ball of 20 mm at some height above a slab of 2 x 2 m. */
+static double above_slab(abut_context context, double thick, double above, double *penetration)
+{
+  static const double ball_axes[3] = {0.01, 0.01, 0.01};
+  static ball_mesh mesh;
+  const double half[3] = {1.0, 1.0, 0.5 * thick};
+  const box_mesh b = box_of(half, still);
+  const abut_polyhedron slab = {b.planes, 6, ABUT_ADD};
+  const abut_superquadric ball = {{0.01, 0.01, 0.01}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  abut_body_def defs[2] = {box_def(&b), abut_default_body_def()};
+  defs[0].polyhedra = &slab;
+  defs[0].polyhedron_count = 1;
+  make_ball(&mesh, ball_axes);
+  defs[1].vertices = mesh.vertices;
+  defs[1].vertex_count = ROUND * RINGS;
+  defs[1].face_sizes = mesh.sizes;
+  defs[1].face_indices = mesh.faces;
+  defs[1].face_count = ROUND * (RINGS - 1);
+  defs[1].superquadrics = &ball;
+  defs[1].superquadric_count = 1;
+  abut_body bodies[2];
+  abut_smoothing s;
+  abut_pair pair;
+  if (!fit(context, defs, bodies, &s) ||
+      !CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
+    return HUGE_VAL;
+  }
+  const double at[12] = {0, 0, 0, 0, 0, 0, 0.013, 0.007, half[2] + 0.01 + above, 0, 0, 0};
+  void *poses = to_reals(at, 12, precision), *sum = calloc(1, real_size(precision));
+  abut_batch batch = abut_default_batch();
+  batch.count = 1;
+  batch.pose1 = poses;
+  batch.pose2 = (char *)poses + 6 * real_size(precision);
+  batch.reductions.activity = sum;
+  CHECK_OK(abut_contacts(pair, &batch));
+  const double found = real_at(sum, precision, 0);
+  *penetration = s.penetration;
+  CHECK_OK(abut_destroy_pair(pair));
+  free(poses);
+  free(sum);
+  return found;
+}
+
+/* With the larger diagonal for a scale the activities summed to 95 at 20 mm. */
+static void test_slabs(abut_context context)
+{
+  static const double above[3] = {0.005, 0.02, 0.05}, most[3] = {0.3, 1e-3, 1e-6};
+  static const double thick[2] = {0.01, 0.1};
+  for (size_t i = 0; i < 6; ++i) {
+    double penetration = 0.0;
+    const double sum = above_slab(context, thick[i / 3], above[i % 3], &penetration);
+    printf("ball %g m above a slab of %g m: penetration %g, activities %g\n", above[i % 3],
+           thick[i / 3], penetration, sum);
+    check(sum < most[i % 3], "%g m above a slab of %g m: activities sum to %g", above[i % 3],
+          thick[i / 3], sum);
+  }
+}
+
+/* A pair has the smaller of the unions that its bodies were fitted with. One primitive alone has no
+ * use for any; several without a word keep to their own scale. */
+static void test_unions(abut_context context)
+{
+  static const struct {
+    double unions[2];
+    size_t primitives[2];
+    double wanted; /* 0: by the scale */
+  } cases[] = {{{0.005, 0.0}, {2, 1}, 0.005}, {{0.0, 0.02}, {1, 1}, 0.02},
+               {{0.005, 0.003}, {2, 2}, 0.003}, {{0.05, 0.0}, {2, 2}, 0.0}, {{0.0, 0.0}, {1, 1}, 0.0}};
+  static const double half[3] = {0.5, 0.5, 0.5};
+  const box_mesh b = box_of(half, still);
+  const abut_polyhedron boxes[2] = {{b.planes, 6, ABUT_ADD}, {b.planes, 6, ABUT_ADD}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    abut_body_def defs[2] = {box_def(&b), box_def(&b)};
+    abut_body bodies[2];
+    abut_body_info info;
+    abut_smoothing s;
+    for (int k = 0; k < 2; ++k) {
+      defs[k].polyhedra = boxes;
+      defs[k].polyhedron_count = cases[i].primitives[k];
+      defs[k].union_ = cases[i].unions[k];
+    }
+    if (fit(context, defs, bodies, &s)) {
+      const double wanted = cases[i].wanted > 0.0 ? cases[i].wanted : 0.004 * sqrt(3.0);
+      check(fabs(s.union_ - wanted) < 1e-9, "case %zu: union %g, not %g", i, s.union_, wanted);
+      CHECK_OK(abut_get_body_info(bodies[0], &info));
+      CHECK(info.union_ == cases[i].unions[0]);
+    }
+  }
+}
+
 int main(int count, char **arguments)
 {
   abut_context context;
@@ -216,6 +340,9 @@ int main(int count, char **arguments)
   test_balls(context);
   test_bare(context);
   test_odd(context);
+  test_plates(context);
+  test_slabs(context);
+  test_unions(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

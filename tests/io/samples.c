@@ -144,7 +144,7 @@ static const char off_pyramid[] =
   "4 0 3 2 1 0.5 0.5 0.5\n3 0 1 4\n3 1 2 4\n3 2 3 4\n3 3 0 4\n";
 
 static const char body[] =
-  "{\n \"name\": \"part\",\n \"mesh\": \"part.obj\",\n \"superquadrics\": [\n"
+  "{\n \"name\": \"part\",\n \"mesh\": \"part.obj\", \"union\": 0.005,\n \"superquadrics\": [\n"
   "  {\"axes\": [0.4, 0.3, 2e-1], \"exponents\": [0.1, 2], \"position\": [0, -1, 0],\n"
   "   \"quaternion\": [1, 0, 0, 0], \"operation\": \"subtract\"}],\n"
   " \"polyhedra\": [{\"planes\": [[0, 0, 1, 0, 0, 1], [0, 0, -1, 0, 0, -1]]}],\n"

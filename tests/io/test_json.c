@@ -18,6 +18,7 @@ static void good_body(void)
   CHECK_TEXT(b.name, "part");
   CHECK_TEXT(b.mesh_path, "some/where/part.obj");
   require(CHECK_EQUAL(b.def.superquadric_count, 1));
+  CHECK(b.def.union_ == 0.005);
   CHECK(b.def.superquadrics[0].axes[2] == 0.2 && b.def.superquadrics[0].exponents[1] == 2);
   CHECK(b.def.superquadrics[0].position[1] == -1);
   CHECK(b.def.superquadrics[0].quaternion[0] == 1);
@@ -91,6 +92,9 @@ static const struct {
   {"{\"mesh\": \"a\",\n\"spher\\u0065s\": []}", "b:2: ", "spheres: no such key is known"},
   {"{\"mesh\": \"a\"}", "b:1: ", "no primitive is added"},
   {"{\"mesh\": \"a\",\n\"superquadrics\": {}}", "b:2: ", "superquadrics: not an array"},
+  {"{\"mesh\": \"a\",\n\"union\": 0}", "b:2: ", "union: 0 is not in [1e-06, 1e+09]"},
+  {"{\"mesh\": \"a\",\n\"union\": -0.1}", "b:2: ", "union: -0.1 is not in"},
+  {"{\"mesh\": \"a\",\n\"union\": \"thin\"}", "b:2: ", "union: not a number"},
   {"{\"mesh\": \"a\",\n\"superquadrics\": [\n3]}", "b:3: ", "superquadrics[0]: not an object"},
   {"{\"mesh\": \"a\",\n\"superquadrics\": [" GOOD_SQ ",\n\n{}]}", "b:4: ",
    "superquadrics[1]: the key 'axes' is missing"},
