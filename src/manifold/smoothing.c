@@ -76,15 +76,15 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->length = 0.06 * size;
   out->union_ = fitted_union(&info1, &info2, size);
   out->plane = 0.004 * size;
-  out->penetration = out->neighbour = 0.006 * size;
+  out->penetration = out->neighbour = 0.0056 * size;
   out->distance = 1e-10 * size * size;
   /* True elements and what meets near their bodies: gradients along a path keep to what values do
    * (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
   out->reach = 6.0 * out->penetration;
-  out->ends = out->penetration;
-  out->agree = 0.5;
+  out->ends = 0.5 * out->penetration;
+  out->agree = 0.6;
   out->edges[0] = edges_to_keep(&info1);
   out->edges[1] = edges_to_keep(&info2);
   return ABUT_SUCCESS;
