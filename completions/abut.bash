@@ -28,7 +28,7 @@ _abut()
     --variant) word='full vertices-only one-sided' ;;
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --full-hessian) word='1 2 both' ;;
-    --reduce) word='mean-distance activity energy soft-minimum' ;;
+    --reduce) word='distance soft-distance mean-distance activity energy soft-minimum' ;;
     --models) word='cone lcp spring' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
@@ -65,10 +65,10 @@ _abut()
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'
       options+=' --timeout --view --width --world --zoom'
       ;;
-    contacts) options+=" $pair $arrays $kernels --compact --pairs" ;;
+    contacts) options+=" $pair $arrays $kernels --compact --pairs --temperature" ;;
     gradient)
       options+=" $pair $arrays $kernels --reduce --mean-distance --cotangents --hessian"
-      options+=' --full-hessian --soft'
+      options+=' --full-hessian --soft --temperature'
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;

@@ -5,12 +5,12 @@
  *   op         one of `operation`
  *   pairs      (pair_count) index in the low half, generation in the high one
  *   indexed    whether the argument behind the poses tells each entry's pair
- *   want       outputs, bit k of p, d, n, activity
+ *   want       outputs, bit k of p, d, n, activity, weight
  *   along      tangents of poses that are given, bit k of body k + 1
  *   wrt        poses whose gradients are wanted, likewise
  *   bars       cotangents that are given, as `want`
  *   slopes     tangents of cotangents that are given, as `want`
- *   reduction  of abut_reduction, or 4 for the least distance
+ *   reduction  of abut_reduction, or 6 for the least distance of a vertex
  *   nearest    whether the least distance follows the reduction's value
  * Arguments: both poses, the index, then what `along`, `bars` and `slopes` name, in this order.
  * Leading axes of pose 1 are N. Results: those of each operation, below.
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { OUTPUTS = 4, MINIMUM_DISTANCE = 4, FEW_PAIRS = 16 };
+enum { OUTPUTS = 5, MINIMUM_DISTANCE = 6, FEW_PAIRS = 16 };
 
 typedef enum operation {
   OP_CONTACTS = 0,   /* what is wanted, then the poses' statuses */
@@ -75,7 +75,7 @@ static void read_pairs(call *c)
 
 static size_t width_of_output(const call *c, int k)
 {
-  return k % 2 ? c->contacts : 3 * c->contacts;
+  return k == 0 || k == 2 ? 3 * c->contacts : c->contacts; /* p and n are vectors */
 }
 
 static void read_outputs(call *c, int64_t bits, const void *out[OUTPUTS])
@@ -104,7 +104,8 @@ static abut_cotangents read_cotangents(call *c, const char *name)
 {
   const void *out[OUTPUTS];
   read_outputs(c, xla_number(c->x.frame, name), out);
-  return (abut_cotangents){out[0], out[1], out[2], out[3]};
+  return (abut_cotangents){.p = out[0], .d = out[1], .n = out[2], .activity = out[3],
+                           .weight = out[4]};
 }
 
 static abut_gradients write_gradients(call *c)
@@ -161,6 +162,7 @@ static void write_contacts(call *c)
   c->batch.d = out[1];
   c->batch.n = out[2];
   c->batch.activity = out[3];
+  c->batch.weight = out[4];
   c->batch.status = xla_next(&c->x, &c->x.frame->results, &c->x.result, XLA_U8, 1);
 }
 
@@ -168,7 +170,7 @@ static void write_value(call *c)
 {
   abut_reductions *r = &c->batch.reductions;
   void **const places[] = {&r->mean_distance, &r->activity, &r->energy, &r->soft_minimum,
-                           &r->minimum_distance};
+                           &r->distance, &r->soft_distance, &r->minimum_distance};
   const int64_t kind = xla_number(c->x.frame, "reduction");
   const bool nearest = xla_number(c->x.frame, "nearest");
   if (kind < 0 || kind > MINIMUM_DISTANCE || (nearest && kind == MINIMUM_DISTANCE)) {
@@ -186,7 +188,8 @@ static abut_status run_jvp(call *c)
   void *out[OUTPUTS];
   const abut_pose_tangents along = read_tangents(c);
   write_outputs(c, xla_number(c->x.frame, "want"), out);
-  const abut_tangents tangents = {out[0], out[1], out[2], out[3]};
+  const abut_tangents tangents = {.p = out[0], .d = out[1], .n = out[2], .activity = out[3],
+                                  .weight = out[4]};
   return c->x.text[0] ? 0 : abut_jvp(c->own, ABUT_SAME_PAIR, &c->batch, &along, &tangents);
 }
 

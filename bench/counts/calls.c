@@ -106,7 +106,7 @@ static abut_status list_vjp(const calls *c, size_t poses)
   abut_compact entries;
   abut_status status = list(c, c->gate, poses, &entries);
   abut_batch b = batch_of(c, poses);
-  const abut_cotangents bars = {c->ones, c->ones, c->ones, c->ones};
+  const abut_cotangents bars = {.p = c->ones, .d = c->ones, .n = c->ones, .activity = c->ones};
   const abut_gradients gradients = {c->gradient1, c->gradient2};
   if (status == ABUT_SUCCESS && !mark(c, poses == c->poses ? "list VJP" : "unmeasured")) {
     status = ABUT_ERROR_WRITE;
@@ -121,7 +121,7 @@ static abut_status list_vjp(const calls *c, size_t poses)
 static abut_status vjp(const calls *c, abut_pair pair, size_t poses)
 {
   abut_batch b = batch_of(c, poses);
-  const abut_cotangents bars = {c->ones, c->ones, c->ones, c->ones};
+  const abut_cotangents bars = {.p = c->ones, .d = c->ones, .n = c->ones, .activity = c->ones};
   const abut_gradients gradients = {c->gradient1, c->gradient2};
   return abut_vjp(pair, ABUT_SAME_PAIR, &b, &bars, &gradients);
 }

@@ -59,10 +59,10 @@ def load_grid(path, real):
             "levels": [real(nodes) for nodes in levels]}
 
 
-def load_shape(path):
+def load_shape(path, kind=np.float32):
     body = json.loads(path.read_text())
     vertices, edges = read_obj(path.parent / body["mesh"])
-    real = lambda x: jnp.asarray(np.asarray(x, np.float32))
+    real = lambda x: jnp.asarray(np.asarray(x, kind))
     shape = {"V": real(vertices), "E": jnp.asarray(edges)}
     sign = lambda p: OPERATION[p.get("operation", "add")]
     quadrics = body.get("superquadrics", [])

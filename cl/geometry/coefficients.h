@@ -33,6 +33,7 @@
   X(reach_steps, s->reach / s->penetration)   /* likewise */                                \
   X(ends_inv, s->ends > 0.0 ? 1.0 / s->ends : 0.0)                                          \
   X(agree, s->agree)                          /* 0: off */                                  \
+  X(believe, s->agree > 0.0 ? s->agree : 0.5) /* the same for weights, never off */         \
   X(floor, s->floor < 1e-18 ? 0.0 : s->floor) /* 0: off */                                  \
   X(floor_inv, s->floor < 1e-18 ? 0.0 : 1.0 / s->floor)
 

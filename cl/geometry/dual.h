@@ -10,6 +10,7 @@
 #include "geometry/families.inl"
 #include "geometry/compose.inl"
 #include "geometry/edge_edge.inl"
+#include "geometry/edge_weight.inl"
 #include "geometry/vertex_face.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL

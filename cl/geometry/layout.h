@@ -130,6 +130,7 @@
 #define WANT_D 2
 #define WANT_N 4
 #define WANT_ACTIVITY 8
+#define WANT_WEIGHT 16
 
 // The planes of a field with its derivatives (field_jet): phi, normal (3), gradient of phi (3),
 // Jacobian of the normal (9, row by row).
@@ -172,9 +173,11 @@
 // Score of a padding element: below every real one.
 #define SCORE_NONE (-REAL_BIG)
 
-// An entry of the compact list: pose, slot, two features; p (3), d, n (3), activity.
+// An entry of the compact list: pose, slot, two features; p (3), d, n (3), activity, weight. Rows of
+// a Jacobian's block are all of these but the weight.
 #define COMPACT_INTS 4
-#define COMPACT_REALS 8
+#define COMPACT_REALS 9
+#define BLOCK_ROWS 8
 
 // Sorted vertices of one sphere: their bound decides about all of them.
 #define BALL_VERTICES 16
@@ -222,17 +225,22 @@
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5
 
-// Values of listed contacts, in planes: p (3), d, n (3), activity.
+// Values of listed contacts, in planes: p (3), d, n (3), activity. The places of entries' numbers
+// are the same, and behind them the weight, which is not listed.
 #define VALUE_P 0
 #define VALUE_D 3
 #define VALUE_N 4
 #define VALUE_ACTIVITY 7
 #define VALUE_PLANES 8
+#define VALUE_WEIGHT 8
 
-// Reductions of a pose: mean distance, activity, energy, least distance, soft minimum.
-#define REDUCED_REALS 5
+// Reductions of a pose: mean distance, activity, energy, least distance of vertices, soft minimum,
+// least distance of all contacts, soft distance.
+#define REDUCED_REALS 7
 #define REDUCED_ACTIVITY 1
 #define REDUCED_ENERGY 2
+#define REDUCED_DISTANCE 5
+#define REDUCED_SOFT_DISTANCE 6
 
 #define NO_FEATURE 0xffffffffu
 

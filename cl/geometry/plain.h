@@ -12,6 +12,7 @@
 #include "geometry/bound.inl"
 #include "geometry/compose.inl"
 #include "geometry/edge_edge.inl"
+#include "geometry/edge_weight.inl"
 #include "geometry/vertex_face.inl"
 #include "num/num_off.h"
 #undef NUM_DUAL

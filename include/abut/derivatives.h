@@ -52,6 +52,7 @@ typedef struct abut_cotangents {
   const void *d;        /* real (N, C), or NULL for zero */
   const void *n;        /* real (N, C, 3), or NULL for zero */
   const void *activity; /* real (N, C), or NULL for zero */
+  const void *weight;   /* real (N, C), or NULL for zero */
 } abut_cotangents;
 
 typedef struct abut_tangents {
@@ -59,6 +60,7 @@ typedef struct abut_tangents {
   void *d;              /* real (N, C), or NULL */
   void *n;              /* real (N, C, 3), or NULL */
   void *activity;       /* real (N, C), or NULL */
+  void *weight;         /* real (N, C), or NULL */
 } abut_tangents;
 
 /* Vector-Jacobian product: of each pose, the gradient of the sum of all outputs times their
@@ -116,8 +118,12 @@ typedef enum abut_reduction {
   ABUT_REDUCE_MEAN_DISTANCE = 0, /* mean of d over all C contacts [m] */
   ABUT_REDUCE_ACTIVITY = 1,      /* sum of activity */
   ABUT_REDUCE_ENERGY = 2,        /* sum of activity max(-d, 0)^2 [m^2] */
-  ABUT_REDUCE_SOFT_MINIMUM = 3   /* -tau log sum exp(-d / tau) of the vertex contacts,
+  ABUT_REDUCE_SOFT_MINIMUM = 3,  /* -tau log sum exp(-d / tau) of the vertex contacts,
                                     tau = penetration [m] */
+  ABUT_REDUCE_DISTANCE = 4,      /* least d of contacts whose weight is at least 1/2, and the
+                                    derivatives of the contact that it is of [m] */
+  ABUT_REDUCE_SOFT_DISTANCE = 5  /* -T log sum weight exp(-d / T), T = batch->reductions.temperature
+                                    [m] */
 } abut_reduction;
 
 /* Gradient of a reduction, for each pose. The reduction's value comes by batch->reductions. */

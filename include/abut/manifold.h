@@ -139,6 +139,8 @@ typedef struct abut_compact {
                          element, around which it averages. */
   void *p, *n;        /* real (capacity, 3) */
   void *d, *activity; /* real (capacity) */
+  void *weight;       /* real (capacity); a list that grows makes it only where `weights` is set */
+  bool weights;       /* with `grows`: weights are wanted */
   void *blocks;       /* with `grows`, of abut_jacobian: real (capacity, 8, 2 P); else not used */
   uint32_t cookie;    /* set by the library while arrays are its own */
 } abut_compact;
@@ -158,6 +160,10 @@ typedef struct abut_reductions {
   void *energy;           /* sum of activity max(-d, 0)^2 over all C contacts [m^2] */
   void *minimum_distance; /* least d of the vertex contacts [m] */
   void *soft_minimum;     /* -tau log sum exp(-d / tau) of the vertex contacts, tau = penetration */
+  void *distance;         /* how far apart, or how deep: least d of all contacts whose weight is at
+                             least 1/2; continuous but for what docs/limits.md says, not smooth [m] */
+  void *soft_distance;    /* -T log sum weight exp(-d / T) over all contacts [m] */
+  double temperature;     /* T [m], above 0; 0: penetration / 16 */
 } abut_reductions;
 
 /* Called between chunks, on the calling thread, with the number of poses done; returning false
@@ -212,6 +218,8 @@ typedef struct abut_batch {
   void *d;                     /* real (N, C) signed distance [m], or NULL */
   void *n;                     /* real (N, C, 3) world coordinates, or NULL */
   void *activity;              /* real (N, C) in [0, 1], or NULL */
+  void *weight;                /* real (N, C) in [0, 1]: what a contact counts apart from its depth,
+                                  1 for vertices; or NULL */
   const abut_pair *pairs;      /* (pair_count), or NULL: the call's own for all entries */
   size_t pair_count;
   const uint32_t *pair;        /* (N) index of each entry in `pairs` */

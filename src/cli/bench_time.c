@@ -53,8 +53,9 @@ static abut_status list_vjp(const scene *s, const bench_memory *m, abut_batch *b
   const size_t real = real_bytes(s->precision);
   abut_compact list = active_list(s, m);
   const char *bar = m->cotangents;
-  const abut_cotangents bars = {bar, bar + 6 * m->numbers * real, bar + 3 * m->numbers * real,
-                                bar + 7 * m->numbers * real};
+  const abut_cotangents bars = {.p = bar, .d = bar + 6 * m->numbers * real,
+                                .n = bar + 3 * m->numbers * real,
+                                .activity = bar + 7 * m->numbers * real};
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
   list.count = m->listed;
   return abut_list_vjp(s->pair, batch, &list, &bars, &gradients);
@@ -81,8 +82,9 @@ static abut_status run_call(const scene *s, const bench_memory *m, size_t what, 
   }
   if (what == BENCH_VJP) {
     const char *bar = m->cotangents;
-    const abut_cotangents bars = {bar, bar + 6 * m->numbers * real, bar + 3 * m->numbers * real,
-                                  bar + 7 * m->numbers * real};
+    const abut_cotangents bars = {.p = bar, .d = bar + 6 * m->numbers * real,
+                                  .n = bar + 3 * m->numbers * real,
+                                  .activity = bar + 7 * m->numbers * real};
     return abut_vjp(s->pair, ABUT_SAME_PAIR, batch, &bars, &gradients);
   }
   const abut_pose_tangents along = {m->tangent[0], m->tangent[1]};
@@ -96,7 +98,7 @@ static abut_status run_call(const scene *s, const bench_memory *m, size_t what, 
                         m->hessian);
   }
   if (what == BENCH_JVP) {
-    const abut_tangents to = {at[0], at[2], at[1], at[3]};
+    const abut_tangents to = {.p = at[0], .d = at[2], .n = at[1], .activity = at[3]};
     return abut_jvp(s->pair, ABUT_SAME_PAIR, batch, &along, &to);
   }
   if (what == BENCH_LIST_VJP) {

@@ -79,6 +79,7 @@ typedef enum option_id {
   OPTION_STEP,
   OPTION_STEPS,
   OPTION_TANGENTS,
+  OPTION_TEMPERATURE,
   OPTION_THRESHOLD,
   OPTION_TIMELINE,
   OPTION_TIMEOUT,
@@ -167,6 +168,8 @@ void print_options(const command *c);
 const char *option_name(option_id id);
 
 /* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
+/* --temperature of a soft distance, where it is given. */
+exit_code option_temperature(const options *o, abut_batch *batch);
 exit_code option_real(const options *o, option_id id, double least, double most, double *out);
 exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);
 /* Numbers in pairs, all separated by commas; `room` pairs at most. */

@@ -52,7 +52,7 @@ static void summarise(const contacts_store *c, const scene *s, double seconds)
   printf(" %zu contacts a pose, %zu active in all (activity >= %g), ", s->layout.contacts,
          count_active(c, s, threshold), threshold);
   if (least_distance(c, s, &least)) {
-    printf("least vertex distance %.4g m, ", least);
+    printf("least distance %.4g m, ", least);
   }
   printf("%.3g s on %s, %s\n", seconds, scene_workers(s).text, precision_name(s->precision));
 }
@@ -95,6 +95,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(option_precision(o, &precision));
   CLI_TRY(option_real(o, OPTION_COMPACT, 0.0, 1.0, &c->compact.threshold));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &c->compact.threshold));
+  CLI_TRY(option_temperature(o, &c->batch));
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(timeline_check(o));

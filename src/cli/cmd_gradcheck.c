@@ -11,7 +11,7 @@
 /* The largest step, relative to the shortest length of the smoothing. */
 #define STEP_SHARE 0.04
 
-static const char *const output_names[OUTPUT_COUNT] = {"p", "d", "n", "activity"};
+static const char *const output_names[OUTPUT_COUNT] = {"p", "d", "n", "activity", "weight"};
 
 /* A row's label, and what it is compared with. */
 static const struct {

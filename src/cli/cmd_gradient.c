@@ -11,7 +11,7 @@
 static const struct {
   const char *name;
   uint32_t rank;
-} bars[] = {{"p_bar", 3}, {"d_bar", 2}, {"n_bar", 3}, {"activity_bar", 2}};
+} bars[] = {{"p_bar", 3}, {"d_bar", 2}, {"n_bar", 3}, {"activity_bar", 2}, {"weight_bar", 2}};
 #define BARS (sizeof bars / sizeof *bars)
 
 /* In the order of abut_moving. */
@@ -51,6 +51,9 @@ static exit_code read_reduction(gradient *g, const options *o)
   const bool mean = o->value[OPTION_MEAN_DISTANCE], bar = o->value[OPTION_COTANGENTS];
   size_t word = ABUT_REDUCE_MEAN_DISTANCE;
   CLI_TRY(option_word(o, OPTION_REDUCE, reduction_names, REDUCTION_COUNT, &word));
+  if (o->value[OPTION_TEMPERATURE] && word != ABUT_REDUCE_SOFT_DISTANCE) {
+    return usage_error(o->command, "--temperature is of --reduce soft-distance");
+  }
   g->reduction = (abut_reduction)word;
   g->reduces = !bar;
   if ((o->value[OPTION_REDUCE] != NULL) + mean + bar != 1) {
@@ -74,7 +77,7 @@ static exit_code check_names(const inputs *f)
     found += inputs_find(f, bars[i].name) != NULL;
   }
   if (!found) {
-    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar", f->path);
+    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar", f->path);
   }
   for (size_t i = 0; found < f->npz.count && i < f->npz.count; ++i) {
     const char *name = f->npz.arrays[i].name;
@@ -104,7 +107,7 @@ static exit_code take_files(gradient *g)
   const scene *s = &g->job.scene;
   const size_t poses = g->job.poses.count;
   const void **to[BARS] = {&g->cotangents.p, &g->cotangents.d, &g->cotangents.n,
-                           &g->cotangents.activity};
+                           &g->cotangents.activity, &g->cotangents.weight};
   for (size_t i = 0; i < BARS && !g->reduces; ++i) {
     CLI_TRY(inputs_cotangent(&g->bar_file, bars[i].name, bars[i].rank, poses, s->layout.contacts,
                              s->precision, to[i]));
@@ -202,6 +205,7 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(job_open(&g->job, o, precision));
   job_forget_poses(&g->job);
   CLI_TRY(take_files(g));
+  CLI_TRY(option_temperature(o, &g->job.batch));
   CLI_TRY(take_memory(g));
   CLI_TRY(compute(g));
   warn_rejected(&g->job.batch, "Their rows are NaN.");

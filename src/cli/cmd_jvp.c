@@ -22,7 +22,8 @@ static exit_code take_memory(jvp *v)
   CLI_TRY(job_reals(&v->job, poses, points, &v->tangents.p));
   CLI_TRY(job_reals(&v->job, poses, contacts, &v->tangents.d));
   CLI_TRY(job_reals(&v->job, poses, points, &v->tangents.n));
-  return job_reals(&v->job, poses, contacts, &v->tangents.activity);
+  CLI_TRY(job_reals(&v->job, poses, contacts, &v->tangents.activity));
+  return job_reals(&v->job, poses, contacts, &v->tangents.weight);
 }
 
 static exit_code write(const jvp *v)
@@ -35,6 +36,7 @@ static exit_code write(const jvp *v)
   outputs_add(&l, "jvp_d", real_type(s), t->d, 2, poses, contacts, 0);
   outputs_add(&l, "jvp_n", real_type(s), t->n, 3, poses, contacts, 3);
   outputs_add(&l, "jvp_activity", real_type(s), t->activity, 2, poses, contacts, 0);
+  outputs_add(&l, "jvp_weight", real_type(s), t->weight, 2, poses, contacts, 0);
   outputs_add(&l, "status", ABUT_ARRAY_UINT8, v->job.batch.status, 1, poses, 0, 0);
   return outputs_write(&l, s, v->job.o);
 }
@@ -74,6 +76,7 @@ exit_code cmd_jvp(const options *o)
   free(v.tangents.d);
   free(v.tangents.n);
   free(v.tangents.activity);
+  free(v.tangents.weight);
   inputs_close(&v.tangent_file);
   job_close(&v.job);
   return code;

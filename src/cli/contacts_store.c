@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REALS 8   /* all outputs of one contact */
+#define REALS 9   /* all outputs of one contact */
 
 /* One output of a contact: its array in a batch, in a compact list, and in a file. */
 typedef struct output {
@@ -22,7 +22,8 @@ enum { IN_BATCH, IN_LIST };
   {#member, "compact_" #member, components, \
    {offsetof(abut_batch, member), offsetof(abut_compact, member)}}
 
-static const output all_outputs[] = {OUTPUT(p, 3), OUTPUT(d, 1), OUTPUT(n, 3), OUTPUT(activity, 1)};
+static const output all_outputs[] = {OUTPUT(p, 3), OUTPUT(d, 1), OUTPUT(n, 3), OUTPUT(activity, 1),
+                                     OUTPUT(weight, 1)};
 
 #define OUTPUTS (sizeof all_outputs / sizeof *all_outputs)
 
@@ -62,6 +63,7 @@ exit_code store_dense(contacts_store *c, const scene *s)
 void store_compact(contacts_store *c)
 {
   c->compact.grows = true;
+  c->compact.weights = true;
   c->batch.compact = &c->compact;
 }
 
@@ -90,6 +92,8 @@ exit_code store_reductions(contacts_store *c, const scene *s)
   c->batch.reductions.soft_minimum = at + REDUCTION_SOFT * row;
   c->batch.reductions.energy = at + REDUCTION_ENERGY * row;
   c->batch.reductions.activity = at + REDUCTION_ACTIVITY * row;
+  c->batch.reductions.distance = at + REDUCTION_DISTANCE * row;
+  c->batch.reductions.soft_distance = at + REDUCTION_SOFT_DISTANCE * row;
   return EXIT_GOOD;
 }
 
@@ -97,7 +101,7 @@ bool least_distance(const contacts_store *c, const scene *s, double *least)
 {
   bool found = false;
   for (size_t i = 0; i < c->batch.count; ++i) {
-    const double d = real_at(c->batch.reductions.minimum_distance, s->precision, i);
+    const double d = real_at(c->batch.reductions.distance, s->precision, i);
     if (c->batch.status[i] == ABUT_POSE_OK && (!found || d < *least)) {
       *least = d;
       found = true;
@@ -138,6 +142,8 @@ static void add_reductions(outputs *l, const contacts_store *c, const scene *s)
 {
   const abut_array_type real = real_type(s);
   const abut_reductions *r = &c->batch.reductions;
+  outputs_add(l, "distance", real, r->distance, 1, c->batch.count, 0, 0);
+  outputs_add(l, "soft_distance", real, r->soft_distance, 1, c->batch.count, 0, 0);
   outputs_add(l, "minimum_distance", real, r->minimum_distance, 1, c->batch.count, 0, 0);
   outputs_add(l, "soft_minimum", real, r->soft_minimum, 1, c->batch.count, 0, 0);
   outputs_add(l, "energy", real, r->energy, 1, c->batch.count, 0, 0);

@@ -17,7 +17,10 @@ typedef struct contacts_store {
 } contacts_store;
 
 /* Per-pose numbers that are always written. */
-enum { REDUCTION_LEAST, REDUCTION_SOFT, REDUCTION_ENERGY, REDUCTION_ACTIVITY, REDUCTIONS };
+enum {
+  REDUCTION_DISTANCE, REDUCTION_SOFT_DISTANCE, REDUCTION_LEAST, REDUCTION_SOFT, REDUCTION_ENERGY,
+  REDUCTION_ACTIVITY, REDUCTIONS
+};
 
 /* Room for all contacts of all poses. */
 exit_code store_dense(contacts_store *c, const scene *s);
@@ -27,7 +30,7 @@ void store_compact(contacts_store *c);
 exit_code store_pairs(contacts_store *c, const abut_poses *poses);
 /* Room for the per-pose numbers. */
 exit_code store_reductions(contacts_store *c, const scene *s);
-/* Least vertex distance of all poses; false where no pose has one. */
+/* Least distance of all poses; false where no pose has one. */
 bool least_distance(const contacts_store *c, const scene *s, double *least);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const scene *s, double threshold);

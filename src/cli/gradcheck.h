@@ -6,7 +6,7 @@
 #include "quotients.h"
 #include "reductions.h"
 
-#define OUTPUT_COUNT 4 /* p, d, n, activity */
+#define OUTPUT_COUNT 5 /* p, d, n, activity, weight */
 
 /* Which tally of a gradcheck; an output or a reduction is added to the first four. */
 enum {

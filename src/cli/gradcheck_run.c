@@ -15,7 +15,7 @@
 #define SHORTER 8.0
 
 /* Numbers a contact. */
-static const size_t output_widths[OUTPUT_COUNT] = {3, 1, 3, 1};
+static const size_t output_widths[OUTPUT_COUNT] = {3, 1, 3, 1, 1};
 
 /* All that is differentiated, at `count` poses. */
 typedef struct evaluation {
@@ -173,6 +173,7 @@ static exit_code evaluate_values(const block *b, evaluation *e)
   batch.d = e->output[1];
   batch.n = e->output[2];
   batch.activity = e->output[3];
+  batch.weight = e->output[4];
   for (int k = 0; k < REDUCTION_COUNT; ++k) {
     want_reduction(&batch, (abut_reduction)k, e->value[k]);
   }
@@ -193,8 +194,9 @@ static exit_code pull_back(block *b)
     const size_t numbers = b->count * b->contacts * output_widths[k];
     const abut_gradients to = {b->vjp[k][0], b->vjp[k][1]};
     const double *bar = b->cotangent[k];
-    const abut_cotangents bars = {k == 0 ? bar : NULL, k == 1 ? bar : NULL, k == 2 ? bar : NULL,
-                                  k == 3 ? bar : NULL};
+    const abut_cotangents bars = {.p = k == 0 ? bar : NULL, .d = k == 1 ? bar : NULL,
+                                  .n = k == 2 ? bar : NULL, .activity = k == 3 ? bar : NULL,
+                                  .weight = k == 4 ? bar : NULL};
     for (size_t i = 0; i < numbers; ++i) {
       b->cotangent[k][i] = random_normal(&b->g->random);
     }
@@ -324,9 +326,9 @@ static void multiply_cotangents(const block *b)
 
 static void compare_jacobian(const block *b)
 {
-  static const size_t first_rows[OUTPUT_COUNT] = {0, 3, 4, 7};
+  static const size_t first_rows[] = {0, 3, 4, 7}; /* a block has no row of weights */
   const size_t columns = 2 * b->width;
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
+  for (size_t k = 0; k < sizeof first_rows / sizeof *first_rows; ++k) {
     const size_t width = output_widths[k], size = b->contacts * width;
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *along = b->output[k] + pose * size;
@@ -401,7 +403,8 @@ static exit_code differentiate(block *b)
 {
   const abut_pair pair = b->g->job->scene.pair;
   const abut_pose_tangents along = {b->tangent[0], b->tangent[1]};
-  const abut_tangents to = {b->output[0], b->output[1], b->output[2], b->output[3]};
+  const abut_tangents to = {.p = b->output[0], .d = b->output[1], .n = b->output[2],
+                            .activity = b->output[3], .weight = b->output[4]};
   const abut_reduction k = b->stage->reduction;
   const abut_gradients products = {b->product[k][0], b->product[k][1]};
   abut_batch batch = batch_of(b, &b->middle);

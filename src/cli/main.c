@@ -57,7 +57,8 @@ const command commands[] = {
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
-   "inside), normals n out of the opposing body, and activity in [0, 1]. A and B are body files\n"
+   "inside), normals n out of the opposing body, activity and weight in [0, 1], and how far apart\n"
+   "or how deep both bodies are (distance). A and B are body files\n"
    "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
    "`status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
    "pairs are computed at once: each tells its own by an array or a last column `pair`.",
@@ -65,9 +66,9 @@ const command commands[] = {
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
    "compute gradients with respect to the poses",
    "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
-   "reduction of the contacts (--reduce mean-distance, activity, energy or soft-minimum), or of\n"
-   "all outputs times cotangents (--cotangents C.npz with p_bar, d_bar, n_bar, activity_bar, of\n"
-   "which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
+   "reduction of the contacts (--reduce distance, soft-distance, mean-distance, activity, energy\n"
+   "or soft-minimum), or of all outputs times cotangents (--cotangents C.npz with p_bar, d_bar,\n"
+   "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
    cmd_gradient},
   {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
    "compute how contacts move along tangents of the poses",

@@ -104,7 +104,8 @@ static const struct {
                      "keep every K-th state, the first and the last (1); of gradients: every\n"
                      "                             K-th has a cotangent"},
   [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
-                     "gradient of mean-distance, activity, energy or soft-minimum"},
+                     "gradient of distance, soft-distance, mean-distance, activity, energy or\n"
+                     "                             soft-minimum"},
   [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
@@ -135,6 +136,8 @@ static const struct {
                    "                             1e-4)"},
   [OPTION_TANGENTS] = {"tangents", "T.npz", 0, COMMAND_JVP,
                        "tangents of the poses: tangent1, tangent2, or tangent"},
+  [OPTION_TEMPERATURE] = {"temperature", "T", 0, COMMAND_CONTACTS | COMMAND_GRADIENT,
+                          "temperature of the soft distance [m] (a 16th of penetration)"},
   [OPTION_THRESHOLD] = {"threshold", "T", 0,
                         COMMAND_RENDER | COMMAND_JACOBIAN | CONTACT_COMMANDS,
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
@@ -371,6 +374,11 @@ exit_code option_real(const options *o, option_id id, double least, double most,
   }
   *out = value;
   return EXIT_GOOD;
+}
+
+exit_code option_temperature(const options *o, abut_batch *batch)
+{
+  return option_real(o, OPTION_TEMPERATURE, 1e-12, 1e9, &batch->reductions.temperature);
 }
 
 static exit_code whole_in(const options *o, option_id id, const char *text, size_t length,

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#define REDUCTION_COUNT 4
+#define REDUCTION_COUNT 6
 
 /* By abut_reduction. */
 extern const char *const reduction_names[REDUCTION_COUNT];

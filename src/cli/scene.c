@@ -39,7 +39,7 @@ double real_at(const void *reals, abut_precision precision, size_t i)
 
 double dense_bytes(const scene *s, size_t poses)
 {
-  return (double)poses * (double)s->layout.contacts * 8.0 * (double)real_bytes(s->precision);
+  return (double)poses * (double)s->layout.contacts * 9.0 * (double)real_bytes(s->precision);
 }
 
 void warn_large(const scene *s, size_t poses, double bytes)

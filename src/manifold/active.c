@@ -403,6 +403,7 @@ abut_status run_picked_rows(const run *r, size_t poses, const entry_list *list, 
 {
   return LAUNCH_RUN(r, KERNEL_ENTRIES_PICKED, poses, 1, ENTRY_LIST(list), ARG_INT(first),
                     ARG_INT(room), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
-                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), HEAD(r),
+                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
+                    BUFFER(r, SCRATCH_WEIGHT), HEAD(r),
                     ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_ROWS));
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/gate.h"
+#include "base/limits.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/outputs.h"
@@ -21,15 +22,31 @@ abut_batch abut_default_batch(void)
 
 static bool wants_reductions(const abut_reductions *r)
 {
-  return r->mean_distance || r->activity || r->energy || r->minimum_distance || r->soft_minimum;
+  void *arrays[REDUCED_REALS];
+  list_reductions(r, arrays);
+  for (size_t i = 0; i < REDUCED_REALS; ++i) {
+    if (arrays[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Those that are made of weights, too, which others do without. */
+static bool wants_distances(const abut_reductions *r)
+{
+  return r->distance || r->soft_distance;
 }
 
 static wanted wanted_of(const abut_batch *b)
 {
-  wanted w = {.reduced = wants_reductions(&b->reductions), .compact = b->compact != NULL};
+  wanted w = {.reduced = wants_reductions(&b->reductions),
+              .distances = wants_distances(&b->reductions), .compact = b->compact != NULL};
   w.arrays = outputs_given(OUTPUT_BATCH, b) | outputs_given(OUTPUT_LIST, b->compact);
   w.arrays |= w.compact && b->compact->grows ? WANT_P | WANT_D | WANT_N | WANT_ACTIVITY : 0;
+  w.arrays |= w.compact && b->compact->grows && b->compact->weights ? WANT_WEIGHT : 0;
   w.arrays |= w.reduced ? WANT_D | WANT_ACTIVITY : 0;
+  w.arrays |= w.distances ? WANT_WEIGHT : 0;
   w.arrays |= w.compact ? WANT_ACTIVITY : 0;
   return w;
 }
@@ -52,6 +69,10 @@ static abut_status check_batch(const abut_batch *b)
     return fail(ABUT_ERROR_ARGUMENT, "a list of pairs for derivatives needs one of the pairs "
                 "themselves");
   }
+  if (!(b->reductions.temperature >= 0.0 && b->reductions.temperature <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "the temperature of a soft distance is %g, not in [0, %g]",
+                b->reductions.temperature, SMOOTHING_MOST);
+  }
   if (b->count > UINT32_MAX && b->compact) {
     return fail(ABUT_ERROR_ARGUMENT, "a compact list counts poses in 32 bits; split the batch");
   }
@@ -62,7 +83,8 @@ static abut_status check_batch(const abut_batch *b)
 double call_cutoff(const run *r, const abut_batch *b)
 {
   const abut_reductions *w = &b->reductions;
-  const bool others = w->mean_distance || w->minimum_distance || w->soft_minimum;
+  const bool others = w->mean_distance || w->minimum_distance || w->soft_minimum ||
+                      r->wanted.arrays & WANT_WEIGHT;
   const bool sums = r->wanted.reduced || r->wanted.sum;
   if (!r->wanted.active || outputs_given(OUTPUT_BATCH, b) || others || !(b->compact || sums)) {
     return 0.0;

@@ -7,7 +7,7 @@
 void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 {
   void *const all[REDUCED_REALS] = {r->mean_distance, r->activity, r->energy, r->minimum_distance,
-                                    r->soft_minimum};
+                                    r->soft_minimum, r->distance, r->soft_distance};
   memcpy(arrays, all, sizeof all);
 }
 

@@ -78,6 +78,9 @@ static abut_status launch_values(const call_on *on, const run *r, size_t poses)
   }
   if (r->wanted.reduced) {
     TRY(run_reductions(r, poses));
+    if (r->wanted.distances) {
+      TRY(run_distances(r, poses, soft_temperature(r, &on->call->batch->reductions)));
+    }
     TRY(part_reductions(on, r, poses));
   }
   if (!r->wanted.compact) {
@@ -212,7 +215,8 @@ static void choose_cutoff(run *r, const call *c)
 {
   if (r->wanted.blocks || r->wanted.listed) {
     const bool active = !r->wanted.blocks || c->batch->compact->threshold > 0.0;
-    r->wanted.listed = active && can_skip_inactive(r, ANY_CUTOFF);
+    const bool weighed = (r->wanted.arrays | r->wanted.cotangents) & WANT_WEIGHT;
+    r->wanted.listed = active && !weighed && can_skip_inactive(r, ANY_CUTOFF);
     r->wanted.cutoff = r->wanted.listed ? ANY_CUTOFF : 0.0;
   } else {
     r->wanted.cutoff = call_cutoff(r, c->batch);

@@ -138,10 +138,13 @@ static abut_status grow_list(compact_list *l)
     TRY_DONE(allocate(&ints[i], count, (i == 2 ? 2 : 1) * sizeof(uint32_t)));
   }
   for (size_t i = 0; i < OUTPUTS; ++i) {
-    TRY_DONE(allocate(&values[i], count, contact_outputs[i].components * l->real_bytes));
+    if (contact_outputs[i].want != WANT_WEIGHT || out->weights) {
+      TRY_DONE(allocate(&values[i], count, contact_outputs[i].components * l->real_bytes));
+    }
   }
   TRY_DONE(l->block_bytes ? allocate(&blocks, count, l->block_bytes) : ABUT_SUCCESS);
-  *out = (abut_compact){.threshold = out->threshold, .grows = true, .capacity = count,
+  *out = (abut_compact){.threshold = out->threshold, .grows = true, .weights = out->weights,
+                        .capacity = count,
                         .pose = ints[0], .slot = ints[1], .feature = ints[2], .blocks = blocks,
                         .cookie = COOKIE};
   for (size_t i = 0; i < OUTPUTS; ++i) {
@@ -215,7 +218,8 @@ void abut_free_compact(abut_compact *list)
   for (size_t i = 0; i < OUTPUTS; ++i) {
     free(output_array(&contact_outputs[i], OUTPUT_LIST, list));
   }
-  *list = (abut_compact){.threshold = list->threshold, .grows = list->grows};
+  *list = (abut_compact){.threshold = list->threshold, .grows = list->grows,
+                         .weights = list->weights};
 }
 
 void compact_list_free(compact_list *l)

@@ -153,8 +153,10 @@ static abut_status make_shared_bar(const run *r, double value, buffer **out)
  * the run's own. */
 static void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
-  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D};
-  static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D};
+  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D,
+                             WANT_D | WANT_WEIGHT};
+  static const int reads[] = {0, 0, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D | WANT_WEIGHT,
+                              WANT_D | WANT_WEIGHT};
   if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
     values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
     r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
@@ -199,6 +201,16 @@ static abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
     return LAUNCH_RUN(r, KERNEL_SOFT_MINIMUM_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
                       HEAD(from), BUFFER(r, SCRATCH_D_BAR));
   }
+  if (reduction == ABUT_REDUCE_DISTANCE) {
+    return LAUNCH_RUN(r, KERNEL_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      BUFFER(from, SCRATCH_WEIGHT), HEAD(from), BUFFER(r, SCRATCH_D_BAR));
+  }
+  if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
+    const double temperature = soft_temperature(from, &on->call->batch->reductions);
+    return LAUNCH_RUN(r, KERNEL_SOFT_DISTANCE_COTANGENTS, count, 1, BUFFER(from, SCRATCH_D),
+                      BUFFER(from, SCRATCH_WEIGHT), HEAD(from), ARG_REAL(temperature),
+                      BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR));
+  }
   return ABUT_SUCCESS;
 }
 
@@ -218,7 +230,7 @@ static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
 
 static abut_status check_reduction(abut_reduction reduction)
 {
-  return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_MINIMUM
+  return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_DISTANCE
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
 }

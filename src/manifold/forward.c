@@ -37,6 +37,16 @@ bool agreement_back(const run *r)
   return edges_agree(r) && (r->wanted.cotangents & WANT_ACTIVITY);
 }
 
+bool edges_weighed(const run *r)
+{
+  return ((r->wanted.arrays | r->wanted.cotangents) & WANT_WEIGHT) != 0;
+}
+
+bool weights_back(const run *r)
+{
+  return (r->wanted.cotangents & WANT_WEIGHT) != 0;
+}
+
 bool side_scored(const run *r, int side)
 {
   return r->pair->selected_vertices[side] || (edges_run(r) && r->pair->selected_edges[side]);
@@ -181,7 +191,8 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     ARG_INT(field_planes(contact_field_kind(r)) * points.padded),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
                     HEAD(r), ARG_INT(side), ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_P),
-                    BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY));
+                    BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
+                    BUFFER(r, SCRATCH_WEIGHT));
 }
 
 /* Kept edges of one body: their ends, and gate weights. */
@@ -286,7 +297,25 @@ static double least_activity(const run *r)
   return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-7;
 }
 
-/* How deep edges lie in the other body, of pairs that could be active. */
+/* How deep edges lie in the other body, of listed pairs. */
+static abut_status edge_depths(const run *r, size_t poses, scratch_id list, scratch_id depth)
+{
+  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
+  const launch_argument opposing_stride =
+    ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
+  for (int side = 0; side < 2; ++side) {
+    const resident_body *other = r->bodies[!side];
+    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES, lane_blocks(r, pair_slots(r)), poses,
+                   ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
+                   BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride,
+                   BUFFER(r, list), ARG_BUFFER(edge_ends(r, side)),
+                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
+                   HEAD(r), ARG_INT(side), BUFFER(r, depth)));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Of pairs that could be active. */
 static abut_status edge_probes(const run *r, size_t poses)
 {
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
@@ -299,14 +328,30 @@ static abut_status edge_probes(const run *r, size_t poses)
                  BUFFER(r, SCRATCH_EDGE_WEIGHTS_2), ARG_REAL(least_activity(r)), HEAD(r),
                  BUFFER(r, SCRATCH_FACTORS), BUFFER(r, SCRATCH_DEPTH),
                  BUFFER(r, SCRATCH_PROBED)));
-  for (int side = 0; side < 2; ++side) {
-    const resident_body *other = r->bodies[!side];
-    TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES, lane_blocks(r, pair_slots(r)), poses,
-                   ARG_BUFFER(at.memory), ARG_INT(at.base), ARG_INT(at.stride),
-                   BUFFER(r, OF_SIDE(SCRATCH_OPPOSING_1, side)), opposing_stride,
-                   BUFFER(r, SCRATCH_PROBED), ARG_BUFFER(edge_ends(r, side)),
-                   BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_DEPTH)));
+  return edge_depths(r, poses, SCRATCH_PROBED, SCRATCH_DEPTH);
+}
+
+/* What edge contacts count apart from their depth. */
+static abut_status edge_weights(const run *r, size_t poses)
+{
+  const size_t slots = pair_slots(r);
+  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
+  const field_kind own = r->wanted.cotangents ? FIELD_JET : FIELD_NORMAL;
+  TRY(LAUNCH_RUN(r, KERNEL_WEIGHED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.stride),
+                 HEAD(r), BUFFER(r, SCRATCH_WEIGHT_DEPTH), BUFFER(r, SCRATCH_WEIGHED)));
+  TRY(edge_depths(r, poses, SCRATCH_WEIGHED, SCRATCH_WEIGHT_DEPTH));
+  TRY(LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS, lane_blocks(r, slots), poses, ARG_BUFFER(at.memory),
+                 ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
+                 BUFFER(r, SCRATCH_OWN_2), ARG_INT(field_planes(own) * slots),
+                 BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
+                 ARG_INT(field_planes(opposing_kind(r)) * slots), BUFFER(r, SCRATCH_WEIGHT_DEPTH),
+                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WEIGHT_FACTORS)));
+  for (int side = 0; side < 2 && r->wanted.arrays & WANT_WEIGHT; ++side) {
+    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOUR_WEIGHTS, lane_blocks(r, r->pair->layout.edges[side]), poses,
+                   BUFFER(r, SCRATCH_WEIGHT_FACTORS),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), BUFFER(r, SCRATCH_FRAMES),
+                   HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WEIGHT)));
   }
   return ABUT_SUCCESS;
 }
@@ -330,10 +375,11 @@ static abut_status edge_contacts(const run *r, size_t poses)
   TRY(select_edges(r, poses, 1));
   TRY(witness_points(r, poses));
   TRY(own_fields(r, poses));
-  if (active) {
+  if (active || edges_weighed(r)) {
     TRY(opposing_fields(r, poses));
   }
   TRY(edges_agree(r) ? edge_probes(r, poses) : ABUT_SUCCESS);
+  TRY(edges_weighed(r) ? edge_weights(r, poses) : ABUT_SUCCESS);
   if (!active && !r->wanted.arrays) {
     return ABUT_SUCCESS;
   }
@@ -356,6 +402,18 @@ abut_status run_reductions(const run *r, size_t poses)
                     HEAD(r), BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED));
 }
 
+abut_status run_distances(const run *r, size_t poses, double temperature)
+{
+  return LAUNCH_RUN(r, KERNEL_REDUCE_DISTANCES, poses, 1, BUFFER(r, SCRATCH_D),
+                    BUFFER(r, SCRATCH_WEIGHT), HEAD(r), ARG_REAL(temperature),
+                    BUFFER(r, SCRATCH_FRAMES), BUFFER(r, SCRATCH_REDUCED));
+}
+
+double soft_temperature(const run *r, const abut_reductions *of)
+{
+  return of->temperature > 0.0 ? of->temperature : r->pair->smoothing.penetration / 16.0;
+}
+
 abut_status run_compact(const run *r, size_t poses, double threshold, size_t capacity)
 {
   TRY(LAUNCH_RUN(r, KERNEL_COUNT_ACTIVE, poses, 1, BUFFER(r, SCRATCH_ACTIVITY), HEAD(r),
@@ -363,8 +421,8 @@ abut_status run_compact(const run *r, size_t poses, double threshold, size_t cap
   TRY(LAUNCH_RUN(r, KERNEL_OFFSETS, 1, 1, BUFFER(r, SCRATCH_COUNTS), ARG_INT(poses),
                  BUFFER(r, SCRATCH_OFFSETS)));
   return LAUNCH_RUN(r, KERNEL_COMPACT, poses, 1, BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
-                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), HEAD(r),
-                    ARG_REAL(threshold), ARG_INT(r->wanted.arrays),
+                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT),
+                    HEAD(r), ARG_REAL(threshold), ARG_INT(r->wanted.arrays),
                     BUFFER(r, SCRATCH_VERTEX_INDEX_1),
                     BUFFER(r, SCRATCH_VERTEX_INDEX_2), BUFFER(r, SCRATCH_EDGE_INDEX_1),
                     BUFFER(r, SCRATCH_EDGE_INDEX_2), BUFFER(r, SCRATCH_OFFSETS),

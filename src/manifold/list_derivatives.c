@@ -173,7 +173,8 @@ static abut_status scatter_bars(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_SLOTS), BUFFER(r, SCRATCH_ROWS),
                     HEAD(r), ARG_INT(r->wanted.cotangents),
                     BUFFER(r, SCRATCH_P_BAR), BUFFER(r, SCRATCH_D_BAR),
-                    BUFFER(r, SCRATCH_N_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR));
+                    BUFFER(r, SCRATCH_N_BAR), BUFFER(r, SCRATCH_ACTIVITY_BAR),
+                    BUFFER(r, SCRATCH_WEIGHT_BAR));
 }
 
 /* Where all contacts are computed the forward pass is launched already. */

@@ -14,9 +14,10 @@
    .want = WANT_##id, .components = (components_), .column = (column_), \
    .values = SCRATCH_##id, .bars = SCRATCH_##id##_BAR}
 
-const contact_output contact_outputs[OUTPUTS] = {OUTPUT(p, P, 3, 0), OUTPUT(d, D, 1, 3),
-                                                 OUTPUT(n, N, 3, 4),
-                                                 OUTPUT(activity, ACTIVITY, 1, 7)};
+const contact_output contact_outputs[OUTPUTS] = {OUTPUT(p, P, 3, VALUE_P), OUTPUT(d, D, 1, VALUE_D),
+                                                 OUTPUT(n, N, 3, VALUE_N),
+                                                 OUTPUT(activity, ACTIVITY, 1, VALUE_ACTIVITY),
+                                                 OUTPUT(weight, WEIGHT, 1, VALUE_WEIGHT)};
 
 void *output_array(const contact_output *o, output_struct kind, const void *of)
 {

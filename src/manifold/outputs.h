@@ -21,7 +21,7 @@ typedef struct contact_output {
   scratch_id values, bars; /* it, and its cotangents */
 } contact_output;
 
-enum { OUTPUTS = 4 };
+enum { OUTPUTS = 5 };
 extern const contact_output contact_outputs[OUTPUTS];
 
 /* An output's array in a public struct. */

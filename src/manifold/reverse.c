@@ -28,8 +28,9 @@ size_t wrench_blocks(const run *r)
     }
   }
   if (edges_run(r)) {
-    const size_t sides = (size_t)r->pair->smoothing.trace + agreement_back(r);
-    blocks += lane_blocks(r, pair_slots(r)) * (2 + 2 * sides);
+    const size_t sides =
+      (size_t)r->pair->smoothing.trace + agreement_back(r) + weights_back(r);
+    blocks += lane_blocks(r, pair_slots(r)) * (2 + 2 * sides + weights_back(r));
   }
   return blocks;
 }
@@ -94,7 +95,7 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     ARG_INT(take_blocks(pass, blocks)));
 }
 
-static abut_status probes_back(reverse_pass *pass)
+static abut_status probes_back(reverse_pass *pass, scratch_id list, scratch_id depth)
 {
   const run *r = pass->run;
   const size_t blocks = lane_blocks(r, pair_slots(r));
@@ -102,14 +103,39 @@ static abut_status probes_back(reverse_pass *pass)
   for (int side = 0; side < 2; ++side) {
     const resident_body *other = r->bodies[!side];
     TRY(LAUNCH_RUN(r, KERNEL_EDGE_PROBES_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
-                   ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_DEPTH),
-                   BUFFER(r, SCRATCH_PROBED), ARG_BUFFER(edge_ends(r, side)),
+                   ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, depth), BUFFER(r, list),
+                   ARG_BUFFER(edge_ends(r, side)),
                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
                    HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_WITNESS_BAR),
                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
                    ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
   }
   return ABUT_SUCCESS;
+}
+
+/* Adds what weights' cotangents give to what contacts have left. */
+static abut_status weights_of_edges_back(reverse_pass *pass)
+{
+  const run *r = pass->run;
+  const size_t blocks = lane_blocks(r, pair_slots(r));
+  const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
+  for (int side = 0; side < 2; ++side) {
+    TRY(LAUNCH_RUN(r, KERNEL_NEIGHBOUR_WEIGHTS_ADJOINT,
+                   lane_blocks(r, r->pair->layout.edges[side]), pass->poses,
+                   BUFFER(r, SCRATCH_WEIGHT_FACTORS),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)),
+                   BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), HEAD(r), ARG_INT(side),
+                   BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR)));
+  }
+  TRY(LAUNCH_RUN(r, KERNEL_EDGE_WEIGHTS_ADJOINT, blocks, pass->poses, ARG_BUFFER(at.memory),
+                 ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
+                 BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
+                 BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_WEIGHT_DEPTH),
+                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR),
+                 ARG_INT(!agreement_back(r)), BUFFER(r, SCRATCH_WITNESS_BAR),
+                 BUFFER(r, SCRATCH_PAIR_ENDS_BAR), BUFFER(r, SCRATCH_WRENCHES),
+                 ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
+  return probes_back(pass, SCRATCH_WEIGHED, SCRATCH_WEIGHT_DEPTH);
 }
 
 /* A body's own field is computed again at the points before each step. */
@@ -139,7 +165,8 @@ static abut_status witness_points_back(reverse_pass *pass)
   return LAUNCH_RUN(r, KERNEL_EDGE_WITNESSES_ADJOINT, blocks, pass->poses,
                     ARG_BUFFER(edge_ends(r, 0)), ARG_BUFFER(edge_ends(r, 1)),
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
-                    ARG_INT(agreement_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
+                    ARG_INT(agreement_back(r) || weights_back(r)),
+                    BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
                     ARG_INT(take_blocks(pass, blocks)));
 }
@@ -188,17 +215,25 @@ static abut_status kept_edges_back(const reverse_pass *pass, int side)
                       BUFFER(r, SCRATCH_PAIR_ENDS_BAR), HEAD(r), ARG_INT(side),
                       BUFFER(r, SCRATCH_ENDS_BAR));
   }
-  return LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses,
-                    BUFFER(r, SCRATCH_FACTORS_BAR), HEAD(r), ARG_INT(side),
-                    BUFFER(r, SCRATCH_WEIGHTS_BAR));
+  const bool active = (r->wanted.cotangents & WANT_ACTIVITY) != 0;
+  if (active) {
+    TRY(LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses, BUFFER(r, SCRATCH_FACTORS_BAR),
+                   HEAD(r), ARG_INT(side), ARG_INT(0), BUFFER(r, SCRATCH_WEIGHTS_BAR)));
+  }
+  return weights_back(r)
+           ? LAUNCH_RUN(r, KERNEL_WEIGHTS_ADJOINT, blocks, pass->poses,
+                        BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), HEAD(r), ARG_INT(side),
+                        ARG_INT(active), BUFFER(r, SCRATCH_WEIGHTS_BAR))
+           : ABUT_SUCCESS;
 }
 
 static abut_status select_edges_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
   const resident_body *b = r->bodies[side];
-  /* Gated edges are true ones: without cotangents of activities nothing depends on the scores. */
-  if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & WANT_ACTIVITY))) {
+  const int weighed = WANT_ACTIVITY | WANT_WEIGHT;
+  /* Gated edges are true ones: without cotangents of these nothing depends on the scores. */
+  if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & weighed))) {
     return ABUT_SUCCESS;
   }
   const ranked s = {EDGES_OF(side), side, b->edge_ends, OF_SIDE(SCRATCH_EDGE_INDEX_1, side),
@@ -221,7 +256,9 @@ static abut_status edges_back(reverse_pass *pass)
     TRY(neighbours_back(pass));
   }
   TRY(edge_contacts_back(pass));
-  TRY(agreement_back(pass->run) ? probes_back(pass) : ABUT_SUCCESS);
+  TRY(agreement_back(pass->run) ? probes_back(pass, SCRATCH_PROBED, SCRATCH_DEPTH)
+                                : ABUT_SUCCESS);
+  TRY(weights_back(pass->run) ? weights_of_edges_back(pass) : ABUT_SUCCESS);
   TRY(trace_back(pass));
   TRY(witness_points_back(pass));
   TRY(select_edges_back(pass, 0));

@@ -9,6 +9,7 @@
 typedef struct wanted {
   int arrays;     /* outputs that kernels must write */
   int cotangents; /* outputs whose cotangents a reverse pass will bring; 0: there is none */
+  bool distances; /* reductions that are made of weights */
   bool reduced, compact, blocks; /* blocks: a Jacobian of every entry of a compact list */
   bool vertices_alone; /* nothing asks for edge-edge contacts */
   bool shared_d, shared_activity; /* one row of cotangents for all poses */
@@ -57,6 +58,7 @@ abut_status run_frames(const run *r, size_t count);
 /* Launches everything for the `count` poses in SCRATCH_POSE_*. */
 abut_status run_forward(const run *r, size_t count);
 abut_status run_reductions(const run *r, size_t count);
+abut_status run_distances(const run *r, size_t count, double temperature);
 abut_status run_compact(const run *r, size_t count, double threshold, size_t capacity);
 
 /* After run_forward with wanted.cotangents: SCRATCH_*_BAR of the outputs, or shared rows, ->
@@ -104,6 +106,9 @@ bool edges_run(const run *r);                              /* edge-edge contacts
 bool edge_activity(const run *r);                          /* and their activities matter */
 bool edges_agree(const run *r);                            /* and edges are looked at for `agree` */
 bool agreement_back(const run *r);                         /* whose cotangents go back, too */
+bool edges_weighed(const run *r);                          /* or their weights */
+bool weights_back(const run *r);                           /* whose cotangents go back, too */
+double soft_temperature(const run *r, const abut_reductions *of); /* of a soft distance */
 bool side_scored(const run *r, int side);                  /* a selection reads a body's field */
 size_t pair_slots(const run *r);                           /* pairs in whole blocks */
 size_t witness_stride(const run *r);                       /* of SCRATCH_WITNESS, a pose */

@@ -62,10 +62,17 @@ static void edge_sizes(const run *r, sizes *s)
   s->number[SCRATCH_WITNESS] = witness_stride(r);
   s->number[SCRATCH_OWN_1] = s->number[SCRATCH_OWN_2] =
     (reverse ? JET_PLANES : FIELD_PLANES) * slots;
-  if (edge_activity(r)) {
+  if (edge_activity(r) || edges_weighed(r)) {
     s->number[SCRATCH_OPPOSING_1] = s->number[SCRATCH_OPPOSING_2] =
       (reverse ? FIELD_PLANES : 1) * slots;
+  }
+  if (edge_activity(r)) {
     s->number[SCRATCH_FACTORS] = FACTORS_PLANES * slots;
+  }
+  if (edges_weighed(r)) {
+    s->number[SCRATCH_WEIGHT_DEPTH] = DEPTH_PLANES * slots;
+    s->integer[SCRATCH_WEIGHED] = slots + 1;
+    s->number[SCRATCH_WEIGHT_FACTORS] = FACTORS_PLANES * slots;
   }
   if (edges_agree(r)) {
     s->number[SCRATCH_DEPTH] = DEPTH_PLANES * slots;
@@ -104,6 +111,8 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
     s->number[SCRATCH_WITNESS_BAR] = WITNESS_BAR_PLANES * slots;
     s->number[SCRATCH_FACTORS_BAR] =
       have & WANT_ACTIVITY ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
+    s->number[SCRATCH_WEIGHT_FACTORS_BAR] =
+      have & WANT_WEIGHT ? FACTORS_BAR_PLANES(gated(r)) * slots : 0;
   }
 }
 
@@ -135,7 +144,7 @@ size_t block_entries(const run *r)
 static void block_sizes(const run *r, sizes *s)
 {
   s->number[SCRATCH_ROWS] = block_entries(r) * COMPACT_REALS;
-  s->real[SCRATCH_JACOBIAN] = block_entries(r) * COMPACT_REALS * 2 * (size_t)r->pose_width;
+  s->real[SCRATCH_JACOBIAN] = block_entries(r) * BLOCK_ROWS * 2 * (size_t)r->pose_width;
   s->real[SCRATCH_STEPS] = STEPS_REALS;
 }
 

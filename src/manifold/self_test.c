@@ -1,4 +1,5 @@
 /* What devices are asked about contacts and their derivatives. */
+#include "geometry/layout.h"
 #include "manifold/self_test_bodies.h"
 #include "modules/modules.h"
 #include "modules/question.h"
@@ -13,7 +14,6 @@
 #define LISTED SELF_TEST_LISTED /* contacts of the pair whose active ones are listed */
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
-#define BLOCK_ROWS 8 /* of a Jacobian: p, d, n, activity */
 #define OUTPUTS 4
 
 /* By PROGRAM_KIND; answers end where there is no name. */
@@ -144,8 +144,8 @@ static abut_pose_tangents put_tangents(trial *t)
 static abut_status jvp(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
-  const abut_tangents tangents = {ask_for(t, all, 0), ask_for(t, all, 1), ask_for(t, all, 2),
-                                  ask_for(t, all, 3)};
+  const abut_tangents tangents = {.p = ask_for(t, all, 0), .d = ask_for(t, all, 1),
+                                  .n = ask_for(t, all, 2), .activity = ask_for(t, all, 3)};
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
@@ -302,7 +302,8 @@ static abut_status list_jvp(trial *t, const answer *all)
   const abut_pose_tangents along = put_tangents(t);
   void *const arrays[OUTPUTS] = {ask_for_entries(t, 3), ask_for_entries(t, 1),
                                  ask_for_entries(t, 3), ask_for_entries(t, 1)};
-  const abut_tangents tangents = {arrays[0], arrays[1], arrays[2], arrays[3]};
+  const abut_tangents tangents = {.p = arrays[0], .d = arrays[1], .n = arrays[2],
+                                  .activity = arrays[3]};
   TRY(abut_list_jvp(t->pair, &t->batch, &list, &along, &tangents));
   for (size_t i = 0; i < OUTPUTS; ++i) {
     t->got[i] = put_entries(t, &list, arrays[i], all[i].components);

@@ -74,6 +74,13 @@ done
   if grep -q '^h1\|^soft ' stdout; then fail 'h1 or soft without being asked for'; else pass; fi
   run 0 contacts $pair $on -o contacts.npz -q
   same soft.npz value contacts.npz soft_minimum 0
+  for name in distance soft-distance; do
+    run 0 gradient $pair $on --reduce $name -o reduced.npz -q
+    same reduced.npz value contacts.npz "$(echo $name | tr - _)" 0
+  done
+  run 0 gradient $pair $on --reduce soft-distance --temperature 0.01 -o warm.npz -q
+  run 0 contacts $pair $on --temperature 0.01 -o warm_contacts.npz -q
+  same warm.npz value warm_contacts.npz soft_distance 0
   # Poses that differ by one motion of both bodies have the same numbers, and moving both alike
   # changes nothing: the translation parts of an upright pose cancel.
   "$arrays" show soft.npz g1 > first
@@ -303,11 +310,11 @@ if [ $wide = f64 ]; then
     'Hessian of soft-minimum' 'Jacobian blocks'; do
     has stdout "^$name +.* ok *\$"
   done
-  if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 are right'; fi
+  if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right'; fi
   # Grids whose derivatives are continuous to the second.
   fine=$golden/grids-fine
   run 0 gradcheck $fine/a.body.json $fine/b.body.json --poses $fine/poses.npz --smoothing $fine/smoothing.json $on
-  if [ "$(grep -c ' ok *$' stdout)" -eq 17 ]; then pass; else fail 'not 17 are right of grids'; fi
+  if [ "$(grep -c ' ok *$' stdout)" -eq 23 ]; then pass; else fail 'not 23 are right of grids'; fi
   # Rows come as they are done: who has read the first ones is gone when the last are written.
   { "$abut" gradcheck $assets/figure.body.json $assets/part.body.json --poses check.csv $on -q \
       2> stderr; echo $? > ended; } | head -n 6 > stdout
@@ -324,7 +331,7 @@ if [ $wide = f64 ]; then
   # Where nothing is smooth at the scale of the steps, nothing is confirmed.
   run 1 gradcheck $pair $on --step 10
   has stdout ' NOT SMOOTH'
-  has stderr '^abut: [0-9]+ of 17 derivatives are not confirmed$'
+  has stderr '^abut: [0-9]+ of 23 derivatives are not confirmed$'
 else
   run 2 gradcheck $pair $on
   has stderr '^abut: .* has no float64$'
@@ -338,8 +345,12 @@ fi
   usage "$one_of" gradient $pair -o no.npz
   usage "$one_of" gradient $pair -o no.npz --mean-distance --reduce energy
   usage "$one_of" gradient $pair -o no.npz --mean-distance --cotangents d_bar.npz
-  usage '--reduce: there is no `least`; possible: mean-distance, activity, energy, soft-minimum' \
+  usage '--reduce: there is no `least`; possible: mean-distance, activity, energy, soft-minimum, distance, soft-distance' \
     gradient $pair -o no.npz --reduce least
+  usage '--temperature is of --reduce soft-distance' \
+    gradient $pair -o no.npz --reduce distance --temperature 0.1
+  usage '--temperature: 0 is not in 1e-12 to 1e+09' \
+    gradient $pair -o no.npz --reduce soft-distance --temperature 0
   usage '--hessian is of a reduction, not of --cotangents' \
     gradient $pair -o no.npz --cotangents d_bar.npz --hessian one.npz
   usage '--hessian and --soft exclude each other' \
@@ -386,7 +397,7 @@ refused() {
   # shellcheck disable=SC2086 # several words
   wrong "bad.npz: $text" $command bad.npz $pair $on -q -o no.npz
 }
-refused 'holds none of p_bar, d_bar, n_bar, activity_bar' --cotangents bar=3x304:1
+refused 'holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar' --cotangents bar=3x304:1
 refused "array 'd_bar': shape (3, 300), not (3, 304): 3 poses of 304 contacts" \
   --cotangents d_bar=3x300:1
 refused "array 'p_bar': shape (3, 304), not (3, 304, 3): 3 poses of 304 contacts" \

@@ -134,7 +134,7 @@ absent no.npz
 # ---- contacts ----
 
 run 0 contacts cube.body.json slab.body.json --poses poses.csv -o out.npz --device "$device"
-has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least vertex distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$'
+has stdout '^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$'
 says stderr "abut: no --smoothing; fitted to the bodies' size (--show-smoothing prints it)"
 if [ "$(grep -c . stderr)" -eq 1 ]; then pass; else fail 'more than a line without being asked'; fi
 there out.npz
@@ -188,11 +188,18 @@ array sharp.npz p 'NR <= 24 { p[NR] = $1 } NR > 1824 && NR <= 1848 {
 
 # Of every pose: the least distance of its 16 vertices, a soft one at most that, the sum of all
 # activities, and an energy that only contact makes.
-for name in minimum_distance soft_minimum energy activity_sum; do
+for name in distance soft_distance minimum_distance soft_minimum energy activity_sum; do
   says shown "$name $type 3"
   "$arrays" show sharp.npz $name > all_$name
 done
-for name in d activity; do "$arrays" show sharp.npz $name > all_$name; done
+for name in d activity weight; do "$arrays" show sharp.npz $name > all_$name; done
+if paste -d ' ' all_d all_weight | awk 'FNR == NR && NF == 2 { i = int((FNR - 1) / 304)
+    if ($2 >= 0.5 && (!(i in least) || $1 < least[i])) least[i] = $1; next }
+  { rows++; if ($1 != least[FNR - 1]) bad++ } END { exit bad || rows != 3 }' - all_distance; then
+  pass
+else
+  fail 'distance is not the least d of what weighs'
+fi
 if awk 'FILENAME == "all_d" { i = int((FNR - 1) / 304)
     if ((FNR - 1) % 304 < 16 && (!(i in least) || $1 < least[i])) least[i] = $1; next }
   { rows++; if ($1 != least[FNR - 1]) bad++ } END { exit bad || rows != 3 }' \
@@ -291,7 +298,7 @@ if [ -n "$failing" ]; then
     > many.csv
   (ulimit -v 3000000 && "$abut" contacts cube.body.json slab.body.json --poses many.csv -o no.npz \
     --device host -q --smoothing sharp.json) > stdout 2> stderr
-  says stderr 'abut: warning: 500000 poses of 304 contacts each, with all pairs of 12 and 12 edges, 4.86 GB to write'
+  says stderr 'abut: warning: 500000 poses of 304 contacts each, with all pairs of 12 and 12 edges, 5.47 GB to write'
   rm many.csv
   # A ring of many edges, all of which are kept.
   awk 'BEGIN { n = 1500; for (i = 0; i < n; i++) { a = i * 6.283185307 / n
@@ -301,7 +308,7 @@ if [ -n "$failing" ]; then
   sed 's/cube\.obj/ring.obj/' cube.body.json > ring.body.json
   (ulimit -v 500000 && "$abut" contacts ring.body.json ring.body.json --poses poses.csv -o no.npz \
     --device host -q --smoothing sharp.json) > stdout 2> stderr
-  says stderr 'abut: warning: 3 poses of 40506000 contacts each, with all pairs of 4500 and 4500 edges, 3.89 GB to write'
+  says stderr 'abut: warning: 3 poses of 40506000 contacts each, with all pairs of 4500 and 4500 edges, 4.37 GB to write'
   absent no.npz
 fi
 

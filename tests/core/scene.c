@@ -372,7 +372,7 @@ void exponential(const double twist[6], double pose[7])
 size_t out_width(const outputs *o, int array)
 {
   const size_t widths[OUT_ARRAYS] = {3 * o->contacts, o->contacts, 3 * o->contacts, o->contacts,
-                                     1, 1, 1, 1, 1};
+                                     1, 1, 1, 1, 1, 1, 1, o->contacts};
   return widths[array];
 }
 
@@ -412,6 +412,7 @@ bool outputs_create(outputs *o, abut_pair pair, abut_precision precision, size_t
   o->compact.n = room(capacity, 3 * real_size(precision));
   o->compact.d = room(capacity, real_size(precision));
   o->compact.activity = room(capacity, real_size(precision));
+  o->compact.weight = room(capacity, real_size(precision));
   return true;
 }
 
@@ -428,6 +429,7 @@ void outputs_free(outputs *o)
   free(o->compact.n);
   free(o->compact.d);
   free(o->compact.activity);
+  free(o->compact.weight);
   memset(o, 0, sizeof *o);
 }
 
@@ -437,6 +439,7 @@ void outputs_attach(const outputs *o, abut_batch *batch, size_t first, unsigned 
     &batch->p, &batch->d, &batch->n, &batch->activity,
     &batch->reductions.mean_distance, &batch->reductions.activity, &batch->reductions.energy,
     &batch->reductions.minimum_distance, &batch->reductions.soft_minimum,
+    &batch->reductions.distance, &batch->reductions.soft_distance, &batch->weight,
   };
   for (int i = 0; i < OUT_ARRAYS; ++i) {
     char *array = o->arrays[i];
@@ -472,7 +475,8 @@ static bool lists_same(const abut_compact *a, const abut_compact *b, size_t real
          !memcmp(a->slot, b->slot, n * sizeof *a->slot) &&
          !memcmp(a->feature, b->feature, 2 * n * sizeof *a->feature) &&
          !memcmp(a->p, b->p, 3 * n * real) && !memcmp(a->n, b->n, 3 * n * real) &&
-         !memcmp(a->d, b->d, n * real) && !memcmp(a->activity, b->activity, n * real);
+         !memcmp(a->d, b->d, n * real) && !memcmp(a->activity, b->activity, n * real) &&
+         !memcmp(a->weight, b->weight, n * real);
 }
 
 bool outputs_same(const outputs *a, const outputs *b, const char *what)

@@ -53,7 +53,8 @@ void exponential(const double twist[6], double pose[7]);
 
 enum {
   OUT_P, OUT_D, OUT_N, OUT_ACTIVITY,
-  OUT_MEAN, OUT_SUM, OUT_ENERGY, OUT_LEAST, OUT_SOFT,
+  OUT_MEAN, OUT_SUM, OUT_ENERGY, OUT_LEAST, OUT_SOFT, OUT_DISTANCE, OUT_SOFT_DISTANCE,
+  OUT_WEIGHT, /* behind: those before the means are what slopes.h counts */
   OUT_ARRAYS
 };
 

@@ -99,7 +99,7 @@ static abut_cotangents cotangents_of(void *const of[4], unsigned given)
   for (int i = 0; i < 4; ++i) {
     bars[i] = given & 1u << i ? of[i] : NULL;
   }
-  return (abut_cotangents){bars[0], bars[1], bars[2], bars[3]};
+  return (abut_cotangents){.p = bars[0], .d = bars[1], .n = bars[2], .activity = bars[3]};
 }
 
 abut_status slopes_vjp(slopes *s, unsigned given)
@@ -125,7 +125,8 @@ abut_status slopes_jvp(slopes *s)
 {
   abut_batch batch = slopes_batch(s);
   const abut_pose_tangents along = {s->along[0], s->along[1]};
-  const abut_tangents to = {s->tangents[0], s->tangents[1], s->tangents[2], s->tangents[3]};
+  const abut_tangents to = {.p = s->tangents[0], .d = s->tangents[1], .n = s->tangents[2],
+                            .activity = s->tangents[3]};
   return abut_jvp(s->pair, s->derivatives, &batch, &along, &to);
 }
 

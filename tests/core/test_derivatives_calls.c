@@ -303,11 +303,13 @@ typedef enum beside { BESIDE_VJP, BESIDE_JVP, BESIDE_GRADIENT, BESIDE_HESSIAN, B
 
 static abut_status run_beside(beside b, const slopes *s, abut_batch *batch)
 {
-  const abut_cotangents bars = {s->bars[0], s->bars[1], s->bars[2], s->bars[3]};
+  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+                                .activity = s->bars[3]};
   const abut_gradients gradients = {s->gradient[0], s->gradient[1]};
   const abut_gradients products = {s->product[0], s->product[1]};
   const abut_pose_tangents along = {s->along[0], s->along[1]};
-  const abut_tangents tangents = {s->tangents[0], s->tangents[1], s->tangents[2], s->tangents[3]};
+  const abut_tangents tangents = {.p = s->tangents[0], .d = s->tangents[1], .n = s->tangents[2],
+                                  .activity = s->tangents[3]};
   switch (b) {
   case BESIDE_VJP:
     return abut_vjp(s->pair, s->derivatives, batch, &bars, &gradients);
@@ -406,7 +408,7 @@ static void test_arguments(scene *t)
   const slopes *s = &t->s;
   abut_batch batch = slopes_batch(s);
   const abut_gradients to = {s->gradient[0], s->gradient[1]};
-  const abut_cotangents bars = {NULL, s->bars[1], NULL, NULL}, none = {0};
+  const abut_cotangents bars = {.d = s->bars[1]}, none = {0};
   const abut_pose_tangents along = {s->along[0], NULL};
   const abut_tangents tangents = {0};
   const abut_pair pair = s->pair, same_pair = ABUT_SAME_PAIR;
@@ -418,7 +420,7 @@ static void test_arguments(scene *t)
   refuses(abut_jvp(pair, same_pair, &batch, NULL, &tangents), bad, "tangents", "no direction");
   refuses(abut_jvp(pair, same_pair, &batch, &along, NULL), bad, "tangents", "no tangents");
   refuses(abut_jvp(pair, same_pair, NULL, &along, &tangents), bad, "batch", "no batch");
-  refuses(abut_gradient(pair, same_pair, &batch, (abut_reduction)4, &to), bad, "reduction 4",
+  refuses(abut_gradient(pair, same_pair, &batch, (abut_reduction)6, &to), bad, "reduction 6",
           "an unknown reduction");
   refuses(abut_gradient(pair, same_pair, &batch, (abut_reduction)-1, &to), bad, "reduction -1",
           "a negative reduction");
@@ -451,7 +453,7 @@ static void test_handles(scene *t)
   const slopes *s = &t->s;
   abut_batch batch = slopes_batch(s);
   const abut_gradients to = {s->gradient[0], s->gradient[1]};
-  const abut_cotangents bars = {NULL, s->bars[1], NULL, NULL};
+  const abut_cotangents bars = {.d = s->bars[1]};
   const abut_pose_tangents along = {s->along[0], NULL};
   const abut_tangents tangents = {0};
   const abut_smoothing smoothing = smoothing_of(0);
@@ -497,7 +499,8 @@ static void test_nothing(scene *t)
   CHECK_OK(slopes_vjp(s, ALL_BARS));
   const size_t bytes = POSES * s->width * real_size(s->precision);
   void *alone = calloc(1, bytes);
-  const abut_cotangents bars = {s->bars[0], s->bars[1], s->bars[2], s->bars[3]};
+  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+                                .activity = s->bars[3]};
   const abut_gradients second = {NULL, alone}, nobody = {NULL, NULL};
   batch = slopes_batch(s);
   CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &second));
@@ -505,7 +508,7 @@ static void test_nothing(scene *t)
   CHECK_OK(abut_vjp(s->pair, ABUT_SAME_PAIR, &batch, &bars, &nobody));
   /* A missing tangent is one of zeros. */
   const abut_pose_tangents first = {s->along[0], NULL};
-  const abut_tangents to = {NULL, s->tangents[1], NULL, NULL};
+  const abut_tangents to = {.d = s->tangents[1]};
   CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &first, &to));
   void *d = malloc(POSES * s->contacts * real_size(s->precision));
   memcpy(d, s->tangents[1], POSES * s->contacts * real_size(s->precision));

@@ -119,14 +119,15 @@ static void test_arrays(const slopes *hard, slopes *soft, const outputs *values)
   for (size_t i = 0; i < sizeof asked / sizeof asked[0]; ++i) {
     outputs o;
     abut_batch batch = with_outputs(&mixed, &o, asked[i]);
-    const abut_cotangents bars = {mixed.bars[0], mixed.bars[1], mixed.bars[2], mixed.bars[3]};
+    const abut_cotangents bars = {.p = mixed.bars[0], .d = mixed.bars[1], .n = mixed.bars[2],
+                                  .activity = mixed.bars[3]};
     const abut_gradients gradients = {mixed.gradient[0], mixed.gradient[1]};
     CHECK_OK(abut_vjp(mixed.pair, mixed.derivatives, &batch, &bars, &gradients));
     same_values(&o, values, asked[i], "a VJP of another smoothing");
     check(same(&mixed, mixed.gradient, soft->gradient), "the VJP is not the soft pair's");
     const abut_pose_tangents along = {mixed.along[0], mixed.along[1]};
-    const abut_tangents to = {mixed.tangents[0], mixed.tangents[1], mixed.tangents[2],
-                              mixed.tangents[3]};
+    const abut_tangents to = {.p = mixed.tangents[0], .d = mixed.tangents[1],
+                              .n = mixed.tangents[2], .activity = mixed.tangents[3]};
     CHECK_OK(abut_jvp(mixed.pair, mixed.derivatives, &batch, &along, &to));
     same_values(&o, values, asked[i], "a JVP of another smoothing");
     for (int k = 0; k < 4; ++k) {

@@ -73,10 +73,14 @@ static void compare_vjp(const trial *t, int given)
     g[i] = zeros(6 * POSES);
   }
   const abut_gradients full = {g[0], g[1]}, listed = {g[2], g[3]};
-  const abut_cotangents all = {given & 1 ? t->dense[0] : NULL, given & 2 ? t->dense[1] : NULL,
-                               given & 4 ? t->dense[2] : NULL, given & 8 ? t->dense[3] : NULL};
-  const abut_cotangents some = {given & 1 ? t->sparse[0] : NULL, given & 2 ? t->sparse[1] : NULL,
-                                given & 4 ? t->sparse[2] : NULL, given & 8 ? t->sparse[3] : NULL};
+  const abut_cotangents all = {.p = given & 1 ? t->dense[0] : NULL,
+                               .d = given & 2 ? t->dense[1] : NULL,
+                               .n = given & 4 ? t->dense[2] : NULL,
+                               .activity = given & 8 ? t->dense[3] : NULL};
+  const abut_cotangents some = {.p = given & 1 ? t->sparse[0] : NULL,
+                                .d = given & 2 ? t->sparse[1] : NULL,
+                                .n = given & 4 ? t->sparse[2] : NULL,
+                                .activity = given & 8 ? t->sparse[3] : NULL};
   abut_batch batch = batch_of(t);
   CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &all, &full));
   CHECK_OK(abut_list_vjp(t->pair, &batch, &t->list, &some, &listed));
@@ -98,8 +102,9 @@ static void compare_jvp(const trial *t)
     got[k] = zeros(entries * widths[k]);
   }
   const abut_pose_tangents along = {t->along[0], t->along[1]};
-  const abut_tangents full = {t->dense[0], t->dense[1], t->dense[2], t->dense[3]};
-  const abut_tangents listed = {got[0], got[1], got[2], got[3]};
+  const abut_tangents full = {.p = t->dense[0], .d = t->dense[1], .n = t->dense[2],
+                              .activity = t->dense[3]};
+  const abut_tangents listed = {.p = got[0], .d = got[1], .n = got[2], .activity = got[3]};
   abut_batch batch = batch_of(t);
   CHECK_OK(abut_jvp(t->pair, ABUT_SAME_PAIR, &batch, &along, &full));
   CHECK_OK(abut_list_jvp(t->pair, &batch, &t->list, &along, &listed));
@@ -250,11 +255,12 @@ static void mixed_free(mixed_trial *m)
 
 static void mixed_derive(const mixed_trial *m, abut_pair pair, abut_batch batch)
 {
-  const abut_cotangents bars = {m->bars[0], m->bars[1], m->bars[2], m->bars[3]};
+  const abut_cotangents bars = {.p = m->bars[0], .d = m->bars[1], .n = m->bars[2],
+                                .activity = m->bars[3]};
   const abut_gradients gradients = {m->gradient[0], m->gradient[1]};
   const abut_pose_tangents along = {m->along[0], m->along[1]};
-  const abut_tangents tangents = {m->tangents[0], m->tangents[1], m->tangents[2],
-                                  m->tangents[3]};
+  const abut_tangents tangents = {.p = m->tangents[0], .d = m->tangents[1], .n = m->tangents[2],
+                                  .activity = m->tangents[3]};
   batch.poses = ABUT_POSE_TWIST;
   batch.pose1 = m->pose[0];
   batch.pose2 = m->pose[1];
@@ -368,7 +374,7 @@ static void try_empty(abut_context context)
   abut_smoothing s;
   abut_pair pairs[2];
   abut_batch batch = abut_default_batch();
-  const abut_cotangents bars = {NULL, NULL, NULL, NULL};
+  const abut_cotangents bars = {.p = NULL};
   const abut_compact list = {.count = 0};
   void *poses = zeros(6 * POSES), *gradient[2] = {zeros(6 * POSES), zeros(6 * POSES)};
   if (!make_box(context, half, &box) || !CHECK_OK(abut_fit_smoothing(box, box, &s)) ||

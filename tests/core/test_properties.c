@@ -269,6 +269,7 @@ static bool run_split(abut_precision precision, int index, uint32_t chunk, uint6
     memcpy((char *)out->compact.n + 3 * listed * real, one.compact.n, 3 * n * real);
     memcpy((char *)out->compact.d + listed * real, one.compact.d, n * real);
     memcpy((char *)out->compact.activity + listed * real, one.compact.activity, n * real);
+    memcpy((char *)out->compact.weight + listed * real, one.compact.weight, n * real);
     listed += n;
     out->compact.count = listed;
     outputs_free(&one);

@@ -334,18 +334,19 @@ static void do_calls(const world *w, arrays *a, bool there, abut_compact *list, 
   b.reductions.energy = at(a, there, ENERGY);
   CHECK_OK(abut_contacts(w->pair, &b));
   check(b.rejected == 1, "%zu poses are rejected", b.rejected);
-  const abut_cotangents bars = {NULL, at(a, there, BARS_D), at(a, there, BARS_N), NULL};
+  const abut_cotangents bars = {.d = at(a, there, BARS_D), .n = at(a, there, BARS_N)};
   const abut_gradients gradients = {at(a, there, GRAD1), at(a, there, GRAD2)};
   b = batch_of(a, there);
   CHECK_OK(abut_vjp(w->pair, ABUT_SAME_PAIR, &b, &bars, &gradients));
   const abut_pose_tangents along = {at(a, there, ALONG1), NULL};
-  const abut_tangents tangents = {NULL, at(a, there, PD), NULL, at(a, there, PA)};
+  const abut_tangents tangents = {.d = at(a, there, PD), .activity = at(a, there, PA)};
   b = batch_of(a, there);
   CHECK_OK(abut_jvp(w->pair, ABUT_SAME_PAIR, &b, &along, &tangents));
   const abut_gradients products = {at(a, there, HESS1), at(a, there, HESS2)};
   b = batch_of(a, there);
   CHECK_OK(abut_hessian_product(w->pair, &b, ABUT_REDUCE_ENERGY, &along, NULL, &products));
-  const abut_cotangents of_bars = {at(a, there, P), at(a, there, BARS_D), NULL, at(a, there, A)};
+  const abut_cotangents of_bars = {.p = at(a, there, P), .d = at(a, there, BARS_D),
+                                   .activity = at(a, there, A)};
   const abut_gradients seconds = {at(a, there, SECOND1), at(a, there, SECOND2)};
   b = batch_of(a, there);
   CHECK_OK(abut_vjp_tangent(w->pair, &b, &bars, &of_bars, &along, NULL, &seconds));

@@ -198,9 +198,10 @@ static void check_apart(const slopes *s, double worst, const char *what)
 static void test_parts(scene *t)
 {
   slopes *s = &t->s;
-  const abut_cotangents bars = {s->bars[0], s->bars[1], s->bars[2], s->bars[3]};
-  const abut_cotangents of_bars = {s->bar_tangents[0], s->bar_tangents[1], s->bar_tangents[2],
-                                   s->bar_tangents[3]};
+  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+                                .activity = s->bars[3]};
+  const abut_cotangents of_bars = {.p = s->bar_tangents[0], .d = s->bar_tangents[1],
+                                   .n = s->bar_tangents[2], .activity = s->bar_tangents[3]};
   const abut_pose_tangents along = {s->along[0], s->along[1]}, nowhere = {NULL, NULL};
   void *all[2], *gradient[2], *poses[2], *cotangents[2], *vjp[2];
   CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
@@ -231,7 +232,8 @@ static void test_parts(scene *t)
 static void test_sides(scene *t)
 {
   slopes *s = &t->s;
-  const abut_cotangents bars = {s->bars[0], s->bars[1], s->bars[2], s->bars[3]};
+  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+                                .activity = s->bars[3]};
   const abut_pose_tangents both = {s->along[0], s->along[1]};
   const abut_pose_tangents first = {s->along[0], NULL}, second = {NULL, s->along[1]};
   void *one[2], *other[2];
@@ -274,7 +276,7 @@ static void test_reduction(scene *t, abut_reduction reduction)
   void *bars[4];
   abut_batch batch = slopes_batch(s);
   const abut_pose_tangents along = {s->along[0], s->along[1]};
-  const abut_tangents to = {NULL, s->tangents[OUT_D], NULL, s->tangents[OUT_ACTIVITY]};
+  const abut_tangents to = {.d = s->tangents[OUT_D], .activity = s->tangents[OUT_ACTIVITY]};
   batch.d = values[0];
   batch.activity = values[1];
   CHECK_OK(abut_jvp(s->pair, ABUT_SAME_PAIR, &batch, &along, &to));
@@ -294,8 +296,8 @@ static void test_reduction(scene *t, abut_reduction reduction)
   const bool energy = reduction == ABUT_REDUCE_ENERGY;
   const bool d = reduction != ABUT_REDUCE_ACTIVITY;
   const bool a = reduction != ABUT_REDUCE_MEAN_DISTANCE;
-  const abut_cotangents cotangents = {NULL, d ? bars[0] : NULL, NULL, a ? bars[1] : NULL};
-  const abut_cotangents tangents = {NULL, bars[2], NULL, bars[3]};
+  const abut_cotangents cotangents = {.d = d ? bars[0] : NULL, .activity = a ? bars[1] : NULL};
+  const abut_cotangents tangents = {.d = bars[2], .activity = bars[3]};
   void *product[2];
   CHECK_OK(tangent_of(s, &cotangents, energy ? &tangents : NULL, &along));
   keep(s, s->product, product);
@@ -322,9 +324,10 @@ static void test_beside(scene *t)
   CHECK_OK(slopes_vjp_tangent(s, ALL_BARS));
   keep(s, s->product, plain);
   keep(s, s->along, kept);
-  const abut_cotangents bars = {s->bars[0], s->bars[1], s->bars[2], s->bars[3]};
-  const abut_cotangents of_bars = {s->bar_tangents[0], s->bar_tangents[1], s->bar_tangents[2],
-                                   s->bar_tangents[3]};
+  const abut_cotangents bars = {.p = s->bars[0], .d = s->bars[1], .n = s->bars[2],
+                                .activity = s->bars[3]};
+  const abut_cotangents of_bars = {.p = s->bar_tangents[0], .d = s->bar_tangents[1],
+                                   .n = s->bar_tangents[2], .activity = s->bar_tangents[3]};
   const abut_pose_tangents along = {s->along[0], s->along[1]};
   const abut_gradients products = {s->product[0], s->product[1]};
   if (outputs_create(&o, t->pair, s->precision, POSES, POSES * s->contacts, 0.01)) {

@@ -106,8 +106,10 @@ static void attach(set *s, unsigned given, abut_batch *b)
 abut_status run(set *s, abut_pair pair, abut_pair second, abut_batch b, int call)
 {
   void *const *a = s->arrays;
-  const abut_cotangents bars = {a[BARS], a[BARS + 1], a[BARS + 2], a[BARS + 3]};
-  const abut_tangents tangents = {a[TANGENTS], a[TANGENTS + 1], a[TANGENTS + 2], a[TANGENTS + 3]};
+  const abut_cotangents bars = {.p = a[BARS], .d = a[BARS + 1], .n = a[BARS + 2],
+                                .activity = a[BARS + 3]};
+  const abut_tangents tangents = {.p = a[TANGENTS], .d = a[TANGENTS + 1], .n = a[TANGENTS + 2],
+                                  .activity = a[TANGENTS + 3]};
   const abut_pose_tangents along = {a[ALONG], a[ALONG + 1]};
   const abut_gradients gradient = {a[GRADIENT], a[GRADIENT + 1]};
   const abut_gradients product = {a[PRODUCT], a[PRODUCT + 1]};
@@ -125,8 +127,8 @@ abut_status run(set *s, abut_pair pair, abut_pair second, abut_batch b, int call
   } else if (call == VJP) {
     status = abut_vjp(pair, second, &b, &bars, &gradient);
   } else if (call == VJP_TANGENT) { /* either part of a cotangent may be missing */
-    const abut_cotangents values = {a[BARS], NULL, a[BARS + 2], a[BARS + 3]};
-    const abut_cotangents tangents_of = {a[BARS], a[BARS + 1], NULL, a[BARS + 3]};
+    const abut_cotangents values = {.p = a[BARS], .n = a[BARS + 2], .activity = a[BARS + 3]};
+    const abut_cotangents tangents_of = {.p = a[BARS], .d = a[BARS + 1], .activity = a[BARS + 3]};
     status = abut_vjp_tangent(pair, &b, &values, &tangents_of, &along, &gradient, &product);
   } else if (call == JVP) {
     status = abut_jvp(pair, second, &b, &along, &tangents);

@@ -223,9 +223,10 @@ abut_status call(abut_pair pair, arrays *a, int which)
   const abut_pose_tangents along = {at[ALONG], at[ALONG + 1]};
   const abut_gradients gradients = {at[GRADIENT], at[GRADIENT + 1]};
   const abut_gradients products = {at[PRODUCT], at[PRODUCT + 1]};
-  const abut_cotangents bars = {at[BARS], at[BARS + 1], at[BARS + 2], at[BARS + 3]};
-  const abut_tangents tangents = {at[TANGENTS], at[TANGENTS + 1], at[TANGENTS + 2],
-                                  at[TANGENTS + 3]};
+  const abut_cotangents bars = {.p = at[BARS], .d = at[BARS + 1], .n = at[BARS + 2],
+                                .activity = at[BARS + 3]};
+  const abut_tangents tangents = {.p = at[TANGENTS], .d = at[TANGENTS + 1], .n = at[TANGENTS + 2],
+                                  .activity = at[TANGENTS + 3]};
   if (which == 0) {
     return contacts(pair, a, true);
   }
@@ -244,8 +245,8 @@ abut_status call(abut_pair pair, arrays *a, int which)
                                 &products);
   }
   if (which == 12) { /* either part of a cotangent may be missing */
-    const abut_cotangents values = {at[BARS], NULL, at[BARS + 2], at[BARS + 3]};
-    const abut_cotangents of_bars = {at[BARS], at[BARS + 1], NULL, at[BARS + 3]};
+    const abut_cotangents values = {.p = at[BARS], .n = at[BARS + 2], .activity = at[BARS + 3]};
+    const abut_cotangents of_bars = {.p = at[BARS], .d = at[BARS + 1], .activity = at[BARS + 3]};
     return abut_vjp_tangent(pair, &b, &values, &of_bars, &along, &gradients, &products);
   }
   return abut_hessian(pair, &b, ABUT_REDUCE_SOFT_MINIMUM, ABUT_BODY_2, &gradients, at[OUT]);

@@ -1,6 +1,26 @@
 // Values alone: per-pose reductions and the compact list, from the distances and activities of a
 // chunk; rows of a caller's arrays. Plain numbers only.
 
+static real real_exp2(real x)
+{
+  real t[LANES];
+  lane_store(lane_exp2(lane_lit(x)), t);
+  return t[0];
+}
+
+static real real_log2(real x)
+{
+  real t[LANES];
+  lane_store(lane_log2(lane_lit(x)), t);
+  return t[0];
+}
+
+// d - T log weight, at which a contact of this weight counts as one of weight 1.
+static real weighed_distance(real d, real weight, real temperature)
+{
+  return d - temperature * LN2 * real_log2(weight);
+}
+
 // One work-group a pose.
 KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
                    GLOBAL const real *frames, GLOBAL real *out)
@@ -42,6 +62,40 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
     row[2] = energy + poison;
     row[3] = least + poison;
     row[4] = least - c->penetration * LN2 * t[0] + poison;
+  }
+}
+
+// Of all contacts the least distance of those whose weight is at least 1/2, and the soft one,
+// -T log sum weight exp(-d / T) = -T log sum exp(-t / T), t = d - T log weight. One work-group a
+// pose.
+KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
+                             GLOBAL const pair_head *pair, real temperature,
+                             GLOBAL const real *frames, GLOBAL real *out)
+{
+  LOCAL_ARRAY(real, part, WG);
+  const int contacts = pair->n.contacts;
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  GLOBAL const real *row_d = ROW(d, pose, contacts), *row_w = ROW(weight, pose, contacts);
+  real least = REAL_BIG, low = REAL_BIG, sum = R(0.0);
+  for (int i = item; i < contacts; i += WG) {
+    least = row_w[i] >= R(0.5) ? real_min(least, row_d[i]) : least;
+    low = row_w[i] > R(0.0) ? real_min(low, weighed_distance(row_d[i], row_w[i], temperature)) : low;
+  }
+  least = group_least(part, least, item);
+  low = group_least(part, low, item);
+  for (int i = item; i < contacts; i += WG) {
+    if (row_w[i] > R(0.0)) {
+      const real t = weighed_distance(row_d[i], row_w[i], temperature);
+      sum += real_exp2((low - t) / temperature * LOG2E);
+    }
+  }
+  sum = group_total(part, sum, item);
+  if (item == 0) {
+    const real poison = ROW(frames, pose, FRAME_STRIDE)[FRAME_POISON];
+    GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
+    row[REDUCED_DISTANCE] = least + poison;
+    row[REDUCED_SOFT_DISTANCE] = low - temperature * LN2 * real_log2(sum) + poison;
   }
 }
 
@@ -90,7 +144,8 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 // Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes.
 // index1, index2: the ranked elements that selection kept, where there is one.
 KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
-                    GLOBAL const real *activity, GLOBAL const pair_head *pair, real threshold,
+                    GLOBAL const real *activity, GLOBAL const real *weight,
+                    GLOBAL const pair_head *pair, real threshold,
                     int want, GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
                     GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
                     GLOBAL const int *offsets, int capacity, GLOBAL int *list,
@@ -137,6 +192,7 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
     }
     value[3] = want & WANT_D ? ROW(d, pose, contacts)[i] : R(0.0);
     value[7] = row[i];
+    value[VALUE_WEIGHT] = want & WANT_WEIGHT ? ROW(weight, pose, contacts)[i] : R(0.0);
     ++at;
   }
 }

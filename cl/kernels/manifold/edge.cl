@@ -693,9 +693,9 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
   }
 }
 
-// Cotangents of one body's gate weights: sums of its plane of factors_bar.
+// Cotangents of one body's gate weights: sums of its plane of factors_bar, with what is `there`.
 ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, GLOBAL const pair_head *pair,
-                                    int side, GLOBAL real *weights_bar)
+                                    int side, int there, GLOBAL real *weights_bar)
 {
   const int first = (int)get_global_id(0) * LANES;
   const int pose = (int)get_global_id(1);
@@ -711,5 +711,6 @@ ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, GLOBAL const
   for (int j = 0; j < m.columns; ++j) {
     sum = n_add(sum, gather(from + j * m.column_step, stride, first, m.rows - 1, m.row_step));
   }
-  store(NUMS(weights_bar, pose, padded) + first, padded, sum);
+  GLOBAL real *to = NUMS(weights_bar, pose, padded) + first;
+  store(to, padded, there ? n_add(sum, load(to, padded)) : sum);
 }

@@ -494,17 +494,19 @@ static void clear_row(GLOBAL real *row, int count, int item)
 KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
                               GLOBAL const real *rows, GLOBAL const pair_head *pair, int have,
                               GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
-                              GLOBAL real *activity)
+                              GLOBAL real *activity, GLOBAL real *weight)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   const int contacts = pair->n.contacts;
+  GLOBAL real *row_w = ROW(weight, pose, contacts);
   GLOBAL real *row_p = ROW(p, pose, 3 * contacts), *row_n = ROW(n, pose, 3 * contacts);
   GLOBAL real *row_d = ROW(d, pose, contacts), *row_a = ROW(activity, pose, contacts);
   clear_row(row_p, have & WANT_P ? 3 * contacts : 0, item);
   clear_row(row_d, have & WANT_D ? contacts : 0, item);
   clear_row(row_n, have & WANT_N ? 3 * contacts : 0, item);
   clear_row(row_a, have & WANT_ACTIVITY ? contacts : 0, item);
+  clear_row(row_w, have & WANT_WEIGHT ? contacts : 0, item);
   BARRIER_GLOBAL;
   for (int i = offsets[pose] + item; i < offsets[pose + 1]; i += WG) {
     GLOBAL const real *from = rows + (size_t)i * COMPACT_REALS;
@@ -523,6 +525,9 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
     if (have & WANT_ACTIVITY) {
       row_a[slot] = from[VALUE_ACTIVITY];
     }
+    if (have & WANT_WEIGHT) {
+      row_w[slot] = from[VALUE_WEIGHT];
+    }
   }
 }
 
@@ -530,8 +535,8 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
 KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, int begin, int room, GLOBAL const real *p,
                            GLOBAL const real *d, GLOBAL const real *n,
-                           GLOBAL const real *activity, GLOBAL const pair_head *pair, int want,
-                           GLOBAL real *rows)
+                           GLOBAL const real *activity, GLOBAL const real *weight,
+                           GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -550,6 +555,7 @@ KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, i
       }
       to[VALUE_D] = want & WANT_D ? NUMS(d, pose, contacts)[from] : R(0.0);
       to[VALUE_ACTIVITY] = want & WANT_ACTIVITY ? NUMS(activity, pose, contacts)[from] : R(0.0);
+      to[VALUE_WEIGHT] = want & WANT_WEIGHT ? NUMS(weight, pose, contacts)[from] : R(0.0);
     }
   }
 }

@@ -57,4 +57,92 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const p
               steady(n_select(there, n_mul(e, sum_inv), zero), COTANGENT_LIMIT));
   }
 }
+
+// Of the least distance: 1 at the first of the contacts that have it. One work-group a pose.
+ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
+                                        GLOBAL const pair_head *pair, GLOBAL real *d_bar)
+{
+  LOCAL_ARRAY(real, part, WG);
+  LOCAL_ARRAY(int, place, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int contacts = pair->n.contacts;
+  GLOBAL const real *row_d = NUMS(d, pose, contacts), *row_w = NUMS(weight, pose, contacts);
+  real low = REAL_BIG;
+  for (int i = item; i < contacts; i += WG) {
+    low = row_w[i] >= R(0.5) ? real_min(low, row_d[i]) : low;
+  }
+  const real least = group_least(part, low, item);
+  int first = contacts;
+  for (int i = item; i < contacts && first == contacts; i += WG) {
+    first = row_w[i] >= R(0.5) && row_d[i] == least ? i : contacts;
+  }
+  place[item] = first;
+  BARRIER;
+  for (int i = 0; i < WG; ++i) {
+    first = MIN_INT(first, place[i]);
+  }
+  const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
+  for (int i = item * LANES; i < contacts; i += WG * LANES) {
+    const ilane there = lane_iota() + (real)(i - first) == lane_lit(R(0.0));
+    store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
+              n_select(there, one, zero));
+  }
+}
+
+// d - T log weight of a block of contacts, and where there is a weight.
+typedef struct weighed_block {
+  num at, weight;
+  ilane there;
+} weighed_block;
+
+static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weight, int contacts,
+                                  int i, real temperature)
+{
+  weighed_block r;
+  const num w = gather(weight, contacts, i, contacts - 1, 1);
+  const num x = gather(d, contacts, i, contacts - 1, 1);
+  r.there = (n_value(w) > lane_lit(R(0.0))) & (lane_iota() + (real)i < lane_lit((real)contacts));
+  r.weight = n_select(r.there, w, n_lit(R(1.0)));
+  r.at = n_smad(n_log2(r.weight), -temperature * LN2, x);
+  return r;
+}
+
+// Of the soft distance, -T log sum weight exp(-d / T): its softmax, and of weights -T times that over
+// the weight. One work-group a pose.
+ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
+                                             GLOBAL const pair_head *pair, real temperature,
+                                             GLOBAL real *d_bar, GLOBAL real *weight_bar)
+{
+  LOCAL_ARRAY(real, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int contacts = pair->n.contacts;
+  const real rate = LOG2E / temperature;
+  GLOBAL const real *row_d = NUMS(d, pose, contacts), *row_w = NUMS(weight, pose, contacts);
+  lane low = lane_lit(REAL_BIG);
+  for (int i = item * LANES; i < contacts; i += WG * LANES) {
+    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    low = lane_min(low, lane_select(b.there, n_value(b.at), lane_lit(REAL_BIG)));
+  }
+  const real least = group_least(part, lane_least(low), item);
+  const num zero = n_lit(R(0.0));
+  num sum[1] = {zero};
+  for (int i = item * LANES; i < contacts; i += WG * LANES) {
+    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    const num e = n_exp2(n_scale(n_sub(n_lit(least), b.at), rate));
+    sum[0] = n_add(sum[0], n_select(b.there, e, zero));
+  }
+  group_sums(part, sum, 1, item);
+  const num sum_inv = n_rcp(sum[0]);
+  for (int i = item * LANES; i < contacts; i += WG * LANES) {
+    const weighed_block b = weighed_from(row_d, row_w, contacts, i, temperature);
+    const num e = n_exp2(n_scale(n_sub(n_lit(least), b.at), rate));
+    const num share = n_select(b.there, n_mul(e, sum_inv), zero);
+    store_row(NUMS(d_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
+              steady(share, COTANGENT_LIMIT));
+    store_row(NUMS(weight_bar, pose, contacts), contacts, NO_ORDER, 0, i, contacts,
+              bounded(n_scale(n_div(share, b.weight), -temperature), COTANGENT_LIMIT));
+  }
+}
 #endif

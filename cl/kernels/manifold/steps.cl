@@ -43,10 +43,10 @@ static vec3_w read_wide3(GLOBAL const real *from)
 
 // A column of a block, from derivatives in body 1's axes to the world's. Where products leave the
 // range against each other, they count as 0.
-static void write_block_column(const wide column[COMPACT_REALS], GLOBAL const real *rotation,
+static void write_block_column(const wide column[BLOCK_ROWS], GLOBAL const real *rotation,
                                int columns, GLOBAL real *to)
 {
-  for (int k = 0; k < COMPACT_REALS; ++k) {
+  for (int k = 0; k < BLOCK_ROWS; ++k) {
     wide x = column[k];
     if (k != VALUE_D && k != VALUE_ACTIVITY) {
       const int base = k < VALUE_N ? VALUE_P : VALUE_N;
@@ -60,7 +60,7 @@ static void write_block_column(const wide column[COMPACT_REALS], GLOBAL const re
 // Jacobian blocks of `count` entries, from `first` on, of a list: of their p (3), d, n (3) and
 // activity along all motions, and the steps that the poses' parameters make. Where a parameter
 // moves body 1, an entry moves with it and against body 2's motion. rows: (count, 1 + MOTIONS,
-// COMPACT_REALS); blocks: (count, COMPACT_REALS, 2 width).
+// COMPACT_REALS); blocks: (count, BLOCK_ROWS, 2 width).
 KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL const real *rows,
                             GLOBAL const real *steps, int width, GLOBAL real *blocks)
 {
@@ -70,7 +70,7 @@ KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL
   }
   GLOBAL const real *row = rows + (size_t)i * ((1 + MOTIONS) * COMPACT_REALS);
   GLOBAL const real *step = ROW(steps, ROW(list, (size_t)first + i, COMPACT_INTS)[0], STEPS_REALS);
-  GLOBAL real *to = ROW(blocks, i, COMPACT_REALS * columns);
+  GLOBAL real *to = ROW(blocks, i, BLOCK_ROWS * columns);
   const vec3_w origin = read_wide3(step + STEPS_ORIGIN), p = read_wide3(row + VALUE_P);
   const vec3_w n = read_wide3(row + VALUE_N);
   for (int column = 0; column < columns; ++column) {
@@ -79,7 +79,7 @@ KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL
                                         : STEPS_2 + (column - width) * MOTIONS);
     const vec3_w turn = read_wide3(by + 3);
     vec3_w shift = read_wide3(by);
-    wide sums[COMPACT_REALS] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
+    wide sums[BLOCK_ROWS] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
     if (own) {
       const vec3_w moved = add3_w(shift, cross3_w(turn, p)), turned = cross3_w(turn, n);
       sums[VALUE_P] = moved.x;
@@ -95,7 +95,7 @@ KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL
                                   sign * turn.x, sign * turn.y, sign * turn.z};
     for (int k = 0; k < MOTIONS; ++k) {
       GLOBAL const real *slope = row + (1 + k) * COMPACT_REALS;
-      for (int j = 0; j < COMPACT_REALS; ++j) {
+      for (int j = 0; j < BLOCK_ROWS; ++j) {
         sums[j] += motion[k] * (wide)slope[j];
       }
     }

@@ -7,7 +7,8 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                             GLOBAL const real *field, int field_stride,
                             GLOBAL const real *weights, GLOBAL const real *frames,
                             GLOBAL const pair_head *pair, int side, int want, GLOBAL real *p,
-                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity)
+                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
+                            GLOBAL real *weight)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -47,6 +48,10 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     }
     store_row(NUMS(activity, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, a));
+  }
+  if (want & WANT_WEIGHT) { // always 1: of vertices the deepest are kept
+    store_row(NUMS(weight, pose, contacts) + slot, contacts, order, ordered, first, count,
+              poisoned(frame, n_lit(R(1.0))));
   }
 }
 

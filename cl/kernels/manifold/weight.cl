@@ -1,0 +1,258 @@
+// What edge contacts count apart from their depth: of each pair con, clash and whether both bodies'
+// fields believe in the contact, then the share of the nearest neighbour, gates, and a step. Behind
+// each kernel its adjoint, which adds to what edge_contacts_adjoint has left.
+//
+// factors: as of activities (edge.cl), planes dbar and both weights without neighbours and gates.
+
+// Of a pair less sure than this of its interior the weight is 0 whatever the fields say.
+#define WEIGHED_CON R(0.5)
+
+#if WITH_FORWARD
+// Lists the pairs that can have a weight. depth: set for all others to where nothing is believed. One
+// work-group a pose.
+KERNEL void weighed_pairs(GLOBAL const real *witness, int witness_stride,
+                          GLOBAL const pair_head *pair, GLOBAL real *depth, GLOBAL int *list)
+{
+  LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0);
+  const int item = (int)get_local_id(0);
+  const int plane = pair->n.pair_slots, stride = DEPTH_PLANES * plane;
+  GLOBAL const real *con = NUMS(witness, pose, witness_stride) + WITNESS_CON * plane;
+  GLOBAL real *row = NUMS(depth, pose, stride);
+  const num none = n_lit(pair->c.penetration * (real)DEPTH_NONE);
+  list_pairs(con, con, pair->n.pairs, 0, WEIGHED_CON, part, item, ROW(list, pose, plane + 1));
+  for (int first = item * LANES; first < plane; first += WG * LANES) {
+    store(row + first, stride, none);
+    store(row + plane + first, stride, none);
+  }
+}
+#endif
+
+// Loads a block with the depths of its edges.
+static pair_inputs load_weighed(GLOBAL const real *witness, int base, int witness_stride,
+                                GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
+                                GLOBAL const real *opposing1, GLOBAL const real *opposing2,
+                                int opposing_stride, GLOBAL const real *depth,
+                                GLOBAL const real *frame, GLOBAL const pair_head *pair, int block,
+                                int pose)
+{
+  const int padded = pair->n.pair_slots, stride = DEPTH_PLANES * padded;
+  GLOBAL const real *row = NUMS(depth, pose, stride) + block * LANES;
+  pair_inputs r = load_pair(witness, base, witness_stride, own1, own2, own_stride, opposing1,
+                            opposing2, opposing_stride, depth, 1, frame, pair, block, pose);
+  r.at.depth1 = load(row, stride);
+  r.at.depth2 = load(row + padded, stride);
+  return r;
+}
+
+KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_stride,
+                         GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
+                         GLOBAL const real *opposing1, GLOBAL const real *opposing2,
+                         int opposing_stride, GLOBAL const real *depth, GLOBAL const real *frames,
+                         GLOBAL const pair_head *pair, GLOBAL real *factors)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  const int first = block * LANES, pair_padded = pair->n.pair_slots;
+  const int stride = FACTORS_PLANES * pair_padded;
+  if (first >= pair->n.pairs) {
+    return;
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  const pair_inputs in = load_weighed(witness, base, witness_stride, own1, own2, own_stride,
+                                      opposing1, opposing2, opposing_stride, depth, frame, pair,
+                                      block, pose);
+  const FN(edge_contact) r =
+    FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, &pair->c);
+  num w1, w2;
+  FN(edge_weights)(in.con, FN(dot3)(in.m1, in.m2), &in.at, r.d1, r.d2, &pair->c, &w1, &w2);
+  store3(NUMS(factors, pose, stride) + first, stride, pair_padded,
+         steady3(FN(make)(r.dbar, w1, w2), COTANGENT_LIMIT));
+}
+
+// Adds a block's cotangents to those of its pairs; those of depth, which have been read, are set.
+static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
+                          const FN(edge_pair_bar) *r)
+{
+  const int stride = WITNESS_BAR_PLANES * pair_padded;
+  GLOBAL real *to = NUMS(bars, pose, stride) + first;
+  const vec e1 = FN(add3)(r->e1, load3(to, stride, pair_padded));
+  const vec e2 = FN(add3)(r->e2, load3(to + WITNESS_E2 * pair_padded, stride, pair_padded));
+  const num con = n_add(r->con, load(to + WITNESS_CON * pair_padded, stride));
+  store3(to, stride, pair_padded, bounded3(e1, COTANGENT_LIMIT));
+  store3(to + WITNESS_E2 * pair_padded, stride, pair_padded, bounded3(e2, COTANGENT_LIMIT));
+  store(to + WITNESS_CON * pair_padded, stride, bounded(con, COTANGENT_LIMIT));
+  store(to + WITNESS_BAR_DEPTH * pair_padded, stride, bounded(r->at.depth1, COTANGENT_LIMIT));
+  store(to + (WITNESS_BAR_DEPTH + 1) * pair_padded, stride,
+        bounded(r->at.depth2, COTANGENT_LIMIT));
+}
+
+// Adjoint of edge_weights and of the fields under it; arguments as of edge_contacts_adjoint.
+// factors_bar: cotangents of factors. clear: ends_bar has got nothing yet.
+ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, int witness_stride,
+                                         GLOBAL const real *own1, GLOBAL const real *own2,
+                                         GLOBAL const real *opposing1,
+                                         GLOBAL const real *opposing2, GLOBAL const real *depth,
+                                         GLOBAL const real *frames, GLOBAL const pair_head *pair,
+                                         GLOBAL const real *factors_bar, int clear,
+                                         GLOBAL real *bars, GLOBAL real *ends_bar,
+                                         GLOBAL real *wrenches, int wrench_stride,
+                                         int wrench_block)
+{
+  const int block = (int)get_global_id(0);
+  const int pose = (int)get_global_id(1);
+  const int first = block * LANES, pairs = pair->n.pairs, pair_padded = pair->n.pair_slots;
+  GLOBAL const coefficients *c = &pair->c;
+  if (first >= pair_padded) {
+    return;
+  }
+  const int jet = JET_PLANES * pair_padded, flat = FIELD_PLANES * pair_padded;
+  const int bar_stride = FACTORS_BAR_PLANES(pair->n.gated) * pair_padded;
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL const real *to_2 = frame + FRAME_1_TO_2;
+  GLOBAL const real *row = NUMS(factors_bar, pose, bar_stride);
+  const pair_inputs in = load_weighed(witness, base, witness_stride, own1, own2, jet, opposing1,
+                                      opposing2, flat, depth, frame, pair, block, pose);
+  const FN(edge_contact) at = FN(edge_pair)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c);
+  const num w1 = cotangent(row + pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
+  const num w2 = cotangent(row + 2 * pair_padded, bar_stride, NO_ORDER, 0, first, pairs);
+  const FN(edge_weights_bar) by = FN(edge_weights_adjoint)(
+    in.con, FN(dot3)(in.m1, in.m2), &in.at, at.d1, at.d2, c, w1, w2);
+  const num zero = n_lit(R(0.0)), dbar = cotangent(row, bar_stride, NO_ORDER, 0, first, pairs);
+  const vec zero3 = FN(make)(zero, zero, zero);
+  const FN(edge_contact) bar = {dbar, by.d1, by.d2, zero3, zero3, zero, zero};
+  FN(edge_pair_bar) r = FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
+  r.con = by.con;
+  r.at = by.at;
+  r.at.opposing1 = depth_share_bar(in.at.depth1, in.at.opposing1, by.at.depth1, c);
+  r.at.opposing2 = depth_share_bar(in.at.depth2, in.at.opposing2, by.at.depth2, c);
+  r.m1 = FN(mad3)(in.m2, by.dot, r.m1);
+  r.m2 = FN(mad3)(in.m1, by.dot, r.m2);
+  wrench relative = no_wrench();
+  own_fields_adjoint(&in, NUMS(own1, pose, jet) + first, NUMS(own2, pose, jet) + first, to_2,
+                     pair_padded, 1, &r, &relative);
+  opposing_fields_adjoint(&in, NUMS(opposing1, pose, flat) + first,
+                          NUMS(opposing2, pose, flat) + first, to_2, pair_padded, &r, &relative);
+  add_pair_bars(bars, pair_padded, first, pose, &r);
+  if (clear && ends_move(&pair->n)) {
+    clear_ends(ends_bar, pair_padded, first, pose);
+  }
+  store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
+}
+
+// Weight of each edge pair: a step of its factor, times its share among the other body's kept edges,
+// times both gate weights. Lanes run as in `neighbours`.
+KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row_weights,
+                              GLOBAL const real *column_weights, GLOBAL const real *frames,
+                              GLOBAL const pair_head *pair, int side, GLOBAL real *weight)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const pair_elements *own = &pair->n.elements[EDGES_OF(side)];
+  const int rows = own->kept, contacts = pair->n.contacts;
+  if (first >= rows) {
+    return;
+  }
+  const pair_rows m = rows_of(&pair->n, side, factors, column_weights, first, pose);
+  const row_softmax s = softmax_over(&m, c);
+  num kept = n_lit(R(1.0)), slope;
+  if (own->weighted) {
+    kept = row_weights_of(own, row_weights, first, pose);
+  }
+  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
+  GLOBAL real *out = NUMS(weight, pose, contacts) + own->contact;
+  for (int j = 0; j < m.columns; ++j) {
+    num share = n_mul(row_exponential(&m, j, s.least, c), s.share), gate = kept;
+    if (m.weighted) {
+      const num column = column_weight(&m, j);
+      share = n_mul(share, column);
+      gate = n_mul(gate, column);
+    }
+    const num among = FN(among_and_slope)(share, &slope);
+    const num x = n_mul(n_mul(gate, among), at_column(&m, m.factor, m.stride, j));
+    store_step(out + first * m.row_step + j * m.column_step, contacts, NO_ORDER, 0, 0,
+               rows - first, m.row_step, poisoned(frame, FN(weight_step_and_slope)(x, &slope)));
+  }
+}
+
+// How a column enters the adjoint of neighbour_weights: its share, without and with the column's own
+// gate weight; the cotangents of the whole product without gates, of the same with both gates and
+// without factor or `among`, and of the share.
+typedef struct weighed {
+  num by_weight, column, share, among, factor, bar, gated, share_bar;
+} weighed;
+
+static weighed weighed_at(const pair_rows *m, const row_softmax *s, int j, num kept,
+                          GLOBAL const real *bars, int bar_stride, GLOBAL const coefficients *c)
+{
+  weighed r;
+  num among_slope, step_slope;
+  r.by_weight = n_mul(row_exponential(m, j, s->least, c), s->share);
+  r.column = n_lit(R(1.0));
+  r.share = r.by_weight;
+  if (m->weighted) {
+    r.column = column_weight(m, j);
+    r.share = n_mul(r.by_weight, r.column);
+  }
+  r.factor = at_column(m, m->factor, m->stride, j);
+  r.among = FN(among_and_slope)(r.share, &among_slope);
+  const num gates = n_mul(kept, r.column);
+  FN(weight_step_and_slope)(n_mul(n_mul(gates, r.among), r.factor), &step_slope);
+  r.bar = n_mul(at_column(m, bars, bar_stride, j), step_slope);
+  r.gated = n_mul(r.bar, gates);
+  r.share_bar = n_mul(n_mul(r.gated, r.factor), among_slope);
+  return r;
+}
+
+// Adjoint of neighbour_weights, as neighbours_adjoint is of neighbours.
+ADJOINT_KERNEL void neighbour_weights_adjoint(GLOBAL const real *factors,
+                                              GLOBAL const real *row_weights,
+                                              GLOBAL const real *column_weights,
+                                              GLOBAL const pair_head *pair, int side,
+                                              GLOBAL const real *weight_bar,
+                                              GLOBAL real *factors_bar)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  const int pose = (int)get_global_id(1);
+  GLOBAL const coefficients *c = &pair->c;
+  GLOBAL const pair_elements *own = &pair->n.elements[EDGES_OF(side)];
+  const int pair_padded = pair->n.pair_slots, gated = pair->n.gated, rows = own->kept - first;
+  const int contacts = pair->n.contacts;
+  if (rows <= 0) {
+    return;
+  }
+  const int out_stride = FACTORS_BAR_PLANES(gated) * pair_padded;
+  GLOBAL const real *bars = NUMS(weight_bar, pose, contacts) + own->contact;
+  GLOBAL real *out = NUMS(factors_bar, pose, out_stride);
+  const pair_rows m = rows_of(&pair->n, side, factors, column_weights, first, pose);
+  const row_softmax s = softmax_over(&m, c);
+  num kept = n_lit(R(1.0));
+  if (own->weighted) {
+    kept = row_weights_of(own, row_weights, first, pose);
+  }
+  num mean = n_lit(R(0.0)); // of the shares' cotangents, by the shares
+  for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
+    const int j = turn % m.columns;
+    const weighed at = weighed_at(&m, &s, j, kept, bars, contacts, c);
+    if (turn < m.columns) {
+      mean = n_mad(at.share, at.share_bar, mean);
+      continue;
+    }
+    GLOBAL real *to = out + first * m.row_step + j * m.column_step;
+    const num slope =
+      n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
+    give_column(to, out_stride, rows, m.row_step, side, slope);
+    store_step(to + (1 + side) * pair_padded, out_stride, NO_ORDER, 0, 0, rows, m.row_step,
+               n_mul(at.gated, at.among));
+    if (gated) {
+      const num whole = n_mul(n_mul(at.bar, at.factor), at.among);
+      const num by_softmax = n_mul(at.by_weight, n_sub(at.share_bar, mean));
+      GLOBAL real *weights_bar = to + FACTORS_BAR_WEIGHTS * pair_padded;
+      give_column(weights_bar + side * pair_padded, out_stride, rows, m.row_step, side,
+                  n_mul(whole, at.column));
+      give_column(weights_bar + !side * pair_padded, out_stride, rows, m.row_step, side,
+                  n_mad(whole, kept, by_softmax));
+    }
+  }
+}
