@@ -16,9 +16,11 @@ __all__ = ["ActiveContacts", "Contacts", "Reduction", "active", "contacts", "hes
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 Pairs = Union[Pair, Sequence[Pair]]
 
-OUTPUTS = ("p", "d", "n", "activity")
-TAILS = {"p": 1, "d": 0, "n": 1, "activity": 0}  # axes behind the contacts'
-REDUCTIONS = {"mean_distance": 0, "activity": 1, "energy": 2, "soft_minimum": 3}
+OUTPUTS = ("p", "d", "n", "activity")  # unless others are asked for
+ALL_OUTPUTS = (*OUTPUTS, "weight")
+TAILS = {"p": 1, "d": 0, "n": 1, "activity": 0, "weight": 0}  # axes behind the contacts'
+REDUCTIONS = {"mean_distance": 0, "activity": 1, "energy": 2, "soft_minimum": 3, "distance": 4,
+              "soft_distance": 5}
 VALUES = (*REDUCTIONS, "minimum_distance")
 MOVING = {"both": 0, 1: 1, 2: 2}
 SAME = ffi.new("abut_pair *")[0]
@@ -33,6 +35,7 @@ class Contacts(NamedTuple):
     activity  (..., C) in [0, 1]
     status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
               whose rows are NaN
+    weight    (..., C) in [0, 1], what a contact counts apart from its depth; where it was asked for
     """
 
     p: np.ndarray[Any, Any] | None = None
@@ -40,6 +43,7 @@ class Contacts(NamedTuple):
     n: np.ndarray[Any, Any] | None = None
     activity: np.ndarray[Any, Any] | None = None
     status: np.ndarray[Any, Any] | None = None
+    weight: np.ndarray[Any, Any] | None = None
 
 
 class Reduction(NamedTuple):
@@ -198,6 +202,8 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
     """contacts of arrays that need no conversion, in few steps: a call at batch 1 is a tenth of a
     millisecond. None where anything is unusual, for contacts to do or to refuse."""
     dtype, shape = pair.dtype, pose1.shape
+    if "weight" in want:
+        return None
     if pose1.dtype is not dtype or pose2.dtype is not dtype or shape != pose2.shape or not shape:
         return None
     width = shape[-1]
@@ -234,6 +240,7 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
         if code < 0:
             check(code)
         warn_of_failures(pair.context, code)
+    arrays.append(None)  # of weights
     return _new(Contacts, arrays)
 
 
@@ -253,13 +260,14 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
                   C is the largest number of slots among these; what is behind a pair's own is 0
     pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
                   x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
-    want          of "p", "d", "n", "activity": the rest is neither computed nor copied
+    want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
+                  named: the rest is neither computed nor copied
     out           arrays to write what is wanted into, by name; "status" too
     Errors: ValueError for shapes and dtypes; abut.Error. A pose that is not finite gives NaN, and
     its status.
     """
     if want is not OUTPUTS:
-        check_names(want, OUTPUTS, "want")
+        check_names(want, ALL_OUTPUTS, "want")
     if (index is None and type(pair) is Pair and type(pose1) is type(pose2) is _ndarray and
             pair._handle is not None):
         try:
@@ -283,27 +291,41 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
     return Contacts(**made, status=status)
 
 
+def _set_temperature(b: Batch, kind: str, temperature: float | None) -> None:
+    if temperature is None:
+        return
+    if kind != "soft_distance":
+        raise ValueError(f"temperature is of 'soft_distance', not of {kind!r}")
+    if not temperature > 0.0:
+        raise ValueError(f"temperature is {temperature!r}, not above 0")
+    b.batch.reductions.temperature = temperature
+
+
 def _reduction(kind: str) -> int:
     if kind == "minimum_distance":
-        raise ValueError("'minimum_distance' has no derivatives; 'soft_minimum' has")
+        raise ValueError("'minimum_distance' has no derivatives; 'distance' and 'soft_minimum' have")
     if kind not in REDUCTIONS:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(REDUCTIONS)}")
     return REDUCTIONS[kind]
 
 
 def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = False,
-           nearest: bool = False, index: Array | None = None) -> Reduction:
-    """One smooth number a pose; no manifold is kept in memory.
+           nearest: bool = False, index: Array | None = None,
+           temperature: float | None = None) -> Reduction:
+    """One number a pose; no manifold is kept in memory.
 
-    kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
-           max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without a
-           gradient, "minimum_distance" [m]
+    kind   "distance", how far apart or how deep [m], with the gradient of the contact that it is
+           of; "soft_distance", its smooth form [m]; "mean_distance" [m]; "activity" (their sum);
+           "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of the vertices'
+           distances [m]; or, without a gradient, "minimum_distance" of these [m]
+    temperature  of "soft_distance" [m]; None: a sixteenth of the smoothing's `penetration`
     grad   also its gradients by both poses, of the numbers given
     nearest  also the least distance of a vertex, in the same pass
     """
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
     b = Batch(pair, pose1, pose2, index)
+    _set_temperature(b, kind, temperature)
     value = b.output(())
     least = b.output(()) if nearest else None
     if least is not None:
@@ -322,12 +344,14 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
 
 def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,
         d: Array | None = None, n: Array | None = None, activity: Array | None = None,
+        weight: Array | None = None,
         index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Gradients (..., P) by both poses of the sum of all outputs times these cotangents, which have
     the outputs' shapes; None is zero."""
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
-    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity}, needed=True)
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity, "weight": weight},
+                        needed=True)
     b.done(lib.abut_vjp(b.owner, SAME, b.batch, bars, gradients))
     return g1, g2
 
@@ -336,7 +360,7 @@ def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = Non
         tangent2: Array | None = None, want: Sequence[str] = OUTPUTS,
         index: Array | None = None) -> Contacts:
     """Derivatives of the contacts along tangents (..., P) of the poses; None is zero."""
-    check_names(want, OUTPUTS, "want")
+    check_names(want, ALL_OUTPUTS, "want")
     b = Batch(pair, pose1, pose2, index)
     along = b.tangents(tangent1, tangent2)
     made = {name: b.output(contact_shape(name, b.C)) for name in want}
@@ -349,8 +373,10 @@ def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = Non
 def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
                 tangent2: Array | None = None, p: Array | None = None, d: Array | None = None,
                 n: Array | None = None, activity: Array | None = None,
+                weight: Array | None = None,
                 p_tangent: Array | None = None, d_tangent: Array | None = None,
                 n_tangent: Array | None = None, activity_tangent: Array | None = None,
+                weight_tangent: Array | None = None,
                 index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The derivative of vjp's answer along tangents of the poses and of the cotangents: what second
     derivatives of contacts are made of."""
@@ -359,20 +385,21 @@ def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | No
     along = ffi.new("abut_pose_tangents *")
     along.pose1 = b.input(tangent1, (b.width,), "tangent1")
     along.pose2 = b.input(tangent2, (b.width,), "tangent2")
-    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity})
+    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity, "weight": weight})
     slopes = b.cotangents({"p": p_tangent, "d": d_tangent, "n": n_tangent,
-                           "activity": activity_tangent}, "_tangent")
+                           "activity": activity_tangent, "weight": weight_tangent}, "_tangent")
     b.done(lib.abut_vjp_tangent(b.owner, b.batch, bars, slopes, along, ffi.NULL, gradients))
     return g1, g2
 
 
 def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array | None = None,
-        tangent2: Array | None = None,
-        index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        tangent2: Array | None = None, index: Array | None = None,
+        temperature: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The Hessian of a reduction times a tangent: the derivative of its gradients (..., P) along
     it."""
     number = _reduction(kind)
     b = Batch(pair, pose1, pose2, index)
+    _set_temperature(b, kind, temperature)
     along = b.tangents(tangent1, tangent2)
     h1, h2, products = b.gradients()
     b.done(lib.abut_hessian_product(b.owner, b.batch, number, along, ffi.NULL, products))
@@ -380,13 +407,15 @@ def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array |
 
 
 def hessian(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, moving: int | str = "both",
-            index: Array | None = None) -> np.ndarray[Any, Any]:
+            index: Array | None = None,
+            temperature: float | None = None) -> np.ndarray[Any, Any]:
     """The whole Hessian (..., K, K) of a reduction, by the poses of `moving`, "both", 1 or 2: K is 2 P,
     pose 1's numbers first, or P. At the price of six of hvp, whatever K is."""
     number = _reduction(kind)
     if moving not in MOVING:
         raise ValueError(f"moving is {moving!r}, not 'both', 1 or 2")
     b = Batch(pair, pose1, pose2, index)
+    _set_temperature(b, kind, temperature)
     size = b.width * (2 if moving == "both" else 1)
     out = b.output((size, size))
     b.done(lib.abut_hessian(b.owner, b.batch, number, MOVING[moving], ffi.NULL, pointer(out)))
@@ -401,6 +430,7 @@ class ActiveContacts:
     feature   (K, 2) uint32, vertex or edge of body 1 and of body 2; abut.NO_FEATURE where the
               contact has none
     p, n      (K, 3); d, activity (K,)
+    weight    (K,) where it was asked for, or None
     jacobian  (K, 8, 2 P) of abut.jacobian: rows p, d, n, activity, columns pose 1, pose 2; or None
     """
 
@@ -417,6 +447,7 @@ class ActiveContacts:
         self.d = _copy(compact.d, (count,), real)
         self.n = _copy(compact.n, (count, 3), real)
         self.activity = _copy(compact.activity, (count,), real)
+        self.weight = _copy(compact.weight, (count,), real) if compact.weights else None
         self.jacobian = (_copy(compact.blocks, (count, 8, 2 * batch.width), real)
                          if with_blocks else None)
 
@@ -445,12 +476,13 @@ class ActiveContacts:
         return b.keep(array)
 
     def vjp(self, *, p: Array | None = None, d: Array | None = None, n: Array | None = None,
-            activity: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+            activity: Array | None = None, weight: Array | None = None
+            ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Gradients (..., P) by both poses of the sum of the entries' outputs times these
         cotangents."""
         b = Batch(*self._of)
         bars = ffi.new("abut_cotangents *")
-        for name, value in zip(OUTPUTS, (p, d, n, activity)):
+        for name, value in zip(ALL_OUTPUTS, (p, d, n, activity, weight)):
             setattr(bars, name, self._entries(b, value, name))
         g1, g2, gradients = b.gradients()
         b.done(lib.abut_list_vjp(b.owner, b.batch, self._list(), bars, gradients))
@@ -459,7 +491,7 @@ class ActiveContacts:
     def jvp(self, *, tangent1: Array | None = None, tangent2: Array | None = None,
             want: Sequence[str] = OUTPUTS) -> Contacts:
         """Derivatives (K, ...) of the entries along tangents (..., P) of the poses."""
-        check_names(want, OUTPUTS, "want")
+        check_names(want, ALL_OUTPUTS, "want")
         b = Batch(*self._of)
         along = b.tangents(tangent1, tangent2)
         made = {name: np.empty(contact_shape(name, len(self.pose)), b.rows.dtype) for name in want}
@@ -479,7 +511,7 @@ def _copy(where: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any
 
 
 def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, threshold: float,
-            call: Any, with_blocks: bool) -> ActiveContacts:
+            call: Any, with_blocks: bool, weights: bool = False) -> ActiveContacts:
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold is {threshold!r}, not in [0, 1]")
     dtype = (pair if isinstance(pair, Pair) else _list_of(pair)[0]).dtype
@@ -487,7 +519,7 @@ def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, thresh
           None if index is None else np.array(index))
     b = Batch(*of)
     compact = ffi.new("abut_compact *")
-    compact.threshold, compact.grows = threshold, True
+    compact.threshold, compact.grows, compact.weights = threshold, True, weights
     b.batch.compact = compact
     try:
         b.done(call(b))
@@ -498,11 +530,12 @@ def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, thresh
 
 
 def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
-           index: Array | None = None) -> ActiveContacts:
+           index: Array | None = None, weights: bool = False) -> ActiveContacts:
     """The contacts whose activity is at least `threshold`, as a list that is as long as it must
-    be; with its own vjp and jvp. Above 0, only what can reach it is computed."""
+    be; with its own vjp and jvp. Above 0, only what can reach it is computed, unless `weights` asks
+    for the weights of the entries, which takes the whole manifold."""
     return _listed(pair, pose1, pose2, index, threshold,
-                   lambda b: lib.abut_contacts(b.owner, b.batch), False)
+                   lambda b: lib.abut_contacts(b.owner, b.batch), False, weights)
 
 
 def jacobian(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,

@@ -19,11 +19,12 @@ import torch
 from torch import Tensor
 
 from abut import _calls
-from abut._calls import OUTPUTS, REDUCTIONS, contact_shape
+from abut._calls import ALL_OUTPUTS, REDUCTIONS, contact_shape
 from abut._objects import Pair, pair_of
 from abut._torch_arrays import POOL, array, check_poses, tensors_of
 
 Tensors = Sequence[Any]  # each a tensor or None
+NO_SLOPES = (None,) * len(ALL_OUTPUTS)
 
 
 class Plan:
@@ -60,9 +61,9 @@ class Plan:
 
 
 def bars_of(plan: Plan, given: Tensors) -> list[Tensor | None]:
-    """Of four outputs, those that are wanted have these."""
+    """Of all outputs, those that are wanted have these."""
     named = dict(zip(plan.want, given))
-    return [named.get(name) for name in OUTPUTS]
+    return [named.get(name) for name in ALL_OUTPUTS]
 
 
 def some(tensors: Tensors) -> bool:
@@ -164,10 +165,10 @@ class Vjp(Primitive):
     """Gradients of the sum of all outputs times their cotangents."""
 
     name = "vjp"
-    inputs = tuple(f"{name}_bar" for name in OUTPUTS)
+    inputs = tuple(f"{name}_bar" for name in ALL_OUTPUTS)
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[3:])}
+        bars = {name: array(bar) for name, bar in zip(ALL_OUTPUTS, t[3:])}
         return tensors_of(_calls.vjp(plan.pair, array(t[1]), array(t[2]), index=array(t[0]),
                                      **bars))
 
@@ -176,11 +177,11 @@ class Vjp(Primitive):
     def backward(self, plan: Plan, needs: Sequence[bool], t: Tensors, out: Tensors,
                  bars: Tensors) -> Tensors:
         if not some(bars):
-            return [None] * 6
+            return [None] * (2 + len(ALL_OUTPUTS))
         poses: Tensors = (None, None)
         if needs[0] or needs[1]:
-            poses = VJP_TANGENT(plan, *t[:3], *bars, *t[3:], None, None, None, None)
-        wanted = plan.of(",".join(name for name, need in zip(OUTPUTS, needs[2:]) if need))
+            poses = VJP_TANGENT(plan, *t[:3], *bars, *t[3:], *NO_SLOPES)
+        wanted = plan.of(",".join(name for name, need in zip(ALL_OUTPUTS, needs[2:]) if need))
         slopes = JVP(wanted, *t[:3], *bars) if wanted.what else ()
         return (*poses, *bars_of(wanted, slopes))
 
@@ -212,7 +213,7 @@ class Jvp(Primitive):
         bars = bars_of(plan, bars)
         poses: Tensors = (None, None)
         if needs[0] or needs[1]:
-            poses = VJP_TANGENT(plan, *t, *bars, None, None, None, None)
+            poses = VJP_TANGENT(plan, *t, *bars, *NO_SLOPES)
         return (*poses, *(VJP(plan, *t[:3], *bars) if needs[2] or needs[3] else (None, None)))
 
     def jvp(self, plan: Plan, t: Tensors, out: Tensors, along: Tensors) -> Tensors:
@@ -226,11 +227,11 @@ class VjpTangent(Primitive):
     """The derivative of Vjp's answer along tangents of the poses and of the cotangents."""
 
     name = "vjp_tangent"
-    inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in OUTPUTS))
+    inputs = ("tangent1", "tangent2", *Vjp.inputs, *(f"{name}_slope" for name in ALL_OUTPUTS))
 
     def run(self, plan: Plan, *t: Any) -> tuple[Tensor, ...]:
-        bars = {name: array(bar) for name, bar in zip(OUTPUTS, t[5:9])}
-        slopes = {f"{name}_tangent": array(slope) for name, slope in zip(OUTPUTS, t[9:])}
+        bars = {name: array(bar) for name, bar in zip(ALL_OUTPUTS, t[5:])}
+        slopes = {f"{name}_tangent": array(slope) for name, slope in zip(ALL_OUTPUTS, t[5 + len(ALL_OUTPUTS):])}
         return tensors_of(_calls.vjp_tangent(
             plan.pair, array(t[1]), array(t[2]), tangent1=array(t[3]), tangent2=array(t[4]),
             index=array(t[0]), **bars, **slopes))

@@ -19,7 +19,7 @@ from jax.interpreters import batching, mlir
 from jax.interpreters import partial_eval as pe
 
 from abut import _calls
-from abut._calls import OUTPUTS, VALUES, contact_shape
+from abut._calls import ALL_OUTPUTS, VALUES, contact_shape
 from abut._native import lib
 
 TARGET = "abut"
@@ -30,7 +30,7 @@ _registered: set[str] = set()
 
 def names(bits: int) -> list[str]:
     """The outputs that bits mean."""
-    return [name for k, name in enumerate(OUTPUTS) if bits >> k & 1]
+    return [name for k, name in enumerate(ALL_OUTPUTS) if bits >> k & 1]
 
 
 def bits_of(there: Sequence[bool]) -> int:
@@ -106,7 +106,7 @@ def _narrowed(selector: str, op: str, used: list[bool], eqn: Any) -> tuple[list[
         return [False] * len(eqn.invars), None
     bits = eqn.params[selector]
     leading = 1 + eqn.params.get("nearest", 0) if op == "gradient" else 0
-    present = [k for k in range(len(OUTPUTS)) if bits >> k & 1]
+    present = [k for k in range(len(ALL_OUTPUTS)) if bits >> k & 1]
     chosen = used[leading:leading + len(present)]
     if selector == "wrt" and not any(chosen):
         chosen = [True] * len(present)

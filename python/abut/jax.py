@@ -24,7 +24,7 @@ import numpy as np
 from jax.interpreters import ad
 
 from abut._arrays import check_names
-from abut._calls import OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
+from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._objects import Pair
 from abut._jax_worlds import rollout, step
 from abut._xla import bit_count, bits_of, check_precision, make, names, real_of
@@ -55,7 +55,7 @@ def _there(values: Sequence[Any]) -> tuple[int, list[Any]]:
 
 def _place(bits: int, there: int, values: Sequence[Any]) -> int:
     """Bits of those of `bits` whose values are not zero: `there` counts in the list alone."""
-    places = [k for k in range(len(OUTPUTS)) if bits >> k & 1]
+    places = [k for k in range(len(ALL_OUTPUTS)) if bits >> k & 1]
     return sum(1 << places[i] for i in range(len(values)) if there >> i & 1)
 
 
@@ -241,7 +241,8 @@ def _value_jvp(primals: Any, tangents: Any, *, reduction: int, nearest: int, **s
         results = _value.bind(*primals, reduction=reduction, nearest=nearest, **shared)
         return results, _zeros(results)
     if reduction >= len(REDUCTIONS):
-        raise NotImplementedError(f"{VALUES[reduction]!r} has no derivative; 'soft_minimum' has")
+        raise NotImplementedError(f"{VALUES[reduction]!r} has no derivative; 'distance' and "
+                                  "'soft_minimum' have")
     found = _gradient.bind(*primals, reduction=reduction, nearest=nearest, wrt=along, **shared)
     values, g = found[:1 + nearest], found[1 + nearest:]
     both = dict(zip((k for k in range(2) if along >> k & 1), g))
@@ -352,9 +353,9 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     Errors: ValueError for shapes and dtypes, while tracing; the library's own come out of the
     program.
     """
-    check_names(want, OUTPUTS, "want")
+    check_names(want, ALL_OUTPUTS, "want")
     operands, shared = _operands(pair, pose1, pose2, index)
-    bits = bits_of([name in want for name in OUTPUTS])
+    bits = bits_of([name in want for name in ALL_OUTPUTS])
     *found, status = _contacts.bind(*operands, want=bits, **shared)
     return Contacts(**dict(zip(names(bits), found)), status=status)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyopencl.array as cla
 
 from abut._arrays import Rows, check_names
-from abut._calls import OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
+from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
 from abut._native import check, ffi, lib
 from abut._objects import Context, Pair, warn_of_failures
 from abut._world_calls import Call, Step
@@ -100,7 +100,7 @@ def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None =
     """
     given = dict(out or {})
     want = tuple(want) if want is not None else tuple(given) or OUTPUTS
-    check_names(want, OUTPUTS, "want")
+    check_names(want, ALL_OUTPUTS, "want")
     check_names(given, want, "out")
     b = _Batch(pair, pose1, pose2)
     made = {}
@@ -126,10 +126,10 @@ def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
 
 
 def vjp(pair: Pair, pose1: Any, pose2: Any, *, p: Any = None, d: Any = None, n: Any = None,
-        activity: Any = None) -> tuple[Any, Any]:
+        activity: Any = None, weight: Any = None) -> tuple[Any, Any]:
     """Gradients (N, P) of the sum of all outputs times these cotangents."""
     b = _Batch(pair, pose1, pose2)
-    bars = b.inputs("abut_cotangents *", {"p": p, "d": d, "n": n, "activity": activity},
+    bars = b.inputs("abut_cotangents *", {"p": p, "d": d, "n": n, "activity": activity, "weight": weight},
                     lambda name: contact_shape(name, pair.C))
     g1, g2, gradients = b.gradients()
     b.done(lib.abut_vjp(pair.handle, SAME, b.batch, bars, gradients))
@@ -139,7 +139,7 @@ def vjp(pair: Pair, pose1: Any, pose2: Any, *, p: Any = None, d: Any = None, n: 
 def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: Any = None,
         want: Sequence[str] = OUTPUTS) -> Contacts:
     """Derivatives of the contacts along tangents (N, P) of the poses."""
-    check_names(want, OUTPUTS, "want")
+    check_names(want, ALL_OUTPUTS, "want")
     if tangent1 is None and tangent2 is None:
         raise ValueError("tangent1 or tangent2 is needed")
     b = _Batch(pair, pose1, pose2)

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from abut._arrays import check_names
-from abut._calls import OUTPUTS, VALUES, Pairs, _list_of
+from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
@@ -44,6 +44,7 @@ class Contacts(NamedTuple):
     activity  (..., C) in [0, 1]
     status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
               whose rows are NaN
+    weight    (..., C) in [0, 1], what a contact counts apart from its depth; where it was asked for
     """
 
     p: Tensor | None = None
@@ -51,6 +52,7 @@ class Contacts(NamedTuple):
     n: Tensor | None = None
     activity: Tensor | None = None
     status: Tensor | None = None
+    weight: Tensor | None = None
 
 
 def _plan(pair: Pairs, what: str, index: Any) -> tuple[Plan, tuple[Pair, ...]]:
@@ -99,11 +101,12 @@ def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] =
                   C is the largest number of slots among these; what is behind a pair's own is 0
     pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
                   x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
-    want          of "p", "d", "n", "activity": the rest is neither computed nor kept
+    want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
+                  named: the rest is neither computed nor kept
     Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
-    check_names(want, OUTPUTS, "want")
-    names = [name for name in OUTPUTS if name in want]
+    check_names(want, ALL_OUTPUTS, "want")
+    names = [name for name in ALL_OUTPUTS if name in want]
     plan, pairs = _plan(pair, ",".join(names), index)
     made = CONTACTS(plan, *_batch(plan, pairs, pose1, pose2, index))
     return Contacts(**dict(zip(names, made)), status=made[-1])
@@ -111,12 +114,13 @@ def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] =
 
 def reduce(pair: Pairs, pose1: Tensor, pose2: Tensor, kind: str, *, nearest: bool = False,
            index: Any = None) -> Any:
-    """One smooth number a pose (...); no manifold is kept in memory. With `nearest` a pair of
+    """One number a pose (...); no manifold is kept in memory. With `nearest` a pair of
     tensors: that, and the least distance of a vertex [m], which counts as constant.
 
-    kind   "mean_distance" [m], "activity" (their sum), "energy", the sum of activity
-           max(-d, 0)^2 [m^2], "soft_minimum" of the vertices' distances [m], or, without
-           derivatives, "minimum_distance" [m]
+    kind   "distance", how far apart or how deep [m], with the derivatives of the contact that it is
+           of; "soft_distance", its smooth form [m]; "mean_distance" [m]; "activity" (their sum);
+           "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of the vertices'
+           distances [m]; or, without derivatives, "minimum_distance" of these [m]
     """
     check_names((kind,), VALUES, "a reduction")
     plan, pairs = _plan(pair, kind + ",nearest" if nearest else kind, index)

@@ -19,7 +19,7 @@ from jax.test_util import check_grads  # noqa: E402
 import abut.jax as aj  # noqa: E402
 from abut import _xla  # noqa: E402
 
-SMOOTH = ("mean_distance", "activity", "energy", "soft_minimum")
+SMOOTH = ("mean_distance", "activity", "energy", "soft_minimum", "distance", "soft_distance")
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
 
 

@@ -71,7 +71,8 @@ def test_products_agree(double_pair):
 def test_second_derivatives(double_pair):
     p1, p2 = (conftest.random_poses(4, np.float64, seed) for seed in (5, 6))
     t = np.random.default_rng(7).normal(size=(4, 6))
-    for kind in ("mean_distance", "activity", "energy", "soft_minimum"):
+    for kind in ("mean_distance", "activity", "energy", "soft_minimum", "distance",
+                 "soft_distance"):
         h1, h2 = abut.hvp(double_pair, p1, p2, kind, tangent2=t)
         whole = abut.hessian(double_pair, p1, p2, kind)
         products = np.einsum("nij,nj->ni", whole[:, :, 6:], t)
@@ -82,6 +83,36 @@ def test_second_derivatives(double_pair):
                         for s in (step, -step))
         np.testing.assert_allclose(h1, (above.grad1 - below.grad1) / (2 * step), atol=3e-4 * scale)
         np.testing.assert_allclose(h2, (above.grad2 - below.grad2) / (2 * step), atol=3e-4 * scale)
+
+
+def test_weights(double_pair):
+    p1, p2 = (conftest.random_poses(9, np.float64, seed) for seed in (5, 6))
+    rng = np.random.default_rng(3)
+    c = abut.contacts(double_pair, p1, p2, want=("d", "weight"))
+    assert abut.contacts(double_pair, p1, p2).weight is None
+    assert c.p is None and c.weight.shape == c.d.shape
+    assert (c.weight[:, :double_pair.layout.edge_offset[0]] == 1).all()
+    least = np.where(c.weight >= 0.5, c.d, np.inf).min(1)
+    np.testing.assert_array_equal(abut.reduce(double_pair, p1, p2, "distance").value, least)
+    for temperature in (None, 0.05):
+        t = temperature or double_pair.smoothing["penetration"] / 16
+        total = (c.weight * np.exp(np.where(c.weight > 0, least[:, None] - c.d, 0) / t)).sum(1)
+        r = abut.reduce(double_pair, p1, p2, "soft_distance", grad=True, temperature=temperature)
+        np.testing.assert_allclose(r.value, least - t * np.log(total), atol=1e-12)
+        ahead = abut.reduce(double_pair, p1, p2 + 1e-7, "soft_distance", temperature=temperature)
+        np.testing.assert_allclose((ahead.value - r.value) / 1e-7, r.grad2.sum(1), atol=1e-4)
+    bar, (t1, t2) = rng.normal(size=c.d.shape), rng.normal(size=(2, 9, 6))
+    g1, g2 = abut.vjp(double_pair, p1, p2, weight=bar)
+    along = abut.jvp(double_pair, p1, p2, tangent1=t1, tangent2=t2, want=("weight",)).weight
+    np.testing.assert_allclose((g1 * t1 + g2 * t2).sum(1), (bar * along).sum(1),
+                               atol=1e-9 * np.abs(bar * along).sum())
+    some = abut.active(double_pair, p1, p2, threshold=0.2, weights=True)
+    np.testing.assert_array_equal(some.weight, c.weight[some.pose, some.slot])
+    assert abut.active(double_pair, p1, p2, threshold=0.2).weight is None
+    with pytest.raises(ValueError, match="temperature is of 'soft_distance'"):
+        abut.reduce(double_pair, p1, p2, "distance", temperature=0.1)
+    with pytest.raises(ValueError, match="not above 0"):
+        abut.reduce(double_pair, p1, p2, "soft_distance", temperature=0.0)
 
 
 def test_tangent_of_vjp(double_pair):

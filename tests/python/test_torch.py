@@ -15,7 +15,8 @@ import numpy as np  # noqa: E402
 import abut  # noqa: E402
 import abut.torch as at  # noqa: E402
 
-REDUCTIONS = ("mean_distance", "activity", "energy", "soft_minimum")
+REDUCTIONS = ("mean_distance", "activity", "energy", "soft_minimum", "distance",
+              "soft_distance")
 F64 = {"dtype": torch.float64}
 
 
