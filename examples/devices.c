@@ -64,7 +64,7 @@ int main(int argc, char **argv)
   batch.count = POSES;
   batch.pose1 = pose1;
   batch.pose2 = pose2;
-  batch.reductions.minimum_distance = nearest;
+  batch.reductions.distance = nearest;
   if (abut_create_context(&def, &context) ||
       abut_load_body(context, "assets/figure.body.json", &a) ||
       abut_load_body(context, "assets/part.body.json", &b) ||
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
       abut_start_timeline(context) || abut_contacts(pair, &batch)) {
     return failed();
   }
-  printf("least vertex distance from %g to %g m\n", (double)nearest[0], (double)nearest[POSES - 1]);
+  printf("distance from %g to %g m\n", (double)nearest[0], (double)nearest[POSES - 1]);
   return print_reports(context) || abut_destroy_context(context) != ABUT_SUCCESS;
 }

@@ -33,7 +33,7 @@ enum { STEPS_MOST = 300, STEPS_A_LINE = 20 };
 typedef struct look {
   double value;
   double gradient[6], hessian[6][6]; /* along a step in B's frame */
-  double nearest;                    /* least distance of a vertex [m] */
+  double nearest;                    /* how far apart, or how deep [m] */
   size_t touching;                   /* contacts that push */
 } look;
 
@@ -95,7 +95,7 @@ static abut_status look_at(const placing *p, const double pose[7], abut_compact 
   batch.pose1 = p->pose[0];
   batch.pose2 = pose;
   batch.compact = list;
-  batch.reductions.minimum_distance = &l->nearest;
+  batch.reductions.distance = &l->nearest;
   if ((status = abut_jacobian(p->pair, ABUT_SAME_PAIR, &batch, NULL)) ||
       (status = abut_jacobian_to_frame(ABUT_FLOAT64, ABUT_FRAME_BODY, ABUT_BODY_2, &batch, NULL,
                                        list->blocks))) { /* rows of 6 where those of 14 were */
