@@ -78,9 +78,11 @@ static abut_status run_values(const world *w, bool mixed, answer *out)
   batch.d = room(out, all, sizeof(double), 1e-9);
   batch.n = room(out, 3 * all, sizeof(double), 1e-8);
   batch.activity = room(out, all, sizeof(double), 1e-9);
+  batch.weight = room(out, all, sizeof(double), 1e-9);
   batch.status = room(out, POSES, 1, -1.0);
   batch.reductions.energy = room(out, POSES, sizeof(double), 1e-9);
   batch.reductions.soft_minimum = room(out, POSES, sizeof(double), 1e-9);
+  batch.reductions.distance = room(out, POSES, sizeof(double), 1e-9);
   make_list(out, &list);
   batch.compact = &list;
   return end_batch(out, &batch, abut_contacts(mixed ? ABUT_BATCH_PAIRS : w->pair, &batch));

@@ -15,7 +15,10 @@ size_t width_of(int array, size_t contacts)
   if (array < BARS || array >= GRADIENT) {
     return WIDTH;
   }
-  return array >= REDUCED && array < TANGENTS ? 1 : each[of] * contacts;
+  if (array == WEIGHT) {
+    return contacts;
+  }
+  return array >= REDUCED && array < WEIGHT ? 1 : each[of] * contacts;
 }
 
 static void *room(size_t count, size_t size)
@@ -85,7 +88,7 @@ void fill_inputs(set *s)
 /* ---- calls ---- */
 
 /* Outputs of contacts, each in its bit, that go with a call. */
-static const unsigned beside[CALLS] = {[CONTACTS] = 0x1ff, [JVP] = 0xf, [REDUCTIONS] = 0x1f0,
+static const unsigned beside[CALLS] = {[CONTACTS] = 0xfff, [JVP] = 0xf, [REDUCTIONS] = 0x7f0,
                                        [REDUCTIONS + 2] = 0x4, [HESSIANS + 2] = 0x10};
 
 bool gives_list(int call)
@@ -97,8 +100,9 @@ static void attach(set *s, unsigned given, abut_batch *b)
 {
   void **const to[] = {&b->p, &b->d, &b->n, &b->activity, &b->reductions.mean_distance,
                        &b->reductions.activity, &b->reductions.energy,
-                       &b->reductions.minimum_distance, &b->reductions.soft_minimum};
-  for (int i = 0; i < 9; ++i) {
+                       &b->reductions.minimum_distance, &b->reductions.soft_minimum,
+                       &b->reductions.distance, &b->reductions.soft_distance, &b->weight};
+  for (int i = 0; i < TANGENTS - VALUES; ++i) {
     *to[i] = given & 1u << i ? s->arrays[VALUES + i] : NULL;
   }
 }
