@@ -238,6 +238,7 @@ static void try_deep_thresholds(abut_context context)
       return;
     }
     s.penetration = 2.0 * grain[0];
+    s.reach = 0.0; /* which may not be below it */
     if (!CHECK_OK(abut_create_pair(bodies[0], bodies[1], &s, &pair))) {
       return;
     }

@@ -218,13 +218,14 @@ static num witness_parameters(const pair_planes *p, int side, GLOBAL const int *
   return gather_at(p->row + p->a + side * p->plane, p->stride, at, first, count);
 }
 
-// How far distances are to be exact at the points of pairs that may be active. A depth confirms nothing
-// beyond some penetrations but what lies `agree` times as far apart; with `near` no pair is active whose
-// points are farther than `reach`.
+// How far distances are to be exact at the points of pairs that may be active, beyond `reach` where their
+// activities end: as depths they confirm (`confirming`) nothing that lies within exp(-PROBE_STEPS) beyond
+// this. With `near` no pair is active whose points are farther than `reach`.
 static real claimed_reach(real reach, lane dbar, GLOBAL const coefficients *c)
 {
   if (c->agree > R(0.0) && !(c->near_steps > R(0.0))) {
-    return reach + PROBE_STEPS * c->penetration - c->agree * lane_least(-dbar);
+    const real steps = R(1.5) + R(0.5) * PROBE_STEPS;
+    return real_max(reach, steps * c->penetration - c->agree * lane_least(-dbar));
   }
   return reach;
 }
