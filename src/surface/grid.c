@@ -72,29 +72,39 @@ static abut_status make_coarse(const surface *of, solid *inside, uint32_t cells,
   return ABUT_SUCCESS;
 }
 
-static int compare_doubles(const void *a, const void *b)
+typedef struct weighed {
+  double error, area;
+} weighed;
+
+static int compare_errors(const void *a, const void *b)
 {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
+  const weighed *x = a, *y = b;
+  return x->error != y->error ? (x->error < y->error ? -1 : 1)
+                              : (x->area > y->area) - (x->area < y->area);
 }
 
-/* An error that a share of the samples does not pass; only of those at sharp edges, or away from
+/* An error that a share of the surface does not pass; only of what is at sharp edges, or away from
  * them (at_edge 0 or 1), or of all (-1). */
 static abut_status error_at(const sample *samples, size_t count, int at_edge, size_t shares,
                             const double *share, double *out)
 {
   void *memory = NULL;
-  TRY(allocate(&memory, count, sizeof(double)));
-  double *errors = memory;
-  size_t used = 0;
+  TRY(allocate(&memory, count, sizeof(weighed)));
+  weighed *errors = memory;
+  double area = 0.0, passed = 0.0;
+  size_t used = 0, at = 0;
   for (size_t i = 0; i < count; ++i) {
     if (at_edge < 0 || samples[i].at_edge == (at_edge != 0)) {
-      errors[used++] = samples[i].error;
+      errors[used++] = (weighed){samples[i].error, samples[i].area};
+      area += samples[i].area;
     }
   }
-  qsort(errors, used, sizeof *errors, compare_doubles);
+  qsort(errors, used, sizeof *errors, compare_errors);
   for (size_t i = 0; i < shares; ++i) {
-    out[i] = used ? errors[(size_t)(share[i] * (double)(used - 1))] : 0.0;
+    for (; at + 1 < used && passed + errors[at].area < share[i] * area; ++at) {
+      passed += errors[at].area;
+    }
+    out[i] = used ? errors[at].error : 0.0;
   }
   free(errors);
   return ABUT_SUCCESS;
@@ -309,12 +319,13 @@ done:
 
 static abut_status judge_all(const refiner *q, const spline *s, abut_field_report *report)
 {
-  static const double shares[3] = {0.5, 0.95, 1.0};
+  static const double shares[2] = {0.5, 0.95};
   abut_status status = ABUT_SUCCESS;
   sampler from = q->from;
   sample *samples = NULL;
-  double *sides = NULL, errors[3];
-  size_t count = 0, side_count = 0, thin = 0, lost = 0;
+  double *sides = NULL, errors[2], most[2];
+  double area = 0.0, thin = 0.0, lost = 0.0;
+  size_t count = 0, side_count = 0;
   tree edges = {0};
   TRY_DONE(sharp_sides(from.of, &sides, &side_count));
   TRY_DONE(tree_of_corners(sides, side_count, &edges));
@@ -322,19 +333,21 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   from.edge_reach = s->spacing;
   TRY_DONE(samples_take(&from, SAMPLE_SHARE * s->spacing, 0, &samples, &count));
   const double diagonal = from.of->diagonal;
-  TRY_DONE(error_at(samples, count, 0, 3, shares, errors));
+  TRY_DONE(error_at(samples, count, 0, 2, shares, errors));
   report->face_median = errors[0] / diagonal;
   report->face_95 = errors[1] / diagonal;
-  report->face_most = errors[2] / diagonal;
-  TRY_DONE(error_at(samples, count, 1, 3, shares, errors));
+  TRY_DONE(error_at(samples, count, 1, 2, shares, errors));
   report->edge_95 = errors[1] / diagonal;
-  report->edge_most = errors[2] / diagonal;
+  samples_climb(&from, SAMPLE_SHARE * s->spacing, samples, count, most);
+  report->face_most = most[0] / diagonal;
+  report->edge_most = most[1] / diagonal;
   for (size_t i = 0; i < count; ++i) {
-    thin += samples[i].is_thin;
-    lost += samples[i].is_lost;
+    area += samples[i].area;
+    thin += samples[i].is_thin ? samples[i].area : 0.0;
+    lost += samples[i].is_lost ? samples[i].area : 0.0;
   }
-  report->thin_share = count ? (double)thin / (double)count : 0.0;
-  report->thin_lost = count ? (double)lost / (double)count : 0.0;
+  report->thin_share = area > 0.0 ? thin / area : 0.0;
+  report->thin_lost = area > 0.0 ? lost / area : 0.0;
   for (size_t l = 1; l <= s->level_count; ++l) {
     report->blocks += s->levels[l].count;
   }

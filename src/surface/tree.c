@@ -77,8 +77,8 @@ static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WI
 
 /* ---- the nearest point ---- */
 
-/* The nearest point of a triangle (Ericson 2005, section 5.1.5). Returns the squared distance. */
-static double nearest_of_triangle(const double *c, const double x[3], double out[3])
+/* Ericson 2005, section 5.1.5. */
+double corners_nearest(const double *c, const double x[3], double out[3])
 {
   double ab[3], ac[3], ap[3];
   for (int k = 0; k < 3; ++k) {
@@ -145,7 +145,7 @@ static size_t push_children(const tree_node *n, const place *p, float limit, ste
 static void take_nearer(const tree *t, const double x[3], uint32_t at, nearest *best)
 {
   double point[3];
-  const double distance2 = nearest_of_triangle(t->corners + 9 * (size_t)at, x, point);
+  const double distance2 = corners_nearest(t->corners + 9 * (size_t)at, x, point);
   if (distance2 < best->distance2) {
     best->distance2 = distance2;
     memcpy(best->point, point, sizeof point);
@@ -214,7 +214,7 @@ abut_status tree_visit(const tree *t, const double x[3], double reach,
     measure_leaf(l, p.x, least);
     for (uint32_t c = 0; c < l->count; ++c) {
       const double *corners = t->corners + 9 * (size_t)(l->first + c);
-      if (!(least[c] > limit) && nearest_of_triangle(corners, x, point) <= reach * reach) {
+      if (!(least[c] > limit) && corners_nearest(corners, x, point) <= reach * reach) {
         TRY(visit(user, l->first + c));
       }
     }

@@ -54,6 +54,9 @@ abut_status tree_create(const surface *s, const uint32_t *which, size_t count, t
 abut_status tree_of_corners(const double *corners, size_t count, tree *out);
 void tree_free(tree *t);
 
+/* The nearest point of a triangle. Returns its squared distance. */
+double corners_nearest(const double *corners, const double x[3], double point[3]);
+
 /* The nearest point of the surface within sqrt(limit2) of x. */
 nearest tree_nearest(const tree *t, const double x[3], double limit2);
 

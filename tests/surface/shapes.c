@@ -98,6 +98,28 @@ void shape_prism(shape *s, size_t sides, double height)
   }
 }
 
+void shape_turned(shape *s, const double (*profile)[2], size_t count, size_t sides)
+{
+  const uint32_t n = (uint32_t)sides, rings = (uint32_t)count - 2;
+  const uint32_t low = shape_vertex(s, 0, 0, profile[0][1]);
+  for (uint32_t r = 1; r <= rings; ++r) {
+    for (uint32_t i = 0; i < n; ++i) {
+      const double angle = 6.283185307179586 * i / n;
+      shape_vertex(s, profile[r][0] * cos(angle), profile[r][0] * sin(angle), profile[r][1]);
+    }
+  }
+  const uint32_t high = shape_vertex(s, 0, 0, profile[count - 1][1]), first = low + 1;
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t next = (i + 1) % n;
+    shape_face(s, low, first + next, first + i);
+    shape_face(s, high, first + (rings - 1) * n + i, first + (rings - 1) * n + next);
+    for (uint32_t r = 0; r + 1 < rings; ++r) {
+      const uint32_t a = first + r * n, b = a + n;
+      shape_quad(s, a + i, a + next, b + next, b + i);
+    }
+  }
+}
+
 void shape_spindle(shape *s, size_t sides)
 {
   const uint32_t n = (uint32_t)sides;

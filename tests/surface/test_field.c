@@ -172,6 +172,94 @@ static void edges(void)
   shape_free(&s);
 }
 
+/* The largest |field| at points of the faces, as many of each, as a share of the diagonal. */
+static double found_off(const shape *s, const abut_field *f, size_t each)
+{
+  const size_t count = s->face_count * each;
+  double *points = malloc(3 * count * sizeof *points), *found = malloc(count * sizeof *found);
+  double most = 0.0;
+  uint64_t seed = 6;
+  REQUIRE(points != NULL && found != NULL);
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t *v = s->faces + 3 * (i / each);
+    const double u = sqrt(random_uniform(&seed)), w = random_uniform(&seed);
+    for (size_t k = 0; k < 3; ++k) {
+      points[3 * i + k] = (1.0 - u) * s->vertices[3 * (size_t)v[0] + k] +
+                          u * (1.0 - w) * s->vertices[3 * (size_t)v[1] + k] +
+                          u * w * s->vertices[3 * (size_t)v[2] + k];
+    }
+  }
+  evaluate(f, count, points, found);
+  for (size_t i = 0; i < count; ++i) {
+    most = fmax(most, fabs(found[i]) / f->report.diagonal);
+  }
+  free(points);
+  free(found);
+  return most;
+}
+
+/* A body of slivers that meet in a tip at z = 0, as thick as `steep` times the height there: inside
+ * begins within twice the tolerance of where it is as thick as that. */
+static void tip(const char *what, const double (*profile)[2], size_t count, size_t sides, double steep)
+{
+  enum { ALONG = 2000 };
+  shape s = {0};
+  double points[3 * ALONG] = {0}, found[ALONG], inside = HUGE_VAL;
+  shape_turned(&s, profile, count, sides);
+  abut_field f = made(&s, NULL);
+  const double tolerance = 0.0015 * f.report.diagonal;
+  const double latest = tolerance / steep + 2.0 * tolerance;
+  for (size_t i = 0; i < ALONG; ++i) {
+    points[3 * i + 2] = 0.6 * profile[count - 1][1] * (double)(i + 1) / ALONG;
+  }
+  evaluate(&f, ALONG, points, found);
+  for (size_t i = ALONG; i-- && found[i] < 0.0;) {
+    inside = points[3 * i + 2];
+  }
+  check(inside <= latest, "%s of %zu sides: inside begins at %g, not %g", what, sides, inside, latest);
+  const double off = found_off(&s, &f, 20000 / s.face_count + 1);
+  const double told = fmax(f.report.face_most, f.report.edge_most);
+  check(told >= 0.5 * off, "%s of %zu sides: the report says %g, and %g is found", what, sides, told,
+        off);
+  CHECK_EQUAL(f.report.suspicions, 0);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
+static void tips(void)
+{
+  static const double cone[3][2] = {{0, 0}, {0.02, 0.3}, {0, 0.3}};
+  static const double pencil[4][2] = {{0, 0}, {0.004, 0.02}, {0.004, 0.18}, {0, 0.18}};
+  tip("cone", cone, 3, 16, 0.04 / 0.3);
+  tip("cone", cone, 3, 64, 0.04 / 0.3);
+  tip("pencil", pencil, 4, 32, 0.4);
+}
+
+/* The middle of a thin disc is inside, however many slivers meet there. */
+static void disc(void)
+{
+  enum { PLACES = 1000 };
+  static const double profile[4][2] = {{0, 0}, {0.1, 0}, {0.1, 0.002}, {0, 0.002}};
+  shape s = {0};
+  double points[3 * PLACES], found[PLACES];
+  size_t outside = 0;
+  shape_turned(&s, profile, 4, 720);
+  abut_field f = made(&s, NULL);
+  for (size_t i = 0; i < PLACES; ++i) {
+    const double r = 0.098 * sqrt((double)i / PLACES), angle = 2.399963 * (double)i;
+    points[3 * i] = r * cos(angle);
+    points[3 * i + 1] = r * sin(angle);
+    points[3 * i + 2] = 0.001;
+  }
+  evaluate(&f, PLACES, points, found);
+  for (size_t i = 0; i < PLACES; ++i) {
+    outside += found[i] >= 0.0;
+  }
+  CHECK_EQUAL(outside, 0);
+  abut_free_field(&f);
+  shape_free(&s);
+}
+
 static void scaled(double scale, uint32_t expected)
 {
   shape s = {0};
@@ -306,6 +394,8 @@ int main(void)
   shapes();
   sheets();
   edges();
+  tips();
+  disc();
   reports();
   same_again();
   refusals();

@@ -1,5 +1,6 @@
 /* Surfaces of meshes as they come: welded, closed, turned; distances to them against closed forms
  * and against every triangle looked at; splines against their own sums. */
+#include "surface/samples.h"
 #include "surface/shapes.h"
 #include "surface/solid.h"
 #include "surface/spline.h"
@@ -756,6 +757,73 @@ static void splines(void)
   spline_free(&s);
 }
 
+/* ---- samples ---- */
+
+/* Every point of every face has a sample within the distance asked for, and samples are no more than
+ * the area and the length of the slivers ask for, however many these are. */
+static void sampled(const char *what, shape *s, double spacing, double most)
+{
+  static const size_t size[3] = {8, 8, 8};
+  const double origin[3] = {0, 0, 0};
+  surface f = shape_surface(s);
+  solid inside;
+  spline flat;
+  sample *samples;
+  size_t count;
+  double worst = 0.0, area = 0.0;
+  uint64_t seed = 2;
+  REQUIRE_OK(solid_create(&inside, &f));
+  REQUIRE_OK(spline_create(&flat, size, origin, 1.0));
+  const sampler from = {.of = &f, .inside = &inside, .s = &flat};
+  REQUIRE_OK(samples_take(&from, spacing, 0, &samples, &count));
+  for (size_t i = 0; i < count; ++i) {
+    area += samples[i].area;
+  }
+  for (size_t i = 0; i < 3000; ++i) {
+    const size_t t = (size_t)(random_uniform(&seed) * (double)f.triangle_count) % f.triangle_count;
+    const double u = sqrt(random_uniform(&seed)), w = random_uniform(&seed);
+    double least2 = HUGE_VAL;
+    double x[3];
+    for (size_t k = 0; k < 3; ++k) {
+      x[k] = (1.0 - u) * f.points[3 * (size_t)f.triangles[3 * t] + k] +
+             u * (1.0 - w) * f.points[3 * (size_t)f.triangles[3 * t + 1] + k] +
+             u * w * f.points[3 * (size_t)f.triangles[3 * t + 2] + k];
+    }
+    for (size_t n = 0; n < count; ++n) {
+      double sum = 0.0;
+      for (int k = 0; k < 3; ++k) {
+        sum += (samples[n].x[k] - x[k]) * (samples[n].x[k] - x[k]);
+      }
+      least2 = fmin(least2, sum);
+    }
+    worst = fmax(worst, sqrt(least2));
+  }
+  check(worst <= spacing, "%s: a point is %g from the next sample, not %g", what, worst, spacing);
+  check(near(area, f.area, 1e-4 * f.area), "%s: samples stand for %g of %g", what, area, f.area);
+  check((double)count <= most, "%s: %zu samples, not %g", what, count, most);
+  free(samples);
+  spline_free(&flat);
+  solid_free(&inside);
+  surface_free(&f);
+}
+
+static void samples(void)
+{
+  static const double cone[3][2] = {{0, 0}, {0.1, 1}, {0, 1}};
+  static const double tube[4][2] = {{0, 0}, {0.3, 0}, {0.3, 1}, {0, 1}};
+  shape s = {0};
+  shape_turned(&s, cone, 3, 40);
+  sampled("cone", &s, 0.05, 600.0);
+  shape_turned(&s, tube, 4, 12);
+  sampled("bar", &s, 0.05, 2500.0);
+  shape_turned(&s, tube, 4, 20000); /* walls a thousand times as high as wide */
+  sampled("tube of slivers", &s, 0.05, 6000.0);
+  shape_sphere(&s, 4);
+  sampled("sphere of large triangles", &s, 0.03, 35000.0);
+  shape_sphere(&s, 5);
+  sampled("sphere of small triangles", &s, 0.3, 500.0);
+}
+
 int main(void)
 {
   boxes();
@@ -776,5 +844,6 @@ int main(void)
   needles();
   cubics();
   splines();
+  samples();
   return check_finish();
 }
