@@ -22,7 +22,8 @@ typedef struct solid {
 abut_status solid_create(solid *out, const surface *s);
 void solid_free(solid *s);
 
-/* Leaves out of `near` what lies inside, in pieces of at least `least` [m]. */
+/* Leaves out of `near` what lies inside. Pieces that many triangles cross are cut to `least` [m] and no
+ * further. ABUT_ERROR_BODY where there are too many. */
 abut_status solid_find_border(solid *s, double least);
 
 /* Signed distances at the nodes origin + spacing (i, j, k) of a lattice, the last index fastest. */

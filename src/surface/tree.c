@@ -105,9 +105,14 @@ double corners_nearest(const double *c, const double x[3], double out[3])
     w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
     v = 1.0 - w;
   } else {
-    const double sum = va + vb + vc;
-    v = vb / sum;
-    w = vc / sum;
+    /* The foot on the plane: of a sliver the shares lose all their digits. */
+    double n[3];
+    cross(ab, ac, n);
+    const double square = dot(n, n), height = dot(n, ap) / square;
+    for (int k = 0; k < 3; ++k) {
+      out[k] = x[k] - height * n[k];
+    }
+    return height * height * square;
   }
   double distance2 = 0.0;
   for (int k = 0; k < 3; ++k) {

@@ -375,6 +375,38 @@ static void overlaps(void)
   shape_free(&s);
 }
 
+/* Cubes of a lattice that overlap by a fifth are one box, but for their seams, whatever is near; what
+ * is left of them is no more than a few pieces for each face. */
+static void many_overlaps(void)
+{
+  surface_report r;
+  shape s = {0};
+  for (int i = 0; i < 125; ++i) {
+    const double a[3] = {0.8 * (i % 5), 0.8 * (i / 5 % 5), 0.8 * (i / 25)};
+    const double b[3] = {a[0] + 1.0, a[1] + 1.0, a[2] + 1.0};
+    shape_box(&s, a, b, 1);
+  }
+  const double all_low[3] = {0, 0, 0}, all_high[3] = {4.2, 4.2, 4.2};
+  surface f = made("125 cubes", &s, 125.0, &r);
+  solid inside;
+  uint64_t seed = 5;
+  double worst = 0.0;
+  REQUIRE_OK(solid_create(&inside, &f));
+  CHECK_OK(solid_find_border(&inside, 1e-3));
+  for (int i = 0; i < 2000; ++i) {
+    double x[3];
+    for (int k = 0; k < 3; ++k) {
+      x[k] = 6.0 * random_uniform(&seed) - 0.9;
+    }
+    worst = fmax(worst, fabs(solid_distance(&inside, x) - box_distance(all_low, all_high, x)));
+  }
+  check(worst <= 1e-9, "125 cubes: a distance is off by %g", worst);
+  check(inside.border.count < 4 * f.triangle_count, "125 cubes are %zu pieces", inside.border.count);
+  solid_free(&inside);
+  surface_free(&f);
+  shape_free(&s);
+}
+
 /* Where nothing is crossed nothing is cut: a ring of boxes that only nearly touch. */
 static void apart(void)
 {
@@ -432,6 +464,52 @@ static void open_fin(void)
   shape_free(&s);
 }
 
+
+/* A box of which one edge has many corners, from which slivers run across two faces: nodes of a
+ * lattice that lie on them take no sign from the last digit of a distance. */
+static void corners_on_edge(void)
+{
+  enum { CORNERS = 4000, SIDE = 41 };
+  static double values[SIDE * SIDE * SIDE];
+  static const size_t size[3] = {1, SIDE, SIDE};
+  surface_report r;
+  shape s = {0};
+  uint32_t at[8];
+  for (int i = 0; i < 8; ++i) {
+    at[i] = shape_vertex(&s, i >> 2 & 1, i >> 1 & 1, i & 1);
+  }
+  shape_quad(&s, at[0], at[1], at[3], at[2]);
+  shape_quad(&s, at[0], at[4], at[5], at[1]);
+  shape_quad(&s, at[2], at[3], at[7], at[6]);
+  shape_quad(&s, at[1], at[5], at[7], at[3]);
+  shape_face(&s, at[5], at[6], at[7]);
+  shape_face(&s, at[0], at[2], at[6]);
+  for (uint32_t i = 0, from = at[4]; i < CORNERS; ++i) {
+    const uint32_t to = i + 1 < CORNERS ? shape_vertex(&s, 1, (i + 1.0) / CORNERS, 0) : at[6];
+    shape_face(&s, at[5], from, to);
+    shape_face(&s, at[0], to, from);
+    from = to;
+  }
+  surface f = made("box with corners on an edge", &s, 1.0, &r);
+  solid inside;
+  size_t off = 0;
+  REQUIRE_OK(solid_create(&inside, &f));
+  for (size_t i = 0; i < SIDE; ++i) { /* each layer alone, so that signs are asked for */
+    const double origin[3] = {((double)i - 4.0) / 32.0, -0.125, -0.125};
+    solid_lattice(&inside, origin, 1.0 / 32.0, size, values + i * SIDE * SIDE);
+  }
+  for (size_t i = 0; i < SIDE * SIDE * SIDE; ++i) {
+    const double x[3] = {((double)(i / (SIDE * SIDE)) - 4.0) / 32.0,
+                         ((double)(i / SIDE % SIDE) - 4.0) / 32.0, ((double)(i % SIDE) - 4.0) / 32.0};
+    const double d = box_distance((const double[3]){0, 0, 0}, (const double[3]){1, 1, 1}, x);
+    off += !near(d == 0.0 ? fabs(values[i]) : values[i], d, 1e-9);
+  }
+  check(!off, "box with corners on an edge: %zu distances are off", off);
+  CHECK(!atomic_load(&inside.overlaps));
+  solid_free(&inside);
+  surface_free(&f);
+  shape_free(&s);
+}
 
 /* What encloses nothing, or holds no area, is refused. */
 static void refusals(void)
@@ -836,8 +914,10 @@ int main(void)
   many_cavities();
   cavities();
   overlaps();
+  many_overlaps();
   apart();
   open_fin();
+  corners_on_edge();
   refusals();
   polygons();
   trees();
