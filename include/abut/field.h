@@ -43,9 +43,11 @@ typedef enum abut_suspicion {
   ABUT_SUSPECT_TURNED = 4,      /* single faces ran against their neighbours and have been turned */
   ABUT_SUSPECT_TANGLED = 8,     /* edges of more than two faces, or that no orientation suits */
   ABUT_SUSPECT_UNIT = 16,       /* so large that it looks like millimetres */
-  ABUT_SUSPECT_SMALL = 32,      /* so small that lengths near its tolerances are lost */
+  ABUT_SUSPECT_SMALL = 32,      /* so small that no smoothing fits it, and evaluation is refused */
   ABUT_SUSPECT_COARSE = 64,     /* the field is farther off than the tolerance asks */
-  ABUT_SUSPECT_THIN = 128       /* parts are too thin for the field to be negative inside */
+  ABUT_SUSPECT_THIN = 128,      /* parts are too thin for the field to be negative inside */
+  ABUT_SUSPECT_NESTED = 256,    /* shells lie within others, turned as these are: no cavities */
+  ABUT_SUSPECT_SHEET = 512      /* faces without a back, such as a wall inside, enclose nothing */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -58,6 +60,9 @@ typedef struct abut_field_report {
   size_t shells, shells_turned;
   size_t holes, open_edges;     /* closed; left open */
   double hole_widest;           /* [m] */
+  size_t sheets;                /* shells that enclose nothing, with or without rims */
+  double sheet_widest;          /* [m] */
+  size_t shells_nested;         /* within others, and turned as these are */
   size_t tangled_edges;
   double diagonal;              /* of the mesh's box [m] */
   double volume;                /* [m^3], where shells overlap counted for each of them */

@@ -26,7 +26,8 @@ _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
 _TYPES = ("host", "cpu", "gpu", "other")
 _SELECT = ("softsort", "gate")
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
-_SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN")
+_SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
+                "NESTED", "SHEET")
 
 
 @dataclasses.dataclass(frozen=True)

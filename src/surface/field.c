@@ -15,7 +15,7 @@
 #define VERTICES 1000
 #define MEMORY ((size_t)256 << 20)
 #define UNIT_MOST 20.0      /* [m]: a larger diagonal looks like millimetres */
-#define DIAGONAL_LEAST 1e-4 /* [m]: below it lengths of contacts come near what floats round */
+#define FITTED 0.004        /* of the diagonal: the union's temperature that is fitted to a body */
 #define LOST_MOST 0.001     /* of the area: thin parts that may be lost in silence */
 
 abut_field_options abut_default_field_options(void)
@@ -103,6 +103,8 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
   r->holes = made->holes;
   r->open_edges = made->open_edges;
   r->hole_widest = made->hole_widest;
+  r->sheets = made->sheets;
+  r->sheet_widest = made->sheet_widest;
   r->tangled_edges = made->tangled_edges;
   r->diagonal = s->diagonal;
   r->volume = s->volume;
@@ -116,9 +118,16 @@ static void suspect(abut_field_report *r, double tolerance)
                   (r->turned ? ABUT_SUSPECT_TURNED : 0u) |
                   (r->tangled_edges ? ABUT_SUSPECT_TANGLED : 0u) |
                   (r->diagonal > UNIT_MOST ? ABUT_SUSPECT_UNIT : 0u) |
-                  (r->diagonal < DIAGONAL_LEAST ? ABUT_SUSPECT_SMALL : 0u) |
+                  (FITTED * r->diagonal < SMOOTHING_LENGTH_LEAST ? ABUT_SUSPECT_SMALL : 0u) |
                   (coarse ? ABUT_SUSPECT_COARSE : 0u) |
-                  (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u);
+                  (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
+                  (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) |
+                  (r->sheets ? ABUT_SUSPECT_SHEET : 0u);
+}
+
+static double winding_of(const void *user, const double x[3])
+{
+  return tree_winding(user, x);
 }
 
 /* ---- making ---- */
@@ -160,6 +169,7 @@ static abut_status make(const abut_body_def *mesh, const abut_field_options *o, 
   r->faces = mesh->face_count;
   report_surface(r, &s, &made);
   TRY_DONE(solid_create(&inside, &s));
+  TRY_DONE(surface_nested(&s, winding_of, &inside.all, &r->shells_nested));
   TRY_DONE(grid_make(&s, &inside, o, &fine, r));
   TRY_DONE(tell(&t, "contact mesh", 0.95));
   TRY_DONE(skin_create(&s, o->vertices, &contact));

@@ -344,7 +344,7 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   for (size_t i = 0; i < count; ++i) {
     area += samples[i].area;
     thin += samples[i].is_thin ? samples[i].area : 0.0;
-    lost += samples[i].is_lost ? samples[i].area : 0.0;
+    lost += samples[i].is_lost && !samples[i].is_rim ? samples[i].area : 0.0;
   }
   report->thin_share = area > 0.0 ? thin / area : 0.0;
   report->thin_lost = area > 0.0 ? lost / area : 0.0;

@@ -183,7 +183,14 @@ static abut_status add_middle(maker *m, const uint32_t *rim, size_t size, uint32
 
 #define RIM_CUT 2000 /* longer ones are closed by a fan around their middle */
 
-static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_t *work)
+/* What a shell is closed by. */
+typedef struct closing {
+  double volume, area, widest;
+  size_t rims;
+} closing;
+
+static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_t *work,
+                             closing *of)
 {
   surface *s = m->s;
   const size_t first = s->triangle_count;
@@ -201,6 +208,7 @@ static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_
     double vector[3];
     triangle_area(s, i, vector);
     area += length(vector);
+    of->volume += volume_under(s, i, s->lower);
   }
   for (size_t i = 0; i < size; ++i) {
     double d[3];
@@ -211,9 +219,36 @@ static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_
   }
   s->closing_count += s->triangle_count - first;
   m->report->hole_share += area; /* of what, is known at the end */
-  m->report->hole_widest = fmax(m->report->hole_widest, widest);
-  ++m->report->holes;
+  of->area += area;
+  of->widest = fmax(of->widest, widest);
+  ++of->rims;
   return ABUT_SUCCESS;
+}
+
+static void measure_open(const maker *m, closing *shells)
+{
+  for (size_t i = 0; i < m->s->triangle_count; ++i) {
+    double vector[3];
+    triangle_area(m->s, i, vector);
+    shells[m->shell[i]].area += length(vector);
+    shells[m->shell[i]].volume += volume_under(m->s, i, m->s->lower);
+  }
+}
+
+/* A shell whose rims are closed and that encloses nothing is a sheet, and its rims no holes. */
+static void report_closed(maker *m, const closing *shells)
+{
+  surface_report *r = m->report;
+  for (size_t i = 0; i < m->shell_count; ++i) {
+    const closing *c = &shells[i];
+    if (c->rims && fabs(c->volume) <= SHEET_VOLUME * c->area * sqrt(c->area)) {
+      ++r->sheets;
+      r->sheet_widest = fmax(r->sheet_widest, c->widest);
+    } else if (c->rims) {
+      r->holes += c->rims;
+      r->hole_widest = fmax(r->hole_widest, c->widest);
+    }
+  }
 }
 
 /* The open side behind an open one, around the corner where that begins; NONE where edges of
@@ -239,7 +274,7 @@ abut_status close_holes(maker *m)
 {
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
-  void *marks = NULL, *rim_memory = NULL, *work = NULL;
+  void *marks = NULL, *rim_memory = NULL, *work = NULL, *shells = NULL;
   size_t open = 0;
   const size_t sides = 3 * s->triangle_count;
   for (size_t i = 0; i < sides; ++i) {
@@ -251,8 +286,10 @@ abut_status close_holes(maker *m)
   TRY_DONE(allocate(&marks, sides, 1));
   TRY_DONE(allocate(&rim_memory, open, sizeof(uint32_t)));
   TRY_DONE(allocate(&work, open < RIM_CUT ? open + 3 : RIM_CUT + 3, 4 * sizeof(uint32_t)));
+  TRY_DONE(allocate(&shells, m->shell_count, sizeof(closing)));
   unsigned char *seen = marks;
   uint32_t *rim = rim_memory;
+  measure_open(m, shells);
   for (size_t i = 0; i < sides; ++i) {
     size_t size = 0;
     uint32_t at = (uint32_t)i;
@@ -262,14 +299,16 @@ abut_status close_holes(maker *m)
       at = next_open(m, at);
     }
     if (size >= 3 && at == (uint32_t)i) {
-      TRY_DONE(close_rim(m, rim, size, work));
+      TRY_DONE(close_rim(m, rim, size, work, (closing *)shells + m->shell[i / 3]));
     } else {
       m->report->open_edges += size;
     }
   }
+  report_closed(m, shells);
 done:
   free(marks);
   free(rim_memory);
   free(work);
+  free(shells);
   return status;
 }

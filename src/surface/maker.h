@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define WELD_SHARE 1e-6     /* of the diagonal: corners on open edges that lie so near are one */
+#define SHEET_VOLUME 1e-6   /* over area to the power 3/2: a shell of less encloses nothing */
 #define NONE UINT32_MAX
 
 typedef struct maker {

@@ -111,7 +111,8 @@ static void judge(const sampler *q, const double n[3], sample *to)
     const double depth = sqrt(tree_nearest(q->inside->near, middle, HUGE_VAL).distance2);
     to->is_thin = true;
     to->is_lost = there > -LOST_SHARE * depth;
-    to->is_wedge = through < q->wedge || depth < SLAB_SHARE * through;
+    to->is_rim = depth < SLAB_SHARE * through;
+    to->is_wedge = through < q->wedge || to->is_rim;
     to->error = fmax(to->error, fabs(there + depth));
   } else {
     to->is_lost = to->is_wedge = there > 0.0; /* the surface's other side is no inside */

@@ -13,6 +13,7 @@ typedef struct sample {
   bool at_edge;      /* near a sharp edge */
   bool is_thin, is_lost; /* a thin part; the spline is not negative inside */
   bool is_wedge;      /* thinner than finer cells are made for, as towards any sharp edge or rim */
+  bool is_rim;        /* thin because a sharp edge or a rim is near, which any field rounds */
 } sample;
 
 typedef struct sampler {

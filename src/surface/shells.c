@@ -107,6 +107,74 @@ static void join_tangled(maker *m, uint32_t *group)
   }
 }
 
+/* ---- within each other ---- */
+
+#define LOOKED_AT 16     /* triangles of a shell */
+#define OFF_FACE 1e-5    /* of the diagonal */
+#define WOUND 0.5        /* a winding number above it is inside */
+
+/* Whether what lies before a triangle is inside of something. */
+static bool is_within(const surface *s, size_t triangle, const void *user,
+                      double (*winding)(const void *user, const double x[3]))
+{
+  double n[3], x[3];
+  triangle_area(s, triangle, n);
+  const double size = length(n);
+  for (int k = 0; k < 3; ++k) {
+    x[k] = OFF_FACE * s->diagonal * n[k] / (size > 0.0 ? size : 1.0);
+    for (size_t i = 0; i < 3; ++i) {
+      x[k] += point_of(s, s->triangles[3 * triangle + i])[k] / 3.0;
+    }
+  }
+  return winding(user, x) > WOUND;
+}
+
+/* A shell is within others where what lies before each of its triangles is: of a cavity, which winds
+ * the other way, that is so too, and it encloses less than nothing. */
+abut_status surface_nested(const surface *s,
+                           double (*winding)(const void *user, const double x[3]),
+                           const void *user, size_t *nested)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL, *order = NULL;
+  *nested = 0;
+  if (s->shell_count < 2) {
+    goto done;
+  }
+  TRY_DONE(allocate(&memory, s->shell_count + 2, sizeof(size_t)));
+  TRY_DONE(allocate(&order, s->triangle_count, sizeof(uint32_t)));
+  size_t *start = memory;
+  uint32_t *of = order;
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    ++start[s->shell[i] + 2];
+  }
+  for (size_t i = 2; i < s->shell_count + 2; ++i) {
+    start[i] += start[i - 1];
+  }
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    of[start[s->shell[i] + 1]++] = (uint32_t)i;
+  }
+  for (size_t i = 0; i < s->shell_count; ++i) {
+    const size_t count = start[i + 1] - start[i], step = count / LOOKED_AT + 1;
+    double volume = 0.0, area = 0.0;
+    bool all = count > 0;
+    for (size_t k = 0; k < count && all; k += step) {
+      all = is_within(s, of[start[i] + k], user, winding);
+    }
+    for (size_t k = 0; k < count && all; ++k) {
+      double vector[3];
+      triangle_area(s, of[start[i] + k], vector);
+      area += length(vector);
+      volume += volume_under(s, of[start[i] + k], s->lower);
+    }
+    *nested += all && volume > SHEET_VOLUME * area * sqrt(area);
+  }
+done:
+  free(memory);
+  free(order);
+  return status;
+}
+
 abut_status turn_shells(maker *m)
 {
   surface *s = m->s;

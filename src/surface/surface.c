@@ -126,7 +126,8 @@ abut_status surface_create(const abut_body_def *def, surface *out, surface_repor
   *report = (surface_report){0};
   const abut_status status = make(&m, def);
   free(m.across);
-  free(m.shell);
+  out->shell = m.shell;
+  out->shell_count = m.shell_count;
   free(m.tangles);
   free(m.opposed);
   if (status != ABUT_SUCCESS) {
@@ -151,6 +152,7 @@ void surface_free(surface *s)
   free(s->points);
   free(s->triangles);
   free(s->across);
+  free(s->shell);
   free(s->polygon);
   *s = (surface){0};
 }

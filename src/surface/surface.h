@@ -16,6 +16,8 @@ typedef struct surface {
   size_t triangle_count;
   size_t closing_count;     /* the last of them close holes */
   uint32_t *across;         /* (triangle_count, 3) sides across sides, by sides_pair */
+  uint32_t *shell;          /* (triangle_count) below shell_count; NULL of what is derived */
+  size_t shell_count;
   uint32_t *polygon;        /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
   double lower[3], upper[3], diagonal;
   double area, volume;      /* of the faces without those that close; the sum over shells */
@@ -33,6 +35,8 @@ typedef struct surface_report {
   size_t holes;             /* closed */
   double hole_share;        /* of the area that closes them, of the whole */
   double hole_widest;       /* [m] */
+  size_t sheets;            /* shells that were all rim and enclose nothing */
+  double sheet_widest;      /* [m] */
   size_t open_edges;        /* of no loop, which stay open */
   size_t tangled_edges;     /* of more than two triangles, or that no orientation suits */
 } surface_report;
@@ -43,6 +47,12 @@ void surface_free(surface *s);
 
 /* Fills in what lies across each side. */
 abut_status surface_pair_sides(surface *s);
+
+/* How many shells lie within others and are turned as these are, so that they add nothing. `winding`
+ * tells how often the surface winds around a place. */
+abut_status surface_nested(const surface *s,
+                           double (*winding)(const void *user, const double x[3]),
+                           const void *user, size_t *nested);
 
 /* The area vector of a triangle [m^2]. */
 void triangle_area(const surface *s, size_t triangle, double area[3]);

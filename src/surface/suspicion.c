@@ -62,8 +62,9 @@ static int unit_text(const abut_field_report *r, char *out, size_t room)
 
 static int small_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "small: the box's diagonal is %.4g m, and lengths near its tolerances "
-                  "are lost; is the file in metres? Else scale it up", r->diagonal);
+  return snprintf(out, room, "small: the box's diagonal is %.4g m, too little to fit a smoothing to, "
+                  "so that evaluation refuses it; is the file in metres? Else scale it up",
+                  r->diagonal);
 }
 
 static double worst_95(const abut_field_report *r)
@@ -71,18 +72,55 @@ static double worst_95(const abut_field_report *r)
   return r->face_95 > r->edge_95 ? r->face_95 : r->edge_95;
 }
 
+typedef struct number {
+  char text[24];
+} number;
+
+/* A share in per cent: two digits, and never an exponent. */
+static number percent(double share)
+{
+  number n;
+  const double value = 100.0 * share;
+  if (value < 0.01) {
+    snprintf(n.text, sizeof n.text, value > 0.0 ? "under 0.01" : "0");
+  } else {
+    snprintf(n.text, sizeof n.text, value < 9.95 ? "%.2g" : "%.0f", value);
+  }
+  return n;
+}
+
 static int coarse_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "coarse: the field is off by up to %.2g %% of the diagonal at 95 %% of "
+  return snprintf(out, room, "coarse: the field is off by up to %s %% of the diagonal at 95 %% of "
                   "the surface, more than the tolerance asks; give it more memory, or more cells",
-                  100.0 * worst_95(r));
+                  percent(worst_95(r)).text);
 }
 
 static int thin_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room, "thin: %.2g %% of the surface is of parts thinner than four tolerances, "
-                  "and behind %.2g %% the field is not negative; ask a smaller tolerance, or "
-                  "thicken them", 100.0 * r->thin_share, 100.0 * r->thin_lost);
+  if (!(r->thin_share > 0.0)) {
+    return snprintf(out, room, "thin: behind %s %% of the surface the field is not negative; ask a "
+                    "smaller tolerance, or thicken what is there", percent(r->thin_lost).text);
+  }
+  return snprintf(out, room, "thin: %s %% of the surface is of parts thinner than four tolerances, "
+                  "and behind %s %% the field is not negative; ask a smaller tolerance, or "
+                  "thicken them", percent(r->thin_share).text, percent(r->thin_lost).text);
+}
+
+static int nested_text(const abut_field_report *r, char *out, size_t room)
+{
+  const bool one = r->shells_nested == 1;
+  return snprintf(out, room, "nested: %zu of %zu shells %s within others and turn%s as these do, so "
+                  "that all of it is solid; where a cavity was meant, turn the inner faces",
+                  r->shells_nested, r->shells, one ? "lies" : "lie", one ? "s" : "");
+}
+
+static int sheet_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "sheet: %zu sheet%s of faces without a back, up to %.3g m wide, "
+                  "enclose%s nothing, and distances are taken to %s; take inner walls out, and give "
+                  "others thickness", r->sheets, s(r->sheets), r->sheet_widest,
+                  r->sheets == 1 ? "s" : "", r->sheets == 1 ? "it" : "them");
 }
 
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
@@ -96,6 +134,7 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     {ABUT_SUSPECT_TURNED, turned_text},   {ABUT_SUSPECT_TANGLED, tangled_text},
     {ABUT_SUSPECT_UNIT, unit_text},       {ABUT_SUSPECT_SMALL, small_text},
     {ABUT_SUSPECT_COARSE, coarse_text},   {ABUT_SUSPECT_THIN, thin_text},
+    {ABUT_SUSPECT_NESTED, nested_text},   {ABUT_SUSPECT_SHEET, sheet_text},
   };
   if (text && room) {
     *text = '\0';

@@ -490,14 +490,17 @@ static void words(void)
                                       "tangled: 1 edge has more than two faces",
                                       "unit: the box's diagonal is 250 m", "small: the box's",
                                       "coarse: the field is off by up to 0.5 %",
-                                      "thin: 12 % of the surface"};
-  const abut_field_report r = {.suspicions = 255, .holes = 2, .hole_widest = 0.5, .shells = 3,
+                                      "thin: 12 % of the surface",
+                                      "nested: 1 of 3 shells lies within",
+                                      "sheet: 2 sheets of faces without a back, up to 0.3 m wide"};
+  const abut_field_report r = {.suspicions = 1023, .holes = 2, .hole_widest = 0.5, .shells = 3,
                                .shells_turned = 1, .turned = 4, .tangled_edges = 1,
                                .diagonal = 250, .face_95 = 0.001, .edge_95 = 0.005,
-                               .thin_share = 0.12, .thin_lost = 0.03};
+                               .thin_share = 0.12, .thin_lost = 0.03, .shells_nested = 1,
+                               .sheets = 2, .sheet_widest = 0.3};
   const abut_field_report none = {0};
   char text[512], cut[8];
-  for (int i = 0; i < 8; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const abut_suspicion which = (abut_suspicion)(1 << i);
     const size_t length = abut_suspicion_text(&r, which, text, sizeof text);
     CHECK_EQUAL(length, strlen(text));
@@ -509,8 +512,19 @@ static void words(void)
     CHECK_EQUAL(abut_suspicion_text(&none, which, text, sizeof text), 0);
     CHECK_TEXT(text, "");
   }
-  CHECK_EQUAL(abut_suspicion_text(&r, (abut_suspicion)256, text, sizeof text), 0);
+  CHECK_EQUAL(abut_suspicion_text(&r, (abut_suspicion)(1 << 20), text, sizeof text), 0);
   CHECK_EQUAL(abut_suspicion_text(NULL, ABUT_SUSPECT_OPEN, text, sizeof text), 0);
+  /* Shares of a whole, of next to nothing and of nothing. */
+  abut_field_report odd = {.suspicions = ABUT_SUSPECT_THIN | ABUT_SUSPECT_COARSE, .thin_share = 1.0,
+                           .thin_lost = 0.9961, .edge_95 = 3e-5};
+  abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
+  check(strstr(text, "thin: 100 % of") && strstr(text, "behind 100 %"), "'%s'", text);
+  abut_suspicion_text(&odd, ABUT_SUSPECT_COARSE, text, sizeof text);
+  check(strstr(text, "up to under 0.01 %") != NULL, "'%s'", text);
+  odd.thin_share = 0.0;
+  odd.thin_lost = 0.0123;
+  abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
+  check(!strncmp(text, "thin: behind 1.2 % of", 21), "'%s'", text);
 }
 
 static void empty_folder(const char *folder)

@@ -291,6 +291,47 @@ static void reports(void)
   scaled(1000.0, ABUT_SUSPECT_UNIT);
   scaled(1e-3, 0);
   scaled(1e-6, ABUT_SUSPECT_SMALL);
+  scaled(1.5e-4, ABUT_SUSPECT_SMALL); /* just where evaluation refuses its fitted smoothing */
+  scaled(2.5e-4, 0);
+}
+
+/* Shells within others: turned as these are, named; as cavities, or beside them, or across, not. A
+ * wall inside is no hole. */
+static void within(void)
+{
+  static const double a[3] = {-0.2, -0.1, -0.1}, b[3] = {0.2, 0.1, 0.1}, c[3] = {-0.1, -0.05, -0.05},
+                      d[3] = {0.1, 0.05, 0.05}, e[3] = {0.4, 0.0, 0.0}, g[3] = {0.7, 0.2, 0.1};
+  shape s = {0};
+  shape_box(&s, low, high, 1);
+  shape_box(&s, a, b, 1);
+  abut_field f = made(&s, NULL);
+  CHECK_EQUAL(f.report.suspicions, ABUT_SUSPECT_NESTED);
+  CHECK_EQUAL(f.report.shells_nested, 1);
+  abut_free_field(&f);
+  for (size_t i = 12; i < 24; ++i) {
+    shape_turn(&s, i);
+  }
+  shape_box(&s, c, d, 1); /* in the cavity */
+  shape_box(&s, e, g, 1); /* across a face */
+  f = made(&s, NULL);
+  CHECK_EQUAL(f.report.shells, 4);
+  CHECK_EQUAL(f.report.suspicions, 0);
+  abut_free_field(&f);
+  shape_free(&s);
+
+  shape_box(&s, low, high, 2);
+  const uint32_t wall = shape_vertex(&s, 0.1, low[1] + 0.01, low[2] + 0.01);
+  shape_vertex(&s, 0.1, high[1] - 0.01, low[2] + 0.01);
+  shape_vertex(&s, 0.1, high[1] - 0.01, high[2] - 0.01);
+  shape_vertex(&s, 0.1, low[1] + 0.01, high[2] - 0.01);
+  shape_quad(&s, wall, wall + 1, wall + 2, wall + 3);
+  f = made(&s, NULL);
+  CHECK(f.report.suspicions & ABUT_SUSPECT_SHEET);
+  CHECK(!(f.report.suspicions & (ABUT_SUSPECT_OPEN | ABUT_SUSPECT_NESTED)));
+  CHECK_EQUAL(f.report.sheets, 1);
+  CHECK_EQUAL(f.report.holes, 0);
+  abut_free_field(&f);
+  shape_free(&s);
 }
 
 static bool same_bytes(const void *a, const void *b, size_t bytes)
@@ -397,6 +438,7 @@ int main(void)
   tips();
   disc();
   reports();
+  within();
   same_again();
   refusals();
   each_allocation();
