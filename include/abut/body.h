@@ -122,10 +122,13 @@ typedef struct abut_body_info {
   size_t primitives;             /* superquadrics + polyhedra + pointclouds + grids */
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */
-  uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a bare mesh that was loaded */
+  uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a body that was loaded: of a
+                                    bare mesh, or ABUT_SUSPECT_MISFIT of a body file */
   double thickness;              /* twice the greatest depth inside, by the field without blending,
                                     to about a fifth [m]; 0: no inside was found by the mesh */
   double union_;                 /* as in the definition [m] */
+  double misfit;                 /* of a body file: median of the field's size at the mesh's vertices,
+                                    above 0.15 of the diagonal suspicious [m] */
 } abut_body_info;
 
 ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);

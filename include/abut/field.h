@@ -47,7 +47,8 @@ typedef enum abut_suspicion {
   ABUT_SUSPECT_COARSE = 64,     /* the field is farther off than the tolerance asks */
   ABUT_SUSPECT_THIN = 128,      /* parts are too thin for the field to be negative inside */
   ABUT_SUSPECT_NESTED = 256,    /* shells lie within others, turned as these are: no cavities */
-  ABUT_SUSPECT_SHEET = 512      /* faces without a back, such as a wall inside, enclose nothing */
+  ABUT_SUSPECT_SHEET = 512,     /* faces without a back, such as a wall inside, enclose nothing */
+  ABUT_SUSPECT_MISFIT = 1024    /* of a body file: its mesh lies nowhere near its field's surface */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -78,6 +79,7 @@ typedef struct abut_field_report {
   size_t merged;                /* triangles that lie in one plane with a neighbour */
   size_t thinned, added;        /* vertices left out; vertices put on long faces */
   bool kept;                    /* it came from the cache */
+  double misfit;                /* of abut_body_info; 0 where a field is made of the mesh itself */
 } abut_field_report;
 
 /* One suspicion of a report: its name, the figures, and what to do about it, as

@@ -27,7 +27,7 @@ _TYPES = ("host", "cpu", "gpu", "other")
 _SELECT = ("softsort", "gate")
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
 _SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
-                "NESTED", "SHEET")
+                "NESTED", "SHEET", "MISFIT")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,7 +218,8 @@ class Context(_Owner):
         Of a bare mesh a field is made: cells along its longest side, the number of vertices
         that make contacts (or "all"), the tolerance as a share of the diagonal, scale the file's
         unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
-        is suspicious about the mesh is warned about. Errors: abut.Error with file, line, cause.
+        is suspicious about the mesh is warned about, and a body file whose mesh is not where
+        its field is. Errors: abut.Error with file, line, cause.
         """
         name, handle = os.fsdecode(path), self.handle
         if "\0" in name:
@@ -228,7 +229,10 @@ class Context(_Owner):
                 raise ValueError(f"{name}: cells, vertices, tolerance, scale and cache are of bare meshes")
             body = ffi.new("abut_body *")
             check(lib.abut_load_body(handle, os.fsencode(name), body))
-            return Body(self, body[0])
+            made = Body(self, body[0])
+            for text in made._suspicions():
+                _drivers.warn(f"{name}: {text}")
+            return made
         field = ffi.new("abut_field *")
         check(lib.abut_load_field(os.fsencode(name), _field_options(
             cells, vertices, tolerance, scale, cache), field))
@@ -343,6 +347,14 @@ class Body(_Owner):
         self.diagonal: float = info.diagonal
         self.thickness: float = info.thickness
         self.union: float = info.union_
+
+    def _suspicions(self) -> list[str]:
+        """What is suspicious about a body file's mesh."""
+        info, report = ffi.new("abut_body_info *"), ffi.new("abut_field_report *")
+        check(lib.abut_get_body_info(self.handle, info))
+        for name in ("suspicions", "misfit", "diagonal"):
+            setattr(report, name, getattr(info, name))
+        return _suspicion_texts(report[0])
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""

@@ -432,12 +432,13 @@ abut_status abut_destroy_body(abut_body handle_)
   return ABUT_SUCCESS;
 }
 
-void body_suspect(abut_body handle_, uint32_t suspicions)
+void body_suspect(abut_body handle_, uint32_t suspicions, double misfit)
 {
   gate *entered = NULL;
   if (gate_enter(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
       ABUT_SUCCESS) {
     body_get(handle_)->info.suspicions = suspicions;
+    body_get(handle_)->info.misfit = misfit;
   }
   gate_leave(&entered);
 }

@@ -4,7 +4,7 @@
 
 #include <abut/body.h>
 
-/* Lets a body tell it, as bits of abut_suspicion, in abut_get_body_info. */
-void body_suspect(abut_body b, uint32_t suspicions);
+/* Lets a body tell it, as bits of abut_suspicion, in abut_get_body_info. misfit: what that tells [m]. */
+void body_suspect(abut_body b, uint32_t suspicions, double misfit);
 
 #endif

@@ -208,6 +208,7 @@ typedef struct progress {
   double start;   /* [s] */
   double last;    /* when the line was written */
   const char *what;
+  const char *step; /* of what, last said */
   size_t contacts; /* a pose; 0 where that does not matter */
   double bytes;    /* that will be written; 0: few */
   double measured; /* since when steps are measured; those before it prepared, too */

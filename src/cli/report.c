@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,6 +98,15 @@ static void show_line(int signal_)
   errno = error;
 }
 
+/* Lets the line be shown in so many seconds; 0: never. */
+static void show_in(double seconds)
+{
+  struct itimerval t = {{0, 0}, {0, 0}};
+  t.it_value.tv_sec = (time_t)seconds;
+  t.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds)));
+  setitimer(ITIMER_REAL, &t, NULL);
+}
+
 progress progress_begin(const options *o, const char *what)
 {
   const double start = now();
@@ -111,15 +121,16 @@ void progress_say(progress *p, const char *format, ...)
   }
   va_list arguments;
   va_start(arguments, format);
-  alarm(0);
+  show_in(0.0);
   memcpy(line, CLEAR, sizeof CLEAR);
   vsnprintf(line + sizeof CLEAR - 1, sizeof line - sizeof CLEAR + 1, format, arguments);
   va_end(arguments);
-  if (line_shown || now() - p->start > PROGRESS_AFTER) {
+  const double left = p->start + PROGRESS_AFTER - now();
+  if (line_shown || !(left > 1e-3)) {
     show_line(SIGALRM);
   } else {
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
-    alarm(PROGRESS_AFTER);
+    show_in(left);
   }
 }
 
@@ -167,8 +178,10 @@ bool progress_share(void *user, const char *what, double share)
 {
   progress *p = user;
   const double time = now();
-  if (p->enabled && time - p->last > PROGRESS_EVERY) {
+  /* A step's begin is said in any case: it may be long before the next word. */
+  if (p->enabled && (time - p->last > PROGRESS_EVERY || p->step != what)) {
     p->last = time;
+    p->step = what;
     progress_say(p, "%s: %s, %.0f %%", p->what, what, 100.0 * share);
   }
   return true;
@@ -177,7 +190,7 @@ bool progress_share(void *user, const char *what, double share)
 void progress_end(progress *p)
 {
   if (p->enabled) {
-    alarm(0);
+    show_in(0.0);
   }
   if (line_shown) {
     fputs(CLEAR, stderr);

@@ -7,6 +7,7 @@
 #include "io/smoothing_file.h"
 #include "io/text.h"
 #include "io/whole_file.h"
+#include "manifold/misfit.h"
 #include <abut/files.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   TRY(abut_load_field(path, &options, &field));
   const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
   if (status == ABUT_SUCCESS) {
-    body_suspect(*body, field.report.suspicions);
+    body_suspect(*body, field.report.suspicions, 0.0);
   }
   abut_free_field(&field);
   return status;
@@ -112,6 +113,15 @@ static abut_status read_named_mesh(const char *path, const char *mesh_path, mesh
   return status;
 }
 
+/* A body whose mesh is in another place or unit than its primitives is suspicious. */
+static abut_status suspect_misfit(const abut_body_def *def, abut_body body)
+{
+  double median, diagonal;
+  TRY(find_misfit(def, &median, &diagonal));
+  body_suspect(body, median > MISFIT_MOST * diagonal ? ABUT_SUSPECT_MISFIT : 0u, median);
+  return ABUT_SUCCESS;
+}
+
 static abut_status load_json(abut_context context, const char *path, abut_body *body)
 {
   body_file file = {0};
@@ -123,7 +133,12 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   def = file.def;
   def.cookie = abut_default_body_def().cookie;
   set_mesh(&def, &m);
-  status = of_file(path, abut_create_body(context, &def, body));
+  TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
+  status = suspect_misfit(&def, *body);
+  if (status != ABUT_SUCCESS) {
+    abut_destroy_body(*body);
+    *body = (abut_body){0};
+  }
 done:
   mesh_free(&m);
   body_file_free(&file);

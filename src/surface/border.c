@@ -18,7 +18,7 @@
 #define OFF_FACE 1e-5   /* of the diagonal: how far before a face its outside is asked about */
 #define ON_PLANE 1e-9   /* of the diagonal: corners so near a plane lie on it */
 #define RUN 64          /* triangles a thread takes at a time */
-#define FEW 4           /* triangles by whose planes a piece is cut, one after another */
+#define FEW 16          /* triangles by whose planes a piece is cut, one after another */
 #define CUTS_MOST 262144 /* of a run */
 #define HALVINGS 40
 

@@ -123,6 +123,13 @@ static int sheet_text(const abut_field_report *r, char *out, size_t room)
                   r->sheets == 1 ? "s" : "", r->sheets == 1 ? "it" : "them");
 }
 
+static int misfit_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room, "misfit: half of the mesh's vertices are %.3g m and more off the surface "
+                  "of the body's field, and its diagonal is %.3g m: are mesh and primitives in one "
+                  "unit, and in one place?", r->misfit, r->diagonal);
+}
+
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
                            size_t room)
 {
@@ -135,6 +142,7 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     {ABUT_SUSPECT_UNIT, unit_text},       {ABUT_SUSPECT_SMALL, small_text},
     {ABUT_SUSPECT_COARSE, coarse_text},   {ABUT_SUSPECT_THIN, thin_text},
     {ABUT_SUSPECT_NESTED, nested_text},   {ABUT_SUSPECT_SHEET, sheet_text},
+    {ABUT_SUSPECT_MISFIT, misfit_text},
   };
   if (text && room) {
     *text = '\0';

@@ -84,6 +84,18 @@ suspicious speck.stl "small: the box's diagonal is 3\.742e-06 m"
 run 2 contacts speck.stl speck.stl --poses poses.csv -o specks.npz --device "$device" -q
 has stderr '^abut: speck\.stl, speck\.stl: bodies of 3\.74.*e-06 m are too small to fit a smoothing to'
 absent specks.npz
+stl little.stl 6e-4 1 0 # just too small for a smoothing of its own
+suspicious little.stl "small: the box's diagonal is 0\.0002245 m"
+# A body file whose mesh is in millimetres, and its primitives are not.
+stl metres.stl 1 1 0
+for mesh in metres millimetres; do
+  echo "{\"mesh\": \"$mesh.stl\", \"superquadrics\": [{\"axes\": [0.15, 0.1, 0.05], \"exponents\": [0.1, 0.1],
+    \"position\": [0.15, 0.1, 0.05], \"quaternion\": [1, 0, 0, 0]}]}" > $mesh.body.json
+done
+run 0 contacts metres.body.json cube.body.json --poses poses.csv -o fits.npz --device "$device" -q
+empty stderr 'a mesh that fits'
+run 0 contacts millimetres.body.json cube.body.json --poses poses.csv -o misfit.npz --device "$device" -q
+has stderr "^abut: warning: millimetres\.body\.json: misfit: half of the mesh's vertices are [0-9.]+ m and more off"
 run 0 field millimetres.stl -o scaled.body.json --scale 0.001
 empty stderr 'field --scale'
 has stdout '; diagonal 0\.3742 m, volume 0\.006 m\^3$'

@@ -53,6 +53,36 @@ static void good(void)
   }
 }
 
+/* A body file whose mesh is beside its primitives, or in millimetres, tells it; one whose mesh is a
+ * little off does not. */
+static void misfits(void)
+{
+  static const struct {
+    double scale, shift;
+    uint32_t suspicions;
+  } cases[] = {{1.0, 0.0, 0}, {1.05, 0.0, 0}, {1.0, 2.0, ABUT_SUSPECT_MISFIT},
+               {1000.0, 0.0, ABUT_SUSPECT_MISFIT}, {0.001, 0.0, ABUT_SUSPECT_MISFIT}};
+  char text[512];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const double s = cases[i].scale, low = cases[i].shift - s, high = cases[i].shift + s;
+    abut_body body;
+    abut_body_info info;
+    snprintf(text, sizeof text, "v %g 0 0\nv %g 0 0\nv %g %g 0\nv %g 0 %g\nf 1 2 3\nf 1 3 4\n", low,
+             high, cases[i].shift, s, cases[i].shift, s);
+    write_text("t.obj", text);
+    REQUIRE_OK(abut_load_body(context, in_folder("b.body.json"), &body));
+    REQUIRE_OK(abut_get_body_info(body, &info));
+    check(info.suspicions == cases[i].suspicions, "a mesh of scale %g at %g: suspicions %u, misfit %g",
+          s, cases[i].shift, (unsigned)info.suspicions, info.misfit);
+    const abut_field_report r = {.suspicions = info.suspicions, .misfit = info.misfit,
+                                 .diagonal = info.diagonal};
+    CHECK((abut_suspicion_text(&r, ABUT_SUSPECT_MISFIT, text, sizeof text) > 0) ==
+          (cases[i].suspicions != 0));
+    abut_destroy_body(body);
+  }
+  write_text("t.obj", tetrahedron);
+}
+
 /* The same mesh with all faces the other way. */
 static void suspicious(void)
 {
@@ -235,6 +265,7 @@ int main(void)
 {
   start();
   good();
+  misfits();
   suspicious();
   written();
   wrong();

@@ -361,6 +361,13 @@ def test_bodies(context, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert context.load(conftest.ROOT / "assets" / "box.obj").report["vertices"] >= 8
+        context.load(conftest.ROOT / "assets" / "box.body.json")
+    beside = tmp_path / "beside.body.json"
+    (tmp_path / "t.obj").write_text("v 2 0 0\nv 3 0 0\nv 2 1 0\nv 2 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
+    beside.write_text('{"mesh": "t.obj", "superquadrics": [{"axes": [1, 1, 1], "exponents": [1, 1], '
+                      '"position": [0, 0, 0], "quaternion": [1, 0, 0, 0]}]}')
+    with pytest.warns(UserWarning, match="beside.body.json: misfit"):
+        context.load(beside)
 
 
 def test_smoothing(context):
