@@ -83,7 +83,7 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->select = ABUT_SELECT_GATE;
   out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
   out->reach = 6.0 * out->penetration;
-  out->ends = 0.5 * out->penetration;
+  out->ends = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
   out->agree = 0.6;
   out->edges[0] = edges_to_keep(&info1);
   out->edges[1] = edges_to_keep(&info2);
