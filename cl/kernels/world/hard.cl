@@ -170,12 +170,13 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
   }
 }
 
-// The speed that a normal row is to have at the end, and how it goes with the distance d.
+// The speed that a normal row is to have at the end, and how it goes with the distance d. At d = 0, where
+// bodies rest, it goes as it does for a gap, which closes.
 static real hard_push(GLOBAL const real *reals, real d, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
   const real speed = reals[WORLD_ERROR_REDUCTION] * deep / h;
-  if (d > R(0.0)) {
+  if (d >= R(0.0)) {
     *slope = R(-1.0) / h;
     return -d / h;
   }
