@@ -210,8 +210,8 @@ typedef struct world_sizes {
 #define HARD_ROWS 2
 #define HARD_CHOSEN 3
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
-// Of candidates a group, a place there, and whether one is taken.
-#define HARD_CANDIDATE 3
+// Of candidates a group, a place there, whether one is taken, and whether it is idle.
+#define HARD_CANDIDATE 4
 // How derivatives see bounces: not at all, by collisions in time, by least squares.
 #define HARD_STIFF 0
 #define HARD_COLLISION 1

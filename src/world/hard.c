@@ -20,6 +20,7 @@ void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[HARD_NUMBERS] = HARD_REALS(m, nv) * real;
   bytes[HARD_CHOICE] = HARD_INTS(most, (size_t)n->rows) * sizeof(int);
   bytes[HARD_CANDIDATES] = HARD_CANDIDATE * (slots + 1) * sizeof(int);
+  bytes[HARD_NEAREST] = slots * real;
   bytes[HARD_PARENTS] = (m + 1) * sizeof(int);
   bytes[HARD_A] = m * m * real;
   bytes[HARD_B] = bytes[HARD_MU] = bytes[HARD_BOX] = bytes[HARD_F] = bytes[HARD_W] = m * real;
@@ -48,7 +49,7 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
                 OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES),
-                OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX),
+                OF(s, HARD_NEAREST), OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX),
                 OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
@@ -73,8 +74,8 @@ abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, w
   TRY(make_problem(s, q, v, start));
   TRY(solve_problem(s));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
-                FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_F),
-                OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
+                FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
+                OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }

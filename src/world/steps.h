@@ -111,6 +111,7 @@ typedef enum world_buffer {
   HARD_NUMBERS, /* of hard contacts, as all that follows */
   HARD_CHOICE,
   HARD_CANDIDATES,
+  HARD_NEAREST,
   HARD_PARENTS,
   HARD_A,
   HARD_B,

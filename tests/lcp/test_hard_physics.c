@@ -109,6 +109,38 @@ static void test_rest(void)
 }
 
 /* Down a slope that falls along x, and stops: friction along an axis of the frame is Coulomb's. */
+/* Boxes on each other, each interface with some six contacts of its many: their rounded rims, which do not
+ * touch, must not be among them. */
+static void test_stack(void)
+{
+  enum { BOXES = 10 };
+  char text[4096];
+  size_t length = (size_t)snprintf(text, sizeof text,
+                                   "{\"contact_model\": \"lcp\", \"lcp\": {\"most\": 64}, \"links\": "
+                                   "[{\"bodies\": [{\"plane\": [1, 1]}]}");
+  for (int i = 0; i < BOXES; ++i) {
+    length += (size_t)snprintf(text + length, sizeof text - length,
+                               ", {\"position\": [%g, 0, %g], \"joint\": {\"type\": \"free\"}, "
+                               "\"density\": 500, \"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]}",
+                               0.002 * (i % 3), 0.1 + 0.2 * i);
+  }
+  length += (size_t)snprintf(text + length, sizeof text - length, "], \"pairs\": [");
+  for (int i = 0; i < BOXES; ++i) {
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s{\"a\": %d, \"b\": %d}",
+                               i ? ", " : "", i + 1, i);
+  }
+  snprintf(text + length, sizeof text - length, "]}");
+  play p;
+  play_open_text(&p, context, precision, text, 1);
+  play_for(&p, 0.5);
+  printf("ten boxes on each other\n");
+  play_line("speed after 0.5 s [m/s]", play_fastest(&p, 0, false), 1e-3);
+  play_line("turns [rad/s]", play_fastest(&p, 0, true), 1e-3);
+  play_line("the top one is off its height [m]", fabs(play_q(&p, 0, 7 * BOXES - 5) - 1.9), 1e-4);
+  CHECK_EQUAL(p.status[0], 0);
+  play_close(&p);
+}
+
 static void test_slope(double angle)
 {
   const double step = 0.001, speed = 1.0, brake = G * (0.5 * cos(angle) - sin(angle));
@@ -200,6 +232,7 @@ int main(int argc, char **argv)
   test_balls(1.0, 1.0);
   test_balls(3.0, 0.7);
   test_rest();
+  test_stack();
   test_slope(0.0);
   test_slope(0.2);
   test_bounces();

@@ -40,7 +40,8 @@ static int hard_table_row(const hard *h, int i)
   return h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + i];
 }
 
-static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOBAL int *candidates)
+static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOBAL int *candidates,
+                                  GLOBAL real *nearest)
 {
   hard_choice c;
   const int most = s->n->contact_planes / CONTACT_PLANES;
@@ -51,6 +52,7 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
   c.contacts = s->contacts;
   c.slots = ROW(slots, s->world, most);
   c.list = ROW(candidates, s->world, HARD_CANDIDATE * (most + 1));
+  c.nearest = ROW(nearest, s->world, most);
   return c;
 }
 
@@ -308,8 +310,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
                                GLOBAL const real *scratch, GLOBAL const real *singular,
                                GLOBAL const real *contacts, GLOBAL const int *marks,
                                GLOBAL const int *slots, GLOBAL real *work, GLOBAL real *numbers,
-                               GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL int *parents,
-                               GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu, GLOBAL real *box,
+                               GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL real *nearest,
+                               GLOBAL int *parents, GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu, GLOBAL real *box,
                                GLOBAL int *guess, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -326,16 +328,16 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
     return;
   }
   const int room = h.most;
-  const hard_choice choice = hard_choice_of(&s, slots, candidates);
+  const hard_choice choice = hard_choice_of(&s, slots, candidates, nearest);
   const hard_problem p = {ROW(A, world, room * room), ROW(b, world, room), ROW(mu, world, room),
                           ROW(box, world, room), ROW(guess, world, room)};
   GLOBAL const real *velocity = ROW(v, world, nv);
-  hard_choose(&choice, s.marks, h.chosen);
   hard_factor(&s);
   start_columns(&s);
   for (int i = 0; i < nv; ++i) {
     h.vector[i] = velocity[i] + reals[WORLD_STEP] * one_real(&s.tree, n->at_free + i);
   }
+  hard_choose(&s, &choice, h.vector, h.chosen);
   for (int k = 0; k < h.chosen[HARD_COUNT]; ++k) {
     hard_contact_rows(&h, &p, k, velocity);
   }
@@ -354,12 +356,7 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
 // joints move by x: faster than what counts as rest, and as deep as to touch.
 static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of, GLOBAL const real *x)
 {
-  const newton_group g = bare_group(&h->s, of[0]);
-  const vec3_r normal = hard_vector(c, of, CONTACT_FRAME);
-  real t[6];
-  group_twist(&h->s, &g, x, t);
-  const vec3_r u = twist_at(t, hard_vector(c, of, CONTACT_POINT));
-  const real speed = lane_first(dot3_r(u, normal) / lane_sqrt(dot3_r(normal, normal)));
+  const real speed = hard_parting(&h->s, c, of, x);
   return speed < -h->s.reals[WORLD_BOUNCE] &&
          hard_plane(c, of, CONTACT_DISTANCE) + h->s.reals[WORLD_STEP] * speed < R(0.0);
 }
@@ -381,7 +378,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
                                   GLOBAL const real *scratch, GLOBAL const real *contacts,
                                   GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *numbers,
                                   GLOBAL int *chosen, GLOBAL int *parents,
-                                  GLOBAL const int *slots, GLOBAL int *candidates,
+                                  GLOBAL const int *slots, GLOBAL int *candidates, GLOBAL real *nearest,
                                   GLOBAL const real *f, GLOBAL const int *how,
                                   GLOBAL real *acceleration, GLOBAL real *push,
                                   GLOBAL int *iterations, GLOBAL int *status, int worlds)
@@ -406,7 +403,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   }
   iterations[world] = stopped ? 0 : how[world];
   if (!stopped) {
-    const hard_choice choice = hard_choice_of(&s, slots, candidates);
+    const hard_choice choice = hard_choice_of(&s, slots, candidates, nearest);
     status[world] |= hard_misses_any(&h, &choice, newton_vector(&s, VECTOR_ACC)) ? WORLD_OVERFLOW : 0;
     status[world] |= how[world] == LCP_BAD        ? WORLD_NOT_FINITE
                      : how[world] == LCP_FAILED   ? WORLD_NOT_CONVERGED

@@ -2,6 +2,7 @@
 
 #define HARD_APART R(0.99)  // of two unit normals: below it they are of different contacts
 #define HARD_SPREAD R(0.1)  // of a distance to other contacts, beside a depth
+#define HARD_IDLE R(1e-2)   // of the margin: where a step leaves such a gap open, bodies do not touch in it
 #define HARD_SHORT R(0.1)   // a normal that is shorter says nothing
 
 // What a work-item chooses from.
@@ -13,6 +14,7 @@ typedef struct hard_choice {
   GLOBAL const real *contacts;
   GLOBAL const int *slots;
   GLOBAL int *list; // candidates
+  GLOBAL real *nearest; // of a candidate: how far it is from those of its pair that are taken
 } hard_choice;
 
 static GLOBAL int *hard_candidate(const hard_choice *h, int i) { return h->list + HARD_CANDIDATE * i; }
@@ -123,7 +125,7 @@ static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
       GLOBAL int *own = hard_candidate(h, count);
       own[0] = group;
       own[1] = i;
-      own[2] = 0;
+      own[2] = own[3] = 0;
       count += hard_counts(h, own, of);
     }
   }
@@ -150,54 +152,85 @@ static int hard_merges(const hard_choice *h, int i, int kept)
   return 0;
 }
 
-// A contact's depth, and how far it is from those of its pair that are taken.
-static real hard_worth(const hard_choice *h, GLOBAL const int *own, int kept)
+// How fast bodies part at a contact where joints move by x.
+static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int *of, GLOBAL const real *x)
 {
-  real nearest = REAL_BIG;
-  for (int k = 0; k < kept; ++k) {
-    GLOBAL const int *other = hard_candidate(h, k);
-    if (other[2] && hard_pair(h, own) == hard_pair(h, other)) {
-      nearest = real_min(nearest, hard_distance(h, own, other));
-    }
-  }
-  return HARD_SPREAD * nearest - hard_plane(h, own, CONTACT_DISTANCE);
+  const newton_group g = bare_group(s, of[0]);
+  const vec3_r normal = hard_vector(h, of, CONTACT_FRAME);
+  real t[6];
+  group_twist(s, &g, x, t);
+  const vec3_r u = twist_at(t, hard_vector(h, of, CONTACT_POINT));
+  return lane_first(dot3_r(u, normal) / lane_sqrt(dot3_r(normal, normal)));
 }
 
-// Takes `most` of more: the deepest of each pair, then what is deep and far from the others.
-static void hard_take(const hard_choice *h, int kept, int most)
+// Which candidates do not touch within a step that no contact holds up. The rims of two boxes that lie on
+// each other are rounded: their points are as far from others as any, and hold nothing.
+static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOBAL const real *free)
+{
+  for (int i = 0; i < kept; ++i) {
+    GLOBAL int *own = hard_candidate(h, i);
+    const real margin = (h->reals + h->n->at_group_reals + GROUP_REALS * own[0])[GROUP_REACH];
+    const real gap = hard_plane(h, own, CONTACT_DISTANCE) +
+                     h->reals[WORLD_STEP] * hard_parting(s, h, own, free);
+    own[3] = gap > HARD_IDLE * margin;
+    h->nearest[i] = REAL_BIG;
+  }
+}
+
+// Of two candidates that are not taken: whether the first is the one to take.
+static int hard_better(const hard_choice *h, int i, int k)
+{
+  GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
+  const real first = HARD_SPREAD * h->nearest[i] - hard_plane(h, a, CONTACT_DISTANCE);
+  const real second = HARD_SPREAD * h->nearest[k] - hard_plane(h, b, CONTACT_DISTANCE);
+  return a[3] != b[3] ? b[3] : first > second || (!(first < second) && hard_order(h, a, b));
+}
+
+// Takes a candidate, to which others of its pair are then as near as they are.
+static void hard_take_one(const hard_choice *h, int kept, int i)
+{
+  GLOBAL int *own = hard_candidate(h, i);
+  own[2] = 1;
+  for (int k = 0; k < kept; ++k) {
+    GLOBAL const int *other = hard_candidate(h, k);
+    if (!other[2] && hard_pair(h, own) == hard_pair(h, other)) {
+      h->nearest[k] = real_min(h->nearest[k], hard_distance(h, other, own));
+    }
+  }
+}
+
+// Takes `most` of more: the deepest of each pair, then what is deep and far from the others, and what is idle
+// last.
+static void hard_take(const newton *s, const hard_choice *h, int kept, int most, GLOBAL const real *free)
 {
   int taken = 0;
+  hard_mark_idle(s, h, kept, free);
   for (int pair = 0; pair < h->n->pairs && taken < most; ++pair) {
     int k = 0;
     while (k < kept && hard_pair(h, hard_candidate(h, k)) != pair) {
       ++k;
     }
     if (k < kept) {
-      hard_candidate(h, k)[2] = 1;
+      hard_take_one(h, kept, k);
       ++taken;
     }
   }
   for (; taken < most; ++taken) {
     int best = -1;
-    real worth = R(0.0);
     for (int k = 0; k < kept; ++k) {
-      GLOBAL const int *own = hard_candidate(h, k);
-      const real of = own[2] ? R(0.0) : hard_worth(h, own, kept);
-      if (!own[2] && (best < 0 || of > worth ||
-                      (!(of < worth) && hard_order(h, own, hard_candidate(h, best))))) {
+      if (!hard_candidate(h, k)[2] && (best < 0 || hard_better(h, k, best))) {
         best = k;
-        worth = of;
       }
     }
-    hard_candidate(h, best)[2] = 1;
+    hard_take_one(h, kept, best);
   }
 }
 
 // The contacts of a world, by pair and slot, to `out`; candidates from the first on, of which some are
-// left out where there are more than the most.
-static void hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL int *out)
+// left out where there are more than the most. free: velocities at the step's end without contacts.
+static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free, GLOBAL int *out)
 {
-  const int count = hard_candidates(h, marks), most = h->n->hard;
+  const int count = hard_candidates(h, s->marks), most = h->n->hard;
   int kept = 0, chosen = 0;
   hard_sort(h, count);
   for (int i = 0; i < count; ++i) {
@@ -206,7 +239,7 @@ static void hard_choose(const hard_choice *h, GLOBAL const int *marks, GLOBAL in
     }
   }
   if (kept > most) {
-    hard_take(h, kept, most);
+    hard_take(s, h, kept, most, free);
   }
   for (int i = 0; i < kept; ++i) {
     GLOBAL const int *own = hard_candidate(h, i);
