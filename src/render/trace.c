@@ -8,6 +8,7 @@
 #define MARCH_STEPS 320
 #define CREEP_LEAST 1e-3  /* of the body's diagonal: two pixels of a usual picture */
 #define CREEP_MOST 1e-2
+#define CREEP_THIN 0.25   /* of the body's thickness, which a step must not pass */
 #define STEP_MOST 0.25
 #define TOLERANCE 2e-5
 #define CLOUD_REACH 2.0   /* of a point's width: how far from it the surface may lie */
@@ -150,10 +151,14 @@ static void put(tracer *t, size_t i, v3 v)
 
 static abut_status march(tracer *t, const actor *a, size_t count)
 {
-  const double size = a->diagonal;
+  const double size = a->diagonal, thickness = a->of->info.thickness;
   ray_steps steps = {.creep = fmin(fmax(a->margin / 3.0, CREEP_LEAST * size), CREEP_MOST * size),
                      .longest = STEP_MOST * size, .tolerance = TOLERANCE * size,
                      .most = MARCH_STEPS};
+  if (thickness > 0.0) {
+    steps.creep = fmin(steps.creep, CREEP_THIN * thickness);
+    steps.tolerance = fmin(steps.tolerance, CREEP_THIN * thickness);
+  }
   if (a->cloud_count) {
     steps.creep = fmin(CLOUD_CREEP * a->reach_mean, CREEP_MOST * size);
   }

@@ -1,4 +1,4 @@
-/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS, the scenes' files. */
+/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS THIN, the scenes' files. */
 #include "picture.h"
 
 #include <math.h>
@@ -202,10 +202,36 @@ static void test_points(abut_scene points)
   CHECK(info.springs == 1 && info.contacts == 1);
 }
 
+/* A plate of a millimetre and two metres, through which no ray may step. */
+static void test_thin(abut_scene thin)
+{
+  abut_view v = small_view();
+  double q[14], x, y;
+  int holes = 0;
+  v.elevation = 0.8;
+  REQUIRE_OK(abut_get_scene_start(thin, q));
+  picture p = draw_scene(thin, q, NULL, 0, &v);
+  const double plate = centre_of(&p, FIRST, &x, &y);
+  for (uint32_t row = 0; row < HEIGHT; ++row) {
+    uint32_t first = 0, last = WIDTH;
+    while (first < WIDTH && shown_at(&p, first, row) != FIRST) {
+      ++first;
+    }
+    while (last > first && shown_at(&p, last - 1, row) != FIRST) {
+      --last;
+    }
+    for (uint32_t column = first; column < last; ++column) {
+      holes += shown_at(&p, column, row) != FIRST;
+    }
+  }
+  check(plate > 1500 && !holes, "the plate has %g pixels and %d holes", plate, holes);
+  picture_free(&p);
+}
+
 int main(int argc, char **argv)
 {
   abut_context context;
-  REQUIRE(argc > 6);
+  REQUIRE(argc > 7);
   if (!test_context(strcmp(argv[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32, &context)) {
     return 77;
   }
@@ -216,6 +242,7 @@ int main(int argc, char **argv)
   test_refused(balls, load(context, argv[4]));
   test_springs(load(context, argv[5]));
   test_points(load(context, argv[6]));
+  test_thin(load(context, argv[7]));
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }
