@@ -18,7 +18,9 @@
 #define WORLD_SINGULAR 16
 #define WORLD_BAD_INPUT 32
 #define WORLD_SQUEEZED 64
-#define WORLD_STATUSES 7
+#define WORLD_FAST 128
+#define WORLD_GAINED 256
+#define WORLD_STATUSES 9
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
 
 // Only ints, so that host and device agree on the layout. at_...: where tables begin among the
@@ -143,7 +145,10 @@ typedef struct world_sizes {
 #define GROUP_REACH (SOFT_REALS + 4) // hard contacts farther apart are none
 #define GROUP_MERGED (SOFT_REALS + 5) // and those that are nearer to each other are one
 #define GROUP_DEPTH (SOFT_REALS + 6)  // over which activities rise; 0: of contacts that are given
-#define GROUP_REALS (SOFT_REALS + 7)
+#define GROUP_HALF (SOFT_REALS + 7)   // half of its thinner body's thickness; 0: not known
+#define GROUP_BALLS (SOFT_REALS + 8)  // around its bodies: centre in the link, radius, of each side
+#define BALL_REALS 4
+#define GROUP_REALS (SOFT_REALS + 8 + 2 * BALL_REALS)
 
 // A world's parameters: mass scale of each link, friction and stiffness of each pair, gravity.
 #define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)

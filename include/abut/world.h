@@ -37,7 +37,11 @@ typedef enum abut_world_status {
   ABUT_WORLD_BAD_INPUT = 32,     /* not finite, a quaternion of length 0, a given contact's activity that
                                     is not between 0 and 1, or given springs whose mu is below 0 or
                                     whose other numbers are not above it */
-  ABUT_WORLD_SQUEEZED = 64       /* hard contacts pushed against each other: they gave way a little */
+  ABUT_WORLD_SQUEEZED = 64,      /* hard contacts pushed against each other: they gave way a little */
+  ABUT_WORLD_FAST = 128,         /* bodies of a pair, near enough to meet, went farther against each other in
+                                    a step than half of the thinner one: they may have passed through */
+  ABUT_WORLD_GAINED = 256        /* springs gave more energy in a step than they can have: the step is too
+                                    long for them, or they are too stiff */
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX
@@ -52,6 +56,11 @@ typedef struct abut_scene_info {
                                     faces, as a share of the body's diagonal. Above some 0.045 the
                                     mesh is too coarse: bodies fall through it or gain energy */
   size_t cloud_link, cloud_body; /* whose that is: a link, and which of its bodies */
+  double sinking, sinking_share; /* of springs at rest, as the scene starts: how deep the pair gives way that
+                                    does most, m g / k of all that rests on it, in metres and as a
+                                    share of the smaller body's diagonal. 0 of other contacts */
+  double sinking_k;              /* [N/m] with which that share would be 1 % */
+  size_t sinking_pair, sinking_pairs; /* which pair that is; how many have a share above 1 % */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
@@ -192,7 +201,7 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
-  uint32_t *status_step;     /* (count, 7) the first step, from 0, of each of these bits, the lowest
+  uint32_t *status_step;     /* (count, 9) the first step, from 0, of each of these bits, the lowest
                                 first; ABUT_WORLD_NEVER: none; host memory */
   uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
                                 rk4 that of its last stage; of hard contacts how they were solved,

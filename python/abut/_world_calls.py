@@ -36,7 +36,9 @@ class WorldStatus(enum.IntFlag):
     A world that is NOT_FINITE, has DIVERGED, is SINGULAR or had BAD_INPUT keeps the last state that it
     had. With NOT_CONVERGED the solver's last iterate was used; with OVERFLOW a pair had more contacts
     than the scene's capacity, or a world more hard ones than `most`: some were left out. SQUEEZED: hard
-    contacts pushed against each other, and gave way a little.
+    contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
+    each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
+    that nothing had, for the time step is too long for them.
     """
 
     OK = 0
@@ -47,6 +49,8 @@ class WorldStatus(enum.IntFlag):
     SINGULAR = 16
     BAD_INPUT = 32
     SQUEEZED = 64
+    FAST = 128
+    GAINED = 256
 
 
 WorldStatus.__module__ = "abut"
@@ -59,7 +63,7 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    status_step   (..., 7) uint32, the first step, from 0, of each of these bits, the lowest first;
+    status_step   (..., 9) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
     iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
                   last stage; of hard contacts how they were solved, as abut.solve_lcp's `how`
@@ -309,7 +313,7 @@ class Call:
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
-            made[name] = (self.counts(name, (7,)) if name == "status_step" else
+            made[name] = (self.counts(name, (9,)) if name == "status_step" else
                           self.output(name, tails.get(name, (scene.nv,))))
         return Step(**made)
 

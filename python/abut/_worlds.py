@@ -15,6 +15,7 @@ from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, G
                                Transition, WorldStatus, mirrored)
 
 GAP_MOST = 0.045  # of meshes that do as clouds is below
+SINKING_MOST = 0.01  # of the smaller body's diagonal
 
 __all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldStatus"]
 
@@ -60,6 +61,11 @@ class Scene(_Owner):
             warnings.warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud lies up to "
                           f"{100 * info.cloud_gap:.2g} % of its diagonal off its faces: the mesh is too coarse for springs",
                           stacklevel=3)
+        if info.sinking_share > SINKING_MOST:
+            others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
+            warnings.warn(f"{name}: pairs[{info.sinking_pair}]: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
+                          f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
+                          f"{info.sinking_k:.2g} N/m makes that 1 %", stacklevel=3)
 
     def start(self) -> np.ndarray[Any, Any]:
         """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the

@@ -18,7 +18,9 @@ static const struct {
                     {ABUT_WORLD_NOT_CONVERGED, "not solved"},
                     {ABUT_WORLD_SINGULAR, "singular"},
                     {ABUT_WORLD_BAD_INPUT, "bad input"},
-                    {ABUT_WORLD_SQUEEZED, "squeezed"}};
+                    {ABUT_WORLD_SQUEEZED, "squeezed"},
+                    {ABUT_WORLD_FAST, "too fast"},
+                    {ABUT_WORLD_GAINED, "gained energy"}};
 
 status_text print_status(uint32_t status)
 {
@@ -120,6 +122,7 @@ static exit_code load_law(comparison *c, const law *l)
     ++c->run_count;
     CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
     warn_coarse(c->worlds.o->operands[0], &info);
+    warn_sinking(c->worlds.o->operands[0], &info);
     return EXIT_GOOD;
   }
   if (status_exit_code(status) != EXIT_INPUT) {

@@ -296,6 +296,21 @@ void warn_coarse(const char *path, const abut_scene_info *info)
   }
 }
 
+#define SINKING_MOST 0.01 /* of the smaller body's diagonal */
+
+void warn_sinking(const char *path, const abut_scene_info *info)
+{
+  if (info->sinking_share > SINKING_MOST) {
+    char others[48] = "";
+    if (info->sinking_pairs > 1) {
+      snprintf(others, sizeof others, ", as %zu more by less", info->sinking_pairs - 1);
+    }
+    warn("%s: pairs[%zu]: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's diagonal%s; a k of "
+         "%.2g N/m makes that 1 %% (docs/spring.md#worlds)",
+         path, info->sinking_pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
+  }
+}
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
   progress p = progress_begin(o, "");
@@ -305,6 +320,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   CLI_TRY(report_status(status));
   CLI_TRY(report_status(abut_get_scene_info(*links, info)));
   warn_coarse(o->operands[0], info);
+  warn_sinking(o->operands[0], info);
   return EXIT_GOOD;
 }
 
@@ -388,6 +404,12 @@ static const struct {
   {ABUT_WORLD_SQUEEZED,
    "had hard contacts that push against each other, without an answer; they gave way a little",
    "had hard contacts that push against each other, without an answer; they gave way a little"},
+  {ABUT_WORLD_FAST,
+   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other",
+   "had bodies that went farther in a step than half of the thinner one, and may have passed through each other"},
+  {ABUT_WORLD_GAINED,
+   "had springs that gave energy which nothing had: the time step is too long for them",
+   "had springs that gave energy which nothing had: the time step is too long for them"},
 };
 
 void warn_worlds(const uint32_t *status, size_t count)

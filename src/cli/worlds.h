@@ -59,6 +59,9 @@ exit_code repeat_states(const scene *s, const options *o, abut_scene links,
 /* Clouds of springs that are none of their meshes. */
 void warn_coarse(const char *path, const abut_scene_info *info);
 
+/* Where springs at rest give way by more than 1 % of the smaller body. */
+void warn_sinking(const char *path, const abut_scene_info *info);
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);

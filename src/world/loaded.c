@@ -8,6 +8,7 @@
 #include "io/text.h"
 #include "manifold/pair.h"
 #include "world/bodies.h"
+#include "world/extent.h"
 #include "io/scene_file.h"
 #include <abut/files.h>
 #include <math.h>
@@ -319,6 +320,8 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->groups = memory;
   if (s->def.law == LAW_SPRING) {
     TRY_DONE(make_springs(s));
+    TRY_DONE(scene_measure_pairs(s));
+    status = scene_find_sinking(s);
     goto done;
   }
   TRY_DONE(make_bodies(s, c, &bodies));
@@ -326,6 +329,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
     const scene_place place = {.list = "pairs", .index = i};
     TRY_DONE(scene_blame(&s->def, place, "", make_pair(s, i)));
   }
+  TRY_DONE(scene_measure_pairs(s));
   status = check_slots(s);
 done:
   scene_bodies_free(&bodies);
@@ -447,6 +451,11 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .cloud_gap = s->clouds.gap,
                             .cloud_link = s->clouds.gap_link,
                             .cloud_body = s->clouds.gap_body,
+                            .sinking = s->sinking.depth,
+                            .sinking_share = s->sinking.share,
+                            .sinking_k = s->sinking.k,
+                            .sinking_pair = s->sinking.pair,
+                            .sinking_pairs = s->sinking.pairs,
                             .timestep = s->def.timestep,
                             .hard = s->def.law == LAW_LCP};
   for (size_t i = 0; i < s->def.pair_count; ++i) {

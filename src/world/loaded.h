@@ -22,6 +22,12 @@ typedef struct resident_model {
   resident_springs springs; /* of LAW_SPRING */
 } resident_model;
 
+/* Of springs at rest, the pair that gives way most for its size: docs/spring.md. */
+typedef struct scene_sinking {
+  double share, depth, k; /* of the smaller body's diagonal, [m], [N/m] that would make it 1 % */
+  size_t pair, pairs;     /* which, and how many give way by more than 1 % */
+} scene_sinking;
+
 typedef struct loaded_scene {
   owned base;
   context *context;
@@ -34,6 +40,7 @@ typedef struct loaded_scene {
   contact_group *groups; /* one a pair */
   bool given;            /* some pair has no bodies */
   scene_clouds clouds;   /* of LAW_SPRING, which has no `pairs`, */
+  scene_sinking sinking; /* likewise */
   packed_clouds packed;  /* in the context's precision */
   resident_model *on[MEMBERS];
   double rates[MEMBERS];

@@ -205,6 +205,8 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     put_softness(&s->pairs[g->pair].soft, s->timestep, reals + GROUP_SOFT);
     reals[GROUP_MARGIN] = s->law == LAW_LCP ? 0.0 : s->pairs[g->pair].margin;
     put_hard_group(s, &s->pairs[g->pair], reals);
+    reals[GROUP_HALF] = s->pairs[g->pair].half;
+    memcpy(reals + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
     reals[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
     ints[GROUP_A] = g->link[0];
     ints[GROUP_B] = g->link[1];

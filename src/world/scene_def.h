@@ -110,6 +110,8 @@ typedef struct scene_pair {
   int link[2], body[2]; /* body: of the link's; link WORLD: contacts are given with each step */
   double friction, margin, restitution;
   double size; /* of the larger body: its diagonal [m]; 0 of a pair without bodies */
+  double half;    /* of the thickness of its thinner body [m], planes apart; 0: not known */
+  double ball[2][4]; /* around its bodies: centre in the link, radius [m] */
   softness soft;
   int condim;  /* 1 or 3 */
   double spring[SPRING_NUMBERS]; /* of LAW_SPRING */

@@ -243,6 +243,17 @@ abut_status check_step(const stepping *s, size_t step)
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
+/* What no contact tells; the step's tree and push are there still, but with rk4, which has those of its last
+ * stage. */
+static abut_status watch(const stepping *s)
+{
+  const bool gains = is_spring(s->call) && !is_rk4(s->call);
+  return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_PUSH), OF(s, IN_SPRINGS),
+                ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), OF(s, WORLD_SCRATCH),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
 abut_status one_step(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -259,6 +270,7 @@ abut_status one_step(const stepping *s, size_t step)
   if (last && w->acceleration) {
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
+  TRY(watch(s));
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
                 OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V),
                 OF(s, found), OF(s, OUT_STATUS), ARG_INT(s->count));

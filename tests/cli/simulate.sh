@@ -193,6 +193,24 @@ sed 's/"plane": \[[0-9, ]*\]/"file": "plate.obj"/' soft.scene.json > coarse.scen
 simulate coarse.scene.json coarse.npz --steps 1
 says stderr 'abut: warning: coarse.scene.json: links[0].bodies[0]: the field of its cloud lies up to 12 % of its diagonal off its faces: the mesh is too coarse for springs, and bodies may fall through it or gain energy (docs/scenes.md#springs)'
 
+# Springs that give way too much at rest, and bodies too fast for a step, are named.
+cat > sink.scene.json << 'END'
+{"contact_model": "spring", "links": [{"bodies": [{"plane": [1, 1]}]},
+  {"position": [0, 0, 0.1], "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.1, 0.1, 0.1]}]},
+  {"position": [0, 0, 0.3], "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.1, 0.1, 0.1]}]}],
+ "pairs": [{"a": 1, "b": 0}, {"a": 2, "b": 1}]}
+END
+simulate sink.scene.json sink.npz --steps 1
+says stderr "abut: warning: sink.scene.json: pairs[0]: at rest its spring gives way by 16 mm, 4.6 % of the smaller body's diagonal, as 1 more by less; a k of 2.3e+04 N/m makes that 1 % (docs/spring.md#worlds)"
+cat > fast.scene.json << 'END'
+{"gravity": [0, 0, 0], "links": [{"bodies": [{"box": [1, 1, 0.005]}]},
+  {"position": [0, 0, 0.2], "joint": {"type": "free"}, "density": 1000, "bodies": [{"sphere": 0.05}]}],
+ "pairs": [{"a": 1, "b": 0}]}
+END
+"$arrays" fill fast-start.npz q=1x7:0,0,0.2,1,0,0,0 v=1x6:0,0,-20,0,0,0
+simulate fast.scene.json fast.npz --states fast-start.npz --steps 10
+says stderr "abut: warning: 1 of 1 world (0) had bodies that went farther in a step than half of the thinner one, and may have passed through each other"
+
 # The T of docs/spring.md, which a finger turns by 0.97 rad.
 "$arrays" fill t-start.npz q=1x5:0,0,0,0.06,0.04
 "$arrays" fill t-way.npz u=250x1x2:"$(awk 'BEGIN { for (i = 0; i < 250; i++) printf "%s0.06,%.17g", i ? "," : "", 0.04 - 0.2 * i / 249 }')"

@@ -25,6 +25,7 @@
 #include "kernels/world/hard_choose.cl"
 #include "kernels/world/hard.cl"
 #include "kernels/world/step.cl"
+#include "kernels/world/watch.cl"
 #include "kernels/spring/curves.cl"
 #include "kernels/world/spring.cl"
 #include "kernels/world/pull.cl"
