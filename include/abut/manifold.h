@@ -163,7 +163,7 @@ typedef struct abut_reductions {
   void *distance;         /* how far apart, or how deep: least d of all contacts whose weight is at
                              least 1/2; continuous but for what docs/limits.md says, not smooth [m] */
   void *soft_distance;    /* -T log sum weight exp(-d / T) over all contacts [m] */
-  double temperature;     /* T [m], above 0; 0: penetration / 16 */
+  double temperature;     /* T [m], in [1e-12, 1e9]; 0: penetration / 16 */
 } abut_reductions;
 
 /* Called between chunks, on the calling thread, with the number of poses done; returning false

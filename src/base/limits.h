@@ -8,6 +8,7 @@
 #define SMOOTHING_LENGTH_LEAST 1e-6
 #define SMOOTHING_LEAST 1e-18
 #define SMOOTHING_MOST 1e9
+#define TEMPERATURE_LEAST 1e-12 /* of a soft distance: its inverse is finite in float */
 #define FLOOR_MOST 0.5
 #define TRACE_MOST 64 /* steps */
 

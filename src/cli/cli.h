@@ -167,9 +167,9 @@ void print_options(const command *c);
 /* "--name" */
 const char *option_name(option_id id);
 
-/* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
 /* --temperature of a soft distance, where it is given. */
 exit_code option_temperature(const options *o, abut_batch *batch);
+/* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
 exit_code option_real(const options *o, option_id id, double least, double most, double *out);
 exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);
 /* Numbers in pairs, all separated by commas; `room` pairs at most. */

@@ -69,9 +69,10 @@ static abut_status check_batch(const abut_batch *b)
     return fail(ABUT_ERROR_ARGUMENT, "a list of pairs for derivatives needs one of the pairs "
                 "themselves");
   }
-  if (!(b->reductions.temperature >= 0.0 && b->reductions.temperature <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "the temperature of a soft distance is %g, not in [0, %g]",
-                b->reductions.temperature, SMOOTHING_MOST);
+  const double temperature = b->reductions.temperature;
+  if (temperature != 0.0 && !(temperature >= TEMPERATURE_LEAST && temperature <= SMOOTHING_MOST)) {
+    return fail(ABUT_ERROR_ARGUMENT, "the temperature of a soft distance is %g, neither 0 nor in "
+                "[%g, %g]", temperature, TEMPERATURE_LEAST, SMOOTHING_MOST);
   }
   if (b->count > UINT32_MAX && b->compact) {
     return fail(ABUT_ERROR_ARGUMENT, "a compact list counts poses in 32 bits; split the batch");

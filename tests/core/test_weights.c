@@ -308,7 +308,7 @@ static void test_lists(const trial *t)
 
 static void test_refusals(const trial *t)
 {
-  static const double wrong[] = {-1.0, INFINITY, NAN};
+  static const double wrong[] = {-1.0, INFINITY, NAN, 1e-13, 1e-39, 1e-300};
   void *soft = reals_of(t, POSES);
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     abut_batch batch = batch_of(t);

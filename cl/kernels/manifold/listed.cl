@@ -246,12 +246,17 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
     entry[1] = slot;
     entry[2] = feature1;
     entry[3] = feature2;
-    for (int j = 0; j < COMPACT_REALS; ++j) {
+    for (int j = 0; j < VALUE_PLANES; ++j) {
       const int wanted = j < VALUE_D ? WANT_P : j == VALUE_D ? WANT_D
                          : j < VALUE_ACTIVITY ? WANT_N : WANT_ACTIVITY;
       EACH_PART(part) {
         value[part * COMPACT_REALS + j] =
           w->want & wanted ? from[part * stride + j * plane] : R(0.0);
+      }
+    }
+    for (int j = VALUE_PLANES; j < COMPACT_REALS; ++j) { // what lists have no values of
+      EACH_PART(part) {
+        value[part * COMPACT_REALS + j] = R(0.0);
       }
     }
   }
