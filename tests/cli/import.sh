@@ -89,7 +89,7 @@ if grep -q iterations once.scene.json; then fail 'one iteration is taken over'; 
 
 echo '<mujoco><worldbody><geom/></worldbody></mujoco>' > bad.xml
 run 2 import bad.xml -o no.scene.json
-has stderr '^abut: bad\.xml: .*size 0 must be positive'
+has stderr '^abut: bad\.xml: .*sizes? (0 )?must be positive'
 echo '<mujoco><worldbody><gem/></worldbody></mujoco>' > bad.xml
 run 2 import bad.xml -o no.scene.json
 has stderr '^abut: bad\.xml: .*gem'

@@ -145,7 +145,7 @@ sed 's/"timestep": 0.002/"contact_model": "spring", "timestep": 0.005/' rest.sce
 "$arrays" fill springs.npz q=2x7:0,0,0.1,1,0,0,0 springs=2x1x6:5000,0.5,0.1,0.01,5e-4,2e-4,10000,0.5,0.1,0.01,5e-4,2e-4
 simulate soft.scene.json soft.npz --steps 400 --record 400
 simulate soft.scene.json springs-out.npz --states springs.npz --steps 400 --record 400
-empty stderr 'springs as they should be'
+says stderr "abut: warning: soft.scene.json: pairs[0]: at rest its spring gives way by 12 mm, 2.9 % of the smaller body's diagonal; a k of 1.4e+04 N/m makes that 1 % (docs/spring.md#worlds)"
 array soft.npz q 'NR == 10 { exit $1 > 0.08823 || $1 < 0.08822 }'
 array springs-out.npz q 'NR == 17 { bad += $1 > 0.08823 || $1 < 0.08822 } NR == 24 { bad += $1 > 0.09412 || $1 < 0.09411 }
   END { exit bad }'
@@ -201,7 +201,7 @@ cat > sink.scene.json << 'END'
  "pairs": [{"a": 1, "b": 0}, {"a": 2, "b": 1}]}
 END
 simulate sink.scene.json sink.npz --steps 1
-says stderr "abut: warning: sink.scene.json: pairs[0]: at rest its spring gives way by 16 mm, 4.6 % of the smaller body's diagonal, as 1 more by less; a k of 2.3e+04 N/m makes that 1 % (docs/spring.md#worlds)"
+says stderr "abut: warning: sink.scene.json: pairs[0]: at rest its spring gives way by 16 mm, 4.5 % of the smaller body's diagonal, as 1 more by less; a k of 2.3e+04 N/m makes that 1 % (docs/spring.md#worlds)"
 cat > fast.scene.json << 'END'
 {"gravity": [0, 0, 0], "links": [{"bodies": [{"box": [1, 1, 0.005]}]},
   {"position": [0, 0, 0.2], "joint": {"type": "free"}, "density": 1000, "bodies": [{"sphere": 0.05}]}],
@@ -226,7 +226,7 @@ says stderr 'abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finit
 simulate fall.scene.json stopped1.npz --states stop1.npz --steps 1
 says stderr 'abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps the state before'
 array stopped.npz status '{ s = s $1 " " } END { exit s != "0 32 32 " }'
-array stopped.npz status_step 'NR > 7 && NR % 7 == 6 && $1 != 0 { exit 1 } END { exit NR != 21 }'
+array stopped.npz status_step 'NR > 9 && NR % 9 == 6 && $1 != 0 { exit 1 } END { exit NR != 27 }'
 "$arrays" show stopped.npz q | awk '(NR - 1) % 24 < 8' > one
 "$arrays" show fall.npz q > alone
 if cmp -s one alone; then pass; else fail 'a world is disturbed by those that stop'; fi
@@ -235,7 +235,7 @@ array stopped.npz q '(NR - 1) % 24 == 10 && $1 != 5 { exit 1 }'
 simulate slow.scene.json slow.npz --steps 400
 says stderr "abut: warning: 1 of 1 world (0) became faster than the scene's \`divergence\`, and keeps the last state that it had"
 array slow.npz status '$1 != 2 { exit 1 }'
-array slow.npz status_step '{ s = s $1 " " } END { exit s !~ /^4294967295 10 4294967295 4294967295 4294967295 4294967295 4294967295 $/ }'
+array slow.npz status_step '{ s = s $1 " " } END { exit s !~ /^4294967295 10 (4294967295 ){7}$/ }'
 array slow.npz v '(NR - 1) % 7 == 2 { if ($1 < -1.00001) bad++; last = $1 } END { exit bad || last > -0.98 }'
 array slow.npz energy 'NR % 2 { n++; k[n] = $1 } END { exit k[n] != k[60] || k[n] < 3.5 || k[n] > 4.1 }'
 array slow.npz q '(NR - 1) % 8 == 2 { n++; z[n] = $1 } END { exit z[n] != z[20] || z[n] > 4.96 || n != 401 }'
