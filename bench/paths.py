@@ -114,7 +114,7 @@ def ways(fitted, size):
     """Smoothing sets by name, the last but one the fitted one."""
     step = fitted["penetration"]
     plain = dict(fitted, near=0, reach=0, ends=0, agree=0)
-    return {"softsort, sort 0.2": dict(plain, select="softsort", sort=0.001 * size),
+    return {"softsort, sort 0.001 D": dict(plain, select="softsort", sort=0.001 * size),
             "gate": plain,
             "gate, near 5, reach 8": dict(plain, near=5 * step, reach=8 * step),
             "gate, agree": dict(fitted, near=0, reach=0),
@@ -177,8 +177,8 @@ def draw(program, count, out):
         poses, size = path(pair, count, *PASSES[0])
         fitted = program.run(pair, poses[:1], "energy")[2]
         sets = ways(fitted, size)
-        way = [("#d1495b", 0.9, "softsort", sets["softsort, sort 0.2"]),
-               ("#30638e", 1.6, "fitted: gate, near, reach", fitted)]
+        way = [("#d1495b", 0.9, "softsort", sets["softsort, sort 0.001 D"]),
+               ("#30638e", 1.6, "fitted: gate, agree, reach", fitted)]
         middle = np.linspace(-PASSES[0][1], PASSES[0][1], count)
         for colour, width, label, smoothing in way:
             values, gradients, _ = program.run(pair, poses, "energy", smoothing)
