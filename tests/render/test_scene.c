@@ -1,4 +1,4 @@
-/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS THIN, the scenes' files. */
+/* Pictures of scenes: test_scene PRECISION BALLS FLOOR BARE SPRINGS POINTS THIN WALL, the scenes' files. */
 #include "picture.h"
 
 #include <math.h>
@@ -202,7 +202,7 @@ static void test_points(abut_scene points)
   CHECK(info.springs == 1 && info.contacts == 1);
 }
 
-/* A plate of a millimetre and two metres, through which no ray may step. */
+/* A plate of a millimetre, or ten, and two metres, through which no ray may step. */
 static void test_thin(abut_scene thin)
 {
   abut_view v = small_view();
@@ -231,7 +231,7 @@ static void test_thin(abut_scene thin)
 int main(int argc, char **argv)
 {
   abut_context context;
-  REQUIRE(argc > 7);
+  REQUIRE(argc > 8);
   if (!test_context(strcmp(argv[1], "f32") ? ABUT_FLOAT64 : ABUT_FLOAT32, &context)) {
     return 77;
   }
@@ -243,6 +243,7 @@ int main(int argc, char **argv)
   test_springs(load(context, argv[5]));
   test_points(load(context, argv[6]));
   test_thin(load(context, argv[7]));
+  test_thin(load(context, argv[8]));
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

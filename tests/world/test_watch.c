@@ -31,11 +31,11 @@ static uint32_t flight(const char *law, double half, double speed, double aside)
 
 static void test_fast(const char *law)
 {
-  CHECK_EQUAL(flight(law, 0.005, 20.0, 0.0), ABUT_WORLD_FAST);
-  CHECK_EQUAL(flight(law, 0.005, 2.6, 0.0), ABUT_WORLD_FAST); /* 5.2 mm a step */
-  CHECK_EQUAL(flight(law, 0.005, 2.4, 0.0), 0);
-  CHECK_EQUAL(flight(law, 0.1, 20.0, 0.0), 0);
-  CHECK_EQUAL(flight(law, 0.005, 20.0, 3.0), 0);
+  CHECK(flight(law, 0.005, 20.0, 0.0) & ABUT_WORLD_FAST);
+  CHECK(flight(law, 0.005, 2.6, 0.0) & ABUT_WORLD_FAST); /* 5.2 mm a step */
+  CHECK_EQUAL(flight(law, 0.005, 2.4, 0.0) & ABUT_WORLD_FAST, 0);
+  CHECK_EQUAL(flight(law, 0.1, 20.0, 0.0) & ABUT_WORLD_FAST, 0);
+  CHECK_EQUAL(flight(law, 0.005, 20.0, 3.0) & ABUT_WORLD_FAST, 0);
 }
 
 /* A thin body does not fall through a plane. */
