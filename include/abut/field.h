@@ -79,6 +79,8 @@ typedef struct abut_field_report {
   size_t merged;                /* triangles that lie in one plane with a neighbour */
   size_t thinned, added;        /* vertices left out; vertices put on long faces */
   bool kept;                    /* it came from the cache */
+  double lost_thickness, lost_error; /* of the thin parts that are lost: medians by area of their
+                                   thickness and of the field's error there [m]; 0: none are */
   double misfit;                /* of abut_body_info; 0 where a field is made of the mesh itself */
 } abut_field_report;
 

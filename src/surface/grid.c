@@ -317,6 +317,46 @@ done:
 
 /* ---- what came of it ---- */
 
+/* What half of an area does not pass. */
+static double median_of(weighed *all, size_t count, double area)
+{
+  double passed = 0.0;
+  size_t at = 0;
+  qsort(all, count, sizeof *all, compare_errors);
+  for (; at + 1 < count && passed + all[at].area < 0.5 * area; ++at) {
+    passed += all[at].area;
+  }
+  return count ? all[at].error : 0.0;
+}
+
+/* Thin parts, and those among them that the field does not hold: how thick they are. */
+static abut_status judge_thin(const sample *samples, size_t count, abut_field_report *report)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 2 * count, sizeof(weighed)));
+  weighed *ways = memory, *errors = ways + count;
+  double area = 0.0, thin = 0.0, lost = 0.0, known = 0.0;
+  size_t used = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const sample *s = &samples[i];
+    const bool is_lost = s->is_lost && !s->is_rim;
+    area += s->area;
+    thin += s->is_thin ? s->area : 0.0;
+    lost += is_lost ? s->area : 0.0;
+    if (is_lost && s->is_thin) {
+      known += s->area;
+      ways[used] = (weighed){s->through, s->area};
+      errors[used++] = (weighed){s->error, s->area};
+    }
+  }
+  report->thin_share = area > 0.0 ? thin / area : 0.0;
+  report->thin_lost = area > 0.0 ? lost / area : 0.0;
+  report->lost_thickness = median_of(ways, used, known);
+  report->lost_error = median_of(errors, used, known);
+  free(memory);
+  return ABUT_SUCCESS;
+}
+
 static abut_status judge_all(const refiner *q, const spline *s, abut_field_report *report)
 {
   static const double shares[2] = {0.5, 0.95};
@@ -324,7 +364,6 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   sampler from = q->from;
   sample *samples = NULL;
   double *sides = NULL, errors[2], most[2];
-  double area = 0.0, thin = 0.0, lost = 0.0;
   size_t count = 0, side_count = 0;
   tree edges = {0};
   TRY_DONE(sharp_sides(from.of, &sides, &side_count));
@@ -341,13 +380,7 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   samples_climb(&from, SAMPLE_SHARE * s->spacing, samples, count, most);
   report->face_most = most[0] / diagonal;
   report->edge_most = most[1] / diagonal;
-  for (size_t i = 0; i < count; ++i) {
-    area += samples[i].area;
-    thin += samples[i].is_thin ? samples[i].area : 0.0;
-    lost += samples[i].is_lost && !samples[i].is_rim ? samples[i].area : 0.0;
-  }
-  report->thin_share = area > 0.0 ? thin / area : 0.0;
-  report->thin_lost = area > 0.0 ? lost / area : 0.0;
+  TRY_DONE(judge_thin(samples, count, report));
   for (size_t l = 1; l <= s->level_count; ++l) {
     report->blocks += s->levels[l].count;
   }

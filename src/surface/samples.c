@@ -110,6 +110,7 @@ static void judge(const sampler *q, const double n[3], sample *to)
   if (through < q->thin) {
     const double depth = sqrt(tree_nearest(q->inside->near, middle, HUGE_VAL).distance2);
     to->is_thin = true;
+    to->through = through;
     to->is_lost = there > -LOST_SHARE * depth;
     to->is_rim = depth < SLAB_SHARE * through;
     to->is_wedge = through < q->wedge || to->is_rim;

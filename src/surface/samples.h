@@ -10,6 +10,7 @@ typedef struct sample {
   double x[3];
   double error;      /* of the distance [m], at x or, in a thin part, halfway through it */
   double area;       /* of the surface that it stands for [m^2] */
+  double through;    /* of a thin part: its thickness [m]; else 0 */
   bool at_edge;      /* near a sharp edge */
   bool is_thin, is_lost; /* a thin part; the spline is not negative inside */
   bool is_wedge;      /* thinner than finer cells are made for, as towards any sharp edge or rim */

@@ -73,7 +73,7 @@ static double worst_95(const abut_field_report *r)
 }
 
 typedef struct number {
-  char text[24];
+  char text[128];
 } number;
 
 /* A share in per cent: two digits, and never an exponent. */
@@ -96,15 +96,28 @@ static int coarse_text(const abut_field_report *r, char *out, size_t room)
                   percent(worst_95(r)).text);
 }
 
+/* How thick what is lost is, and how wrong the field is there; nothing where that is not known. */
+static number lost_lengths(const abut_field_report *r)
+{
+  number n = {""};
+  if (r->lost_thickness > 0.0) {
+    snprintf(n.text, sizeof n.text, ": half of that is of parts less than %.3g m thick, where the "
+             "field is off by %.2g m and more", r->lost_thickness, r->lost_error);
+  }
+  return n;
+}
+
 static int thin_text(const abut_field_report *r, char *out, size_t room)
 {
   if (!(r->thin_share > 0.0)) {
-    return snprintf(out, room, "thin: behind %s %% of the surface the field is not negative; ask a "
-                    "smaller tolerance, or thicken what is there", percent(r->thin_lost).text);
+    return snprintf(out, room, "thin: behind %s %% of the surface the field is not negative%s; ask a "
+                    "smaller tolerance, or thicken what is there", percent(r->thin_lost).text,
+                    lost_lengths(r).text);
   }
   return snprintf(out, room, "thin: %s %% of the surface is of parts thinner than four tolerances, "
-                  "and behind %s %% the field is not negative; ask a smaller tolerance, or "
-                  "thicken them", percent(r->thin_share).text, percent(r->thin_lost).text);
+                  "and behind %s %% the field is not negative%s; ask a smaller tolerance, or "
+                  "thicken them", percent(r->thin_share).text, percent(r->thin_lost).text,
+                  lost_lengths(r).text);
 }
 
 static int nested_text(const abut_field_report *r, char *out, size_t room)

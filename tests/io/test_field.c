@@ -496,7 +496,8 @@ static void words(void)
   const abut_field_report r = {.suspicions = 1023, .holes = 2, .hole_widest = 0.5, .shells = 3,
                                .shells_turned = 1, .turned = 4, .tangled_edges = 1,
                                .diagonal = 250, .face_95 = 0.001, .edge_95 = 0.005,
-                               .thin_share = 0.12, .thin_lost = 0.03, .shells_nested = 1,
+                               .thin_share = 0.12, .thin_lost = 0.03, .lost_thickness = 6e-4,
+                               .lost_error = 0.0013, .shells_nested = 1,
                                .sheets = 2, .sheet_widest = 0.3};
   const abut_field_report none = {0};
   char text[512], cut[8];
@@ -518,7 +519,13 @@ static void words(void)
   abut_field_report odd = {.suspicions = ABUT_SUSPECT_THIN | ABUT_SUSPECT_COARSE, .thin_share = 1.0,
                            .thin_lost = 0.9961, .edge_95 = 3e-5};
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
-  check(strstr(text, "thin: 100 % of") && strstr(text, "behind 100 %"), "'%s'", text);
+  check(strstr(text, "thin: 100 % of") &&
+        strstr(text, "behind 100 % the field is not negative; ask"), "'%s'", text);
+  odd.lost_thickness = 6e-4;
+  odd.lost_error = 0.0013;
+  abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
+  check(strstr(text, "less than 0.0006 m thick, where the field is off by 0.0013 m and more; ask"),
+        "'%s'", text);
   abut_suspicion_text(&odd, ABUT_SUSPECT_COARSE, text, sizeof text);
   check(strstr(text, "up to under 0.01 %") != NULL, "'%s'", text);
   odd.thin_share = 0.0;

@@ -136,6 +136,13 @@ static void sheets(void)
   f = made(&s, &options);
   CHECK(f.report.suspicions & ABUT_SUSPECT_THIN);
   CHECK(f.report.thin_lost > 0.1);
+  check(fabs(f.report.lost_thickness - 0.0012) < 1e-5, "lost parts of %g m",
+        f.report.lost_thickness);
+  check(f.report.lost_error > 0.25 * 0.5 * 0.0012, "where it is off by %g m", f.report.lost_error);
+  char text[512];
+  abut_suspicion_text(&f.report, ABUT_SUSPECT_THIN, text, sizeof text);
+  check(strstr(text, "parts less than 0.0012 m thick, where the field is off by 0.0") != NULL,
+        "'%s'", text);
   CHECK(f.report.bytes <= options.memory);
   abut_free_field(&f);
   shape_free(&s);
