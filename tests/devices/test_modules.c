@@ -275,7 +275,8 @@ static void launch_chain(const chain *c, program_id numbers)
                      ARG_BUFFER(s[FIELD].memory), ARG_INT(4 * c->slots), ARG_BUFFER(NULL),
                      ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head), ARG_INT(0),
                      ARG_INT(WANT_P | WANT_D | WANT_N), ARG_BUFFER(s[P].memory),
-                     ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory), ARG_BUFFER(NULL)));
+                     ARG_BUFFER(s[D].memory), ARG_BUFFER(s[N].memory), ARG_BUFFER(NULL),
+                     ARG_BUFFER(NULL)));
   CHECK_OK(LAUNCH_IN(d, numbers, KERNEL_EDGE_WITNESSES, c->pairs / c->lanes, POSES,
                      ARG_BUFFER(b->edge_ends), ARG_BUFFER(b->edge_ends),
                      ARG_BUFFER(s[FRAMES].memory), ARG_BUFFER(c->head),
