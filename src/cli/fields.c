@@ -148,11 +148,38 @@ static bool is_told(const char *path)
   return found;
 }
 
+/* How far a bare mesh's field is off at 95 % of its surface, without sharp edges [m]. */
+static struct {
+  const char *path;
+  double off;
+} fields[2];
+
+static void remember(const char *path, const abut_field_report *r)
+{
+  /* In a wrong unit lengths say nothing, and that has been said. */
+  const double off = r->suspicions & ABUT_SUSPECT_UNIT ? 0.0 : r->face_95 * r->diagonal;
+  fields[0] = fields[1];
+  fields[1].path = path;
+  fields[1].off = off;
+}
+
+void warn_clearance(const options *o, double penetration)
+{
+  for (int i = 0; i < o->operand_count && i < 2; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      if (fields[k].path && fields[k].path == o->operands[i] && fields[k].off > penetration) {
+        warn("%s: its field is off by up to %.2g m at 95 %% of the surface, more than the %.2g m by "
+             "which contacts with the other body count (penetration): clearances below that mean "
+             "nothing; ask a smaller tolerance (`abut field` has --tolerance)", fields[k].path,
+             fields[k].off, penetration);
+        fields[k].path = NULL; /* said once */
+      }
+    }
+  }
+}
+
 static void tell(const options *o, const char *path, const abut_field_report *r)
 {
-  if (is_told(path)) {
-    return;
-  }
   if (!o->value[OPTION_QUIET]) {
     fputs("abut: ", stderr);
     tell_field(stderr, path, r);
@@ -169,7 +196,10 @@ static abut_status load_bare(const scene *s, const options *o, const char *path,
   }
   abut_status status = load_field(o, path, &settings, &field);
   if (status == ABUT_SUCCESS) {
-    tell(o, path, &field.report);
+    if (!is_told(path)) {
+      tell(o, path, &field.report);
+      remember(path, &field.report);
+    }
     status = abut_create_body(s->context, &field.def, body);
     abut_free_field(&field);
   }

@@ -21,6 +21,9 @@ abut_status load_field(const options *o, const char *path, const abut_field_opti
 void tell_field(FILE *to, const char *path, const abut_field_report *r);
 /* Warns of what is suspicious, and says before it is used or written that a field is large. */
 void warn_field(const options *o, const char *path, const abut_field_report *r);
+/* Warns of operands that are bare meshes whose fields are farther off than contacts are told apart
+ * [m]. */
+void warn_clearance(const options *o, double penetration);
 /* A body of a file. Of a bare mesh a line is said unless --quiet, once for each. */
 abut_status load_body(const scene *s, const options *o, const char *path, abut_body *body);
 

@@ -515,6 +515,9 @@ exit_code scene_smoothing(scene *s, const options *o, bool tell)
                     abut_last_error());
     }
   }
+  if (tell) {
+    warn_clearance(o, s->smoothing.penetration);
+  }
   return tell ? tell_smoothing(s, o) : EXIT_GOOD;
 }
 

@@ -84,6 +84,7 @@ suspicious speck.stl "small: the box's diagonal is 3\.742e-06 m"
 run 2 contacts speck.stl speck.stl --poses poses.csv -o specks.npz --device "$device" -q
 has stderr '^abut: speck\.stl, speck\.stl: bodies of 3\.74.*e-06 m are too small to fit a smoothing to'
 absent specks.npz
+stl tiny.stl 0.01 1 0
 stl little.stl 6e-4 1 0 # just too small for a smoothing of its own
 suspicious little.stl "small: the box's diagonal is 0\.0002245 m"
 # A body file whose mesh is in millimetres, and its primitives are not.
@@ -99,6 +100,12 @@ has stderr "^abut: warning: millimetres\.body\.json: misfit: half of the mesh's 
 run 0 field millimetres.stl -o scaled.body.json --scale 0.001
 empty stderr 'field --scale'
 has stdout '; diagonal 0\.3742 m, volume 0\.006 m\^3$'
+# A field that is off by more than contacts with a much smaller body count; not with one of like size.
+run 0 contacts "$golden/airplane-drill/a.obj" tiny.stl --poses poses.csv -o tiny.npz --device "$device" -q
+has stderr '^abut: warning: .*/a\.obj: its field is off by up to [0-9.e-]+ m at 95 % of the surface, more than the [0-9.e-]+ m'
+if [ "$(grep -c 'a\.obj: its field is off' stderr)" -eq 1 ]; then pass; else fail 'it is said more than once'; fi
+run 0 contacts "$golden/airplane-drill/a.obj" box.stl --poses poses.csv -o like.npz --device "$device" -q
+if grep 'its field is off' stderr; then fail 'warned of bare meshes of like size'; else pass; fi
 # A mesh that encloses nothing is refused, and nothing is left.
 run 2 field flat.stl -o flat.body.json
 has stderr '^abut: flat\.stl: '
