@@ -75,6 +75,9 @@ static abut_status create_pairs(placing *p, double softness)
   abut_status status = abut_fit_smoothing(p->bodies[0], p->bodies[1], s);
   status = status ? status : abut_create_pair(p->bodies[0], p->bodies[1], s, &p->fitted);
   s->penetration = softness * p->size;
+  /* The union that the larger body was fitted with: with the smaller one's, which is what is fitted,
+   * the larger body's seams lie deeper than its mesh, and B would sink into them. */
+  s->union_ = s->plane = 0.004 * p->size;
   s->floor = 0.02;
   s->edges[0] = s->edges[1] = 64;
   return status ? status : abut_create_pair(p->bodies[0], p->bodies[1], s, &p->pair);
