@@ -14,14 +14,9 @@ static size_t group(const run *r)
   return device_group(r->device, MODULE_MANIFOLD);
 }
 
-static bool probed_back(const run *r)
-{
-  return r->pair->smoothing.agree > 0.0 && (r->wanted.cotangents & WANT_ACTIVITY);
-}
-
 static size_t blocks(const run *r)
 {
-  const size_t kernels = !edges_run(r) ? OF_FIELDS : probed_back(r) ? WITH_PROBES : OF_PROBES;
+  const size_t kernels = !edges_run(r) ? OF_FIELDS : agreement_back(r) ? WITH_PROBES : OF_PROBES;
   return group(r) * kernels;
 }
 
@@ -125,7 +120,7 @@ abut_status run_active_reverse(const run *r, size_t poses)
     TRY(vertices_back(r, poses, side));
   }
   if (edges_run(r)) {
-    const bool probed = probed_back(r);
+    const bool probed = agreement_back(r);
     TRY(probed && r->wanted.listed ? run_listed_depths(r, poses) : ABUT_SUCCESS);
     TRY(pairs_back(r, poses));
     for (int side = 0; probed && side < 2; ++side) {
