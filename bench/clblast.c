@@ -243,8 +243,8 @@ static void open_device(bench *b)
   char options[256];
   snprintf(
     options, sizeof options,
-    "-cl-std=CL1.2 -DREAL_DOUBLE=0 -DWIDE=%d -DLANES=%zu -DWG=64 -DTANGENTS=0 -DWITH_FORWARD=1 "
-    "-DWITH_ADJOINT=0",
+    "-cl-std=CL1.2 -cl-denorms-are-zero -DREAL_DOUBLE=0 -DWIDE=%d -DLANES=%zu -DWG=64 "
+    "-DTANGENTS=0 -DWITH_FORWARD=1 -DWITH_ADJOINT=0",
     b->info.has_float64, b->lanes);
   good("build", clBuildProgram(program, 1, &device, options, NULL, NULL));
   b->softsort = clCreateKernel(program, "softsort_edges", &code);

@@ -1,5 +1,6 @@
 /* Included by host_path_*.c with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
  * WITH_ADJOINT 0 where adjoint kernels are left out. */
+#include "device/denormals.h"
 #include "device/host_path.h"
 
 #include <stddef.h>
@@ -23,9 +24,11 @@ static _Thread_local size_t work_item[2];
 
 void HOST_LAUNCH(kernel_id kernel, size_t x, size_t y, const host_argument *arguments)
 {
+  const unsigned before = flush_denormals();
   for (work_item[1] = 0; work_item[1] < y; ++work_item[1]) {
     for (work_item[0] = 0; work_item[0] < x; ++work_item[0]) {
       host_functions[kernel](arguments);
     }
   }
+  restore_denormals(before);
 }

@@ -45,8 +45,8 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
 {
   const opencl_options *options = &o->options;
   int used = snprintf(text, room,
-                      "-cl-std=CL1.2 -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u -DWG=%u -DTANGENTS=%zu "
-                      "-DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
+                      "-cl-std=CL1.2 -cl-denorms-are-zero -DREAL_DOUBLE=%d -DWIDE=%d -DLANES=%u "
+                      "-DWG=%u -DTANGENTS=%zu -DWITH_FORWARD=%d -DWITH_ADJOINT=%d",
                       options->float64, options->has_float64, options->lanes,
                       options->group[module_of(program)], number_parts(numbers_of(program)) - 1,
                       !is_adjoint(program), is_adjoint(program));

@@ -32,6 +32,7 @@ TARGETS = {
     "amd": ["gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1100"],
     "intel": ["tgllp", "dg2", "xe_hp_sdv"],
 }
+OPTIONS = ["-cl-std=CL1.2", "-cl-denorms-are-zero"]  # as in src/device/opencl.c
 NO_FLOAT64 = ["tgllp", "dg2"]
 GROUP = 64  # work-items of a work-group on GPUs, src/device/tuning.c
 
@@ -107,8 +108,8 @@ def clang(root, precision, program, triple, cpu, library, out):
     if not path.exists():
         raise Absent(f"{path} (libclc) is not installed")
     # __OPENCL_VERSION__ is the OpenCL runtime's to define.
-    code, text = run(tool("clang-15", "clang"), "-target", triple, cpu, "-cl-std=CL1.2", "-x", "cl",
-                     "-O3", "-Xclang", "-finclude-default-header", "-nogpulib",
+    code, text = run(tool("clang-15", "clang"), "-target", triple, cpu, *OPTIONS, "-x", "cl", "-O3",
+                     "-Xclang", "-finclude-default-header", "-nogpulib",
                      "-Wno-unused-command-line-argument", "-Xclang", "-mlink-bitcode-file",
                      "-Xclang", path, "-D__OPENCL_VERSION__=120",
                      *defines(root, precision, program, True), "-S", "-o", out,
@@ -268,7 +269,7 @@ def intel(precision, program, root, targets):
                 yield target, None
                 continue
             wide = target not in NO_FLOAT64
-            options = " ".join(["-cl-std=CL1.2", *defines(root, precision, program, wide)])
+            options = " ".join([*OPTIONS, *defines(root, precision, program, wide)])
             for name in (target, {"dg2": "acm-g10"}.get(target, target)):
                 code, text = run(ocloc, "compile", "-file", suite_of(root, program),
                                  "-device", name, "-options", options, "-internal_options",
