@@ -152,15 +152,13 @@ typedef struct arrays {
   arena memory;
 } arrays;
 
+/* level: below LEVELS_MOST; 0 has the name alone. */
 static abut_array *next_array(arrays *a, const char *name, size_t level)
 {
   abut_array *next = &a->at[a->count];
   char *label = a->label[a->count++];
-  if (level) {
-    snprintf(label, sizeof a->label[0], "%s_%zu", name, level);
-  } else {
-    snprintf(label, sizeof a->label[0], "%s", name);
-  }
+  const char tail[3] = {level ? '_' : '\0', (char)('0' + level % LEVELS_MOST), '\0'};
+  snprintf(label, sizeof a->label[0], "%.16s%s", name, tail);
   *next = (abut_array){.name = label};
   return next;
 }

@@ -23,7 +23,7 @@ typedef struct trial {
 static const double *answer_of(const trial *t, const char *what)
 {
   char name[64];
-  snprintf(name, sizeof name, "%s_%s", t->integrator, what);
+  REQUIRE(snprintf(name, sizeof name, "%s_%s", t->integrator, what) < (int)sizeof name);
   return reals_of(&t->all, name);
 }
 
