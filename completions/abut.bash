@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      help | devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -44,7 +44,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    '') options+=' devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    help) options='devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
@@ -80,7 +81,7 @@ _abut()
     tune) options+=" $pair --module --output --precision --seconds" ;;
     bench) options+=" $pair $kernels --apart --batch --what --variant --precision --json --states --steps" ;;
   esac
-  if [[ $cur == -* || -z $command ]]; then
+  if [[ $cur == -* || -z $command || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   elif [[ $command == field ]]; then
     _abut_files obj stl ply off

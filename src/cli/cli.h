@@ -3,6 +3,7 @@
 #define ABUT_CLI_CLI_H
 
 #include <abut/abut.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -114,7 +115,7 @@ typedef enum command_bit {
   COMMAND_TRANSITION = 8192,
   COMMAND_ROLLOUT = 16384,
   COMMAND_COMPARE = 32768,
-  COMMAND_ALL = 65535
+  COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
 struct options;
@@ -126,6 +127,8 @@ typedef struct command {
   const char *required; /* options of the usage line that must be given */
   const char *summary;
   const char *about;    /* of the command's own help */
+  const char *output;   /* what -o takes and writes, or NULL */
+  const char *example;  /* from the root of a checkout */
   exit_code (*run)(const struct options *o);
 } command;
 

@@ -9,51 +9,66 @@
 
 const command commands[] = {
   {"devices", COMMAND_DEVICES, "", "", "list the devices that can compute",
-   "Lists every OpenCL device and the host path, which is always there and slow.", cmd_devices},
+   "Lists every OpenCL device and the host path, which is always there and slow.",
+   NULL, "abut devices", cmd_devices},
   {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
    "Makes a body of a mesh (.obj .stl .ply .off): a signed distance field of its surface and a\n"
    "contact mesh. Holes are closed and faces turned where they must be; what is suspicious is\n"
    "warned about. Writes NAME.body.json, NAME.grid.npz and NAME.contact.obj, and prints what was\n"
    "done and how far the field is off. Commands that are given bare meshes do the same by\n"
-   "themselves; fields are kept on disk and made once.", cmd_field},
+   "themselves; fields are kept on disk and made once.",
+   "NAME.body.json, with NAME.grid.npz and NAME.contact.obj beside it",
+   "abut field assets/ring.obj -o ring.body.json", cmd_field},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
    "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators and the pairs\n"
    "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
-   "build with MuJoCo.", cmd_import},
+   "build with MuJoCo.",
+   "NAME.scene.json",
+   "abut import model.xml -o model.scene.json", cmd_import},
   {"simulate", COMMAND_SIMULATE, " SCENE", " -o OUT.npz", "step worlds of a scene",
    "Steps N worlds of a scene (.scene.json) T times, from states and with controls of .npz files,\n"
    "and keeps the start, every K-th state and the last one: q (R, N, nq), v (R, N, nv), time (R),\n"
    "energy (R, N, 2), w (N, nv) and status (N).\n"
    "A world that diverges or is not finite stops alone, keeps its last state, and is warned\n"
    "about. S.npz may also hold mass_scale (N, links), friction and stiffness (N, pairs), gravity\n"
-   "(N, 3) and, where contacts are springs, springs (N, pairs, 6) of each world.", cmd_simulate},
+   "(N, 3) and, where contacts are springs, springs (N, pairs, 6) of each world.",
+   ".npz: states",
+   "abut simulate assets/drop.scene.json --steps 500 --record 5 -o drop.npz", cmd_simulate},
   {"transition", COMMAND_TRANSITION, " SCENE", " -o AB.npz",
    "compute the linear model of a step of worlds",
    "Computes of a step of each world its derivatives: A (N, 2 nv, 2 nv) of the next state by the\n"
    "state and B (N, 2 nv, nu) by the controls, in the tangent space of q, then v; with --parameters\n"
    "also P_mass_scale, P_friction, P_stiffness and P_gravity; and status (N). Matrices of a world\n"
-   "that stops are 0.", cmd_transition},
+   "that stops are 0.",
+   ".npz: matrices",
+   "abut transition assets/drop.scene.json -o ab.npz", cmd_transition},
   {"rollout-gradient", COMMAND_ROLLOUT, " SCENE", " --cotangents C.npz -o G.npz",
    "compute gradients of a rollout of worlds",
    "Computes the gradient of cotangents . states of T steps with respect to what they begin with:\n"
    "q, v (N, nv) in the tangent space, u as the controls are, mass_scale, friction, stiffness,\n"
    "gravity and those of springs; and status (N). With --record K the start and every K-th state have cotangents, too.\n"
    "Gradients of a world that stops are 0. It is one call of the library: how far it is is not\n"
-   "shown.", cmd_rollout_gradient},
+   "shown.",
+   ".npz: gradients",
+   "abut rollout-gradient assets/drop.scene.json --steps 100 --cotangents c.npz -o g.npz",
+   cmd_rollout_gradient},
   {"compare", COMMAND_COMPARE, " SCENE", " --steps T", "show contact laws beside each other",
    "Steps one world of a scene by each contact law that there is, from the same state, with the same\n"
    "controls and steps: time of a step, energy at the end, deepest penetration, largest force of the\n"
    "contacts, and the gradient of a coordinate of the end by the velocities at the start. With\n"
    "-o OUT.png all of it is drawn over time. A law that a scene has no meaning for is left out, and\n"
-   "warned about.", cmd_compare},
+   "warned about.",
+   ".png: curves over time",
+   "abut compare assets/drop.scene.json --steps 500 -o laws.png", cmd_compare},
   {"film", COMMAND_FILM, " SCENE OUT.npz", " -o FILM.mp4|FRAMES/|SHEET.png",
    "show what was simulated",
    "Draws a world of what `simulate` wrote: a film, for which ffmpeg must be installed; a folder\n"
    "of pictures, which must be empty or not there; or a sheet of pictures, evenly spaced in time.\n"
    "All are drawn by one camera, which holds the whole way of what moves in view, or by one that\n"
    "follows. Of several files, up to 4 with the same times, the worlds are shown side by side.",
-   cmd_film},
+   ".mp4, by ffmpeg; .png, a sheet of pictures; or a new folder of pictures",
+   "abut film assets/drop.scene.json drop.npz -o drop.png", cmd_film},
   {"contacts", COMMAND_CONTACTS, " A B", " --poses P -o OUT.npz",
    "compute contact manifolds of a batch of poses",
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
@@ -62,6 +77,8 @@ const command commands[] = {
    "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
    "`status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
    "pairs are computed at once: each tells its own by an array or a last column `pair`.",
+   ".npz: arrays, a row a pose",
+   "abut contacts assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o contacts.npz",
    cmd_contacts},
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
    "compute gradients with respect to the poses",
@@ -69,16 +86,24 @@ const command commands[] = {
    "reduction of the contacts (--reduce distance, soft-distance, mean-distance, activity, energy\n"
    "or soft-minimum), or of all outputs times cotangents (--cotangents C.npz with p_bar, d_bar,\n"
    "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, --mean-distance and --cotangents is needed.",
+   ".npz: arrays, a row a pose",
+   "abut gradient assets/figure.body.json assets/part.body.json --poses assets/poses.npz --reduce distance -o g.npz",
    cmd_gradient},
   {"jvp", COMMAND_JVP, " A B", " --poses P --tangents T.npz -o OUT.npz",
    "compute how contacts move along tangents of the poses",
    "Computes the contacts' derivatives along tangents of the poses. T.npz holds tangent1 and\n"
    "tangent2, of shape (N, P) or, the same for all poses, (P), where P is 6 or 7 as the poses\n"
-   "are; or tangent of shape (2, P).", cmd_jvp},
+   "are; or tangent of shape (2, P).",
+   ".npz: arrays, a row a pose",
+   "abut jvp assets/figure.body.json assets/part.body.json --poses assets/poses.npz --tangents t.npz -o jvp.npz",
+   cmd_jvp},
   {"jacobian", COMMAND_JACOBIAN, " A B", " --poses P -o OUT.npz",
    "compute Jacobian blocks of the active contacts",
    "Computes a list of the contacts of at least --threshold activity, as contacts --compact does,\n"
-   "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.", cmd_jacobian},
+   "and of each its Jacobian: p, d, n and activity by both bodies' pose parameters.",
+   ".npz: arrays, a row a contact",
+   "abut jacobian assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o jacobian.npz",
+   cmd_jacobian},
   {"gradcheck", COMMAND_GRADCHECK, " A B --poses P | SCENE", "",
    "check derivatives against differences",
    "Compares every derivative with central differences, or with another derivative that must say\n"
@@ -86,10 +111,16 @@ const command commands[] = {
    "Of a SCENE (.scene.json) gradients and tangents of a step and of a rollout of --steps are\n"
    "compared along random directions, at --states or near the scene's own start. Worlds with a\n"
    "status are left out. Derivatives hold what a step chooses (zones of the cone, limits, limits of\n"
-   "forces): next to such a border entries are not smooth, and not compared.", cmd_gradcheck},
+   "forces): next to such a border entries are not smooth, and not compared.",
+   NULL,
+   "abut gradcheck assets/figure.body.json assets/part.body.json --poses assets/poses.npz",
+   cmd_gradcheck},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
-   "normals as arrows.", cmd_render},
+   "normals as arrows.",
+   ".png: the picture",
+   "abut render assets/figure.body.json assets/part.body.json --poses assets/poses.npz --index 3 -o picture.png",
+   cmd_render},
   {"bench", COMMAND_BENCH, " [A B|SCENE]", "", "measure poses, or steps, a second",
    "Times batches end to end, from the caller's poses to results in its memory, after one warm-up\n"
    "call. Without A and B: two built-in figures of 18 superquadrics each. Without --poses: random\n"
@@ -97,6 +128,8 @@ const command commands[] = {
    "--what several calls, which then take turns: forward,mean-gradient,vjp,jvp,hessian,list.\n"
    "Of a SCENE (.scene.json) steps of its worlds are timed, from all states of --states, over and\n"
    "over, or from its start; a call makes --steps of them.",
+   NULL,
+   "abut bench assets/figure.body.json assets/part.body.json --batch 1024 --what forward,vjp",
    cmd_bench},
   {"tune", COMMAND_TUNE, " [A B]", "", "find the fastest settings of a device and keep them",
    "Measures how wide and how large a device's work should be: lanes, work-groups, scratch\n"
@@ -105,7 +138,8 @@ const command commands[] = {
    "of settings, which every later run reads, or into -o FILE; other devices' entries there are\n"
    "kept. Several devices are measured one after the other. Without A and B: two built-in figures\n"
    "of 18 superquadrics each.",
-   cmd_tune},
+   ".json: settings of devices",
+   "abut tune --device cpu --seconds 60", cmd_tune},
 };
 
 const size_t command_count = sizeof commands / sizeof *commands;
@@ -122,7 +156,7 @@ static void print_usage(void)
   }
   printf("\noptions of all commands:\n");
   print_options(NULL);
-  printf("\n`abut COMMAND --help` lists the options of a command.\n"
+  printf("\n`abut COMMAND --help`, or `abut help COMMAND`, lists the options of a command.\n"
          "Exit status: 0; 1 for a failure at run time, or derivatives that part; 2 for bad usage "
          "or input.\n");
 }
@@ -132,6 +166,7 @@ static void print_help(const command *c)
   printf("usage: abut %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands, c->required,
          c->about);
   print_options(c);
+  printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
 }
 
 static exit_code dispatch(const options *o)

@@ -85,9 +85,7 @@ static const struct {
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
                      | COMMAND_IMPORT | SCENE_COMMANDS,
-                     "file to write: .npz of arrays, .png of render and compare, .json of tune,\n"
-                     "                             .body.json of field, .scene.json of import,\n"
-                     "                             .mp4, .png or a folder of film"},
+                     "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
@@ -192,7 +190,7 @@ void print_options(const command *c)
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option_table[i].name,
              option_table[i].metavar ? " " : "",
              option_table[i].metavar ? option_table[i].metavar : "");
-    printf("  %-26s %s\n", left, option_table[i].help);
+    printf("  %-26s %s%s\n", left, option_table[i].help, i == OPTION_OUTPUT ? c->output : "");
   }
 }
 
@@ -264,9 +262,24 @@ static exit_code take_option(options *o, option_id id, const char *word)
   return EXIT_GOOD;
 }
 
+/* `abut help COMMAND` is `abut COMMAND --help`, and `abut help` is `abut --help`. */
+static exit_code take_help(options *o)
+{
+  if (o->operand_count > 2) {
+    return usage_error(NULL, "help is of one command");
+  }
+  o->value[OPTION_HELP] = "";
+  --o->operand_count;
+  memmove(o->operands, o->operands + 1, (size_t)o->operand_count * sizeof *o->operands);
+  return EXIT_GOOD;
+}
+
 /* The first word names the subcommand, wherever it stands. */
 static exit_code take_command(options *o)
 {
+  if (o->operand_count && strcmp(o->operands[0], "help") == 0) {
+    CLI_TRY(take_help(o));
+  }
   if (o->operand_count == 0) {
     return EXIT_GOOD;
   }

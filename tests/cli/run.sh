@@ -8,12 +8,22 @@
 run 0 --help
 has stdout '^  abut contacts A B --poses P -o OUT.npz'
 empty stderr --help
-for command in devices field import simulate transition rollout-gradient film contacts gradient jvp jacobian gradcheck render bench tune; do
+for command in devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune; do
   run 0 $command --help
   has stdout "^usage: abut $command"
+  has stdout "^  abut $command" # an example
   run 0 --help $command
   has stdout "^usage: abut $command"
+  run 0 help $command
+  has stdout "^usage: abut $command"
 done
+run 0 help
+has stdout '^  abut contacts A B --poses P -o OUT.npz'
+run 2 help contacts film
+run 2 help unknown
+has stderr 'there is no command `unknown`'
+run 0 field --help
+has stdout '-o, --output FILE .*NAME\.body\.json, with'
 run 0 render --help
 for default in 'azimuth DEG .*\(34\.4\)' 'elevation DEG .*\(20\.1\)' 'width PIXELS .*\(render 900, film 640, on a sheet 320\)' \
   'height PIXELS .*\(render 700, film 480, on a sheet 240\)' 'zoom Z .*\(1\)' 'threshold T .*\(jacobian 0\.1, others 0\.05\)' \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* main.c's, which options.c names. */
-const command commands[] = {{"tune", COMMAND_TUNE, "", "", "", "", NULL}};
+const command commands[] = {{"tune", COMMAND_TUNE, "", "", "", "", NULL, "", NULL}};
 const size_t command_count = 1;
 
 /* Not those of tests/support, whose names the command's own files have too. */
