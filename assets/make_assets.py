@@ -9,6 +9,7 @@ give the same files: every random number comes from a seeded generator.
   part     a flange: a polyhedral plate and a hub, with a bore and four bolt holes subtracted
   ring     a torus as an oriented point cloud, quads
   poses    64 poses of the figure and the part, the first one standing on it, all near contact
+  poses.csv, twists.csv   the first eight of these, with quaternions and as twists
 
 The field below is written from its definition, apart from the library's, so that the assertion at
 the end (every vertex of a mesh lies on the zero set of its body) also says something about both.
@@ -410,6 +411,26 @@ def write(out, body, vertices, faces):
           f"off the zero set by {off:.1e} m")
 
 
+def quaternions_of(twists):
+    """Twists (N, 6) as positions and quaternions (N, 7), by the exponential's closed form."""
+    rows = []
+    for rho, omega in zip(twists[:, :3], twists[:, 3:]):
+        angle = np.linalg.norm(omega)
+        axis = omega / angle if angle else np.zeros(3)
+        turn = np.cross(axis, rho)
+        along = np.sin(angle) / angle if angle else 1.0
+        across = (1.0 - np.cos(angle)) / angle if angle else 0.0
+        position = along * rho + (1.0 - along) * axis * (axis @ rho) + across * turn
+        rows.append([*position, np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+    return np.array(rows)
+
+
+def write_csv(path, rotation, one, two):
+    names = [f"{name}{body}" for body in (1, 2) for name in ["x", "y", "z", *rotation]]
+    lines = [",".join(names)] + [",".join(f"{x:.9g}" for x in row) for row in np.hstack([one, two])]
+    path.write_text("\n".join(lines) + "\n")
+
+
 def main():
     out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
     bodies = {made[0]["name"]: made for made in (figure(), box(), part(), ring())}
@@ -417,6 +438,8 @@ def main():
         write(out, *made)
     s1, s2 = poses_of(bodies["figure"], bodies["part"])
     np.savez(out / "poses.npz", s1=s1, s2=s2)
+    write_csv(out / "twists.csv", ["rx", "ry", "rz"], s1[:8], s2[:8])
+    write_csv(out / "poses.csv", ["qw", "qx", "qy", "qz"], quaternions_of(s1[:8]), quaternions_of(s2[:8]))
 
 
 if __name__ == "__main__":

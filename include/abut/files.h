@@ -54,8 +54,9 @@ typedef struct abut_poses {
 } abut_poses;
 
 /* Reads .npz (s1, s2 of shape (N, 6), or pose1, pose2 of shape (N, 7), reals or integers; and pair,
- * integers from 0 to 2^32 - 1 of shape (N,), if it is there) or .csv (12 columns with a header,
- * and a 13th that it calls pair). Numbers that are not finite are kept: they are the pose's own
+ * integers from 0 to 2^32 - 1 of shape (N,), if it is there) or .csv: a header, and 12 columns
+ * s1, s2, or 14, x y z qw qx qy qz of body 1 and then of body 2, which it names so; and one more that
+ * it calls pair. Numbers that are not finite are kept: they are the pose's own
  * fault. */
 ABUT_API abut_status abut_load_poses(const char *path, abut_poses *poses);
 ABUT_API void abut_free_poses(abut_poses *poses);

@@ -91,7 +91,8 @@ static const struct {
   [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
                          "also the matrices by mass_scale, friction, stiffness and gravity"},
   [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
-                    "poses: .npz with s1, s2 or pose1, pose2, or .csv"},
+                    "poses: .npz with s1, s2 or pose1, pose2; or .csv, a header and 12\n"
+                    "                             columns (twists) or 14 (x y z qw qx qy qz, twice)"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
                         ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS,
                         "floating-point numbers to compute with (f32)"},

@@ -10,60 +10,143 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 12 /* of both poses; one more may name a pair */
+/* Columns of both poses, by what a header of so many means; one more may name a pair. */
+#define TWIST_COLUMNS 12
+#define QUATERNION_COLUMNS 14
+#define COLUMNS_MOST (QUATERNION_COLUMNS + 1)
 
 /* What the rows are read into. */
 typedef struct rows {
   abut_poses *out;
   size_t rooms[4];
   size_t columns; /* of each row, as the header has them */
+  size_t width;   /* numbers of a pose */
 } rows;
 
-static abut_status wrong_columns(const scan *t, size_t count, size_t wanted)
+static bool names_pairs(const rows *r)
 {
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of s1 and s2%s",
-                 count, wanted, wanted > COLUMNS ? " and pair" : "");
+  return r->columns > 2 * r->width;
+}
+
+/* ---- the header ---- */
+
+/* What a column's name says of its number: of "x1", "x_1", "pose1.x" and "Body_1_X" all "x". */
+static void column_meaning(word name, char out[16])
+{
+  size_t end = name.length, start = 0, used = 0;
+  while (end && strchr("0123456789_[]()", name.start[end - 1])) {
+    --end;
+  }
+  for (size_t i = 0; i < end; ++i) {
+    if (strchr("._/: ", name.start[i])) {
+      start = i + 1;
+    }
+  }
+  for (size_t i = start; i < end && used < 15; ++i) {
+    const char c = name.start[i];
+    out[used++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  out[used] = '\0';
+}
+
+/* A quaternion with w last, or a body that stands before its name, would be another pose, silently: names
+ * end with what their number is. */
+static abut_status check_quaternion(const scan *t, const word *fields)
+{
+  static const char ends[] = "xyzwxyz";
+  for (size_t i = 0; i < QUATERNION_COLUMNS; ++i) {
+    char meaning[16];
+    column_meaning(fields[i], meaning);
+    const size_t length = strlen(meaning);
+    if (!length || meaning[length - 1] != ends[i % 7]) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                     "column %zu: '%s'; 14 columns are x y z qw qx qy qz of body 1, then of body 2",
+                     i + 1, word_shown(fields[i]).text);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Names of twists are not agreed upon. What cannot be one is refused. */
+static abut_status check_twist(const scan *t, const word *fields)
+{
+  static const char *const others[] = {"qw", "qx", "qy", "qz", "roll", "pitch", "yaw"};
+  static const char places[] = "xyz";
+  for (size_t i = 0; i < TWIST_COLUMNS; ++i) {
+    char meaning[16];
+    column_meaning(fields[i], meaning);
+    bool wrong = strlen(meaning) == 1 && strchr(places, *meaning) && i % 6 < 3 && *meaning != places[i % 6];
+    for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
+      wrong = wrong || strcmp(meaning, others[k]) == 0;
+    }
+    if (wrong) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                     "column %zu: '%s'; 12 columns are twists of body 1, then of body 2: the position where "
+                     "there is no rotation, and the rotation vector [rad] (14 columns: quaternions)",
+                     i + 1, word_shown(fields[i]).text);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status fail_header(const scan *t, size_t count)
+{
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                 "%zu columns, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and `pair` behind them "
+                 "if there are many pairs; .npz files hold s1, s2 or pose1, pose2",
+                 count);
 }
 
 /* A header of numbers would be a pose lost. */
 static abut_status read_header(scan *t, rows *r)
 {
-  word fields[COLUMNS + 1];
-  double unused;
+  word fields[COLUMNS_MOST];
   if (!text_content(t)) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; a header is expected");
   }
-  r->columns = text_fields(t, fields, COLUMNS + 1);
-  if (r->columns != COLUMNS && (r->columns != COLUMNS + 1 || !word_is(fields[COLUMNS], "pair"))) {
-    return wrong_columns(t, r->columns, COLUMNS);
+  r->columns = text_fields(t, fields, COLUMNS_MOST);
+  if (r->columns < TWIST_COLUMNS || r->columns > COLUMNS_MOST) {
+    return fail_header(t, r->columns);
   }
-  for (size_t i = 0; i < COLUMNS; i++) {
-    if (!word_any_number(fields[i], &unused)) {
-      text_next_line(t);
-      return ABUT_SUCCESS;
-    }
+  r->width = r->columns < QUATERNION_COLUMNS ? 6 : 7;
+  bool numbers = true;
+  for (size_t i = 0; i < 2 * r->width; i++) {
+    double unused;
+    numbers = numbers && word_any_number(fields[i], &unused);
   }
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
+  if (numbers) {
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
+  }
+  if (names_pairs(r) && !word_is(fields[r->columns - 1], "pair")) {
+    return fail_header(t, r->columns);
+  }
+  r->out->kind = r->width == 6 ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION;
+  TRY((r->width == 6 ? check_twist : check_quaternion)(t, fields));
+  text_next_line(t);
+  return ABUT_SUCCESS;
 }
+
+/* ---- rows ---- */
 
 static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t *pair)
 {
-  word fields[COLUMNS + 1];
+  word fields[COLUMNS_MOST];
   int64_t index = 0;
-  const size_t count = text_fields(t, fields, COLUMNS + 1);
+  const size_t count = text_fields(t, fields, COLUMNS_MOST);
   if (count != r->columns) {
-    return wrong_columns(t, count, r->columns);
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of the header", count,
+                   r->columns);
   }
-  for (size_t i = 0; i < COLUMNS; i++) {
+  for (size_t i = 0; i < 2 * r->width; i++) {
     if (!word_any_number(fields[i], &row[i])) {
       return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "column %zu: '%s' is not a number", i + 1,
                      word_shown(fields[i]).text);
     }
   }
-  if (count > COLUMNS &&
-      (!word_integer(fields[COLUMNS], &index) || index < 0 || index > UINT32_MAX)) {
+  if (names_pairs(r) &&
+      (!word_integer(fields[count - 1], &index) || index < 0 || index > UINT32_MAX)) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "pair: '%s' is no index of a pair",
-                   word_shown(fields[COLUMNS]).text);
+                   word_shown(fields[count - 1]).text);
   }
   *pair = (uint32_t)index;
   return ABUT_SUCCESS;
@@ -72,24 +155,25 @@ static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t 
 static abut_status add_row(rows *r, const double *row, uint32_t pair, size_t line)
 {
   abut_poses *p = r->out;
+  const size_t width = r->width, bytes = width * sizeof *row;
   void *pose1 = p->pose1, *pose2 = p->pose2, *pairs = p->pair, *lines = p->lines;
-  abut_status status = grow(&pose1, &r->rooms[0], p->count + 1, 6 * sizeof(double));
+  abut_status status = grow(&pose1, &r->rooms[0], p->count + 1, bytes);
   p->pose1 = pose1;
   TRY(status);
-  status = grow(&pose2, &r->rooms[1], p->count + 1, 6 * sizeof(double));
+  status = grow(&pose2, &r->rooms[1], p->count + 1, bytes);
   p->pose2 = pose2;
   TRY(status);
   status = grow(&lines, &r->rooms[3], p->count + 1, sizeof *p->lines);
   p->lines = lines;
   TRY(status);
-  if (r->columns > COLUMNS) {
+  if (names_pairs(r)) {
     status = grow(&pairs, &r->rooms[2], p->count + 1, sizeof pair);
     p->pair = pairs;
     TRY(status);
     p->pair[p->count] = pair;
   }
-  memcpy(p->pose1 + 6 * p->count, row, 6 * sizeof(double));
-  memcpy(p->pose2 + 6 * p->count, row + 6, 6 * sizeof(double));
+  memcpy(p->pose1 + width * p->count, row, bytes);
+  memcpy(p->pose2 + width * p->count, row + width, bytes);
   p->lines[p->count++] = line;
   return ABUT_SUCCESS;
 }
@@ -98,13 +182,13 @@ static abut_status read_rows(scan *t, abut_poses *out)
 {
   rows r = {.out = out};
   TRY(read_header(t, &r));
-  if (r.columns > COLUMNS) { /* there, though there be no rows */
+  if (names_pairs(&r)) { /* there, though there be no rows */
     void *pairs = NULL;
     TRY(grow(&pairs, &r.rooms[2], 1, sizeof *out->pair));
     out->pair = pairs;
   }
   while (text_content(t)) {
-    double row[COLUMNS];
+    double row[QUATERNION_COLUMNS];
     uint32_t pair = 0;
     TRY(read_row(t, &r, row, &pair));
     TRY(add_row(&r, row, pair, t->line));
@@ -116,7 +200,7 @@ static abut_status read_rows(scan *t, abut_poses *out)
 abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, abut_poses *out)
 {
   scan t;
-  *out = (abut_poses){.kind = ABUT_POSE_TWIST};
+  *out = (abut_poses){0};
   abut_status status = text_open(&t, name, bytes, count);
   if (status == ABUT_SUCCESS) {
     status = read_rows(&t, out);

@@ -203,6 +203,10 @@ static const char csv[] =
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
   " 1e-3 , nan,inf,-inf,-1,+1,0,.5,5.,0,0,0\n";
 
+static const char csv_of_quaternions[] =
+  "x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,pair\n"
+  "0,0,0,1,0,0,0,0.1,0,0.2,0.9,0.1,0,-1e-3,1\n"
+  "0,0,0,nan,0,0,0,1,2,3,1,0,0,0,0\n";
 static const char csv_of_pairs[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2, pair\n"
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3,4294967295\n"
@@ -374,7 +378,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
   default:
     buffer_text(&b[0], "%s", csv);
     buffer_text(&b[1], "%s", csv_of_pairs);
-    count = 2;
+    buffer_text(&b[2], "%s", csv_of_quaternions);
+    count = 3;
     break;
   }
   for (size_t i = 0; i < count; i++) {

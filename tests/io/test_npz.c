@@ -379,6 +379,7 @@ static void wrong_poses(void)
 }
 
 #define PAIR_HEAD "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2,pair\n"
+#define HEAD7 "x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2\n"
 #define HEAD "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
 
 static void csv_poses(void)
@@ -399,6 +400,23 @@ static void csv_poses(void)
   CHECK(p.count == 2 && p.pair[0] == UINT32_MAX && p.pair[1] == 0 && p.pose1[6] == 1);
   abut_free_poses(&p);
   free(s[1].bytes);
+  free(s[2].bytes);
+  REQUIRE_OK(abut_load_poses(write_text("p.csv", HEAD7 "1,2,3,4,5,6,7,8,9,10,11,12,13,14\n"), &p));
+  CHECK(p.count == 1 && p.kind == ABUT_POSE_QUATERNION && !p.pair);
+  for (int i = 0; i < 7; ++i) {
+    CHECK(p.pose1[i] == i + 1 && p.pose2[i] == i + 8);
+  }
+  abut_free_poses(&p);
+  static const char *const heads[] = {
+    "x_1,y_1,z_1,qw_1,qx_1,qy_1,qz_1,x_2,y_2,z_2,qw_2,qx_2,qy_2,qz_2,pair\n",
+    "a.X,a.Y,a.Z,a.q_w,a.q_x,a.q_y,a.q_z,b.X,b.Y,b.Z,b.q_w,b.q_x,b.q_y,b.q_z,pair\n"};
+  for (int i = 0; i < 2; ++i) {
+    char text[256];
+    snprintf(text, sizeof text, "%s0,0,0,1,0,0,0,0,0,0,1,0,0,2,3\n", heads[i]);
+    REQUIRE_OK(abut_load_poses(write_text("p.csv", text), &p));
+    CHECK(p.kind == ABUT_POSE_QUATERNION && p.pair[0] == 3 && p.pose2[6] == 2);
+    abut_free_poses(&p);
+  }
   REQUIRE_OK(abut_load_poses(write_text("p.csv", "\xEF\xBB\xBF" HEAD "\n\n"), &p));
   CHECK_EQUAL(p.count, 0);
   abut_free_poses(&p);
@@ -415,10 +433,20 @@ static void csv_poses(void)
     {HEAD "0,0,0,0,0,0,0,0,0,0,0,1 2\n", ":2: ", "column 12: '1 2'"},
     {HEAD "0,0x1,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: '0x1'"},
     {"x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2,part\n", ":1: ", "13 columns"},
-    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "12 columns, not the 13 of s1 and s2 and pair"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "12 columns, not the 13 of the header"},
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,-1\n", ":2: ", "pair: '-1'"},
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,0.5\n", ":2: ", "pair: '0.5'"},
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,4294967296\n", ":2: ", "no index"},
+    {"x,y\n", ":1: ", "not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice)"},
+    {HEAD7 "0,0,0,1,0,0,0,0,0,0,1,0,0\n", ":2: ", "13 columns, not the 14 of the header"},
+    {"x1,y1,z1,qx1,qy1,qz1,qw1,x2,y2,z2,qx2,qy2,qz2,qw2\n", ":1: ", "column 4: 'qx1'; 14 columns are"},
+    {"1,2,3,4,5,6,7,8,9,10,11,12,13,14\n", ":1: ", "numbers where a header"},
+    {"a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", ":1: ", "column 1: 'a'; 14 columns"},
+    {"x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,part\n", ":1: ", "15 columns"},
+    {"x,y,z,roll,pitch,yaw,x,y,z,roll,pitch,yaw\n", ":1: ", "column 4: 'roll'; 12 columns are twists"},
+    {"y1,x1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n", ":1: ", "column 1: 'y1'; 12 columns are twists"},
+    {"x1,y1,z1,a1,b1,c1,z2,y2,x2,a2,b2,c2\n", ":1: ", "column 7: 'z2'"},
+    {"qw,qx,qy,qz,a,b,c,d,e,f,g,h\n", ":1: ", "column 1: 'qw'"},
     {HEAD "0,nano,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: 'nano'"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
