@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
+from abut import _forms
 from abut._arrays import Rows, check_names, pointer, real_array
 from abut._native import check, ffi, lib
 from abut._objects import Context, Pair, warn_of_failures
@@ -69,8 +70,7 @@ class Batch:
         pairs = (pair,) if type(pair) is Pair else _list_of(pair)
         self.context: Context = pairs[0].context
         dtype = self.context.dtype
-        self.pose1 = real_array(pose1, dtype, "pose1")
-        self.pose2 = real_array(pose2, dtype, "pose2")
+        self.pose1, self.pose2 = poses_of(pose1, pose2, dtype)
         width = _width(self.pose1, self.pose2)
         self.width = width
         lead = self.pose1.shape[:-1]
@@ -172,15 +172,24 @@ def _list_of(pairs: Any) -> tuple[Pair, ...]:
     return listed
 
 
+def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any],
+                                                                    np.ndarray[Any, Any]]:
+    """What a caller gives as poses: arrays of the context's precision and of one kind."""
+    arrays = [None if pose is None else real_array(pose, dtype, name)
+              for name, pose in (("pose1", pose1), ("pose2", pose2))]
+    for name, array in zip(("pose1", "pose2"), arrays):
+        if array is not None and _forms.is_matrix(array):
+            _forms.check_matrix(array, name)
+    one, two = _forms.of_one_kind(np, *arrays)
+    return np.asarray(one, dtype, order="C"), np.asarray(two, dtype, order="C")
+
+
 def _width(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> int:
     widths = [pose.shape[-1] if pose.ndim else 0 for pose in (pose1, pose2)]
     for name, pose, width in zip(("pose1", "pose2"), (pose1, pose2), widths):
         if width not in (6, 7):
             raise ValueError(f"{name} has shape {pose.shape}: its last axis is a twist's 6 numbers, "
-                             "or position and quaternion, 7")
-    if widths[0] != widths[1]:
-        raise ValueError(f"pose1 has {widths[0]} numbers a pose and pose2 has {widths[1]}: both are "
-                         "twists, or both are positions with quaternions")
+                             "or position and quaternion, 7; or its last two are a matrix, 4 x 4")
     return int(widths[0])
 
 
@@ -258,8 +267,10 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
 
     pair          a Pair; or several of one context, of which index (...) says which each pose's is.
                   C is the largest number of slots among these; what is behind a pair's own is 0
-    pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
-                  x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
+    pose1, pose2  (..., 6) twists (translation part first), (..., 7) positions and quaternions
+                  x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading
+                  axes are broadcast, and are those of the answer. Where both are not of one kind
+                  they are taken, and differentiated, as positions and quaternions
     want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
                   named: the rest is neither computed nor copied
     out           arrays to write what is wanted into, by name; "status" too
@@ -515,8 +526,8 @@ def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, thresh
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold is {threshold!r}, not in [0, 1]")
     dtype = (pair if isinstance(pair, Pair) else _list_of(pair)[0]).dtype
-    of = (pair, np.array(real_array(pose1, dtype, "pose1")), np.array(real_array(pose2, dtype, "pose2")),
-          None if index is None else np.array(index))
+    one, two = poses_of(pose1, pose2, dtype)
+    of = (pair, np.array(one), np.array(two), None if index is None else np.array(index))
     b = Batch(*of)
     compact = ffi.new("abut_compact *")
     compact.threshold, compact.grows, compact.weights = threshold, True, weights

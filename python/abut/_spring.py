@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
+from abut._calls import poses_of
 from abut._native import check, ffi, lib
 from abut._objects import Context, default_context, warn_of_failures
 
@@ -141,10 +142,10 @@ class _Call:
                  context: Context | None, options: dict[str, Any]) -> None:
         self.context = context or default_context()
         dtype = self.context.dtype
-        a, b = real_array(pose1, dtype, "pose1"), real_array(pose2, dtype, "pose2")
+        a, b = poses_of(pose1, pose2, dtype)
         self.width = a.shape[-1] if a.ndim else 0
         if self.width not in (6, 7) or b.shape[-1:] != (self.width,):
-            raise ValueError(f"poses have shapes {a.shape} and {b.shape}, not both (..., 6) or (..., 7)")
+            raise ValueError(f"poses have shapes {a.shape} and {b.shape}, not (..., 6), (..., 7) or (..., 4, 4)")
         self.rows = Rows(dtype, np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
         self.clouds = _Clouds(clouds)
         self.points = len(clouds[0].points) + len(clouds[1].points)
@@ -187,7 +188,7 @@ def springs(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = 
             context: Context | None = None, **options: Any) -> Springs:
     """Wrenches between two bodies at many poses.
 
-    pose1, pose2    (..., 6) or (..., 7), leading axes broadcast
+    pose1, pose2    (..., 6), (..., 7) or (..., 4, 4), None for the identity, leading axes broadcast
     twist1, twist2  (..., 6) velocity of the body's origin [m/s], spin [rad/s], in the world's axes; None: rest
     options         k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; or parameters (..., 6), these of each pair;
                     dissipation "c1" or "smooth"; reaction "point" or "plane"

@@ -10,15 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abut._forms import is_matrix
 from abut._objects import Pair
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 
 
 def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
-    """Poses must be tensors of the CPU and of the context's precision: they are never converted."""
+    """Poses must be tensors of the CPU and of the context's precision: they are never converted.
+    None is the identity."""
     wanted = DTYPES[pairs[0].context.precision]
     for name, pose in (("pose1", pose1), ("pose2", pose2)):
+        if pose is None:
+            continue
         if not isinstance(pose, Tensor):
             raise ValueError(f"{name} is a {type(pose).__name__}, not a tensor")
         if pose.dtype != wanted:
@@ -27,12 +31,10 @@ def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
         if pose.device.type != "cpu" or pose.layout != torch.strided:
             raise ValueError(f"{name} is on {pose.device}, {pose.layout}: a dense tensor on the "
                              "cpu is needed")
-        if not pose.ndim or pose.shape[-1] not in (6, 7):
+        if not pose.ndim or not (pose.shape[-1] in (6, 7) or is_matrix(pose)):
             raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 "
-                             "numbers, or position and quaternion, 7")
-    if pose1.shape[-1] != pose2.shape[-1]:
-        raise ValueError(f"pose1 has {pose1.shape[-1]} numbers a pose and pose2 {pose2.shape[-1]}: "
-                         "both are twists, or both are positions with quaternions")
+                             "numbers, or position and quaternion, 7; or its last two are a matrix, "
+                             "4 x 4")
 
 
 def array(tensor: Tensor | None) -> Any:

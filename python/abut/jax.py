@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters import ad
 
+from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._objects import Pair
@@ -301,10 +302,8 @@ def _widths(poses: Sequence[jax.Array]) -> None:
     for k, pose in enumerate(poses):
         if widths[k] not in (6, 7):
             raise ValueError(f"pose{k + 1} has shape {pose.shape}: its last axis is a twist's 6 "
-                             "numbers, or position and quaternion, 7")
-    if widths[0] != widths[1]:
-        raise ValueError(f"pose1 has {widths[0]} numbers a pose and pose2 has {widths[1]}: both "
-                         "are twists, or both are positions with quaternions")
+                             "numbers, or position and quaternion, 7; or its last two are a "
+                             "matrix, 4 x 4")
 
 
 def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -315,7 +314,8 @@ def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any) -> tuple[list[Any
                          "none, and a list needs it")
     dtype = pairs[0].dtype
     check_precision(dtype)
-    poses = [real_of(pose1, dtype, "pose1"), real_of(pose2, dtype, "pose2")]
+    poses = _forms.of_one_kind(jnp, *(None if pose is None else real_of(pose, dtype, name)
+                                      for name, pose in (("pose1", pose1), ("pose2", pose2))))
     _widths(poses)
     try:
         lead = jnp.broadcast_shapes(poses[0].shape[:-1], poses[1].shape[:-1])

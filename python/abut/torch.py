@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
@@ -32,7 +33,7 @@ from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
 from abut._torch_worlds import Step, rollout, step
 
-__all__ = ["Contacts", "Step", "contacts", "reduce", "rollout", "step"]
+__all__ = ["Contacts", "Step", "WeighedContacts", "contacts", "reduce", "rollout", "step"]
 
 
 class Contacts(NamedTuple):
@@ -44,7 +45,19 @@ class Contacts(NamedTuple):
     activity  (..., C) in [0, 1]
     status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
               whose rows are NaN
-    weight    (..., C) in [0, 1], what a contact counts apart from its depth; where it was asked for
+    """
+
+    p: Tensor | None = None
+    d: Tensor | None = None
+    n: Tensor | None = None
+    activity: Tensor | None = None
+    status: Tensor | None = None
+
+
+class WeighedContacts(NamedTuple):
+    """The same, where "weight" was asked for. Two kinds, since torch.func.vmap takes no None.
+
+    weight    (..., C) in [0, 1], what a contact counts apart from its depth
     """
 
     p: Tensor | None = None
@@ -70,11 +83,12 @@ def _plan(pair: Pairs, what: str, index: Any) -> tuple[Plan, tuple[Pair, ...]]:
     return Plan(pair if one else listed, what), listed
 
 
-def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor, pose2: Tensor,
+def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor | None, pose2: Tensor | None,
            index: Any) -> tuple[Tensor | None, Tensor, Tensor]:
     """Poses, and index, of one shape."""
     if not plan.compiled:
         check_poses(pairs, pose1, pose2)
+    pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
     if pose1.shape != pose2.shape:
         try:
             pose1, pose2 = torch.broadcast_tensors(pose1, pose2)  # type: ignore[no-untyped-call]
@@ -93,14 +107,15 @@ def _batch(plan: Plan, pairs: tuple[Pair, ...], pose1: Tensor, pose2: Tensor,
                          f"{tuple(pose1.shape[:-1])}") from None
 
 
-def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] = OUTPUTS,
-             index: Any = None) -> Contacts:
+def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: Sequence[str] = OUTPUTS,
+             index: Any = None) -> Contacts | WeighedContacts:
     """All contacts of every pose.
 
     pair          a Pair; or several of one context, of which index (...) says which each pose's is.
                   C is the largest number of slots among these; what is behind a pair's own is 0
-    pose1, pose2  (..., 6) twists (translation part first) or (..., 7) positions and quaternions
-                  x, y, z, qw, qx, qy, qz; leading axes are broadcast, and are those of the answer
+    pose1, pose2  (..., 6) twists (translation part first), (..., 7) positions and quaternions
+                  x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading
+                  axes are broadcast, and are those of the answer
     want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
                   named: the rest is neither computed nor kept
     Errors: ValueError for shapes, dtypes and devices; abut.Error.
@@ -109,10 +124,11 @@ def contacts(pair: Pairs, pose1: Tensor, pose2: Tensor, *, want: Sequence[str] =
     names = [name for name in ALL_OUTPUTS if name in want]
     plan, pairs = _plan(pair, ",".join(names), index)
     made = CONTACTS(plan, *_batch(plan, pairs, pose1, pose2, index))
-    return Contacts(**dict(zip(names, made)), status=made[-1])
+    kind = WeighedContacts if "weight" in names else Contacts
+    return kind(**dict(zip(names, made)), status=made[-1])
 
 
-def reduce(pair: Pairs, pose1: Tensor, pose2: Tensor, kind: str, *, nearest: bool = False,
+def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *, nearest: bool = False,
            index: Any = None) -> Any:
     """One number a pose (...); no manifold is kept in memory. With `nearest` a pair of
     tensors: that, and the least distance of a vertex [m], which counts as constant.

@@ -17,7 +17,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import abut.jax as aj  # noqa: E402
-from abut import _xla  # noqa: E402
+from abut import _forms as aj_forms, _xla  # noqa: E402
 
 SMOOTH = ("mean_distance", "activity", "energy", "soft_minimum", "distance", "soft_distance")
 FAILS = (ValueError, jax.errors.JaxRuntimeError)
@@ -400,6 +400,27 @@ def test_program_keeps_its_pair(context):
     equal(program(p1, p2), wanted)
 
 
+def test_forms_of_poses(double_pair):
+    """Matrices, None and both kinds beside each other, with derivatives through all."""
+    twists = conftest.random_poses(20, np.float64)
+    twists[0] = 0.0
+    quaternions, origin = abut.pose.exp(twists), np.zeros(6)
+    matrices = abut.pose.to_matrix(twists)
+    wanted = abut.reduce(double_pair, None, quaternions, "soft_distance")
+    for one, two in ((None, quaternions), (None, matrices), (origin, quaternions), (np.eye(4), twists)):
+        call = jax.jit(lambda one, two: aj.reduce(double_pair, one, two, "soft_distance"))
+        close(call(one, two), wanted.value, 1e-11)
+        close(aj.contacts(double_pair, one, two).d, abut.contacts(double_pair, one, two).d, 1e-11)
+
+    def along(forms):
+        return jax.grad(lambda x: aj.reduce(double_pair, np.zeros(7) + np.eye(7)[3], forms(x),
+                                            "soft_distance").sum())(jnp.asarray(twists))
+    direct = along(lambda x: x)  # twists become quaternions beside the other one
+    close(along(lambda x: aj_forms.to_matrix(jnp, aj_forms.exp(jnp, x))), direct, 1e-9)
+    g = abut.reduce(double_pair, origin, twists, "soft_distance", grad=True).grad2
+    close(direct, g, 1e-9)
+
+
 def test_refusals(pair):
     dtype = pair.dtype
     other = np.float64 if dtype == np.float32 else np.float32
@@ -413,8 +434,8 @@ def test_refusals(pair):
           abut.contacts(pair, p1, np.asarray(p2, other)).d)
     with pytest.raises(ValueError, match=r"pose1 has shape \(2, 5\)"):
         f(p1[:, :5], p2)
-    with pytest.raises(ValueError, match="pose1 has 6 numbers a pose and pose2 has 7"):
-        f(p1, jnp.concatenate([p2, p2[:, :1]], 1))
+    with pytest.raises(ValueError, match="are both None"):
+        aj.contacts(pair, None, None)
     with pytest.raises(ValueError, match="not of one batch"):
         f(p1, jnp.concatenate([p2, p2[:1]]))
     with pytest.raises(ValueError, match="want 'q'"):

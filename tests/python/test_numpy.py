@@ -271,6 +271,46 @@ def test_out(pair):
         abut.contacts(pair, p1, p2, out={"d": frozen})
 
 
+def test_forms_of_poses(double_pair):
+    """Matrices, None and both kinds beside each other are the poses that they say."""
+    twists = conftest.random_poses(40, np.float64)
+    twists[0] = 0.0
+    twists[1:4, 3:] = np.pi * np.eye(3)  # half turns
+    quaternions, origin = abut.pose.exp(twists), np.zeros(6)
+    matrices = abut.pose.to_matrix(twists)
+    np.testing.assert_allclose(abut.pose.to_matrix(quaternions), matrices, atol=1e-15)
+    np.testing.assert_allclose(matrices[:, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (40, 4)))
+    x = np.random.default_rng(2).normal(size=3)
+    for twist, matrix in zip(twists, matrices):  # a turn by scipy's formula is Rodrigues'
+        angle = np.linalg.norm(twist[3:])
+        axis = twist[3:] / angle if angle else np.zeros(3)
+        turned = (np.cos(angle) * x + np.sin(angle) * np.cross(axis, x)
+                  + (1 - np.cos(angle)) * axis * (axis @ x))
+        np.testing.assert_allclose(matrix[:3, :3] @ x, turned, atol=1e-14)
+    back = abut.pose.from_matrix(matrices)
+    np.testing.assert_allclose(abut.pose.to_matrix(back), matrices, atol=1e-14)
+    assert abut.pose.from_matrix(matrices.astype(np.float32)).dtype == np.float32
+    wanted = abut.contacts(double_pair, np.broadcast_to(abut.pose.exp(origin), (40, 7)), quaternions)
+    for one, two in ((None, quaternions), (None, matrices), (np.eye(4), matrices), (origin, quaternions),
+                     (origin, matrices), (np.eye(4), twists), (None, twists)):
+        got = abut.contacts(double_pair, one, two)
+        for name in OUTPUTS:
+            np.testing.assert_allclose(getattr(got, name), getattr(wanted, name), atol=1e-11)
+    mirrored = abut.contacts(double_pair, matrices, None).d
+    np.testing.assert_allclose(mirrored, abut.contacts(double_pair, twists, np.zeros(6)).d, atol=1e-11)
+    mixed = abut.reduce(double_pair, origin, quaternions, "energy", grad=True)
+    assert mixed.grad1.shape == mixed.grad2.shape == (40, 7)
+    listed = abut.active(double_pair, None, matrices)
+    assert len(listed) == len(abut.active(double_pair, np.eye(4), quaternions))
+    broken = matrices.copy()
+    broken[3, 1, 2] = np.nan
+    assert abut.contacts(double_pair, None, broken).status.tolist() == [0, 0, 0, 1] + 36 * [0]
+
+
+def test_names_of_pose():
+    assert sorted(name for name in dir(abut.pose) if name[0] != "_") == sorted(abut.pose.__all__)
+
+
 def test_refusals(contexts):
     context = contexts["f32"]
     a, b = conftest.figure_and_part(context)
@@ -278,7 +318,11 @@ def test_refusals(contexts):
     p = np.zeros((3, 6), np.float32)
     for call, words in (
             (lambda: abut.contacts(pair, np.zeros((3, 5)), p), r"pose1 has shape \(3, 5\)"),
-            (lambda: abut.contacts(pair, np.zeros((3, 7)), p), "7 numbers a pose and pose2 has 6"),
+            (lambda: abut.contacts(pair, None, None), "pose1 and pose2 are both None"),
+            (lambda: abut.contacts(pair, 2 * np.eye(4), p), "pose1 is no rigid motion"),
+            (lambda: abut.contacts(pair, p, np.stack([np.eye(4), np.diag([1, 1, -1, 1])])),
+             r"pose2\[1\] is no rigid motion"),
+            (lambda: abut.contacts(pair, p, np.zeros((3, 4, 5))), r"pose2 has shape \(3, 4, 5\)"),
             (lambda: abut.contacts(pair, np.zeros((4, 6)), p), "not of one batch"),
             (lambda: abut.contacts(pair, 0.0, p), r"pose1 has shape \(\)"),
             (lambda: abut.contacts(pair, ["a"] * 6, p), "not numbers"),

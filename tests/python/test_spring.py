@@ -84,7 +84,9 @@ def test_refusals(context, clouds):
     assert one.wrench1.shape == (6,) and one.distance.shape == () and one.weights.shape == (26 + 96,)
     none = abut.springs(*clouds, np.zeros((0, 7)), pose, context=context)
     assert none.wrench1.shape == (0, 6)
-    for wrong in ({"pose1": pose[:5]}, {"pose2": pose[:6]}, {"twist1": [0, 0]}, {"parameters": [1, 2]},
+    mixed = abut.springs(*clouds, None, np.zeros(6), context=context)
+    assert np.array_equal(mixed.wrench1, abut.springs(*clouds, np.zeros(6), np.eye(4), context=context).wrench1)
+    for wrong in ({"pose1": pose[:5]}, {"pose2": pose[:4]}, {"twist1": [0, 0]}, {"parameters": [1, 2]},
                   {"dissipation": "c2"}, {"reaction": "line"}, {"cloud1": clouds[0]._replace(eps1=[1.0])}):
         with pytest.raises(ValueError):
             abut.springs(**{"cloud1": clouds[0], "cloud2": clouds[1], "pose1": pose, "pose2": pose, **wrong},

@@ -14,6 +14,7 @@ import numpy as np  # noqa: E402
 
 import abut  # noqa: E402
 import abut.torch as at  # noqa: E402
+from abut import _forms  # noqa: E402
 
 REDUCTIONS = ("mean_distance", "activity", "energy", "soft_minimum", "distance",
               "soft_distance")
@@ -334,7 +335,7 @@ def test_vmap_of_contacts(small, poses):
 
 def test_jacobians_of_contacts(small, poses):
     x1, x2 = poses[0][0], poses[1][0]
-    for name in OUTPUTS:
+    for name in (*OUTPUTS, "weight"):
         def f(*x, name=name):
             return getattr(at.contacts(small, *x, want=(name,)), name)
 
@@ -364,7 +365,7 @@ OPS = torch.ops.abut
 
 def op_arguments(name, pair, poses):
     x1, x2 = with_grad(*poses)
-    bars = [torch.ones(2, pair.C, 3, **F64), torch.ones(2, pair.C, **F64), None, None]
+    bars = [torch.ones(2, pair.C, 3, **F64), torch.ones(2, pair.C, **F64), None, None, None]
     along = [torch.ones(2, 6, **F64, requires_grad=True), None]
     fixed = poses
     return {
@@ -373,7 +374,7 @@ def op_arguments(name, pair, poses):
                 *(b if b is None else b.clone().requires_grad_() for b in bars)),
         "jvp": ("d,n", None, x1, x2, *along),
         "vjp_tangent": ("", None, *fixed, *(a if a is None else a.detach() for a in along), *bars,
-                        *[None] * 4),
+                        *[None] * 5),
         "reduce": ("minimum_distance", None, *fixed),
         "gradient": ("soft_minimum", None, x1, x2),
         "hvp": ("energy", None, *fixed, *along),
@@ -498,6 +499,26 @@ def test_adam_separates_every_start(f32):
     assert (at.reduce(pair, fixed, x.detach(), "minimum_distance") > 0).all()
 
 
+def test_forms_of_poses(small):
+    """Matrices, None and both kinds beside each other, with derivatives through all."""
+    twists = torch.from_numpy(conftest.random_poses(10, np.float64))
+    twists[0] = 0.0
+    quaternions = torch.from_numpy(abut.pose.exp(twists.numpy()))
+    matrices = torch.from_numpy(abut.pose.to_matrix(twists.numpy()))
+    origin, eye = torch.zeros(6, **F64), torch.eye(4, **F64)
+    wanted = torch.from_numpy(abut.reduce(small, None, quaternions.numpy(), "soft_distance").value)
+    for one, two in ((None, quaternions), (None, matrices), (origin, quaternions), (eye, twists)):
+        same(at.reduce(small, one, two, "soft_distance"), wanted, 1e-11)
+    slopes = []
+    for form in (lambda x: x, lambda x: _forms.to_matrix(torch, _forms.exp(torch, x))):
+        x, = with_grad(twists)
+        at.reduce(small, eye, form(x), "soft_distance").sum().backward()
+        slopes.append(x.grad)
+    same(slopes[1], slopes[0], 1e-9)
+    same(slopes[0], torch.from_numpy(abut.reduce(small, origin.numpy(), twists.numpy(), "soft_distance",
+                                                 grad=True).grad2), 1e-9)
+
+
 # ---- bad input ----
 
 
@@ -510,7 +531,8 @@ def test_adam_separates_every_start(f32):
     (lambda x: (x.numpy(), x), "pose1 is a ndarray"),
     (lambda x: (x, x[:, :5]), r"pose2 has shape \(2, 5\)"),
     (lambda x: (x, x[0, 0]), r"pose2 has shape \(\)"),
-    (lambda x: (x, torch.zeros(2, 7, **F64)), "6 numbers a pose and pose2 7"),
+    (lambda x: (None, None), "are both None"),
+    (lambda x: (x, torch.zeros(2, 4, 5, **F64)), r"pose2 has shape \(2, 4, 5\)"),
     (lambda x: (x, x.repeat(2, 1)[:3]), r"pose1 has shape \(2, 6\) and pose2 \(3, 6\)"),
 ])
 def test_bad_poses(small, poses, given, words):
