@@ -70,9 +70,9 @@ typedef struct abut_smoothing {
 ABUT_API abut_smoothing abut_default_smoothing(void);
 
 /* Values that follow the bodies' scale D, the smaller of theirs. A body's is its bounding diagonal
- * or 8 times its thickness, whichever is less: length 0.06 D, plane 0.004 D, penetration and
- * neighbour 0.0056 D, ends 0.0028 D, reach 0.0336 D, distance 1e-10 D^2. sort is 0.005 of the larger
- * diagonal, at most 0.01 of the smaller. union is what the bodies were fitted with, the smaller of
+ * or 8 times its thickness, whichever is less: length 0.06 D, plane 0.004 D, penetration
+ * 0.0056 D, neighbour twice that, ends half of it, reach 0.0336 D, distance 1e-10 D^2. sort is 0.005 of
+ * the larger diagonal, at most 0.01 of the smaller. union is what the bodies were fitted with, the smaller of
  * two; of one of several primitives that tells none 0.004 of its scale. agree is 0.6; selection by
  * gates. A body of more than 32 edges keeps as many as it has primitives, between 16 and 32. Bodies
  * that hold each other by edges alone deeper than `reach`, such as bars that cross, want reach 0. */

@@ -76,7 +76,10 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   out->length = 0.06 * size;
   out->union_ = fitted_union(&info1, &info2, size);
   out->plane = 0.004 * size;
-  out->penetration = out->neighbour = 0.0056 * size;
+  out->penetration = 0.0056 * size;
+  /* Edges that cross another one at a few depths share it: a bar that tilts on two edges is held by
+   * both, by the deeper one too, which is not the nearest. */
+  out->neighbour = 2.0 * out->penetration;
   out->distance = 1e-10 * size * size;
   /* True elements and what meets near their bodies: gradients along a path keep to what values do
    * (bench/paths.py). */

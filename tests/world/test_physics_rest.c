@@ -174,6 +174,33 @@ static void test_bars(const char *name, bool stays, double touch, double after, 
   play_close(&p);
 }
 
+/* A bar of 10 mm across two others, whose points lie to one side of it: what keeps it from rolling over
+ * these are the crossings of both its edges, of which the deeper one must not lose to the nearer one. */
+static void test_thin_bars(void)
+{
+  static const char text[] =
+    "{\"links\": [{\"joint\": {\"type\": \"free\"}, \"mass\": 0.5, \"inertia\": [[0.001, 0, 0], "
+    "[0, 0.002, 0], [0, 0, 0.002]], \"bodies\": [{\"box\": [0.15, 0.005, 0.005]}]}, "
+    "{\"position\": [-0.1, 0, 0], \"bodies\": [{\"box\": [0.005, 0.15, 0.005]}]}, "
+    "{\"position\": [0.1, 0, 0], \"bodies\": [{\"box\": [0.005, 0.15, 0.005]}]}], "
+    "\"pairs\": [{\"a\": 1, \"b\": 0}, {\"a\": 2, \"b\": 0}]}";
+  play p;
+  watch w;
+  printf("bars of 10 mm\n");
+  play_open_text(&p, context, precision, text, 1);
+  play_set_q(&p, 0, 1, 0.02);
+  play_set_q(&p, 0, 2, 0.013);
+  play_for(&p, 0.2);
+  const double height = play_q(&p, 0, 2);
+  play_for(&p, 2.3);
+  watch_for(&p, 0.5, &w);
+  play_line("below where it touches [m]", 0.01 - height, 1e-3);
+  play_line("sinks from 0.2 s to 3 s [m]", height - play_q(&p, 0, 2), 1e-4);
+  play_line("fastest after 2.5 s [m/s]", w.fastest, 1e-3);
+  CHECK_EQUAL(p.status[0], 0);
+  play_close(&p);
+}
+
 /* Tilted a little, from a table's height of 0.1 m; a second and a half after. */
 static void test_drop(const char *shared, const char *body)
 {
@@ -234,6 +261,7 @@ int main(int argc, char **argv)
   test_held();
   test_bars("crossed-bars.scene.json", false, 0.06 * sqrt(2.0), 0.03 + 0.03 * sqrt(2.0), 3e-3);
   test_bars("crossed-flat-bars.scene.json", true, 0.06, 0.06 - 2.26e-3, 1e-4);
+  test_thin_bars();
   test_drops();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
