@@ -259,6 +259,8 @@ class Context(_Owner):
                       ffi.typeof("abut_field_report").fields}
             texts = _suspicion_texts(field.report)
             made = Body(self, body[0], report)
+            if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths say nothing then
+                made._off = (name, field.report.face_95 * field.report.diagonal)
         finally:
             lib.abut_free_field(field)
         for text in texts:
@@ -336,6 +338,7 @@ class Body(_Owner):
     def __init__(self, context: Context, handle: Any,
                  report: dict[str, Any] | None = None) -> None:
         self.context, self._handle, self.report = context, handle, report
+        self._off: tuple[str, float] | None = None  # of a bare mesh: its name, and its field's error [m]
         info = ffi.new("abut_body_info *")
         check(lib.abut_get_body_info(handle, info))
         self.vertex_count: int = info.vertices
@@ -460,6 +463,16 @@ def pair_of(number: int) -> Pair:
     return pair
 
 
+def _warn_of_clearance(body: Body, penetration: float) -> None:
+    """Once a body: its field cannot tell what the pair's contacts are asked for."""
+    if body._off and body._off[1] > penetration:
+        name, off = body._off
+        _drivers.warn(f"{name}: its field is off by up to {off:.2g} m at 95 % of the surface, more than the "
+                      f"{penetration:.2g} m by which contacts with the other body count (penetration): "
+                      "clearances below that mean nothing; ask a smaller tolerance")
+        body._off = None
+
+
 class Pair(_Owner):
     """Two bodies of one context, which may be the same, with their smoothing.
 
@@ -490,6 +503,8 @@ class Pair(_Owner):
         self.smoothing: Mapping[str, Any] = types.MappingProxyType(_read_smoothing(s))
         layout = ffi.new("abut_layout *")
         check(lib.abut_get_layout(self._handle, layout))
+        for body in self.bodies:
+            _warn_of_clearance(body, s.penetration)
         self.layout = Layout(layout.contacts, *(
             (getattr(layout, name)[0], getattr(layout, name)[1]) for name in
             ("vertices", "edges", "vertex_offset", "edge_offset")))

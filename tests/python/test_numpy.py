@@ -406,6 +406,16 @@ def test_bodies(context, tmp_path):
         warnings.simplefilter("error")
         assert context.load(conftest.ROOT / "assets" / "box.obj").report["vertices"] >= 8
         context.load(conftest.ROOT / "assets" / "box.body.json")
+    x, y, z = 0.5, 0.5, 0.005  # a plate of 10 mm, whose field is off by a millimetre
+    plate = context.body([[i * x, j * y, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)],
+                         [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+    with pytest.warns(UserWarning, match=r"mesh: its field is off by up to 0\.\d+ m.*penetration") as told:
+        abut.Pair(plate, plate)
+    assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        abut.Pair(plate, plate)  # that has been said
+        abut.Pair(plate, context.load(conftest.ROOT / "assets" / "box.obj"), {"penetration": 0.01})
     beside = tmp_path / "beside.body.json"
     (tmp_path / "t.obj").write_text("v 2 0 0\nv 3 0 0\nv 2 1 0\nv 2 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
     beside.write_text('{"mesh": "t.obj", "superquadrics": [{"axes": [1, 1, 1], "exponents": [1, 1], '
