@@ -27,12 +27,13 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
-from manifold_reference import (Smoothing, ee_witness, level_nodes, manifold, sdf,  # noqa: E402
-                                vf_project)  # noqa: E402
+from manifold_reference import (Smoothing, distance, ee_witness, level_nodes, manifold,  # noqa: E402
+                                sdf, soft_distance, vf_project)  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
 OUTPUTS = ("p", "d", "n", "activity")
+WEIGHED = (*OUTPUTS, "weight")  # of all contacts
 EDGES_KEPT, VERTICES_KEPT = (4, 4), (4, 0)
 SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, penetration=0.0625,
                       neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
@@ -77,9 +78,10 @@ def grid_steps():
     return np.round((np.linalg.norm(x, axis=0) - 0.34375) / GRID_STEP).astype(int), corrections
 
 
-POSES = (np.array([[0, 0, 0, 0.125, -0.25, 0.5], [0.125, -0.25, 0.0625, 0.5, 0.25, -0.125],
+# At the second one eleven edge contacts weigh something between 0 and 1.
+POSES = (np.array([[0, 0, 0, 0.125, -0.25, 0.5], [0.125, 0, 0.1875, 0.375, -0.625, -0.625],
                    [-0.25, 0.125, 0.25, -0.375, 0.25, 0.75]]),
-         np.array([[1.5, 0.75, -0.5, -0.25, 0.5, 0.125], [0.8125, -0.125, 0.25, 0.25, -0.5, 0.375],
+         np.array([[1.5, 0.75, -0.5, -0.25, 0.5, 0.125], [-0.5625, 0.125, -0.3125, -0.25, 0.625, 0],
                    [0.0625, 0.25, 0.125, 0.5, 0.125, -0.25]]))
 TANGENTS = (np.array([[0.5, -0.25, 0.125, 0.25, 0.5, -0.375], [-0.125, 0.5, 0.25, 0.75, -0.25, 0.5],
                       [0.25, 0.375, -0.5, -0.25, 0.125, 0.5]]),
@@ -146,25 +148,27 @@ def shape(body):
     return out
 
 
-def cotangents(out):
+def cotangents(out, outputs=OUTPUTS):
     """As put_cotangents of self_test.c makes them: by the place in the array of one pose."""
     return {name: jnp.asarray((np.arange(out[name].size) * 7 % 11 - 5) / 4).reshape(out[name].shape)
-            for name in OUTPUTS}
+            for name in outputs}
 
 
 def answers():
     shapes = shape(0), shape(1)
     contacts = jax.jit(lambda s1, s2: manifold(s1, s2, *shapes, SMOOTHING, *EDGES_KEPT,
-                                               *VERTICES_KEPT))
+                                               *VERTICES_KEPT, weigh=True))
     mean_gradient = jax.grad(lambda s1, s2: contacts(s1, s2)["d"].mean(), argnums=(0, 1))
     results = {}
     for pose in zip(*POSES, *TANGENTS):
         at, along = pose[:2], pose[2:]
         values, back = jax.vjp(contacts, *at)
-        found = {name: values[name] for name in OUTPUTS}
-        found.update(zip(("vjp_1", "vjp_2"), back(cotangents(values))))
+        found = {name: values[name] for name in WEIGHED}
+        found["distance"] = distance(values["d"], values["weight"])
+        found["soft_distance"] = soft_distance(values["d"], values["weight"], SMOOTHING.penetration / 16)
+        found.update(zip(("vjp_1", "vjp_2"), back(cotangents(values, WEIGHED))))
         forward = jax.jvp(contacts, at, along)[1]
-        found.update({"jvp_" + name: forward[name] for name in OUTPUTS})
+        found.update({"jvp_" + name: forward[name] for name in WEIGHED})
         found.update(zip(("hessian_1", "hessian_2"), jax.jvp(mean_gradient, at, along)[1]))
         for name, value in found.items():
             results.setdefault(name, []).append(np.ravel(value))

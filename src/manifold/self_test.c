@@ -15,19 +15,24 @@
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
 #define OUTPUTS 4
+#define ANSWERS 7 /* to one question at most */
 
 /* By PROGRAM_KIND; answers end where there is no name. */
-static const answer answers[PROGRAM_KINDS][OUTPUTS] = {
+static const answer answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p", expected_p, CONTACTS, 3, OF_P},
    {"d", expected_d, CONTACTS, 1, OF_D},
    {"n", expected_n, CONTACTS, 3, OF_N},
-   {"activity", expected_activity, CONTACTS, 1, OF_ACTIVITY}},
+   {"activity", expected_activity, CONTACTS, 1, OF_ACTIVITY},
+   {"weight", expected_weight, CONTACTS, 1, OF_WEIGHT},
+   {"distance", expected_distance, 1, 1, OF_D},
+   {"the soft distance", expected_soft_distance, 1, 1, OF_D}},
   {{"the VJP by pose1", expected_vjp_1, 1, POSE_REALS, OF_SLOPES},
    {"the VJP by pose2", expected_vjp_2, 1, POSE_REALS, OF_SLOPES}},
   {{"the JVP of p", expected_jvp_p, CONTACTS, 3, OF_SLOPES},
    {"the JVP of d", expected_jvp_d, CONTACTS, 1, OF_SLOPES},
    {"the JVP of n", expected_jvp_n, CONTACTS, 3, OF_SLOPES},
-   {"the JVP of activity", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
+   {"the JVP of activity", expected_jvp_activity, CONTACTS, 1, OF_SLOPES},
+   {"the JVP of weight", expected_jvp_weight, CONTACTS, 1, OF_SLOPES}},
   {{"the Hessian product by pose1", expected_hessian_1, 1, POSE_REALS, OF_SLOPES},
    {"the Hessian product by pose2", expected_hessian_2, 1, POSE_REALS, OF_SLOPES},
    {"the Hessian by pose1 along a tangent", expected_hessian_1, 1, POSE_REALS, OF_SLOPES},
@@ -39,7 +44,7 @@ static const answer answers[PROGRAM_KINDS][OUTPUTS] = {
 };
 
 /* The same of entries of a list, in their places among all; zeros elsewhere. */
-static const answer list_answers[PROGRAM_KINDS][OUTPUTS] = {
+static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p of active contacts", list_p, LISTED, 3, OF_P},
    {"d of active contacts", list_d, LISTED, 1, OF_D},
    {"n of active contacts", list_n, LISTED, 3, OF_N},
@@ -59,14 +64,14 @@ static const answer list_answers[PROGRAM_KINDS][OUTPUTS] = {
 
 #define ROOM                                                                    \
   (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS +                \
-   3 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
+   4 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
 typedef struct trial {
   question q;
   abut_body bodies[2];
   abut_pair pair;
   abut_batch batch;
-  const void *got[OUTPUTS];
+  const void *got[ANSWERS];
   uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* of a list that a device makes */
 } trial;
 
@@ -124,13 +129,17 @@ static abut_status contacts(trial *t, const answer *all)
   t->batch.d = ask_for(t, all, 1);
   t->batch.n = ask_for(t, all, 2);
   t->batch.activity = ask_for(t, all, 3);
+  t->batch.weight = ask_for(t, all, 4);
+  t->batch.reductions.distance = ask_for(t, all, 5);
+  t->batch.reductions.soft_distance = ask_for(t, all, 6);
   return abut_contacts(t->pair, &t->batch);
 }
 
 static abut_status vjp(trial *t, const answer *all)
 {
   const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
-                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1)};
+                                .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1),
+                                .weight = put_cotangents(t, 1)};
   const abut_gradients gradients = {ask_for(t, all, 0), ask_for(t, all, 1)};
   return abut_vjp(t->pair, ABUT_SAME_PAIR, &t->batch, &bars, &gradients);
 }
@@ -145,7 +154,8 @@ static abut_status jvp(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
   const abut_tangents tangents = {.p = ask_for(t, all, 0), .d = ask_for(t, all, 1),
-                                  .n = ask_for(t, all, 2), .activity = ask_for(t, all, 3)};
+                                  .n = ask_for(t, all, 2), .activity = ask_for(t, all, 3),
+                                  .weight = ask_for(t, all, 4)};
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
@@ -339,7 +349,7 @@ static abut_status compare(const trial *t, const answer *all)
     return fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it refuses %zu of %d good poses",
                 device_info(t->q.one->members[0].device)->name, t->batch.rejected, POSES);
   }
-  for (size_t i = 0; i < OUTPUTS && all[i].name; ++i) {
+  for (size_t i = 0; i < ANSWERS && all[i].name; ++i) {
     TRY(question_compare(&t->q, &all[i], t->got[i], POSES, POSES));
   }
   return ABUT_SUCCESS;

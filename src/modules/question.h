@@ -27,6 +27,7 @@ typedef struct answer {
 #define OF_D {2e-4, 1e-9}, false
 #define OF_N {1e-3, 1e-8}, false
 #define OF_ACTIVITY {3e-5, 1e-9}, false
+#define OF_WEIGHT {1e-4, 1e-9}, false
 #define OF_SLOPES {2e-3, 1e-7}, true
 
 abut_status question_open(question *q, context *one, size_t numbers);

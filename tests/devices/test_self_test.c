@@ -241,8 +241,8 @@ static const struct {
   {"hessian", "Hessian", hessian}, {"witness", "edges of body 2", witness},
   {"field", "distance to body", field}, {"picture", "where rays enter", picture},
   {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp},
-  {"VJP's tangent", "Hessian", vjp_tangent}};
-enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT };
+  {"VJP's tangent", "Hessian", vjp_tangent}, {"weights", "wrongly: weight", contacts}};
+enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -275,7 +275,7 @@ static void taken_over(const char *suite, int which, bool with_host)
   }
   abut_batch b = batch();
   memset(s.real, 0, sizeof s.real);
-  const bool wrong_fields = which == CONTACTS || which == FIELD; /* those of contacts, too */
+  const bool wrong_fields = which == CONTACTS || which == FIELD || which == WEIGHTS; /* contacts, too */
   if (make_pair() && (wrong_fields || contacts_are_right())) {
     memset(s.real, 0, sizeof s.real);
     b = batch();
@@ -409,6 +409,9 @@ int main(int argc, char **argv)
   if (write_suite("listed_back", "listed_adjoint.cl", "phi_bar = bar_of(&in, VALUE_D);",
                   "phi_bar = n_neg(bar_of(&in, VALUE_D));", dual)) {
     taken_over(dual, LIST_VJP, true);
+  }
+  if (write_suite("weights", "edge_weight.inl", "R(1.25)", "R(1.24)", dual)) {
+    taken_over(dual, WEIGHTS, false);
   }
   if (write_suite("points", "witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
     taken_over(points, WITNESS, false);
