@@ -1,5 +1,6 @@
 /* Weights of contacts, and the distances made of them: test_weights PRECISION. */
 #include "scene.h"
+#include <abut/state.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -259,6 +260,123 @@ static void test_hessians(const trial *t)
   }
 }
 
+/* Gradients by both poses, at poses that are moved along a direction by `step`. */
+static bool gradients_at(const trial *t, abut_reduction of, void *const along[2], double step,
+                         void *const g[2])
+{
+  void *moved[2] = {reals_of(t, P * POSES), reals_of(t, P * POSES)};
+  const abut_gradients gradients = {g[0], g[1]};
+  for (size_t i = 0; i < 2 * P * POSES; ++i) {
+    const size_t side = i % 2, k = i / 2;
+    real_put(moved[side], t->precision, k, at(t, t->pose[side], k) + step * at(t, along[side], k));
+  }
+  abut_batch batch = batch_of(t);
+  batch.pose1 = moved[0];
+  batch.pose2 = moved[1];
+  const bool good = CHECK_OK(abut_gradient(t->pair, ABUT_SAME_PAIR, &batch, of, &gradients));
+  free(moved[0]);
+  free(moved[1]);
+  return good;
+}
+
+/* Hessian products against differences of gradients, in double. */
+static void test_curvature(const trial *t, abut_reduction of)
+{
+  const double step = 1e-6;
+  uint64_t seed = 4;
+  void *along[2], *product[2], *ahead[2], *back[2];
+  for (int i = 0; i < 2; ++i) {
+    along[i] = reals_of(t, P * POSES);
+    product[i] = reals_of(t, P * POSES);
+    ahead[i] = reals_of(t, P * POSES);
+    back[i] = reals_of(t, P * POSES);
+    for (size_t k = 0; k < P * POSES; ++k) {
+      real_put(along[i], t->precision, k, 0.3 * random_normal(&seed));
+    }
+  }
+  const abut_pose_tangents directions = {along[0], along[1]};
+  const abut_gradients products = {product[0], product[1]};
+  abut_batch batch = batch_of(t);
+  CHECK_OK(abut_hessian_product(t->pair, &batch, of, &directions, NULL, &products));
+  if (gradients_at(t, of, along, step, ahead) && gradients_at(t, of, along, -step, back)) {
+    double largest = 0.0;
+    for (size_t i = 0; i < 2 * P * POSES; ++i) {
+      largest = fmax(largest, fabs(at(t, product[i % 2], i / 2)));
+    }
+    check(largest > 1e-3, "a Hessian of nothing but zeros: %g", largest);
+    for (size_t i = 0; i < 2 * P * POSES; ++i) {
+      const double got = at(t, product[i % 2], i / 2);
+      const double want = (at(t, ahead[i % 2], i / 2) - at(t, back[i % 2], i / 2)) / (2.0 * step);
+      check(fabs(got - want) < 1e-5 * largest,
+            "reduction %d: a Hessian's product is %g, not %g of %g", (int)of, got, want, largest);
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    free(along[i]);
+    free(product[i]);
+    free(ahead[i]);
+    free(back[i]);
+  }
+}
+
+/* In arrays of a state, to the bit: weights and both distances, and cotangents of weights. */
+static void test_states(abut_context context, const trial *t)
+{
+  enum { POSE1, POSE2, WEIGHT, DISTANCE, SOFT, BAR, SLOPE1, SLOPE2, ARRAYS };
+  const size_t contacts = t->layout.contacts;
+  const size_t widths[ARRAYS] = {P, P, contacts, 1, 1, contacts, P, P};
+  void *host[ARRAYS], *there[ARRAYS];
+  abut_state state;
+  uint64_t seed = 6;
+  for (int i = 0; i < ARRAYS; ++i) {
+    host[i] = reals_of(t, POSES * widths[i]);
+    there[i] = reals_of(t, POSES * widths[i]);
+  }
+  for (size_t i = 0; i < POSES * contacts; ++i) {
+    real_put(host[BAR], t->precision, i, random_normal(&seed));
+  }
+  abut_batch batch = batch_of(t);
+  batch.weight = host[WEIGHT];
+  batch.reductions.distance = host[DISTANCE];
+  batch.reductions.soft_distance = host[SOFT];
+  const abut_cotangents bars = {.weight = host[BAR]};
+  const abut_gradients gradients = {host[SLOPE1], host[SLOPE2]};
+  CHECK_OK(abut_contacts(t->pair, &batch));
+  batch = batch_of(t);
+  CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &bars, &gradients));
+  if (CHECK_OK(abut_create_state(context, POSES, widths, ARRAYS, NULL, &state))) {
+    abut_state_array a[ARRAYS];
+    for (uint32_t i = 0; i < ARRAYS; ++i) {
+      a[i] = (abut_state_array){state, i};
+    }
+    CHECK_OK(abut_write_state(a[POSE1], 0, POSES, t->pose[0]));
+    CHECK_OK(abut_write_state(a[POSE2], 0, POSES, t->pose[1]));
+    CHECK_OK(abut_write_state(a[BAR], 0, POSES, host[BAR]));
+    batch = batch_of(t);
+    batch.memory = ABUT_MEMORY_STATE;
+    batch.pose1 = &a[POSE1];
+    batch.pose2 = &a[POSE2];
+    batch.weight = &a[WEIGHT];
+    batch.reductions.distance = &a[DISTANCE];
+    batch.reductions.soft_distance = &a[SOFT];
+    CHECK_OK(abut_contacts(t->pair, &batch));
+    batch.weight = batch.reductions.distance = batch.reductions.soft_distance = NULL;
+    const abut_cotangents state_bars = {.weight = &a[BAR]};
+    const abut_gradients state_gradients = {&a[SLOPE1], &a[SLOPE2]};
+    CHECK_OK(abut_vjp(t->pair, ABUT_SAME_PAIR, &batch, &state_bars, &state_gradients));
+    for (int i = WEIGHT; i < ARRAYS; ++i) {
+      const size_t bytes = POSES * widths[i] * real_size(t->precision);
+      CHECK_OK(abut_read_state(a[i], 0, POSES, there[i]));
+      check(!memcmp(host[i], there[i], bytes), "array %d of a state is another", i);
+    }
+    CHECK_OK(abut_destroy_state(state));
+  }
+  for (int i = 0; i < ARRAYS; ++i) {
+    free(host[i]);
+    free(there[i]);
+  }
+}
+
 /* A list's weights are those of the whole manifold; its derivatives with them, too. */
 static void test_lists(const trial *t)
 {
@@ -336,7 +454,10 @@ int main(int argc, char **argv)
     if (t.precision == ABUT_FLOAT64) {
       test_gradient(&t, ABUT_REDUCE_DISTANCE);
       test_gradient(&t, ABUT_REDUCE_SOFT_DISTANCE);
+      test_curvature(&t, ABUT_REDUCE_DISTANCE);
+      test_curvature(&t, ABUT_REDUCE_SOFT_DISTANCE);
     }
+    test_states(context, &t);
     test_hessians(&t);
     test_lists(&t);
     test_refusals(&t);

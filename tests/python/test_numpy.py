@@ -193,6 +193,30 @@ def test_several_pairs(context):
             g.grad2[i], abut.reduce(pairs[k], p1[i], p2[i], "energy", grad=True).grad2)
 
 
+def test_weights_of_several_pairs(context):
+    a, b = conftest.figure_and_part(context)
+    pairs = [abut.Pair(a, b), abut.Pair(b, b), abut.Pair(b, a, {"edge_edge": False})]
+    p1, p2 = (conftest.random_poses(8, context.dtype, seed) for seed in (1, 2))
+    which = np.array([2, 0, 1, 1, 0, 2, 2, 0])
+    got = abut.contacts(pairs, p1, p2, index=which, want=("d", "weight"))
+    least = abut.reduce(pairs, p1, p2, "distance", grad=True, index=which)
+    soft = abut.reduce(pairs, p1, p2, "soft_distance", grad=True, index=which)
+    bar = np.random.default_rng(3).normal(size=got.weight.shape).astype(context.dtype)
+    g1, g2 = abut.vjp(pairs, p1, p2, weight=bar, index=which)
+    for i, k in enumerate(which):
+        pair = pairs[k]
+        alone = abut.contacts(pair, p1[i], p2[i], want=("d", "weight"))
+        np.testing.assert_array_equal(got.weight[i, :pair.C], alone.weight)
+        assert not got.weight[i, pair.C:].any()
+        for found, kind in ((least, "distance"), (soft, "soft_distance")):
+            one = abut.reduce(pair, p1[i], p2[i], kind, grad=True)
+            np.testing.assert_array_equal(found.value[i], one.value)
+            np.testing.assert_array_equal(found.grad1[i], one.grad1)
+        one = abut.vjp(pair, p1[i], p2[i], weight=bar[i, :pair.C])
+        np.testing.assert_array_equal(g1[i], one[0])
+        np.testing.assert_array_equal(g2[i], one[1])
+
+
 # ---- shapes ----
 
 def test_shapes(pair):
