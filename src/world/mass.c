@@ -128,6 +128,10 @@ static void mean_of(const abut_body_def *mesh, double out[3])
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
 {
   double from[3];
+  if (!mesh->face_count) {
+    return fail(ABUT_ERROR_BODY, "its mesh has no faces, as those that `abut field` writes: name the "
+                "mesh file itself, or give mass, com and inertia");
+  }
   TRY(check_closed(mesh));
   mean_of(mesh, from);
   moments m = integrate(mesh, from);
