@@ -303,6 +303,9 @@ static void test_rejected(abut_context context, abut_precision precision)
   pose2[7 * 16] = -INFINITY;
   memset(pose1 + 7 * 20 + 3, 0, 4 * sizeof *pose1);
   memset(pose2 + 7 * 36 + 3, 0, 4 * sizeof *pose2);
+  for (int k = 3; k < 7; ++k) { /* below the smallest normal number, which counts as zero */
+    pose2[7 * 36 + k] = precision == ABUT_FLOAT64 ? 1e-310 : 1e-40;
+  }
   pose1[7 * 21 + 5] = NAN;
   memset(pose2 + 7 * 21 + 3, 0, 4 * sizeof *pose2);
   CHECK_OK(run_poses(pair, ABUT_POSE_QUATERNION, pose1, pose2, &some));
