@@ -16,8 +16,8 @@ on, from 5 % of the smaller diagonal in to 10 % out. What it is then held to:
              by a search over directions from the one that the body came along, each tried with coal
 Errors are in per cent of the smaller diagonal. `wrong` counts poses whose sign is another although one
 of both distances is farther from 0 than CLEAR, which is about what a bare mesh's field is off by, and
-than both bodies' fields are off their meshes there: at the meshes' nearest points (of bodies in touch
-where they first met) and at the point of the contact whose distance was found. `of another sign` counts
+than both bodies' fields together are off their meshes there: of bodies that are said to touch, at the
+point of the contact whose distance was found; of bodies whose touch was missed, where they first met. `of another sign` counts
 all that are farther than CLEAR, and `wrong most` is the largest true distance among `wrong`. --check
 fails where a pair of bare meshes of assets/ misses the limits that LIMITS says.
 """
@@ -255,14 +255,13 @@ class Library:
 
 
 def field_errors(library, meshes, rotation, place, pose, points):
-    """How far both bodies' fields are off their meshes, added up: each at its place of contact and at the
-    point of the contact that was found."""
+    """How far both bodies' fields are off their meshes, added up, at the point of the contact that was
+    found, or with `points`, one of each mesh, there."""
+    if points is not None:
+        return sum(abs(library.field(body, point)) for body, point in enumerate(points))
     x = library.found_at(pose)
-    error = 0.0
-    for body, found in enumerate((x, rotation.T @ (x - place))):
-        error += max(abs(library.field(body, points[body])),
-                     abs(library.field(body, found) - meshes.signed(body, found)))
-    return error
+    return sum(abs(library.field(body, point) - meshes.signed(body, point))
+               for body, point in enumerate((x, rotation.T @ (x - place))))
 
 
 def judge(exact, found, soft, small, errors):
@@ -298,7 +297,8 @@ def measure(abut, device, files, count):
         library = Library(abut, device, files)
         found, soft = library.distances(poses)
     return judge(exact, found, soft, both.small,
-                 lambda i: field_errors(library, both, rotations[i], places[i], poses[i], (one[i], two[i])))
+                 lambda i: field_errors(library, both, rotations[i], places[i], poses[i],
+                                        (one[i], two[i]) if exact[i] < 0 else None))
 
 
 def missed(rows):
