@@ -112,31 +112,32 @@ static abut_status read_sides(reader *r, const json_at *element, scene_pair *p)
                        p->link[0], p->link[1]);
 }
 
-static abut_status read_smoothing(const json_file *f, const json_at *at, abut_smoothing *out)
+static abut_status read_smoothing(const json_file *f, const json_at *at, scene_pair *p)
 {
   json_at stated;
-  TRY(smoothing_read(f, at, out));
-  if (!json_find(at, "near", &stated)) {
-    out->near = scene_near(out);
+  TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
+  p->fitted = p->stated != UINT32_MAX;
+  if (!p->fitted && !json_find(at, "near", &stated)) {
+    p->smoothing.near = scene_near(&p->smoothing);
   }
   return ABUT_SUCCESS;
 }
 
 static abut_status read_smoothing_bytes(const char *name, const char *bytes, size_t count,
-                                        abut_smoothing *out)
+                                        scene_pair *p)
 {
   json_file f;
   json_at root;
   abut_status status = json_file_open(&f, name, bytes, count, &root);
   if (status == ABUT_SUCCESS) {
-    status = read_smoothing(&f, &root, out);
+    status = read_smoothing(&f, &root, p);
   }
   json_file_close(&f);
   return status;
 }
 
 /* A file that a scene names and nobody can read is the scene's fault. */
-static abut_status read_smoothing_file(reader *r, const json_at *at, abut_smoothing *out)
+static abut_status read_smoothing_file(reader *r, const json_at *at, scene_pair *p)
 {
   char *path, *bytes;
   size_t count;
@@ -149,7 +150,7 @@ static abut_status read_smoothing_file(reader *r, const json_at *at, abut_smooth
     return status;
   }
   if (status == ABUT_SUCCESS) {
-    status = read_smoothing_bytes(path, bytes, count, out);
+    status = read_smoothing_bytes(path, bytes, count, p);
   }
   free(bytes);
   return status;
@@ -163,8 +164,8 @@ static abut_status read_smoothing_of(reader *r, const json_at *element, scene_pa
   if (p->fitted) {
     return ABUT_SUCCESS;
   }
-  return json_is_object(at.value) ? read_smoothing(r->file, &at, &p->smoothing)
-                                  : read_smoothing_file(r, &at, &p->smoothing);
+  return json_is_object(at.value) ? read_smoothing(r->file, &at, p)
+                                  : read_smoothing_file(r, &at, p);
 }
 
 static abut_status read_restitution(const json_file *f, const json_at *element, scene_pair *p)

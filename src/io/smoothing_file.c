@@ -29,6 +29,8 @@ static const entry reals[] = {
   OTHER(compare, compare),      OTHER(ridge, ridge),      OTHER(distance, distance),
 };
 
+enum { PENETRATION = 4 }; /* in reals */
+
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
 /* These may be absent, and are 0 then: off. */
@@ -45,32 +47,38 @@ static const char *const other_keys[] = {"trace",     "inside",    "select", "ed
 
 #define OTHER_COUNT (sizeof other_keys / sizeof *other_keys)
 
-static abut_status check_keys(const json_file *f, const json_at *root)
+#define KEY_COUNT (REAL_COUNT + OPTIONAL_COUNT + OTHER_COUNT)
+
+static const char *key_name(size_t key)
 {
-  const char *keys[REAL_COUNT + OPTIONAL_COUNT + OTHER_COUNT];
-  for (size_t i = 0; i < REAL_COUNT; i++) {
-    keys[i] = reals[i].key;
-  }
-  for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
-    keys[REAL_COUNT + i] = optional[i].key;
-  }
-  memcpy(keys + REAL_COUNT + OPTIONAL_COUNT, other_keys, sizeof other_keys);
-  return json_check_keys(f, root, keys, sizeof keys / sizeof *keys);
+  return key < REAL_COUNT                    ? reals[key].key
+         : key < REAL_COUNT + OPTIONAL_COUNT ? optional[key - REAL_COUNT].key
+                                             : other_keys[key - REAL_COUNT - OPTIONAL_COUNT];
 }
 
-static abut_status read_reals(const json_file *f, const json_at *root, abut_smoothing *out)
+static bool is_optional(size_t key)
 {
-  for (size_t i = 0; i < REAL_COUNT; i++) {
-    json_at at;
-    double value;
-    TRY(json_need(f, root, reals[i].key, &at));
-    TRY(json_number(f, &at, &value));
-    if (!(value >= reals[i].least && value <= SMOOTHING_MOST)) {
-      return json_fail(f, &at, "%.9g is not within %g to %g", value, reals[i].least,
-                       SMOOTHING_MOST);
-    }
-    memcpy((char *)out + reals[i].offset, &value, sizeof value);
+  return key >= REAL_COUNT && key < REAL_COUNT + OPTIONAL_COUNT;
+}
+
+static abut_status check_keys(const json_file *f, const json_at *root)
+{
+  const char *keys[KEY_COUNT];
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    keys[i] = key_name(i);
   }
+  return json_check_keys(f, root, keys, KEY_COUNT);
+}
+
+static abut_status read_real(const json_file *f, const json_at *at, const entry *e,
+                             abut_smoothing *out)
+{
+  double value;
+  TRY(json_number(f, at, &value));
+  if (!(value >= e->least && value <= SMOOTHING_MOST)) {
+    return json_fail(f, at, "%.9g is not within %g to %g", value, e->least, SMOOTHING_MOST);
+  }
+  memcpy((char *)out + e->offset, &value, sizeof value);
   return ABUT_SUCCESS;
 }
 
@@ -85,51 +93,35 @@ static void optional_bounds(const entry *e, const abut_smoothing *s, double *lea
   *most = floor ? FLOOR_MOST : share ? 1.0 : SMOOTHING_MOST;
 }
 
-static abut_status read_optional(const json_file *f, const json_at *root, abut_smoothing *out)
+static abut_status read_optional(const json_file *f, const json_at *at, const entry *e,
+                                 abut_smoothing *out)
 {
-  for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
-    json_at at;
-    double value = 0.0, least, most;
-    optional_bounds(&optional[i], out, &least, &most);
-    if (json_find(root, optional[i].key, &at)) {
-      TRY(json_number(f, &at, &value));
-      if (value != 0.0 && !(value >= least && value <= most)) {
-        return json_fail(f, &at, "%.9g is neither 0 nor within %.9g to %g", value, least, most);
-      }
-    }
-    memcpy((char *)out + optional[i].offset, &value, sizeof value);
+  double value, least, most;
+  optional_bounds(e, out, &least, &most);
+  TRY(json_number(f, at, &value));
+  if (value != 0.0 && !(value >= least && value <= most)) {
+    return json_fail(f, at, "%.9g is neither 0 nor within %.9g to %g", value, least, most);
   }
+  memcpy((char *)out + e->offset, &value, sizeof value);
   return ABUT_SUCCESS;
 }
 
-static abut_status read_flag(const json_file *f, const json_at *root, const char *key, bool *out)
+static abut_status read_select(const json_file *f, const json_at *at, abut_select *out)
 {
-  json_at at;
-  TRY(json_need(f, root, key, &at));
-  return json_flag(f, &at, out);
-}
-
-static abut_status read_select(const json_file *f, const json_at *root, abut_select *out)
-{
-  json_at at;
   const char *select;
-  TRY(json_need(f, root, "select", &at));
-  TRY(json_text(f, &at, &select));
+  TRY(json_text(f, at, &select));
   if (strcmp(select, "softsort") != 0 && strcmp(select, "gate") != 0) {
-    return json_fail(f, &at, "neither \"softsort\" nor \"gate\"");
+    return json_fail(f, at, "neither \"softsort\" nor \"gate\"");
   }
   *out = strcmp(select, "gate") == 0 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   return ABUT_SUCCESS;
 }
 
-static abut_status read_pair(const json_file *f, const json_at *root, const char *key,
-                             uint32_t *out)
+static abut_status read_pair(const json_file *f, const json_at *at, uint32_t *out)
 {
-  json_at at;
-  TRY(json_need(f, root, key, &at));
-  TRY(json_check_array(f, &at, 2));
+  TRY(json_check_array(f, at, 2));
   for (size_t i = 0; i < 2; i++) {
-    json_at element = json_element(&at, i);
+    json_at element = json_element(at, i);
     json_int_t value;
     TRY(json_whole(f, &element, UINT32_MAX, &value));
     out[i] = (uint32_t)value;
@@ -137,22 +129,130 @@ static abut_status read_pair(const json_file *f, const json_at *root, const char
   return ABUT_SUCCESS;
 }
 
+static abut_status read_trace(const json_file *f, const json_at *at, uint32_t *out)
+{
+  json_int_t trace;
+  TRY(json_whole(f, at, TRACE_MOST, &trace));
+  *out = (uint32_t)trace;
+  return ABUT_SUCCESS;
+}
+
+/* In the order of other_keys. */
+static abut_status read_other(const json_file *f, const json_at *at, size_t which,
+                              abut_smoothing *out)
+{
+  switch (which) {
+  case 0:
+    return read_trace(f, at, &out->trace);
+  case 1:
+    return json_flag(f, at, &out->inside);
+  case 2:
+    return read_select(f, at, &out->select);
+  case 3:
+    return json_flag(f, at, &out->edge_edge);
+  case 4:
+    return json_flag(f, at, &out->two_sided);
+  case 5:
+    return read_pair(f, at, out->edges);
+  default:
+    return read_pair(f, at, out->vertices);
+  }
+}
+
+static abut_status read_key(const json_file *f, const json_at *at, size_t key, abut_smoothing *out)
+{
+  return key < REAL_COUNT   ? read_real(f, at, &reals[key], out)
+         : is_optional(key) ? read_optional(f, at, &optional[key - REAL_COUNT], out)
+                            : read_other(f, at, key - REAL_COUNT - OPTIONAL_COUNT, out);
+}
+
 abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
 {
-  json_at at;
-  json_int_t trace;
   TRY(check_keys(f, root));
-  TRY(read_reals(f, root, out));
-  TRY(read_optional(f, root, out));
-  TRY(json_need(f, root, "trace", &at));
-  TRY(json_whole(f, &at, TRACE_MOST, &trace));
-  out->trace = (uint32_t)trace;
-  TRY(read_flag(f, root, "inside", &out->inside));
-  TRY(read_select(f, root, &out->select));
-  TRY(read_flag(f, root, "edge_edge", &out->edge_edge));
-  TRY(read_flag(f, root, "two_sided", &out->two_sided));
-  TRY(read_pair(f, root, "edges", out->edges));
-  return read_pair(f, root, "vertices", out->vertices);
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    json_at at;
+    if (is_optional(i) && !json_find(root, key_name(i), &at)) {
+      const double off = 0.0;
+      memcpy((char *)out + optional[i - REAL_COUNT].offset, &off, sizeof off);
+      continue;
+    }
+    TRY(json_need(f, root, key_name(i), &at));
+    TRY(read_key(f, &at, i, out));
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status smoothing_read_some(const json_file *f, const json_at *root, abut_smoothing *out,
+                                uint32_t *stated)
+{
+  _Static_assert(KEY_COUNT <= 32, "a bit a key");
+  bool all = true;
+  *stated = 0;
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    json_at at;
+    const bool is_there = json_find(root, key_name(i), &at);
+    *stated |= is_there ? UINT32_C(1) << i : 0;
+    all = all && (is_there || is_optional(i));
+  }
+  if (all) {
+    *stated = UINT32_MAX;
+    return smoothing_read(f, root, out);
+  }
+  TRY(check_keys(f, root));
+  const double penetration = out->penetration;
+  out->penetration = SMOOTHING_LENGTH_LEAST; /* by which near and reach are bounded until it is known */
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    json_at at;
+    if (*stated >> i & 1) {
+      TRY(json_need(f, root, key_name(i), &at));
+      TRY(read_key(f, &at, i, out));
+    }
+  }
+  if (!(*stated >> PENETRATION & 1)) {
+    out->penetration = penetration;
+  }
+  return ABUT_SUCCESS;
+}
+
+static void copy_other(const abut_smoothing *from, size_t which, abut_smoothing *to)
+{
+  switch (which) {
+  case 0:
+    to->trace = from->trace;
+    break;
+  case 1:
+    to->inside = from->inside;
+    break;
+  case 2:
+    to->select = from->select;
+    break;
+  case 3:
+    to->edge_edge = from->edge_edge;
+    break;
+  case 4:
+    to->two_sided = from->two_sided;
+    break;
+  case 5:
+    memcpy(to->edges, from->edges, sizeof to->edges);
+    break;
+  default:
+    memcpy(to->vertices, from->vertices, sizeof to->vertices);
+  }
+}
+
+void smoothing_copy_some(const abut_smoothing *from, uint32_t stated, abut_smoothing *to)
+{
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    if (!(stated >> i & 1)) {
+      continue;
+    }
+    if (i < REAL_COUNT + OPTIONAL_COUNT) {
+      const size_t offset = (i < REAL_COUNT ? &reals[i] : &optional[i - REAL_COUNT])->offset;
+      memcpy((char *)to + offset, (const char *)from + offset, sizeof(double));
+    } else {
+      copy_other(from, i - REAL_COUNT - OPTIONAL_COUNT, to);
+    }
+  }
 }
 
 abut_status smoothing_parse(const char *name, const char *bytes, size_t count, abut_smoothing *out)

@@ -1,6 +1,7 @@
 #include "world/scene_def.h"
 
 #include "base/limits.h"
+#include "io/smoothing_file.h"
 #include <math.h>
 #include <string.h>
 
@@ -54,8 +55,10 @@ double scene_near(const abut_smoothing *s)
 
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
 {
+  const abut_smoothing own = p->smoothing;
   p->smoothing = *fitted;
   p->smoothing.reach = 0.0;
   p->smoothing.floor = FITTED_FLOOR;
+  smoothing_copy_some(&own, p->stated, &p->smoothing);
   p->fitted = false;
 }

@@ -117,7 +117,8 @@ typedef struct scene_pair {
   double spring[SPRING_NUMBERS]; /* of LAW_SPRING */
   abut_dissipation dissipation;
   abut_reaction reaction;
-  bool fitted; /* no smoothing was stated */
+  bool fitted;     /* not all of a smoothing was stated */
+  uint32_t stated; /* of which these were: smoothing_read_some */
   abut_smoothing smoothing;
 } scene_pair;
 

@@ -486,8 +486,10 @@ static const struct {
   {PAIR(SIDES ",\n\"smoothing\": 1"), "d/t:5: pairs[1].smoothing: ", "not a string"},
   {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 0}"), "d/t:6: pairs[1].smoothing.length: ",
    "0 is not within"},
-  {PAIR(SIDES ",\n\"smoothing\": {\n\"length\": 1}"), "d/t:5: pairs[1].smoothing: ",
-   "the key 'union' is missing"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"lenght\": 1}"), "d/t:6: pairs[1].smoothing.lenght: ", "no such key"},
+  {PAIR(SIDES ",\n\"smoothing\": {\"penetration\": 0.1,\n\"near\": 0.01}"), "d/t:6: pairs[1].smoothing.near: ",
+   "0.01 is neither 0 nor within 0.1"},
+  {PAIR(SIDES ",\n\"smoothing\": {\n\"edges\": [1]}"), "d/t:6: pairs[1].smoothing.edges: ", "1 elements, not 2"},
 };
 
 static void refusals(void)
@@ -536,11 +538,39 @@ static void check_near(const char *more, double near)
   scene_def_free(&s);
 }
 
+/* Single keys are the scene's, all others what is fitted to the bodies. */
+static void some_keys(void)
+{
+  abut_smoothing made = abut_default_smoothing();
+  scene_def s;
+  made.penetration = 0.004;
+  made.reach = 0.5;
+  made.agree = 0.25;
+  made.select = ABUT_SELECT_GATE;
+  REQUIRE_OK(scene_file_read(
+    write_text("t.scene.json", "{\"links\": [{}], \"pairs\": [{\"smoothing\": {\"penetration\": 0.001, "
+                               "\"floor\": 0.25, \"edges\": [64, 32]}},\n"
+                               "{\"smoothing\": \"s.json\"}, {\"smoothing\": {}}]}"), &s));
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(s.pairs[i].fitted);
+    scene_pair_fit(&s.pairs[i], &made);
+    const abut_smoothing *p = &s.pairs[i].smoothing;
+    CHECK(p->agree == 0.25 && p->reach == (i == 1 ? 0.03 : 0.0) && p->near == 0.0);
+    CHECK(p->penetration == (i == 0 ? 0.001 : 0.004) && p->floor == (i == 0 ? 0.25 : 0.001));
+    CHECK(p->edges[0] == (i == 0 ? 64 : made.edges[0]) && p->edges[1] == (i == 0 ? 32 : made.edges[1]));
+    CHECK(p->select == (i == 1 ? ABUT_SELECT_SOFTSORT : ABUT_SELECT_GATE));
+    CHECK(p->cookie == made.cookie && !s.pairs[i].fitted);
+  }
+  scene_def_free(&s);
+}
+
 static void smoothings(void)
 {
   scene_def s;
   char cause[1024];
   const char *const scene = "{\"links\": [{}], \"pairs\": [{},\n{\"smoothing\": \"none.json\"}]}";
+  write_text("s.json", "{\"reach\": 0.03, \"select\": \"softsort\"}");
+  some_keys();
   check_near("", 0.04); /* none is stated */
   check_near(", \"near\": 0", 0.0);
   check_near(", \"near\": 0.1", 0.1);
