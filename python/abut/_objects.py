@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from abut import _drivers
-from abut._native import check, ffi, lib
+from abut._native import Error, check, ffi, lib
 
 if TYPE_CHECKING:
     from abut._worlds import Scene
@@ -90,7 +90,13 @@ def _choices(words: str | int | Sequence[str | int]) -> Any:
     count = ffi.new("size_t *")
     for name in names:
         text = str(name).encode()
-        check(lib.abut_find_devices(text, ffi.NULL, 0, count))
+        status = lib.abut_find_devices(text, ffi.NULL, 0, count)
+        if status == lib.ABUT_ERROR_DEVICE:
+            there = ", ".join(f"{d.index} {d.name!r} ({d.type})" for d in devices())
+            raise Error(status, f"no device is called {str(name)!r}; abut.devices() has {there}. Others need "
+                        "their OpenCL driver: a GPU its vendor's, a processor `apt install pocl-opencl-icd` "
+                        "or `pip install abut[intel]`")
+        check(status)
         some = ffi.new("abut_device_choice[]", count[0])
         check(lib.abut_find_devices(text, some, count[0], count))
         found += [(c.device, c.units, c.part) for c in some]

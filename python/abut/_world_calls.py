@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from abut import _drivers
 from abut._arrays import Rows, Shape, check_names, pointer, real_array
 from abut._native import check, ffi, lib
 from abut._objects import warn_of_failures
@@ -54,6 +55,33 @@ class WorldStatus(enum.IntFlag):
 
 
 WorldStatus.__module__ = "abut"
+
+# What is warned about, as the command does.
+_TOLD = {
+    WorldStatus.NOT_FINITE: "are not finite, and keep the last state that they had",
+    WorldStatus.DIVERGED: "diverge, and keep the last state that they had",
+    WorldStatus.OVERFLOW: "had more contacts than the scene's `capacity`, or than `most` hard ones: some "
+                          "were left out",
+    WorldStatus.NOT_CONVERGED: "had steps whose solver did not end within the scene's `iterations`",
+    WorldStatus.SINGULAR: "have a mass matrix, or a solver's, that is not positive, and keep the last state "
+                          "that they had",
+    WorldStatus.BAD_INPUT: "had states, controls or parameters that are not usable, and keep the last state "
+                           "that they had",
+    WorldStatus.SQUEEZED: "had hard contacts that push against each other, and gave way a little",
+    WorldStatus.FAST: "had bodies that went farther in a step than half of the thinner one, and may have "
+                      "passed through each other",
+    WorldStatus.GAINED: "had springs that gave energy which nothing had: the time step is too long for them"}
+
+
+def warn_of_status(status: np.ndarray[Any, Any]) -> None:
+    """A Python warning for each thing that has become of a world."""
+    if not status.any():
+        return
+    for bit, text in _TOLD.items():
+        worlds = np.flatnonzero(status & int(bit))
+        if len(worlds):
+            _drivers.warn(f"{len(worlds)} of {status.size} worlds ({worlds[0]} first) {text} "
+                          f"(abut.WorldStatus.{bit.name})")
 
 
 class Step(NamedTuple):
@@ -320,6 +348,7 @@ class Call:
     def step(self, want: Sequence[str] = ()) -> Step:
         made = self.results(want)
         self.done(lib.abut_step_worlds(self.scene.handle, self.worlds))
+        warn_of_status(made.status)
         return made
 
     def input(self, value: Array, tail: Shape, name: str) -> Any:

@@ -331,6 +331,13 @@ def test_forms_of_poses(double_pair):
     assert abut.contacts(double_pair, None, broken).status.tolist() == [0, 0, 0, 1] + 36 * [0]
 
 
+def test_device_that_is_not_there():
+    with pytest.raises(abut.Error, match=r"no device is called 'nix'; abut.devices\(\) has .*'host' \(host\)"
+                                         r".*apt install pocl-opencl-icd") as told:
+        abut.Context("nix")
+    assert told.value.name == "ABUT_ERROR_DEVICE"
+
+
 def test_names_of_pose():
     assert sorted(name for name in dir(abut.pose) if name[0] != "_") == sorted(abut.pose.__all__)
 

@@ -118,7 +118,11 @@ def test_statuses(context, tmp_path):
     q[1, 3:] = 0
     q[2, 0] = np.nan
     v[3, 0] = 11
-    got = scene.step(q, v, gravity=[0, 0, 0])
+    with pytest.warns(UserWarning) as told:
+        got = scene.step(q, v, gravity=[0, 0, 0])
+    texts = [str(w.message) for w in told]
+    assert len(texts) == 2 and texts[0].startswith("1 of 4 worlds (3 first) diverge"), texts
+    assert "2 of 4 worlds (1 first) had states" in texts[1] and told[0].filename == __file__
     assert [abut.WorldStatus(int(s)) for s in got.status] == [
         abut.WorldStatus.OK, abut.WorldStatus.BAD_INPUT, abut.WorldStatus.BAD_INPUT,
         abut.WorldStatus.DIVERGED]
