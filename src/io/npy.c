@@ -125,7 +125,7 @@ static abut_status read_text_type(npy_where where, word descr, npy *out)
 static abut_status fail_type(npy_where where, word descr)
 {
   static const char *const names[][2] = {
-    {"|b1", " (bool)"},   {"|i1", " (int8)"},    {"<i2", " (int16)"},     {"<u2", " (uint16)"},
+    {"|i1", " (int8)"},   {"<i2", " (int16)"},   {"<u2", " (uint16)"},
     {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"},
     {"<c16", " (complex128)"}};
   const char *name = "";
@@ -138,8 +138,8 @@ static abut_status fail_type(npy_where where, word descr)
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     name = word_is(descr, names[i][0]) ? names[i][1] : name;
   }
-  return npy_fail(where, "dtype '%s'%s is none of float32, float64, uint8, uint32, int32, int64 "
-                  "and text", word_shown(descr).text, name);
+  return npy_fail(where, "dtype '%s'%s is none of float32, float64, uint8, bool, uint32, int32, "
+                  "int64 and text", word_shown(descr).text, name);
 }
 
 static abut_status read_type(npy_where where, dict *d, npy *out)
@@ -150,6 +150,7 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     size_t bytes;
   } types[] = {{"<f4", ABUT_ARRAY_FLOAT32, 4}, {"<f8", ABUT_ARRAY_FLOAT64, 8},
                {"|u1", ABUT_ARRAY_UINT8, 1},   {"<u1", ABUT_ARRAY_UINT8, 1},
+               {"|b1", ABUT_ARRAY_UINT8, 1}, /* 0 or 1 */
                {"<u4", ABUT_ARRAY_UINT32, 4},  {"<i4", ABUT_ARRAY_INT32, 4},
                {"<i8", ABUT_ARRAY_INT64, 8}};
   word descr;

@@ -187,6 +187,10 @@ static void fortran_order(void)
   REQUIRE_OK(abut_read_npz(path, &npz));
   CHECK(!memcmp(npz.arrays[0].data, cube, sizeof cube));
   abut_free_npz(&npz);
+  path = one(DICT("'|b1'", "False", "(2,)"), "\1", 2);
+  REQUIRE_OK(abut_read_npz(path, &npz));
+  CHECK(npz.arrays[0].type == ABUT_ARRAY_UINT8 && !memcmp(npz.arrays[0].data, "\1", 2));
+  abut_free_npz(&npz);
   path = one(DICT("'<f4'", "True", "(3, 0, 2)"), cube, 0);
   REQUIRE_OK(abut_read_npz(path, &npz));
   abut_free_npz(&npz);
@@ -203,7 +207,7 @@ static void wrong_headers(void)
     {DICT("'<u8'", "False", "(2,)"), "'<u8' (uint64) is none of"},
     {DICT("'>i8'", "False", "(2,)"), "'>i8' is big endian"},
     {DICT("'<i2'", "False", "(8,)"), "'<i2' (int16) is none of"},
-    {DICT("'|b1'", "False", "(16,)"), "'|b1' (bool) is none of"},
+    {DICT("'|i1'", "False", "(16,)"), "'|i1' (int8) is none of float32, float64, uint8, bool"},
     {DICT("'|S16'", "False", "()"), "'|S16' is none of"},
     {DICT("[('a', '<f8')]", "False", "(2,)"), "structured"},
     {DICT("'<f8'", "false", "(2,)"), "no truth value"},
