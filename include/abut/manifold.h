@@ -102,6 +102,10 @@ typedef struct abut_layout {
 
 ABUT_API abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
 
+/* The smoothing that a pair was created with: of a scene's pair (abut_get_scene_pair) what the scene
+ * states, and what was fitted where it states nothing. */
+ABUT_API abut_status abut_get_smoothing(abut_pair pair, abut_smoothing *smoothing);
+
 typedef enum abut_pose_kind {
   ABUT_POSE_TWIST = 0,     /* (N, 6): s = (rho, omega), T = exp(s), translation part first */
   ABUT_POSE_QUATERNION = 1 /* (N, 7): x, y, z, qw, qx, qy, qz; normalised inside */

@@ -10,7 +10,7 @@ import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
 from abut._native import check, ffi, lib
-from abut._objects import Context, _Owner, default_context
+from abut._objects import Context, _Owner, _read_smoothing, default_context
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
@@ -74,6 +74,20 @@ class Scene(_Owner):
         check(lib.abut_get_scene_start(self.handle, ffi.from_buffer("double[]", q)
                                        if q.size else ffi.new("double[1]")))
         return q.astype(self.context.dtype)
+
+    def smoothings(self) -> list[dict[str, Any] | None]:
+        """Of each pair the smoothing that it has, what the scene states and what was fitted, by the names
+        of abut.fit_smoothing; None of pairs whose contacts are given, or springs."""
+        pair, smoothing = ffi.new("abut_scene_pair *"), ffi.new("abut_smoothing *")
+        found: list[dict[str, Any] | None] = []
+        for i in range(self.pairs):
+            check(lib.abut_get_scene_pair(self.handle, i, pair))
+            if pair.pair.index or pair.pair.generation:
+                check(lib.abut_get_smoothing(pair.pair, smoothing))
+                found.append(_read_smoothing(smoothing))
+            else:
+                found.append(None)
+        return found
 
     def springs(self) -> np.ndarray[Any, Any]:
         """Numbers (pairs, 6) of the scene's springs: k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; in the

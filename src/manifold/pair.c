@@ -209,3 +209,17 @@ abut_status abut_get_layout(abut_pair handle_, abut_layout *layout)
   *layout = p->layout;
   return ABUT_SUCCESS;
 }
+
+abut_status abut_get_smoothing(abut_pair handle_, abut_smoothing *smoothing)
+{
+  ENTER(pair_pool, handle_);
+  if (!smoothing) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_smoothing needs a place for the smoothing");
+  }
+  const pair *p = pair_get(handle_);
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *smoothing = p->smoothing;
+  return ABUT_SUCCESS;
+}

@@ -601,6 +601,28 @@ static void test_many(const fixture *f)
   free(part);
 }
 
+/* What a pair was created with comes back. */
+static void test_smoothing(fixture *f)
+{
+  abut_smoothing given, got;
+  abut_pair pair;
+  CHECK_OK(abut_fit_smoothing(f->bodies[0], f->bodies[1], &given));
+  given.penetration *= 0.5;
+  given.near = given.reach = 0.0;
+  given.edges[1] = 3;
+  if (CHECK_OK(abut_create_pair(f->bodies[0], f->bodies[1], &given, &pair))) {
+    CHECK_OK(abut_get_smoothing(pair, &got));
+    CHECK(got.penetration == given.penetration && got.edges[1] == 3 && got.agree == given.agree);
+    abut_pair again;
+    if (CHECK_OK(abut_create_pair(f->bodies[0], f->bodies[1], &got, &again))) {
+      CHECK_OK(abut_destroy_pair(again));
+    }
+    CHECK(abut_get_smoothing(pair, NULL) == ABUT_ERROR_ARGUMENT);
+    CHECK_OK(abut_destroy_pair(pair));
+    CHECK(abut_get_smoothing(pair, &got) == ABUT_ERROR_HANDLE);
+  }
+}
+
 /* Kernels count numbers below the smallest normal one as zero; their callers go on as before. */
 static void test_denormals(void)
 {
@@ -630,6 +652,7 @@ int main(int argc, char **argv)
     test_many_slots(&f);
     test_sizes(&f);
     test_many(&f);
+    test_smoothing(&f);
     test_denormals();
   }
   free(f.reals1);

@@ -111,6 +111,16 @@ def test_steps_are_steps(context):
     np.testing.assert_array_equal(held.q, each.q)
 
 
+def test_smoothings(context, tmp_path):
+    path = tmp_path / "box.scene.json"
+    box = '{"joint": {"type": "free"}, "density": 1000, "bodies": [{"box": [0.1, 0.1, 0.1]}]}'
+    path.write_text(f'{{"links": [{{"bodies": [{{"plane": [1, 1]}}]}}, {box}, {box}], "pairs": '
+                    '[{"a": 0, "b": 1}, {"a": 0, "b": 2, "smoothing": {"penetration": 0.0004}}]}')
+    fitted, stated = abut.Scene(path, context).smoothings()
+    assert fitted["agree"] == 0.6 and fitted["reach"] == 0.0 and fitted["floor"] == 1e-3
+    assert stated == {**fitted, "penetration": 0.0004} and fitted["penetration"] > 0.0004
+
+
 def test_statuses(context, tmp_path):
     scene = abut.Scene(worlds.write_scene(tmp_path, divergence=10, **worlds.FREE), context)
     q = np.tile(scene.start(), (4, 1))
