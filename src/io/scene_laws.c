@@ -46,7 +46,7 @@ abut_status scene_hard(const json_file *f, const json_at *root, scene_def *s)
                        .margin = -1.0,
                        .limit_margin = 0.02,
                        .bounce = 0.05,
-                       .threshold = 0.5,
+                       .threshold = 0.25,
                        .most = 16,
                        .elastic = HARD_COLLISION};
   if (!json_find(root, "lcp", &list)) {

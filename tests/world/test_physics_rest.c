@@ -201,6 +201,33 @@ static void test_thin_bars(void)
   play_close(&p);
 }
 
+/* A bar across two rails by hard contacts, of which each crossing has about half of an activity: all of
+ * them must hold. */
+static void test_rails(void)
+{
+  static const double turned[2] = {1.0, 0.9998}; /* cosines of half the angle about the vertical */
+  static const char text[] =
+    "{\"contact_model\": \"lcp\", \"links\": [{\"joint\": {\"type\": \"free\"}, \"density\": 7800, "
+    "\"bodies\": [{\"box\": [0.01, 0.3, 0.01]}]}, "
+    "{\"position\": [0, -0.1, 0.1], \"bodies\": [{\"box\": [0.3, 0.01, 0.01]}]}, "
+    "{\"position\": [0, 0.1, 0.1], \"bodies\": [{\"box\": [0.3, 0.01, 0.01]}]}], "
+    "\"pairs\": [{\"a\": 1, \"b\": 0}, {\"a\": 2, \"b\": 0}]}";
+  play p;
+  printf("a bar on rails, hard contacts\n");
+  play_open_text(&p, context, precision, text, 2);
+  for (size_t i = 0; i < 2; ++i) {
+    play_set_q(&p, i, 2, 0.1205);
+    play_set_q(&p, i, 3, turned[i]);
+    play_set_q(&p, i, 6, sqrt(1.0 - turned[i] * turned[i]));
+  }
+  play_for(&p, full ? 2.0 : 1.2);
+  for (size_t i = 0; i < 2; ++i) {
+    play_line("off where it rests [m]", fabs(play_q(&p, i, 2) - 0.12), 1e-3);
+    CHECK_EQUAL(p.status[i], 0);
+  }
+  play_close(&p);
+}
+
 /* Tilted a little, from a table's height of 0.1 m; a second and a half after. */
 static void test_drop(const char *shared, const char *body)
 {
@@ -262,6 +289,7 @@ int main(int argc, char **argv)
   test_bars("crossed-bars.scene.json", false, 0.06 * sqrt(2.0), 0.03 + 0.03 * sqrt(2.0), 3e-3);
   test_bars("crossed-flat-bars.scene.json", true, 0.06, 0.06 - 2.26e-3, 1e-4);
   test_thin_bars();
+  test_rails();
   test_drops();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();

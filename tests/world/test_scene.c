@@ -222,7 +222,7 @@ static void hard(void)
   REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"friction\": 0}]}", &s));
   CHECK(s.law == LAW_LCP && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 && s.hard.most == 16);
   CHECK(s.hard.error_reduction == 0.2 && s.hard.slop == 0.0 && s.hard.correction == 1.0);
-  CHECK(s.hard.bounce == 0.05 && s.hard.threshold == 0.5 && s.hard.elastic == HARD_COLLISION);
+  CHECK(s.hard.bounce == 0.05 && s.hard.threshold == 0.25 && s.hard.elastic == HARD_COLLISION);
   CHECK(s.pairs[0].friction == 0.0 && s.pairs[0].restitution == 0.0);
   scene_def_free(&s);
   REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"restitution\": 0.5}],\n"
