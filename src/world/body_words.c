@@ -11,7 +11,7 @@
 #define PI 3.14159265358979323846
 #define CAP_RINGS 8      /* of each end of a capsule */
 #define SIDE_CELLS_LEAST 2 /* of a straight side, along it */
-#define SIDE_CELLS_MOST 16
+#define SIDE_CELLS_MOST 24
 #define MARGIN 6         /* nodes around a shape: where points are clipped it is far */
 #define CELLS_MOST 12    /* along the shape's shorter half length, */
 #define CELLS_LEAST 4    /* and of slender ones */
@@ -160,7 +160,7 @@ done:
  * between its ends. */
 static size_t put_side(double r, double h, double (*rings)[2])
 {
-  const double whole = ceil(2.0 * h / r - 1e-9);
+  const double whole = ceil(4.0 * h / r - 1e-9);
   const size_t cells = whole < SIDE_CELLS_LEAST  ? SIDE_CELLS_LEAST
                        : whole < SIDE_CELLS_MOST ? (size_t)whole
                                                  : SIDE_CELLS_MOST;

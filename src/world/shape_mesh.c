@@ -8,9 +8,12 @@
 
 #define PI 3.14159265358979323846
 
-/* A box's longest side has so many cells: a cube the least, slender ones the most. */
-#define BOX_CELLS_LEAST 4
-#define BOX_CELLS_MOST 16
+/* A box has about so many square cells on its six sides, 8 by 8 a side of a cube. A contact at touch is
+ * half active and gives way, so that how stiff two sides lie on each other follows from how many points
+ * they have: with 4 by 4 a pile of ten cubes buckles like a column of foam. */
+#define BOX_CELLS 384.0
+#define BOX_CELLS_LEAST 2 /* along a side */
+#define BOX_CELLS_MOST 64
 
 /* A mesh in the making; how much room it has is known before. */
 typedef struct builder {
@@ -68,15 +71,11 @@ static void end(const builder *b, abut_body_def *out)
 /* How many cells a side has along each axis. */
 static void cells_of(const double lower[3], const double upper[3], size_t cells[3])
 {
-  double shortest = upper[0] - lower[0], longest = shortest;
-  for (int k = 1; k < 3; ++k) {
-    shortest = fmin(shortest, upper[k] - lower[k]);
-    longest = fmax(longest, upper[k] - lower[k]);
-  }
-  const double cell = fmax(longest / BOX_CELLS_MOST, fmin(longest / BOX_CELLS_LEAST, shortest));
+  const double x = upper[0] - lower[0], y = upper[1] - lower[1], z = upper[2] - lower[2];
+  const double cell = sqrt(2.0 * (x * y + y * z + z * x) / BOX_CELLS);
   for (int k = 0; k < 3; ++k) {
-    const size_t whole = (size_t)ceil((upper[k] - lower[k]) / cell - 1e-9);
-    cells[k] = whole > 2 ? whole : 2;
+    const double whole = ceil((upper[k] - lower[k]) / cell - 1e-9);
+    cells[k] = (size_t)fmin(fmax(whole, BOX_CELLS_LEAST), BOX_CELLS_MOST);
   }
 }
 
@@ -171,16 +170,21 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
-/* The middle of a flat end, and every fourth direction half way out. */
-#define END_SPOKES (SHAPE_SIDES / 4)
-#define END_POINTS (1 + END_SPOKES)
+/* Points of a flat end within its rim: its middle and rings about it, as close together as the rim's. */
+#define END_RINGS 5
+#define RING_STEP 6 /* more points a ring, from within */
+#define END_POINTS (1 + RING_STEP * END_RINGS * (END_RINGS + 1) / 2)
 
-static void put_end_points(builder *b, const double ring[2])
+static void put_end_points(builder *b, const double rim[2])
 {
-  put_vertex(b, 0.0, 0.0, ring[1]);
-  for (int k = 0; k < END_SPOKES; ++k) {
-    const double angle = 2.0 * PI * k / END_SPOKES;
-    put_vertex(b, 0.5 * ring[0] * cos(angle), 0.5 * ring[0] * sin(angle), ring[1]);
+  put_vertex(b, 0.0, 0.0, rim[1]);
+  for (int ring = 1; ring <= END_RINGS; ++ring) {
+    const double r = rim[0] * ring / (END_RINGS + 1);
+    const int count = RING_STEP * ring;
+    for (int k = 0; k < count; ++k) {
+      const double angle = 2.0 * PI * k / count;
+      put_vertex(b, r * cos(angle), r * sin(angle), rim[1]);
+    }
   }
 }
 
