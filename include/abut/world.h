@@ -53,8 +53,9 @@ typedef struct abut_scene_info {
   double timestep;               /* [s] */
   bool hard;                     /* of hard contacts: `iterations` say how a step was solved */
   double cloud_gap;              /* of springs: the most that the field of a body's cloud lies off its own
-                                    faces, as a share of the body's diagonal. Above some 0.045 the
-                                    mesh is too coarse: bodies fall through it or gain energy */
+                                    faces, or is negative on the free way out from these, as a share of
+                                    the body's diagonal. Above some 0.045 the mesh is too coarse or too
+                                    hollow: bodies fall through it, lie on openings or gain energy */
   size_t cloud_link, cloud_body; /* whose that is: a link, and which of its bodies */
   double sinking, sinking_share; /* of springs at rest, as the scene starts: how deep the pair gives way that
                                     does most, m g / k of all that rests on it, in metres and as a

@@ -58,8 +58,9 @@ class Scene(_Owner):
         self.nu: int = info.nu
         self.timestep: float = info.timestep
         if info.cloud_gap > GAP_MOST:
-            warnings.warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud lies up to "
-                          f"{100 * info.cloud_gap:.2g} % of its diagonal off its faces: the mesh is too coarse for springs",
+            warnings.warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
+                          f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
+                          "the mesh is too coarse or too hollow for springs",
                           stacklevel=3)
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""

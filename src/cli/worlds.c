@@ -290,8 +290,9 @@ static exit_code read_controls(worlds *w)
 void warn_coarse(const char *path, const abut_scene_info *info)
 {
   if (info->cloud_gap > GAP_MOST) {
-    warn("%s: links[%zu].bodies[%zu]: the field of its cloud lies up to %.2g %% of its diagonal off its faces: the mesh "
-         "is too coarse for springs, and bodies may fall through it or gain energy (docs/scenes.md#springs)",
+    warn("%s: links[%zu].bodies[%zu]: the field of its cloud is up to %.2g %% of its diagonal off, at its faces or in its "
+         "hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings "
+         "or gain energy (docs/scenes.md#springs)",
          path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
   }
 }

@@ -8,8 +8,10 @@
 
 #define PI 3.14159265358979323846
 #define ARC (2.0 * PI / SHAPE_SIDES)
-#define BOX_CELLS 8    /* along the longest side */
-#define SIDE_CELLS 8   /* along half a cylinder's or a capsule's side: no cells are longer */
+#define BOX_CELLS 8    /* along the longest side: no cells are longer; */
+#define BOX_POINTS 768 /* of slender ones no shorter than so many, of that size, would cover it with */
+#define SIDE_CELLS 8   /* along half a cylinder's side: no cells are longer, */
+#define SIDE_CELLS_MOST 32 /* nor, of slender ones and of capsules, longer than the radius by more than these make */
 #define CAP_RINGS 8    /* of each end of a capsule */
 #define GROWTH 1.5     /* of a cell to the next one, away from an edge */
 #define UNLIKE 1e5     /* a shape's longest length to its shortest */
@@ -122,10 +124,19 @@ static void put_box_side(faces *f, const line lines[3], const double half[3], in
   }
 }
 
+/* The longest cell. Only points touch: of two bars that cross, one must have points within the other's
+ * width, so that cells of slender bars are no longer than half their width. */
+static double longest_cell(const double half[3], double shortest)
+{
+  const double longest = fmax(fmax(half[0], half[1]), half[2]);
+  const double area = 8.0 * (half[0] * half[1] + half[1] * half[2] + half[2] * half[0]);
+  return fmin(2.0 * longest / BOX_CELLS, fmax(shortest, sqrt(area / BOX_POINTS)));
+}
+
 static abut_status make_box(const double half[3], double eps1, arena *memory, abut_cloud *out)
 {
   const double shortest = fmin(fmin(half[0], half[1]), half[2]);
-  const double most = 2.0 * fmax(fmax(half[0], half[1]), half[2]) / BOX_CELLS;
+  const double most = longest_cell(half, shortest);
   const double first = shortest / ceil(fmax(shortest / most - 1e-9, 0.5));
   line lines[3];
   size_t cells = 0;
@@ -207,7 +218,7 @@ static abut_status make_cylinder(const double size[3], double eps1, arena *memor
   const double first = half / ceil(fmax(half / wide - 1e-9, 0.5));
   line along, across;
   faces f;
-  make_line(half, first, fmax(2.0 * wide, half / SIDE_CELLS), &along);
+  make_line(half, first, fmax(2.0 * wide, fmax(fmin(half / SIDE_CELLS, r), half / SIDE_CELLS_MOST)), &along);
   make_line(r, first, 2.0 * wide, &across);
   const size_t cells = SHAPE_SIDES * (along.cells + 2 * across.cells);
   TRY(begin(memory, cells, 4 * cells, &f));
@@ -238,7 +249,7 @@ static abut_status make_capsule(const double size[3], double eps1, arena *memory
   double rings[2 * CAP_RINGS + STEPS_MOST][2];
   abut_body_def m = abut_default_body_def();
   line along;
-  make_line(straight, fmin(arc * r, straight), fmax(r, straight / SIDE_CELLS), &along);
+  make_line(straight, fmin(arc * r, straight), fmax(r, straight / SIDE_CELLS_MOST), &along);
   const size_t last = 2 * (CAP_RINGS - 1) + along.cells;
   for (size_t i = 0; i + 1 < CAP_RINGS; ++i) {
     const double angle = arc * (double)(CAP_RINGS - 1 - i);

@@ -202,6 +202,28 @@ static void drop(const char *word, size_t count, uint64_t *random)
   play_close(&p);
 }
 
+/* Slender bodies by a word across each other: points of one lie within the width of the other. */
+static void test_crossed(const char *word, bool lies)
+{
+  char text[1024];
+  play p;
+  const char *turned = lies ? "0.7071067811865476, 0.7071067811865476, 0, 0" : "1, 0, 0, 0";
+  const char *across = lies ? "0.5, 0.5, 0.5, 0.5" : "0.7071067811865476, 0, 0, 0.7071067811865476";
+  snprintf(text, sizeof text,
+           "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{%s, \"position\": [0.1, 0, 0], \"quaternion\": [%s]}, "
+           "{%s, \"position\": [-0.1, 0, 0], \"quaternion\": [%s]}]}, {\"joint\": {\"type\": \"free\"}, \"density\": 700, "
+           "\"bodies\": [{%s, \"quaternion\": [%s]}]}], "
+           "\"pairs\": [{\"a\": 1, \"b\": [0, 0]}, {\"a\": 1, \"b\": [0, 1]}]}",
+           word, turned, word, turned, word, across);
+  printf("across each other: %s\n", word);
+  play_open_text(&p, context, precision, text, 1);
+  play_set_q(&p, 0, 2, 0.0205);
+  play_for(&p, 1.0);
+  play_line("sinks [m]", 0.02 - play_q(&p, 0, 2), 2e-3);
+  CHECK_EQUAL(p.status[0], 0);
+  play_close(&p);
+}
+
 int main(int argc, char **argv)
 {
   uint64_t random = 5;
@@ -213,6 +235,9 @@ int main(int argc, char **argv)
   test_momentum();
   test_rest();
   test_slide();
+  test_crossed("\"box\": [0.01, 0.15, 0.01]", false);
+  test_crossed("\"cylinder\": [0.01, 0.15]", true);
+  test_crossed("\"capsule\": [0.01, 0.14]", true);
   for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
     drop(words[i], (size_t)atoi(argv[2]), &random);
   }

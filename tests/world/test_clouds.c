@@ -4,6 +4,7 @@
 #include "io/scene_file.h"
 #include "support.h"
 #include "support/allocations.h"
+#include "world/cloud_gap.h"
 #include "world/cloud_words.h"
 #include "world/clouds.h"
 
@@ -89,8 +90,8 @@ typedef struct box_case {
 static const box_case boxes[] = {
   {{0.1, 0.1, 0.1}, 384, 0.025}, /* 8 x 8 cells a side */
   {{0.3, 0.2, 0.1}, 248, 0.05},
-  {{0.5, 0.5, 0.01}, 792, 0.01},
-  {{1.0, 0.02, 0.02}, 152, 0.02},
+  {{0.5, 0.5, 0.01}, 1560, 0.01},
+  {{1.0, 0.02, 0.02}, 792, 0.02},
   {{0.1, 0.102, 0.5}, 88, 0.1},
 };
 
@@ -330,6 +331,57 @@ static void check_files(const scene_clouds *c)
   CHECK(c->clouds[c->of[8]].eps1[0] == 3.0 && c->clouds[c->of[8]].eps1[1] == 3.0);
 }
 
+/* ---- how far a field is off ---- */
+
+/* Cells of width 1, 1 and `high`, of which the middle column above the floor is left out: a cup, or a block
+ * with nothing left out. Faces between a cell and none. */
+static abut_cloud cup(double high, bool hollow)
+{
+  enum { SIDE = 3, FACES = 6 * SIDE * SIDE * SIDE };
+  static double vertices[12 * FACES];
+  static uint32_t sizes[FACES], corners[4 * FACES];
+  size_t count = 0;
+  abut_cloud c;
+  for (int i = 0; i < SIDE * SIDE * SIDE * 6; ++i) {
+    const int at[3] = {i / 6 % SIDE, i / 6 / SIDE % SIDE, i / 6 / SIDE / SIDE}, axis = i % 6 / 2, up = i % 2;
+    int next[3] = {at[0], at[1], at[2]};
+    next[axis] += up ? 1 : -1;
+    const bool out = next[axis] < 0 || next[axis] >= SIDE;
+    if ((hollow && at[0] == 1 && at[1] == 1 && at[2] > 0) ||
+        !(out || (hollow && next[0] == 1 && next[1] == 1 && next[2] > 0))) {
+      continue;
+    }
+    for (int k = 0; k < 4; ++k) {
+      double *x = vertices + 12 * count + 3 * k;
+      const int first = k == 1 || k == 2, second = k > 1;
+      x[axis] = at[axis] + up;
+      x[(axis + 1) % 3] = at[(axis + 1) % 3] + (up ? first : second);
+      x[(axis + 2) % 3] = at[(axis + 2) % 3] + (up ? second : first);
+      x[2] *= high;
+      corners[4 * count + (size_t)k] = (uint32_t)(4 * count + (size_t)k);
+    }
+    sizes[count++] = 4;
+  }
+  REQUIRE_OK(abut_make_cloud(4 * count, vertices, count, sizes, corners, 0.0, false, &c));
+  return c;
+}
+
+/* A cup of squares is open; where its walls' cells are long, its rim is nearer than they, and closes it. */
+static void gaps(void)
+{
+  static const struct {
+    double high;
+    bool hollow;
+    double least, most;
+  } of[] = {{1.0, false, 0.0, 0.03}, {1.0, true, 0.0, 0.03}, {16.0, true, 0.04, 1.0}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; ++i) {
+    abut_cloud c = cup(of[i].high, of[i].hollow);
+    const double gap = cloud_gap(&c);
+    check(gap >= of[i].least && gap <= of[i].most, "cup %zu has a gap of %g", i, gap);
+    abut_free_cloud(&c);
+  }
+}
+
 /* Bodies alike share a cloud; what no pair names is not opened. */
 static void together(void)
 {
@@ -421,14 +473,15 @@ int main(void)
   cylinder(0.1, 0.1, 408);
   cylinder(0.1, 0.01, 280);
   cylinder(0.1, 0.002, 536);
-  cylinder(0.02, 0.9, 1080);
+  cylinder(0.02, 0.9, 2424);
   capsule(0.1, 0.1, 768);
-  capsule(0.02, 0.9, 1472);
+  capsule(0.02, 0.9, 2816);
   sphere(0.25, 0.0, 6e-3);
   sphere(2.0, 0.05, 1e-3);
   ellipsoid();
   plane();
   too_unlike();
+  gaps();
   write_files();
   together();
   refusals();
