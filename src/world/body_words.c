@@ -11,7 +11,8 @@
 #define PI 3.14159265358979323846
 #define CAP_RINGS 8      /* of each end of a capsule */
 #define SIDE_CELLS_LEAST 2 /* of a straight side, along it */
-#define SIDE_CELLS_MOST 24
+#define FEW_CELLS_MOST 16
+#define MANY_CELLS_MOST 24
 #define MARGIN 6         /* nodes around a shape: where points are clipped it is far */
 #define CELLS_MOST 12    /* along the shape's shorter half length, */
 #define CELLS_LEAST 4    /* and of slender ones */
@@ -40,11 +41,11 @@ static abut_status box_field(const double lower[3], const double upper[3], arena
 }
 
 /* A slab has its corners alone: what lies on it has the points, and feels no others go by under it. */
-static abut_status make_box(const double lower[3], const double upper[3], bool slab, arena *memory,
-                            abut_body_def *out)
+static abut_status make_box(const double lower[3], const double upper[3], side_points points,
+                            arena *memory, abut_body_def *out)
 {
   TRY(box_field(lower, upper, memory, out));
-  return make_box_mesh(lower, upper, !slab, memory, out);
+  return make_box_mesh(lower, upper, points, memory, out);
 }
 
 /* ---- balls ---- */
@@ -156,14 +157,14 @@ done:
   return status;
 }
 
-/* Rings of a straight side from -h to h, ends and all, about a radius apart: what lies across it is
- * between its ends. */
-static size_t put_side(double r, double h, double (*rings)[2])
+/* Rings of a straight side from -h to h, ends and all, about a radius apart, or half of one: what lies
+ * across it is between its ends. */
+static size_t put_side(double r, double h, side_points points, double (*rings)[2])
 {
-  const double whole = ceil(4.0 * h / r - 1e-9);
-  const size_t cells = whole < SIDE_CELLS_LEAST  ? SIDE_CELLS_LEAST
-                       : whole < SIDE_CELLS_MOST ? (size_t)whole
-                                                 : SIDE_CELLS_MOST;
+  const bool many = points == POINTS_MANY;
+  const double whole = ceil((many ? 4.0 : 2.0) * h / r - 1e-9);
+  const size_t cells =
+    (size_t)fmin(fmax(whole, SIDE_CELLS_LEAST), many ? MANY_CELLS_MOST : FEW_CELLS_MOST);
   for (size_t i = 0; i <= cells; ++i) {
     const double part = (double)i / (double)cells;
     rings[i][0] = r;
@@ -172,11 +173,12 @@ static size_t put_side(double r, double h, double (*rings)[2])
   return cells + 1;
 }
 
-static abut_status make_capsule(const double size[3], arena *memory, abut_body_def *out)
+static abut_status make_capsule(const double size[3], side_points points, arena *memory,
+                                abut_body_def *out)
 {
   const double r = size[0], straight = size[1], half[3] = {r, r, r + straight};
-  double rings[2 * CAP_RINGS + SIDE_CELLS_MOST][2];
-  const size_t side = put_side(r, straight, rings + CAP_RINGS - 1);
+  double rings[2 * CAP_RINGS + MANY_CELLS_MOST][2];
+  const size_t side = put_side(r, straight, points, rings + CAP_RINGS - 1);
   const size_t last = 2 * (CAP_RINGS - 1) + side - 1;
   for (size_t i = 0; i + 1 < CAP_RINGS; ++i) {
     const double angle = 0.5 * PI * (double)(CAP_RINGS - 1 - i) / CAP_RINGS;
@@ -186,15 +188,16 @@ static abut_status make_capsule(const double size[3], arena *memory, abut_body_d
     below[1] = -above[1];
   }
   TRY(grid_field(capsule_distance, size, half, memory, out));
-  return make_turned_mesh(rings, last + 1, r + straight, memory, out);
+  return make_turned_mesh(rings, last + 1, r + straight, points, memory, out);
 }
 
-static abut_status make_cylinder(const double size[3], arena *memory, abut_body_def *out)
+static abut_status make_cylinder(const double size[3], side_points points, arena *memory,
+                                 abut_body_def *out)
 {
   const double half[3] = {size[0], size[0], size[1]};
-  double rings[SIDE_CELLS_MOST + 1][2];
+  double rings[MANY_CELLS_MOST + 1][2];
   TRY(grid_field(cylinder_distance, size, half, memory, out));
-  return make_turned_mesh(rings, put_side(size[0], size[1], rings), 0.0, memory, out);
+  return make_turned_mesh(rings, put_side(size[0], size[1], points, rings), 0.0, points, memory, out);
 }
 
 /* ---- all ---- */
@@ -213,8 +216,8 @@ static abut_status check_sizes(body_shape shape, const double size[3])
   return ABUT_SUCCESS;
 }
 
-abut_status body_word_make(body_shape shape, const double size[3], arena *memory,
-                           abut_body_def *out)
+abut_status body_word_make(body_shape shape, const double size[3], side_points points,
+                           arena *memory, abut_body_def *out)
 {
   *out = abut_default_body_def();
   TRY(check_sizes(shape, size));
@@ -224,16 +227,16 @@ abut_status body_word_make(body_shape shape, const double size[3], arena *memory
   const double top[3] = {size[0], size[1], 0.0};
   switch (shape) {
   case SHAPE_BOX:
-    return make_box(lower, size, false, memory, out);
+    return make_box(lower, size, points, memory, out);
   case SHAPE_SPHERE:
     return make_ball(ball, memory, out);
   case SHAPE_CAPSULE:
-    return make_capsule(size, memory, out);
+    return make_capsule(size, points, memory, out);
   case SHAPE_CYLINDER:
-    return make_cylinder(size, memory, out);
+    return make_cylinder(size, points, memory, out);
   case SHAPE_ELLIPSOID:
     return make_ball(size, memory, out);
   default:
-    return make_box(slab, top, true, memory, out);
+    return make_box(slab, top, POINTS_NONE, memory, out);
   }
 }

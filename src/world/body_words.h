@@ -3,6 +3,7 @@
 #define ABUT_WORLD_BODY_WORDS_H
 
 #include "world/scene_def.h"
+#include "world/shape_mesh.h"
 #include <abut/body.h>
 
 /* A body for abut_create_body: its contact mesh, closed and outward, and its field.
@@ -13,8 +14,10 @@
  *            ellipsoid that along the ray from its centre
  * capsule, cylinder   32 sides; a grid of the Euclidean distance
  *
+ * points     how many are on flat sides, and how many rings along straight ones
+ *
  * What it points to is of `memory`. Fails with ABUT_ERROR_BODY where sizes are out of range. */
-abut_status body_word_make(body_shape shape, const double size[3], arena *memory,
-                           abut_body_def *out);
+abut_status body_word_make(body_shape shape, const double size[3], side_points points,
+                           arena *memory, abut_body_def *out);
 
 #endif

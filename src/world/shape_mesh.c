@@ -8,12 +8,15 @@
 
 #define PI 3.14159265358979323846
 
-/* A box has about so many square cells on its six sides, 8 by 8 a side of a cube. A contact at touch is
- * half active and gives way, so that how stiff two sides lie on each other follows from how many points
- * they have: with 4 by 4 a pile of ten cubes buckles like a column of foam. */
-#define BOX_CELLS 384.0
-#define BOX_CELLS_LEAST 2 /* along a side */
-#define BOX_CELLS_MOST 64
+/* Few: a box's longest side has so many cells, a cube's the least, slender ones' the most. */
+#define FEW_CELLS_LEAST 4
+#define FEW_CELLS_MOST 16
+
+/* Many: about so many square cells on all six sides, 8 by 8 a side of a cube; and along a side. */
+#define MANY_CELLS 384.0
+#define MANY_CELLS_MOST 64
+
+#define CELLS_LEAST 2 /* along any side */
 
 /* A mesh in the making; how much room it has is known before. */
 typedef struct builder {
@@ -69,13 +72,17 @@ static void end(const builder *b, abut_body_def *out)
 /* Points on the sides of a box, beside its corners. */
 
 /* How many cells a side has along each axis. */
-static void cells_of(const double lower[3], const double upper[3], size_t cells[3])
+static void cells_of(const double lower[3], const double upper[3], side_points points,
+                     size_t cells[3])
 {
   const double x = upper[0] - lower[0], y = upper[1] - lower[1], z = upper[2] - lower[2];
-  const double cell = sqrt(2.0 * (x * y + y * z + z * x) / BOX_CELLS);
+  const double shortest = fmin(fmin(x, y), z), longest = fmax(fmax(x, y), z);
+  const bool many = points == POINTS_MANY;
+  const double cell = many ? sqrt(2.0 * (x * y + y * z + z * x) / MANY_CELLS)
+                           : fmax(longest / FEW_CELLS_MOST, fmin(longest / FEW_CELLS_LEAST, shortest));
   for (int k = 0; k < 3; ++k) {
     const double whole = ceil((upper[k] - lower[k]) / cell - 1e-9);
-    cells[k] = (size_t)fmin(fmax(whole, BOX_CELLS_LEAST), BOX_CELLS_MOST);
+    cells[k] = (size_t)fmin(fmax(whole, CELLS_LEAST), many ? MANY_CELLS_MOST : FEW_CELLS_MOST);
   }
 }
 
@@ -109,15 +116,15 @@ static void put_box_points(builder *b, const double lower[3], const double upper
   }
 }
 
-abut_status make_box_mesh(const double lower[3], const double upper[3], bool points, arena *memory,
-                          abut_body_def *out)
+abut_status make_box_mesh(const double lower[3], const double upper[3], side_points points,
+                          arena *memory, abut_body_def *out)
 {
   static const size_t sides[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
   size_t cells[3] = {1, 1, 1};
   builder b;
-  if (points) {
-    cells_of(lower, upper, cells);
+  if (points != POINTS_NONE) {
+    cells_of(lower, upper, points, cells);
   }
   TRY(begin(memory, (cells[0] + 1) * (cells[1] + 1) * (cells[2] + 1), 6, 24, &b));
   for (int i = 0; i < 8; ++i) {
@@ -170,17 +177,32 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
-/* Points of a flat end within its rim: its middle and rings about it, as close together as the rim's. */
-#define END_RINGS 5
-#define RING_STEP 6 /* more points a ring, from within */
-#define END_POINTS (1 + RING_STEP * END_RINGS * (END_RINGS + 1) / 2)
+/* Points of a flat end within its rim: its middle and rings about it, each with `step` more than the one
+ * within. Many are about as close together as the rim's. */
+typedef struct end_rings {
+  int count, step;
+} end_rings;
 
-static void put_end_points(builder *b, const double rim[2])
+static end_rings rings_of(side_points points)
 {
-  put_vertex(b, 0.0, 0.0, rim[1]);
-  for (int ring = 1; ring <= END_RINGS; ++ring) {
-    const double r = rim[0] * ring / (END_RINGS + 1);
-    const int count = RING_STEP * ring;
+  return points == POINTS_MANY ? (end_rings){5, 6}
+         : points == POINTS_FEW ? (end_rings){1, SHAPE_SIDES / 4}
+                                : (end_rings){0, 0};
+}
+
+static size_t count_end_points(end_rings r)
+{
+  return r.count ? 1 + (size_t)(r.step * r.count * (r.count + 1) / 2) : 0;
+}
+
+static void put_end_points(builder *b, const double rim[2], end_rings of)
+{
+  if (of.count) {
+    put_vertex(b, 0.0, 0.0, rim[1]);
+  }
+  for (int ring = 1; ring <= of.count; ++ring) {
+    const double r = rim[0] * ring / (of.count + 1);
+    const int count = of.step * ring;
     for (int k = 0; k < count; ++k) {
       const double angle = 2.0 * PI * k / count;
       put_vertex(b, r * cos(angle), r * sin(angle), rim[1]);
@@ -188,21 +210,22 @@ static void put_end_points(builder *b, const double rim[2])
   }
 }
 
-abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena *memory,
-                         abut_body_def *out)
+abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, side_points points,
+                             arena *memory, abut_body_def *out)
 {
+  const end_rings ends = rings_of(points);
   const bool pole = top != 0.0;
   const size_t quads = (count - 1) * SHAPE_SIDES;
   builder b;
-  TRY(begin(memory, count * SHAPE_SIDES + 2 * END_POINTS, quads + (pole ? 2 * SHAPE_SIDES : 2),
-            4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
+  TRY(begin(memory, count * SHAPE_SIDES + 2 + 2 * count_end_points(ends),
+            quads + (pole ? 2 * SHAPE_SIDES : 2), 4 * quads + (pole ? 6 : 2) * SHAPE_SIDES, &b));
   put_rings(&b, rings, count);
   if (pole) {
     put_vertex(&b, 0.0, 0.0, -top);
     put_vertex(&b, 0.0, 0.0, top);
   } else {
-    put_end_points(&b, rings[0]);
-    put_end_points(&b, rings[count - 1]);
+    put_end_points(&b, rings[0], ends);
+    put_end_points(&b, rings[count - 1], ends);
   }
   put_sides(&b, count);
   put_end(&b, 0, false, pole);

@@ -21,6 +21,7 @@ static abut_context context;
 typedef struct shape_case {
   body_shape shape;
   double size[3];
+  side_points points;
   size_t vertices, edges;
   double volume;   /* of the shape, not of its mesh */
   double missing;  /* the share of it that the mesh has not, about */
@@ -29,15 +30,20 @@ typedef struct shape_case {
 } shape_case;
 
 static const shape_case cases[] = {
-  {SHAPE_BOX, {0.3, 0.2, 0.5}, 420, 12, 0.24, 0.0, 0.03, 0.0},
-  {SHAPE_PLANE, {2, 3, 0}, 8, 12, 48, 0.0, 0.03, 0.0},
-  {SHAPE_SPHERE, {0.25, 0, 0}, 642, 1920, 4.0 / 3 * PI / 64, 0.01, 1e-6, 1e-6},
-  {SHAPE_ELLIPSOID, {0.1, 0.2, 0.4}, 642, 1920, 4.0 / 3 * PI * 0.008, 0.01, 1e-6, 0.0},
-  {SHAPE_CAPSULE, {0.2, 0.5, 0}, 802, 1632, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 1e-4, 2e-3},
-  {SHAPE_CAPSULE, {0.01, 0.5, 0}, 1250, 2528, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 2e-2, 2e-2},
-  {SHAPE_CYLINDER, {0.2, 0.2, 0}, 342, 288, PI * 0.016, 0.01, 0.03, 1e-3},
-  {SHAPE_CYLINDER, {0.02, 0.9, 0}, 982, 1568, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
-  {SHAPE_CYLINDER, {5, 0.1, 0}, 278, 160, PI * 25 * 0.2, 0.01, 0.05, 1e-3},
+  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_MANY, 420, 12, 0.24, 0.0, 0.03, 0.0},
+  {SHAPE_BOX, {0.3, 0.2, 0.5}, POINTS_FEW, 54, 12, 0.24, 0.0, 0.03, 0.0},
+  {SHAPE_PLANE, {2, 3, 0}, POINTS_MANY, 8, 12, 48, 0.0, 0.03, 0.0},
+  {SHAPE_SPHERE, {0.25, 0, 0}, POINTS_MANY, 642, 1920, 4.0 / 3 * PI / 64, 0.01, 1e-6, 1e-6},
+  {SHAPE_ELLIPSOID, {0.1, 0.2, 0.4}, POINTS_FEW, 642, 1920, 4.0 / 3 * PI * 0.008, 0.01, 1e-6, 0.0},
+  {SHAPE_CAPSULE, {0.2, 0.5, 0}, POINTS_MANY, 802, 1632, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 1e-4, 2e-3},
+  {SHAPE_CAPSULE, {0.2, 0.5, 0}, POINTS_FEW, 642, 1312, PI * 0.04 * (1.0 + 0.8 / 3), 0.01, 1e-4, 2e-3},
+  {SHAPE_CAPSULE, {0.01, 0.5, 0}, POINTS_MANY, 1250, 2528, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 2e-2, 2e-2},
+  {SHAPE_CAPSULE, {0.01, 0.5, 0}, POINTS_FEW, 994, 2016, PI * 1e-4 * (1.0 + 0.04 / 3), 0.01, 2e-2, 2e-2},
+  {SHAPE_CYLINDER, {0.2, 0.2, 0}, POINTS_MANY, 342, 288, PI * 0.016, 0.01, 0.03, 1e-3},
+  {SHAPE_CYLINDER, {0.2, 0.2, 0}, POINTS_FEW, 114, 160, PI * 0.016, 0.01, 0.03, 1e-3},
+  {SHAPE_CYLINDER, {0.02, 0.9, 0}, POINTS_MANY, 982, 1568, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
+  {SHAPE_CYLINDER, {0.02, 0.9, 0}, POINTS_FEW, 562, 1056, PI * 4e-4 * 1.8, 0.01, 0.04, 1e-3},
+  {SHAPE_CYLINDER, {5, 0.1, 0}, POINTS_MANY, 278, 160, PI * 25 * 0.2, 0.01, 0.05, 1e-3},
 };
 
 static double shortest(const shape_case *c)
@@ -153,7 +159,7 @@ static void each_word(void)
     abut_body_def def;
     abut_body body;
     abut_body_info info;
-    REQUIRE_OK(body_word_make(cases[i].shape, cases[i].size, &memory, &def));
+    REQUIRE_OK(body_word_make(cases[i].shape, cases[i].size, cases[i].points, &memory, &def));
     check_mesh_of(&cases[i], &def);
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_get_body_info(body, &info));
@@ -185,7 +191,7 @@ static void flat_sides(void)
     abut_body_def def;
     abut_body body;
     double distance[4];
-    REQUIRE_OK(body_word_make(sides[i].shape, sides[i].size, &memory, &def));
+    REQUIRE_OK(body_word_make(sides[i].shape, sides[i].size, POINTS_MANY, &memory, &def));
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_evaluate_body(body, 1e-3, 1e-3, sides[i].count, sides[i].points, distance,
                                   NULL));
@@ -204,7 +210,7 @@ static void refuse(body_shape shape, double a, double b, double c, abut_status w
   const double size[3] = {a, b, c};
   arena memory = {0};
   abut_body_def def;
-  expect_failure(body_word_make(shape, size, &memory, &def), wanted, "", text);
+  expect_failure(body_word_make(shape, size, POINTS_FEW, &memory, &def), wanted, "", text);
   arena_free(&memory);
 }
 
@@ -228,7 +234,7 @@ static void most_slender(void)
   for (int i = 0; i < 3; i++) {
     arena memory = {0};
     abut_body_def def;
-    CHECK_OK(body_word_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], &memory, &def));
+    CHECK_OK(body_word_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], POINTS_MANY, &memory, &def));
     arena_free(&memory);
   }
 }
@@ -309,7 +315,7 @@ static void each_allocation_of_grids(void)
     arena memory = {0};
     abut_body_def def;
     allocations_fail_after(allowed++);
-    status = body_word_make(SHAPE_CAPSULE, size, &memory, &def);
+    status = body_word_make(SHAPE_CAPSULE, size, POINTS_FEW, &memory, &def);
     allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     arena_free(&memory);
