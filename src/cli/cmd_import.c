@@ -2,8 +2,43 @@
 
 #if ABUT_WITH_MUJOCO
 #include "import_model.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF joint type
+ * that it does not know). */
+static exit_code import_apart(const options *o)
+{
+  int how = 0;
+  fflush(NULL); /* or the child writes it, too */
+  const pid_t child = fork();
+  if (child < 0) {
+    return report(EXIT_RUN, "no process to read %s in: %s", o->operands[0], strerror(errno));
+  }
+  if (child == 0) {
+    const exit_code code = import_model(o);
+    const bool written = fflush(stdout) == 0 && !ferror(stdout);
+    _exit((int)(code == EXIT_GOOD && !written ? report(EXIT_RUN, "standard output: cannot be written") : code));
+  }
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(how)) {
+    const int sign = WTERMSIG(how);
+    if (sign == SIGINT || sign == SIGTERM || sign == SIGHUP || sign == SIGPIPE) {
+      raise(sign); /* meant for both */
+    }
+    return report(EXIT_INPUT, "%s: MuJoCo %s crashed while it read it (%s); no scene was written", o->operands[0],
+                  import_mujoco_version(), strsignal(sign));
+  }
+  return (exit_code)WEXITSTATUS(how);
+}
 #else
-static exit_code import_model(const options *o)
+static exit_code import_apart(const options *o)
 {
   return report(EXIT_INPUT, "%s: this abut is built without MuJoCo, which reads models; its option "
                 "`mujoco` of meson setup names one (docs/import.md)", o->operands[0]);
@@ -17,5 +52,5 @@ exit_code cmd_import(const options *o)
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
   CLI_TRY(check_own_output(o));
-  return import_model(o);
+  return import_apart(o);
 }

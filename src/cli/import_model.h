@@ -7,4 +7,7 @@
 /* The operand's model becomes the scene of -o, and mesh files beside it. */
 exit_code import_model(const options *o);
 
+/* MuJoCo's version, "4.0.0", that this was built for. */
+const char *import_mujoco_version(void);
+
 #endif

@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 
 typedef struct library {
   void *handle;
-  char version[32]; /* of the headers that this was compiled with */
+  const char *version; /* of the headers that this was compiled with */
   mjModel *(*load)(const char *path, const mjVFS *vfs, char *error, int error_size);
   void (*delete)(mjModel *m);
 } library;
@@ -36,10 +37,19 @@ static void tell_warning(const char *text)
 /* MuJoCo cannot go on, and writes no log where it is asked this way. Nothing is half written. */
 static void end_by_error(const char *text)
 {
-  exit(report(EXIT_RUN, "MuJoCo: %s", text));
+  const exit_code code = report(EXIT_RUN, "MuJoCo: %s", text);
+  fflush(NULL);
+  _exit((int)code);
 }
 
 /* ---- the library ---- */
+
+const char *import_mujoco_version(void)
+{
+  static char text[32];
+  snprintf(text, sizeof text, "%d.%d.%d", MUJOCO_MAJOR, MUJOCO_MINOR, MUJOCO_PATCH);
+  return text;
+}
 
 static void *open_any(const library *l)
 {
@@ -65,7 +75,7 @@ static exit_code open_library(library *l)
 {
   int (*version)(void) = NULL;
   void (**on_error)(const char *) = NULL, (**on_warning)(const char *) = NULL;
-  snprintf(l->version, sizeof l->version, "%d.%d.%d", MUJOCO_MAJOR, MUJOCO_MINOR, MUJOCO_PATCH);
+  l->version = import_mujoco_version();
   l->handle = open_any(l);
   if (!l->handle) {
     return report(EXIT_RUN, "MuJoCo %s, with which this command was built, is not there: %s",
@@ -89,7 +99,8 @@ static exit_code read_model(const library *l, const char *path, mjModel **out)
   *out = l->load(path, NULL, text, (int)sizeof text);
   flatten(text);
   if (!*out) {
-    return report(EXIT_INPUT, "%s: %s", path, *text ? text : "MuJoCo does not read it");
+    return report(EXIT_INPUT, "%s: MuJoCo %s does not read it%s%s; what to do where it is too old: docs/import.md", path,
+                  l->version, *text ? ": " : "", text);
   }
   if (*text) {
     warn("%s: %s", path, text);

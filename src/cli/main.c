@@ -1,5 +1,8 @@
 #include "cli.h"
 #include "video.h"
+#if ABUT_WITH_MUJOCO
+#include "import_model.h"
+#endif
 
 #include <errno.h>
 #include <signal.h>
@@ -144,6 +147,15 @@ const command commands[] = {
 
 const size_t command_count = sizeof commands / sizeof *commands;
 
+static const char *mujoco_version(void)
+{
+#if ABUT_WITH_MUJOCO
+  return import_mujoco_version();
+#else
+  return "none in this build (docs/import.md)";
+#endif
+}
+
 static void print_usage(void)
 {
   printf("abut %s: contact manifolds of two rigid bodies over batches of poses, by OpenCL\n\n"
@@ -166,6 +178,9 @@ static void print_help(const command *c)
   printf("usage: abut %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands, c->required,
          c->about);
   print_options(c);
+  if (c->bit == COMMAND_IMPORT) {
+    printf("\nMuJoCo that reads models here: %s\n", mujoco_version());
+  }
   printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
 }
 
@@ -180,7 +195,7 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (o->value[OPTION_VERSION]) {
-    printf("abut %s\n", abut_version());
+    printf("abut %s\nmodels are imported by MuJoCo: %s\n", abut_version(), mujoco_version());
     return EXIT_GOOD;
   }
   if (!o->command) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Models of MuJoCo's and of URDF as scenes: import.sh ABUT ARRAYS GOLDEN, see support.sh. Without
+# Models of MuJoCo's and of URDF as scenes: import.sh ABUT ARRAYS GOLDEN FAILING, see support.sh. Without
 # MuJoCo in the build it sees that this is said, and is skipped.
 # shellcheck disable=SC2016 # the marks are the messages' own
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -118,5 +118,21 @@ no_leftovers full
 for file in full/hand.scene.json full/hand.wedge.obj mesh/x.scene.json no.scene.json; do
   absent $file
 done
+
+# MuJoCo runs in a process of its own, which may crash.
+if [ -n "$failing" ]; then
+  ABUT_TEST_SIGNAL=11 LD_PRELOAD="$failing" "$abut" import "$models/arm.xml" -o crashed.scene.json > stdout 2> stderr
+  status=$?
+  if [ $status -eq 2 ]; then pass; else fail "status $status where MuJoCo crashes"; fi
+  has stderr '/arm\.xml: MuJoCo [0-9.]+ crashed while it read it \(Segmentation fault\); no scene was written$'
+  absent crashed.scene.json
+fi
+echo '<mujoco><worldbody><geom type="blob"/></worldbody></mujoco>' > blob.xml
+run 2 import blob.xml -o blob.scene.json
+has stderr '^abut: blob\.xml: MuJoCo [0-9.]+ does not read it: .*; what to do where it is too old: docs/import\.md$'
+run 0 import --help
+has stdout '^MuJoCo that reads models here: [0-9.]+$'
+run 0 --version
+has stdout '^models are imported by MuJoCo: [0-9.]+$'
 
 finish

@@ -34,6 +34,7 @@ run 0 contacts -h
 has stdout '--compact T'
 run 0 --version
 has stdout '^abut [0-9]+\.[0-9]+\.[0-9]+$'
+has stdout '^models are imported by MuJoCo: '
 run 0 devices --version
 has stdout '^abut [0-9]'
 
