@@ -6,8 +6,10 @@
     c = abut.contacts(pair, np.zeros(6), poses)      # c.p, c.d, c.n, c.activity, c.status
 
 abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
-a device, abut.pose for poses as numbers. The page is docs/python.md.
+a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's models. The page is docs/python.md.
 """
+from typing import Any as _Any
+
 from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
@@ -24,10 +26,17 @@ __version__: str = _ffi.string(_lib.abut_version()).decode()
 
 NO_FEATURE = 0xffffffff
 
+
+def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:
+    """A scene of a mujoco.MjModel, of whatever MuJoCo is installed: abut.mujoco.from_mujoco."""
+    from abut.mujoco import from_mujoco as make  # MuJoCo is imported where it is asked for
+    return make(model, context, contact_model=contact_model)
+
+
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Cloud", "Contacts", "Context", "Device",
            "DeviceReport", "Error", "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass",
            "LcpEnd", "Pair", "Reduction", "Scene", "SpringGradients", "Springs", "Step", "Tangents",
            "Transition", "WorldStatus", "active", "contacts", "default_context", "devices",
-           "evaluate_cloud", "fit_smoothing", "hessian", "hvp", "jacobian", "jvp", "load",
+           "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp", "load",
            "load_cloud", "load_smoothing", "pose", "reduce", "solve_lcp", "soft_points", "springs", "springs_vjp",
            "vjp", "vjp_tangent"]

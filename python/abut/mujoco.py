@@ -1,0 +1,622 @@
+"""Scenes of MuJoCo's models: abut.mujoco, and as a program python -m abut.mujoco MODEL.xml -o NAME.scene.json.
+
+    import abut, mujoco
+    model = mujoco.MjModel.from_xml_path("robot.xml")
+    scene = abut.from_mujoco(model)                  # an abut.Scene; q and v are MuJoCo's, number by number
+    s = scene.step(model.qpos0, [0] * model.nv, steps=100)
+
+The rules are those of `abut import` (docs/import.md): what a scene has no word for is left out or changed, each with a warning
+that names it. Whatever MuJoCo of PyPI is installed made the model; abut's command needs none for this.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import mujoco as mj  # type: ignore[import-untyped,unused-ignore]
+import numpy as np
+
+from abut._objects import Context
+from abut._worlds import Scene
+
+__all__ = ["from_mujoco", "scene_of", "set_state", "state_of", "write"]
+
+_SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
+_LEAST_ITERATIONS = 10  # fewer are of models made for MJX
+_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
+_MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
+_MESH_HEAD = "# by abut import\n"
+_FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
+_WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
+          for word, count in (("sphere", 1), ("capsule", 2), ("ellipsoid", 3), ("cylinder", 2), ("box", 3))}
+_PLANE, _MESH, _HFIELD = (int(getattr(mj.mjtGeom, f"mjGEOM_{k}")) for k in ("PLANE", "MESH", "HFIELD"))
+
+
+def _floats(x: Any) -> list[float]:
+    return [float(v) for v in np.ravel(x)]
+
+
+def _matrix(q: Any) -> np.ndarray[Any, Any]:
+    w, x, y, z = q
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    return np.array([[1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+                     [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
+                     [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)]])
+
+
+def _product(a: Any, b: Any) -> np.ndarray[Any, Any]:
+    return np.array([a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+                     a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+                     a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+                     a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]])
+
+
+class _Maker:
+    """A model on its way to a scene. `tell` gets what is left out or changed."""
+
+    def __init__(self, model: Any, stem: str, tell: Callable[[str], None]):
+        self.m, self.stem, self.tell_all = model, stem, tell
+        self.place: list[int] = [-1] * model.ngeom
+        self.meshes: set[int] = set()
+        self.version = tuple(int(n) for n in mj.__version__.split(".")[:3])
+        self._place_geoms()
+        self._number_links()
+
+    # ---- the model ----
+
+    def has(self, name: str, index: Any = slice(None)) -> bool:
+        """Whether an array that versions may lack has anything but 0 there."""
+        return hasattr(self.m, name) and bool(np.any(getattr(self.m, name)[index]))
+
+    def is_off(self, *names: str) -> bool:
+        bits = int(mj.mjtDisableBit.mjDSBL_CONSTRAINT) if names and names[0] in ("LIMIT", "FRICTIONLOSS", "CONTACT", "EQUALITY") else 0
+        for name in names:
+            bits |= int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}", 0))
+        return bool(self.m.opt.disableflags & bits)
+
+    def springs_off(self) -> bool:
+        return self.is_off("SPRING" if hasattr(mj.mjtDisableBit, "mjDSBL_SPRING") else "PASSIVE")
+
+    def dampers_off(self) -> bool:
+        return self.is_off("DAMPER" if hasattr(mj.mjtDisableBit, "mjDSBL_DAMPER") else "PASSIVE")
+
+    def name(self, kind: str, number: int) -> str:
+        return mj.mj_id2name(self.m, getattr(mj.mjtObj, f"mjOBJ_{kind.upper()}"), number) or ""
+
+    def tell(self, kind: str, number: int, text: str) -> None:
+        name = self.name(kind, number)
+        self.tell_all(f"{kind} {f'`{name}`' if name else number}: {text}")
+
+    # ---- softness ----
+
+    def solref(self, kind: str, number: int, given: Any) -> list[float]:
+        value = _floats(given)
+        if (value[0] > 0.0) != (value[1] > 0.0):
+            self.tell(kind, number, f"solref {value[0]:g} {value[1]:g} has two signs; MuJoCo takes 0.02 1 then, too")
+            return list(_SOLREF)
+        return value
+
+    @staticmethod
+    def softness(to: dict[str, Any], which: str, solref: list[float], solimp: Any) -> None:
+        solimp = _floats(solimp)
+        if solref != _SOLREF:
+            to["solref" + which] = solref
+        if solimp != _SOLIMP:
+            to["solimp" + which] = solimp
+
+    # ---- geoms ----
+
+    def _may_touch(self, g: int) -> bool:
+        m = self.m
+        return bool(m.geom_contype[g] or m.geom_conaffinity[g] or (m.npair and (g in m.pair_geom1 or g in m.pair_geom2)))
+
+    def _has_word(self, g: int) -> bool:
+        kind = int(self.m.geom_type[g])
+        if kind in _WORDS or kind in (_PLANE, _MESH):
+            return True
+        self.tell("geom", g, "height fields are left out" if kind == _HFIELD else "its shape is left out")
+        return False
+
+    def _place_geoms(self) -> None:
+        m, untouched = self.m, 0
+        for b in range(m.nbody):
+            count = 0
+            for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
+                if not self._may_touch(g):
+                    untouched += 1
+                elif self._has_word(g):
+                    self.place[g] = count
+                    count += 1
+                    if m.geom_type[g] == _MESH:
+                        self.meshes.add(int(m.geom_dataid[g]))
+        if untouched:
+            one = untouched == 1
+            self.tell_all(f"{untouched} geom{'' if one else 's'} that touch{'es' if one else ''} nothing "
+                          f"{'is' if one else 'are'} left out (contype and conaffinity 0)")
+
+    def mesh_file(self, mesh: int) -> str:
+        name = self.name("mesh", mesh)
+        return f"{self.stem}.{name}.obj" if re.fullmatch(r"[A-Za-z0-9._-]+", name) else f"{self.stem}.mesh+{mesh}.obj"
+
+    def _shape(self, g: int) -> dict[str, Any]:
+        m, size = self.m, _floats(self.m.geom_size[g])
+        kind = int(m.geom_type[g])
+        if kind == _PLANE:
+            far = max(_PLANE_LEAST, math.ceil(_PLANE_EXTENTS * m.stat.extent))
+            half = [size[k] if size[k] > 0.0 else float(far) for k in range(2)]
+            if not (size[0] > 0.0 and size[1] > 0.0):
+                self.tell("geom", g, f"a plane without end becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
+            return {"plane": half}
+        if kind == _MESH:
+            return {"file": pathlib.Path(self.mesh_file(int(m.geom_dataid[g]))).name}
+        word, count = _WORDS[kind]
+        return {word: size[0] if count == 1 else size[:count]}
+
+    def bodies(self, body: int) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
+            if self.place[g] < 0:
+                continue
+            one = self._shape(g)
+            if np.any(m.geom_pos[g]):
+                one["position"] = _floats(m.geom_pos[g])
+            if _floats(m.geom_quat[g]) != [1.0, 0.0, 0.0, 0.0]:
+                one["quaternion"] = _floats(m.geom_quat[g])
+            if self.has("geom_surfacevel", g) or self.has("geom_adhesion", g):
+                self.tell("geom", g, "its surface neither moves by itself nor sticks in the scene")
+            out.append(one)
+        return out
+
+    # ---- links ----
+
+    def _number_links(self) -> None:
+        m = self.m
+        world = any(self.place[g] >= 0 for g in range(m.body_geomnum[0]))
+        self.link_count = int(world)
+        self.first, self.last, self.weld = [self.link_count - 1], [self.link_count - 1], [0]
+        for b in range(1, m.nbody):
+            self.first.append(self.link_count)
+            self.link_count += max(int(m.body_jntnum[b]), 1)
+            self.last.append(self.link_count - 1)
+            self.weld.append(b if m.body_jntnum[b] > 0 else self.weld[m.body_parentid[b]])
+
+    def _is_single(self, joint: int) -> bool:
+        return int(self.m.jnt_type[joint]) in (_SLIDE, _HINGE)
+
+    def _frame(self, body: int, k: int) -> dict[str, Any]:
+        m, out = self.m, {}
+        position, quaternion = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        if k == 0:
+            position, quaternion = m.body_pos[body].copy(), m.body_quat[body].copy()
+        joint = int(m.body_jntadr[body]) + k
+        if m.body_jntnum[body] > 0 and self._is_single(joint):
+            at = float(m.qpos0[m.jnt_qposadr[joint]])
+            if at != 0.0:
+                axis, anchor = m.jnt_axis[joint], m.jnt_pos[joint]
+                if m.jnt_type[joint] == _SLIDE:
+                    position -= at * (_matrix(quaternion) @ axis)
+                else:
+                    turned = _product(quaternion, [math.cos(0.5 * at), *(-math.sin(0.5 * at) * axis)])
+                    position += _matrix(quaternion) @ anchor - _matrix(turned) @ anchor
+                    quaternion = turned
+                self.tell("joint", joint, f"ref {at:g} stays in q, but approximate weights of rows are those at q = 0")
+        if np.any(position):
+            out["position"] = _floats(position)
+        if _floats(quaternion) != [1.0, 0.0, 0.0, 0.0]:
+            out["quaternion"] = _floats(quaternion)
+        return out
+
+    def _mass(self, body: int) -> dict[str, Any]:
+        m = self.m
+        moments = m.body_inertia[body]
+        if not m.body_mass[body] and not np.any(moments):
+            return {}
+        r = _matrix(m.body_iquat[body])
+        inertia = r @ np.diag(moments) @ r.T
+        out: dict[str, Any] = {"mass": float(m.body_mass[body])}
+        if np.any(m.body_ipos[body]):
+            out["com"] = _floats(m.body_ipos[body])
+        return out | {"inertia": [_floats(row) for row in 0.5 * (inertia + inertia.T)]}
+
+    def _limits(self, joint: int, to: dict[str, Any]) -> None:
+        m = self.m
+        if not m.jnt_limited[joint] or self.is_off("LIMIT"):
+            return
+        if not self._is_single(joint):
+            self.tell("joint", joint, "a ball's limit is left out")
+            return
+        margin, (low, high) = float(m.jnt_margin[joint]), _floats(m.jnt_range[joint])
+        limits = [low + margin, high - margin]
+        if not limits[0] < limits[1]:
+            self.tell("joint", joint, "the limits' margin is as wide as they are, and is left out")
+            limits = [low, high]
+        if not limits[0] < limits[1]:
+            self.tell("joint", joint, "limits without room between are left out")
+            return
+        to["limits"] = limits
+        self.softness(to, "_limit", self.solref("joint", joint, m.jnt_solref[joint]), m.jnt_solimp[joint])
+
+    def _joint(self, joint: int) -> dict[str, Any]:
+        m = self.m
+        kind, dof = int(m.jnt_type[joint]), int(m.jnt_dofadr[joint])
+        out: dict[str, Any] = {"type": {_FREE: "free", _BALL: "ball", _SLIDE: "slide", _HINGE: "hinge"}[kind]}
+        if kind != _FREE and np.any(m.jnt_pos[joint]):
+            out["position"] = _floats(m.jnt_pos[joint])
+        if self._is_single(joint):
+            out["axis"] = _floats(m.jnt_axis[joint])
+        if not self.dampers_off() and np.ravel(m.dof_damping)[dof]:
+            out["damping"] = float(m.dof_damping[dof])
+        if m.dof_armature[dof]:
+            out["armature"] = float(m.dof_armature[dof])
+        if m.jnt_stiffness[joint] and not self.springs_off():
+            if kind == _FREE:
+                self.tell("joint", joint, "a free joint's spring is left out")
+            else:
+                out["stiffness"] = float(m.jnt_stiffness[joint])
+                if self._is_single(joint) and m.qpos_spring[m.jnt_qposadr[joint]]:
+                    out["rest"] = float(m.qpos_spring[m.jnt_qposadr[joint]])
+        self._limits(joint, out)
+        if m.dof_frictionloss[dof] and not self.is_off("FRICTIONLOSS"):
+            out["frictionloss"] = float(m.dof_frictionloss[dof])
+            self.softness(out, "_friction", self.solref("joint", joint, m.dof_solref[dof]), m.dof_solimp[dof])
+        if (self.has("jnt_stiffnesspoly", joint) or self.has("jnt_springyield", joint)) and not self.springs_off():
+            self.tell("joint", joint, "its spring is linear in the scene")
+        if self.has("dof_dampingpoly", dof) and not self.dampers_off():
+            self.tell("joint", joint, "its damping is linear in the scene")
+        return out
+
+    def links(self) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        if self.last[0] >= 0:
+            out.append({"name": "world", "bodies": self.bodies(0)})
+        for b in range(1, m.nbody):
+            name, joints = self.name("body", b), int(m.body_jntnum[b])
+            for k in range(max(joints, 1)):
+                link: dict[str, Any] = {}
+                joint, end = int(m.body_jntadr[b]) + k, k + 1 >= joints
+                if name:
+                    link["name"] = name if end else f"{name}/{self.name('joint', joint) or k}"
+                # What hangs on the world's own link, which does not move, may hang on the world, as free joints must.
+                link["parent"] = self.first[b] + k - 1 if k else -1 if m.body_parentid[b] == 0 else self.last[m.body_parentid[b]]
+                link |= self._frame(b, k)
+                if joints:
+                    link["joint"] = self._joint(joint)
+                if end:
+                    link |= self._mass(b)
+                    bodies = self.bodies(b)
+                    if bodies:
+                        link["bodies"] = bodies
+                out.append(link)
+        return out
+
+    # ---- actuators ----
+
+    def _kind(self, a: int) -> dict[str, Any] | None:
+        """F = gain u + bias[0] + bias[1] l + bias[2] ld, of a few shapes."""
+        m = self.m
+        gain, bias = float(m.actuator_gainprm[a][0]), m.actuator_biasprm[a]
+        plain = m.actuator_dyntype[a] == mj.mjtDyn.mjDYN_NONE and m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_FIXED
+        if plain and m.actuator_biastype[a] == mj.mjtBias.mjBIAS_NONE:
+            return {"kind": "motor", "gain": gain}
+        if not plain or m.actuator_biastype[a] != mj.mjtBias.mjBIAS_AFFINE or bias[0] != 0.0:
+            return None
+        if bias[1] == -gain:
+            return {"kind": "position", "kp": gain, "kv": -float(bias[2])}
+        return {"kind": "velocity", "kp": 0.0, "kv": gain} if bias[1] == 0.0 and bias[2] == -gain else None
+
+    def _force_range(self, a: int, motor: float | None) -> list[float] | None:
+        m = self.m
+        forced, out = bool(m.actuator_forcelimited[a]), [-math.inf, math.inf]
+        if forced:
+            out = _floats(m.actuator_forcerange[a])
+            if motor:
+                out = sorted(x / motor for x in out)
+        if motor is None or not m.actuator_ctrllimited[self._control(a)] or self.is_off("CLAMPCTRL"):
+            return out if forced else None
+        low, high = _floats(m.actuator_ctrlrange[self._control(a)])
+        return [max(out[0], low), min(out[1], high)]
+
+    def _control(self, a: int) -> int:
+        return int(self.m.actuator_ctrladr[a]) if hasattr(self.m, "actuator_ctrladr") else a
+
+    def _output(self, a: int) -> int:
+        return int(self.m.actuator_outadr[a]) if hasattr(self.m, "actuator_outadr") else a
+
+    def _refusal(self, a: int, kind: dict[str, Any] | None, dof: list[int]) -> str | None:
+        m = self.m
+        group, way = int(m.actuator_group[a]), m.actuator_trntype[a]
+        if self.is_off("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
+            return "it is off in the model"
+        joints = (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT)
+        plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
+        if way not in [int(j) for j in joints] or not plain:
+            return "only actuators of joints are taken"
+        if kind is None:
+            return "it is neither a motor, a position nor a velocity actuator without state"
+        joint = int(m.actuator_trnid[a][0])
+        dofs = {_FREE: 6, _BALL: 3}.get(int(m.jnt_type[joint]), 1)
+        used = [0] if dofs == 1 else [k for k in range(dofs) if m.actuator_gear[self._output(a)][k]]
+        if len(used) != 1:
+            return "its gear is not along one axis of the joint"
+        dof.append(used[0])
+        if dofs > 1 and kind["kind"] != "motor":
+            return "of ball and free joints only motors are taken"
+        if dofs > 1 and way == int(joints[1]):
+            return "its gear is in the parent's axes"
+        limits = self._force_range(a, kind.get("gain"))
+        return "its ranges leave its force no room" if limits and not limits[0] < limits[1] else None
+
+    def actuators(self) -> list[dict[str, Any]]:
+        m, out = self.m, []
+        for a in range(getattr(m, "nactuator", m.nu)):
+            kind, dof = self._kind(a), list[int]()
+            why = self._refusal(a, kind, dof)
+            if why or kind is None:
+                self.tell("actuator", a, f"left out with its control: {why}")
+                continue
+            joint, motor = int(m.actuator_trnid[a][0]), kind["kind"] == "motor"
+            body = int(m.jnt_bodyid[joint])
+            one: dict[str, Any] = {"kind": kind["kind"], "joint": self.first[body] + joint - int(m.body_jntadr[body])}
+            if dof[0]:
+                one["dof"] = dof[0]
+            gear = float(m.actuator_gear[self._output(a)][dof[0]])
+            one["gear"] = kind["gain"] * gear if motor else gear
+            one |= {k: kind[k] for k in ("kp", "kv") if kind.get(k)}
+            limits = self._force_range(a, kind.get("gain"))
+            if limits:
+                one["force_limits"] = limits
+            out.append(one)
+            if not motor and m.actuator_ctrllimited[self._control(a)] and not self.is_off("CLAMPCTRL"):
+                low, high = _floats(m.actuator_ctrlrange[self._control(a)])
+                self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
+            if self.has("jnt_actfrclimited", joint):
+                self.tell("actuator", a, "the joint's actuatorfrcrange is left out")
+            if any(self.has(name, a) for name in ("actuator_damping", "actuator_armature", "actuator_dampingpoly", "actuator_delay")):
+                self.tell("actuator", a, "its own damping, armature or delay is left out")
+        return out
+
+    # ---- pairs ----
+
+    def _margin(self, g1: int, g2: int, pair: int) -> float:
+        m = self.m
+        if self.version >= (3, 9):
+            return float(m.pair_margin[pair] if pair >= 0 else m.geom_margin[g1] + m.geom_margin[g2])
+        if pair >= 0:
+            return float(m.pair_margin[pair] - m.pair_gap[pair])
+        if self.version >= (3, 5):
+            return float(m.geom_margin[g1] + m.geom_margin[g2] - (m.geom_gap[g1] + m.geom_gap[g2]))
+        return float(max(m.geom_margin[g1], m.geom_margin[g2]) - max(m.geom_gap[g1], m.geom_gap[g2]))
+
+    def _of_geoms(self, g1: int, g2: int) -> dict[str, Any]:
+        m = self.m
+        each: list[dict[str, Any]] = [
+            {"friction": float(m.geom_friction[g][0]), "solref": _floats(m.geom_solref[g]),
+             "solimp": _floats(m.geom_solimp[g]), "condim": int(m.geom_condim[g])} for g in (g1, g2)]
+        a, b = each
+        first, second = int(m.geom_priority[g1]), int(m.geom_priority[g2])
+        if first != second:
+            return a if first > second else b
+        s1, s2 = float(m.geom_solmix[g1]), float(m.geom_solmix[g2])
+        share = s1 / (s1 + s2) if s1 >= _MIX_LEAST and s2 >= _MIX_LEAST else 0.5 if s1 < _MIX_LEAST and s2 < _MIX_LEAST else float(s1 >= _MIX_LEAST)
+
+        def mixed(x: list[float], y: list[float]) -> list[float]:
+            return [share * p + (1.0 - share) * q for p, q in zip(x, y)]
+
+        direct = not (a["solref"][0] > 0.0 and b["solref"][0] > 0.0)
+        return {"friction": max(a["friction"], b["friction"]), "condim": max(a["condim"], b["condim"]),
+                "solref": list(map(min, a["solref"], b["solref"])) if direct else mixed(a["solref"], b["solref"]),
+                "solimp": mixed(a["solimp"], b["solimp"])}
+
+    def _pair(self, g1: int, g2: int, c: dict[str, Any], margin: float) -> dict[str, Any]:
+        sides = [[self.last[int(self.m.geom_bodyid[g])], self.place[g]] for g in (g1, g2)]
+        out: dict[str, Any] = {"a": sides[0], "b": sides[1], "friction": c["friction"]}
+        self.softness(out, "", c["solref"], c["solimp"])
+        if c["condim"] == 1:
+            out["condim"] = 1
+        if margin:
+            out["margin"] = margin
+        return out
+
+    def _shapes_collide(self, g1: int, g2: int) -> bool:
+        kinds = self.m.geom_type
+        return self.place[g1] >= 0 and self.place[g2] >= 0 and not (kinds[g1] == _PLANE and kinds[g2] == _PLANE)
+
+    def _bodies_collide(self, b1: int, b2: int) -> bool:
+        a, b = self.weld[b1], self.weld[b2]
+        if a == b or frozenset((b1, b2)) in self.excluded:
+            return False
+        parents = [self.weld[self.m.body_parentid[x]] for x in (a, b)]
+        return not (a and b and not self.is_off("FILTERPARENT") and (parents[0] == b or parents[1] == a))
+
+    def _explicit(self, p: int, seen: set[frozenset[int]]) -> dict[str, Any] | None:
+        m = self.m
+        g1, g2 = int(m.pair_geom1[p]), int(m.pair_geom2[p])
+        friction, condim = m.pair_friction[p], int(m.pair_dim[p])
+        if not self._shapes_collide(g1, g2):
+            return None  # a shape that is left out was told
+        if self.weld[m.geom_bodyid[g1]] == self.weld[m.geom_bodyid[g2]]:
+            self.tell("pair", p, "its geoms do not move against each other")
+            return None
+        if frozenset((g1, g2)) in seen:
+            self.tell("pair", p, "its geoms are those of an earlier pair")
+            return None
+        if condim > 1 and friction[0] != friction[1]:
+            self.tell("pair", p, f"friction is {friction[0]:g} in all directions, not {friction[1]:g} in one")
+        if condim > 3:
+            self.tell("pair", p, f"condim {condim} becomes 3")
+        if self.has("pair_solreffriction", p):
+            self.tell("pair", p, "solreffriction is left out")
+        if self.has("pair_adhesion", p):
+            self.tell("pair", p, "it does not stick in the scene")
+        c = {"friction": float(friction[0]), "condim": condim, "solref": self.solref("pair", p, m.pair_solref[p]),
+             "solimp": _floats(m.pair_solimp[p])}
+        return self._pair(g1, g2, c, self._margin(g1, g2, p))
+
+    def pairs(self) -> list[dict[str, Any]]:
+        m, out = self.m, list[dict[str, Any]]()
+        if self.is_off("CONTACT"):
+            self.tell_all("contacts are off in the model, so that there are no pairs")
+            return out
+        shift = 0 if self.version >= (3,) else 1
+        self.excluded = {frozenset(((int(s) & 0xFFFFFFFF) >> 16, int(s) & 0xFFFF)) if not shift else
+                         frozenset((((int(s) & 0xFFFFFFFF) >> 16) - 1, (int(s) & 0xFFFF) - 1)) for s in m.exclude_signature}
+        for g in range(m.ngeom):
+            if self.place[g] >= 0 and m.geom_condim[g] > 3:
+                self.tell("geom", g, f"condim {m.geom_condim[g]} becomes 3")
+        seen: set[frozenset[int]] = set()
+        for p in range(m.npair):
+            one = self._explicit(p, seen)
+            seen.add(frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p]))))
+            if one:
+                out.append(one)
+        for a in range(m.ngeom):
+            for b in range(a + 1, m.ngeom):
+                bits = m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
+                if bits and self._shapes_collide(a, b) and frozenset((a, b)) not in seen \
+                        and self._bodies_collide(int(m.geom_bodyid[a]), int(m.geom_bodyid[b])):
+                    c = self._of_geoms(a, b)
+                    c["solref"] = self.solref("geom", a, c["solref"])
+                    out.append(self._pair(a, b, c, self._margin(a, b, -1)))
+        return out
+
+    # ---- the whole ----
+
+    def settings(self) -> dict[str, Any]:
+        opt = self.m.opt
+        out: dict[str, Any] = {
+            "contact_model": "cone", "timestep": float(opt.timestep),
+            "integrator": "rk4" if opt.integrator == mj.mjtIntegrator.mjINT_RK4 else "euler",
+            "gravity": [0.0, 0.0, 0.0] if self.is_off("GRAVITY") else _floats(opt.gravity),
+            "cone": "elliptic" if opt.cone == mj.mjtCone.mjCONE_ELLIPTIC else "pyramidal", "impratio": float(opt.impratio)}
+        exact = getattr(mj.mjtEnableBit, "mjENBL_DIAGEXACT", None)
+        if exact is not None and opt.enableflags & int(exact):
+            out["diagonal"] = "exact"
+        if 0 < opt.iterations < _LEAST_ITERATIONS:
+            self.tell_all(f"iterations: {opt.iterations} is left out, as Newton's method would seldom end by then; the scene's own "
+                          "number stays")
+        elif opt.iterations != 100 and opt.iterations > 0:
+            out["iterations"] = int(opt.iterations)
+        if opt.tolerance > 0.0 and opt.tolerance != 1e-8:
+            out["tolerance"] = float(opt.tolerance)
+        return out
+
+    def rest(self) -> None:
+        m, opt, integrators = self.m, self.m.opt, mj.mjtIntegrator
+        if opt.integrator not in (int(integrators.mjINT_EULER), int(integrators.mjINT_RK4)):
+            self.tell_all("the model's integrator becomes euler, which damps implicitly, too")
+        if opt.integrator == integrators.mjINT_EULER and self.is_off("EULERDAMP"):
+            self.tell_all("the model damps explicitly (eulerdamp), the scene implicitly")
+        if self.is_off("REFSAFE"):
+            self.tell_all("solref below twice the timestep is raised, though refsafe is off")
+        if opt.enableflags & int(mj.mjtEnableBit.mjENBL_OVERRIDE):
+            self.tell_all("the override of contact parameters is left out")
+        if opt.density or opt.viscosity:
+            self.tell_all("the medium's density and viscosity are left out")
+        if opt.noslip_iterations > 0:
+            self.tell_all("noslip iterations are left out")
+        for b in range(1, m.nbody):
+            if self.has("body_gravcomp", b):
+                self.tell("body", b, "gravcomp is left out")
+            if m.body_mocapid[b] >= 0:
+                self.tell("body", b, "a mocap body becomes a fixed link")
+        on = m.eq_active0 if hasattr(m, "eq_active0") else m.eq_active
+        for e in range(0 if self.is_off("EQUALITY") else m.neq):
+            if on[e]:
+                self.tell("equality", e, "equality constraints are left out")
+        for t in range(m.ntendon):
+            self.tell("tendon", t, "tendons are left out")
+        if getattr(m, "nflex", 0):
+            self.tell_all(f"{m.nflex} flexible bodies are left out")
+
+    def scene(self) -> dict[str, Any]:
+        if not self.link_count:
+            raise ValueError("the model has no bodies")
+        out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()}
+        self.rest()
+        return out
+
+    def mesh_text(self, mesh: int) -> str:
+        m = self.m
+        first, faces = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
+        lines = [f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in m.mesh_vert[first:first + m.mesh_vertnum[mesh]]]
+        lines += [f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in m.mesh_face[faces:faces + m.mesh_facenum[mesh]]]
+        return _MESH_HEAD + "".join(lines)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=4)
+
+
+def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = _warn) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a scene file of an mjModel holds, and the texts of the meshes that it names, by their files' names.
+
+    stem   what meshes' names begin with
+    tell   gets each thing that is left out or changed; by default it is a Python warning
+    """
+    maker = _Maker(model, stem, tell)
+    scene = maker.scene()
+    return scene, {maker.mesh_file(k): maker.mesh_text(k) for k in sorted(maker.meshes)}
+
+
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = _warn) -> pathlib.Path:
+    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it."""
+    to = pathlib.Path(path)
+    if not to.name.endswith(".scene.json") or to.name == ".scene.json":
+        raise ValueError(f"{to}: scenes are files that end with .scene.json")
+    scene, meshes = scene_of(model, to.name[: -len(".scene.json")], tell)
+    for name in meshes:
+        there = to.parent / name
+        if there.exists() and not there.read_text(errors="replace").startswith(_MESH_HEAD):
+            raise ValueError(f"{there}: is there, and not of an import; it is not written over")
+    for name, text in meshes.items():
+        (to.parent / name).write_text(text)
+    to.write_text(json.dumps(scene, indent=1) + "\n")
+    return to
+
+
+def from_mujoco(model: Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:
+    """A scene of a mujoco.MjModel: q, v and controls are MuJoCo's, number by number, but for actuators that are left out.
+
+    What a scene has no word for is a warning each. contact_model: "cone" (MuJoCo's law), "lcp" or "spring".
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return Scene(write(model, pathlib.Path(folder) / "model.scene.json"), context, contact_model=contact_model)
+
+
+def state_of(data: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """q (nq) and v (nv) of an mjData, for Scene.step."""
+    return np.array(data.qpos), np.array(data.qvel)
+
+
+def set_state(model: Any, data: Any, q: Any, v: Any) -> None:
+    """Puts q and v of one world into an mjData, and has MuJoCo compute what follows from them."""
+    data.qpos[:], data.qvel[:] = np.asarray(q, float), np.asarray(v, float)
+    mj.mj_forward(model, data)
+
+
+def main() -> int:
+    """python -m abut.mujoco MODEL.xml -o NAME.scene.json"""
+    parser = argparse.ArgumentParser(prog="python -m abut.mujoco", description="A scene of a model that MuJoCo reads.")
+    parser.add_argument("model", help="MJCF or URDF")
+    parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")
+    options = parser.parse_args()
+    try:
+        model = mj.MjModel.from_xml_path(options.model)
+        write(model, options.output, lambda text: print(f"abut: warning: {text}", file=sys.stderr))
+    except (ValueError, OSError) as error:
+        print(f"abut: {options.model}: MuJoCo {mj.__version__}: {error}" if "scene.json" not in str(error) else f"abut: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
