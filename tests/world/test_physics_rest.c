@@ -30,7 +30,7 @@ static double wider(double limit)
 
 /* ---- what is seen of links while time passes ---- */
 
-enum { LINKS = 8 };
+enum { LINKS = 10 };
 
 typedef struct watch {
   double from[LINKS][7]; /* poses when it began */
