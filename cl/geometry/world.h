@@ -10,7 +10,7 @@
 #define JOINT_IS_BALL 3
 #define JOINT_IS_FREE 4
 
-// Bits of a world's status; docs/dynamics.md, section 12.
+// Bits of a world's status; docs/cone.md, section 12.
 #define WORLD_NOT_FINITE 1
 #define WORLD_DIVERGED 2
 #define WORLD_OVERFLOW 4

@@ -1,6 +1,6 @@
 /* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
  * soft contact law or with hard contacts, on smooth contacts, or with springs between point clouds.
- * docs/scenes.md has the format of scenes, docs/dynamics.md, docs/lcp.md and docs/spring.md the
+ * docs/scenes.md has the format of scenes, docs/cone.md, docs/lcp.md and docs/spring.md the
  * formulas, and what of them is not there yet.
  *
  *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
@@ -212,7 +212,7 @@ typedef struct abut_worlds {
                                 M^-1 (f - c), the acceleration (of rk4 that of the last stage, as
                                 w_next), J' lambda */
   void *multipliers;         /* (count, C, 3), there too: the force of each contact on its owner along
-                                n, |n| t1 and |n| t2 of docs/dynamics.md, section 7 [N, for n of
+                                n, |n| t1 and |n| t2 of docs/cone.md, section 7 [N, for n of
                                 length 1], of hard ones the frame of docs/lcp.md; of springs the
                                 force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
                                 (abut_scene_info.contacts), or contacts that are given */
@@ -237,7 +237,7 @@ ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 /* ---- derivatives ---- */
 
 /* Cotangents of what steps give, and gradients by what they begin with, in the tangent space of q:
- * q (+) d of docs/dynamics.md, section 2, nv numbers. In the worlds' memory and the context's
+ * q (+) d of docs/cone.md, section 2, nv numbers. In the worlds' memory and the context's
  * precision; NULL: a cotangent of 0, a gradient that is not wanted. */
 typedef struct abut_worlds_gradients {
   const void *state;        /* (count, 2 nv): of q, then v, after all steps */
@@ -262,7 +262,7 @@ ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 /* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants is
  * written too, where it does not overlap inputs. A world that has stopped has no derivatives: its
  * gradients are 0. What a step chooses (zones of the cone, limits, forces' limits) is held. Method:
- * implicit functions at the solver's solution; docs/dynamics.md, section 10. Errors: those of
+ * implicit functions at the solver's solution; docs/cone.md, section 10. Errors: those of
  * abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);

@@ -103,7 +103,7 @@ class Step(NamedTuple):
     smooth        (..., nv) the acceleration without contacts, limits and friction loss
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits and friction loss
-    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dynamics.md,
+    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/cone.md,
                   section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given;
                   of springs the force on body 1 in the world's axes, one of each pair
     energy        (..., 2) kinetic, potential [J]

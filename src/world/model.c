@@ -65,7 +65,7 @@ static int count_rows(const scene_def *s)
 
 /* ---- softness ---- */
 
-/* K and B of a reference acceleration -B v - K d(r) r; docs/dynamics.md, section 8. */
+/* K and B of a reference acceleration -B v - K d(r) r; docs/cone.md, section 8. */
 static void put_softness(const softness *f, double step, double *out)
 {
   const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];

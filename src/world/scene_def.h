@@ -17,7 +17,7 @@ typedef enum integrator {
   INTEGRATOR_IMPLICIT = 2 /* of LAW_SPRING alone */
 } integrator;
 
-/* What contacts do: soft (docs/dynamics.md), hard ones (docs/lcp.md), or springs between clouds of
+/* What contacts do: soft (docs/cone.md), hard ones (docs/lcp.md), or springs between clouds of
  * points (docs/spring.md). */
 typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1, LAW_SPRING = 2 } contact_law;
 

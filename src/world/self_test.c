@@ -102,7 +102,7 @@ static void write_slides(char *to, size_t bytes)
   snprintf(to + at, bytes - at, "]}");
 }
 
-/* Friction of d(0) = 0.9 leaves a tenth of gravity; docs/dynamics.md, section 8. */
+/* Friction of d(0) = 0.9 leaves a tenth of gravity; docs/cone.md, section 8. */
 static abut_status fall(question *q, abut_scene scene)
 {
   static const double still[] = {0.0}, expected[] = {-0.01};

@@ -80,7 +80,7 @@ static void report(const play *p, const watch *w)
   CHECK_EQUAL(p->status[0], 0);
 }
 
-/* How deep so many contacts, all alike, bear a lone box's weight, by docs/dynamics.md, section 8, with
+/* How deep so many contacts, all alike, bear a lone box's weight, by docs/cone.md, section 8, with
  * the defaults of a pair: g = contacts e / (1 - e) K d(r) r, A the inverse of the mass. */
 static double depth_of_law(double contacts, double penetration)
 {

@@ -1,4 +1,4 @@
-// Cost of a contact by its own acceleration, gradient and curvature: docs/dynamics.md, section 9.
+// Cost of a contact by its own acceleration, gradient and curvature: docs/cone.md, section 9.
 
 // ---- the penalty and its derivatives ----
 
@@ -86,7 +86,7 @@ static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
   const lane s = lane_select(flat, lane_lit(R(0.0)), lane_sqrt(square));
   const lane z1 = (f * s - j[0]) * length_inv, z2 = -(mu * j[0] + k * s) * length_inv;
   const penalty p1 = penalty_of(z1, c->tau), p2 = penalty_of(z2, mu * c->tau);
-  // The tangential gradient over s without its cancellation at rest: docs/dynamics.md, section 15.
+  // The tangential gradient over s without its cancellation at rest: docs/cone.md, section 15.
   const lane across = R(0.5) * k * k * penalty_mean(z2, mu * z1, mu * c->tau);
   const real unit = R(0.5) * length_inv * length_inv;
   const lane along = unit * (f * f * p1.bend + k * k * p2.bend);

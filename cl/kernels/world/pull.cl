@@ -1,5 +1,5 @@
 // From a cotangent of a world's accelerations back to its contacts, limits and friction losses, by
-// the implicit function theorem at the solution: docs/dynamics.md, section 10. Plain numbers alone.
+// the implicit function theorem at the solution: docs/cone.md, section 10. Plain numbers alone.
 
 // d'(r); at r = 0 it counts as 0.
 static lane impedance_slope(GLOBAL const real *soft, lane r)
