@@ -89,12 +89,21 @@ static abut_status check_twist(const scan *t, const word *fields)
   return ABUT_SUCCESS;
 }
 
-static abut_status fail_header(const scan *t, size_t count)
+/* What separates columns elsewhere, where that is in the only one. */
+static const char *separator_of(const word *fields, size_t count)
+{
+  return count != 1                                            ? ""
+         : memchr(fields[0].start, ';', fields[0].length)  ? " (columns are separated by commas, not by semicolons)"
+         : memchr(fields[0].start, '\t', fields[0].length) ? " (columns are separated by commas, not by tabs)"
+                                                            : "";
+}
+
+static abut_status fail_header(const scan *t, const word *fields, size_t count)
 {
   return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                 "%zu columns, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and `pair` behind them "
+                 "%zu column%s%s, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and `pair` behind them "
                  "if there are many pairs; .npz files hold s1, s2 or pose1, pose2",
-                 count);
+                 count, count == 1 ? "" : "s", separator_of(fields, count));
 }
 
 /* A header of numbers would be a pose lost. */
@@ -106,7 +115,7 @@ static abut_status read_header(scan *t, rows *r)
   }
   r->columns = text_fields(t, fields, COLUMNS_MOST);
   if (r->columns < TWIST_COLUMNS || r->columns > COLUMNS_MOST) {
-    return fail_header(t, r->columns);
+    return fail_header(t, fields, r->columns);
   }
   r->width = r->columns < QUATERNION_COLUMNS ? 6 : 7;
   bool numbers = true;
@@ -118,7 +127,7 @@ static abut_status read_header(scan *t, rows *r)
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
   }
   if (names_pairs(r) && !word_is(fields[r->columns - 1], "pair")) {
-    return fail_header(t, r->columns);
+    return fail_header(t, fields, r->columns);
   }
   r->out->kind = r->width == 6 ? ABUT_POSE_TWIST : ABUT_POSE_QUATERNION;
   TRY((r->width == 6 ? check_twist : check_quaternion)(t, fields));
