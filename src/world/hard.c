@@ -1,5 +1,5 @@
 /* Hard contacts of worlds on a device: each step's boxed problem, its answer, and its derivatives.
- * docs/lcp.md. */
+ * docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "lcp/lcp.h"

@@ -17,11 +17,11 @@ typedef enum integrator {
   INTEGRATOR_IMPLICIT = 2 /* of LAW_SPRING alone */
 } integrator;
 
-/* What contacts do: soft (docs/cone.md), hard ones (docs/lcp.md), or springs between clouds of
+/* What contacts do: soft (docs/cone.md), hard ones (docs/lcp-formulas.md), or springs between clouds of
  * points (docs/spring.md). */
 typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1, LAW_SPRING = 2 } contact_law;
 
-/* Constants of hard contacts; docs/lcp.md. */
+/* Constants of hard contacts; docs/lcp-formulas.md. */
 typedef struct hard_settings {
   double error_reduction, slop, correction; /* [-], [m], [m/s] */
   double margin, limit_margin;              /* [m]; margin below 0: by the bodies */

@@ -1,5 +1,5 @@
 /* Springs between clouds in worlds on a device: each step's wrenches and accelerations, implicit steps,
- * and derivatives. docs/spring.md. */
+ * and derivatives. docs/spring-formulas.md. */
 #include "base/error.h"
 #include "geometry/spring.h"
 #include "spring/run.h"

@@ -289,7 +289,7 @@ abut_status hard_elastic_back(const stepping *s);
 abut_status hard_multipliers(const stepping *s, bool with_extra);
 abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at);
 
-/* Whether descent may choose classes (docs/lcp.md); then the way back, which `back` goes with the
+/* Whether descent may choose classes (docs/lcp-formulas.md); then the way back, which `back` goes with the
  * classes that are in force, is tried with the answer's own and with those, and gone with the ones
  * of the larger gradient. `begin`: what of it comes before classes matter, which leaves
  * WORLD_ACCELERATION_BAR. */

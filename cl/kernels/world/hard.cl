@@ -1,5 +1,5 @@
 // Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a step's end,
-// one world a work-item, and what its answer does: docs/lcp.md. Plain numbers alone.
+// one world a work-item, and what its answer does: docs/lcp-formulas.md. Plain numbers alone.
 
 #if REAL_DOUBLE
 #define HARD_SLIP R(1e-6) // of the largest speed: below it a guess calls it none

@@ -1,5 +1,5 @@
 // Derivatives of a step with hard contacts: of the boxed problem where its classes hold, and of
-// collisions in time. docs/lcp.md. Plain numbers alone.
+// collisions in time. docs/lcp-formulas.md. Plain numbers alone.
 
 #if REAL_DOUBLE
 #define HARD_LARGER R(1e-12) // a gradient is not larger for its rounding
