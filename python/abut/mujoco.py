@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import mujoco as mj  # type: ignore[import-untyped,unused-ignore]
+import mujoco as mj  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import numpy as np
 
 from abut._objects import Context
