@@ -2,7 +2,14 @@
  * hollows, where a rim's plane closes an opening as a lid does. */
 #include "world/cloud_gap.h"
 
+#include "base/error.h"
+#include "base/memory.h"
+#include "surface/tree.h"
+#include "surface/vector.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FACES_MOST 512 /* looked at, evenly among all */
 #define RAYS_MOST 128  /* which leave these, */
@@ -27,81 +34,88 @@ static double field_at(const abut_cloud *c, const double x[3])
   return all / sum;
 }
 
-static double dot(const double a[3], const double b[3])
+/* A tree of the faces' triangles, fans from each face's first corner. */
+static abut_status make_tree(const abut_cloud *c, tree *out)
 {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  for (int k = 0; k < 3; ++k) {
-    out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+  size_t count = 0, at = 0;
+  void *room;
+  for (size_t i = 0; i < c->count; ++i) {
+    count += c->face_sizes[i] - 2;
   }
-}
-
-/* How far along n from x a triangle is met (Moeller and Trumbore 1997), HUGE_VAL if it is not, or behind. */
-static double meets(const double x[3], const double n[3], const double *a, const double *b, const double *c)
-{
-  const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
-  const double r[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
-  double p[3], q[3];
-  cross(n, v, p);
-  cross(r, u, q);
-  const double det = dot(u, p);
-  if (det == 0.0) {
-    return HUGE_VAL;
-  }
-  const double s = dot(r, p) / det, t = dot(n, q) / det, far = dot(v, q) / det;
-  return s >= 0.0 && t >= 0.0 && s + t <= 1.0 && far > 0.0 ? far : HUGE_VAL;
-}
-
-/* How far one gets from face i's point along its normal before the next face, at most `most`. */
-static double free_way(const abut_cloud *c, size_t i, double most)
-{
+  TRY(allocate(&room, 9 * count, sizeof(double)));
+  double *corners = room;
   const uint32_t *corner = c->face_indices;
-  const double *x = c->points + 3 * i, *n = c->normals + 3 * i;
-  for (size_t f = 0; f < c->count; corner += c->face_sizes[f++]) {
-    for (uint32_t k = 2; f != i && k < c->face_sizes[f]; ++k) {
-      most = fmin(most, meets(x, n, c->vertices + 3 * (size_t)corner[0], c->vertices + 3 * (size_t)corner[k - 1],
-                              c->vertices + 3 * (size_t)corner[k]));
+  for (size_t i = 0; i < c->count; corner += c->face_sizes[i++]) {
+    for (uint32_t k = 2; k < c->face_sizes[i]; ++k) {
+      const uint32_t of[3] = {corner[0], corner[k - 1], corner[k]};
+      for (int v = 0; v < 3; ++v) {
+        memcpy(corners + 9 * at + 3 * v, c->vertices + 3 * (size_t)of[v], 3 * sizeof(double));
+      }
+      ++at;
     }
   }
-  return most;
+  const abut_status status = tree_of_corners(corners, count, out);
+  free(corners);
+  return status;
+}
+
+/* How far a face's own corners stand above its point: what a ray along its normal meets up to there may be
+ * the face itself. */
+static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
+{
+  double height = 0.0;
+  for (uint32_t k = 0; k < c->face_sizes[i]; ++k) {
+    double r[3];
+    difference(c->vertices + 3 * (size_t)corner[k], c->points + 3 * i, r);
+    height = fmax(height, dot(r, c->normals + 3 * i));
+  }
+  return height;
 }
 
 /* How deep inside the field says that the way out from face i lies, which is outside. */
-static double lid(const abut_cloud *c, size_t i, double diagonal)
+static double lid(const abut_cloud *c, const tree *t, size_t i, const uint32_t *corner, double diagonal)
 {
-  const double way = free_way(c, i, diagonal), *p = c->points + 3 * i, *n = c->normals + 3 * i;
+  const double *p = c->points + 3 * i, *n = c->normals + 3 * i;
+  const double way = fmin(diagonal, tree_cast(t, p, n, own_height(c, i, corner) + 1e-9 * diagonal, diagonal));
   double deepest = 0.0;
   for (int k = 1; k < STEPS; ++k) {
-    const double t = way * k / STEPS, x[3] = {p[0] + t * n[0], p[1] + t * n[1], p[2] + t * n[2]};
+    const double far = way * k / STEPS, x[3] = {p[0] + far * n[0], p[1] + far * n[1], p[2] + far * n[2]};
     deepest = fmax(deepest, -field_at(c, x));
   }
   return deepest;
 }
 
-double cloud_gap(const abut_cloud *c)
+static double diagonal_of(const abut_cloud *c)
 {
-  const size_t every = c->count / FACES_MOST + 1, ray = c->count / RAYS_MOST + 1;
-  const uint32_t *corner = c->face_indices;
   double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  double worst = 0.0;
-  if (!c->vertices || c->kernels) {
-    return 0.0;
-  }
   for (size_t i = 0; i < 3 * c->vertex_count; ++i) {
     low[i % 3] = fmin(low[i % 3], c->vertices[i]);
     high[i % 3] = fmax(high[i % 3], c->vertices[i]);
   }
-  const double diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+  return hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+}
+
+abut_status cloud_gap(const abut_cloud *c, double *out)
+{
+  const size_t every = c->count / FACES_MOST + 1, ray = c->count / RAYS_MOST + 1;
+  const uint32_t *corner = c->face_indices;
+  double worst = 0.0;
+  tree t;
+  *out = 0.0;
+  if (!c->vertices || c->kernels) {
+    return ABUT_SUCCESS;
+  }
+  TRY(make_tree(c, &t));
+  const double diagonal = diagonal_of(c);
   for (size_t i = 0; i < c->count; corner += c->face_sizes[i++]) {
     for (uint32_t k = 0; i % every == 0 && k < c->face_sizes[i]; ++k) {
       const double *v = c->vertices + 3 * (size_t)corner[k], *p = c->points + 3 * i;
       const double middle[3] = {0.5 * (v[0] + p[0]), 0.5 * (v[1] + p[1]), 0.5 * (v[2] + p[2])};
       worst = fmax(worst, fabs(field_at(c, middle)));
     }
-    worst = i % ray == 0 ? fmax(worst, lid(c, i, diagonal)) : worst;
+    worst = i % ray == 0 ? fmax(worst, lid(c, &t, i, corner, diagonal)) : worst;
   }
-  return worst / diagonal;
+  tree_free(&t);
+  *out = worst / diagonal;
+  return ABUT_SUCCESS;
 }

@@ -4,8 +4,10 @@
 
 #include <abut/spring.h>
 
-/* The most, half way between the middles of faces and their corners, as a share of the mesh's diagonal; 0 of
- * a cloud that is of no faces. */
-double cloud_gap(const abut_cloud *c);
+/* By how much the field is off at the most, as a share of the mesh's diagonal: its size half way between the
+ * middles of faces and their corners, which lies on the faces, and how deep inside it says that places are
+ * which lie outside, on the way from faces to what is next along their normals. 0 of a cloud that is of no
+ * faces. */
+abut_status cloud_gap(const abut_cloud *c, double *out);
 
 #endif

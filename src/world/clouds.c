@@ -155,7 +155,10 @@ static abut_status take_body(loader *l, const scene_body *b, size_t number, scen
     TRY(make_cloud(l->s, b, place, &out->clouds[kind]));
     l->kinds[kind] = b;
     ++out->count;
-    const double gap = b->shape == SHAPE_FILE ? cloud_gap(&out->clouds[kind]) : 0.0;
+    double gap = 0.0;
+    if (b->shape == SHAPE_FILE) {
+      TRY(cloud_gap(&out->clouds[kind], &gap));
+    }
     if (gap > out->gap) {
       out->gap = gap;
       out->gap_link = place.index;
