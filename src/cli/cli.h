@@ -156,6 +156,9 @@ exit_code cmd_bench(const options *o);
 exit_code cmd_tune(const options *o);
 exit_code cmd_field(const options *o);
 exit_code cmd_import(const options *o);
+
+/* What reads models: a version of MuJoCo, or a text that says that there is none. */
+const char *reader_of_models(void);
 exit_code cmd_simulate(const options *o);
 exit_code cmd_film(const options *o);
 exit_code cmd_transition(const options *o);

@@ -37,11 +37,21 @@ static exit_code import_apart(const options *o)
   }
   return (exit_code)WEXITSTATUS(how);
 }
+
+const char *reader_of_models(void)
+{
+  return import_mujoco_version();
+}
 #else
 static exit_code import_apart(const options *o)
 {
   return report(EXIT_INPUT, "%s: this abut is built without MuJoCo, which reads models; its option "
                 "`mujoco` of meson setup names one (docs/import.md)", o->operands[0]);
+}
+
+const char *reader_of_models(void)
+{
+  return "none in this build (docs/import.md)";
 }
 #endif
 

@@ -8,10 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-
 typedef struct library {
   void *handle;
-  const char *version; /* of the headers that this was compiled with */
   mjModel *(*load)(const char *path, const mjVFS *vfs, char *error, int error_size);
   void (*delete)(mjModel *m);
 } library;
@@ -51,13 +49,13 @@ const char *import_mujoco_version(void)
   return text;
 }
 
-static void *open_any(const library *l)
+static void *open_any(void)
 {
   static const char *const places[] = {ABUT_MUJOCO_FOLDER "/", ABUT_MUJOCO_FOLDER "/lib/", ""};
   void *handle = NULL;
   for (size_t i = *ABUT_MUJOCO_FOLDER ? 0 : 2; i < sizeof places / sizeof *places && !handle; ++i) {
     char path[4096];
-    snprintf(path, sizeof path, "%slibmujoco.so.%s", places[i], l->version);
+    snprintf(path, sizeof path, "%slibmujoco.so.%s", places[i], import_mujoco_version());
     handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   }
   return handle;
@@ -75,16 +73,16 @@ static exit_code open_library(library *l)
 {
   int (*version)(void) = NULL;
   void (**on_error)(const char *) = NULL, (**on_warning)(const char *) = NULL;
-  l->version = import_mujoco_version();
-  l->handle = open_any(l);
+  const char *built_for = import_mujoco_version();
+  l->handle = open_any();
   if (!l->handle) {
     return report(EXIT_RUN, "MuJoCo %s, with which this command was built, is not there: %s",
-                  l->version, dlerror());
+                  built_for, dlerror());
   }
   if (!find(l, "mj_version", &version) || !find(l, "mj_loadXML", &l->load) ||
       !find(l, "mj_deleteModel", &l->delete) || !find(l, "mju_user_error", &on_error) ||
       !find(l, "mju_user_warning", &on_warning) || version() != mjVERSION_HEADER) {
-    return report(EXIT_RUN, "libmujoco.so.%s is not MuJoCo %s", l->version, l->version);
+    return report(EXIT_RUN, "libmujoco.so.%s is not MuJoCo %s", built_for, built_for);
   }
   *on_error = end_by_error;
   *on_warning = tell_warning;
@@ -100,7 +98,7 @@ static exit_code read_model(const library *l, const char *path, mjModel **out)
   flatten(text);
   if (!*out) {
     return report(EXIT_INPUT, "%s: MuJoCo %s does not read it%s%s; what to do where it is too old: docs/import.md", path,
-                  l->version, *text ? ": " : "", text);
+                  import_mujoco_version(), *text ? ": " : "", text);
   }
   if (*text) {
     warn("%s: %s", path, text);
@@ -108,10 +106,10 @@ static exit_code read_model(const library *l, const char *path, mjModel **out)
   return EXIT_GOOD;
 }
 
-static void summarise(const import *im, const library *l)
+static void summarise(const import *im)
 {
   printf("%s: %d links, %d bodies, %d actuators, %d pairs, by MuJoCo %s; ", im->o->operands[0],
-         im->link_count, im->body_count, im->actuator_count, im->pair_count, l->version);
+         im->link_count, im->body_count, im->actuator_count, im->pair_count, import_mujoco_version());
   if (im->warnings) {
     printf("%zu warning%s\n", im->warnings, im->warnings == 1 ? "" : "s");
   } else {
@@ -132,7 +130,7 @@ static exit_code write_scene(import *im)
   return code;
 }
 
-static exit_code import_from(const options *o, const library *l, const mjModel *m)
+static exit_code import_from(const options *o, const mjModel *m)
 {
   import im;
   exit_code code = import_begin(&im, o, m);
@@ -145,7 +143,7 @@ static exit_code import_from(const options *o, const library *l, const mjModel *
   CLI_TRY_DONE(import_scene(&im));
   CLI_TRY_DONE(write_scene(&im));
   if (!o->value[OPTION_QUIET]) {
-    summarise(&im, l);
+    summarise(&im);
   }
 done:
   import_end(&im);
@@ -159,7 +157,7 @@ exit_code import_model(const options *o)
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(open_library(&l));
   CLI_TRY_DONE(read_model(&l, o->operands[0], &m));
-  CLI_TRY_DONE(import_from(o, &l, m));
+  CLI_TRY_DONE(import_from(o, m));
 done:
   if (m) {
     l.delete(m);

@@ -1,8 +1,5 @@
 #include "cli.h"
 #include "video.h"
-#if ABUT_WITH_MUJOCO
-#include "import_model.h"
-#endif
 
 #include <errno.h>
 #include <signal.h>
@@ -147,15 +144,6 @@ const command commands[] = {
 
 const size_t command_count = sizeof commands / sizeof *commands;
 
-static const char *mujoco_version(void)
-{
-#if ABUT_WITH_MUJOCO
-  return import_mujoco_version();
-#else
-  return "none in this build (docs/import.md)";
-#endif
-}
-
 static void print_usage(void)
 {
   printf("abut %s: contact manifolds of two rigid bodies over batches of poses, by OpenCL\n\n"
@@ -179,7 +167,7 @@ static void print_help(const command *c)
          c->about);
   print_options(c);
   if (c->bit == COMMAND_IMPORT) {
-    printf("\nMuJoCo that reads models here: %s\n", mujoco_version());
+    printf("\nMuJoCo that reads models here: %s\n", reader_of_models());
   }
   printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
 }
@@ -195,7 +183,7 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (o->value[OPTION_VERSION]) {
-    printf("abut %s\nmodels are imported by MuJoCo: %s\n", abut_version(), mujoco_version());
+    printf("abut %s\nmodels are imported by MuJoCo: %s\n", abut_version(), reader_of_models());
     return EXIT_GOOD;
   }
   if (!o->command) {
