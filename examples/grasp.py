@@ -12,12 +12,12 @@ means by the contacts' activities, torques by a length L: 0 where the pushes bal
 body best. E is smooth in the contacts' positions, normals and activities, and so in the fingers' places. Fingers go down it along the
 surface, by Levenberg and Marquardt's method, and are kept at touch by the gradient of the distance.
 """
-import argparse
 import time
 
 import numpy as np
 
 import abut
+import common
 
 ENOUGH = 2.5e-3  # of E: what is left over is a twentieth of a push
 SEED, STARTS, STEPS, DEPTH, STEP, SOFT = 5, 6, 25, 3e-4, 8e-3, 8e-4
@@ -125,9 +125,7 @@ def check_slope(grip, x, random):
 
 
 def plot(path, vertices, before, after, scores):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    plt = common.pyplot()
     figure = plt.figure(figsize=(9, 3.6))
     for i, (name, places) in enumerate((("before", before), ("after", after))):
         axes = figure.add_subplot(1, 3, i + 1, projection="3d")
@@ -151,11 +149,7 @@ def plot(path, vertices, before, after, scores):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", help="one of abut.devices(), or host")
-    parser.add_argument("--plot", metavar="OUT.png", help="draw what came of it; needs matplotlib")
-    options = parser.parse_args()
-    context = abut.Context(options.device, precision="f64")
+    context, picture = common.begin()
     random = np.random.default_rng(SEED)
     begin = time.perf_counter()
     vertices, faces = scan(random)
@@ -177,9 +171,9 @@ def main():
     for i in np.argsort(last):
         print(f"unbalance {first[i]:.4f} -> {last[i]:.2e}; fingers {1e3 * np.linalg.norm(ends[i][0] - ends[i][1]):.1f} mm apart")
     print(f"{np.count_nonzero(last < ENOUGH)} of {STARTS} pushes balance; {time.perf_counter() - begin:.1f} s")
-    if options.plot:
+    if picture:
         i = int(np.argmax(first * (last < ENOUGH)))
-        plot(options.plot, vertices, starts[i], ends[i], kept)
+        plot(picture, vertices, starts[i], ends[i], kept)
     assert error < 1e-4
     assert (last < ENOUGH).sum() >= STARTS - 1, "nearly all grasps come to balance"
     assert np.abs([grip.distance(x)[0] + DEPTH for x in ends]).max() < 1e-4, "fingers stay at touch"

@@ -10,13 +10,13 @@ squared difference to the record in the logarithms of both; each of its trials i
 steps of all guesses at once. That the push is known makes the mass seen at all: a box that slides
 alone stops at the same place whatever it weighs.
 """
-import argparse
 import pathlib
 import time
 
 import numpy as np
 
 import abut
+import common
 
 STEPS, EVERY, SEED = 125, 5, 3
 MASS, FRICTION = 1.7, 0.27  # [kg], the truth
@@ -93,9 +93,7 @@ def check_slope(scene, x, record):
 
 
 def plot(path, walked, costs):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    pyplot = common.pyplot()
     figure, panels = pyplot.subplots(1, 3, figsize=(9.6, 3.2), dpi=90)
     colours = pyplot.get_cmap("viridis")(np.linspace(0.1, 0.85, len(GUESSES)))
     for k, colour in enumerate(colours):
@@ -115,11 +113,7 @@ def plot(path, walked, costs):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", help="one of abut.devices(), or host")
-    parser.add_argument("--plot", metavar="OUT.png", help="draw what came of it; needs matplotlib")
-    options = parser.parse_args()
-    context = abut.Context(options.device, precision="f64")
+    context, picture = common.begin()
     scene = abut.Scene(pathlib.Path(__file__).with_name("identify.scene.json"), context)
     begin = time.perf_counter()
     record = seen(scene.step(**worlds(scene, np.array([[MASS, FRICTION]]))))
@@ -136,8 +130,8 @@ def main():
               f"squared difference {cost:.1f}")
     print(f"the truth is {MASS} kg, {FRICTION}; {TRIALS} gradients each, "
           f"{time.perf_counter() - begin:.1f} s")
-    if options.plot:
-        plot(options.plot, walked, costs)
+    if picture:
+        plot(picture, walked, costs)
     off = np.abs(walked[-1] / [MASS, FRICTION] - 1)
     assert (off < 0.02).all(), "mass and friction within 2 %, from every guess"
 

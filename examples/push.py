@@ -9,13 +9,13 @@ number of simulated steps: one round of iLQR, whose linear model is abut's A and
 the way and whose gains run in the rollouts of its line search; and predictive sampling, the best of
 random changes of the last plan.
 """
-import argparse
 import pathlib
 import time
 
 import numpy as np
 
 import abut
+import common
 
 SUBSTEPS, KNOTS, PLANS = 10, 10, 25  # steps a control is held, controls a plan, plans
 SHARES = np.array([1.0, 0.6, 0.3, 0.1, 0.03])  # of iLQR's line search
@@ -159,9 +159,7 @@ def corners(pose):
 
 
 def plot(path, world, paths, off):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    pyplot = common.pyplot()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.6, 3.8), dpi=90)
     t = np.arange(PLANS + 1) * SUBSTEPS * world.scene.timestep
     for name, colour in (("predictive sampling", "#d1495b"), ("iLQR", "#30638e")):
@@ -188,11 +186,7 @@ def plot(path, world, paths, off):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", help="one of abut.devices(), or host")
-    parser.add_argument("--plot", metavar="OUT.png", help="draw what came of it; needs matplotlib")
-    options = parser.parse_args()
-    context = abut.Context(options.device, precision="f64")
+    context, picture = common.begin()
     world = World(abut.Scene(pathlib.Path(__file__).with_name("push.scene.json"), context))
     paths, off = {}, {}
     for name, planner, runs in (("iLQR", ilqr, 1), ("predictive sampling", sampling, RUNS)):
@@ -203,8 +197,8 @@ def main():
         print(f"{name}: from {1e3 * off[name][0, 0]:.0f} mm to {ends} mm, "
               f"{1e3 * np.median(off[name].mean(0)):.0f} mm in the mean over time; "
               f"{time.perf_counter() - begin:.1f} s")
-    if options.plot:
-        plot(options.plot, world, paths, off)
+    if picture:
+        plot(picture, world, paths, off)
     one, other = off.values()
     assert one[-1, 0] < 6e-3, "the figure is at its pose"
     assert one[-1, 0] < np.median(other[-1]), "iLQR against predictive sampling, at the end"

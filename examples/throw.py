@@ -10,13 +10,13 @@ and Newton's method with damping does the rest. Beside it: the same with central
 place of gradients, and random search that adapts its step, each with the same number of simulated
 steps.
 """
-import argparse
 import pathlib
 import time
 
 import numpy as np
 
 import abut
+import common
 
 STEPS, STARTS, SEED = 200, 8, 7
 TARGET, HEADING = np.array([2.0, 0.6]), 1.0  # [m], [rad]
@@ -133,9 +133,7 @@ def outline(pose):
 
 
 def plot(path, scene, first, last, paths):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    pyplot = common.pyplot()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.6, 3.8), dpi=90)
     for (name, rows), colour in zip(paths.items(), ("#30638e", "#edae49", "#d1495b")):
         cost, miss = [row[0] for row in rows], 1e3 * np.array([row[1] for row in rows])
@@ -162,11 +160,7 @@ def plot(path, scene, first, last, paths):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--device", help="one of abut.devices(), or host")
-    parser.add_argument("--plot", metavar="OUT.png", help="draw what came of it; needs matplotlib")
-    options = parser.parse_args()
-    context = abut.Context(options.device, precision="f64")
+    context, picture = common.begin()
     scene = abut.Scene(pathlib.Path(__file__).with_name("throw.scene.json"), context)
     throw, rng, begin = Throw(scene), np.random.default_rng(SEED), time.perf_counter()
     v = starts(rng)
@@ -188,8 +182,8 @@ def main():
         print(f"{name:20} {rows[-1][0]:4} rollouts: {np.median(miss):8.3f} mm off in the median, "
               f"{miss.max():7.2f} at most, {(miss < 5).sum()} of {STARTS} within 5 mm")
     print(f"{time.perf_counter() - begin:.1f} s")
-    if options.plot:
-        plot(options.plot, scene, v, found, paths)
+    if picture:
+        plot(picture, scene, v, found, paths)
     miss = by_gradient[-1][1]
     assert (miss < 5e-3).sum() >= STARTS - 1, "throws that the gradient brought to the target"
     assert np.median(miss) < 0.1 * np.median(at_random[-1][1]), "the gradient against random search"

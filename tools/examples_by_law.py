@@ -12,13 +12,14 @@ import sys
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 RUN = """
-import runpy, sys, abut
+import pathlib, runpy, sys, abut
 law, path = sys.argv[1:]
 class Scene(abut.Scene):
     def __init__(self, name, context=None):
         super().__init__(name, context, contact_model=law)
 abut.Scene = Scene
 sys.argv = [path]
+sys.path.insert(0, str(pathlib.Path(path).parent))
 runpy.run_path(path, run_name="__main__")
 """
 
