@@ -77,17 +77,17 @@ class _Maker:
         """Whether an array that versions may lack has anything but 0 there."""
         return hasattr(self.m, name) and bool(np.any(getattr(self.m, name)[index]))
 
-    def is_off(self, *names: str) -> bool:
-        bits = int(mj.mjtDisableBit.mjDSBL_CONSTRAINT) if names and names[0] in ("LIMIT", "FRICTIONLOSS", "CONTACT", "EQUALITY") else 0
-        for name in names:
-            bits |= int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}", 0))
-        return bool(self.m.opt.disableflags & bits)
+    def flag(self, name: str) -> bool:
+        """Whether a flag that disables something is set; False where this MuJoCo has none of the name."""
+        return bool(self.m.opt.disableflags & int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}", 0)))
 
-    def springs_off(self) -> bool:
-        return self.is_off("SPRING" if hasattr(mj.mjtDisableBit, "mjDSBL_SPRING") else "PASSIVE")
+    def is_off(self, name: str) -> bool:
+        """Whether a kind of constraints is disabled, by itself or with all of them."""
+        return self.flag(name) or self.flag("CONSTRAINT")
 
-    def dampers_off(self) -> bool:
-        return self.is_off("DAMPER" if hasattr(mj.mjtDisableBit, "mjDSBL_DAMPER") else "PASSIVE")
+    def passive_off(self, name: str) -> bool:
+        """Whether SPRING or DAMPER is disabled, which was one flag, PASSIVE, before MuJoCo 3.3.6."""
+        return self.flag(name if hasattr(mj.mjtDisableBit, f"mjDSBL_{name}") else "PASSIVE")
 
     def name(self, kind: str, number: int) -> str:
         return mj.mj_id2name(self.m, getattr(mj.mjtObj, f"mjOBJ_{kind.upper()}"), number) or ""
@@ -253,11 +253,11 @@ class _Maker:
             out["position"] = _floats(m.jnt_pos[joint])
         if self._is_single(joint):
             out["axis"] = _floats(m.jnt_axis[joint])
-        if not self.dampers_off() and np.ravel(m.dof_damping)[dof]:
+        if not self.passive_off("DAMPER") and np.ravel(m.dof_damping)[dof]:
             out["damping"] = float(m.dof_damping[dof])
         if m.dof_armature[dof]:
             out["armature"] = float(m.dof_armature[dof])
-        if m.jnt_stiffness[joint] and not self.springs_off():
+        if m.jnt_stiffness[joint] and not self.passive_off("SPRING"):
             if kind == _FREE:
                 self.tell("joint", joint, "a free joint's spring is left out")
             else:
@@ -268,9 +268,9 @@ class _Maker:
         if m.dof_frictionloss[dof] and not self.is_off("FRICTIONLOSS"):
             out["frictionloss"] = float(m.dof_frictionloss[dof])
             self.softness(out, "_friction", self.solref("joint", joint, m.dof_solref[dof]), m.dof_solimp[dof])
-        if (self.has("jnt_stiffnesspoly", joint) or self.has("jnt_springyield", joint)) and not self.springs_off():
+        if (self.has("jnt_stiffnesspoly", joint) or self.has("jnt_springyield", joint)) and not self.passive_off("SPRING"):
             self.tell("joint", joint, "its spring is linear in the scene")
-        if self.has("dof_dampingpoly", dof) and not self.dampers_off():
+        if self.has("dof_dampingpoly", dof) and not self.passive_off("DAMPER"):
             self.tell("joint", joint, "its damping is linear in the scene")
         return out
 
@@ -320,7 +320,7 @@ class _Maker:
             out = _floats(m.actuator_forcerange[a])
             if motor:
                 out = sorted(x / motor for x in out)
-        if motor is None or not m.actuator_ctrllimited[self._control(a)] or self.is_off("CLAMPCTRL"):
+        if motor is None or not m.actuator_ctrllimited[self._control(a)] or self.flag("CLAMPCTRL"):
             return out if forced else None
         low, high = _floats(m.actuator_ctrlrange[self._control(a)])
         return [max(out[0], low), min(out[1], high)]
@@ -334,7 +334,7 @@ class _Maker:
     def _refusal(self, a: int, kind: dict[str, Any] | None, dof: list[int]) -> str | None:
         m = self.m
         group, way = int(m.actuator_group[a]), m.actuator_trntype[a]
-        if self.is_off("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
+        if self.flag("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
             return "it is off in the model"
         joints = (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT)
         plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
@@ -375,7 +375,7 @@ class _Maker:
             if limits:
                 one["force_limits"] = limits
             out.append(one)
-            if not motor and m.actuator_ctrllimited[self._control(a)] and not self.is_off("CLAMPCTRL"):
+            if not motor and m.actuator_ctrllimited[self._control(a)] and not self.flag("CLAMPCTRL"):
                 low, high = _floats(m.actuator_ctrlrange[self._control(a)])
                 self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
             if self.has("jnt_actfrclimited", joint):
@@ -435,7 +435,7 @@ class _Maker:
         if a == b or frozenset((b1, b2)) in self.excluded:
             return False
         parents = [self.weld[self.m.body_parentid[x]] for x in (a, b)]
-        return not (a and b and not self.is_off("FILTERPARENT") and (parents[0] == b or parents[1] == a))
+        return not (a and b and not self.flag("FILTERPARENT") and (parents[0] == b or parents[1] == a))
 
     def _explicit(self, p: int, seen: set[frozenset[int]]) -> dict[str, Any] | None:
         m = self.m
@@ -466,9 +466,8 @@ class _Maker:
         if self.is_off("CONTACT"):
             self.tell_all("contacts are off in the model, so that there are no pairs")
             return out
-        shift = 0 if self.version >= (3,) else 1
-        self.excluded = {frozenset(((int(s) & 0xFFFFFFFF) >> 16, int(s) & 0xFFFF)) if not shift else
-                         frozenset((((int(s) & 0xFFFFFFFF) >> 16) - 1, (int(s) & 0xFFFF) - 1)) for s in m.exclude_signature}
+        first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
+        self.excluded = {frozenset(((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first)) for s in m.exclude_signature}
         for g in range(m.ngeom):
             if self.place[g] >= 0 and m.geom_condim[g] > 3:
                 self.tell("geom", g, f"condim {m.geom_condim[g]} becomes 3")
@@ -495,7 +494,7 @@ class _Maker:
         out: dict[str, Any] = {
             "contact_model": "cone", "timestep": float(opt.timestep),
             "integrator": "rk4" if opt.integrator == mj.mjtIntegrator.mjINT_RK4 else "euler",
-            "gravity": [0.0, 0.0, 0.0] if self.is_off("GRAVITY") else _floats(opt.gravity),
+            "gravity": [0.0, 0.0, 0.0] if self.flag("GRAVITY") else _floats(opt.gravity),
             "cone": "elliptic" if opt.cone == mj.mjtCone.mjCONE_ELLIPTIC else "pyramidal", "impratio": float(opt.impratio)}
         exact = getattr(mj.mjtEnableBit, "mjENBL_DIAGEXACT", None)
         if exact is not None and opt.enableflags & int(exact):
@@ -513,9 +512,9 @@ class _Maker:
         m, opt, integrators = self.m, self.m.opt, mj.mjtIntegrator
         if opt.integrator not in (int(integrators.mjINT_EULER), int(integrators.mjINT_RK4)):
             self.tell_all("the model's integrator becomes euler, which damps implicitly, too")
-        if opt.integrator == integrators.mjINT_EULER and self.is_off("EULERDAMP"):
+        if opt.integrator == integrators.mjINT_EULER and self.flag("EULERDAMP"):
             self.tell_all("the model damps explicitly (eulerdamp), the scene implicitly")
-        if self.is_off("REFSAFE"):
+        if self.flag("REFSAFE"):
             self.tell_all("solref below twice the timestep is raised, though refsafe is off")
         if opt.enableflags & int(mj.mjtEnableBit.mjENBL_OVERRIDE):
             self.tell_all("the override of contact parameters is left out")
@@ -611,9 +610,13 @@ def main() -> int:
     options = parser.parse_args()
     try:
         model = mj.MjModel.from_xml_path(options.model)
+    except (ValueError, OSError) as error:
+        print(f"abut: {options.model}: MuJoCo {mj.__version__}: {error}", file=sys.stderr)
+        return 2
+    try:
         write(model, options.output, lambda text: print(f"abut: warning: {text}", file=sys.stderr))
     except (ValueError, OSError) as error:
-        print(f"abut: {options.model}: MuJoCo {mj.__version__}: {error}" if "scene.json" not in str(error) else f"abut: {error}", file=sys.stderr)
+        print(f"abut: {error}", file=sys.stderr)
         return 2
     return 0
 
