@@ -228,6 +228,19 @@ static void test_rails(void)
   play_close(&p);
 }
 
+enum { TEXT = 4096 };
+
+/* The start of a scene: a floor, which is link 0, and `count` free links of one body each. Pairs follow. */
+static size_t write_links(char *text, int count, const char *word, double density)
+{
+  size_t at = (size_t)snprintf(text, TEXT, "{\"links\": [{\"bodies\": [{\"plane\": [3, 3]}]}");
+  for (int i = 0; i < count; ++i) {
+    at += (size_t)snprintf(text + at, TEXT - at, ", {\"joint\": {\"type\": \"free\"}, \"density\": %g, "
+                           "\"bodies\": [{%s}]}", density, word);
+  }
+  return at + (size_t)snprintf(text + at, TEXT - at, "], \"pairs\": [");
+}
+
 /* Bodies by a word that lie on each other, a little off the middle and turned: a pile stands where its
  * sides are stiff against turning, which grows with how many points they have. Lowest first: height is
  * that of one of them. */
@@ -235,19 +248,14 @@ static void test_pile(const char *word, double height)
 {
   enum { PILE = 10 };
   const double seconds = full ? 5.0 : 2.0;
-  char text[4096];
+  char text[TEXT];
   double leans = 0.0, moves = 0.0;
   uint64_t random = 3;
-  size_t at = (size_t)snprintf(text, sizeof text, "{\"links\": [{\"bodies\": [{\"plane\": [3, 3]}]}");
+  size_t at = write_links(text, PILE, word, 500.0);
   for (int i = 0; i < PILE; ++i) {
-    at += (size_t)snprintf(text + at, sizeof text - at, ", {\"joint\": {\"type\": \"free\"}, "
-                           "\"density\": 500, \"bodies\": [{%s}]}", word);
+    at += (size_t)snprintf(text + at, TEXT - at, "%s{\"a\": %d, \"b\": %d, \"friction\": 0.6}", i ? ", " : "", i + 1, i);
   }
-  for (int i = 0; i < PILE; ++i) {
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"a\": %d, \"b\": %d, \"friction\": 0.6}",
-                           i ? ", " : "], \"pairs\": [", i + 1, i);
-  }
-  snprintf(text + at, sizeof text - at, "]}");
+  snprintf(text + at, TEXT - at, "]}");
   play p;
   printf("a pile of %s\n", word);
   play_open_text(&p, context, precision, text, 1);
@@ -279,20 +287,15 @@ static void test_pile(const char *word, double height)
 static void test_layers(void)
 {
   enum { LAYERS = 4 };
-  char text[4096];
-  size_t at = (size_t)snprintf(text, sizeof text, "{\"links\": [{\"bodies\": [{\"plane\": [3, 3]}]}");
-  for (int i = 0; i < 2 * LAYERS; ++i) {
-    at += (size_t)snprintf(text + at, sizeof text - at, ", {\"joint\": {\"type\": \"free\"}, "
-                           "\"density\": 700, \"bodies\": [{\"box\": [0.15, 0.01, 0.01]}]}");
-  }
-  at += (size_t)snprintf(text + at, sizeof text - at, "], \"pairs\": [{\"a\": 1, \"b\": 0}, "
-                         "{\"a\": 2, \"b\": 0}");
+  char text[TEXT];
+  size_t at = write_links(text, 2 * LAYERS, "\"box\": [0.15, 0.01, 0.01]", 700.0);
+  at += (size_t)snprintf(text + at, TEXT - at, "{\"a\": 1, \"b\": 0}, {\"a\": 2, \"b\": 0}");
   for (int i = 2; i < 2 * LAYERS; ++i) {
     for (int below = i / 2 * 2 - 2; below < i / 2 * 2; ++below) {
-      at += (size_t)snprintf(text + at, sizeof text - at, ", {\"a\": %d, \"b\": %d}", i + 1, below + 1);
+      at += (size_t)snprintf(text + at, TEXT - at, ", {\"a\": %d, \"b\": %d}", i + 1, below + 1);
     }
   }
-  snprintf(text + at, sizeof text - at, "]}");
+  snprintf(text + at, TEXT - at, "]}");
   play p;
   watch w;
   printf("layers of bars\n");
