@@ -47,6 +47,27 @@ ABUT_API abut_view abut_default_view(void);
 ABUT_API abut_status abut_render(abut_pair pair, abut_pose_kind kind, const double *pose1,
                         const double *pose2, const abut_view *view, uint8_t *rgb);
 
+/* A body and where it stands. */
+typedef struct abut_placed_body {
+  abut_body body;
+  double pose[7]; /* x, y, z [m], qw, qx, qy, qz, a quaternion of any length above 0 */
+} abut_placed_body;
+
+/* Draws one pose of a pair, and other bodies that stand around it.
+ *
+ * As abut_render, and with the same bytes where there are no others. The camera holds all bodies in
+ * view, the nearer hides the farther, and what stands close darkens. Others have colours of their
+ * own: six, by their place among the others, then again from the first. Contacts are those of the
+ * pair alone. A body of the pair looks the same among the others; any other one has the smoothing
+ * that fits it and itself, as abut_fit_smoothing tells.
+ *
+ * others  (count), of the pair's context, a body as often as wanted; NULL where count is 0
+ * Errors: as abut_render, of the others too.
+ */
+ABUT_API abut_status abut_render_with(abut_pair pair, abut_pose_kind kind, const double *pose1,
+                                      const double *pose2, const abut_placed_body *others,
+                                      size_t count, const abut_view *view, uint8_t *rgb);
+
 #ifdef __cplusplus
 }
 #endif

@@ -72,6 +72,7 @@ void camera_frame(scene *s, const abut_view *view, const v3 *points, size_t coun
   v3 centre = v3_mix(low, high, 0.5), middle = centre;
   const v3 span = v3_sub(high, low);
   s->size = fmax(0.5 * sqrt(v3_dot(span, span)), 1e-9);
+  s->touching = s->size;
   double distance = 0.0;
   for (int i = 0; i < ROUNDS; ++i) {
     centre = middle;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define FIRST_ROOM ((size_t)4096)
-#define ARROW 0.16       /* of the scene's size */
+#define ARROW 0.16       /* of the size of what touches */
 #define CROWD 48.0       /* contacts; more of them get smaller arrows */
 #define ARROW_LEAST 0.05
 
@@ -107,7 +107,7 @@ static abut_status draw_lists(canvas *c, const scene *s, const list *lists, size
   TRY(allocate(&memory, contacts, sizeof(mark)));
   mark *marks = memory;
   const double crowd = sqrt(fmin(1.0, CROWD / fmax((double)contacts, 1.0)));
-  const double length = fmax(ARROW * crowd, ARROW_LEAST) * s->size / view->zoom;
+  const double length = fmax(ARROW * crowd, ARROW_LEAST) * s->touching / view->zoom;
   for (size_t i = 0; i < count; ++i) {
     add_marks(&lists[i], length, marks + marked);
     marked += lists[i].count;

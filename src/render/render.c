@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "render/camera.h"
 #include "render/canvas.h"
+#include "render/bystanders.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,16 +91,20 @@ done:
   return status;
 }
 
-static abut_status draw_pair(const touch *of, const abut_view *view, uint8_t *rgb)
+static abut_status draw_pair(const touch *of, const abut_placed_body *around, size_t count,
+                             const abut_view *view, uint8_t *rgb)
 {
   abut_status status = ABUT_SUCCESS;
   scene s = {0};
+  bystanders o = {0};
   const drawing d = {of, 1, view, rgb};
-  TRY_DONE(scene_of_pair(&s, of->pair, of->kind, of->pose1, of->pose2));
+  TRY_DONE(bystanders_create(&o, of->pair, around, count));
+  TRY_DONE(scene_of_pair(&s, of, o.parts, count));
   TRY_DONE(frame_bodies(&s, view));
   TRY_DONE(draw(&d, &s));
 done:
   scene_free(&s);
+  bystanders_free(&o);
   return status;
 }
 
@@ -137,17 +142,27 @@ done:
   return status;
 }
 
-abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *pose1,
-                        const double *pose2, const abut_view *view, uint8_t *rgb)
+abut_status abut_render_with(abut_pair handle_, abut_pose_kind kind, const double *pose1,
+                             const double *pose2, const abut_placed_body *others, size_t count,
+                             const abut_view *view, uint8_t *rgb)
 {
   ENTER(pair_pool, handle_);
   if (!pose1 || !pose2 || !view || !rgb) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_render needs two poses, a view and room for a picture");
+    return fail(ABUT_ERROR_ARGUMENT, "a picture of a pair needs two poses, a view and room for it");
+  }
+  if (count && !others) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_render_with needs the %zu bodies around the pair", count);
   }
   if (kind != ABUT_POSE_TWIST && kind != ABUT_POSE_QUATERNION) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
   }
   TRY(check_view(view));
   const touch of = {pair_get(handle_), kind, pose1, pose2};
-  return of.pair ? draw_pair(&of, view, rgb) : ABUT_ERROR_HANDLE;
+  return of.pair ? draw_pair(&of, others, count, view, rgb) : ABUT_ERROR_HANDLE;
+}
+
+abut_status abut_render(abut_pair handle_, abut_pose_kind kind, const double *pose1,
+                        const double *pose2, const abut_view *view, uint8_t *rgb)
+{
+  return abut_render_with(handle_, kind, pose1, pose2, NULL, 0, view, rgb);
 }

@@ -83,11 +83,10 @@ static abut_status create_actor(actor *a, const body *b, double union_tau)
   return keep_spots(a, b);
 }
 
-/* Saturates beyond float's range, so that a finite pose stays one in either precision. */
-static double in_range(double x, size_t size)
+double in_range(double x, size_t real_bytes)
 {
-  return size == sizeof(float) && isfinite(x) ? fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX)
-                                              : x;
+  return real_bytes == sizeof(float) && isfinite(x) ? fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX)
+                                                    : x;
 }
 
 static abut_status refuse(int status)
@@ -159,17 +158,6 @@ static abut_status add_actor(actor *a, pair *p, int side, size_t paint)
   return create_actor(a, b, p->smoothing.union_);
 }
 
-abut_status scene_of_pair(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
-                          const double *pose2)
-{
-  TRY(make_room(s, p->context, 2));
-  for (int i = 0; i < 2; ++i) {
-    TRY(add_actor(&s->actors[i], p, i, (size_t)i));
-  }
-  const double *const poses[2] = {pose1, pose2};
-  return read_frames(s, kind == ABUT_POSE_TWIST ? 6 : 7, poses);
-}
-
 static rigid frame_of(const double place[7])
 {
   const double w = place[3], x = place[4], y = place[5], z = place[6];
@@ -179,15 +167,34 @@ static rigid frame_of(const double place[7])
                  {place[0], place[1], place[2]}};
 }
 
+static abut_status add_part(actor *a, const part *p)
+{
+  TRY(add_actor(a, p->pair, p->side, p->paint));
+  a->frame = frame_of(p->place);
+  a->floor = p->floor;
+  a->paint = a->floor ? FLOOR_PAINT : a->paint;
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_of_pair(scene *s, const touch *of, const part *others, size_t count)
+{
+  TRY(make_room(s, of->pair->context, 2 + count));
+  for (int i = 0; i < 2; ++i) {
+    TRY(add_actor(&s->actors[i], of->pair, i, (size_t)i));
+  }
+  const double *const poses[2] = {of->pose1, of->pose2};
+  TRY(read_frames(s, of->kind == ABUT_POSE_TWIST ? 6 : 7, poses));
+  for (size_t i = 0; i < count; ++i) {
+    TRY(add_part(&s->actors[2 + i], &others[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status scene_of_parts(scene *s, context *c, const part *parts, size_t count)
 {
   TRY(make_room(s, c, count));
   for (size_t i = 0; i < count; ++i) {
-    actor *a = &s->actors[i];
-    TRY(add_actor(a, parts[i].pair, parts[i].side, parts[i].paint));
-    a->frame = frame_of(parts[i].place);
-    a->floor = parts[i].floor;
-    a->paint = a->floor ? FLOOR_PAINT : a->paint;
+    TRY(add_part(&s->actors[i], &parts[i]));
   }
   return ABUT_SUCCESS;
 }

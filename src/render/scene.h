@@ -42,14 +42,19 @@ typedef struct scene {
   size_t count;
   camera camera;
   double size;  /* radius of what is framed [m] */
+  double touching; /* the same of the bodies alone whose contacts are drawn, by which arrows are as
+                      long */
 } scene;
 
-/* Fill a scene, but for its camera: of a pair, whose poses are refused where they are not finite;
- * of any bodies. scene_free is the caller's in either case. */
-abut_status scene_of_pair(scene *s, pair *p, abut_pose_kind kind, const double *pose1,
-                          const double *pose2);
+/* Fill a scene, but for its camera: of a pair, whose poses are refused where they are not finite,
+ * and what stands around it; of any bodies. scene_free is the caller's in either case. */
+abut_status scene_of_pair(scene *s, const touch *of, const part *others, size_t count);
 abut_status scene_of_parts(scene *s, context *c, const part *parts, size_t count);
 void scene_free(scene *s);
+
+/* Saturates beyond float's range where reals are floats, so that a finite pose stays one in either
+ * precision. */
+double in_range(double x, size_t real_bytes);
 
 /* Unit direction of the ray through a place in the picture. */
 v3 camera_ray(const camera *c, double x, double y);

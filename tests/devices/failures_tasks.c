@@ -284,6 +284,34 @@ static abut_status run_render(const world *w, answer *out)
                      room(out, 3 * WIDTH * HEIGHT, 1, -1.0));
 }
 
+/* A body of the pair, and one that it lacks, for which a pair is made and goes again. */
+static abut_status run_render_with(const world *w, answer *out)
+{
+  static const double pose1[6] = {0}, pose2[6] = {0.1, 0.2, 0.6, 0.1, 0.2, 0.3};
+  static const double half[3] = {0.4, 0.4, 0.2};
+  const abut_superquadric solid = {{0.4, 0.4, 0.2}, {0.1, 0.1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  double vertices[24];
+  abut_body_def def;
+  abut_body other;
+  abut_view view = abut_default_view();
+  view.width = WIDTH;
+  view.height = HEIGHT;
+  start_answer(out);
+  uint8_t *rgb = room(out, 3 * WIDTH * HEIGHT, 1, -1.0);
+  cube_def(half, vertices, &def);
+  def.superquadrics = &solid;
+  def.superquadric_count = 1;
+  abut_status status = abut_create_body(w->context, &def, &other);
+  if (status == ABUT_SUCCESS) {
+    const abut_placed_body others[3] = {{w->bodies[0], {0.0, 1.0, 0.0, 1.0}},
+                                        {other, {0.0, -1.0, 0.0, 1.0, 0.5}},
+                                        {other, {0.0, 0.0, -1.0, 1.0}}};
+    status = abut_render_with(w->pair, ABUT_POSE_TWIST, pose1, pose2, others, 3, &view, rgb);
+    CHECK_OK(abut_destroy_body(other));
+  }
+  return status;
+}
+
 /* ---- a loop on a state ---- */
 
 enum { POSE1, POSE2, SLOPE, SOFT, LOOP_ARRAYS };
@@ -502,6 +530,7 @@ const task tasks[TASKS] = {
   {"lcp", run_lcp, QUERIES, 1, 1, 3},
   {"spring", run_spring, 37, 1, 3, 8},
   {"render", run_render, 0, 7, 2, 1},
+  {"render-with", run_render_with, 0, 29, 2, 1},
   {"mixed", run_mixed, POSES, 3, 1, 20},
   {"state", run_state, 0, 1, 1, 3},
   {"descent", run_descent, 0, 61, 1, 20},

@@ -44,14 +44,31 @@ size_t count_different(const picture *a, const picture *b, int more)
   return count;
 }
 
+static picture drawn(const abut_view *view, uint8_t *rgb, abut_status status)
+{
+  const bool good = CHECK_OK(status);
+  return (picture){good ? view->width : 0, good ? view->height : 0, rgb};
+}
+
+static uint8_t *paper_for(const abut_view *view)
+{
+  uint8_t *rgb = calloc((size_t)view->width * view->height, 3);
+  REQUIRE(rgb != NULL);
+  return rgb;
+}
+
 picture draw(abut_pair pair, const abut_view *view, const double pose1[6], const double pose2[6])
 {
-  picture p = {view->width, view->height, calloc((size_t)view->width * view->height, 3)};
-  if (!check(p.rgb != NULL, "no memory for a picture") ||
-      !CHECK_OK(abut_render(pair, ABUT_POSE_TWIST, pose1, pose2, view, p.rgb))) {
-    p.width = p.height = 0;
-  }
-  return p;
+  uint8_t *rgb = paper_for(view);
+  return drawn(view, rgb, abut_render(pair, ABUT_POSE_TWIST, pose1, pose2, view, rgb));
+}
+
+picture draw_with(abut_pair pair, const abut_view *view, const double pose1[6],
+                  const double pose2[6], const abut_placed_body *others, size_t count)
+{
+  uint8_t *rgb = paper_for(view);
+  return drawn(view, rgb, abut_render_with(pair, ABUT_POSE_TWIST, pose1, pose2, others, count,
+                                           view, rgb));
 }
 
 void picture_free(picture *p)

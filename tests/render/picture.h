@@ -28,6 +28,9 @@ size_t count_different(const picture *a, const picture *b, int more);
 /* Draws a pair at two twists; the picture is empty after a failed check. picture_free is the
  * caller's. */
 picture draw(abut_pair pair, const abut_view *view, const double pose1[6], const double pose2[6]);
+/* The same with others around it. */
+picture draw_with(abut_pair pair, const abut_view *view, const double pose1[6],
+                  const double pose2[6], const abut_placed_body *others, size_t count);
 void picture_free(picture *p);
 
 /* A ball of radius 1 with an octahedron as mesh, a cube of half length 1 with a hole of radius 0.5
