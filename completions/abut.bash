@@ -75,7 +75,7 @@ _abut()
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
-      options+=" $pair --output --index --azimuth --elevation --width --height --zoom"
+      options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
       options+=' --no-contacts --show-smoothing --threshold'
       ;;
     tune) options+=" $pair --module --output --precision --seconds" ;;

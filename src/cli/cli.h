@@ -34,6 +34,7 @@ typedef enum exit_code {
 /* Alphabetical, as option_table in options.c. */
 typedef enum option_id {
   OPTION_ALL,
+  OPTION_ALSO,
   OPTION_APART,
   OPTION_AZIMUTH,
   OPTION_BATCH,
@@ -138,6 +139,8 @@ typedef struct options {
   const char *value[OPTION_COUNT]; /* "" for a flag, NULL where not given */
   const char *devices[ABUT_DEVICES_MOST]; /* every --device */
   int device_count;
+  const char **also;               /* every --also; free it */
+  int also_count;
   const char **operands;           /* behind the subcommand; free it */
   int operand_count;
 } options;
@@ -175,6 +178,8 @@ const char *option_name(option_id id);
 
 /* --temperature of a soft distance, where it is given. */
 exit_code option_temperature(const options *o, abut_batch *batch);
+/* A finite decimal number and nothing else, no blanks either. */
+bool read_real(const char *text, double *out);
 /* Values, strictly read: no blanks, nothing behind. Left alone where the option is absent. */
 exit_code option_real(const options *o, option_id id, double least, double most, double *out);
 exit_code option_whole(const options *o, option_id id, size_t least, size_t most, size_t *out);

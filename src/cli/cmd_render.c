@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "also.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static exit_code check_index(const options *o, const abut_poses *poses, size_t i
 }
 
 static exit_code draw(const scene *s, const options *o, const abut_poses *poses, size_t index,
-                      const abut_view *view)
+                      const also *others, const abut_view *view)
 {
   const size_t at = index * pose_width(poses->kind);
   size_t bytes = 0;
@@ -48,8 +48,9 @@ static exit_code draw(const scene *s, const options *o, const abut_poses *poses,
   progress p = progress_begin(o, "");
   const double start = now();
   progress_say(&p, "drawing");
-  const abut_status status = abut_render(s->pair, poses->kind, poses->pose1 + at,
-                                         poses->pose2 + at, view, rgb);
+  const abut_status status =
+    abut_render_with(s->pair, poses->kind, poses->pose1 + at, poses->pose2 + at, others->bodies,
+                     others->count, view, rgb);
   progress_end(&p);
   const double seconds = now() - start;
   CLI_TRY_DONE(report_status(status));
@@ -80,15 +81,19 @@ exit_code cmd_render(const options *o)
   abut_view view = abut_default_view();
   abut_poses poses = {0};
   scene s = {0};
+  also others = {0};
   size_t index = 0;
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(check_usage(o, &view, &index));
+  CLI_TRY_DONE(also_open(&others, o));
   CLI_TRY_DONE(report_status(abut_load_poses(o->value[OPTION_POSES], &poses)));
   CLI_TRY_DONE(check_index(o, &poses, index));
   CLI_TRY_DONE(scene_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(scene_load(&s, o));
-  CLI_TRY_DONE(draw(&s, o, &poses, index, &view));
+  CLI_TRY_DONE(also_load(&others, &s, o));
+  CLI_TRY_DONE(draw(&s, o, &poses, index, &others, &view));
 done:
+  also_close(&others);
   abut_free_poses(&poses);
   scene_close(&s);
   return code;

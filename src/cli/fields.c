@@ -1,5 +1,6 @@
 #include "fields.h"
 
+#include "also.h"
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -8,10 +9,14 @@
 /* What a field may take on a device before that is worth a word [bytes]. */
 #define LARGE_FIELD ((size_t)64 << 20)
 
+static bool is_bare(const char *path, size_t length)
+{
+  return length < 5 || strncasecmp(path + length - 5, ".json", 5) != 0;
+}
+
 bool is_bare_mesh(const char *path)
 {
-  const size_t length = strlen(path);
-  return length < 5 || strcasecmp(path + length - 5, ".json") != 0;
+  return is_bare(path, strlen(path));
 }
 
 /* ---- options ---- */
@@ -52,6 +57,9 @@ exit_code check_field_options(const options *o, bool listed)
   CLI_TRY(field_options(o, &unused));
   for (int i = 0; i < o->operand_count; ++i) {
     bare = bare || is_bare_mesh(o->operands[i]);
+  }
+  for (int i = 0; i < o->also_count; ++i) {
+    bare = bare || is_bare(o->also[i], also_path_length(o->also[i]));
   }
   for (size_t i = 0; i < sizeof of_meshes / sizeof *of_meshes; ++i) {
     if (!bare && o->value[of_meshes[i]]) {

@@ -117,7 +117,7 @@ const command commands[] = {
    cmd_gradcheck},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
-   "normals as arrows.",
+   "normals as arrows; and further bodies where --also says, without contacts.",
    ".png: the picture",
    "abut render assets/figure.body.json assets/part.body.json --poses assets/poses.npz --index 3 -o picture.png",
    cmd_render},
@@ -235,5 +235,6 @@ int main(int argc, char **argv)
     code = flush_stdout(dispatch(&o));
   }
   free(o.operands);
+  free(o.also);
   return code;
 }

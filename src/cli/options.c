@@ -32,6 +32,10 @@ static const struct {
 } option_table[OPTION_COUNT] = {
   [OPTION_ALL] = {"all", NULL, 0, COMMAND_GRADCHECK,
                   "check all poses, or states, not the first 16 alone"},
+  [OPTION_ALSO] = {"also", "BODY[:POSE]", 0, COMMAND_RENDER,
+                   "draw a body beside the two, without contacts: a file, and behind its last\n"
+                   "                             colon x,y,z or x,y,z,qw,qx,qy,qz (at the origin); "
+                   "repeatable"},
   [OPTION_APART] = {"apart", "X", 0, COMMAND_BENCH,
                     "bodies X of the smaller's diagonal apart, or in each other where\n"
                     "                             negative (up to 0.05 either way)"},
@@ -242,15 +246,15 @@ static const command *find_command(const char *name)
   return NULL;
 }
 
-/* Only devices may be given more than once, and keep all their words. The library takes no device's
+/* Only devices, and bodies to draw, may be given more than once, and keep all their words. The library takes no device's
  * name for the default one's, which nobody means who asks for a device. */
 static exit_code take_option(options *o, option_id id, const char *word)
 {
-  if (o->value[id] && word && id != OPTION_DEVICE) {
+  if (o->value[id] && word && id != OPTION_DEVICE && id != OPTION_ALSO) {
     return usage_error(o->operand_count ? find_command(o->operands[0]) : NULL,
                        "%s is given twice", option_name(id));
   }
-  if ((id == OPTION_DEVICE || id == OPTION_TIMELINE) && !*word) {
+  if ((id == OPTION_DEVICE || id == OPTION_TIMELINE || id == OPTION_ALSO) && !*word) {
     return usage_error(o->command, "%s names nothing", option_name(id));
   }
   if (id == OPTION_DEVICE) {
@@ -258,6 +262,9 @@ static exit_code take_option(options *o, option_id id, const char *word)
       return usage_error(o->command, "--device is given more than %d times", ABUT_DEVICES_MOST);
     }
     o->devices[o->device_count++] = word;
+  }
+  if (id == OPTION_ALSO) {
+    o->also[o->also_count++] = word;
   }
   o->value[id] = word ? word : "";
   return EXIT_GOOD;
@@ -327,7 +334,8 @@ exit_code read_options(int argc, char **argv, options *o)
   char letters[8 + 2 * OPTION_COUNT];
   *o = (options){0};
   o->operands = calloc((size_t)argc + 1, sizeof *o->operands);
-  if (!o->operands) {
+  o->also = calloc((size_t)argc + 1, sizeof *o->also);
+  if (!o->operands || !o->also) {
     return report(EXIT_RUN, "no memory for the command line");
   }
   fill_getopt(longs, letters);
@@ -349,7 +357,7 @@ exit_code read_options(int argc, char **argv, options *o)
 }
 
 /* strtod also reads blanks, hexadecimal, "inf" and "nan"; those are refused. */
-static bool read_real(const char *text, double *out)
+bool read_real(const char *text, double *out)
 {
   char *end = NULL;
   if (!*text || strspn(text, "0123456789+-.eE") != strlen(text)) {

@@ -347,6 +347,67 @@ run 0 render cube.body.json slab.body.json --poses not-finite.csv -o far.png --i
   --width 32 --height 32 --device "$device" --smoothing sharp.json
 there far.png
 
+# Others around the pair: each in its place, by whichever spelling; `same` pictures are equal to the byte.
+also() {
+  out=$1
+  shift
+  run 0 render cube.body.json slab.body.json --poses poses.csv --width 64 --height 48 --smoothing sharp.json \
+    --device "$device" -q "$@" -o "$out"
+  empty stderr "render $*"
+}
+same() { if cmp -s "$1" "$2"; then pass; else fail "$1 and $2 are two pictures"; fi; }
+different() { if cmp -s "$1" "$2"; then fail "$1 and $2 are one picture"; else pass; fi; }
+also alone.png
+also one.png --also cube.body.json:0,3,0
+different alone.png one.png
+also other.png --also=cube.body.json:0.0,+3,0e0,2,0,0,0
+same one.png other.png
+also two.png --also cube.body.json:0,3,0 --also slab.body.json:0,0,-2
+different one.png two.png
+also other.png --also slab.obj:0,0,-2 --also cube.body.json:0,3,0
+different two.png other.png # colours are by their order
+also at.png --also cube.body.json
+also other.png --also cube.body.json:0,0,0
+same at.png other.png
+mkdir a:1,2,3
+cp cube.body.json cube.obj a:1,2,3
+also other.png --also a:1,2,3/cube.body.json
+also other.png --also a:1,2,3/cube.body.json:0,3,0
+different at.png other.png
+rm -r a:1,2,3
+run 0 render cube.body.json slab.body.json --poses poses.csv -o other.png --width 64 --height 48 --smoothing sharp.json \
+  --device "$device" --also slab.obj:0,3,0 --cells 16
+has stderr '^abut: slab\.obj: 6 faces.*; field of 16 cells'
+forms='a pose is x,y,z or x,y,z,qw,qx,qy,qz'
+with='render cube.body.json slab.body.json --poses poses.csv -o no.png --also'
+for word in '1,2:2 numbers' '1:1 number' '1,2,3,4:4 numbers' '1,2,3,4,5,6:6 numbers' '1,2,3,4,5,6,7,8:8 numbers'; do
+  usage "--also: \`slab.obj:${word%:*}\`: ${word#*:} behind the last colon; $forms" $with "slab.obj:${word%:*}"
+done
+usage "--also: \`slab.obj:1,x,3\`: \`x\` is not a number; $forms" $with slab.obj:1,x,3
+usage "--also: \`slab.obj:1,2,nan\`: \`nan\` is not a number; $forms" $with slab.obj:1,2,nan
+usage "--also: \`slab.obj:1,2,1e999\`: \`1e999\` is not a number; $forms" $with slab.obj:1,2,1e999
+usage "--also: \`slab.obj:1,2, 3\`: \` 3\` is not a number; $forms" $with 'slab.obj:1,2, 3'
+usage "--also: \`slab.obj:\`: \`\` is not a number; $forms" $with slab.obj:
+usage '--also: `slab.obj:1,2,3,0,0,0,0`: the quaternion has length 0' $with slab.obj:1,2,3,0,0,0,0
+usage '--also: `:1,2,3` names no body' $with :1,2,3
+usage '--also names nothing' $with ''
+wrong 'nowhere.obj: No such file or directory' $with nowhere.obj:1,2,3
+wrong 'nowhere.obj: No such file or directory' $with nowhere.obj
+wrong 'folder:x/nowhere.obj: No such file or directory' $with folder:x/nowhere.obj
+printf '{"mesh": 3}' > bad.body.json
+run 2 $with bad.body.json:0,0,1 -q --device "$device"
+has stderr '^abut: bad\.body\.json:?.*'
+absent no.png
+usage 'contacts has no option --also' contacts cube.body.json slab.body.json --poses poses.csv -o no.npz \
+  --also cube.body.json
+cp one.png kept.png
+wrong 'one.png: is an input of this command too' render cube.body.json slab.body.json --poses poses.csv -o one.png \
+  --also one.png:0,0,1
+same one.png kept.png
+usage '--cells is for bare meshes, of which none is given' $with cube.body.json:0,0,1 --cells 16
+has_said=$("$abut" render --help | grep -c 'x,y,z,qw,qx,qy,qz')
+if [ "$has_said" -eq 1 ]; then pass; else fail 'render --help does not say what a pose is'; fi
+
 # ---- bench ----
 
 bodies='cube.body.json slab.body.json'
