@@ -131,6 +131,7 @@ typedef struct abut_body_info {
                                     above 0.15 of the diagonal suspicious [m] */
 } abut_body_info;
 
+/* Says what a body holds. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_body_info(abut_body body, abut_body_info *info);
 
 /* Copies the mesh out: vertices (vertices, 3), edges (edges, 2). Either may be NULL. */

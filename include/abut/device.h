@@ -202,6 +202,7 @@ typedef struct abut_device_report {
  */
 ABUT_API abut_status abut_context_devices(abut_context context, abut_device_report *reports,
                                           size_t capacity, size_t *count);
+/* Says in which precision a context computes. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
 /* What a device did with a chunk of a batch. Two chunks may be under way on a device; the kernels
@@ -246,6 +247,7 @@ typedef struct abut_counters {
   uint64_t resident;   /* device bytes allocated now */
 } abut_counters;
 
+/* Says what a context has done so far. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_counters(abut_context context, abut_counters *counters);
 
 #ifdef __cplusplus

@@ -119,6 +119,7 @@ ABUT_API abut_status abut_write_file(const char *path, const void *bytes, size_t
  * write files without a name, as most of Linux do, there is nothing to remove, whatever ends it. */
 ABUT_API void abut_remove_unfinished(void);
 
+/* Frees memory that a function of the library gave, which says so; NULL is no memory. */
 ABUT_API void abut_free(void *memory);
 
 #ifdef __cplusplus

@@ -100,6 +100,7 @@ typedef struct abut_layout {
   size_t edge_offset[2];   /* first slot of the edge pairs with the point on each body */
 } abut_layout;
 
+/* Says which slots of a pair are of what. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_layout(abut_pair pair, abut_layout *layout);
 
 /* The smoothing that a pair was created with: of a scene's pair (abut_get_scene_pair) what the scene

@@ -51,7 +51,10 @@ ABUT_API abut_status abut_pose_log(abut_precision precision, size_t count, const
 ABUT_API abut_status abut_pose_compose(abut_precision precision, abut_pose_kind kind, size_t count,
                                        const void *left, const void *right, void *products);
 
-/* poses, inverses   real (N, P) */
+/* The inverses of poses.
+ *
+ * poses, inverses   real (N, P)
+ */
 ABUT_API abut_status abut_pose_invert(abut_precision precision, abut_pose_kind kind, size_t count,
                                       const void *poses, void *inverses);
 

@@ -88,6 +88,7 @@ ABUT_API abut_status abut_create_state(abut_context context, size_t count, const
                                        size_t arrays, const double *parts, abut_state *state);
 ABUT_API abut_status abut_destroy_state(abut_state state);
 
+/* Says what a state holds. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_state_info(abut_state state, abut_state_info *info);
 
 /* Copies `rows` rows, from `first` on, between host memory (real (rows, width)) and an array.

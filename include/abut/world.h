@@ -78,10 +78,11 @@ typedef struct abut_scene_options {
 
 ABUT_API abut_scene_options abut_default_scene_options(void);
 
-/* abut_load_scene so. Errors: also ABUT_ERROR_ARGUMENT for a contact model that there is not. */
+/* Loads a scene as abut_load_scene does, by some settings in place of its own. Errors: also ABUT_ERROR_ARGUMENT for a contact model that there is not. */
 ABUT_API abut_status abut_load_scene_with(abut_context context, const char *path,
                                           const abut_scene_options *options, abut_scene *scene);
 ABUT_API abut_status abut_destroy_scene(abut_scene scene);
+/* Says what a scene holds. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info);
 
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */

@@ -24,7 +24,7 @@ from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Trans
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
-NO_FEATURE = 0xffffffff
+NO_FEATURE = 0xffffffff  # In place of a feature where a slot has none.
 
 
 def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:

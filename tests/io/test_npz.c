@@ -443,7 +443,7 @@ static void csv_poses(void)
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,4294967296\n", ":2: ", "no index"},
     {"x,y\n", ":1: 2 columns", "not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice)"},
     {"x;y;z\n", ":1: 1 column (", "separated by commas, not by semicolons), not 12"},
-    {"x\ty\n", ":1: 1 column", ""},
+    {"x\ty\n", ":1: 1 column (", "separated by commas, not by tabs), not 12"},
     {HEAD7 "0,0,0,1,0,0,0,0,0,0,1,0,0\n", ":2: ", "13 columns, not the 14 of the header"},
     {"x1,y1,z1,qx1,qy1,qz1,qw1,x2,y2,z2,qx2,qy2,qz2,qw2\n", ":1: ", "column 4: 'qx1'; 14 columns are"},
     {"1,2,3,4,5,6,7,8,9,10,11,12,13,14\n", ":1: ", "numbers where a header"},
