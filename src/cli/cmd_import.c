@@ -1,20 +1,19 @@
 #include "cli.h"
 
 #if ABUT_WITH_MUJOCO
+#include "base/child.h"
 #include "import_model.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF joint type
  * that it does not know). */
 static exit_code import_apart(const options *o)
 {
-  int how = 0;
   fflush(NULL); /* or the child writes it, too */
   const pid_t child = fork();
   if (child < 0) {
@@ -25,17 +24,17 @@ static exit_code import_apart(const options *o)
     const bool written = fflush(stdout) == 0 && !ferror(stdout);
     _exit((int)(code == EXIT_GOOD && !written ? report(EXIT_RUN, "standard output: cannot be written") : code));
   }
-  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(how)) {
-    const int sign = WTERMSIG(how);
+  const child_end end = child_wait(child);
+  const int sign = end.signal;
+  if (sign) {
     if (sign == SIGINT || sign == SIGTERM || sign == SIGHUP || sign == SIGPIPE) {
       raise(sign); /* meant for both */
     }
     return report(EXIT_INPUT, "%s: MuJoCo %s crashed while it read it (%s); no scene was written", o->operands[0],
                   import_mujoco_version(), strsignal(sign));
   }
-  return (exit_code)WEXITSTATUS(how);
+  return end.code < 0 ? report(EXIT_RUN, "%s: nobody can tell whether it was read", o->operands[0])
+                      : (exit_code)end.code;
 }
 
 const char *reader_of_models(void)
