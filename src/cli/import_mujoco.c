@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 typedef struct library {
@@ -91,14 +92,29 @@ static exit_code open_library(library *l)
 
 /* ---- a model ---- */
 
+/* Meshes that abut reads by Assimp are none for MuJoCo, whose own reader a model's meshes go through. */
+static const char *mesh_hint(const char *text)
+{
+  static const char *const endings[] = {".dae", ".glb", ".gltf"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
+    const size_t length = strlen(endings[i]);
+    for (const char *c = text; *c; ++c) {
+      if (strncasecmp(c, endings[i], length) == 0) {
+        return "; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)";
+      }
+    }
+  }
+  return "";
+}
+
 static exit_code read_model(const library *l, const char *path, mjModel **out)
 {
   char text[1024] = "";
   *out = l->load(path, NULL, text, (int)sizeof text);
   flatten(text);
   if (!*out) {
-    return report(EXIT_INPUT, "%s: MuJoCo %s does not read it%s%s; what to do where it is too old: docs/import.md", path,
-                  import_mujoco_version(), *text ? ": " : "", text);
+    return report(EXIT_INPUT, "%s: MuJoCo %s does not read it%s%s%s; what to do where it is too old: docs/import.md", path,
+                  import_mujoco_version(), *text ? ": " : "", text, mesh_hint(text));
   }
   if (*text) {
     warn("%s: %s", path, text);

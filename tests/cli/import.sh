@@ -96,6 +96,12 @@ has stderr '^abut: bad\.xml: .*gem'
 echo 'no XML' > bad.xml
 run 2 import bad.xml -o no.scene.json
 has stderr '^abut: bad\.xml: '
+for mesh in part.dae part.GLB; do
+  echo "<mujoco><asset><mesh name=\"part\" file=\"$mesh\"/></asset><worldbody><geom type=\"mesh\" mesh=\"part\"/></worldbody></mujoco>" > bad.xml
+  echo > $mesh
+  run 2 import bad.xml -o no.scene.json
+  has stderr '^abut: bad\.xml: .*; MuJoCo'\''s meshes are \.obj, \.stl or \.msh, so convert it \(docs/import\.md#meshes\)'
+done
 echo '<mujoco/>' > empty.xml
 wrong 'empty.xml: the model has no bodies' import empty.xml -o no.scene.json
 absent MUJOCO_LOG.TXT
