@@ -84,7 +84,7 @@ _abut()
   if [[ $cur == -* || -z $command || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   elif [[ $command == field ]]; then
-    _abut_files obj stl ply off
+    _abut_files obj stl ply off glb gltf dae
   elif [[ $command == import ]]; then
     _abut_files xml urdf
   elif [[ $command == simulate || $command == transition || $command == rollout-gradient || $command == compare ]]; then
@@ -92,7 +92,7 @@ _abut()
   elif [[ $command == film ]]; then
     _abut_files scene.json npz
   elif [[ $command != devices ]]; then
-    _abut_files json obj stl ply off
+    _abut_files json obj stl ply off glb gltf dae
   fi
 }
 

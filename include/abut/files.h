@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off), of which abut_load_field makes the
- * field by the default options. What is suspicious about a bare mesh is in abut_get_body_info. */
+/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae where the library was
+ * built with Assimp, which it runs in a process of its own), of which abut_load_field makes the field by
+ * the default options. What is suspicious about a bare mesh is in abut_get_body_info. */
 ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
 
 /* Reads a mesh file, scales it, and makes its field, or takes it from the cache: the folder

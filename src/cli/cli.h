@@ -162,6 +162,9 @@ exit_code cmd_import(const options *o);
 
 /* What reads models: a version of MuJoCo, or a text that says that there is none. */
 const char *reader_of_models(void);
+
+/* The same of meshes of .glb, .gltf and .dae: a version of Assimp, or that there is none. */
+const char *reader_of_meshes(void);
 exit_code cmd_simulate(const options *o);
 exit_code cmd_film(const options *o);
 exit_code cmd_transition(const options *o);

@@ -40,12 +40,18 @@ static exit_code check_usage(const options *o, abut_field_options *settings)
   CLI_TRY(need_operands(o, 1, "a mesh"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   if (!is_bare_mesh(o->operands[0])) {
-    return usage_error(o->command, "%s: is no mesh; field takes .obj, .stl, .ply or .off",
+    return usage_error(o->command, "%s: is no mesh; field takes .obj, .stl, .ply or .off, "
+                       "and by Assimp .glb, .gltf or .dae",
                        o->operands[0]);
   }
   CLI_TRY(field_options(o, settings));
   CLI_TRY(check_inputs(o));
   return check_outputs(o);
+}
+
+const char *reader_of_meshes(void)
+{
+  return *ABUT_ASSIMP ? ABUT_ASSIMP : "none in this build (docs/install.md)";
 }
 
 static void print_errors(const abut_field_report *r)

@@ -12,8 +12,8 @@ const command commands[] = {
    "Lists every OpenCL device and the host path, which is always there and slow.",
    NULL, "abut devices", cmd_devices},
   {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
-   "Makes a body of a mesh (.obj .stl .ply .off): a signed distance field of its surface and a\n"
-   "contact mesh. Holes are closed and faces turned where they must be; what is suspicious is\n"
+   "Makes a body of a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): a signed distance\n"
+   "field of its surface and a contact mesh. Holes are closed and faces turned where they must be; what is suspicious is\n"
    "warned about. Writes NAME.body.json, NAME.grid.npz and NAME.contact.obj, and prints what was\n"
    "done and how far the field is off. Commands that are given bare meshes do the same by\n"
    "themselves; fields are kept on disk and made once.",
@@ -74,8 +74,8 @@ const command commands[] = {
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
    "inside), normals n out of the opposing body, activity and weight in [0, 1], and how far apart\n"
    "or how deep both bodies are (distance). A and B are body files\n"
-   "(.body.json) or meshes (.obj .stl .ply .off). A pose that is not finite gets NaN and its\n"
-   "`status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
+   "(.body.json) or meshes (.obj .stl .ply .off; by Assimp .glb .gltf .dae). A pose that is not\n"
+   "finite gets NaN and its `status`; the others are computed. With --pairs FILE.csv instead of A and B, poses of many\n"
    "pairs are computed at once: each tells its own by an array or a last column `pair`.",
    ".npz: arrays, a row a pose",
    "abut contacts assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o contacts.npz",
@@ -169,6 +169,9 @@ static void print_help(const command *c)
   if (c->bit == COMMAND_IMPORT) {
     printf("\nMuJoCo that reads models here: %s\n", reader_of_models());
   }
+  if (c->bit == COMMAND_FIELD) {
+    printf("\nAssimp that reads .glb, .gltf and .dae here: %s\n", reader_of_meshes());
+  }
   printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
 }
 
@@ -183,7 +186,8 @@ static exit_code dispatch(const options *o)
     return EXIT_GOOD;
   }
   if (o->value[OPTION_VERSION]) {
-    printf("abut %s\nmodels are imported by MuJoCo: %s\n", abut_version(), reader_of_models());
+    printf("abut %s\nmodels are imported by MuJoCo: %s\nmeshes of .glb, .gltf and .dae are read by Assimp: %s\n",
+           abut_version(), reader_of_models(), reader_of_meshes());
     return EXIT_GOOD;
   }
   if (!o->command) {

@@ -1,6 +1,7 @@
 #include "io/mesh.h"
 
 #include "base/error.h"
+#include "io/assimp_mesh.h"
 #include "io/builder.h"
 #include "io/text.h"
 #include "io/whole_file.h"
@@ -47,7 +48,10 @@ abut_status mesh_read(const char *path, mesh *out)
       return status;
     }
   }
-  return fail_at(ABUT_ERROR_FORMAT, path, 0, "a mesh ends with .obj, .stl, .ply or .off");
+  return is_assimp_mesh(path)
+           ? assimp_mesh_read(path, out)
+           : fail_at(ABUT_ERROR_FORMAT, path, 0, "a mesh ends with .obj, .stl, .ply or .off, or by Assimp "
+                     "with .glb, .gltf or .dae");
 }
 
 void mesh_free(mesh *m)

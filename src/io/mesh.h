@@ -1,4 +1,4 @@
-/* Mesh files: OBJ, STL, PLY, OFF. */
+/* Mesh files: OBJ, STL, PLY, OFF; and by Assimp, in a process of its own, glTF and COLLADA. */
 #ifndef ABUT_IO_MESH_H
 #define ABUT_IO_MESH_H
 

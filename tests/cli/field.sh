@@ -148,7 +148,7 @@ usage '-o no.json: field writes files that end with .body.json' field box.stl -o
 usage '-o .body.json: field writes files that end with .body.json' field box.stl -o .body.json
 usage '-o /dev/null: field writes files that end with .body.json' field box.stl -o /dev/null
 usage '-o -: name a file' field box.stl -o -
-usage 'box.body.json: is no mesh; field takes .obj, .stl, .ply or .off' field box.body.json -o no.body.json
+usage 'box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae' field box.body.json -o no.body.json
 usage '--cells: 7 is not in 8 to 128' field box.stl -o no.body.json --cells 7
 usage '--cells: `x` is not a whole number' contacts box.stl box.stl --poses poses.csv -o no.npz --cells x
 usage '--vertices: 7 is not in 8 to 16777216' field box.stl -o no.body.json --vertices 7

@@ -4,5 +4,6 @@ const sample_kind fuzz_seeds = SAMPLE_OBJ;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-  return fuzz_mesh(MESH_OBJ, bytes, count);
+  mesh m;
+  return check_outcome(mesh_parse("fuzz", MESH_OBJ, (const char *)bytes, count, &m), &m);
 }

@@ -4,5 +4,6 @@ const sample_kind fuzz_seeds = SAMPLE_STL;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-  return fuzz_mesh(MESH_STL, bytes, count);
+  mesh m;
+  return check_outcome(mesh_parse("fuzz", MESH_STL, (const char *)bytes, count, &m), &m);
 }

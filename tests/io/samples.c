@@ -1,5 +1,7 @@
 #include "samples.h"
 
+#include "io/assimp_record.h"
+
 #include <abut/files.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -69,6 +71,22 @@ void buffer_binary_stl(buffer *b, const char *title, unsigned triangles)
     }
     buffer_put(b, "\0\0", 2);
   }
+}
+
+/* A library's word, then a tetrahedron. */
+static void assimp_record(buffer *b)
+{
+  const assimp_record_end end = {4, 4, ASSIMP_RECORD_MARK};
+  buffer_text(b, "a word\n");
+  for (int i = 0; i < 12; i++) {
+    const double x = (double)tetrahedron[i / 3][i % 3];
+    buffer_put(b, &x, sizeof x);
+  }
+  for (int i = 0; i < 12; i++) {
+    const uint32_t corner = (uint32_t)sides[i / 3][i % 3];
+    buffer_put(b, &corner, sizeof corner);
+  }
+  buffer_put(b, &end, sizeof end);
 }
 
 static void ascii_stl(buffer *b)
@@ -366,6 +384,9 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     grid(&b[0], 0);
     grid(&b[1], 1);
     count = 2;
+    break;
+  case SAMPLE_ASSIMP:
+    assimp_record(&b[0]);
     break;
   case SAMPLE_PAIRS:
     buffer_text(&b[0], "%s", pairs);

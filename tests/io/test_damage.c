@@ -1,6 +1,7 @@
 /* Good files cut at every byte, and with bytes changed: an error or a valid result, never more.
  * Each of the many reads is a check only where it fails. */
 #include "device/tuning_file.h"
+#include "io/assimp_mesh.h"
 #include "io/body_file.h"
 #include "io/grid_file.h"
 #include "io/mesh.h"
@@ -39,10 +40,11 @@ static bool mesh_is_sound(const mesh *m)
   return sound;
 }
 
-static abut_status read_mesh(mesh_format format, const char *bytes, size_t count)
+static abut_status read_mesh(sample_kind kind, const char *bytes, size_t count)
 {
   mesh m;
-  abut_status status = mesh_parse("t", format, bytes, count, &m);
+  abut_status status = kind == SAMPLE_ASSIMP ? assimp_record_parse("t", bytes, count, &m)
+                                             : mesh_parse("t", (mesh_format)kind, bytes, count, &m);
   if (status == ABUT_SUCCESS) {
     if (!mesh_is_sound(&m)) {
       check(false, "a mesh that is not sound was taken");
@@ -96,7 +98,7 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
     abut_free_poses(&p);
     return status;
   default:
-    return read_mesh((mesh_format)kind, bytes, count);
+    return read_mesh(kind, bytes, count);
   }
 }
 

@@ -1,5 +1,6 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
 #include "device/tuning_file.h"
+#include "io/assimp_mesh.h"
 #include "io/body_file.h"
 #include "io/grid_file.h"
 #include "io/mesh.h"
@@ -62,6 +63,10 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
   case SAMPLE_CSV:
     status = poses_parse_csv("t", bytes, count, &p);
     abut_free_poses(&p);
+    return status;
+  case SAMPLE_ASSIMP:
+    status = assimp_record_parse("t", bytes, count, &m);
+    mesh_free(&m);
     return status;
   default:
     status = mesh_parse("t", (mesh_format)kind, bytes, count, &m);

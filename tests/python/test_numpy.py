@@ -639,6 +639,31 @@ def test_failing_device():
     assert done.stderr.count("UserWarning: device") == 1 and "host computes instead" in done.stderr
 
 
+def test_meshes_by_assimp(double, tmp_path, monkeypatch):
+    subprocess.run([sys.executable, conftest.ROOT / "tests/cli/make_scenes.py", tmp_path], check=True)
+    try:
+        bodies = {name: double.load(tmp_path / name, cells=16, vertices="all", cache=False)
+                  for name in ("box.obj", "box.glb", "box.gltf", "box.dae", "mirror.glb")}
+    except abut.Error as error:
+        assert "built without Assimp" in str(error)
+        pytest.skip("this build has no Assimp")
+    points = np.random.default_rng(0).uniform(-0.1, 0.4, size=(50, 3))
+    expected = bodies["box.obj"].evaluate(points)[0]
+    for name, body in bodies.items():
+        assert abs(body.report["volume"] - 0.006) < 1e-8 and body.vertex_count == 8
+        if name != "mirror.glb":
+            np.testing.assert_allclose(body.evaluate(points)[0], expected, atol=2e-6)
+    with pytest.raises(abut.Error, match="cut.glb: Assimp .* does not read it: ") as caught:
+        double.load(tmp_path / "cut.glb")
+    assert caught.value.name == "ABUT_ERROR_FORMAT"
+    reader = tmp_path / "reader"
+    reader.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    reader.chmod(0o755)
+    monkeypatch.setenv("ABUT_MESH_READER", str(reader))
+    with pytest.raises(abut.Error, match=r"box.glb: Assimp .* crashed while it read it \(Segmentation fault\)"):
+        double.load(tmp_path / "box.glb")
+
+
 def test_no_driver(tmp_path):
     done = run_in_process(CALL, OCL_ICD_VENDORS=str(tmp_path))
     assert done.returncode == 0, done.stderr
