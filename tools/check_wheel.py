@@ -94,7 +94,8 @@ def make(root, out, programs, version):
            [p for p in (root / "subprojects").glob("*") if p.is_dir()])
     for folder in own:  # libzip's source and meson's downloads, where somebody has put them
         shutil.copytree(folder, tree / "subprojects" / folder.name)
-    settings = ["--config-settings=setup-args=-Dlibzip=zlib"] if own else []
+    settings = ["--config-settings=setup-args=-Dassimp=disabled"]  # several times as large as the rest
+    settings += ["--config-settings=setup-args=-Dlibzip=zlib"] if own else []
     print(f"libzip: {'its own source, zlib alone' if own else 'the system' + chr(39) + 's'}")
     made = run(programs / "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", out, *settings,
                tree, env=env)
