@@ -55,7 +55,54 @@ static void test_plane(const char *law)
   play_close(&p);
 }
 
+/* A rod on a hinge at its middle, which turns at `speed` towards a plate of 2 half over its end. */
+static void open_rod(play *p, const char *law, double half, double turned, double speed)
+{
+  char text[1024];
+  snprintf(text, sizeof text,
+           "{\"contact_model\": \"%s\", \"gravity\": [0, 0, 0], \"links\": [{\"density\": 1000, \"joint\": {\"type\": "
+           "\"hinge\", \"axis\": [0, 1, 0]}, \"bodies\": [{\"box\": [0.5, 0.01, 0.01]}]}, {\"position\": [0.4, 0, 0.2], "
+           "\"quaternion\": [%g, 0, 0, %g], \"bodies\": [{\"box\": [0.08, 0.05, %g]}]}], \"pairs\": [{\"a\": 0, \"b\": 1}]}",
+           law, cos(0.5 * turned), sin(0.5 * turned), half);
+  play_open_text(p, context, precision, text, 1);
+  play_set_v(p, 0, 0, -speed);
+}
+
+/* It is 0.4 m from the hinge to the middle of the plate. */
+static void test_turning(const char *law)
+{
+  static const struct {
+    double speed;
+    bool fast;
+  } of[] = {{5.0, false}, {15.0, true}, {60.0, true}}; /* 4, 12 and 48 mm a step, of 5 */
+  for (size_t i = 0; i < sizeof of / sizeof *of; ++i) {
+    play p;
+    open_rod(&p, law, 0.005, 0.1, of[i].speed);
+    play_for(&p, 1.2 / of[i].speed);
+    CHECK_EQUAL((p.status[0] & ABUT_WORLD_FAST) != 0, of[i].fast);
+    play_close(&p);
+  }
+}
+
 /* ---- energy from nowhere ---- */
+
+/* The hinge is at the rod's centre of mass, whose inverse weight is 0: no contact of it is so stiff that it throws
+ * the rod, as one along which its point hardly moves was. */
+static void test_thrown(void)
+{
+  for (int i = 0; i < 4; ++i) {
+    play p;
+    open_rod(&p, "cone", i % 2 ? 0.0025 : 0.03, i / 2 ? 0.11 : 0.0, 5.0);
+    double fastest = 0.0;
+    for (int k = 0; k < 300; ++k) {
+      play_step(&p, 1);
+      fastest = fmax(fastest, fabs(play_v(&p, 0, 0)));
+    }
+    check(fastest <= 5.0 * (1.0 + 1e-6), "thrown %d turns at %g rad/s", i, fastest);
+    CHECK_EQUAL((p.status[0] & ABUT_WORLD_FAST) != 0, i % 2); /* 4 mm a step */
+    play_close(&p);
+  }
+}
 
 /* A box of 4 kg falls from 5 cm onto a plane, by springs of stiffness k. */
 static uint32_t drop(const char *integrator, double step, double k)
@@ -137,8 +184,10 @@ int main(int argc, char **argv)
   for (int i = 0; i < 3; ++i) {
     test_fast(laws[i]);
     test_plane(laws[i]);
+    test_turning(laws[i]);
   }
   test_gained();
+  test_thrown();
   test_sinking();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();

@@ -181,6 +181,8 @@ static num mobility_along(const world_one *o, int at, vec p, vec f)
 
 // ---- a group ----
 
+#define WEAK_RATIO R(1e4) // how much more a point moves than its links' inverse weights say, where these say nothing
+
 // What all contacts of a group share, in one world.
 typedef struct world_group {
   GLOBAL const int *ints;
@@ -206,28 +208,41 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   return g;
 }
 
-// The diagonal of J inv(M) J' that a contact at p, with frame f, is held to have. An approximate
-// one far below the exact one says nothing of the contact (a wheel on its axle has an inverse
-// weight of 0), and an exact one may be 0.
+// The sum of the mobilities of a point at p along three axes, whichever they are.
+static num mobility_of_point(const world_one *o, int at, vec p)
+{
+  num sum = n_lit(R(0.0));
+  for (int axis = 0; axis < 3; ++axis) {
+    sum = n_add(sum, mobility_along(o, at, p, lit3(axis == 0 ? R(1.0) : R(0.0), axis == 1 ? R(1.0) : R(0.0),
+                                                   axis == 2 ? R(1.0) : R(0.0))));
+  }
+  return sum;
+}
+
+// The diagonal of J inv(M) J' that a contact at p, with frame f, is held to have. An approximate one far
+// below how the point can move says nothing of the contact (a wheel on its axle has an inverse weight of 0), and
+// that mobility takes its place: of the point, not of the row, as a row along which the point hardly moves would
+// be stiff enough to throw the link aside. An exact one may be 0.
 static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, const world_group *g,
                             vec p, const FN(contact_frame) *f)
 {
   const real weight = g->reals[GROUP_WEIGHT];
   const int cone = n->pyramidal && g->reals[GROUP_FLAT] == R(0.0);
-  const num fr2 = n_mul(g->of.friction, g->of.friction);
   num a = n_lit(weight);
-  if (g->mobility >= 0) {
-    const num length = n_shift(FN(dot3)(f->n, f->n), R(1e-20));
-    const num exact = n_mul(mobility_along(o, g->mobility, p, f->n), n_rcp(length));
-    if (n->exact && cone) {
+  if (n->exact) {
+    if (cone) {
       a = mobility_along(o, g->mobility, p, FN(mad3)(f->t1, g->of.friction, f->n));
-      return FN(raised)(a, R(1e-6) * weight);
+    } else {
+      const num length = n_shift(FN(dot3)(f->n, f->n), R(1e-20));
+      a = n_mul(mobility_along(o, g->mobility, p, f->n), n_rcp(length));
     }
-    const num least = n_scale(exact, R(1e-4));
-    a = n->exact ? FN(raised)(exact, R(1e-6) * weight)
-                 : n_select(n_value(least) > n_value(a), exact, a);
+    return FN(raised)(a, R(1e-6) * weight);
   }
-  return cone ? n_mul(a, n_shift(fr2, R(1.0))) : a;
+  if (g->mobility >= 0) {
+    const num free = mobility_of_point(o, g->mobility, p);
+    a = n_select(n_value(free) > n_plain(WEAK_RATIO * weight), free, a);
+  }
+  return cone ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
 }
 
 typedef struct contact_row {

@@ -133,52 +133,59 @@ static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lan
   store(to + BAR_ACTIVITY * plane, 0, activity);
 }
 
+// What the mobility along f at p, of cotangent `weight`, asks of the point and of the group's mobility; returns
+// what it asks of f.
+static vec3_r along_back(const newton *s, const world_group *w, vec3_r p, vec3_r f, lane weight, vec3_r *p_bar,
+                         lane sums[PULL_SUMS])
+{
+  lane row[6], moved[6];
+  row_wrench(p, f, row);
+  mobility_times(&s->tree, w->mobility, row, moved);
+  const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
+  *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * weight, *p_bar);
+  int at = PULL_MOBILITY;
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      sums[at++] += weight * row[i] * row[k];
+    }
+  }
+  return scale3_r(add3_r(cross3_r(zm, p), zf), R(2.0) * weight);
+}
+
 // What a contact's diagonal, of cotangent `bar`, asks of its point, its rows, its friction and its
-// group's mobility, where it is made from that.
+// group's mobility, where it is made from that: see contact_diagonal.
 static void diagonal_back(const newton *s, const newton_group *g, const world_group *w,
                           const contact_block *c, lane side, lane bar, vec3_r *p_bar,
                           vec3_r row_bar[3], lane sums[PULL_SUMS])
 {
   const int cone = g->cone.kind == 1;
   const lane friction = w->of.friction, zero = lane_lit(R(0.0));
-  const lane square = dot3_r(c->f[0], c->f[0]) + R(1e-20);
-  const vec3_r f = cone && s->n->exact ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
-  const real weight_of_links = w->reals[GROUP_WEIGHT];
-  lane row[6], moved[6], unit = bar;
+  const real weight = w->reals[GROUP_WEIGHT];
   if (w->mobility < 0) {
     return;
   }
-  row_wrench(c->p, f, row);
-  mobility_times(&s->tree, w->mobility, row, moved);
-  lane exact = zero;
-  for (int i = 0; i < 6; ++i) {
-    exact += row[i] * moved[i];
-  }
-  if (!(cone && s->n->exact)) {
-    exact = exact / square;
-    if (cone) { // the approximate one's (1 + friction^2)
-      unit = bar * (R(1.0) + friction * friction);
+  if (!s->n->exact) {
+    const lane free = mobility_of_point(&s->tree, w->mobility, c->p);
+    const lane unit = cone ? bar * (R(1.0) + friction * friction) : bar;
+    for (int axis = 0; axis < 3; ++axis) {
+      const vec3_r f = make_r(lane_lit(axis == 0 ? R(1.0) : R(0.0)), lane_lit(axis == 1 ? R(1.0) : R(0.0)),
+                              lane_lit(axis == 2 ? R(1.0) : R(0.0)));
+      along_back(s, w, c->p, f, lane_select(free > lane_lit(WEAK_RATIO * weight), unit, zero), p_bar, sums);
     }
+    return;
   }
-  // Where the links' own weight has been taken instead, it is constant: see contact_diagonal.
-  const real least = s->n->exact ? R(1e-6) * weight_of_links : R(1e4) * weight_of_links;
-  unit = lane_select(exact > lane_lit(least), unit, zero);
-  const lane weight = cone && s->n->exact ? unit : unit / square;
-  const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
-  const vec3_r f_bar = scale3_r(add3_r(cross3_r(zm, c->p), zf), R(2.0) * weight);
-  *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * weight, *p_bar);
+  const lane square = cone ? lane_lit(R(1.0)) : dot3_r(c->f[0], c->f[0]) + R(1e-20);
+  const vec3_r f = cone ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
+  const lane exact = mobility_along(&s->tree, w->mobility, c->p, f) / square;
+  // Where it is raised to a share of the links' own weight, it is constant.
+  const lane unit = lane_select(exact > lane_lit(R(1e-6) * weight), bar, zero) / square;
+  const vec3_r f_bar = along_back(s, w, c->p, f, unit, p_bar, sums);
   row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
-  if (cone && s->n->exact) {
+  if (cone) {
     row_bar[1] = mad3_r(f_bar, side * friction, row_bar[1]);
     sums[18] += dot3_r(f_bar, c->f[1]);
   } else {
-    row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * weight * exact, row_bar[0]);
-  }
-  int at = PULL_MOBILITY;
-  for (int i = 0; i < 6; ++i) {
-    for (int k = 0; k <= i; ++k) {
-      sums[at++] += weight * row[i] * row[k];
-    }
+    row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * unit * exact, row_bar[0]);
   }
 }
 

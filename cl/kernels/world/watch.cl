@@ -4,26 +4,34 @@
 #define GAIN_SHARE R(0.1) // of the kinetic energy
 #define GAIN_SAFE R(4.0)  // over the energy of all that moves at the speed at which contacts part
 
-// The velocity of a point of a link (-1: the world), which is at x in the link.
-static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r x, vec3_r *at)
+// Where a point of a link (-1: the world), which is at x in the link, is in the world.
+static vec3_r watched_place(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r x)
 {
-  const lane zero = lane_lit(R(0.0));
   if (link < 0) {
-    *at = x;
-    return make_r(zero, zero, zero);
+    return x;
   }
   const int r = n->at_rotation + 9 * link;
   const vec3_r row[3] = {one_get3(o, r), one_get3(o, r + 3), one_get3(o, r + 6)};
-  const vec3_r arm = make_r(dot3_r(row[0], x), dot3_r(row[1], x), dot3_r(row[2], x));
-  *at = add3_r(one_get3(o, n->at_origin + 3 * link), arm);
+  return add3_r(one_get3(o, n->at_origin + 3 * link),
+                make_r(dot3_r(row[0], x), dot3_r(row[1], x), dot3_r(row[2], x)));
+}
+
+// The velocity of what a link has at a place of the world.
+static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r at)
+{
+  if (link < 0) {
+    const lane zero = lane_lit(R(0.0));
+    return make_r(zero, zero, zero);
+  }
   return add3_r(one_get3(o, n->at_velocity + 6 * link + 3),
-                cross3_r(one_get3(o, n->at_velocity + 6 * link), arm));
+                cross3_r(one_get3(o, n->at_velocity + 6 * link), sub3_r(at, one_get3(o, n->at_origin + 3 * link))));
 }
 
 static real watched_length(vec3_r v) { return lane_first(lane_sqrt(dot3_r(v, v))); }
 
 // Whether a group's bodies, near enough to meet, go farther against each other in a step than half of the
-// thinner one.
+// thinner one: by their middles, or by what both have in the middle of where the spheres around them overlap, as
+// what turns meets others with its ends.
 static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          const world_one *o, int group)
 {
@@ -32,15 +40,25 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   if (!(of[GROUP_HALF] > R(0.0))) {
     return 0;
   }
+  const int link[2] = {g[GROUP_A], g[GROUP_B]};
+  const real radius[2] = {ball[3], ball[BALL_REALS + 3]};
   vec3_r at[2], v[2];
   for (int side = 0; side < 2; ++side) {
     GLOBAL const real *b = ball + BALL_REALS * side;
-    v[side] = watched_velocity(n, o, g[side ? GROUP_B : GROUP_A],
-                               make_r(lane_lit(b[0]), lane_lit(b[1]), lane_lit(b[2])), &at[side]);
+    at[side] = watched_place(n, o, link[side], make_r(lane_lit(b[0]), lane_lit(b[1]), lane_lit(b[2])));
+    v[side] = watched_velocity(n, o, link[side], at[side]);
   }
-  const real way = reals[WORLD_STEP] * watched_length(sub3_r(v[0], v[1]));
-  return way > of[GROUP_HALF] &&
-         watched_length(sub3_r(at[0], at[1])) < ball[3] + ball[BALL_REALS + 3] + way;
+  const vec3_r between = sub3_r(at[1], at[0]);
+  const real apart = watched_length(between);
+  // From the first body's middle, as a share of the way to the second's: within both spheres.
+  const real low = real_max(-radius[0], apart - radius[1]), high = real_min(radius[0], apart + radius[1]);
+  const real share = apart > R(0.0) ? R(0.5) * (low + high) / apart : R(0.0);
+  const vec3_r meet = mad3_r(between, lane_lit(share), at[0]);
+  const real fast = real_max(watched_length(sub3_r(v[0], v[1])),
+                             watched_length(sub3_r(watched_velocity(n, o, link[0], meet),
+                                                   watched_velocity(n, o, link[1], meet))));
+  const real way = reals[WORLD_STEP] * fast;
+  return way > of[GROUP_HALF] && apart < radius[0] + radius[1] + way;
 }
 
 // The mass of a world's links that move.
