@@ -264,7 +264,7 @@ class Context(_Owner):
             check(lib.abut_create_body(self.handle, ffi.addressof(field, "def"), body))
             report = {key: getattr(field.report, key) for key, _ in
                       ffi.typeof("abut_field_report").fields}
-            texts = _suspicion_texts(field.report)
+            texts = suspicion_texts(field.report)
             made = Body(self, body[0], report)
             if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths say nothing then
                 made._off = (name, field.report.face_95 * field.report.diagonal)
@@ -305,7 +305,7 @@ def _field_options(cells: int, vertices: int | str, tolerance: float, scale: flo
     return options
 
 
-def _suspicion_texts(report: Any) -> list[str]:
+def suspicion_texts(report: Any) -> list[str]:
     room = ffi.new("char[]", 1024)
     address = ffi.addressof(report)
     return [_text(room) for name in _SUSPICIONS if lib.abut_suspicion_text(
@@ -364,7 +364,7 @@ class Body(_Owner):
         check(lib.abut_get_body_info(self.handle, info))
         for name in ("suspicions", "misfit", "diagonal"):
             setattr(report, name, getattr(info, name))
-        return _suspicion_texts(report[0])
+        return suspicion_texts(report[0])
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""

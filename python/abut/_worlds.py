@@ -10,7 +10,7 @@ import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
 from abut._native import check, ffi, lib
-from abut._objects import Context, _Owner, _read_smoothing, default_context
+from abut._objects import Context, _Owner, _read_smoothing, default_context, suspicion_texts
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
@@ -62,6 +62,12 @@ class Scene(_Owner):
                           f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
                           "the mesh is too coarse or too hollow for springs",
                           stacklevel=3)
+        report = ffi.new("abut_field_report *")
+        for key in ("suspicions", "misfit", "diagonal"):
+            setattr(report, key, getattr(info, key))
+        more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
+        for text in suspicion_texts(report[0]):
+            warnings.warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}", stacklevel=3)
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
             warnings.warn(f"{name}: pairs[{info.sinking_pair}]: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "

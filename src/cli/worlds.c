@@ -312,6 +312,21 @@ void warn_sinking(const char *path, const abut_scene_info *info)
   }
 }
 
+void warn_suspicious(const char *path, const abut_scene_info *info)
+{
+  const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal};
+  char others[64] = "";
+  if (info->suspicious_bodies > 1) {
+    snprintf(others, sizeof others, "; %zu more bodies have suspicions", info->suspicious_bodies - 1);
+  }
+  for (uint32_t bit = 1; bit && bit <= info->suspicions; bit <<= 1) {
+    char text[512];
+    if (abut_suspicion_text(&r, (abut_suspicion)bit, text, sizeof text)) {
+      warn("%s: links[%zu].bodies[%zu]: %s%s", path, info->suspicious_link, info->suspicious_body, text, others);
+    }
+  }
+}
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
   progress p = progress_begin(o, "");
@@ -321,6 +336,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   CLI_TRY(report_status(status));
   CLI_TRY(report_status(abut_get_scene_info(*links, info)));
   warn_coarse(o->operands[0], info);
+  warn_suspicious(o->operands[0], info);
   warn_sinking(o->operands[0], info);
   return EXIT_GOOD;
 }

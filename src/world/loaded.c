@@ -433,6 +433,37 @@ abut_status abut_destroy_scene(abut_scene handle_)
   return ABUT_SUCCESS;
 }
 
+static bool is_earlier(const loaded_scene *s, size_t number)
+{
+  size_t i = 0;
+  while (s->bodies[i].index != s->bodies[number].index || s->bodies[i].generation != s->bodies[number].generation) {
+    ++i;
+  }
+  return i < number;
+}
+
+/* Bodies alike share one, which is looked at where it comes first. */
+static void find_suspicious(const loaded_scene *s, abut_scene_info *info)
+{
+  size_t at = 0;
+  for (size_t l = 0; l < s->def.link_count; ++l) {
+    for (size_t i = 0; i < s->def.links[l].body_count; ++i, ++at) {
+      abut_body_info of;
+      if (s->def.links[l].bodies[i].shape != SHAPE_FILE || is_earlier(s, at) ||
+          abut_get_body_info(s->bodies[at], &of) != ABUT_SUCCESS || !of.suspicions) {
+        continue;
+      }
+      if (!info->suspicious_bodies++) {
+        info->suspicious_link = l;
+        info->suspicious_body = i;
+        info->suspicions = of.suspicions;
+        info->misfit = of.misfit;
+        info->diagonal = of.diagonal;
+      }
+    }
+  }
+}
+
 abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
 {
   ENTER(scene_pool, handle_);
@@ -461,6 +492,9 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     info->contacts += s->def.law == LAW_SPRING ? 1 : s->groups[i].contacts;
     info->springs += s->def.law == LAW_SPRING;
+  }
+  if (s->def.law != LAW_SPRING) {
+    find_suspicious(s, info);
   }
   return ABUT_SUCCESS;
 }

@@ -193,6 +193,16 @@ sed 's/"plane": \[[0-9, ]*\]/"file": "plate.obj"/' soft.scene.json > coarse.scen
 simulate coarse.scene.json coarse.npz --steps 1
 says stderr 'abut: warning: coarse.scene.json: links[0].bodies[0]: the field of its cloud is up to 12 % of its diagonal off, at its faces or in its hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings or gain energy (docs/scenes.md#springs)'
 
+# A box in millimetres, and how many others are suspicious.
+awk '$1 == "v" { print "v", 1000 * $2, 1000 * $3, 1000 * $4; next } { print }' plate.obj > large.obj
+cat > large.scene.json << 'END'
+{"links": [{"bodies": [{"plane": [1, 1]}]}, {"position": [0, 0, 300], "joint": {"type": "free"}, "mass": 1,
+ "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "bodies": [{"file": "large.obj"}, {"file": "large.obj"}]}],
+ "pairs": [{"a": [1, 0], "b": 0}]}
+END
+simulate large.scene.json large.npz --steps 1
+has stderr '^abut: warning: large.scene.json: links\[1\].bodies\[0\]: unit: the box.s diagonal is .* m; if the file is in millimetres'
+
 # Springs that give way too much at rest, and bodies too fast for a step, are named.
 cat > sink.scene.json << 'END'
 {"contact_model": "spring", "links": [{"bodies": [{"plane": [1, 1]}]},
