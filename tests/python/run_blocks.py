@@ -15,7 +15,7 @@ import sys
 import tempfile
 import traceback
 
-FRAMEWORKS = ("jax", "torch", "pyopencl", "mujoco")
+FRAMEWORKS = ("jax", "torch", "pyopencl", "mujoco", "scipy")
 BLOCK = re.compile(r"(<!-- not run: [^>]*-->\s*)?^```python\n(.*?)^```", re.M | re.S)
 IMPORTS = re.compile(r"^\s*(?:import|from)\s+(.*)", re.M)
 
