@@ -34,6 +34,7 @@ _SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
 _LEAST_ITERATIONS = 10  # fewer are of models made for MJX
 _PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
+_FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _MESH_HEAD = "# by abut import\n"
 _FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
 _WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
@@ -43,6 +44,33 @@ _PLANE, _MESH, _HFIELD = (int(getattr(mj.mjtGeom, f"mjGEOM_{k}")) for k in ("PLA
 
 def _floats(x: Any) -> list[float]:
     return [float(v) for v in np.ravel(x)]
+
+
+def _finite_range(ends: list[float]) -> list[float] | None:
+    """A range as scenes take it: an end that is infinite becomes one that nothing reaches. None where both ends are."""
+    if ends == [-math.inf, math.inf]:
+        return None
+    return [-_FAR if ends[0] == -math.inf else ends[0], _FAR if ends[1] == math.inf else ends[1]]
+
+
+def _plain(x: Any, place: str = "") -> Any:
+    """A scene with 0 for -0, as the command writes it. Numbers that JSON has no word for are refused by their place."""
+    if isinstance(x, dict):
+        return {key: _plain(value, f"{place}.{key}" if place else key) for key, value in x.items()}
+    if isinstance(x, list):
+        return [_plain(value, f"{place}[{i}]") for i, value in enumerate(x)]
+    if not isinstance(x, float):
+        return x
+    if not math.isfinite(x):
+        raise ValueError(f"the scene's {place} is {x:g}; scenes hold finite numbers alone")
+    return float(x + 0.0)
+
+
+def _version() -> tuple[int, int, int]:
+    """MuJoCo's, of its number: 330 is 3.3.0, and from 3.4 on 3004000 is 3.4.0. Its text may end with letters."""
+    number = int(mj.mj_version())
+    base = 10 if number < 1000000 else 1000
+    return number // base**2, number // base % base, number % base
 
 
 def _matrix(q: Any) -> np.ndarray[Any, Any]:
@@ -67,7 +95,7 @@ class _Maker:
         self.m, self.stem, self.tell_all = model, stem, tell
         self.place: list[int] = [-1] * model.ngeom
         self.meshes: set[int] = set()
-        self.version = tuple(int(n) for n in mj.__version__.split(".")[:3])
+        self.version = _version()
         self._place_geoms()
         self._number_links()
 
@@ -242,7 +270,10 @@ class _Maker:
         if not limits[0] < limits[1]:
             self.tell("joint", joint, "limits without room between are left out")
             return
-        to["limits"] = limits
+        finite = _finite_range(limits)
+        if finite is None:
+            return
+        to["limits"] = finite
         self.softness(to, "_limit", self.solref("joint", joint, m.jnt_solref[joint]), m.jnt_solimp[joint])
 
     def _joint(self, joint: int) -> dict[str, Any]:
@@ -372,12 +403,14 @@ class _Maker:
             one["gear"] = kind["gain"] * gear if motor else gear
             one |= {k: kind[k] for k in ("kp", "kv") if kind.get(k)}
             limits = self._force_range(a, kind.get("gain"))
-            if limits:
-                one["force_limits"] = limits
+            finite = _finite_range(limits) if limits else None
+            if finite:
+                one["force_limits"] = finite
             out.append(one)
             if not motor and m.actuator_ctrllimited[self._control(a)] and not self.flag("CLAMPCTRL"):
                 low, high = _floats(m.actuator_ctrlrange[self._control(a)])
-                self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
+                if _finite_range([low, high]):
+                    self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
             if self.has("jnt_actfrclimited", joint):
                 self.tell("actuator", a, "the joint's actuatorfrcrange is left out")
             if any(self.has(name, a) for name in ("actuator_damping", "actuator_armature", "actuator_dampingpoly", "actuator_delay")):
@@ -541,7 +574,8 @@ class _Maker:
             raise ValueError("the model has no bodies")
         out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()}
         self.rest()
-        return out
+        plain: dict[str, Any] = _plain(out)
+        return plain
 
     def mesh_text(self, mesh: int) -> str:
         m = self.m

@@ -57,6 +57,29 @@ void left_out_of_all(import *im, const char *format, ...)
   ++im->warnings;
 }
 
+/* ---- numbers ---- */
+
+/* Beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float. */
+#define FAR 1e10
+
+bool finite_range(double range[2])
+{
+  const bool low = isinf(range[0]) && range[0] < 0.0, high = isinf(range[1]) && range[1] > 0.0;
+  range[0] = low ? -FAR : range[0];
+  range[1] = high ? FAR : range[1];
+  return !low || !high;
+}
+
+bool differ(const double *a, const double *b, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (!(a[i] >= b[i] && a[i] <= b[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* ---- softness ---- */
 
 void check_solref(import *im, const char *kind, int type, int id, double solref[2])
@@ -71,10 +94,10 @@ void check_solref(import *im, const char *kind, int type, int id, double solref[
 void write_softness(import *im, const char *solref_key, const char *solimp_key,
                     const double solref[2], const double solimp[5])
 {
-  if (memcmp(solref, default_solref, sizeof default_solref) != 0) {
+  if (differ(solref, default_solref, 2)) {
     json_put_reals(&im->json, solref_key, solref, 2);
   }
-  if (memcmp(solimp, default_solimp, sizeof default_solimp) != 0) {
+  if (differ(solimp, default_solimp, 5)) {
     json_put_reals(&im->json, solimp_key, solimp, 5);
   }
 }
@@ -136,7 +159,13 @@ exit_code import_scene(import *im)
   write_pairs(im);
   tell_rest(im);
   json_close(&im->json, '}');
-  return json_lines_end(&im->json) ? EXIT_GOOD : report(EXIT_RUN, "no memory for the scene");
+  if (json_lines_end(&im->json)) {
+    return EXIT_GOOD;
+  }
+  return *im->json.refused
+           ? report(EXIT_INPUT, "%s: the scene's %s; scenes hold finite numbers alone", im->o->operands[0],
+                    im->json.refused)
+           : report(EXIT_RUN, "no memory for the scene");
 }
 
 /* Links are numbered as bodies are, with one more for each joint behind a body's first, and the

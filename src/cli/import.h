@@ -38,6 +38,11 @@ __attribute__((format(printf, 2, 3))) void left_out_of_all(import *im, const cha
 bool is_off(const import *im, int bit);
 /* solref as scenes take it: of one sign. */
 void check_solref(import *im, const char *kind, int type, int id, double solref[2]);
+/* A range as scenes take it: an end that is infinite becomes one that nothing reaches. False where both ends
+ * are, which is no range. */
+bool finite_range(double range[2]);
+/* Whether any of two lists' numbers differ; -0 is 0. */
+bool differ(const double *a, const double *b, size_t count);
 /* Writes both where they are not the defaults. */
 void write_softness(import *im, const char *solref_key, const char *solimp_key,
                     const double solref[2], const double solimp[5]);

@@ -12,7 +12,7 @@ typedef struct plain {
 
 static bool same(double a, double b)
 {
-  return !(a < b || a > b);
+  return a >= b && a <= b;
 }
 
 /* F = gain u + bias[0] + bias[1] l + bias[2] ld, of a few shapes. */
@@ -119,7 +119,8 @@ static void tell_actuator(import *im, int actuator, bool motor)
   const mjModel *m = im->m;
   const int control = actuator_control(m, actuator);
   const double *range = m->actuator_ctrlrange + 2 * control;
-  if (!motor && m->actuator_ctrllimited[control] &&
+  const bool endless = isinf(range[0]) && isinf(range[1]) && range[0] < range[1];
+  if (!motor && m->actuator_ctrllimited[control] && !endless &&
       !(m->opt.disableflags & mjDSBL_CLAMPCTRL)) {
     left_out(im, "actuator", mjOBJ_ACTUATOR, actuator,
              "the control's range %g to %g is left out", range[0], range[1]);
@@ -161,7 +162,7 @@ static void write_actuator(import *im, int actuator, const plain *p, int dof)
   if (!p->motor && !same(p->kv, 0.0)) {
     json_put_real(j, "kv", p->kv);
   }
-  if (force_range(im, actuator, p, range)) {
+  if (force_range(im, actuator, p, range) && finite_range(range)) {
     json_put_reals(j, "force_limits", range, 2);
   }
   json_close(j, '}');

@@ -130,7 +130,7 @@ static void write_body(import *im, int geom)
   if (any_of(m->geom_pos + 3 * geom, 3)) {
     json_put_reals(&im->json, "position", m->geom_pos + 3 * geom, 3);
   }
-  if (memcmp(m->geom_quat + 4 * geom, upright, sizeof upright) != 0) {
+  if (differ(m->geom_quat + 4 * geom, upright, 4)) {
     json_put_reals(&im->json, "quaternion", m->geom_quat + 4 * geom, 4);
   }
   json_close(&im->json, '}');

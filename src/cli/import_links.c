@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- rotations ---- */
@@ -78,16 +79,16 @@ static void write_frame(import *im, int body, int k)
   const int joint = m->body_jntadr[body] + k;
   if (m->body_jntnum[body] > 0 && is_single(im, joint)) {
     const double reference = m->qpos0[m->jnt_qposadr[joint]];
-    if (reference < 0.0 || reference > 0.0) {
+    if (any_of(&reference, 1)) {
       move_to_zero(im, joint, reference, &f);
       left_out(im, "joint", mjOBJ_JOINT, joint,
                "ref %g stays in q, but approximate weights of rows are those at q = 0", reference);
     }
   }
-  if (memcmp(f.position, none.position, sizeof f.position) != 0) {
+  if (differ(f.position, none.position, 3)) {
     json_put_reals(&im->json, "position", f.position, 3);
   }
-  if (memcmp(f.quaternion, none.quaternion, sizeof f.quaternion) != 0) {
+  if (differ(f.quaternion, none.quaternion, 4)) {
     json_put_reals(&im->json, "quaternion", f.quaternion, 4);
   }
 }
@@ -127,7 +128,7 @@ static void write_mass(import *im, int body)
 
 static void put_unless_0(import *im, const char *key, double x)
 {
-  if (x < 0.0 || x > 0.0) {
+  if (any_of(&x, 1)) {
     json_put_real(&im->json, key, x);
   }
 }
@@ -153,8 +154,8 @@ static void write_spring(import *im, int joint)
 static void write_limits(import *im, int joint)
 {
   const mjModel *m = im->m;
-  const double margin = m->jnt_margin[joint];
-  double limits[2] = {m->jnt_range[2 * joint] + margin, m->jnt_range[2 * joint + 1] - margin};
+  const double *range = m->jnt_range + 2 * joint, margin = m->jnt_margin[joint];
+  double limits[2] = {range[0] + margin, range[1] - margin};
   double solref[2];
   if (!m->jnt_limited[joint] || is_off(im, mjDSBL_LIMIT)) {
     return;
@@ -166,11 +167,13 @@ static void write_limits(import *im, int joint)
   if (!(limits[0] < limits[1])) {
     left_out(im, "joint", mjOBJ_JOINT, joint, "the limits' margin is as wide as they are, and is "
              "left out");
-    limits[0] -= margin;
-    limits[1] += margin;
+    memcpy(limits, range, sizeof limits);
   }
   if (!(limits[0] < limits[1])) {
     left_out(im, "joint", mjOBJ_JOINT, joint, "limits without room between are left out");
+    return;
+  }
+  if (!finite_range(limits)) {
     return;
   }
   memcpy(solref, m->jnt_solref + mjNREF * joint, sizeof solref);
@@ -229,7 +232,6 @@ static void write_name(import *im, int body, int k)
   const mjModel *m = im->m;
   const char *name = m->names + m->name_bodyadr[body];
   const int joint = m->body_jntadr[body] + k;
-  char text[256];
   if (!*name) {
     return;
   }
@@ -238,11 +240,18 @@ static void write_name(import *im, int body, int k)
     return;
   }
   const char *of_joint = m->names + m->name_jntadr[joint];
-  const int length = *of_joint ? snprintf(text, sizeof text, "%s/%s", name, of_joint)
-                               : snprintf(text, sizeof text, "%s/%d", name, k);
-  if (length < (int)sizeof text) {
+  const size_t room = strlen(name) + strlen(of_joint) + 32;
+  char *text = malloc(room);
+  im->json.bad = im->json.bad || !text;
+  if (text && *of_joint) {
+    snprintf(text, room, "%s/%s", name, of_joint);
+  } else if (text) {
+    snprintf(text, room, "%s/%d", name, k);
+  }
+  if (text) {
     json_put_text(&im->json, "name", text);
   }
+  free(text);
 }
 
 static void write_link(import *im, int body, int k)

@@ -148,7 +148,7 @@ static void write_pair(import *im, int geom1, int geom2, const contact *c)
   if (c->condim == 1) {
     json_put_whole(j, "condim", 1);
   }
-  if (c->margin < 0.0 || c->margin > 0.0) {
+  if (any_of(&c->margin, 1)) {
     json_put_real(j, "margin", c->margin);
   }
   json_close(j, '}');

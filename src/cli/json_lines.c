@@ -2,6 +2,7 @@
 #include "json_lines.h"
 
 #include "json_text.h"
+#include <math.h>
 #include <stdlib.h>
 
 void json_lines_begin(json_lines *j)
@@ -49,6 +50,8 @@ static bool lead(json_lines *j, const char *key)
   }
   fputs(j->more ? ", " : "", j->to);
   j->more = true;
+  j->members[j->depth].key = key;
+  ++j->members[j->depth].count;
   if (key) {
     fprintf(j->to, "\"%s\": ", key);
   }
@@ -60,6 +63,11 @@ void json_open(json_lines *j, const char *key, char bracket)
   if (lead(j, key)) {
     fputc(bracket, j->to);
   }
+  if (j->depth + 1 < JSON_DEPTH) {
+    j->members[++j->depth] = (json_member){0};
+  } else {
+    j->bad = true;
+  }
   j->more = false;
 }
 
@@ -68,6 +76,7 @@ void json_close(json_lines *j, char bracket)
   if (j->to) {
     fputc(bracket, j->to);
   }
+  j->depth -= j->depth > 0;
   j->more = true;
 }
 
@@ -93,8 +102,30 @@ void json_put_whole(json_lines *j, const char *key, long long x)
   }
 }
 
+/* As readers of scenes name places: links[3].joint.limits[0] */
+static void refuse(json_lines *j, double x)
+{
+  char *text = j->refused;
+  size_t used = 0;
+  for (size_t i = 1; i <= j->depth; ++i) { /* what is around the outermost has no name */
+    const json_member *m = &j->members[i];
+    const size_t room = sizeof j->refused - used;
+    const int length = m->key ? snprintf(text + used, room, "%s%s", used ? "." : "", m->key)
+                              : snprintf(text + used, room, "[%zu]", m->count - 1);
+    used = (size_t)length < room ? used + (size_t)length : sizeof j->refused - 1;
+  }
+  snprintf(text + used, sizeof j->refused - used, " is %g", isnan(x) ? (double)NAN : x); /* without its sign */
+}
+
 static void put_real(json_lines *j, double x)
 {
+  if (!isfinite(x)) {
+    j->bad = true;
+    if (!*j->refused) {
+      refuse(j, x);
+    }
+    return;
+  }
   char text[32];
   for (int digits = 15; digits <= 17; ++digits) {
     snprintf(text, sizeof text, "%.*g", digits, x + 0.0); /* -0 is 0 */
@@ -115,12 +146,9 @@ void json_put_real(json_lines *j, const char *key, double x)
 
 void json_put_reals(json_lines *j, const char *key, const double *x, size_t count)
 {
-  if (!lead(j, key)) {
-    return;
-  }
+  json_open(j, key, '[');
   for (size_t i = 0; i < count; ++i) {
-    fputs(i ? ", " : "[", j->to);
-    put_real(j, x[i]);
+    json_put_real(j, NULL, x[i]);
   }
-  fputc(']', j->to);
+  json_close(j, ']');
 }

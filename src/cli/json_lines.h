@@ -7,20 +7,31 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define JSON_DEPTH 8
+
+/* What was begun last in an object or array: its key, or as which element. */
+typedef struct json_member {
+  const char *key;
+  size_t count;
+} json_member;
+
 typedef struct json_lines {
   FILE *to;
   char *text; /* once it is ended; free it */
   size_t length;
   bool more; /* something stands before in the same object or array */
   bool bad;
+  json_member members[JSON_DEPTH]; /* of what is open, from the outermost */
+  size_t depth;
+  char refused[160]; /* the first number that JSON has no word for: its place, and what it is */
 } json_lines;
 
 void json_lines_begin(json_lines *j);
-/* false: there was no memory. */
+/* false: there was no memory, or `refused` tells of a number that is not finite. */
 bool json_lines_end(json_lines *j);
 void json_lines_free(json_lines *j);
 
-/* `key` is NULL within arrays. */
+/* `key` is NULL within arrays, and stays where it is until the end. */
 void json_open(json_lines *j, const char *key, char bracket);
 void json_close(json_lines *j, char bracket);
 /* A new line before what comes next. */

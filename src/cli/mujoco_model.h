@@ -21,11 +21,11 @@
   (1000000 * MUJOCO_MAJOR + 1000 * MUJOCO_MINOR + MUJOCO_PATCH >=            \
    1000000 * (major) + 1000 * (minor) + (patch))
 
-/* Whether a number of two or more is not 0. */
+/* Whether one of some numbers is not 0, as NaN is not. */
 static inline bool any_of(const mjtNum *x, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
-    if (x[i] < 0 || x[i] > 0) {
+    if (!(x[i] >= 0 && x[i] <= 0)) {
       return true;
     }
   }

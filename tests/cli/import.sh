@@ -59,6 +59,29 @@ else
 fi
 if python3 "$here/imported.py" "$folder" > stdout 2> stderr; then pass; else fail 'the scenes are wrong'; fi
 
+# Ranges without an end; MuJoCo 2.2 does not read them.
+ranges='<mujoco><compiler angle="radian"/><worldbody><body quat="1 -0 0 0">
+  <joint name="a" axis="0 0 1" limited="true" range="-inf inf"/>
+  <joint name="b" axis="0 1 0" limited="true" range="-0.5 inf" damping="D"/><geom size="0.1"/></body></worldbody><actuator>
+  <motor joint="a" forcelimited="true" forcerange="-inf inf"/><motor joint="b" forcelimited="true" forcerange="-1 inf"/>
+  <position joint="b" ctrllimited="true" ctrlrange="-inf 3"/><position joint="b" ctrllimited="true" ctrlrange="-inf inf"/>
+  </actuator></mujoco>'
+echo "$ranges" | sed s/D/1/ > ranges.xml
+"$abut" import ranges.xml -o ranges.scene.json > stdout 2> stderr
+status=$?
+if ! grep -q 'does not read it' stderr; then
+  if [ $status -eq 0 ]; then pass; else fail "status $status of ranges without an end"; fi
+  says stderr 'abut: warning: actuator 2: the control'\''s range -inf to 3 is left out'
+  has stdout '; 1 warning$'
+  has ranges.scene.json '"axis": \[0, 1, 0\], "damping": 1, "limits": \[-0.5, 10000000000\]'
+  has ranges.scene.json '"kind": "motor", "joint": 1, "gear": 1, "force_limits": \[-1, 10000000000\]'
+  if grep -q 'inf[],]\|quaternion' ranges.scene.json; then fail 'a scene with what nobody reads'; else pass; fi
+  json_is_valid ranges.scene.json
+  echo "$ranges" | sed s/D/inf/ > endless.xml
+  wrong 'endless.xml: the scene'\''s links[1].joint.damping is inf; scenes hold finite numbers alone' \
+    import -q endless.xml -o no.scene.json
+fi
+
 # What options take away is not in the scene.
 sed 's|<option [^>]*>|<option><flag gravity="disable" limit="disable" frictionloss="disable" contact="disable" actuation="disable"/></option>|' \
   "$models/arm.xml" > off.xml

@@ -59,6 +59,10 @@ def test_as_the_command(name, tmp_path):
     command = os.environ.get("ABUT_TEST_COMMAND")
     if not command:
         pytest.skip("ABUT_TEST_COMMAND names no command")
+    version = ".".join(map(str, am._version()))
+    told = subprocess.run([command, "--version"], capture_output=True, text=True).stdout
+    if f"by MuJoCo: {version}\n" not in told:
+        pytest.skip(f"the command is not built with MuJoCo {version}")
     run = subprocess.run([command, "import", "-q", MODELS[name], "-o", tmp_path / "m.scene.json"], capture_output=True, text=True)
     if run.returncode == 2 and ("without MuJoCo" in run.stderr or "does not read it" in run.stderr):
         pytest.skip(run.stderr)
@@ -114,6 +118,73 @@ def test_rests_as_mujoco(name, most, context):
 def test_warnings_name_what_is_left_out():
     with pytest.warns(UserWarning, match="tendon `pull`: tendons are left out"):
         am.scene_of(load("hand"))
+
+
+def test_ranges_without_ends():
+    """A range that is infinite both ways is none; an end that is, is so far that nothing reaches it."""
+    told = []
+    scene, _ = am.scene_of(load("edges"), tell=told.append)
+    _, upper, half, fore = scene["links"]
+    assert "limits" not in upper["joint"]
+    assert half["joint"]["limits"] == [-0.4, 1e10] and fore["joint"]["limits"] == [-1e10, -1.0]
+    assert [a.get("force_limits") for a in scene["actuators"]] == [None, [-1.0, 1e10], [-1e10, 3.0], [-1e10, 0.5], [-1e10, 5.0], None]
+    assert told == ["actuator `held`: the control's range -inf to 3 is left out"]
+    # Where zeros have a sign nothing is written that is not there without it.
+    assert "quaternion" not in half and "quaternion" not in half["bodies"][0] and "-0.0" not in json.dumps(scene)
+    assert upper["name"] == "a" * 200 + "/" + "b" * 200 and half["name"] == "a" * 200
+
+
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_ends_far_away_do_nothing(precision, tmp_path):
+    """Steps and their derivatives are the same, to the bit, as with ends that are merely far enough."""
+    scene, _ = quiet(am.scene_of, load("edges"))
+    answers = []
+    for far in (1e10, 1e4):
+        path = tmp_path / "far.scene.json"
+        path.write_text(json.dumps(scene).replace("10000000000.0", repr(far)))
+        assert (repr(far) in path.read_text()) and json.loads(path.read_text())
+        with abut.Context("host", precision=precision) as on, abut.Scene(path, on) as one:
+            s = one.step([0.0] * 3, [1.0] * 3, [0.1] * 6, steps=50)
+            assert s.status == 0
+            answers.append([s.q, s.v, one.transition(s.q, s.v, [0.1] * 6).A])
+    for a, b in zip(*answers):
+        assert np.all(np.isfinite(a)) and np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("change, place", [
+    (("<geom size", "<geom mass='inf' size"), "links[3].mass is inf"),
+    (('name="elbow"', "name='elbow' damping='inf'"), "links[3].joint.damping is inf"),
+    (('name="elbow"', "name='elbow' damping='nan'"), "links[3].joint.damping is nan"),
+    (('name="elbow"', "name='elbow' solreflimit='-inf -1'"), "links[3].joint.solref_limit[0] is -inf"),
+    (('gear="2"', "gear='inf'"), "actuators[1].gear is inf"),
+    (("<geom size", "<geom friction='inf' size"), "pairs[1].friction is inf"),
+    (("<worldbody>", "<option gravity='0 0 -inf'/><worldbody>"), "gravity[2] is -inf"),
+])
+def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)   # MuJoCo logs there what it warns of
+    text = MODELS["edges"].read_text()
+    assert change[0] in text
+    (tmp_path / "m.xml").write_text(text.replace(*change))
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    message = f"the scene's {place}; scenes hold finite numbers alone"
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError) as error:
+        quiet(am.write, model, tmp_path / "m.scene.json")
+    assert str(error.value) == message and set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
+    command = os.environ.get("ABUT_TEST_COMMAND")
+    if command:
+        run = subprocess.run([command, "import", "m.xml", "-o", "m.scene.json"], capture_output=True, text=True)
+        if not ("without MuJoCo" in run.stderr or "does not read it" in run.stderr):
+            assert run.returncode == 2 and run.stderr.splitlines()[-1] == f"abut: m.xml: {message}", run.stderr
+        assert set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
+
+
+def test_versions_of_any_spelling(monkeypatch):
+    """MuJoCo's text may end with letters; its number does not."""
+    monkeypatch.setattr(mujoco, "__version__", "3.3.0rc1")
+    assert quiet(am.scene_of, load("arm"))[0]["links"]
+    for number, version in ((237, (2, 3, 7)), (330, (3, 3, 0)), (3004000, (3, 4, 0)), (3011001, (3, 11, 1))):
+        monkeypatch.setattr(mujoco, "mj_version", lambda number=number: number)
+        assert am._version() == version
 
 
 def test_refusals(tmp_path):
