@@ -117,6 +117,11 @@ class _Maker:
         """Whether SPRING or DAMPER is disabled, which was one flag, PASSIVE, before MuJoCo 3.3.6."""
         return self.flag(name if hasattr(mj.mjtDisableBit, f"mjDSBL_{name}") else "PASSIVE")
 
+    def takes_pairs(self, kind: str) -> bool:
+        """Whether DYNAMIC pairs, by geoms' bits, or explicit ones, PAIR, are looked at: an option until MuJoCo 3."""
+        chosen = getattr(self.m.opt, "collision", None)
+        return chosen is None or int(chosen) in (int(getattr(mj.mjtCollision, f"mjCOL_{k}")) for k in ("ALL", kind))
+
     def name(self, kind: str, number: int) -> str:
         return mj.mj_id2name(self.m, getattr(mj.mjtObj, f"mjOBJ_{kind.upper()}"), number) or ""
 
@@ -505,12 +510,12 @@ class _Maker:
             if self.place[g] >= 0 and m.geom_condim[g] > 3:
                 self.tell("geom", g, f"condim {m.geom_condim[g]} becomes 3")
         seen: set[frozenset[int]] = set()
-        for p in range(m.npair):
+        for p in range(m.npair if self.takes_pairs("PAIR") else 0):
             one = self._explicit(p, seen)
             seen.add(frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p]))))
             if one:
                 out.append(one)
-        for a in range(m.ngeom):
+        for a in range(m.ngeom if self.takes_pairs("DYNAMIC") else 0):
             for b in range(a + 1, m.ngeom):
                 bits = m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
                 if bits and self._shapes_collide(a, b) and frozenset((a, b)) not in seen \

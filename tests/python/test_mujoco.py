@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import types
 import warnings
 
 import abut
@@ -176,6 +177,30 @@ def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkey
         if not ("without MuJoCo" in run.stderr or "does not read it" in run.stderr):
             assert run.returncode == 2 and run.stderr.splitlines()[-1] == f"abut: m.xml: {message}", run.stderr
         assert set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
+
+
+@pytest.mark.parametrize("chosen, kinds", [("ALL", "both"), ("PAIR", "explicit"), ("DYNAMIC", "dynamic")])
+def test_pairs_that_are_looked_at(chosen, kinds, monkeypatch):
+    """Before MuJoCo 3 an option chose between explicit pairs and those by geoms' bits."""
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+        <body pos="0 0 1"><freejoint/><geom name="a" size="0.1"/></body><body pos="0 0 2"><freejoint/><geom name="b" size="0.1"/></body>
+        </worldbody><contact><pair geom1="a" geom2="floor" margin="0.125"/></contact></mujoco>""")
+    numbers = types.SimpleNamespace(mjCOL_ALL=0, mjCOL_PAIR=1, mjCOL_DYNAMIC=2)
+    monkeypatch.setattr(mujoco, "mjtCollision", numbers, raising=False)
+
+    class Before3:
+        def __init__(self, of, **own):
+            self.of, self.own = of, own
+
+        def __getattr__(self, name):
+            return self.own[name] if name in self.own else getattr(self.of, name)
+
+    maker = am._Maker(model, "m", print)
+    maker.m = Before3(model, opt=Before3(model.opt, collision=getattr(numbers, f"mjCOL_{chosen}")))
+    explicit = [(0, 1, 0.125)]
+    found = [(*sorted((p["a"][0], p["b"][0])), p.get("margin")) for p in maker.pairs()]
+    others = [(0, 2, None), (1, 2, None)]
+    assert found == {"both": explicit + others, "explicit": explicit, "dynamic": [(0, 1, None)] + others}[kinds]
 
 
 def test_versions_of_any_spelling(monkeypatch):
