@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
+from abut._drivers import warn
 from abut._native import check, ffi, lib
 from abut._objects import Context, _Owner, _read_smoothing, default_context, suspicion_texts
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
@@ -58,21 +58,20 @@ class Scene(_Owner):
         self.nu: int = info.nu
         self.timestep: float = info.timestep
         if info.cloud_gap > GAP_MOST:
-            warnings.warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
-                          f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
-                          "the mesh is too coarse or too hollow for springs",
-                          stacklevel=3)
+            warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
+                 f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
+                 "the mesh is too coarse or too hollow for springs")
         report = ffi.new("abut_field_report *")
         for key in ("suspicions", "misfit", "diagonal"):
             setattr(report, key, getattr(info, key))
         more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
         for text in suspicion_texts(report[0]):
-            warnings.warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}", stacklevel=3)
+            warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}")
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
-            warnings.warn(f"{name}: pairs[{info.sinking_pair}]: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
-                          f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
-                          f"{info.sinking_k:.2g} N/m makes that 1 %", stacklevel=3)
+            warn(f"{name}: pairs[{info.sinking_pair}]: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
+                 f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
+                 f"{info.sinking_k:.2g} N/m makes that 1 %")
 
     def start(self) -> np.ndarray[Any, Any]:
         """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the

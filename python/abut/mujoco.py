@@ -18,13 +18,13 @@ import pathlib
 import re
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import mujoco as mj  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import numpy as np
 
+from abut._drivers import warn
 from abut._objects import Context
 from abut._worlds import Scene
 
@@ -590,11 +590,7 @@ class _Maker:
         return _MESH_HEAD + "".join(lines)
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, stacklevel=4)
-
-
-def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = _warn) -> tuple[dict[str, Any], dict[str, str]]:
+def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn) -> tuple[dict[str, Any], dict[str, str]]:
     """What a scene file of an mjModel holds, and the texts of the meshes that it names, by their files' names.
 
     stem   what meshes' names begin with
@@ -605,7 +601,7 @@ def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = _war
     return scene, {maker.mesh_file(k): maker.mesh_text(k) for k in sorted(maker.meshes)}
 
 
-def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = _warn) -> pathlib.Path:
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn) -> pathlib.Path:
     """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it."""
     to = pathlib.Path(path)
     if not to.name.endswith(".scene.json") or to.name == ".scene.json":

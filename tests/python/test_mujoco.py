@@ -121,6 +121,22 @@ def test_warnings_name_what_is_left_out():
         am.scene_of(load("hand"))
 
 
+def test_warnings_are_of_the_line_that_calls():
+    """Each line that makes a scene is told, once, by Python's own filter."""
+    model = load("hand")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        abut.from_mujoco(model).close()
+        first = len(told)
+        am.from_mujoco(model).close()
+        assert first and len(told) == 2 * first
+        heavy = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+            <body pos="0 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" density="1e6"/></body></worldbody></mujoco>""")
+        abut.from_mujoco(heavy, contact_model="spring").close()
+    assert "its spring gives way" in str(told[-1].message)   # what the scene itself tells
+    assert {warning.filename for warning in told} == {__file__}
+
+
 def test_ranges_without_ends():
     """A range that is infinite both ways is none; an end that is, is so far that nothing reaches it."""
     told = []
