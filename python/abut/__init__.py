@@ -8,7 +8,7 @@
 abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
 a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's models. The page is docs/python.md.
 """
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
@@ -25,6 +25,16 @@ from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Trans
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
 NO_FEATURE = 0xffffffff  # In place of a feature where a slot has none.
+
+if _TYPE_CHECKING:
+    from abut import mujoco as mujoco
+else:
+    def __getattr__(name: str) -> _Any:
+        """abut.mujoco, beside from_mujoco, without an import of its own: MuJoCo is imported where it is asked for."""
+        if name != "mujoco":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+        return importlib.import_module("abut.mujoco")
 
 
 def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:

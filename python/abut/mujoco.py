@@ -92,6 +92,8 @@ class _Maker:
     """A model on its way to a scene. `tell` gets what is left out or changed."""
 
     def __init__(self, model: Any, stem: str, tell: Callable[[str], None]):
+        if not isinstance(model, mj.MjModel):
+            raise TypeError(f"a mujoco.MjModel is wanted, as mujoco.MjModel.from_xml_path makes one, not {type(model).__name__}")
         self.m, self.stem, self.tell_all = model, stem, tell
         self.place: list[int] = [-1] * model.ngeom
         self.meshes: set[int] = set()

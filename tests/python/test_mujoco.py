@@ -228,6 +228,19 @@ def test_versions_of_any_spelling(monkeypatch):
         assert am._version() == version
 
 
+def test_what_is_no_model():
+    for make in (abut.from_mujoco, am.from_mujoco, am.scene_of):
+        with pytest.raises(TypeError, match="a mujoco.MjModel is wanted, as .*, not str"):
+            make("robot.xml")
+
+
+def test_without_an_import_of_its_own():
+    """abut.mujoco is there before abut.from_mujoco was called, and no other name is."""
+    code = "import abut, sys; assert 'mujoco' not in sys.modules; print(abut.mujoco.state_of.__name__, hasattr(abut, 'mujoko'))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0 and run.stdout == "state_of False\n", run.stderr
+
+
 def test_refusals(tmp_path):
     model = load("hand")
     with pytest.raises(ValueError, match="end with .scene.json"):
