@@ -11,11 +11,14 @@ that names it. Whatever MuJoCo of PyPI is installed made the model; abut's comma
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import json
 import math
 import os
 import pathlib
 import re
+import secrets
 import sys
 import tempfile
 from collections.abc import Callable
@@ -35,6 +38,7 @@ _LEAST_ITERATIONS = 10  # fewer are of models made for MJX
 _PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
+_ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
 _FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
 _WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
@@ -603,19 +607,71 @@ def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn
     return scene, {maker.mesh_file(k): maker.mesh_text(k) for k in sorted(maker.meshes)}
 
 
-def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn) -> pathlib.Path:
-    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it."""
-    to = pathlib.Path(path)
-    if not to.name.endswith(".scene.json") or to.name == ".scene.json":
-        raise ValueError(f"{to}: scenes are files that end with .scene.json")
-    scene, meshes = scene_of(model, to.name[: -len(".scene.json")], tell)
+def _check_output(to: pathlib.Path) -> None:
+    """Refuses what cannot be written before anything is, as the command does."""
+    if to.exists() and not to.is_file():
+        raise OSError(f"{to}: exists and is not a regular file")
+    if not to.exists() and not to.parent.is_dir():
+        raise FileNotFoundError(f"{to}: the folder {to.parent}/: {os.strerror(errno.ENOENT)}")
+    if not os.access(to if to.exists() else to.parent, os.W_OK if to.exists() else os.W_OK | os.X_OK):
+        raise PermissionError(f"{to}: {os.strerror(errno.EACCES)}")
+
+
+def _check_scene_file(to: pathlib.Path) -> None:
+    if not to.name.endswith(_ENDING) or to.name == _ENDING:
+        raise ValueError(f"{to}: scenes are files that end with {_ENDING}")
+    _check_output(to)
+
+
+def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) -> None:
+    """Writes a file under a name of its own, to the disk, and notes that and the name that it is to have."""
+    target = os.path.realpath(to)  # a link stays one
+    aside = os.path.join(os.path.dirname(target), f".abut-{secrets.token_hex(8)}.tmp")
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        waiting.append((aside, target))
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(to)) from error
+
+
+def _write_files(files: dict[pathlib.Path, str]) -> None:
+    """All of them or none: whole under other names first, and what was not there before goes if one cannot take its own."""
+    waiting: list[tuple[str, str]] = []
+    made: list[str] = []
+    try:
+        for to, text in files.items():
+            _write_aside(to, text, waiting)
+        for aside, target in waiting:
+            new = not os.path.exists(target)
+            os.replace(aside, target)
+            made += [target] if new else []
+    except BaseException:
+        for path in [aside for aside, _ in waiting] + made:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        raise
+
+
+def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> None:
     for name in meshes:
         there = to.parent / name
+        _check_output(there)
         if there.exists() and not there.read_text(errors="replace").startswith(_MESH_HEAD):
             raise ValueError(f"{there}: is there, and not of an import; it is not written over")
-    for name, text in meshes.items():
-        (to.parent / name).write_text(text)
-    to.write_text(json.dumps(scene, indent=1) + "\n")
+    text = json.dumps(scene, indent=1, allow_nan=False) + "\n"
+    _write_files({to.parent / name: mesh for name, mesh in meshes.items()} | {to: text})
+
+
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn) -> pathlib.Path:
+    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them or none."""
+    to = pathlib.Path(path)
+    _check_scene_file(to)
+    scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell)
+    _write(scene, meshes, to)
     return to
 
 
@@ -639,22 +695,40 @@ def set_state(model: Any, data: Any, q: Any, v: Any) -> None:
     mj.mj_forward(model, data)
 
 
+def _refuse(text: object, status: int = 2) -> int:
+    print(f"abut: {text}", file=sys.stderr)
+    return status
+
+
+def _of_file(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+
+
 def main() -> int:
-    """python -m abut.mujoco MODEL.xml -o NAME.scene.json"""
+    """python -m abut.mujoco MODEL.xml -o NAME.scene.json; the statuses are those of `abut import`."""
     parser = argparse.ArgumentParser(prog="python -m abut.mujoco", description="A scene of a model that MuJoCo reads.")
     parser.add_argument("model", help="MJCF or URDF")
     parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")
     options = parser.parse_args()
+    to = pathlib.Path(options.output)
     try:
-        model = mj.MjModel.from_xml_path(options.model)
-    except (ValueError, OSError) as error:
-        print(f"abut: {options.model}: MuJoCo {mj.__version__}: {error}", file=sys.stderr)
-        return 2
-    try:
-        write(model, options.output, lambda text: print(f"abut: warning: {text}", file=sys.stderr))
-    except (ValueError, OSError) as error:
-        print(f"abut: {error}", file=sys.stderr)
-        return 2
+        if to.exists() and os.path.exists(options.model) and os.path.samefile(to, options.model):
+            return _refuse(f"{to}: is an input of this command too")
+        _check_scene_file(to)
+        try:
+            model = mj.MjModel.from_xml_path(options.model)
+        except (ValueError, OSError) as error:
+            # MuJoCo's reasons have several lines.
+            return _refuse(f"{options.model}: MuJoCo {mj.__version__}: {error}".replace("\n", " ").rstrip())
+        try:
+            scene, meshes = scene_of(model, to.name[: -len(_ENDING)], lambda text: print(f"abut: warning: {text}", file=sys.stderr))
+        except ValueError as error:
+            return _refuse(f"{options.model}: {error}")
+        _write(scene, meshes, to)
+    except ValueError as error:
+        return _refuse(error)
+    except OSError as error:
+        return _refuse(_of_file(error), 1)
     return 0
 
 

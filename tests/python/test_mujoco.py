@@ -241,6 +241,61 @@ def test_without_an_import_of_its_own():
     assert run.returncode == 0 and run.stdout == "state_of False\n", run.stderr
 
 
+def of_before(folder):
+    """An earlier import into a folder: what its files hold."""
+    quiet(am.write, load("hand"), folder / "h.scene.json")
+    (folder / "h.scene.json").write_text("of before\n")
+    (folder / "h.wedge.obj").write_text(am._MESH_HEAD + "of before\n")
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_all_files_or_none(blocks, tmp_path):
+    """A disk that is full leaves what was there, and nothing else; `ulimit -f` counts blocks of 512 bytes, or of 1024."""
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+    before = of_before(tmp_path / "old")
+    for folder, left in (("old", before), ("new", {})):
+        run = subprocess.run(["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", sys.executable, "-m", "abut.mujoco", MODELS["hand"],
+                              "-o", f"{folder}/h.scene.json"], capture_output=True, text=True, cwd=tmp_path)
+        assert run.returncode == 1, run.stderr
+        assert run.stderr.splitlines()[-1].startswith(f"abut: {folder}/h."), run.stderr
+        assert {path.name: path.read_text() for path in (tmp_path / folder).iterdir()} == left
+
+
+def test_a_name_that_cannot_be_taken(tmp_path, monkeypatch):
+    """The scene's name fails last, when a mesh has its own: the mesh goes if it was not there before."""
+    replace = os.replace
+
+    def fails(source, target):
+        if str(target).endswith(".scene.json"):
+            raise PermissionError("no")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(PermissionError):
+        quiet(am.write, load("hand"), tmp_path / "h.scene.json")
+    assert not os.listdir(tmp_path)
+
+
+def test_outputs_that_cannot_be(tmp_path):
+    model = load("hand")
+    (tmp_path / "h.scene.json").mkdir()
+    with pytest.raises(OSError, match="h.scene.json: exists and is not a regular file"):
+        quiet(am.write, model, tmp_path / "h.scene.json")
+    with pytest.raises(OSError, match="m.scene.json: the folder .*nowhere/: No such file or directory"):
+        quiet(am.write, model, tmp_path / "nowhere" / "m.scene.json")
+    (tmp_path / "x.wedge.obj").mkdir()
+    with pytest.raises(OSError, match="x.wedge.obj: exists and is not a regular file"):
+        quiet(am.write, model, tmp_path / "x.scene.json")
+    assert sorted(os.listdir(tmp_path)) == ["h.scene.json", "x.wedge.obj"]
+    # A link stays one, and its file is written.
+    (tmp_path / "to").mkdir()
+    (tmp_path / "l.scene.json").symlink_to("to/l.scene.json")
+    quiet(am.write, load("arm"), tmp_path / "l.scene.json")
+    assert (tmp_path / "l.scene.json").is_symlink() and json.loads((tmp_path / "to" / "l.scene.json").read_text())
+
+
 def test_refusals(tmp_path):
     model = load("hand")
     with pytest.raises(ValueError, match="end with .scene.json"):
@@ -264,3 +319,14 @@ def test_as_a_program(tmp_path):
                          text=True)
     assert run.returncode == 2 and run.stderr.startswith("abut: bad.xml: MuJoCo "), run.stderr
     assert not (tmp_path / "b.scene.json").exists()
+    assert run.stderr.count("\n") == 1, run.stderr   # MuJoCo's reason has several lines
+    (tmp_path / "bad.xml").write_text("<mujoco/>")
+    shutil.copy(MODELS["arm"], tmp_path / "arm.scene.json")
+    for model, to, status, says in (
+            ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is an input of this command too"),
+            ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies"),
+            ("bad.xml", "b.json", 2, "b.json: scenes are files that end with .scene.json"),
+            ("arm.scene.json", "no/b.scene.json", 1, "no/b.scene.json: the folder no/: No such file or directory")):
+        run = subprocess.run([sys.executable, "-m", "abut.mujoco", model, "-o", to], cwd=tmp_path, capture_output=True, text=True)
+        assert run.returncode == status and run.stderr == f"abut: {says}\n", run.stderr
+    assert (tmp_path / "arm.scene.json").read_text() == MODELS["arm"].read_text()
