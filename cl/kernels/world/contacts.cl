@@ -208,15 +208,23 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   return g;
 }
 
-// The sum of the mobilities of a point at p along three axes, whichever they are.
+// The turn of the part of a group's mobility by which forces turn and moments move.
+static vec mobility_turn(const world_one *o, int at)
+{
+  return FN(make)(n_sub(one_get(o, at + 16), one_get(o, at + 11)), n_sub(one_get(o, at + 5), one_get(o, at + 15)),
+                  n_sub(one_get(o, at + 9), one_get(o, at + 4)));
+}
+
+// The sum of the mobilities of a point at p along three axes, whichever they are: with Y = [T U; U' V] of turning
+// and moving, tr T |p|^2 - p T p + 2 u p + tr V, u the turn of U.
 static num mobility_of_point(const world_one *o, int at, vec p)
 {
-  num sum = n_lit(R(0.0));
-  for (int axis = 0; axis < 3; ++axis) {
-    sum = n_add(sum, mobility_along(o, at, p, lit3(axis == 0 ? R(1.0) : R(0.0), axis == 1 ? R(1.0) : R(0.0),
-                                                   axis == 2 ? R(1.0) : R(0.0))));
-  }
-  return sum;
+  const vec turned = FN(make)(FN(dot3)(one_get3(o, at), p), FN(dot3)(one_get3(o, at + 6), p),
+                              FN(dot3)(one_get3(o, at + 12), p));
+  const num turn = n_add(one_get(o, at), n_add(one_get(o, at + 7), one_get(o, at + 14)));
+  const num move = n_add(one_get(o, at + 21), n_add(one_get(o, at + 28), one_get(o, at + 35)));
+  const num mixed = FN(dot3)(mobility_turn(o, at), p);
+  return n_add(n_sub(n_mul(turn, FN(dot3)(p, p)), FN(dot3)(p, turned)), n_add(n_add(mixed, mixed), move));
 }
 
 // The diagonal of J inv(M) J' that a contact at p, with frame f, is held to have. An approximate one far

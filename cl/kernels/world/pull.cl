@@ -133,23 +133,25 @@ static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lan
   store(to + BAR_ACTIVITY * plane, 0, activity);
 }
 
-// What the mobility along f at p, of cotangent `weight`, asks of the point and of the group's mobility; returns
-// what it asks of f.
-static vec3_r along_back(const newton *s, const world_group *w, vec3_r p, vec3_r f, lane weight, vec3_r *p_bar,
-                         lane sums[PULL_SUMS])
+// The slope of mobility_of_point by the point.
+static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
 {
-  lane row[6], moved[6];
-  row_wrench(p, f, row);
-  mobility_times(&s->tree, w->mobility, row, moved);
-  const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
-  *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * weight, *p_bar);
-  int at = PULL_MOBILITY;
-  for (int i = 0; i < 6; ++i) {
-    for (int k = 0; k <= i; ++k) {
-      sums[at++] += weight * row[i] * row[k];
-    }
+  const vec3_r t[3] = {one_get3(o, at), one_get3(o, at + 6), one_get3(o, at + 12)};
+  const vec3_r turned = make_r(dot3_r(t[0], p), dot3_r(t[1], p), dot3_r(t[2], p));
+  const vec3_r slope = mad3_r(p, t[0].x + t[1].y + t[2].z, sub3_r(mobility_turn(o, at), turned));
+  return scale3_r(slope, lane_lit(R(2.0)));
+}
+
+// Entry i, k of the sum of the products of a point's rows along three axes, whichever they are.
+static lane point_product(const lane x[3], lane square, int i, int k)
+{
+  if (i < 3) {
+    return (i == k ? square : lane_lit(R(0.0))) - x[i] * x[k];
   }
-  return scale3_r(add3_r(cross3_r(zm, p), zf), R(2.0) * weight);
+  if (k < 3) {
+    return i - 3 == k ? lane_lit(R(0.0)) : (i - 3 + 1) % 3 == k ? x[(k + 1) % 3] : -x[(k + 2) % 3];
+  }
+  return lane_lit(i == k ? R(1.0) : R(0.0));
 }
 
 // What a contact's diagonal, of cotangent `bar`, asks of its point, its rows, its friction and its
@@ -158,34 +160,48 @@ static void diagonal_back(const newton *s, const newton_group *g, const world_gr
                           const contact_block *c, lane side, lane bar, vec3_r *p_bar,
                           vec3_r row_bar[3], lane sums[PULL_SUMS])
 {
-  const int cone = g->cone.kind == 1;
-  const lane friction = w->of.friction, zero = lane_lit(R(0.0));
-  const real weight = w->reals[GROUP_WEIGHT];
+  const int exact = s->n->exact, cone = g->cone.kind == 1;
+  const lane friction = w->of.friction, zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   if (w->mobility < 0) {
     return;
   }
-  if (!s->n->exact) {
-    const lane free = mobility_of_point(&s->tree, w->mobility, c->p);
-    const lane unit = cone ? bar * (R(1.0) + friction * friction) : bar;
-    for (int axis = 0; axis < 3; ++axis) {
-      const vec3_r f = make_r(lane_lit(axis == 0 ? R(1.0) : R(0.0)), lane_lit(axis == 1 ? R(1.0) : R(0.0)),
-                              lane_lit(axis == 2 ? R(1.0) : R(0.0)));
-      along_back(s, w, c->p, f, lane_select(free > lane_lit(WEAK_RATIO * weight), unit, zero), p_bar, sums);
+  // Where the links' own weight counts in its place, or a share of it, the diagonal is constant.
+  const lane square = exact && !cone ? dot3_r(c->f[0], c->f[0]) + R(1e-20) : one;
+  const vec3_r f = exact && cone ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
+  lane row[6], moved[6], made = zero;
+  row_wrench(c->p, f, row);
+  if (exact) {
+    mobility_times(&s->tree, w->mobility, row, moved);
+    for (int i = 0; i < 6; ++i) {
+      made += row[i] * moved[i];
     }
-    return;
-  }
-  const lane square = cone ? lane_lit(R(1.0)) : dot3_r(c->f[0], c->f[0]) + R(1e-20);
-  const vec3_r f = cone ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
-  const lane exact = mobility_along(&s->tree, w->mobility, c->p, f) / square;
-  // Where it is raised to a share of the links' own weight, it is constant.
-  const lane unit = lane_select(exact > lane_lit(R(1e-6) * weight), bar, zero) / square;
-  const vec3_r f_bar = along_back(s, w, c->p, f, unit, p_bar, sums);
-  row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
-  if (cone) {
-    row_bar[1] = mad3_r(f_bar, side * friction, row_bar[1]);
-    sums[18] += dot3_r(f_bar, c->f[1]);
+    made = made / square;
   } else {
-    row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * unit * exact, row_bar[0]);
+    made = mobility_of_point(&s->tree, w->mobility, c->p);
+  }
+  const real least = (exact ? R(1e-6) : WEAK_RATIO) * w->reals[GROUP_WEIGHT];
+  const lane share = cone && !exact ? one + friction * friction : one;
+  const lane unit = lane_select(made > lane_lit(least), bar * share, zero) / square;
+  if (exact) {
+    const vec3_r zm = make_r(moved[0], moved[1], moved[2]), zf = make_r(moved[3], moved[4], moved[5]);
+    const vec3_r f_bar = scale3_r(add3_r(cross3_r(zm, c->p), zf), R(2.0) * unit);
+    *p_bar = mad3_r(cross3_r(f, zm), R(2.0) * unit, *p_bar);
+    row_bar[0] = mad3_r(f_bar, side, row_bar[0]);
+    if (cone) {
+      row_bar[1] = mad3_r(f_bar, side * friction, row_bar[1]);
+      sums[18] += dot3_r(f_bar, c->f[1]);
+    } else {
+      row_bar[0] = mad3_r(c->f[0], R(-2.0) * side * unit * made, row_bar[0]);
+    }
+  } else {
+    *p_bar = mad3_r(mobility_slope(&s->tree, w->mobility, c->p), unit, *p_bar);
+  }
+  const lane x[3] = {c->p.x, c->p.y, c->p.z}, long2 = dot3_r(c->p, c->p);
+  int at = PULL_MOBILITY;
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k <= i; ++k) {
+      sums[at++] += unit * (exact ? row[i] * row[k] : point_product(x, long2, i, k));
+    }
   }
 }
 
