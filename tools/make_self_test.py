@@ -10,7 +10,7 @@ Writes below SRC (the library's, unless named)
                                   Hessian-vector product of the mean distance
   manifold/self_test_lists.inl    active contacts of the same poses where a gate selects, products
                                   of derivatives of these alone
-  manifold/self_test_points.inl   witness points of edges and faces, with derivatives; both fields
+  query/self_test_answers.inl     witness points of edges and faces, with derivatives; both fields
   render/self_test_answers.inl    where rays enter the first body, and its field
 
 The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py, which
@@ -364,7 +364,7 @@ def main():
     for name, made in (("manifold/self_test_bodies.inl", bodies_text),
                        ("manifold/self_test_answers.inl", manifold_text),
                        ("manifold/self_test_lists.inl", lists_text),
-                       ("manifold/self_test_points.inl", points_text),
+                       ("query/self_test_answers.inl", points_text),
                        ("render/self_test_answers.inl", render_text)):
         (folder / name).write_text(made())
 

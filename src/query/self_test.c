@@ -5,7 +5,7 @@
 #include "modules/question.h"
 #include <abut/derivatives.h>
 
-#include "manifold/self_test_points.inl"
+#include "query/self_test_answers.inl"
 
 #define KNOWN SELF_TEST_QUERIES
 #define QUERIES 19

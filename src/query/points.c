@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/gate.h"
 #include "base/memory.h"
-#include "manifold/queries.h"
+#include "query/query.h"
 #include <abut/derivatives.h>
 #include <stdlib.h>
 

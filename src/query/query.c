@@ -1,4 +1,4 @@
-#include "manifold/queries.h"
+#include "query/query.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/gate.h"
 #include "body/body.h"
-#include "manifold/queries.h"
+#include "query/query.h"
 
 enum { POINTS, FIELD }; /* buffers */
 

@@ -1,6 +1,6 @@
 /* Calls of many small queries that need no pair, as operations of the engine. */
-#ifndef ABUT_MANIFOLD_QUERIES_H
-#define ABUT_MANIFOLD_QUERIES_H
+#ifndef ABUT_QUERY_QUERY_H
+#define ABUT_QUERY_QUERY_H
 
 #include "batch/batch.h"
 #include <abut/manifold.h>
