@@ -227,7 +227,7 @@ static int rate_kind(const run *last)
 static abut_status group_entries(call *c)
 {
   const abut_pair *list = c->lists[c->run_count - 1];
-  TRY(mixed_create(c->batch->count, c->batch->pair_count, c->batch->pair, &c->order));
+  TRY(batch_order_create(c->batch->count, c->batch->pair_count, c->batch->pair, &c->order));
   for (size_t i = 0; i < c->order.group_count; ++i) {
     c->order.groups[i].rates =
       pair_get(list[c->order.kinds[i]])->rates[rate_kind(derivatives_run(c))];
@@ -286,7 +286,7 @@ abut_status call_finish(call *c)
     batch->compact->count = 0;
   }
   compact_list_free(&c->list);
-  mixed_free(&c->order);
+  batch_order_free(&c->order);
   return status;
 }
 

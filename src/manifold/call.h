@@ -4,6 +4,7 @@
 #define ABUT_MANIFOLD_CALL_H
 
 #include "batch/batch.h"
+#include "batch/order.h"
 #include "manifold/compact_list.h"
 #include "manifold/mixed.h"
 #include "manifold/outputs.h"
@@ -33,7 +34,7 @@ struct call {
   batch_call base;
   run runs[BANKS]; /* not on any device yet; of several pairs, the first one's */
   const abut_pair *lists[BANKS]; /* each run's pairs of a batch of several, or NULL */
-  mixed order;                   /* of their entries, while the call is at work */
+  batch_order order;             /* of their entries, while the call is at work */
   size_t contacts;               /* that a row of the caller's has */
   int run_count;
   abut_batch *batch;

@@ -431,7 +431,7 @@ static abut_status worlds_state(const abut_worlds *w, const context *owner, stat
 
 static abut_status run_kinds(steps_call *c, abut_worlds *w)
 {
-  mixed order = {0};
+  batch_order order = {0};
   steps_kind own = kind_of(c->scene);
   abut_status status = ABUT_SUCCESS;
   c->kinds = &own;
@@ -462,7 +462,7 @@ done:
   if (c->kinds != &own) {
     free(c->kinds);
   }
-  mixed_free(&order);
+  batch_order_free(&order);
   return status;
 }
 

@@ -133,11 +133,11 @@ steps_kind kind_of(loaded_scene *s)
 }
 
 /* The batch's groups: worlds scene by scene. */
-abut_status group_scenes(steps_call *c, mixed *order)
+abut_status group_scenes(steps_call *c, batch_order *order)
 {
   const abut_worlds *w = c->worlds;
   void *memory = NULL;
-  TRY(mixed_create(w->count, w->scene_count, w->scene, order));
+  TRY(batch_order_create(w->count, w->scene_count, w->scene, order));
   TRY(allocate(&memory, order->group_count + 1, sizeof *c->kinds));
   c->kinds = memory;
   c->kind_count = order->group_count;

@@ -3,7 +3,7 @@
 #define ABUT_WORLD_STEPS_H
 
 #include "batch/batch.h"
-#include "manifold/mixed.h"
+#include "batch/order.h"
 #include "manifold/run.h"
 #include "world/loaded.h"
 
@@ -357,7 +357,7 @@ abut_status group_given(steps_call *c);
 
 /* Worlds of several scenes: refuses what cannot be; then the batch's groups, scene by scene. */
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w);
-abut_status group_scenes(steps_call *c, mixed *order);
+abut_status group_scenes(steps_call *c, batch_order *order);
 
 /* ---- derivatives ---- */
 
