@@ -4,7 +4,7 @@
   python tools/make_self_test.py [SRC]
 
 Writes below SRC (the library's, unless named)
-  manifold/self_test_bodies.inl   two small bodies with every kind of primitive
+  self_test/bodies.inl            two small bodies with every kind of primitive
   manifold/self_test_answers.inl  three poses of them (apart, touching, deep), contacts, a
                                   vector-Jacobian product, a Jacobian-vector product and a
                                   Hessian-vector product of the mean distance
@@ -361,7 +361,7 @@ def render_text():
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "src"
-    for name, made in (("manifold/self_test_bodies.inl", bodies_text),
+    for name, made in (("self_test/bodies.inl", bodies_text),
                        ("manifold/self_test_answers.inl", manifold_text),
                        ("manifold/self_test_lists.inl", lists_text),
                        ("query/self_test_answers.inl", points_text),

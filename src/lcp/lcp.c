@@ -5,7 +5,7 @@
 #include "batch/batch.h"
 #include "geometry/lcp.h"
 #include "lcp/lcp.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include <abut/lcp.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What devices are asked about boxed problems: one that pivoting solves, and one that is left for Lemke's
  * method. Answers by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of it. */
 #include "geometry/lcp.h"
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include <abut/lcp.h>
 
 enum { KNOWN = 2, ROWS = 6, PROBLEMS = 19, ROOM = PROBLEMS * 96 };

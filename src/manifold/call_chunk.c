@@ -5,7 +5,7 @@
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/call.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What devices are asked about contacts and their derivatives. */
 #include "geometry/layout.h"
-#include "manifold/self_test_bodies.h"
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/bodies.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include <abut/derivatives.h>
 #include <string.h>
 

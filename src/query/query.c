@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "manifold/smoothing.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include <stdlib.h>
 
 #define QUERY_CHUNK ((size_t)1 << 20)

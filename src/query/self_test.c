@@ -1,8 +1,8 @@
 /* What devices are asked about witness points alone, and about a body's field at points. Answers
  * are of a few queries, repeated so that they fill whole blocks of lanes and begin another. */
-#include "manifold/self_test_bodies.h"
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/bodies.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include <abut/derivatives.h>
 
 #include "query/self_test_answers.inl"

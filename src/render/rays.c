@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "batch/batch.h"
 #include "geometry/layout.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 
 #define RAYS_MOST ((size_t)1 << 20)
 #define LANES_MOST 16

@@ -1,9 +1,9 @@
 /* What devices are asked about pictures: where rays enter a body, and its field at points. */
 #include "body/body.h"
-#include "manifold/self_test_bodies.h"
 #include "manifold/smoothing.h"
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/bodies.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include <math.h>
 
 #include "render/self_test_answers.inl"

@@ -1,7 +1,7 @@
 /* The field of a cloud at points of its frame. */
 #include "base/error.h"
 #include "base/gate.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include "spring/pack.h"
 #include "spring/spring.h"
 

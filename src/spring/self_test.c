@@ -1,7 +1,7 @@
 /* What devices are asked about springs: two pairs of cubes, turned, in touch and in motion.
  * Answers by the reference of the contact model, in float64. */
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include <abut/spring.h>
 
 enum { KNOWN = 2, PAIRS = 19, POINTS = 6, ROOM = PAIRS * 256 };

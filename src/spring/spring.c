@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/gate.h"
 #include "geometry/spring.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include <math.h>
 
 #define COOKIE 0xab075b01u

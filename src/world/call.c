@@ -4,7 +4,7 @@
 #include "base/gate.h"
 #include "geometry/lcp.h"
 #include "manifold/active.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include "world/steps.h"
 #include <limits.h>
 #include <stdlib.h>

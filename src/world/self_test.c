@@ -1,7 +1,7 @@
 /* What devices are asked about worlds: one step of two worlds, repeated so that they fill whole
  * blocks of lanes and begin another; and a step of a large one. */
-#include "modules/modules.h"
-#include "modules/question.h"
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
 #include "world/loaded.h"
 
 #include <stdio.h>

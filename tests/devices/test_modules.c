@@ -5,7 +5,7 @@
 #include "body/body.h"
 #include "geometry/layout.h"
 #include "manifold/pair_head.h"
-#include "modules/modules.h"
+#include "self_test/runner.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The modules of kernels, as far as the host must know them: a question with known answers for each
  * of their programs, asked to each device before the first use. */
-#ifndef ABUT_MODULES_MODULES_H
-#define ABUT_MODULES_MODULES_H
+#ifndef ABUT_SELF_TEST_RUNNER_H
+#define ABUT_SELF_TEST_RUNNER_H
 
 #include "device/context.h"
 
@@ -10,7 +10,7 @@
 typedef abut_status (*module_question)(context *one);
 
 /* By PROGRAM_KIND; NULL for a program that the module has no use for. A new module adds its own to
- * the table in modules.c. */
+ * the table in runner.c. */
 typedef struct module_questions {
   module_question ask[QUESTION_PARTS][PROGRAM_KINDS];
 } module_questions;

@@ -1,8 +1,8 @@
-#include "manifold/self_test_bodies.h"
+#include "self_test/bodies.h"
 
 #include <abut/body.h>
 
-#include "manifold/self_test_bodies.inl"
+#include "self_test/bodies.inl"
 
 abut_smoothing self_test_smoothing(void)
 {

@@ -1,6 +1,6 @@
 /* What self-tests share: arrays in the context's precision, and answers against what is known. */
-#ifndef ABUT_MODULES_QUESTION_H
-#define ABUT_MODULES_QUESTION_H
+#ifndef ABUT_SELF_TEST_SELF_TEST_H
+#define ABUT_SELF_TEST_SELF_TEST_H
 
 #include "base/reals.h"
 #include "device/context.h"

@@ -1,4 +1,4 @@
-#include "modules/modules.h"
+#include "self_test/runner.h"
 
 #include <string.h>
 

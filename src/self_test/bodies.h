@@ -1,6 +1,6 @@
 /* Two small bodies with every kind of primitive, and their smoothing: devices are asked of them. */
-#ifndef ABUT_MANIFOLD_SELF_TEST_BODIES_H
-#define ABUT_MANIFOLD_SELF_TEST_BODIES_H
+#ifndef ABUT_SELF_TEST_BODIES_H
+#define ABUT_SELF_TEST_BODIES_H
 
 #include <abut/manifold.h>
 

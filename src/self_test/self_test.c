@@ -1,4 +1,4 @@
-#include "modules/question.h"
+#include "self_test/self_test.h"
 
 #include <math.h>
 #include <stdatomic.h>
