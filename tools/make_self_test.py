@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the self-tests' questions to every device, and their answers in float64:
+"""Make what the self-tests of every device compute, and the answers in float64:
 
   python tools/make_self_test.py [SRC]
 

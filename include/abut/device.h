@@ -6,12 +6,12 @@
  * Handles are values, cheap to copy; a handle whose object was destroyed is found stale by its
  * generation and gives ABUT_ERROR_HANDLE.
  *
- * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or whose answers to
- * a known question are wrong, is not used any more; the context's other devices do its share of the
- * batch again, so that no pose is lost. A device without memory for a body has failed, too; one
- * without memory for a chunk takes smaller chunks, one at a time, and fails where one pose does not
- * fit. A device for which a batch is too large leaves it to the others, or to the host path, and
- * has not failed. abut_context_devices says which device failed and why.
+ * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or which answers a
+ * self-test wrongly, is not used any more; the context's other devices do its share of the batch
+ * again, so that no pose is lost. A device without memory for a body has failed, too; one without
+ * memory for a chunk takes smaller chunks, one at a time, and fails where one pose does not fit. A
+ * device for which a batch is too large leaves it to the others, or to the host path, and has not
+ * failed. abut_context_devices says which device failed and why.
  * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
  * goes, and cl_mem of the caller's that they use must not go before the process does. Arrays in
  * host memory are copied, but for those of abut_witness_edges, abut_witness_faces and their _vjp:

@@ -36,7 +36,7 @@ enum {
   ABUT_ERROR_OVERFLOW = -2011,  /* a compact list is too short; its `count` says what is needed */
   ABUT_ERROR_CANCELLED = -2012, /* the caller's progress function asked to stop */
   ABUT_ERROR_TIMEOUT = -2013,   /* a device did not end a chunk in time */
-  ABUT_ERROR_SELF_TEST = -2014, /* a device answers a known question wrongly */
+  ABUT_ERROR_SELF_TEST = -2014, /* a device fails a self-test: it answers wrongly */
   ABUT_ERROR_STATE = -2015      /* a device failed, and a state is back at its last saved copy */
 };
 

@@ -13,15 +13,15 @@ typedef struct owned {
   void (*destroy)(struct owned *self);
 } owned;
 
-/* What a program is asked about before its first use: questions are asked one by one, when a call
- * first needs what they are about, for a driver may compile a kernel only when it first runs. */
-typedef enum question_part {
-  QUESTION_MAIN,
-  QUESTION_ACTIVE, /* active contacts alone */
-  QUESTION_HARD,   /* worlds with hard contacts */
-  QUESTION_SPRING, /* worlds with springs */
-  QUESTION_PARTS
-} question_part;
+/* What a program is tested for before its first use: self-tests run one by one, when a call first
+ * needs what they are of, for a driver may compile a kernel only when it first runs. */
+typedef enum self_test_part {
+  SELF_TEST_MAIN,
+  SELF_TEST_ACTIVE, /* active contacts alone */
+  SELF_TEST_HARD,   /* worlds with hard contacts */
+  SELF_TEST_SPRING, /* worlds with springs */
+  SELF_TEST_PARTS
+} self_test_part;
 
 /* A device of a context. */
 typedef struct member {
@@ -31,7 +31,7 @@ typedef struct member {
   size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
   uint64_t chunks, elements;
-  bool tested[QUESTION_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
+  bool tested[SELF_TEST_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
 } member;
 
 /* The chosen devices, and places for what may stand in for them: the host path, last; before it,

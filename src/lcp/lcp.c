@@ -47,7 +47,7 @@ typedef struct lcp_on {
 
 static abut_status test(const batch_call *b, size_t place)
 {
-  return test_member(b->context, place, MODULE_LCP, PROGRAM_PLAIN, 0, QUESTION_MAIN);
+  return test_member(b->context, place, MODULE_LCP, PROGRAM_PLAIN, 0, SELF_TEST_MAIN);
 }
 
 static abut_status place(batch_on *on)

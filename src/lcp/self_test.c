@@ -1,4 +1,4 @@
-/* What devices are asked about boxed problems: one that pivoting solves, and one that is left for Lemke's
+/* Self-tests of boxed problems: one that pivoting solves, and one that is left for Lemke's
  * method. Answers by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of it. */
 #include "geometry/lcp.h"
 #include "self_test/runner.h"
@@ -18,7 +18,7 @@ static const double forces[KNOWN * ROWS] = {2, -1, 0.5, 0, 0, 0, 0.15, 0.075, -0
 static const double speeds[KNOWN * ROWS] = {0, 2,      0,   1,     0,     0,
                                             0, -2.375, 8.7, 2.125, -5.55, -3.225};
 
-static abut_status solve(question *q)
+static abut_status solve(self_test *t)
 {
   static const answer answers[] = {{"forces of boxed problems", forces, 1, ROWS, {1e-5, 1e-12}, false},
                                    {"speeds of boxed problems", speeds, 1, ROWS, {1e-4, 1e-11}, false}};
@@ -27,14 +27,14 @@ static abut_status solve(question *q)
   p.count = PROBLEMS;
   p.rows = ROWS;
   p.parent = parents;
-  p.A = question_put(q, matrices, PROBLEMS * ROWS * ROWS, KNOWN * ROWS * ROWS);
-  p.b = question_put(q, constants, PROBLEMS * ROWS, KNOWN * ROWS);
-  p.mu = question_put(q, coefficients, PROBLEMS * ROWS, KNOWN * ROWS);
-  p.f = question_ask(q, PROBLEMS * ROWS);
-  p.w = question_ask(q, PROBLEMS * ROWS);
-  TRY(abut_solve_lcp(question_context(q), &p));
-  TRY(question_compare(q, &answers[0], p.f, PROBLEMS, KNOWN));
-  return question_compare(q, &answers[1], p.w, PROBLEMS, KNOWN);
+  p.A = self_test_put(t, matrices, PROBLEMS * ROWS * ROWS, KNOWN * ROWS * ROWS);
+  p.b = self_test_put(t, constants, PROBLEMS * ROWS, KNOWN * ROWS);
+  p.mu = self_test_put(t, coefficients, PROBLEMS * ROWS, KNOWN * ROWS);
+  p.f = self_test_room(t, PROBLEMS * ROWS);
+  p.w = self_test_room(t, PROBLEMS * ROWS);
+  TRY(abut_solve_lcp(self_test_context(t), &p));
+  TRY(self_test_compare(t, &answers[0], p.f, PROBLEMS, KNOWN));
+  return self_test_compare(t, &answers[1], p.w, PROBLEMS, KNOWN);
 }
 
 /* ---- long loops ---- */
@@ -43,7 +43,7 @@ static abut_status solve(question *q)
  * kernel together 65535, and leaves each after one from then on. */
 enum { MANY = 64 };
 
-static abut_status solve_many(question *q)
+static abut_status solve_many(self_test *t)
 {
   static const double matrix[MANY + 1] = {2}, constant[] = {-4}, force[] = {2};
   static const answer answers[] = {{"forces of many rows", force, 1, 1, {1e-5, 1e-12}, false}};
@@ -55,26 +55,26 @@ static abut_status solve_many(question *q)
   p.count = 1;
   p.rows = MANY;
   p.parent = parents;
-  p.A = question_put(q, matrix, MANY * MANY, MANY + 1);
-  p.b = question_put(q, constant, MANY, 1);
-  p.f = question_ask(q, MANY);
-  TRY(abut_solve_lcp(question_context(q), &p));
-  return question_compare(q, &answers[0], p.f, MANY, 1);
+  p.A = self_test_put(t, matrix, MANY * MANY, MANY + 1);
+  p.b = self_test_put(t, constant, MANY, 1);
+  p.f = self_test_room(t, MANY);
+  TRY(abut_solve_lcp(self_test_context(t), &p));
+  return self_test_compare(t, &answers[0], p.f, MANY, 1);
 }
 
-static abut_status ask_of(context *one, size_t numbers, abut_status (*of)(question *))
+static abut_status test_of(context *one, size_t numbers, abut_status (*of)(self_test *))
 {
-  question q;
-  TRY(question_open(&q, one, numbers));
-  const abut_status status = of(&q);
-  question_close(&q);
+  self_test t;
+  TRY(self_test_open(&t, one, numbers));
+  const abut_status status = of(&t);
+  self_test_close(&t);
   return status;
 }
 
-static abut_status ask(context *one)
+static abut_status test(context *one)
 {
-  TRY(ask_of(one, ROOM, solve));
-  return ask_of(one, MANY * (MANY + 2), solve_many);
+  TRY(test_of(one, ROOM, solve));
+  return test_of(one, MANY * (MANY + 2), solve_many);
 }
 
-const module_questions lcp_questions = {{{ask}}};
+const module_self_tests lcp_self_tests = {{{test}}};

@@ -248,7 +248,7 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
 }
 
 /* Which parts of the kernels a run uses: of one pair active contacts alone, of another all. */
-static void find_parts(const call *c, int which, bool parts[QUESTION_PARTS])
+static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
 {
   const abut_pair *list = c->lists[which];
   for (size_t i = 0; i < (list ? c->batch->pair_count : 1); ++i) {
@@ -256,27 +256,27 @@ static void find_parts(const call *c, int which, bool parts[QUESTION_PARTS])
     r.pair = list ? pair_get(list[i]) : r.pair;
     if (r.pair) {
       choose_cutoff(&r, c);
-      parts[r.wanted.cutoff > 0.0 ? QUESTION_ACTIVE : QUESTION_MAIN] = true;
+      parts[r.wanted.cutoff > 0.0 ? SELF_TEST_ACTIVE : SELF_TEST_MAIN] = true;
     }
   }
 }
 
-static abut_status test_run(const run *r, context *c, size_t place, question_part part)
+static abut_status test_run(const run *r, context *c, size_t place, self_test_part part)
 {
   TRY(test_member(c, place, MODULE_MANIFOLD, r->program, false, part));
   return r->wanted.cotangents ? test_member(c, place, MODULE_MANIFOLD, r->program, true, part)
                               : ABUT_SUCCESS;
 }
 
-/* Each program that the call needs has answered a known question before. */
+/* Each program that the call needs has passed its self-test before. */
 static abut_status test_programs(const batch_call *b, size_t place)
 {
   const call *c = (const call *)b;
   for (int i = 0; i < c->run_count; ++i) {
-    bool parts[QUESTION_PARTS] = {false};
+    bool parts[SELF_TEST_PARTS] = {false};
     find_parts(c, i, parts);
-    for (int k = 0; k < QUESTION_PARTS; ++k) {
-      TRY(parts[k] ? test_run(&c->runs[i], b->context, place, (question_part)k) : ABUT_SUCCESS);
+    for (int k = 0; k < SELF_TEST_PARTS; ++k) {
+      TRY(parts[k] ? test_run(&c->runs[i], b->context, place, (self_test_part)k) : ABUT_SUCCESS);
     }
   }
   return ABUT_SUCCESS;

@@ -1,4 +1,4 @@
-/* What devices are asked about contacts and their derivatives. */
+/* Self-tests of contacts and their derivatives. */
 #include "geometry/layout.h"
 #include "self_test/bodies.h"
 #include "self_test/runner.h"
@@ -15,7 +15,7 @@
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
 #define OUTPUTS 4
-#define ANSWERS 7 /* to one question at most */
+#define ANSWERS 7 /* to one self-test at most */
 
 /* By PROGRAM_KIND; answers end where there is no name. */
 static const answer answers[PROGRAM_KINDS][ANSWERS] = {
@@ -67,7 +67,7 @@ static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
    4 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
 typedef struct trial {
-  question q;
+  self_test test;
   abut_body bodies[2];
   abut_pair pair;
   abut_batch batch;
@@ -75,7 +75,7 @@ typedef struct trial {
   uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* of a list that a device makes */
 } trial;
 
-/* ---- the question ---- */
+/* ---- all contacts ---- */
 
 static double cotangent(size_t i)
 {
@@ -90,17 +90,17 @@ static void *put_cotangents(trial *t, size_t components)
   for (size_t i = 0; i < count; ++i) {
     row[i] = cotangent(i);
   }
-  return question_put(&t->q, row, POSES * count, count);
+  return self_test_put(&t->test, row, POSES * count, count);
 }
 
 static void *put_poses(trial *t, const double *from)
 {
-  return question_put(&t->q, from, POSES * POSE_REALS, POSES * POSE_REALS);
+  return self_test_put(&t->test, from, POSES * POSE_REALS, POSES * POSE_REALS);
 }
 
-static void *ask_for(trial *t, const answer *all, size_t which)
+static void *room_for(trial *t, const answer *all, size_t which)
 {
-  void *room = question_ask(&t->q, POSES * all[which].slots * all[which].components);
+  void *room = self_test_room(&t->test, POSES * all[which].slots * all[which].components);
   t->got[which] = room;
   return room;
 }
@@ -113,9 +113,9 @@ static abut_status prepare(trial *t, context *one, bool lists)
   }
   memset(t, 0, sizeof *t);
   t->batch = abut_default_batch();
-  TRY(question_open(&t->q, one, ROOM));
+  TRY(self_test_open(&t->test, one, ROOM));
   for (int i = 0; i < 2; ++i) {
-    TRY(self_test_body(question_context(&t->q), i, &t->bodies[i]));
+    TRY(self_test_body(self_test_context(&t->test), i, &t->bodies[i]));
   }
   t->batch.count = POSES;
   t->batch.pose1 = put_poses(t, pose_1);
@@ -125,13 +125,13 @@ static abut_status prepare(trial *t, context *one, bool lists)
 
 static abut_status contacts(trial *t, const answer *all)
 {
-  t->batch.p = ask_for(t, all, 0);
-  t->batch.d = ask_for(t, all, 1);
-  t->batch.n = ask_for(t, all, 2);
-  t->batch.activity = ask_for(t, all, 3);
-  t->batch.weight = ask_for(t, all, 4);
-  t->batch.reductions.distance = ask_for(t, all, 5);
-  t->batch.reductions.soft_distance = ask_for(t, all, 6);
+  t->batch.p = room_for(t, all, 0);
+  t->batch.d = room_for(t, all, 1);
+  t->batch.n = room_for(t, all, 2);
+  t->batch.activity = room_for(t, all, 3);
+  t->batch.weight = room_for(t, all, 4);
+  t->batch.reductions.distance = room_for(t, all, 5);
+  t->batch.reductions.soft_distance = room_for(t, all, 6);
   return abut_contacts(t->pair, &t->batch);
 }
 
@@ -140,7 +140,7 @@ static abut_status vjp(trial *t, const answer *all)
   const abut_cotangents bars = {.p = put_cotangents(t, 3), .d = put_cotangents(t, 1),
                                 .n = put_cotangents(t, 3), .activity = put_cotangents(t, 1),
                                 .weight = put_cotangents(t, 1)};
-  const abut_gradients gradients = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  const abut_gradients gradients = {room_for(t, all, 0), room_for(t, all, 1)};
   return abut_vjp(t->pair, ABUT_SAME_PAIR, &t->batch, &bars, &gradients);
 }
 
@@ -153,9 +153,9 @@ static abut_pose_tangents put_tangents(trial *t)
 static abut_status jvp(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
-  const abut_tangents tangents = {.p = ask_for(t, all, 0), .d = ask_for(t, all, 1),
-                                  .n = ask_for(t, all, 2), .activity = ask_for(t, all, 3),
-                                  .weight = ask_for(t, all, 4)};
+  const abut_tangents tangents = {.p = room_for(t, all, 0), .d = room_for(t, all, 1),
+                                  .n = room_for(t, all, 2), .activity = room_for(t, all, 3),
+                                  .weight = room_for(t, all, 4)};
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
@@ -165,7 +165,7 @@ static double row_along(const trial *t, const void *rows, size_t first, size_t p
   const double *const along[2] = {tangent_1, tangent_2};
   double sum = 0.0;
   for (size_t k = 0; k < 2 * POSE_REALS; ++k) {
-    sum += question_number(&t->q, rows, first + k) *
+    sum += self_test_number(&t->test, rows, first + k) *
            along[k / POSE_REALS][pose * POSE_REALS + k % POSE_REALS];
   }
   return sum;
@@ -174,7 +174,7 @@ static double row_along(const trial *t, const void *rows, size_t first, size_t p
 /* Whole ones times the tangent are products, too. */
 static abut_status whole_hessian(trial *t)
 {
-  void *rows = question_ask(&t->q, POSES * 4 * POSE_REALS * POSE_REALS);
+  void *rows = self_test_room(&t->test, POSES * 4 * POSE_REALS * POSE_REALS);
   double along[2][POSES * POSE_REALS];
   TRY(abut_hessian(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, ABUT_BOTH_BODIES, NULL, rows));
   for (size_t i = 0; i < 2 * POSES * POSE_REALS; ++i) {
@@ -190,7 +190,7 @@ static abut_status whole_hessian(trial *t)
 static abut_status hessian(trial *t, const answer *all)
 {
   const abut_pose_tangents along = put_tangents(t);
-  const abut_gradients products = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  const abut_gradients products = {room_for(t, all, 0), room_for(t, all, 1)};
   TRY(abut_hessian_product(t->pair, &t->batch, ABUT_REDUCE_MEAN_DISTANCE, &along, NULL,
                            &products));
   return whole_hessian(t);
@@ -210,7 +210,7 @@ static double block_along(const trial *t, const void *blocks, size_t entry, size
 static abut_status jacobian(trial *t, const answer *all)
 {
   abut_compact list = {.threshold = 0.0, .capacity = POSES * CONTACTS};
-  void *blocks = question_ask(&t->q, POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS);
+  void *blocks = self_test_room(&t->test, POSES * CONTACTS * BLOCK_ROWS * 2 * POSE_REALS);
   double along[POSES * CONTACTS * 3];
   t->batch.compact = &list;
   TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
@@ -221,12 +221,12 @@ static abut_status jacobian(trial *t, const answer *all)
       along[i] = block_along(t, blocks, entry, block_rows[which] + i % components,
                              entry / CONTACTS);
     }
-    t->got[which] = question_put(&t->q, along, count, count);
+    t->got[which] = self_test_put(&t->test, along, count, count);
   }
   return ABUT_SUCCESS;
 }
 
-/* ---- the question of active contacts ---- */
+/* ---- active contacts ---- */
 
 /* A list for active contacts, as the device will find them. */
 static abut_compact empty_list(trial *t)
@@ -254,7 +254,7 @@ static void *put_dense(trial *t, const abut_compact *list, const double *numbers
       dense[at * components + k] = numbers[i * components + k];
     }
   }
-  return question_put(&t->q, dense, POSES * LISTED * components, POSES * LISTED * components);
+  return self_test_put(&t->test, dense, POSES * LISTED * components, POSES * LISTED * components);
 }
 
 /* The same of an array that the device has filled. */
@@ -262,22 +262,22 @@ static void *put_entries(trial *t, const abut_compact *list, const void *array, 
 {
   double numbers[POSES * LISTED * 3];
   for (size_t i = 0; i < list->count * components; ++i) {
-    numbers[i] = question_number(&t->q, array, i);
+    numbers[i] = self_test_number(&t->test, array, i);
   }
   return put_dense(t, list, numbers, components);
 }
 
-static void *ask_for_entries(trial *t, size_t components)
+static void *room_for_entries(trial *t, size_t components)
 {
-  return question_ask(&t->q, POSES * LISTED * components);
+  return self_test_room(&t->test, POSES * LISTED * components);
 }
 
 static abut_status list_contacts(trial *t, const answer *all)
 {
   abut_compact list = empty_list(t);
-  void *const arrays[OUTPUTS] = {list.p = ask_for_entries(t, 3), list.d = ask_for_entries(t, 1),
-                                 list.n = ask_for_entries(t, 3),
-                                 list.activity = ask_for_entries(t, 1)};
+  void *const arrays[OUTPUTS] = {list.p = room_for_entries(t, 3), list.d = room_for_entries(t, 1),
+                                 list.n = room_for_entries(t, 3),
+                                 list.activity = room_for_entries(t, 1)};
   t->batch.compact = &list;
   TRY(abut_contacts(t->pair, &t->batch));
   for (size_t i = 0; i < OUTPUTS; ++i) {
@@ -293,7 +293,7 @@ static void *put_entry_cotangents(trial *t, size_t components)
   for (size_t i = 0; i < ENTRIES * components; ++i) {
     rows[i] = cotangent(list_slots[i / components] * components + i % components);
   }
-  return question_put(&t->q, rows, ENTRIES * components, ENTRIES * components);
+  return self_test_put(&t->test, rows, ENTRIES * components, ENTRIES * components);
 }
 
 static abut_status list_vjp(trial *t, const answer *all)
@@ -302,7 +302,7 @@ static abut_status list_vjp(trial *t, const answer *all)
   const abut_cotangents bars = {
     .p = put_entry_cotangents(t, 3), .d = put_entry_cotangents(t, 1),
     .n = put_entry_cotangents(t, 3), .activity = put_entry_cotangents(t, 1)};
-  const abut_gradients gradients = {ask_for(t, all, 0), ask_for(t, all, 1)};
+  const abut_gradients gradients = {room_for(t, all, 0), room_for(t, all, 1)};
   return abut_list_vjp(t->pair, &t->batch, &list, &bars, &gradients);
 }
 
@@ -310,8 +310,8 @@ static abut_status list_jvp(trial *t, const answer *all)
 {
   const abut_compact list = known_list();
   const abut_pose_tangents along = put_tangents(t);
-  void *const arrays[OUTPUTS] = {ask_for_entries(t, 3), ask_for_entries(t, 1),
-                                 ask_for_entries(t, 3), ask_for_entries(t, 1)};
+  void *const arrays[OUTPUTS] = {room_for_entries(t, 3), room_for_entries(t, 1),
+                                 room_for_entries(t, 3), room_for_entries(t, 1)};
   const abut_tangents tangents = {.p = arrays[0], .d = arrays[1], .n = arrays[2],
                                   .activity = arrays[3]};
   TRY(abut_list_jvp(t->pair, &t->batch, &list, &along, &tangents));
@@ -324,7 +324,7 @@ static abut_status list_jvp(trial *t, const answer *all)
 static abut_status list_jacobian(trial *t, const answer *all)
 {
   abut_compact list = empty_list(t);
-  void *blocks = question_ask(&t->q, POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS);
+  void *blocks = self_test_room(&t->test, POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS);
   double along[POSES * LISTED * 3];
   t->batch.compact = &list;
   TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
@@ -347,17 +347,17 @@ static abut_status compare(const trial *t, const answer *all)
 {
   if (t->batch.rejected) {
     return fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it refuses %zu of %d good poses",
-                device_info(t->q.one->members[0].device)->name, t->batch.rejected, POSES);
+                device_info(t->test.one->members[0].device)->name, t->batch.rejected, POSES);
   }
   for (size_t i = 0; i < ANSWERS && all[i].name; ++i) {
-    TRY(question_compare(&t->q, &all[i], t->got[i], POSES, POSES));
+    TRY(self_test_compare(&t->test, &all[i], t->got[i], POSES, POSES));
   }
   return ABUT_SUCCESS;
 }
 
-typedef abut_status question_call(trial *, const answer *);
+typedef abut_status self_test_call(trial *, const answer *);
 
-static abut_status ask_one(context *one, question_call *call, const answer *all, bool lists)
+static abut_status test_one(context *one, self_test_call *call, const answer *all, bool lists)
 {
   trial t;
   abut_status status = prepare(&t, one, lists);
@@ -371,77 +371,77 @@ static abut_status ask_one(context *one, question_call *call, const answer *all,
   if (status == ABUT_SUCCESS) {
     status = compare(&t, all);
   }
-  question_close(&t.q);
+  self_test_close(&t.test);
   return status;
 }
 
-static abut_status ask(context *one, int kind, question_call *call)
+static abut_status test(context *one, int kind, self_test_call *call)
 {
-  return ask_one(one, call, answers[kind], false);
+  return test_one(one, call, answers[kind], false);
 }
 
-static abut_status ask_active(context *one, int kind, question_call *call)
+static abut_status test_active(context *one, int kind, self_test_call *call)
 {
-  return ask_one(one, call, list_answers[kind], true);
+  return test_one(one, call, list_answers[kind], true);
 }
 
-static abut_status ask_contacts(context *one)
+static abut_status test_contacts(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts);
+  return test(one, PROGRAM_KIND(PROGRAM_PLAIN, false), contacts);
 }
 
-static abut_status ask_vjp(context *one)
+static abut_status test_vjp(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp);
+  return test(one, PROGRAM_KIND(PROGRAM_PLAIN, true), vjp);
 }
 
-static abut_status ask_jvp(context *one)
+static abut_status test_jvp(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp);
+  return test(one, PROGRAM_KIND(PROGRAM_DUAL, false), jvp);
 }
 
-static abut_status ask_hessian(context *one)
+static abut_status test_hessian(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian);
+  return test(one, PROGRAM_KIND(PROGRAM_DUAL, true), hessian);
 }
 
-static abut_status ask_jacobian(context *one)
+static abut_status test_jacobian(context *one)
 {
-  return ask(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian);
+  return test(one, PROGRAM_KIND(PROGRAM_DUAL6, false), jacobian);
 }
 
-static abut_status ask_list(context *one)
+static abut_status test_list(context *one)
 {
-  return ask_active(one, PROGRAM_KIND(PROGRAM_PLAIN, false), list_contacts);
+  return test_active(one, PROGRAM_KIND(PROGRAM_PLAIN, false), list_contacts);
 }
 
-static abut_status ask_list_vjp(context *one)
+static abut_status test_list_vjp(context *one)
 {
-  return ask_active(one, PROGRAM_KIND(PROGRAM_PLAIN, true), list_vjp);
+  return test_active(one, PROGRAM_KIND(PROGRAM_PLAIN, true), list_vjp);
 }
 
-static abut_status ask_list_jvp(context *one)
+static abut_status test_list_jvp(context *one)
 {
-  return ask_active(one, PROGRAM_KIND(PROGRAM_DUAL, false), list_jvp);
+  return test_active(one, PROGRAM_KIND(PROGRAM_DUAL, false), list_jvp);
 }
 
-static abut_status ask_list_jacobian(context *one)
+static abut_status test_list_jacobian(context *one)
 {
-  return ask_active(one, PROGRAM_KIND(PROGRAM_DUAL6, false), list_jacobian);
+  return test_active(one, PROGRAM_KIND(PROGRAM_DUAL6, false), list_jacobian);
 }
 
-const module_questions manifold_questions = {{
-  [QUESTION_MAIN] = {
-    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_contacts,
-    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_vjp,
-    [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_jvp,
-    [PROGRAM_KIND(PROGRAM_DUAL, true)] = ask_hessian,
-    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_jacobian,
+const module_self_tests manifold_self_tests = {{
+  [SELF_TEST_MAIN] = {
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_contacts,
+    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_vjp,
+    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_jvp,
+    [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_hessian,
+    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_jacobian,
   },
-  [QUESTION_ACTIVE] = {
-    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_list,
-    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_list_vjp,
-    [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_list_jvp,
-    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = ask_list_jacobian,
+  [SELF_TEST_ACTIVE] = {
+    [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_list,
+    [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_list_vjp,
+    [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_list_jvp,
+    [PROGRAM_KIND(PROGRAM_DUAL6, false)] = test_list_jacobian,
   },
 }};

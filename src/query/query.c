@@ -50,7 +50,7 @@ abut_status query_test(const batch_call *c, size_t place)
 {
   const query_call *q = (const query_call *)c;
   return test_member(c->context, place, c->operation->module, q->program, q->adjoint,
-                     QUESTION_MAIN);
+                     SELF_TEST_MAIN);
 }
 
 abut_status query_place(batch_on *on)

@@ -1,5 +1,5 @@
-/* What devices are asked about witness points alone, and about a body's field at points. Answers
- * are of a few queries, repeated so that they fill whole blocks of lanes and begin another. */
+/* Self-tests of witness points alone, and of a body's field at points. Answers are of a few
+ * queries, repeated so that they fill whole blocks of lanes and begin another. */
 #include "self_test/bodies.h"
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
@@ -13,141 +13,141 @@
 #define TRIANGLE 9
 #define ROOM (QUERIES * 80)
 
-static void *put(question *q, const double *from, size_t width)
+static void *put(self_test *t, const double *from, size_t width)
 {
-  return question_put(q, from, QUERIES * width, KNOWN * width);
+  return self_test_put(t, from, QUERIES * width, KNOWN * width);
 }
 
-static abut_status compare(const question *q, const answer *a, const void *got)
+static abut_status compare(const self_test *t, const answer *a, const void *got)
 {
-  return question_compare(q, a, got, QUERIES, KNOWN);
+  return self_test_compare(t, a, got, QUERIES, KNOWN);
 }
 
-/* Asks within a question, and closes it. */
-static abut_status with_question(context *one, abut_status (*ask)(question *))
+/* Opens a self-test, runs it and closes it. */
+static abut_status with_self_test(context *one, abut_status (*test)(self_test *))
 {
-  question q;
-  TRY(question_open(&q, one, ROOM));
-  const abut_status status = ask(&q);
-  question_close(&q);
+  self_test t;
+  TRY(self_test_open(&t, one, ROOM));
+  const abut_status status = test(&t);
+  self_test_close(&t);
   return status;
 }
 
 /* ---- witness points ---- */
 
-static abut_status forward_edges(question *q)
+static abut_status forward_edges(self_test *t)
 {
   static const answer answers[] = {
     {"edges' witness points, body 1", expected_edges_points_1, 1, 3, OF_P},
     {"edges' witness points, body 2", expected_edges_points_2, 1, 3, OF_P},
     {"edges' interior", expected_edges_interior, 1, 1, OF_ACTIVITY}};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got[3] = {question_ask(q, QUERIES * 3), question_ask(q, QUERIES * 3),
-                  question_ask(q, QUERIES)};
-  TRY(abut_witness_edges(question_context(q), &smoothing, QUERIES, put(q, edges_1, EDGE),
-                         put(q, edges_2, EDGE), got[0], got[1], got[2]));
+  void *got[3] = {self_test_room(t, QUERIES * 3), self_test_room(t, QUERIES * 3),
+                  self_test_room(t, QUERIES)};
+  TRY(abut_witness_edges(self_test_context(t), &smoothing, QUERIES, put(t, edges_1, EDGE),
+                         put(t, edges_2, EDGE), got[0], got[1], got[2]));
   for (int i = 0; i < 3; ++i) {
-    TRY(compare(q, &answers[i], got[i]));
+    TRY(compare(t, &answers[i], got[i]));
   }
   return ABUT_SUCCESS;
 }
 
-static abut_status forward_faces(question *q)
+static abut_status forward_faces(self_test *t)
 {
   static const answer projected = {"points on faces", expected_faces_projected, 1, 3, OF_P};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got = question_ask(q, QUERIES * 3);
-  TRY(abut_witness_faces(question_context(q), &smoothing, QUERIES, put(q, points, 3),
-                         put(q, triangles, TRIANGLE), got, NULL, NULL));
-  return compare(q, &projected, got);
+  void *got = self_test_room(t, QUERIES * 3);
+  TRY(abut_witness_faces(self_test_context(t), &smoothing, QUERIES, put(t, points, 3),
+                         put(t, triangles, TRIANGLE), got, NULL, NULL));
+  return compare(t, &projected, got);
 }
 
-static abut_status reverse_edges(question *q)
+static abut_status reverse_edges(self_test *t)
 {
   static const answer answers[] = {
     {"the VJP by edges of body 1", expected_edges_vjp_1, 1, EDGE, OF_SLOPES},
     {"the VJP by edges of body 2", expected_edges_vjp_2, 1, EDGE, OF_SLOPES}};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got[2] = {question_ask(q, QUERIES * EDGE), question_ask(q, QUERIES * EDGE)};
-  TRY(abut_witness_edges_vjp(question_context(q), &smoothing, QUERIES, put(q, edges_1, EDGE),
-                             put(q, edges_2, EDGE), put(q, point_bars_1, 3),
-                             put(q, point_bars_2, 3), put(q, interior_bars, 1), got[0], got[1]));
-  TRY(compare(q, &answers[0], got[0]));
-  return compare(q, &answers[1], got[1]);
+  void *got[2] = {self_test_room(t, QUERIES * EDGE), self_test_room(t, QUERIES * EDGE)};
+  TRY(abut_witness_edges_vjp(self_test_context(t), &smoothing, QUERIES, put(t, edges_1, EDGE),
+                             put(t, edges_2, EDGE), put(t, point_bars_1, 3),
+                             put(t, point_bars_2, 3), put(t, interior_bars, 1), got[0], got[1]));
+  TRY(compare(t, &answers[0], got[0]));
+  return compare(t, &answers[1], got[1]);
 }
 
-static abut_status reverse_faces(question *q)
+static abut_status reverse_faces(self_test *t)
 {
   static const answer answers[] = {
     {"the VJP by points on faces", expected_faces_vjp_points, 1, 3, OF_SLOPES},
     {"the VJP by faces", expected_faces_vjp_triangles, 1, TRIANGLE, OF_SLOPES}};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got[2] = {question_ask(q, QUERIES * 3), question_ask(q, QUERIES * TRIANGLE)};
-  TRY(abut_witness_faces_vjp(question_context(q), &smoothing, QUERIES, put(q, points, 3),
-                             put(q, triangles, TRIANGLE), put(q, point_bars_1, 3), got[0], got[1],
+  void *got[2] = {self_test_room(t, QUERIES * 3), self_test_room(t, QUERIES * TRIANGLE)};
+  TRY(abut_witness_faces_vjp(self_test_context(t), &smoothing, QUERIES, put(t, points, 3),
+                             put(t, triangles, TRIANGLE), put(t, point_bars_1, 3), got[0], got[1],
                              NULL, NULL));
-  TRY(compare(q, &answers[0], got[0]));
-  return compare(q, &answers[1], got[1]);
+  TRY(compare(t, &answers[0], got[0]));
+  return compare(t, &answers[1], got[1]);
 }
 
-static abut_status dual_edges(question *q)
+static abut_status dual_edges(self_test *t)
 {
   static const answer answers[] = {
     {"the JVP of edges' witness points, body 1", expected_edges_jvp_points_1, 1, 3, OF_SLOPES},
     {"the JVP of edges' witness points, body 2", expected_edges_jvp_points_2, 1, 3, OF_SLOPES},
     {"the JVP of edges' interior", expected_edges_jvp_interior, 1, 1, OF_SLOPES}};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got[3] = {question_ask(q, QUERIES * 3), question_ask(q, QUERIES * 3),
-                  question_ask(q, QUERIES)};
-  TRY(abut_witness_edges_jvp(question_context(q), &smoothing, QUERIES, put(q, edges_1, EDGE),
-                             put(q, edges_2, EDGE), put(q, edge_tangents_1, EDGE),
-                             put(q, edge_tangents_2, EDGE), got[0], got[1], got[2]));
+  void *got[3] = {self_test_room(t, QUERIES * 3), self_test_room(t, QUERIES * 3),
+                  self_test_room(t, QUERIES)};
+  TRY(abut_witness_edges_jvp(self_test_context(t), &smoothing, QUERIES, put(t, edges_1, EDGE),
+                             put(t, edges_2, EDGE), put(t, edge_tangents_1, EDGE),
+                             put(t, edge_tangents_2, EDGE), got[0], got[1], got[2]));
   for (int i = 0; i < 3; ++i) {
-    TRY(compare(q, &answers[i], got[i]));
+    TRY(compare(t, &answers[i], got[i]));
   }
   return ABUT_SUCCESS;
 }
 
-static abut_status dual_faces(question *q)
+static abut_status dual_faces(self_test *t)
 {
   static const answer projected = {"the JVP of points on faces", expected_faces_jvp_projected, 1, 3,
                                    OF_SLOPES};
   const abut_smoothing smoothing = self_test_smoothing();
-  void *got = question_ask(q, QUERIES * 3);
-  TRY(abut_witness_faces_jvp(question_context(q), &smoothing, QUERIES, put(q, points, 3),
-                             put(q, triangles, TRIANGLE), put(q, point_tangents, 3),
-                             put(q, triangle_tangents, TRIANGLE), got, NULL, NULL));
-  return compare(q, &projected, got);
+  void *got = self_test_room(t, QUERIES * 3);
+  TRY(abut_witness_faces_jvp(self_test_context(t), &smoothing, QUERIES, put(t, points, 3),
+                             put(t, triangles, TRIANGLE), put(t, point_tangents, 3),
+                             put(t, triangle_tangents, TRIANGLE), got, NULL, NULL));
+  return compare(t, &projected, got);
 }
 
-static abut_status ask_forward(context *one)
+static abut_status test_forward(context *one)
 {
-  TRY(with_question(one, forward_edges));
-  return with_question(one, forward_faces);
+  TRY(with_self_test(one, forward_edges));
+  return with_self_test(one, forward_faces);
 }
 
-static abut_status ask_reverse(context *one)
+static abut_status test_reverse(context *one)
 {
-  TRY(with_question(one, reverse_edges));
-  return with_question(one, reverse_faces);
+  TRY(with_self_test(one, reverse_edges));
+  return with_self_test(one, reverse_faces);
 }
 
-static abut_status ask_dual(context *one)
+static abut_status test_dual(context *one)
 {
-  TRY(with_question(one, dual_edges));
-  return with_question(one, dual_faces);
+  TRY(with_self_test(one, dual_edges));
+  return with_self_test(one, dual_faces);
 }
 
-const module_questions witness_questions = {{[QUESTION_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_forward,
-  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = ask_reverse,
-  [PROGRAM_KIND(PROGRAM_DUAL, false)] = ask_dual,
+const module_self_tests witness_self_tests = {{[SELF_TEST_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_forward,
+  [PROGRAM_KIND(PROGRAM_PLAIN, true)] = test_reverse,
+  [PROGRAM_KIND(PROGRAM_DUAL, false)] = test_dual,
 }}};
 
 /* ---- fields ---- */
 
 /* Both kernels: with the normals, and the distances alone. */
-static abut_status field_of(question *q, int which)
+static abut_status field_of(self_test *t, int which)
 {
   static const answer distances[2] = {
     {"the distance to body 1", expected_distance_1, 1, 1, OF_D},
@@ -156,27 +156,27 @@ static abut_status field_of(question *q, int which)
                                     {"the normal of body 2", expected_normal_2, 1, 3, OF_N}};
   const abut_smoothing smoothing = self_test_smoothing();
   abut_body body;
-  TRY(self_test_body(question_context(q), which, &body));
-  void *at = put(q, points, 3), *distance = question_ask(q, QUERIES);
-  void *alone = question_ask(q, QUERIES), *normal = question_ask(q, QUERIES * 3);
+  TRY(self_test_body(self_test_context(t), which, &body));
+  void *at = put(t, points, 3), *distance = self_test_room(t, QUERIES);
+  void *alone = self_test_room(t, QUERIES), *normal = self_test_room(t, QUERIES * 3);
   TRY(abut_evaluate_body(body, smoothing.union_, smoothing.plane, QUERIES, at, distance, normal));
   TRY(abut_evaluate_body(body, smoothing.union_, smoothing.plane, QUERIES, at, alone, NULL));
-  TRY(compare(q, &distances[which], distance));
-  TRY(compare(q, &distances[which], alone));
-  return compare(q, &normals[which], normal);
+  TRY(compare(t, &distances[which], distance));
+  TRY(compare(t, &distances[which], alone));
+  return compare(t, &normals[which], normal);
 }
 
-static abut_status fields(question *q)
+static abut_status fields(self_test *t)
 {
-  TRY(field_of(q, 0));
-  return field_of(q, 1);
+  TRY(field_of(t, 0));
+  return field_of(t, 1);
 }
 
-static abut_status ask_fields(context *one)
+static abut_status test_fields(context *one)
 {
-  return with_question(one, fields);
+  return with_self_test(one, fields);
 }
 
-const module_questions field_questions = {{[QUESTION_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_fields,
+const module_self_tests field_self_tests = {{[SELF_TEST_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_fields,
 }}};

@@ -21,7 +21,7 @@ typedef struct picture_call {
 static abut_status test(const batch_call *c, size_t where)
 {
   return test_member(c->context, where, c->operation->module, PROGRAM_PLAIN, false,
-                     QUESTION_MAIN);
+                     SELF_TEST_MAIN);
 }
 
 static launch_argument at(const batch_on *on, size_t slot, size_t id)

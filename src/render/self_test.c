@@ -1,4 +1,4 @@
-/* What devices are asked about pictures: where rays enter a body, and its field at points. */
+/* Self-tests of pictures: where rays enter a body, and its field at points. */
 #include "body/body.h"
 #include "manifold/smoothing.h"
 #include "self_test/bodies.h"
@@ -21,7 +21,7 @@
 #define STEPS 320
 
 typedef struct trial {
-  question q;
+  self_test test;
   device *device;
   const resident_body *body;
   buffer *coefficients, *in, *out;
@@ -33,8 +33,8 @@ static abut_status prepare(trial *t, context *one)
   const abut_smoothing smoothing = self_test_smoothing();
   abut_body asked;
   *t = (trial){.device = one->members[0].device};
-  TRY(question_open(&t->q, one, ROOM));
-  TRY(self_test_body(question_context(&t->q), 0, &asked));
+  TRY(self_test_open(&t->test, one, ROOM));
+  TRY(self_test_body(self_test_context(&t->test), 0, &asked));
   device_select(t->device, 0);
   TRY(body_on(body_get(asked), 0, &t->body));
   TRY(upload_coefficients(t->device, &smoothing, &t->coefficients));
@@ -54,18 +54,18 @@ static abut_status put_planes(trial *t, const double *rows, size_t planes)
     }
   }
   const size_t count = planes * SLOTS;
-  t->q.used = 0;
-  const void *data = question_put(&t->q, all, count, count);
-  return buffer_write(t->in, 0, count * t->q.room.size, data);
+  t->test.used = 0;
+  const void *data = self_test_put(&t->test, all, count, count);
+  return buffer_write(t->in, 0, count * t->test.room.size, data);
 }
 
 /* One plane of what has come out against an answer of one number a row. */
 static abut_status check_plane(trial *t, const answer *a, size_t plane)
 {
-  const size_t size = t->q.room.size;
-  void *got = question_ask(&t->q, SLOTS);
+  const size_t size = t->test.room.size;
+  void *got = self_test_room(&t->test, SLOTS);
   TRY(buffer_read(t->out, plane * SLOTS * size, SLOTS * size, got));
-  return question_compare(&t->q, a, got, SLOTS, RAYS);
+  return self_test_compare(&t->test, a, got, SLOTS, RAYS);
 }
 
 static abut_status march(trial *t)
@@ -104,7 +104,7 @@ static abut_status fields(trial *t)
   return ABUT_SUCCESS;
 }
 
-static abut_status ask_picture(context *one)
+static abut_status test_picture(context *one)
 {
   trial t;
   abut_status status = ABUT_SUCCESS;
@@ -115,10 +115,10 @@ done:
   buffer_destroy(t.in);
   buffer_destroy(t.out);
   buffer_destroy(t.coefficients);
-  question_close(&t.q);
+  self_test_close(&t.test);
   return status;
 }
 
-const module_questions render_questions = {{[QUESTION_MAIN] = {
-  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = ask_picture,
+const module_self_tests render_self_tests = {{[SELF_TEST_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test_picture,
 }}};

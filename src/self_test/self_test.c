@@ -19,54 +19,54 @@ static void leave_behind(void *room)
   } while (!atomic_compare_exchange_weak(&left_behind, &before, room));
 }
 
-abut_status question_open(question *q, context *one, size_t numbers)
+abut_status self_test_open(self_test *t, context *one, size_t numbers)
 {
   const size_t size = context_real_bytes(one), head = HEAD_BYTES / size;
-  *q = (question){.one = one, .used = head};
-  return reals_create(&q->room, head + numbers, size);
+  *t = (self_test){.one = one, .used = head};
+  return reals_create(&t->room, head + numbers, size);
 }
 
-void question_close(question *q)
+void self_test_close(self_test *t)
 {
-  if (q->room.data && device_lost(q->one->members[0].device)) {
-    leave_behind(q->room.data);
+  if (t->room.data && device_lost(t->one->members[0].device)) {
+    leave_behind(t->room.data);
   } else {
-    free(q->room.data);
+    free(t->room.data);
   }
-  q->room.data = NULL;
+  t->room.data = NULL;
 }
 
-abut_context question_context(const question *q)
+abut_context self_test_context(const self_test *t)
 {
-  return (abut_context){q->one->self.index, q->one->self.generation};
+  return (abut_context){t->one->self.index, t->one->self.generation};
 }
 
-static void *take(question *q, size_t count)
+static void *take(self_test *t, size_t count)
 {
-  char *at = (char *)q->room.data + q->used * q->room.size;
-  q->used += count;
+  char *at = (char *)t->room.data + t->used * t->room.size;
+  t->used += count;
   return at;
 }
 
-void *question_put(question *q, const double *from, size_t count, size_t period)
+void *self_test_put(self_test *t, const double *from, size_t count, size_t period)
 {
   for (size_t i = 0; i < count; ++i) {
-    reals_set(&q->room, q->used + i, from[i % period]);
+    reals_set(&t->room, t->used + i, from[i % period]);
   }
-  return take(q, count);
+  return take(t, count);
 }
 
-void *question_ask(question *q, size_t count)
+void *self_test_room(self_test *t, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
-    reals_set(&q->room, q->used + i, NAN);
+    reals_set(&t->room, t->used + i, NAN);
   }
-  return take(q, count);
+  return take(t, count);
 }
 
-double question_number(const question *q, const void *array, size_t i)
+double self_test_number(const self_test *t, const void *array, size_t i)
 {
-  return q->room.size == sizeof(double) ? ((const double *)array)[i]
+  return t->room.size == sizeof(double) ? ((const double *)array)[i]
                                         : (double)((const float *)array)[i];
 }
 
@@ -79,19 +79,19 @@ static double largest(const answer *a, size_t rows)
   return most;
 }
 
-abut_status question_compare(const question *q, const answer *a, const void *got, size_t rows,
-                             size_t period)
+abut_status self_test_compare(const self_test *t, const answer *a, const void *got, size_t rows,
+                              size_t period)
 {
-  const abut_precision precision = q->one->def.precision;
+  const abut_precision precision = t->one->def.precision;
   const double tolerance = a->tolerances[precision] * (a->relative ? largest(a, period) : 1.0);
   const size_t row = a->slots * a->components;
   for (size_t i = 0; i < rows * row; ++i) {
-    const double number = question_number(q, got, i), right = a->expected[i % (period * row)];
+    const double number = self_test_number(t, got, i), right = a->expected[i % (period * row)];
     if (!(fabs(number - right) <= tolerance)) { /* nor is it NaN */
       return fail(ABUT_ERROR_SELF_TEST,
                   "device %s answers wrongly: %s, row %zu, slot %zu, number %zu, is %.9g where "
                   "%.9g is right",
-                  device_info(q->one->members[0].device)->name, a->name, i / row,
+                  device_info(t->one->members[0].device)->name, a->name, i / row,
                   i % row / a->components, i % a->components, number, right);
     }
   }

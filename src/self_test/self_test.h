@@ -6,11 +6,11 @@
 #include "device/context.h"
 
 /* Everything is taken from one array. */
-typedef struct question {
+typedef struct self_test {
   context *one; /* of the device alone */
   reals room;
   size_t used;
-} question;
+} self_test;
 
 /* What must come back: rows, of poses or queries, of some slots with some components. */
 typedef struct answer {
@@ -30,25 +30,25 @@ typedef struct answer {
 #define OF_WEIGHT {1e-4, 1e-9}, false
 #define OF_SLOPES {2e-3, 1e-7}, true
 
-abut_status question_open(question *q, context *one, size_t numbers);
+abut_status self_test_open(self_test *t, context *one, size_t numbers);
 
 /* Leaves the numbers where kernels that have not ended in time may still use them. */
-void question_close(question *q);
+void self_test_close(self_test *t);
 
-abut_context question_context(const question *q);
+abut_context self_test_context(const self_test *t);
 
 /* The next `count` numbers, from an array whose first `period` are repeated. */
-void *question_put(question *q, const double *from, size_t count, size_t period);
+void *self_test_put(self_test *t, const double *from, size_t count, size_t period);
 
 /* Room for an answer, which a device that does nothing leaves without numbers. */
-void *question_ask(question *q, size_t count);
+void *self_test_room(self_test *t, size_t count);
 
-/* What lies at a place that question_put or question_ask has given. */
-double question_number(const question *q, const void *array, size_t i);
+/* What lies at a place that self_test_put or self_test_room has given. */
+double self_test_number(const self_test *t, const void *array, size_t i);
 
 /* Fails where `rows` rows of an answer are not as expected, where they are repeated after
  * `period` rows. */
-abut_status question_compare(const question *q, const answer *a, const void *got, size_t rows,
-                             size_t period);
+abut_status self_test_compare(const self_test *t, const answer *a, const void *got, size_t rows,
+                              size_t period);
 
 #endif

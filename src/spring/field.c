@@ -17,7 +17,7 @@ typedef struct cloud_call {
 
 static abut_status test(const batch_call *b, size_t place)
 {
-  return test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN);
+  return test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, SELF_TEST_MAIN);
 }
 
 static abut_status place(batch_on *on)

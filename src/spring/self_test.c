@@ -1,4 +1,4 @@
-/* What devices are asked about springs: two pairs of cubes, turned, in touch and in motion.
+/* Self-tests of springs: two pairs of cubes, turned, in touch and in motion.
  * Answers by the reference of the contact model, in float64. */
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
@@ -38,30 +38,30 @@ static const double wrenches2[KNOWN * 6] = {7.166691360695573,   -15.15246550404
                                             0.20217966900136763, 0.031375509149812686};
 static const double distances[KNOWN] = {-0.005412759064487905, -0.010871045855468754};
 
-static void put_pairs(question *q, abut_spring *s)
+static void put_pairs(self_test *t, abut_spring *s)
 {
   s->count = PAIRS;
   s->eps2 = 5e-3;
   s->eps3 = 2e-3;
-  s->pose1 = question_put(q, pose1, PAIRS * 7, KNOWN * 7);
-  s->pose2 = question_put(q, pose2, PAIRS * 7, KNOWN * 7);
-  s->twist1 = question_put(q, twist1, PAIRS * 6, KNOWN * 6);
-  s->twist2 = question_put(q, twist2, PAIRS * 6, KNOWN * 6);
+  s->pose1 = self_test_put(t, pose1, PAIRS * 7, KNOWN * 7);
+  s->pose2 = self_test_put(t, pose2, PAIRS * 7, KNOWN * 7);
+  s->twist1 = self_test_put(t, twist1, PAIRS * 6, KNOWN * 6);
+  s->twist2 = self_test_put(t, twist2, PAIRS * 6, KNOWN * 6);
 }
 
-static abut_status ask_forces(question *q, abut_spring *s)
+static abut_status test_forces(self_test *t, abut_spring *s)
 {
   static const answer answers[] = {
     {"wrenches of springs on the first body", wrenches1, 1, 6, {2e-4, 1e-10}, true},
     {"wrenches of springs on the second body", wrenches2, 1, 6, {2e-4, 1e-10}, true},
     {"distances of springs", distances, 1, 1, {5e-7, 1e-12}, false}};
-  s->wrench1 = question_ask(q, PAIRS * 6);
-  s->wrench2 = question_ask(q, PAIRS * 6);
-  s->distance = question_ask(q, PAIRS);
-  TRY(abut_spring_forces(question_context(q), s));
-  TRY(question_compare(q, &answers[0], s->wrench1, PAIRS, KNOWN));
-  TRY(question_compare(q, &answers[1], s->wrench2, PAIRS, KNOWN));
-  return question_compare(q, &answers[2], s->distance, PAIRS, KNOWN);
+  s->wrench1 = self_test_room(t, PAIRS * 6);
+  s->wrench2 = self_test_room(t, PAIRS * 6);
+  s->distance = self_test_room(t, PAIRS);
+  TRY(abut_spring_forces(self_test_context(t), s));
+  TRY(self_test_compare(t, &answers[0], s->wrench1, PAIRS, KNOWN));
+  TRY(self_test_compare(t, &answers[1], s->wrench2, PAIRS, KNOWN));
+  return self_test_compare(t, &answers[2], s->distance, PAIRS, KNOWN);
 }
 
 /* Gradients of the sum of wrenches and distances with these cotangents. */
@@ -100,7 +100,7 @@ static const double parameter_bars[KNOWN * 6] = {-0.0015432216195667013, -13.830
                                                  -96.68570447788704,     -65.53529444458377,
                                                  -836.3290404791139,     483.1858418277807};
 
-static abut_status ask_gradients(question *q, abut_spring *s)
+static abut_status test_gradients(self_test *t, abut_spring *s)
 {
   static const answer answers[] = {
     {"slopes of springs by the first pose", pose1_bars, 1, 7, {2e-3, 1e-9}, true},
@@ -109,38 +109,38 @@ static abut_status ask_gradients(question *q, abut_spring *s)
     {"slopes of springs by the second twist", twist2_bars, 1, 6, {2e-3, 1e-9}, true},
     {"slopes of springs by parameters", parameter_bars, 1, 6, {2e-3, 1e-9}, true}};
   abut_spring_gradients g = abut_default_spring_gradients();
-  g.wrench1 = question_put(q, wrench1_bar, PAIRS * 6, 6);
-  g.wrench2 = question_put(q, wrench2_bar, PAIRS * 6, 6);
-  g.distance = question_put(q, distance_bar, PAIRS, 1);
-  g.pose1 = question_ask(q, PAIRS * 7);
-  g.pose2 = question_ask(q, PAIRS * 7);
-  g.twist1 = question_ask(q, PAIRS * 6);
-  g.twist2 = question_ask(q, PAIRS * 6);
-  g.parameters = question_ask(q, PAIRS * 6);
-  TRY(abut_spring_vjp(question_context(q), s, &g));
-  TRY(question_compare(q, &answers[0], g.pose1, PAIRS, KNOWN));
-  TRY(question_compare(q, &answers[1], g.pose2, PAIRS, KNOWN));
-  TRY(question_compare(q, &answers[2], g.twist1, PAIRS, KNOWN));
-  TRY(question_compare(q, &answers[3], g.twist2, PAIRS, KNOWN));
-  return question_compare(q, &answers[4], g.parameters, PAIRS, KNOWN);
+  g.wrench1 = self_test_put(t, wrench1_bar, PAIRS * 6, 6);
+  g.wrench2 = self_test_put(t, wrench2_bar, PAIRS * 6, 6);
+  g.distance = self_test_put(t, distance_bar, PAIRS, 1);
+  g.pose1 = self_test_room(t, PAIRS * 7);
+  g.pose2 = self_test_room(t, PAIRS * 7);
+  g.twist1 = self_test_room(t, PAIRS * 6);
+  g.twist2 = self_test_room(t, PAIRS * 6);
+  g.parameters = self_test_room(t, PAIRS * 6);
+  TRY(abut_spring_vjp(self_test_context(t), s, &g));
+  TRY(self_test_compare(t, &answers[0], g.pose1, PAIRS, KNOWN));
+  TRY(self_test_compare(t, &answers[1], g.pose2, PAIRS, KNOWN));
+  TRY(self_test_compare(t, &answers[2], g.twist1, PAIRS, KNOWN));
+  TRY(self_test_compare(t, &answers[3], g.twist2, PAIRS, KNOWN));
+  return self_test_compare(t, &answers[4], g.parameters, PAIRS, KNOWN);
 }
 
 #include "spring/self_test_second.inl"
 
-static abut_status ask_second(question *q, abut_spring *s)
+static abut_status test_second(self_test *t, abut_spring *s)
 {
   static const double direction[12] = {0.01, -0.02, 0.015, 0.3, 0.2,  -0.1,
                                        0.05, -0.1,  0.08,  1,   -0.5, 0.7};
   static const answer answers[] = {
     {"second derivatives of springs", second_answers, 1, 126, {5e-3, 1e-9}, true}};
   abut_spring_gradients g = abut_default_spring_gradients();
-  g.direction = question_put(q, direction, PAIRS * 12, 12);
-  g.jacobian_along = question_ask(q, PAIRS * 126);
-  TRY(abut_spring_vjp(question_context(q), s, &g));
-  return question_compare(q, &answers[0], g.jacobian_along, PAIRS, KNOWN);
+  g.direction = self_test_put(t, direction, PAIRS * 12, 12);
+  g.jacobian_along = self_test_room(t, PAIRS * 126);
+  TRY(abut_spring_vjp(self_test_context(t), s, &g));
+  return self_test_compare(t, &answers[0], g.jacobian_along, PAIRS, KNOWN);
 }
 
-static abut_status ask_of(context *one, abut_status (*of)(question *, abut_spring *))
+static abut_status test_of(context *one, abut_status (*of)(self_test *, abut_spring *))
 {
   const abut_cloud clouds[2] = {{.count = POINTS,
                                  .points = points1,
@@ -153,13 +153,13 @@ static abut_status ask_of(context *one, abut_status (*of)(question *, abut_sprin
                                  .log_weights = log_weights,
                                  .eps1 = eps2}};
   abut_spring s = abut_default_spring();
-  question q;
+  self_test t;
   s.clouds = clouds;
   s.cloud_count = 2;
-  TRY(question_open(&q, one, ROOM));
-  put_pairs(&q, &s);
-  const abut_status status = of(&q, &s);
-  question_close(&q);
+  TRY(self_test_open(&t, one, ROOM));
+  put_pairs(&t, &s);
+  const abut_status status = of(&t, &s);
+  self_test_close(&t);
   return status;
 }
 
@@ -169,21 +169,21 @@ static abut_status ask_of(context *one, abut_status (*of)(question *, abut_sprin
  * what Mesa's llvmpipe (22.3) gives all loops of a kernel together: half of them say z, half x. */
 enum { MANY = 40000 };
 
-static abut_status ask_many_of(question *q, const abut_cloud *cloud)
+static abut_status test_many_of(self_test *t, const abut_cloud *cloud)
 {
   static const double place[3] = {0.5, 0, 0.25}, phi[1] = {0.375};
   static const answer answers[] = {{"the field of many points", phi, 1, 1, {1e-5, 1e-12}, false}};
-  const void *at = question_put(q, place, 3, 3);
-  void *got = question_ask(q, 1);
-  TRY(abut_evaluate_cloud(question_context(q), cloud, 1, at, got, NULL));
-  return question_compare(q, &answers[0], got, 1, 1);
+  const void *at = self_test_put(t, place, 3, 3);
+  void *got = self_test_room(t, 1);
+  TRY(abut_evaluate_cloud(self_test_context(t), cloud, 1, at, got, NULL));
+  return self_test_compare(t, &answers[0], got, 1, 1);
 }
 
-static abut_status ask_many(context *one)
+static abut_status test_many(context *one)
 {
   void *memory = NULL;
   abut_cloud cloud;
-  question q;
+  self_test t;
   TRY(allocate(&memory, 7 * MANY, sizeof(double)));
   double *points = memory;
   for (size_t i = 0; i < MANY; ++i) {
@@ -193,29 +193,29 @@ static abut_status ask_many(context *one)
   abut_status status = abut_make_cloud_of_points(MANY, points, &cloud);
   free(memory);
   TRY(status);
-  status = question_open(&q, one, 8);
+  status = self_test_open(&t, one, 8);
   if (status == ABUT_SUCCESS) {
-    status = ask_many_of(&q, &cloud);
-    question_close(&q);
+    status = test_many_of(&t, &cloud);
+    self_test_close(&t);
   }
   abut_free_cloud(&cloud);
   return status;
 }
 
-static abut_status ask_plain(context *one)
+static abut_status test_plain(context *one)
 {
-  TRY(ask_of(one, ask_forces));
-  return ask_many(one);
+  TRY(test_of(one, test_forces));
+  return test_many(one);
 }
 
-static abut_status ask_back(context *one)
+static abut_status test_back(context *one)
 {
-  return ask_of(one, ask_gradients);
+  return test_of(one, test_gradients);
 }
 
-static abut_status ask_dual(context *one)
+static abut_status test_dual(context *one)
 {
-  return ask_of(one, ask_second);
+  return test_of(one, test_second);
 }
 
-const module_questions spring_questions = {{{ask_plain, ask_back, ask_dual, ask_dual}}};
+const module_self_tests spring_self_tests = {{{test_plain, test_back, test_dual, test_dual}}};

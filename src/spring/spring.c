@@ -23,12 +23,12 @@ static abut_status test(const batch_call *b, size_t place)
 {
   const spring_call *c = (const spring_call *)b;
   if (is_second(c)) {
-    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 0, QUESTION_MAIN));
-    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 1, QUESTION_MAIN));
+    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 0, SELF_TEST_MAIN));
+    TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_DUAL, 1, SELF_TEST_MAIN));
   }
-  TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, QUESTION_MAIN));
+  TRY(test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 0, SELF_TEST_MAIN));
   return c->gradients
-           ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, QUESTION_MAIN)
+           ? test_member(b->context, place, MODULE_SPRING, PROGRAM_PLAIN, 1, SELF_TEST_MAIN)
            : ABUT_SUCCESS;
 }
 

@@ -24,10 +24,10 @@ static bool is_listed(const steps_kind *k, const pair *p)
 static abut_status test_spring(const steps_call *c, size_t place)
 {
   for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
-    TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_SPRING));
+    TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING));
     if (is_differentiated(c) && is_implicit(c)) {
-      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, QUESTION_MAIN));
+      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, SELF_TEST_MAIN));
     }
   }
   return ABUT_SUCCESS;
@@ -42,7 +42,7 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
     }
     for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
       TRY(test_member(c->base.context, place, MODULE_MANIFOLD, PROGRAM_PLAIN, adjoint,
-                      is_listed(k, p) ? QUESTION_ACTIVE : QUESTION_MAIN));
+                      is_listed(k, p) ? SELF_TEST_ACTIVE : SELF_TEST_MAIN));
     }
   }
   return ABUT_SUCCESS;
@@ -50,9 +50,9 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
 
 static abut_status test_hard(const steps_call *c, size_t place)
 {
-  TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, QUESTION_MAIN));
+  TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, SELF_TEST_MAIN));
   for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_HARD));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_HARD));
   }
   return ABUT_SUCCESS;
 }
@@ -62,7 +62,7 @@ static abut_status test(const batch_call *b, size_t place)
   const steps_call *c = (const steps_call *)b;
   const bool both = is_differentiated(c) || is_implicit(c);
   for (int adjoint = 0; adjoint < (both ? 2 : 1); ++adjoint) {
-    TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, QUESTION_MAIN));
+    TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
   }
   TRY(is_hard(c) ? test_hard(c, place) : ABUT_SUCCESS);
   TRY(is_spring(c) ? test_spring(c, place) : ABUT_SUCCESS);

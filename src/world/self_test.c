@@ -1,4 +1,4 @@
-/* What devices are asked about worlds: one step of two worlds, repeated so that they fill whole
+/* Self-tests of worlds: one step of two worlds, repeated so that they fill whole
  * blocks of lanes and begin another; and a step of a large one. */
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
@@ -15,70 +15,70 @@
 #define CONTACTS 3
 #define ROOM (WORLDS * (2 * NQ + 5 * NV + 2 + 8 * CONTACTS))
 
-static void *put(question *q, const double *from, size_t width)
+static void *put(self_test *t, const double *from, size_t width)
 {
-  return question_put(q, from, WORLDS * width, KNOWN * width);
+  return self_test_put(t, from, WORLDS * width, KNOWN * width);
 }
 
-static abut_status compare(const question *q, const answer *a, const void *got)
+static abut_status compare(const self_test *t, const answer *a, const void *got)
 {
-  return question_compare(q, a, got, WORLDS, KNOWN);
+  return self_test_compare(t, a, got, WORLDS, KNOWN);
 }
 
-/* The arrays of both questions; the caller's struct holds the contacts. */
-static abut_worlds known_worlds(question *q, abut_given_contacts *contacts)
+/* The arrays of both self-tests; the caller's struct holds the contacts. */
+static abut_worlds known_worlds(self_test *t, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {0, 2, 0}, opposing[] = {-1, -1, 2}, pair[] = {0, 0, 0};
   *contacts = (abut_given_contacts){.count = CONTACTS,
                                     .owner = owner,
                                     .opposing = opposing,
                                     .pair = pair,
-                                    .p = put(q, points, 3 * CONTACTS),
-                                    .d = put(q, distances, CONTACTS),
-                                    .n = put(q, normals, 3 * CONTACTS),
-                                    .activity = put(q, activities, CONTACTS)};
+                                    .p = put(t, points, 3 * CONTACTS),
+                                    .d = put(t, distances, CONTACTS),
+                                    .n = put(t, normals, 3 * CONTACTS),
+                                    .activity = put(t, activities, CONTACTS)};
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
-  w.q = put(q, start_q, NQ);
-  w.v = put(q, start_v, NV);
-  w.u = put(q, controls, 1);
+  w.q = put(t, start_q, NQ);
+  w.v = put(t, start_v, NV);
+  w.u = put(t, controls, 1);
   w.contacts = contacts;
   return w;
 }
 
-static abut_status step(question *q, abut_scene scene)
+static abut_status step(self_test *t, abut_scene scene)
 {
   static const answer answers[] = {{"positions after a step", next_q, 1, NQ, {2e-5, 1e-9}, true},
                                    {"velocities after a step", next_v, 1, NV, {1e-4, 1e-9}, true},
                                    {"accelerations", accelerations, 1, NV, {2e-3, 1e-8}, true}};
   abut_given_contacts contacts;
-  abut_worlds w = known_worlds(q, &contacts);
-  w.q_next = question_ask(q, WORLDS * NQ);
-  w.v_next = question_ask(q, WORLDS * NV);
-  w.acceleration = question_ask(q, WORLDS * NV);
+  abut_worlds w = known_worlds(t, &contacts);
+  w.q_next = self_test_room(t, WORLDS * NQ);
+  w.v_next = self_test_room(t, WORLDS * NV);
+  w.acceleration = self_test_room(t, WORLDS * NV);
   TRY(abut_step_worlds(scene, &w));
-  TRY(compare(q, &answers[0], w.q_next));
-  TRY(compare(q, &answers[1], w.v_next));
-  return compare(q, &answers[2], w.acceleration);
+  TRY(compare(t, &answers[0], w.q_next));
+  TRY(compare(t, &answers[1], w.v_next));
+  return compare(t, &answers[2], w.acceleration);
 }
 
-static abut_status step_back(question *q, abut_scene scene)
+static abut_status step_back(self_test *t, abut_scene scene)
 {
   static const answer answers[] = {
     {"gradients by positions", q_gradients, 1, NV, {1e-2, 1e-7}, true},
     {"gradients by velocities", v_gradients, 1, NV, {1e-2, 1e-7}, true},
     {"gradients by controls", control_gradients, 1, 1, {1e-2, 1e-7}, true}};
   abut_given_contacts contacts;
-  abut_worlds w = known_worlds(q, &contacts);
+  abut_worlds w = known_worlds(t, &contacts);
   abut_worlds_gradients g = abut_default_worlds_gradients();
-  g.state = put(q, cotangents, 2 * NV);
-  g.q = question_ask(q, WORLDS * NV);
-  g.v = question_ask(q, WORLDS * NV);
-  g.u = question_ask(q, WORLDS);
+  g.state = put(t, cotangents, 2 * NV);
+  g.q = self_test_room(t, WORLDS * NV);
+  g.v = self_test_room(t, WORLDS * NV);
+  g.u = self_test_room(t, WORLDS);
   TRY(abut_vjp_worlds(scene, &w, &g));
-  TRY(compare(q, &answers[0], g.q));
-  TRY(compare(q, &answers[1], g.v));
-  return compare(q, &answers[2], g.u);
+  TRY(compare(t, &answers[0], g.q));
+  TRY(compare(t, &answers[1], g.v));
+  return compare(t, &answers[2], g.u);
 }
 
 /* ---- long loops ---- */
@@ -103,45 +103,45 @@ static void write_slides(char *to, size_t bytes)
 }
 
 /* Friction of d(0) = 0.9 leaves a tenth of gravity; docs/cone.md, section 8. */
-static abut_status fall(question *q, abut_scene scene)
+static abut_status fall(self_test *t, abut_scene scene)
 {
   static const double still[] = {0.0}, expected[] = {-0.01};
   const answer velocity = {"velocities of many links", expected, 1, 1, {1e-4, 1e-9}, true};
   abut_worlds w = abut_default_worlds();
   w.count = 1;
-  w.q = question_put(q, still, SLIDES, 1);
-  w.v = question_put(q, still, SLIDES, 1);
-  w.v_next = question_ask(q, SLIDES);
+  w.q = self_test_put(t, still, SLIDES, 1);
+  w.v = self_test_put(t, still, SLIDES, 1);
+  w.v_next = self_test_room(t, SLIDES);
   TRY(abut_step_worlds(scene, &w));
-  return question_compare(q, &velocity, w.v_next, SLIDES, 1);
+  return self_test_compare(t, &velocity, w.v_next, SLIDES, 1);
 }
 
-static abut_status ask_of(context *one, const char *text,
-                          abut_status (*of_scene)(question *, abut_scene))
+static abut_status test_of(context *one, const char *text,
+                           abut_status (*of_scene)(self_test *, abut_scene))
 {
-  question q;
+  self_test t;
   abut_scene scene;
-  TRY(question_open(&q, one, ROOM));
-  abut_status status = scene_of_text(question_context(&q), text, &scene);
+  TRY(self_test_open(&t, one, ROOM));
+  abut_status status = scene_of_text(self_test_context(&t), text, &scene);
   if (status == ABUT_SUCCESS) {
-    status = of_scene(&q, scene);
+    status = of_scene(&t, scene);
     abut_destroy_scene(scene);
   }
-  question_close(&q);
+  self_test_close(&t);
   return status;
 }
 
-static abut_status ask(context *one)
+static abut_status test(context *one)
 {
   char slides[sizeof SLIDES_TEXT + SLIDES * sizeof SLIDE_TEXT + 2 * SLIDES];
-  TRY(ask_of(one, scene_text, step));
+  TRY(test_of(one, scene_text, step));
   write_slides(slides, sizeof slides);
-  return ask_of(one, slides, fall);
+  return test_of(one, slides, fall);
 }
 
-static abut_status ask_back(context *one)
+static abut_status test_back(context *one)
 {
-  return ask_of(one, scene_text, step_back);
+  return test_of(one, scene_text, step_back);
 }
 
 /* ---- hard contacts ---- */
@@ -156,7 +156,7 @@ static abut_status ask_back(context *one)
   "\"pairs\": [{\"friction\": 0.5}]}"
 #define SLIDE_NV 2
 
-static abut_worlds hard_worlds(question *q, abut_given_contacts *contacts)
+static abut_worlds hard_worlds(self_test *t, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {1}, opposing[] = {-1}, pair[] = {0};
   static const double at[6] = {0.0}, depth[] = {-5e-4, -1e-3}, up[] = {0, 0, 1, 0, 0, 1},
@@ -166,35 +166,35 @@ static abut_worlds hard_worlds(question *q, abut_given_contacts *contacts)
                                     .owner = owner,
                                     .opposing = opposing,
                                     .pair = pair,
-                                    .p = put(q, at, 3),
-                                    .d = put(q, depth, 1),
-                                    .n = put(q, up, 3),
-                                    .activity = put(q, one, 1)};
+                                    .p = put(t, at, 3),
+                                    .d = put(t, depth, 1),
+                                    .n = put(t, up, 3),
+                                    .activity = put(t, one, 1)};
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
-  w.q = put(q, at, SLIDE_NV);
-  w.v = put(q, speed, SLIDE_NV);
+  w.q = put(t, at, SLIDE_NV);
+  w.v = put(t, speed, SLIDE_NV);
   w.contacts = contacts;
   return w;
 }
 
-static abut_status step_hard(question *q, abut_scene scene)
+static abut_status step_hard(self_test *t, abut_scene scene)
 {
   static const double position[] = {0.00945, 1e-4, 0, 2e-4}, velocity[] = {0.945, 0.01, 0, 0.02};
   static const answer answers[] = {
     {"positions with hard contacts", position, 1, SLIDE_NV, {1e-5, 1e-11}, true},
     {"velocities with hard contacts", velocity, 1, SLIDE_NV, {1e-5, 1e-11}, true}};
   abut_given_contacts contacts;
-  abut_worlds w = hard_worlds(q, &contacts);
-  w.q_next = question_ask(q, WORLDS * SLIDE_NV);
-  w.v_next = question_ask(q, WORLDS * SLIDE_NV);
+  abut_worlds w = hard_worlds(t, &contacts);
+  w.q_next = self_test_room(t, WORLDS * SLIDE_NV);
+  w.v_next = self_test_room(t, WORLDS * SLIDE_NV);
   TRY(abut_step_worlds(scene, &w));
-  TRY(compare(q, &answers[0], w.q_next));
-  return compare(q, &answers[1], w.v_next);
+  TRY(compare(t, &answers[0], w.q_next));
+  return compare(t, &answers[1], w.v_next);
 }
 
 /* Of v'_x + 2 v'_z. */
-static abut_status step_hard_back(question *q, abut_scene scene)
+static abut_status step_hard_back(self_test *t, abut_scene scene)
 {
   static const double bars[] = {0, 0, 1, 2, 0, 0, 1, 2};
   static const double by_v[] = {1, 0.5, 0, 0}, by_d[] = {-30, -40}, by_friction[] = {-0.11, 0};
@@ -203,103 +203,103 @@ static abut_status step_hard_back(question *q, abut_scene scene)
     {"gradients by distances", by_d, 1, 1, {1e-4, 1e-10}, true},
     {"gradients by friction", by_friction, 1, 1, {1e-4, 1e-10}, true}};
   abut_given_contacts contacts;
-  abut_worlds w = hard_worlds(q, &contacts);
+  abut_worlds w = hard_worlds(t, &contacts);
   abut_worlds_gradients g = abut_default_worlds_gradients();
-  g.state = put(q, bars, 2 * SLIDE_NV);
-  g.v = question_ask(q, WORLDS * SLIDE_NV);
-  g.d = question_ask(q, WORLDS);
-  g.friction = question_ask(q, WORLDS);
+  g.state = put(t, bars, 2 * SLIDE_NV);
+  g.v = self_test_room(t, WORLDS * SLIDE_NV);
+  g.d = self_test_room(t, WORLDS);
+  g.friction = self_test_room(t, WORLDS);
   TRY(abut_vjp_worlds(scene, &w, &g));
-  TRY(compare(q, &answers[0], g.v));
-  TRY(compare(q, &answers[1], g.d));
-  return compare(q, &answers[2], g.friction);
+  TRY(compare(t, &answers[0], g.v));
+  TRY(compare(t, &answers[1], g.d));
+  return compare(t, &answers[2], g.friction);
 }
 
-static abut_status ask_hard(context *one)
+static abut_status test_hard(context *one)
 {
-  return ask_of(one, HARD_TEXT, step_hard);
+  return test_of(one, HARD_TEXT, step_hard);
 }
 
-static abut_status ask_hard_back(context *one)
+static abut_status test_hard_back(context *one)
 {
-  return ask_of(one, HARD_TEXT, step_hard_back);
+  return test_of(one, HARD_TEXT, step_hard_back);
 }
 
 /* ---- springs ---- */
 
-static abut_worlds spring_worlds(question *q)
+static abut_worlds spring_worlds(self_test *t)
 {
   abut_worlds w = abut_default_worlds();
   w.count = WORLDS;
-  w.q = put(q, spring_q, SLIDE_NV);
-  w.v = put(q, spring_v, SLIDE_NV);
+  w.q = put(t, spring_q, SLIDE_NV);
+  w.v = put(t, spring_v, SLIDE_NV);
   return w;
 }
 
-static abut_status compare_springs(question *q, abut_scene scene, const double *wanted_q,
+static abut_status compare_springs(self_test *t, abut_scene scene, const double *wanted_q,
                                    const double *wanted_v)
 {
   const answer positions = {"positions with springs", wanted_q, 1, SLIDE_NV, {1e-5, 1e-11}, true};
   const answer velocities = {"velocities with springs", wanted_v, 1, SLIDE_NV, {1e-4, 1e-10}, true};
-  abut_worlds w = spring_worlds(q);
-  w.q_next = question_ask(q, WORLDS * SLIDE_NV);
-  w.v_next = question_ask(q, WORLDS * SLIDE_NV);
+  abut_worlds w = spring_worlds(t);
+  w.q_next = self_test_room(t, WORLDS * SLIDE_NV);
+  w.v_next = self_test_room(t, WORLDS * SLIDE_NV);
   TRY(abut_step_worlds(scene, &w));
-  TRY(compare(q, &positions, w.q_next));
-  return compare(q, &velocities, w.v_next);
+  TRY(compare(t, &positions, w.q_next));
+  return compare(t, &velocities, w.v_next);
 }
 
-static abut_status step_springs(question *q, abut_scene scene)
+static abut_status step_springs(self_test *t, abut_scene scene)
 {
-  return compare_springs(q, scene, spring_euler_q, spring_euler_v);
+  return compare_springs(t, scene, spring_euler_q, spring_euler_v);
 }
 
-static abut_status step_springs_implicitly(question *q, abut_scene scene)
+static abut_status step_springs_implicitly(self_test *t, abut_scene scene)
 {
-  return compare_springs(q, scene, spring_implicit_q, spring_implicit_v);
+  return compare_springs(t, scene, spring_implicit_q, spring_implicit_v);
 }
 
-static abut_status step_springs_back(question *q, abut_scene scene)
+static abut_status step_springs_back(self_test *t, abut_scene scene)
 {
   static const answer answers[] = {
     {"gradients by positions, of springs", spring_q_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
     {"gradients by velocities, of springs", spring_v_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
     {"gradients by springs", spring_law_gradients, 1, SPRING_NUMBERS, {1e-3, 1e-9}, true}};
-  abut_worlds w = spring_worlds(q);
+  abut_worlds w = spring_worlds(t);
   abut_worlds_gradients g = abut_default_worlds_gradients();
-  g.state = put(q, spring_bars, 2 * SLIDE_NV);
-  g.q = question_ask(q, WORLDS * SLIDE_NV);
-  g.v = question_ask(q, WORLDS * SLIDE_NV);
-  g.springs = question_ask(q, WORLDS * SPRING_NUMBERS);
+  g.state = put(t, spring_bars, 2 * SLIDE_NV);
+  g.q = self_test_room(t, WORLDS * SLIDE_NV);
+  g.v = self_test_room(t, WORLDS * SLIDE_NV);
+  g.springs = self_test_room(t, WORLDS * SPRING_NUMBERS);
   TRY(abut_vjp_worlds(scene, &w, &g));
-  TRY(compare(q, &answers[0], g.q));
-  TRY(compare(q, &answers[1], g.v));
-  return compare(q, &answers[2], g.springs);
+  TRY(compare(t, &answers[0], g.q));
+  TRY(compare(t, &answers[1], g.v));
+  return compare(t, &answers[2], g.springs);
 }
 
 /* Explicit steps; implicit ones need derivatives. */
 #define EXPLICITLY "{\"integrator\": \"euler\", "
 
-static abut_status ask_springs_explicitly(context *one,
-                                          abut_status (*of_scene)(question *, abut_scene))
+static abut_status test_springs_explicitly(context *one,
+                                           abut_status (*of_scene)(self_test *, abut_scene))
 {
   char text[sizeof spring_text + sizeof EXPLICITLY];
   snprintf(text, sizeof text, "%s%s", EXPLICITLY, spring_text + 1);
-  return ask_of(one, text, of_scene);
+  return test_of(one, text, of_scene);
 }
 
-static abut_status ask_springs(context *one)
+static abut_status test_springs(context *one)
 {
-  return ask_springs_explicitly(one, step_springs);
+  return test_springs_explicitly(one, step_springs);
 }
 
-static abut_status ask_springs_back(context *one)
+static abut_status test_springs_back(context *one)
 {
-  TRY(ask_of(one, spring_text, step_springs_implicitly));
-  return ask_springs_explicitly(one, step_springs_back);
+  TRY(test_of(one, spring_text, step_springs_implicitly));
+  return test_springs_explicitly(one, step_springs_back);
 }
 
-const module_questions world_questions = {
-  {[QUESTION_MAIN] = {ask, ask_back},
-   [QUESTION_HARD] = {ask_hard, ask_hard_back},
-   [QUESTION_SPRING] = {ask_springs, ask_springs_back}}};
+const module_self_tests world_self_tests = {
+  {[SELF_TEST_MAIN] = {test, test_back},
+   [SELF_TEST_HARD] = {test_hard, test_hard_back},
+   [SELF_TEST_SPRING] = {test_springs, test_springs_back}}};

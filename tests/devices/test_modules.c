@@ -358,16 +358,15 @@ static void test_refusals(abut_precision precision)
   CHECK_OK(abut_destroy_context(f.context));
 }
 
-/* ---- questions ---- */
+/* ---- self-tests ---- */
 
-/* Every module has one for its plain numbers, and is asked once; programs without one are refused.
- * */
-static void test_questions(abut_precision precision)
+/* Every module has one for its plain numbers, which runs once; programs without one are refused. */
+static void test_self_tests(abut_precision precision)
 {
   static const struct {
     module_id module;
     program_id numbers;
-    bool adjoint, asked;
+    bool adjoint, tested;
   } programs[] = {{MODULE_MANIFOLD, PROGRAM_DUAL6, false, true},
                   {MODULE_MANIFOLD, PROGRAM_DUAL, true, true},
                   {MODULE_MANIFOLD, PROGRAM_DUAL6, true, false},
@@ -382,17 +381,17 @@ static void test_questions(abut_precision precision)
   context *c = context_get(f.context);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     const module_id module = (module_id)i;
-    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false, QUESTION_MAIN));
+    CHECK_OK(test_member(c, 0, module, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
     check(module_named(module_name(module)) == module, "%s is another module", module_name(module));
     const int program = PROGRAM_OF(module, PROGRAM_PLAIN, false);
-    check(c->members[0].tested[QUESTION_MAIN][program], "%s is asked once more",
+    check(c->members[0].tested[SELF_TEST_MAIN][program], "%s is tested once more",
           module_name(module));
   }
-  builds(&f, MODULE_COUNT, "the questions of all modules");
+  builds(&f, MODULE_COUNT, "the self-tests of all modules");
   for (size_t i = 0; i < sizeof programs / sizeof *programs; ++i) {
     const abut_status status = test_member(c, 0, programs[i].module, programs[i].numbers,
-                                           programs[i].adjoint, QUESTION_MAIN);
-    check(status == (programs[i].asked ? ABUT_SUCCESS : ABUT_ERROR_SELF_TEST),
+                                           programs[i].adjoint, SELF_TEST_MAIN);
+    check(status == (programs[i].tested ? ABUT_SUCCESS : ABUT_ERROR_SELF_TEST),
           "program %zu gives %d: %s", i, status, abut_last_error());
   }
   check(module_named("no") == MODULE_COUNT, "there is a module of no name");
@@ -410,6 +409,6 @@ int main(int argc, char **argv)
   test_builds(precision);
   test_six_tangents(precision);
   test_refusals(precision);
-  test_questions(precision);
+  test_self_tests(precision);
   return check_finish();
 }
