@@ -1,5 +1,5 @@
 #include "cli.h"
-#include "video.h"
+#include "film/video.h"
 
 #include <errno.h>
 #include <signal.h>
