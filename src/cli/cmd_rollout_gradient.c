@@ -1,14 +1,9 @@
 #include "outputs.h"
-#include "worlds.h"
+#include "world_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What there are gradients by, with their width and rows. */
-enum { BY_Q, BY_V, BY_U, BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, BY_SPRINGS, INPUTS };
-static const char *const input_names[INPUTS] = {
-  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity", "springs"};
 
 typedef struct rollout {
   worlds worlds;
@@ -19,7 +14,7 @@ typedef struct rollout {
   void *joined;          /* `state` of q and v */
   void *turned;          /* `records` without the start, of each world */
   void *turned_u;        /* controls of each world */
-  void *g[INPUTS];       /* (worlds, ...) */
+  void *g[WORLD_INPUTS]; /* (worlds, ...) */
   uint32_t *status;
   double seconds;
 } rollout;
@@ -101,21 +96,13 @@ static exit_code take_cotangents(rollout *r)
 
 /* ---- gradients ---- */
 
-/* Numbers of a world. */
-static size_t width_of(const rollout *r, int input)
-{
-  const abut_scene_info *info = &r->worlds.info;
-  const size_t widths[INPUTS] = {info->nv,    info->nv,    info->nu, info->links,
-                                 info->pairs, info->pairs, 3,        SPRING_WIDTH * info->springs};
-  return widths[input];
-}
-
 static exit_code take_memory(rollout *r)
 {
   const worlds *w = &r->worlds;
   const size_t each = w->each ? w->steps : 1, nv = w->info.nv, nu = w->info.nu;
-  for (int i = 0; i < INPUTS; ++i) {
-    CLI_TRY(worlds_reals(w, w->count, width_of(r, i), i == BY_U ? each : 1, &r->g[i]));
+  for (int i = 0; i < WORLD_INPUTS; ++i) {
+    const size_t width = world_input_width(&w->info, i);
+    CLI_TRY(worlds_reals(w, w->count, width, i == BY_U ? each : 1, &r->g[i]));
   }
   if (w->each) {
     CLI_TRY(worlds_reals(w, w->count, w->steps, nu, &r->turned_u));
@@ -126,29 +113,20 @@ static exit_code take_memory(rollout *r)
     CLI_TRY(worlds_reals(w, w->count, r->kept, 2 * nv, &r->turned));
     worlds_swap(w, r->kept, w->count, 2 * nv, (const char *)r->records + start, r->turned);
   }
-  r->status = calloc(w->count ? w->count : 1, sizeof *r->status);
-  return r->status ? EXIT_GOOD
-                   : report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+  return worlds_status(w, &r->status);
 }
 
 static exit_code compute(rollout *r)
 {
   const worlds *w = &r->worlds;
   abut_worlds a = worlds_describe(w);
-  abut_worlds_gradients g = abut_default_worlds_gradients();
+  abut_worlds_gradients g = world_gradients(r->g);
   a.u = w->each ? r->turned_u : w->u;
   a.controls = w->each;
   a.record = r->kept ? r->record : 0;
   a.status = r->status;
   g.state = r->state;
   g.record = r->kept ? r->turned : NULL;
-  g.q = r->g[BY_Q];
-  g.v = r->g[BY_V];
-  g.u = r->g[BY_U];
-  g.mass_scale = r->g[BY_MASS_SCALE];
-  g.friction = r->g[BY_FRICTION];
-  g.stiffness = r->g[BY_STIFFNESS];
-  g.gravity = r->g[BY_GRAVITY];
   g.springs = w->info.springs ? r->g[BY_SPRINGS] : NULL;
   progress p = progress_begin(w->o, "");
   progress_say(&p, "gradients of %zu worlds by %zu steps", w->count, w->steps);
@@ -204,13 +182,14 @@ static exit_code write(const rollout *r)
   const worlds *w = &r->worlds;
   const abut_array_type real = real_type(&w->scene);
   outputs l = {0};
-  for (int i = 0; i < INPUTS; ++i) {
+  for (int i = 0; i < WORLD_INPUTS; ++i) {
+    const char *name = world_input_names[i];
     if (i == BY_U && w->each) {
-      outputs_add(&l, input_names[i], real, r->g[i], 3, w->steps, w->count, w->info.nu);
+      outputs_add(&l, name, real, r->g[i], 3, w->steps, w->count, w->info.nu);
     } else if (i == BY_SPRINGS && w->info.springs) {
-      outputs_add(&l, input_names[i], real, r->g[i], 3, w->count, w->info.springs, SPRING_WIDTH);
+      outputs_add(&l, name, real, r->g[i], 3, w->count, w->info.springs, SPRING_WIDTH);
     } else if (i != BY_SPRINGS) {
-      outputs_add(&l, input_names[i], real, r->g[i], 2, w->count, width_of(r, i), 0);
+      outputs_add(&l, name, real, r->g[i], 2, w->count, world_input_width(&w->info, i), 0);
     }
   }
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, r->status, 1, w->count, 0, 0);
@@ -270,7 +249,7 @@ exit_code cmd_rollout_gradient(const options *o)
 {
   rollout r = {0};
   const exit_code code = run(&r, o);
-  for (int i = 0; i < INPUTS; ++i) {
+  for (int i = 0; i < WORLD_INPUTS; ++i) {
     free(r.g[i]);
   }
   free(r.joined);

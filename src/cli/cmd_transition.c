@@ -1,19 +1,21 @@
 #include "outputs.h"
-#include "worlds.h"
+#include "world_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Parameters of a world, and the matrices by them. */
-enum { BY_MASS_SCALE, BY_FRICTION, BY_STIFFNESS, BY_GRAVITY, PARAMETERS };
-static const char *const parameter_names[PARAMETERS] = {"P_mass_scale", "P_friction",
-                                                        "P_stiffness", "P_gravity"};
+/* Inputs from the first parameter on, and the matrices by them. */
+enum { PARAMETERS_FIRST = BY_MASS_SCALE, PARAMETERS_END = BY_GRAVITY + 1 };
+static const char *const matrix_names[PARAMETERS_END] = {
+  [BY_MASS_SCALE] = "P_mass_scale",
+  [BY_FRICTION] = "P_friction",
+  [BY_STIFFNESS] = "P_stiffness",
+  [BY_GRAVITY] = "P_gravity"};
 
 typedef struct transition {
   worlds worlds;
-  bool all;                   /* by parameters, too */
-  size_t columns[PARAMETERS];
-  void *A, *B, *P[PARAMETERS]; /* (worlds, 2 nv, ...) */
+  bool all;                        /* by parameters, too */
+  void *A, *B, *P[PARAMETERS_END]; /* (worlds, 2 nv, ...) */
   uint32_t *status;
   double seconds;
 } transition;
@@ -22,16 +24,12 @@ static exit_code take_memory(transition *t)
 {
   const worlds *w = &t->worlds;
   const size_t side = 2 * w->info.nv;
-  const size_t columns[PARAMETERS] = {w->info.links, w->info.pairs, w->info.pairs, 3};
   CLI_TRY(worlds_reals(w, w->count, side, side, &t->A));
   CLI_TRY(worlds_reals(w, w->count, side, w->info.nu, &t->B));
-  for (size_t i = 0; i < PARAMETERS && t->all; ++i) {
-    t->columns[i] = columns[i];
-    CLI_TRY(worlds_reals(w, w->count, side, columns[i], &t->P[i]));
+  for (int i = PARAMETERS_FIRST; i < PARAMETERS_END && t->all; ++i) {
+    CLI_TRY(worlds_reals(w, w->count, side, world_input_width(&w->info, i), &t->P[i]));
   }
-  t->status = calloc(w->count ? w->count : 1, sizeof *t->status);
-  return t->status ? EXIT_GOOD
-                   : report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+  return worlds_status(w, &t->status);
 }
 
 static exit_code compute(transition *t)
@@ -64,8 +62,9 @@ static exit_code write(const transition *t)
   outputs l = {0};
   outputs_add(&l, "A", real, t->A, 3, w->count, side, side);
   outputs_add(&l, "B", real, t->B, 3, w->count, side, w->info.nu);
-  for (size_t i = 0; i < PARAMETERS && t->all; ++i) {
-    outputs_add(&l, parameter_names[i], real, t->P[i], 3, w->count, side, t->columns[i]);
+  for (int i = PARAMETERS_FIRST; i < PARAMETERS_END && t->all; ++i) {
+    const size_t columns = world_input_width(&w->info, i);
+    outputs_add(&l, matrix_names[i], real, t->P[i], 3, w->count, side, columns);
   }
   outputs_add(&l, "status", ABUT_ARRAY_UINT32, t->status, 1, w->count, 0, 0);
   return outputs_write(&l, &w->scene, w->o);
@@ -100,7 +99,7 @@ exit_code cmd_transition(const options *o)
 {
   transition t = {0};
   const exit_code code = run(&t, o);
-  for (size_t i = 0; i < PARAMETERS; ++i) {
+  for (int i = PARAMETERS_FIRST; i < PARAMETERS_END; ++i) {
     free(t.P[i]);
   }
   free(t.A);

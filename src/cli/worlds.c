@@ -16,6 +16,12 @@ exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out
   return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu x %zu x %zu numbers", a, b, c);
 }
 
+exit_code worlds_status(const worlds *w, uint32_t **out)
+{
+  *out = calloc(w->count ? w->count : 1, sizeof **out);
+  return *out ? EXIT_GOOD : report(EXIT_RUN, "no memory for the status of %zu worlds", w->count);
+}
+
 exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
 {
   *w = (worlds){.o = o, .rule = rule, .precision = ABUT_FLOAT32, .count = 1,

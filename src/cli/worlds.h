@@ -51,6 +51,8 @@ abut_worlds worlds_describe(const worlds *w);
 void worlds_swap(const worlds *w, size_t a, size_t b, size_t width, const void *from, void *to);
 /* Zeros: a * b * c of the context's reals. */
 exit_code worlds_reals(const worlds *w, size_t a, size_t b, size_t c, void **out);
+/* Room for the status of each. */
+exit_code worlds_status(const worlds *w, uint32_t **out);
 /* The states of --states, or the scene's start, over and over: `count` worlds of reals. What
  * simulate wrote counts with all its states. To be freed. */
 exit_code repeat_states(const scene *s, const options *o, abut_scene links,

@@ -15,8 +15,6 @@
 #define NEAR_Q 2e-3
 #define NEAR_V 0.1
 
-static const char *const input_names[WORLD_INPUTS] = {
-  "q", "v", "u", "mass_scale", "friction", "stiffness", "gravity", "springs"};
 static const char *const span_names[SPANS] = {"step", "rollout"};
 
 /* ---- where worlds begin ---- */
@@ -166,7 +164,7 @@ static void print_check(worlds_check_up *g, const char *what, int span, int inpu
                         const char *against, const tally *t, double limit)
 {
   char name[48], where[64];
-  snprintf(name, sizeof name, "%s: %s %s", span_names[span], what, input_names[input]);
+  snprintf(name, sizeof name, "%s: %s %s", span_names[span], what, world_input_names[input]);
   snprintf(where, sizeof where, "world %zu, direction %zu", t->at.pose, t->at.column);
   print_tally(name, against, t, limit, where);
   g->bad += judge(t, limit) != VERDICT_OK;

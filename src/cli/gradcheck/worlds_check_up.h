@@ -4,20 +4,7 @@
 #define ABUT_CLI_GRADCHECK_WORLDS_CHECK_UP_H
 
 #include "gradcheck/quotients.h"
-#include "worlds.h"
-
-/* What worlds begin with. */
-typedef enum world_input {
-  BY_Q,
-  BY_V,
-  BY_U,
-  BY_MASS_SCALE,
-  BY_FRICTION,
-  BY_STIFFNESS,
-  BY_GRAVITY,
-  BY_SPRINGS, /* where the scene's contacts are: has no tangents, and directions are relative */
-  WORLD_INPUTS
-} world_input;
+#include "world_inputs.h"
 
 enum { OF_STEP, OF_ROLLOUT, SPANS };
 
@@ -36,7 +23,7 @@ typedef struct worlds_check_up {
 size_t input_width(const worlds_check_up *g, int input);
 size_t tangent_width(const worlds_check_up *g, int input);
 
-/* Fills the tallies of a span. */
+/* Fills the tallies of a span. Springs have no tangents, and directions by them are relative. */
 exit_code compare_worlds(worlds_check_up *g, int span);
 
 #endif

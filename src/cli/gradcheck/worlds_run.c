@@ -49,18 +49,13 @@ static size_t span_steps(const worlds_check_up *g, int span)
 
 size_t tangent_width(const worlds_check_up *g, int input)
 {
-  const abut_scene_info *info = &g->worlds.info;
-  return input == BY_Q ? info->nv : input_width(g, input);
+  const size_t each = input == BY_U && g->worlds.each ? g->worlds.steps : 1;
+  return world_input_width(&g->worlds.info, input) * each;
 }
 
 size_t input_width(const worlds_check_up *g, int input)
 {
-  const abut_scene_info *info = &g->worlds.info;
-  const size_t each = g->worlds.each ? g->worlds.steps : 1;
-  const size_t widths[WORLD_INPUTS] = {info->nq,    info->nv,    info->nu * each, info->links,
-                                       info->pairs, info->pairs, 3,
-                                       SPRING_WIDTH * info->springs};
-  return widths[input];
+  return input == BY_Q ? g->worlds.info.nq : tangent_width(g, input);
 }
 
 /* Of a step controls of several are those of the first. */
@@ -185,16 +180,13 @@ static abut_worlds describe(const block *b, const point *p)
 /* The gradients of all inputs, and the last state. */
 static exit_code pull_back(const block *b)
 {
+  void *to[WORLD_INPUTS];
+  for (int i = 0; i < WORLD_INPUTS; ++i) {
+    to[i] = b->gradient[i];
+  }
   abut_worlds a = describe(b, &b->middle);
-  abut_worlds_gradients g = abut_default_worlds_gradients();
+  abut_worlds_gradients g = world_gradients(to);
   g.state = b->cotangent;
-  g.q = b->gradient[BY_Q];
-  g.v = b->gradient[BY_V];
-  g.u = b->gradient[BY_U];
-  g.mass_scale = b->gradient[BY_MASS_SCALE];
-  g.friction = b->gradient[BY_FRICTION];
-  g.stiffness = b->gradient[BY_STIFFNESS];
-  g.gravity = b->gradient[BY_GRAVITY];
   g.springs = uses_springs(b) ? b->gradient[BY_SPRINGS] : NULL;
   return report_status(abut_vjp_worlds(b->g->worlds.links, &a, &g));
 }
