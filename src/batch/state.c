@@ -214,8 +214,9 @@ abut_status state_for(const abut_state_array *array, const context *owner, size_
                                        "%zu rows", count, what, (*out)->count);
 }
 
-static void state_free(state *s)
+static void state_free(void *object)
 {
+  state *s = object;
   if (!s) {
     return;
   }
@@ -225,13 +226,6 @@ static void state_free(state *s)
     free(s->copy[i]);
   }
   free(s);
-}
-
-static void destroy_owned(owned *self)
-{
-  state *s = (state *)self;
-  pool_remove(&state_pool, s->self);
-  state_free(s);
 }
 
 static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
@@ -287,7 +281,6 @@ abut_status abut_create_state(abut_context handle_, size_t count, const size_t *
   abut_status status = ABUT_SUCCESS;
   TRY(allocate(&memory, 1, sizeof(state)));
   state *s = memory;
-  s->base.destroy = destroy_owned;
   s->context = c;
   s->count = count;
   s->real_bytes = context_real_bytes(c);
@@ -297,9 +290,8 @@ abut_status abut_create_state(abut_context handle_, size_t count, const size_t *
     TRY_DONE(allocate(&memory, count, state_row(s, i)));
     s->copy[i] = memory;
   }
-  TRY_DONE(pool_add(&state_pool, s, c->gate, &s->self));
-  context_adopt(c, &s->base);
-  *out = (abut_state){s->self.index, s->self.generation};
+  TRY_DONE(context_adopt(c, &state_pool, &s->base, state_free));
+  *out = (abut_state){s->base.self.index, s->base.self.generation};
   s = NULL;
 done:
   state_free(s);
@@ -313,8 +305,7 @@ abut_status abut_destroy_state(abut_state handle_)
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  context_release(s->context, &s->base);
-  destroy_owned(&s->base);
+  context_discard(s->context, &s->base);
   return ABUT_SUCCESS;
 }
 

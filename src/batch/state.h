@@ -17,7 +17,6 @@ typedef struct range {
 typedef struct state {
   owned base;
   context *context;
-  handle self;
   size_t count, array_count, real_bytes;
   size_t widths[ABUT_STATE_ARRAYS_MOST];
   char *copy[ABUT_STATE_ARRAYS_MOST]; /* whole arrays as they were at `saved` */

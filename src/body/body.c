@@ -52,8 +52,9 @@ static void resident_free(resident_body *r)
   free(r);
 }
 
-static void body_free(body *b)
+static void body_free(void *object)
 {
+  body *b = object;
   if (!b) {
     return;
   }
@@ -65,13 +66,6 @@ static void body_free(body *b)
   free(b->head);
   free(b->shape.data);
   free(b);
-}
-
-static void destroy_owned(owned *self)
-{
-  body *b = (body *)self;
-  pool_remove(&body_pool, b->self);
-  body_free(b);
 }
 
 /* Bounding box of the vertices. */
@@ -401,24 +395,16 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   body *b = memory;
   abut_status status = ABUT_SUCCESS;
   b->context = c;
-  b->base.destroy = destroy_owned;
   TRY_DONE(copy_mesh(b, def));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);
   TRY_DONE(context_on_each(c, bring, b));
-  TRY_DONE(pool_add(&body_pool, b, c->gate, &b->self));
-  context_adopt(c, &b->base);
-  *out = (abut_body){b->self.index, b->self.generation};
+  TRY_DONE(context_adopt(c, &body_pool, &b->base, body_free));
+  *out = (abut_body){b->base.self.index, b->base.self.generation};
   b = NULL;
 done:
   body_free(b);
   return status;
-}
-
-void body_discard(body *b)
-{
-  context_release(b->context, &b->base);
-  destroy_owned(&b->base);
 }
 
 abut_status abut_destroy_body(abut_body handle_)
@@ -428,7 +414,7 @@ abut_status abut_destroy_body(abut_body handle_)
   if (!b) {
     return ABUT_ERROR_HANDLE;
   }
-  body_discard(b);
+  context_discard(b->context, &b->base);
   return ABUT_SUCCESS;
 }
 

@@ -33,7 +33,6 @@ enum { BODY_DISTANCES, BODY_NORMALS, BODY_RAYS, BODY_RATES };
 typedef struct body {
   owned base;
   context *context;
-  handle self;
   abut_body_info info;
   double *vertices;  /* (vertices, 3) */
   uint32_t *edges;   /* (edges, 2) */
@@ -49,9 +48,6 @@ abut_status body_on(body *b, size_t place, const resident_body **out);
 
 /* The body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);
-
-/* Destroys a body that is a scene's own, which abut_destroy_body does not do from within a call. */
-void body_discard(body *b);
 
 /* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
  * 0 where no inside was found. No memory is taken and no device asked. */

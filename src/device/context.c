@@ -215,9 +215,7 @@ abut_status abut_create_context(const abut_context_def *def, abut_context *out)
 static void destroy_all(context *c)
 {
   while (c->newest) {
-    owned *object = c->newest;
-    context_release(c, object);
-    object->destroy(object);
+    context_discard(c, c->newest);
   }
 }
 
@@ -525,17 +523,21 @@ abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
   return ABUT_SUCCESS;
 }
 
-void context_adopt(context *c, owned *object)
+abut_status context_adopt(context *c, pool *p, owned *object, void (*destroy)(void *object))
 {
+  TRY(pool_add(p, object, c->gate, &object->self));
+  object->pool = p;
+  object->destroy = destroy;
   object->previous = NULL;
   object->next = c->newest;
   if (c->newest) {
     c->newest->previous = object;
   }
   c->newest = object;
+  return ABUT_SUCCESS;
 }
 
-void context_release(context *c, owned *object)
+static void release(context *c, owned *object)
 {
   if (object->previous) {
     object->previous->next = object->next;
@@ -546,6 +548,13 @@ void context_release(context *c, owned *object)
     object->next->previous = object->previous;
   }
   object->next = object->previous = NULL;
+}
+
+void context_discard(context *c, owned *object)
+{
+  release(c, object);
+  pool_remove(object->pool, object->self);
+  object->destroy(object);
 }
 
 /* ---- the timeline ---- */

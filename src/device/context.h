@@ -7,10 +7,12 @@
 #include "device/bank.h"
 #include <pthread.h>
 
-/* Embedded first in bodies and pairs, so that a context can free them. */
+/* Embedded first in bodies, pairs, states and scenes, so that a context can free them. */
 typedef struct owned {
   struct owned *next, *previous;
-  void (*destroy)(struct owned *self);
+  pool *pool;
+  handle self;
+  void (*destroy)(void *object);
 } owned;
 
 /* What a program is tested for before its first use: self-tests run one by one, when a call first
@@ -81,8 +83,12 @@ abut_status context_banks(context *c, size_t place, banks **out);
 /* Closes a member's device with its banks, as if it had never been opened. */
 void member_close(member *m);
 
-void context_adopt(context *c, owned *object);
-void context_release(context *c, owned *object);
+/* Gives an object that was made in the context a handle, and the context the object. On failure it is
+ * still the caller's to free. */
+abut_status context_adopt(context *c, pool *p, owned *object, void (*destroy)(void *object));
+
+/* Ends its handle, and frees it; abut_destroy_* do not do so from within a call. */
+void context_discard(context *c, owned *object);
 
 size_t context_real_bytes(const context *c); /* 4 or 8 */
 

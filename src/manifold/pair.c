@@ -31,8 +31,9 @@ static void resident_free(resident_pair *r)
   free(r);
 }
 
-static void pair_free(pair *p)
+static void pair_free(void *object)
 {
+  pair *p = object;
   if (!p) {
     return;
   }
@@ -40,13 +41,6 @@ static void pair_free(pair *p)
     resident_free(p->on[i]);
   }
   free(p);
-}
-
-static void destroy_owned(owned *self)
-{
-  pair *p = (pair *)self;
-  pool_remove(&pair_pool, p->self);
-  pair_free(p);
 }
 
 static size_t kept(uint32_t asked, size_t there)
@@ -164,25 +158,17 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
   pair *p = memory;
   abut_status status = ABUT_SUCCESS;
   p->context = bodies[0]->context;
-  p->base.destroy = destroy_owned;
   p->bodies[0] = body1;
   p->bodies[1] = body2;
   p->smoothing = *smoothing;
   TRY_DONE(lay_out(p, bodies));
   TRY_DONE(context_on_each(p->context, bring, p));
-  TRY_DONE(pool_add(&pair_pool, p, p->context->gate, &p->self));
-  context_adopt(p->context, &p->base);
-  *out = (abut_pair){p->self.index, p->self.generation};
+  TRY_DONE(context_adopt(p->context, &pair_pool, &p->base, pair_free));
+  *out = (abut_pair){p->base.self.index, p->base.self.generation};
   p = NULL;
 done:
   pair_free(p);
   return status;
-}
-
-void pair_discard(pair *p)
-{
-  context_release(p->context, &p->base);
-  destroy_owned(&p->base);
 }
 
 abut_status abut_destroy_pair(abut_pair handle_)
@@ -192,7 +178,7 @@ abut_status abut_destroy_pair(abut_pair handle_)
   if (!p) {
     return ABUT_ERROR_HANDLE;
   }
-  pair_discard(p);
+  context_discard(p->context, &p->base);
   return ABUT_SUCCESS;
 }
 

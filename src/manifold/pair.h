@@ -73,7 +73,6 @@ typedef struct resident_pair {
 typedef struct pair {
   owned base;
   context *context;
-  handle self;
   abut_body bodies[2];
   abut_smoothing smoothing;
   abut_layout layout;
@@ -93,9 +92,5 @@ static inline bool has_pair(abut_pair p)
 
 /* The pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
-
-/* Destroys a pair that is a call's or a scene's own, which abut_destroy_pair does not do from within
- * a call. */
-void pair_discard(pair *p);
 
 #endif

@@ -58,7 +58,7 @@ static abut_status find_pair(bystanders *o, const pair *around, const abut_place
   const abut_body of = bodies[which].body;
   for (int side = 0; side < 2; ++side) {
     if (is_same(of, around->bodies[side])) {
-      to->pair = pair_get((abut_pair){around->self.index, around->self.generation});
+      to->pair = pair_get((abut_pair){around->base.self.index, around->base.self.generation});
       to->side = side;
       return to->pair ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
     }
@@ -107,7 +107,7 @@ void bystanders_free(bystanders *o)
   for (size_t i = 0; i < o->count; ++i) {
     pair *lent = has_pair(o->lent[i]) ? pair_get(o->lent[i]) : NULL;
     if (lent) {
-      pair_discard(lent);
+      context_discard(lent->context, &lent->base);
     }
   }
   free(o->parts);

@@ -34,7 +34,7 @@ static abut_status fill_list(list *l, size_t *room, const pair *p, abut_batch *b
                              double threshold)
 {
   const size_t size = context_real_bytes(p->context);
-  const abut_pair handle_ = {p->self.index, p->self.generation};
+  const abut_pair handle_ = {p->base.self.index, p->base.self.generation};
   abut_compact compact = {.threshold = threshold, .capacity = *room};
   list_free(l);
   TRY(list_create(l, *room, size));

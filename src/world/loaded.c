@@ -153,7 +153,7 @@ static void destroy_bodies(loaded_scene *s)
     body *b = s->bodies[i].generation ? body_get(s->bodies[i]) : NULL;
     if (b) {
       forget_body(s, s->bodies[i]);
-      body_discard(b);
+      context_discard(b->context, &b->base);
     }
   }
 }
@@ -164,14 +164,15 @@ static void destroy_parts(loaded_scene *s)
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
     pair *p = has_pair(s->pairs[i]) ? pair_get(s->pairs[i]) : NULL;
     if (p) {
-      pair_discard(p);
+      context_discard(p->context, &p->base);
     }
   }
   destroy_bodies(s);
 }
 
-static void scene_free_memory(loaded_scene *s)
+static void scene_free_memory(void *object)
 {
+  loaded_scene *s = object;
   for (size_t i = 0; i < MEMBERS; ++i) {
     if (s->on[i]) {
       resident_free_model(s->on[i]);
@@ -186,13 +187,6 @@ static void scene_free_memory(loaded_scene *s)
   scene_constants_free(&s->constants);
   scene_def_free(&s->def);
   free(s);
-}
-
-static void destroy_owned(owned *self)
-{
-  loaded_scene *s = (loaded_scene *)self; /* its base comes first */
-  pool_remove(&scene_pool, s->self);
-  scene_free_memory(s);
 }
 
 /* A body file that only names a mesh and says how that becomes a cloud has no field: the mesh's is
@@ -370,18 +364,17 @@ static abut_status load(abut_context handle_, const char *path, const char *text
   TRY(allocate(&memory, 1, sizeof(loaded_scene)));
   loaded_scene *s = memory;
   s->context = c;
-  s->base.destroy = destroy_owned;
   abut_status status = path ? scene_file_read_as(path, law, &s->def)
                             : scene_file_parse("scene", text, strlen(text), &s->def);
   status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
-  status = status == ABUT_SUCCESS ? pool_add(&scene_pool, s, c->gate, &s->self) : status;
+  status = status == ABUT_SUCCESS ? context_adopt(c, &scene_pool, &s->base, scene_free_memory)
+                                   : status;
   if (status != ABUT_SUCCESS) {
     destroy_parts(s);
     scene_free_memory(s);
     return status;
   }
-  context_adopt(c, &s->base);
-  *out = (abut_scene){s->self.index, s->self.generation};
+  *out = (abut_scene){s->base.self.index, s->base.self.generation};
   return ABUT_SUCCESS;
 }
 
@@ -428,8 +421,7 @@ abut_status abut_destroy_scene(abut_scene handle_)
     return ABUT_ERROR_HANDLE;
   }
   destroy_parts(s);
-  context_release(s->context, &s->base);
-  destroy_owned(&s->base);
+  context_discard(s->context, &s->base);
   return ABUT_SUCCESS;
 }
 

@@ -31,7 +31,6 @@ typedef struct scene_sinking {
 typedef struct loaded_scene {
   owned base;
   context *context;
-  handle self;
   scene_def def;
   scene_constants constants;
   abut_body *bodies; /* by scene_body_number; of LAW_SPRING null until they are needed */

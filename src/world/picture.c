@@ -267,7 +267,7 @@ abut_status abut_render_scene(abut_scene handle_, const double *q, const double 
   for (size_t i = 0; p.lent && i < p.scene->body_count; ++i) {
     pair *lent = has_pair(p.lent[i]) ? pair_get(p.lent[i]) : NULL;
     if (lent) {
-      pair_discard(lent);
+      context_discard(lent->context, &lent->base);
     }
   }
   arena_free(&p.memory);
