@@ -62,19 +62,10 @@ static abut_status solve_many(self_test *t)
   return self_test_compare(t, &answers[0], p.f, MANY, 1);
 }
 
-static abut_status test_of(context *one, size_t numbers, abut_status (*of)(self_test *))
-{
-  self_test t;
-  TRY(self_test_open(&t, one, numbers));
-  const abut_status status = of(&t);
-  self_test_close(&t);
-  return status;
-}
-
 static abut_status test(context *one)
 {
-  TRY(test_of(one, ROOM, solve));
-  return test_of(one, MANY * (MANY + 2), solve_many);
+  TRY(self_test_run(one, ROOM, solve));
+  return self_test_run(one, MANY * (MANY + 2), solve_many);
 }
 
 const module_self_tests lcp_self_tests = {{{test}}};

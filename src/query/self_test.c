@@ -23,16 +23,6 @@ static abut_status compare(const self_test *t, const answer *a, const void *got)
   return self_test_compare(t, a, got, QUERIES, KNOWN);
 }
 
-/* Opens a self-test, runs it and closes it. */
-static abut_status with_self_test(context *one, abut_status (*test)(self_test *))
-{
-  self_test t;
-  TRY(self_test_open(&t, one, ROOM));
-  const abut_status status = test(&t);
-  self_test_close(&t);
-  return status;
-}
-
 /* ---- witness points ---- */
 
 static abut_status forward_edges(self_test *t)
@@ -122,20 +112,20 @@ static abut_status dual_faces(self_test *t)
 
 static abut_status test_forward(context *one)
 {
-  TRY(with_self_test(one, forward_edges));
-  return with_self_test(one, forward_faces);
+  TRY(self_test_run(one, ROOM, forward_edges));
+  return self_test_run(one, ROOM, forward_faces);
 }
 
 static abut_status test_reverse(context *one)
 {
-  TRY(with_self_test(one, reverse_edges));
-  return with_self_test(one, reverse_faces);
+  TRY(self_test_run(one, ROOM, reverse_edges));
+  return self_test_run(one, ROOM, reverse_faces);
 }
 
 static abut_status test_dual(context *one)
 {
-  TRY(with_self_test(one, dual_edges));
-  return with_self_test(one, dual_faces);
+  TRY(self_test_run(one, ROOM, dual_edges));
+  return self_test_run(one, ROOM, dual_faces);
 }
 
 const module_self_tests witness_self_tests = {{[SELF_TEST_MAIN] = {
@@ -174,7 +164,7 @@ static abut_status fields(self_test *t)
 
 static abut_status test_fields(context *one)
 {
-  return with_self_test(one, fields);
+  return self_test_run(one, ROOM, fields);
 }
 
 const module_self_tests field_self_tests = {{[SELF_TEST_MAIN] = {

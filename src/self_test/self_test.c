@@ -36,6 +36,15 @@ void self_test_close(self_test *t)
   t->room.data = NULL;
 }
 
+abut_status self_test_run(context *one, size_t numbers, abut_status (*test)(self_test *))
+{
+  self_test t;
+  TRY(self_test_open(&t, one, numbers));
+  const abut_status status = test(&t);
+  self_test_close(&t);
+  return status;
+}
+
 abut_context self_test_context(const self_test *t)
 {
   return (abut_context){t->one->self.index, t->one->self.generation};

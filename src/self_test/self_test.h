@@ -35,6 +35,9 @@ abut_status self_test_open(self_test *t, context *one, size_t numbers);
 /* Leaves the numbers where kernels that have not ended in time may still use them. */
 void self_test_close(self_test *t);
 
+/* Opens a self-test with room for `numbers`, runs it and closes it. */
+abut_status self_test_run(context *one, size_t numbers, abut_status (*test)(self_test *));
+
 abut_context self_test_context(const self_test *t);
 
 /* The next `count` numbers, from an array whose first `period` are repeated. */

@@ -120,6 +120,19 @@ abut_worlds derive_call(const derive *d)
   return w;
 }
 
+abut_worlds_gradients derive_gradients(const abut_scene_info *info, void *const to[BY_ALL])
+{
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.q = to[BY_Q];
+  g.v = to[BY_V];
+  g.u = info->nu ? to[BY_U] : NULL;
+  g.mass_scale = to[BY_MASS_SCALE];
+  g.friction = info->pairs ? to[BY_FRICTION] : NULL;
+  g.stiffness = info->pairs ? to[BY_STIFFNESS] : NULL;
+  g.gravity = to[BY_GRAVITY];
+  return g;
+}
+
 /* Parameters of each world its own. */
 static void scatter_all(derive *d, const double scatter[2], uint64_t *random)
 {

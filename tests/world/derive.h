@@ -38,6 +38,9 @@ void derive_close(derive *d);
 /* A call with these inputs. */
 abut_worlds derive_call(const derive *d);
 
+/* Room for gradients by the inputs; of none that a scene has not. */
+abut_worlds_gradients derive_gradients(const abut_scene_info *info, void *const to[BY_ALL]);
+
 /* (count, columns, 2 nv): how the state after all steps changes in its tangent space. A `border`
  * (count, columns) is where differences of several lengths or of both sides disagree: zones change
  * there, or what changes is too steep for them. */

@@ -118,16 +118,13 @@ static void directions_close(directions *to)
 
 static void differentiate(const derive *d, directions *to)
 {
+  void *gradients[BY_ALL];
+  for (int k = 0; k < BY_ALL; ++k) {
+    gradients[k] = to->gradient[k];
+  }
   abut_worlds w = derive_call(d);
-  abut_worlds_gradients g = abut_default_worlds_gradients();
+  abut_worlds_gradients g = derive_gradients(&d->info, gradients);
   g.state = to->cotangent;
-  g.q = to->gradient[BY_Q];
-  g.v = to->gradient[BY_V];
-  g.u = d->info.nu ? to->gradient[BY_U] : NULL;
-  g.mass_scale = to->gradient[BY_MASS_SCALE];
-  g.friction = d->info.pairs ? to->gradient[BY_FRICTION] : NULL;
-  g.stiffness = d->info.pairs ? to->gradient[BY_STIFFNESS] : NULL;
-  g.gravity = to->gradient[BY_GRAVITY];
   CHECK_OK(abut_vjp_worlds(d->scene, &w, &g));
   abut_worlds_tangents along = abut_default_worlds_tangents();
   const size_t half = d->count * d->info.nv;

@@ -130,15 +130,8 @@ static void run(batch *b, abut_scene scene)
   w.q_next = b->q_next;
   w.v_next = b->v_next;
   w.status = b->status;
-  abut_worlds_gradients g = abut_default_worlds_gradients();
+  abut_worlds_gradients g = derive_gradients(&b->info, b->gradient);
   g.state = b->cotangent;
-  g.q = b->gradient[BY_Q];
-  g.v = b->gradient[BY_V];
-  g.u = b->gradient[BY_U];
-  g.mass_scale = b->gradient[BY_MASS_SCALE];
-  g.friction = b->gradient[BY_FRICTION];
-  g.stiffness = b->gradient[BY_STIFFNESS];
-  g.gravity = b->gradient[BY_GRAVITY];
   CHECK_OK(abut_vjp_worlds(scene, &w, &g));
 }
 
