@@ -3,6 +3,7 @@
  * that every number is finite, and that distance and normal are the field's. */
 #include "grids.h"
 #include "support/check.h"
+#include "tally.h"
 
 #include "body/parts.h"
 #include <float.h>
@@ -430,27 +431,6 @@ static void dual_jet_at(const body *b, const double x[3], dual out[ENTRIES])
                         j.gradient.x, j.gradient.y, j.gradient.z};
   memcpy(out, first, sizeof first);
   memcpy(out + JACOBIAN, j.jacobian, sizeof j.jacobian);
-}
-
-/* How derivatives fared against central differences over all points so far. */
-typedef struct tally {
-  double value;                          /* of duals against plain numbers, relative */
-  double worst;                          /* against the extrapolated quotient, relative */
-  size_t entries, sloped, second_order;  /* sloped: quotients whose error is above rounding */
-} tally;
-
-/* quotient: at steps h, h/2 and h/4. */
-static void tally_entry(tally *t, const double quotient[3], double derivative, double scale)
-{
-  const double finest = (4.0 * quotient[2] - quotient[1]) / 3.0;
-  const double e1 = fabs(quotient[0] - derivative), e2 = fabs(quotient[1] - derivative);
-  const double e3 = fabs(quotient[2] - derivative);
-  ++t->entries;
-  t->worst = fmax(t->worst, fabs(finest - derivative) / scale);
-  if (e3 > 1e-7 * scale) {
-    ++t->sloped;
-    t->second_order += e1 > 3.0 * e2 && e1 < 5.0 * e2 && e2 > 3.0 * e3 && e2 < 5.0 * e3;
-  }
 }
 
 static void differentiate(const body *b, const double x[3], double step, tally *t)

@@ -1,6 +1,7 @@
 /* The geometry text as C in double: duals against central differences, smooth operators against
  * closed forms, and what golden answers there are of parts: test_numbers FOLDER. */
 #include "scene.h"
+#include "tally.h"
 
 #include "body/parts.h"
 #include <float.h>
@@ -125,28 +126,6 @@ static const map maps[MAPS] = {
   {"face_witness", 12, 3, face_map_r, face_map_d},
   {"smooth operators", 1, 5, operator_map_r, operator_map_d},
 };
-
-/* How a map's derivatives fared over all points so far. */
-typedef struct tally {
-  double value;           /* largest difference of plain and dual values, relative */
-  double worst;           /* largest difference from the extrapolated quotient, relative */
-  size_t entries, sloped; /* derivatives; those whose quotient's error is above rounding */
-  size_t second_order;    /* of these, with errors that fall as the square of the step */
-} tally;
-
-/* One derivative along one tangent: quotients at steps h, h/2 and h/4. */
-static void tally_entry(tally *t, const double quotient[3], double derivative, double scale)
-{
-  const double finest = (4.0 * quotient[2] - quotient[1]) / 3.0;
-  const double e1 = fabs(quotient[0] - derivative), e2 = fabs(quotient[1] - derivative);
-  const double e3 = fabs(quotient[2] - derivative);
-  ++t->entries;
-  t->worst = fmax(t->worst, fabs(finest - derivative) / scale);
-  if (e3 > 1e-7 * scale) {
-    ++t->sloped;
-    t->second_order += e1 > 3.0 * e2 && e1 < 5.0 * e2 && e2 > 3.0 * e3 && e2 < 5.0 * e3;
-  }
-}
 
 /* Derivatives at x along DUAL_TANGENTS directions. */
 static void differentiate(const map *m, const double *x, const double (*along)[DUAL_TANGENTS],
