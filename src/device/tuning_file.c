@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/kernels.h"
-#include "io/json.h"
-#include "io/whole_file.h"
+#include "format/json.h"
+#include "format/whole_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

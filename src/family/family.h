@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/reals.h"
+#include "format/json.h"
 #include "geometry/families.h"
-#include "io/json.h"
 #include <abut/body.h>
 
 #define OPERATIONS 2 /* ABUT_ADD, ABUT_SUBTRACT */

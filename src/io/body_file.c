@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "family/family.h"
-#include "io/json.h"
-#include "io/whole_file.h"
+#include "format/json.h"
+#include "format/whole_file.h"
 #include <abut/spring.h>
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/reals.h"
-#include "io/text.h"
-#include "io/whole_file.h"
+#include "format/text.h"
+#include "format/whole_file.h"
 #include <abut/files.h>
 #include <jansson.h>
 #include <math.h>

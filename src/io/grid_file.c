@@ -2,10 +2,10 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "io/json_line.h"
-#include "io/npy.h"
-#include "io/npz.h"
-#include "io/whole_file.h"
+#include "format/json_line.h"
+#include "format/npy.h"
+#include "format/npz.h"
+#include "format/whole_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define ABUT_IO_GRID_FILE_H
 
 #include "base/memory.h"
-#include "io/json.h"
+#include "format/json.h"
 #include <abut/body.h>
 
 /* The archive that a member of a body file names, found from that file's folder. What *out points

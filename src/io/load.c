@@ -1,12 +1,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "body/suspect.h"
+#include "format/mesh.h"
+#include "format/text.h"
+#include "format/whole_file.h"
 #include "io/body_file.h"
 #include "io/field_cache.h"
-#include "io/mesh.h"
 #include "io/smoothing_file.h"
-#include "io/text.h"
-#include "io/whole_file.h"
 #include "manifold/misfit.h"
 #include <abut/files.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/text.h"
-#include "io/whole_file.h"
+#include "format/text.h"
+#include "format/whole_file.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,10 +2,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/npy.h"
-#include "io/npz.h"
-#include "io/text.h"
-#include "io/whole_file.h"
+#include "format/npy.h"
+#include "format/npz.h"
+#include "format/text.h"
+#include "format/whole_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/whole_file.h"
 #include "io/scene_parts.h"
 #include "io/smoothing_file.h"
-#include "io/whole_file.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

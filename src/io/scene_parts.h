@@ -2,7 +2,7 @@
 #ifndef ABUT_IO_SCENE_PARTS_H
 #define ABUT_IO_SCENE_PARTS_H
 
-#include "io/json.h"
+#include "format/json.h"
 #include "world/scene_def.h"
 
 #define LINKS_MOST 4096

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "io/json.h"
-#include "io/text.h"
+#include "format/json.h"
+#include "format/text.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdio.h>

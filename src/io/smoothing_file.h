@@ -2,7 +2,7 @@
 #ifndef ABUT_IO_SMOOTHING_FILE_H
 #define ABUT_IO_SMOOTHING_FILE_H
 
-#include "io/json.h"
+#include "format/json.h"
 #include <abut/manifold.h>
 
 /* Sets all of *out but its cookie, of an object in another file. */

@@ -1,6 +1,6 @@
 /* Reads a mesh by Assimp for abut's library, and writes its vertices and triangles to standard output:
- * abut-read-mesh FILE, see io/assimp_record.h. A refusal is a line on standard error, and status 2. */
-#include "io/assimp_record.h"
+ * abut-read-mesh FILE, see format/assimp_record.h. A refusal is a line on standard error, and status 2. */
+#include "format/assimp_record.h"
 #include "scene.h"
 
 #include <fcntl.h>

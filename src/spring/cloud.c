@@ -1,7 +1,7 @@
 /* Oriented point clouds of meshes: a point a face. In double, once a body. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/mesh.h"
+#include "format/mesh.h"
 #include <abut/spring.h>
 #include <math.h>
 #include <stdlib.h>

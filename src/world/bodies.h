@@ -3,7 +3,7 @@
 #ifndef ABUT_WORLD_BODIES_H
 #define ABUT_WORLD_BODIES_H
 
-#include "io/mesh.h"
+#include "format/mesh.h"
 #include "world/scene_def.h"
 #include <abut/body.h>
 

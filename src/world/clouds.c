@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "format/text.h"
 #include "io/body_file.h"
 #include "io/scene_file.h"
-#include "io/text.h"
 #include "world/cloud_gap.h"
 #include "world/cloud_words.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What the program that reads meshes by Assimp hands over: a file may have made it do anything. */
+#include "format/assimp_mesh.h"
 #include "fuzz_mesh.h"
-#include "io/assimp_mesh.h"
 
 const sample_kind fuzz_seeds = SAMPLE_ASSIMP;
 

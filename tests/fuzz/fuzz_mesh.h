@@ -2,8 +2,8 @@
 #ifndef ABUT_TESTS_FUZZ_MESH_H
 #define ABUT_TESTS_FUZZ_MESH_H
 
+#include "format/mesh.h"
 #include "fuzz.h"
-#include "io/mesh.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>

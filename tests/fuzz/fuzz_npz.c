@@ -1,5 +1,5 @@
+#include "format/npz.h"
 #include "fuzz.h"
-#include "io/npz.h"
 #include "io/poses.h"
 #include <stdlib.h>
 

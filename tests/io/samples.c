@@ -1,6 +1,6 @@
 #include "samples.h"
 
-#include "io/assimp_record.h"
+#include "format/assimp_record.h"
 
 #include <abut/files.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Fields of mesh files: what is written reads back to the bit, and what is kept on disk is what was
  * made, or absent. */
 #define _XOPEN_SOURCE 700
+#include "format/mesh.h"
 #include "io/field_cache.h"
-#include "io/mesh.h"
 #include "support.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "io/mesh.h"
+#include "format/mesh.h"
 #include "samples.h"
 #include "support.h"
 

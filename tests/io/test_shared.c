@@ -1,6 +1,6 @@
 /* Files of others, where ABUT_SHARED names the folder that holds them. */
+#include "format/mesh.h"
 #include "io/body_file.h"
-#include "io/mesh.h"
 #include "support.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* Every test runs twice: with files that have no name until they are whole, where the file system
  * of the test's folder has them, and without. */
 #define _GNU_SOURCE
-#include "io/whole_file.h"
+#include "format/whole_file.h"
 #include "support.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Contact meshes of shapes whose edges and corners are known, and of files of others where
  * ABUT_SHARED names the folder that holds them. The linker sends the library's calls of malloc and
  * its kin here, so that each can fail once, and what is not freed is counted. */
-#include "io/mesh.h"
+#include "format/mesh.h"
 #include "support/allocations.h"
 #include "support/check.h"
 #include "surface/measure.h"

@@ -1,0 +1,292 @@
+#include "format/npz.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/npy.h"
+#include "format/text.h"
+#include "format/whole_file.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBER_LIMIT 4096
+#define HEADER_LIMIT 65536
+#define DEFLATE_RATIO 1040 /* deflate shrinks at most by 1032 */
+
+static abut_status fail_zip(const char *name, zip_error_t *error)
+{
+  abut_status status =
+    zip_error_code_zip(error) == ZIP_ER_MEMORY ? ABUT_ERROR_MEMORY : ABUT_ERROR_FORMAT;
+  return fail_at(status, name, 0, "not an .npz archive: %s", zip_error_strerror(error));
+}
+
+abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **out)
+{
+  zip_error_t error;
+  abut_status status = ABUT_SUCCESS;
+  *out = NULL;
+  if (count == 0) { /* libzip takes it for an archive of nothing */
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "not an .npz archive: the file is empty");
+  }
+  zip_error_init(&error);
+  zip_source_t *source = zip_source_buffer_create(bytes, count, 0, &error);
+  if (source) {
+    *out = zip_open_from_source(source, ZIP_RDONLY, &error);
+  }
+  if (!*out) {
+    zip_source_free(source);
+    status = fail_zip(name, &error);
+  }
+  zip_error_fini(&error);
+  return status;
+}
+
+static abut_status read_exactly(npy_where where, zip_file_t *member, void *out, size_t count)
+{
+  char *at = out;
+  while (count) {
+    zip_int64_t got = zip_fread(member, at, count);
+    if (got < 0) {
+      return npy_fail(where, "cannot be unpacked: %s",
+                      zip_error_strerror(zip_file_get_error(member)));
+    }
+    if (got == 0) {
+      return npy_fail(where, "truncated");
+    }
+    at += got;
+    count -= (size_t)got;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* The magic, the version, the length of the dictionary, the dictionary. */
+static abut_status read_header(npy_where where, zip_file_t *member, npy *header, size_t *bytes)
+{
+  unsigned char start[12];
+  size_t prefix = 10;
+  TRY(read_exactly(where, member, start, prefix));
+  if (memcmp(start, "\x93NUMPY", 6) != 0) {
+    return npy_fail(where, "not an .npy array");
+  }
+  if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
+    return npy_fail(where, "version %d.%d of .npy is not known", start[6], start[7]);
+  }
+  size_t length = start[8] | (size_t)start[9] << 8;
+  if (start[6] > 1) {
+    TRY(read_exactly(where, member, start + prefix, 2));
+    length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    prefix = 12;
+  }
+  if (length > HEADER_LIMIT) {
+    return npy_fail(where, "a header of %zu bytes", length);
+  }
+  void *text;
+  TRY(allocate(&text, length, 1));
+  abut_status status = read_exactly(where, member, text, length);
+  if (status == ABUT_SUCCESS) {
+    status = npy_parse(where, text, length, header);
+  }
+  free(text);
+  *bytes = prefix + length;
+  return status;
+}
+
+/* Into C order. */
+static abut_status sort_data(const npy *header, void **data)
+{
+  void *sorted;
+  if (!header->fortran || header->dimensions < 2) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&sorted, header->data_bytes, 1));
+  npy_transpose(header, *data, sorted);
+  free(*data);
+  *data = sorted;
+  return ABUT_SUCCESS;
+}
+
+/* Takes the data over; a text becomes UTF-8. */
+static abut_status store(npy_where where, const npy *header, void *data, abut_array *out)
+{
+  out->type = header->type;
+  out->dimensions = header->dimensions;
+  memcpy(out->shape, header->shape, sizeof out->shape);
+  out->data = data;
+  if (header->type != ABUT_ARRAY_TEXT) {
+    return ABUT_SUCCESS;
+  }
+  char *text;
+  size_t length;
+  abut_status status = npy_decode_text(where, data, header->item_bytes / 4, &text, &length);
+  free(data);
+  out->data = text;
+  out->dimensions = 1;
+  out->shape[0] = length;
+  return status;
+}
+
+static abut_status read_data(npy_where where, zip_file_t *member, const npy *header,
+                             abut_array *out)
+{
+  void *data;
+  char beyond;
+  TRY(allocate(&data, header->data_bytes, 1));
+  abut_status status = read_exactly(where, member, data, header->data_bytes);
+  if (status == ABUT_SUCCESS && zip_fread(member, &beyond, 1) != 0) {
+    status = npy_fail(where, "damaged: the checksum differs"); /* checked at the end only */
+  }
+  if (status == ABUT_SUCCESS) {
+    status = sort_data(header, &data);
+  }
+  if (status != ABUT_SUCCESS) {
+    free(data);
+    return status;
+  }
+  return store(where, header, data, out);
+}
+
+/* What the directory promises, before anything of that size is allocated. */
+static abut_status check_member(npy_where where, const zip_stat_t *info)
+{
+  zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+  if ((info->valid & wanted) != wanted) {
+    return npy_fail(where, "its directory entry is incomplete");
+  }
+  if (info->comp_method != ZIP_CM_STORE && info->comp_method != ZIP_CM_DEFLATE) {
+    return npy_fail(where, "compressed by method %d, not deflate", info->comp_method);
+  }
+  if (info->size / DEFLATE_RATIO > info->comp_size) {
+    return npy_fail(where, "%llu bytes cannot come from %llu", (unsigned long long)info->size,
+                    (unsigned long long)info->comp_size);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_member(npy_where where, zip_t *archive, zip_uint64_t index,
+                               const zip_stat_t *info, abut_array *out)
+{
+  npy header;
+  size_t header_bytes = 0;
+  TRY(check_member(where, info));
+  zip_file_t *member = zip_fopen_index(archive, index, 0);
+  if (!member) {
+    return npy_fail(where, "cannot be unpacked: %s", zip_strerror(archive));
+  }
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(read_header(where, member, &header, &header_bytes));
+  if (info->size < header_bytes || info->size - header_bytes != header.data_bytes) {
+    status = npy_fail(where, "%llu bytes of data, but its shape needs %zu",
+                      (unsigned long long)info->size - header_bytes, header.data_bytes);
+    goto done;
+  }
+  status = read_data(where, member, &header, out);
+done:
+  zip_fclose(member);
+  return status;
+}
+
+/* The member's name without ".npy". */
+static abut_status copy_name(const char *file, const char *member, char **out)
+{
+  if (!has_extension(member, ".npy")) {
+    return fail_at(ABUT_ERROR_FORMAT, file, 0, "'%s' is not an .npy array",
+                   string_shown(member).text);
+  }
+  void *name;
+  size_t length = strlen(member) - 4;
+  TRY(allocate(&name, length + 1, 1));
+  memcpy(name, member, length);
+  *out = name;
+  return ABUT_SUCCESS;
+}
+
+abut_status npz_read_array(const char *name, zip_t *archive, zip_uint64_t index, abut_array *out)
+{
+  zip_stat_t info;
+  char *array = NULL;
+  *out = (abut_array){0};
+  zip_stat_init(&info);
+  if (zip_stat_index(archive, index, 0, &info) != 0 || !(info.valid & ZIP_STAT_NAME)) {
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "%s", zip_strerror(archive));
+  }
+  TRY(copy_name(name, info.name, &array));
+  out->name = array;
+  abut_status status = read_member((npy_where){name, array}, archive, index, &info, out);
+  if (status != ABUT_SUCCESS) {
+    npz_free_array(out);
+  }
+  return status;
+}
+
+/* The header's pointers are to const because callers of abut_write_npz own theirs. */
+static void free_const(const void *memory)
+{
+  free((void *)(uintptr_t)memory);
+}
+
+void npz_free_array(abut_array *array)
+{
+  free_const(array->name);
+  free_const(array->data);
+  *array = (abut_array){0};
+}
+
+static abut_status read_all(const char *name, zip_t *archive, abut_npz *out)
+{
+  zip_int64_t members = zip_get_num_entries(archive, 0);
+  void *arrays;
+  if (members < 0 || members > MEMBER_LIMIT) {
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "more than %d arrays", MEMBER_LIMIT);
+  }
+  TRY(allocate(&arrays, (size_t)members, sizeof *out->arrays));
+  out->arrays = arrays;
+  for (zip_int64_t i = 0; i < members; i++) {
+    TRY(npz_read_array(name, archive, (zip_uint64_t)i, &out->arrays[i]));
+    out->count++;
+    for (zip_int64_t k = 0; k < i; k++) {
+      if (strcmp(out->arrays[k].name, out->arrays[i].name) == 0) {
+        return npy_fail((npy_where){name, out->arrays[i].name}, "stored twice");
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status npz_parse(const char *name, const char *bytes, size_t count, abut_npz *out)
+{
+  zip_t *archive;
+  *out = (abut_npz){0};
+  TRY(npz_open(name, bytes, count, &archive));
+  abut_status status = read_all(name, archive, out);
+  zip_discard(archive);
+  if (status != ABUT_SUCCESS) {
+    abut_free_npz(out);
+  }
+  return status;
+}
+
+abut_status abut_read_npz(const char *path, abut_npz *npz)
+{
+  char *bytes = NULL;
+  size_t count = 0;
+  if (!path || !npz) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or npz is NULL");
+  }
+  *npz = (abut_npz){0};
+  abut_status status = whole_file_read(path, &bytes, &count);
+  if (status == ABUT_SUCCESS) {
+    status = npz_parse(path, bytes, count, npz);
+  }
+  free(bytes);
+  return status;
+}
+
+void abut_free_npz(abut_npz *npz)
+{
+  for (size_t i = 0; npz && i < npz->count; i++) {
+    npz_free_array(&npz->arrays[i]);
+  }
+  if (npz) {
+    free(npz->arrays);
+    *npz = (abut_npz){0};
+  }
+}

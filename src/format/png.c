@@ -1,0 +1,107 @@
+#include "base/error.h"
+#include "format/whole_file.h"
+#include <abut/files.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+/* stb goes on, or asserts, where memory runs out. Its blocks therefore hang on a list, and the
+ * first failure jumps back here, where all are freed. */
+typedef struct block {
+  struct block *previous, *next;
+} block;
+
+static _Thread_local block *blocks;
+static _Thread_local jmp_buf no_memory;
+
+static void link_block(block *b, block *next)
+{
+  *b = (block){NULL, next};
+  if (next) {
+    next->previous = b;
+  }
+  blocks = b;
+}
+
+static void unlink_block(block *b)
+{
+  if (b->next) {
+    b->next->previous = b->previous;
+  }
+  *(b->previous ? &b->previous->next : &blocks) = b->next;
+}
+
+static void *stb_realloc(void *memory, size_t size)
+{
+  block *old = memory ? (block *)memory - 1 : NULL;
+  if (old) {
+    unlink_block(old);
+  }
+  block *b = size > SIZE_MAX - sizeof *b ? NULL : realloc(old, sizeof *b + size);
+  if (!b && old) {
+    link_block(old, blocks);
+  }
+  if (!b) {
+    longjmp(no_memory, 1);
+  }
+  link_block(b, blocks);
+  return b + 1;
+}
+
+static void stb_free(void *memory)
+{
+  if (memory) {
+    unlink_block((block *)memory - 1);
+    free((block *)memory - 1);
+  }
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBIW_MALLOC(size) stb_realloc(NULL, size)
+#define STBIW_REALLOC(memory, size) stb_realloc(memory, size)
+#define STBIW_FREE(memory) stb_free(memory)
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+#define BYTE_LIMIT (INT_MAX / 4) /* stb counts in int, and its buffer doubles */
+
+/* Not inlined: a jump leaves the variables of the frame that called setjmp undefined. */
+__attribute__((noinline)) static abut_status encode(const char *path, uint32_t width,
+                                                    uint32_t height, const uint8_t *rgb)
+{
+  int bytes = 0;
+  unsigned char *png = stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3,
+                                             &bytes);
+  return png ? whole_file_write(path, png, (size_t)bytes)
+             : fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+}
+
+abut_status abut_write_png(const char *path, uint32_t width, uint32_t height, const uint8_t *rgb)
+{
+  if (!path || !rgb) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or rgb is NULL");
+  }
+  uint64_t row = 3 * (uint64_t)width + 1; /* a filter byte before each */
+  if (width == 0 || height == 0 || row > BYTE_LIMIT / height) {
+    return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels", width, height);
+  }
+  blocks = NULL;
+  abut_status status;
+  if (setjmp(no_memory) != 0) { /* the comparison and the statement that C allows */
+    status = fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+  } else {
+    status = encode(path, width, height, rgb);
+  }
+  while (blocks) {
+    stb_free(blocks + 1);
+  }
+  return status;
+}

@@ -1,0 +1,211 @@
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/builder.h"
+#include "format/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_BYTES 84   /* 80 of text and the number of triangles */
+#define TRIANGLE_BYTES 50 /* normal, three corners, two bytes of attributes */
+
+/* Vertices by position: open addressing, 0 marks a free place, k + 1 vertex k. */
+typedef struct weld {
+  uint32_t *places;
+  size_t size; /* a power of two */
+} weld;
+
+static uint64_t hash(const double position[3])
+{
+  uint64_t h = 0;
+  for (int i = 0; i < 3; i++) {
+    double value = position[i] + 0.0; /* -0 equals 0 */
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    h = (h ^ bits) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 29;
+    h *= 0xBF58476D1CE4E5B9u;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+static uint32_t *find_place(const weld *w, const builder *b, const double position[3])
+{
+  size_t at = (size_t)hash(position) & (w->size - 1);
+  while (w->places[at]) {
+    const double *other = b->m.vertices + 3 * (size_t)(w->places[at] - 1);
+    if (other[0] == position[0] && other[1] == position[1] && other[2] == position[2]) {
+      break;
+    }
+    at = (at + 1) & (w->size - 1);
+  }
+  return &w->places[at];
+}
+
+static abut_status make_room(weld *w, const builder *b)
+{
+  if (w->size > 2 * b->m.vertex_count) {
+    return ABUT_SUCCESS;
+  }
+  weld bigger = {NULL, w->size ? 2 * w->size : 256};
+  void *places;
+  TRY(allocate(&places, bigger.size, sizeof *bigger.places));
+  bigger.places = places;
+  for (size_t k = 0; k < b->m.vertex_count; k++) {
+    *find_place(&bigger, b, b->m.vertices + 3 * k) = (uint32_t)k + 1;
+  }
+  free(w->places);
+  *w = bigger;
+  return ABUT_SUCCESS;
+}
+
+static abut_status add_corner(weld *w, builder *b, const double position[3], size_t line)
+{
+  TRY(make_room(w, b));
+  uint32_t *place = find_place(w, b, position);
+  if (!*place) {
+    TRY(builder_vertex(b, position));
+    *place = (uint32_t)b->m.vertex_count;
+  }
+  return builder_corner(b, *place - 1, line);
+}
+
+static abut_status expect(scan *t, const char *wanted)
+{
+  word w;
+  if (!text_content(t)) {
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends where '%s' is expected", wanted);
+  }
+  text_word(t, &w);
+  if (!word_is_any_case(w, wanted)) {
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' where '%s' is expected",
+                   word_shown(w).text, wanted);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* After "facet". The normal is skipped: exporters write nan for triangles without area. */
+static abut_status read_facet(scan *t, weld *w, builder *b)
+{
+  TRY(expect(t, "normal"));
+  text_next_line(t);
+  TRY(expect(t, "outer"));
+  TRY(expect(t, "loop"));
+  for (int corner = 0; corner < 3; corner++) {
+    double position[3];
+    TRY(expect(t, "vertex"));
+    for (int i = 0; i < 3; i++) {
+      TRY(text_number(t, "vertex", &position[i]));
+    }
+    TRY(add_corner(w, b, position, t->line));
+  }
+  TRY(expect(t, "endloop"));
+  TRY(expect(t, "endfacet"));
+  return builder_face(b, t->line);
+}
+
+/* After "solid", whose name fills the line. */
+static abut_status read_solid(scan *t, weld *w, builder *b)
+{
+  text_next_line(t);
+  for (;;) {
+    word keyword;
+    if (!text_content(t)) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends without 'endsolid'");
+    }
+    text_word(t, &keyword);
+    if (word_is_any_case(keyword, "endsolid")) {
+      text_next_line(t);
+      return ABUT_SUCCESS;
+    }
+    if (!word_is_any_case(keyword, "facet")) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                     "'%s' where 'facet' or 'endsolid' is expected", word_shown(keyword).text);
+    }
+    TRY(read_facet(t, w, b));
+  }
+}
+
+static abut_status read_ascii(builder *b, weld *w, const char *bytes, size_t count)
+{
+  scan t;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(text_open(&t, b->name, bytes, count));
+  do {
+    TRY_DONE(expect(&t, "solid"));
+    TRY_DONE(read_solid(&t, w, b));
+  } while (text_content(&t));
+done:
+  text_close(&t);
+  return status;
+}
+
+static uint32_t little_u32(const char *bytes)
+{
+  unsigned char b[4];
+  memcpy(b, bytes, 4);
+  return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static abut_status read_triangle(builder *b, weld *w, const char *bytes, size_t number)
+{
+  for (int corner = 0; corner < 3; corner++) {
+    double position[3];
+    for (int i = 0; i < 3; i++) {
+      uint32_t bits = little_u32(bytes + 12 + 12 * corner + 4 * i);
+      float value;
+      memcpy(&value, &bits, sizeof value);
+      position[i] = (double)value;
+      if (!isfinite(position[i])) {
+        return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "triangle %zu has a corner that is not "
+                       "finite", number);
+      }
+    }
+    TRY(add_corner(w, b, position, 0));
+  }
+  return builder_face(b, 0);
+}
+
+static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t count)
+{
+  if (count < HEADER_BYTES) {
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "%zu bytes are neither an ascii STL nor the %d "
+                   "of a binary one's header", count, HEADER_BYTES);
+  }
+  uint32_t triangles = little_u32(bytes + HEADER_BYTES - 4);
+  if ((uint64_t)triangles * TRIANGLE_BYTES != count - HEADER_BYTES) {
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "%s: the header tells of %u triangles, %zu "
+                   "bytes follow", (uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES
+                   ? "truncated" : "too long", triangles, count - HEADER_BYTES);
+  }
+  for (size_t k = 0; k < triangles; k++) {
+    TRY(read_triangle(b, w, bytes + HEADER_BYTES + TRIANGLE_BYTES * k, k));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* A binary header may start with "solid" too. Its size gives it away, or, where it is cut, the
+ * zeros that no text contains. */
+static bool is_ascii(const char *bytes, size_t count)
+{
+  if (count >= HEADER_BYTES
+      && (uint64_t)little_u32(bytes + HEADER_BYTES - 4) * TRIANGLE_BYTES == count - HEADER_BYTES) {
+    return false;
+  }
+  size_t at = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  while (at < count && strchr(" \t\r\n", bytes[at]) && bytes[at]) {
+    at++;
+  }
+  word start = {bytes + at, count - at < 5 ? count - at : 5};
+  return word_is_any_case(start, "solid") && !memchr(bytes, 0, count);
+}
+
+abut_status stl_parse(builder *b, const char *bytes, size_t count)
+{
+  weld w = {NULL, 0};
+  abut_status status = is_ascii(bytes, count) ? read_ascii(b, &w, bytes, count)
+                                              : read_binary(b, &w, bytes, count);
+  free(w.places);
+  return status;
+}
