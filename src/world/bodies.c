@@ -1,8 +1,8 @@
 #include "world/bodies.h"
 
 #include "base/error.h"
-#include "io/scene_file.h"
 #include "world/body_words.h"
+#include "world/scene_file.h"
 #include <abut/files.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "base/limits.h"
 #include "format/text.h"
 #include "io/body_file.h"
-#include "io/scene_file.h"
 #include "world/cloud_gap.h"
 #include "world/cloud_words.h"
+#include "world/scene_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "world/constants.h"
 
 #include "base/error.h"
-#include "io/scene_file.h"
 #include "world/place.h"
+#include "world/scene_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "manifold/pair.h"
 #include "world/bodies.h"
 #include "world/extent.h"
-#include "io/scene_file.h"
+#include "world/scene_file.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "io/scene_file.h"
+#include "world/scene_file.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -8,10 +8,10 @@
 #include "io/grid_file.h"
 #include "io/pairs.h"
 #include "io/poses.h"
-#include "io/scene_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
 #include "support.h"
+#include "world/scene_file.h"
 
 #include <math.h>
 #include <stdlib.h>

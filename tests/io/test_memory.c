@@ -7,11 +7,11 @@
 #include "io/grid_file.h"
 #include "io/pairs.h"
 #include "io/poses.h"
-#include "io/scene_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
 #include "support.h"
 #include "support/allocations.h"
+#include "world/scene_file.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 /* Bodies by words: meshes that are closed and outward, fields that agree with them and with the
  * distance, and bodies of a scene together; each allocation fails once. */
-#include "io/scene_file.h"
 #include "support.h"
 #include "support/allocations.h"
 #include "world/bodies.h"
 #include "world/body_words.h"
 #include "world/constants.h"
 #include "world/mass.h"
+#include "world/scene_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* The oriented point clouds of a scene's bodies: those of words against closed forms, those of
  * files, what is refused and where; each allocation fails once. */
 #include "geometry/spring.h"
-#include "io/scene_file.h"
 #include "support.h"
 #include "support/allocations.h"
 #include "world/cloud_gap.h"
 #include "world/cloud_words.h"
 #include "world/clouds.h"
+#include "world/scene_file.h"
 
 #include <math.h>
 #include <stdlib.h>

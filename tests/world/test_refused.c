@@ -2,9 +2,9 @@
  * beyond what kernels count, of scenes, of given contacts and of steps; calls with more arrays than
  * the engine takes. */
 #include "batch/batch.h"
-#include "io/scene_file.h"
 #include "support.h"
 #include "world/model.h"
+#include "world/scene_file.h"
 #include <abut/world.h>
 
 #include <limits.h>

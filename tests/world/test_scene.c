@@ -1,8 +1,8 @@
 /* Scenes as files: what is read, by which defaults, and every refusal with its line. */
 #include "geometry/world.h"
-#include "io/scene_file.h"
 #include "samples.h"
 #include "support.h"
+#include "world/scene_file.h"
 
 #include <math.h>
 #include <stdio.h>

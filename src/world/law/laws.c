@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "geometry/spring.h"
 #include "geometry/world.h"
-#include "io/scene_parts.h"
+#include "world/scene_parts.h"
 #include <string.h>
 
 #define HARD_MOST 64 /* contacts: their boxed problems have three rows each */

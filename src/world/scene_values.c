@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "io/scene_parts.h"
+#include "world/scene_parts.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/limits.h"
-#include "io/scene_parts.h"
+#include "world/scene_parts.h"
 #include <math.h>
 #include <string.h>
 

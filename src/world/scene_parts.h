@@ -1,6 +1,6 @@
 /* What the files that read scenes share. */
-#ifndef ABUT_IO_SCENE_PARTS_H
-#define ABUT_IO_SCENE_PARTS_H
+#ifndef ABUT_WORLD_SCENE_PARTS_H
+#define ABUT_WORLD_SCENE_PARTS_H
 
 #include "format/json.h"
 #include "world/scene_def.h"

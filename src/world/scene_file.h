@@ -1,6 +1,6 @@
 /* NAME.scene.json. */
-#ifndef ABUT_IO_SCENE_FILE_H
-#define ABUT_IO_SCENE_FILE_H
+#ifndef ABUT_WORLD_SCENE_FILE_H
+#define ABUT_WORLD_SCENE_FILE_H
 
 #include "world/scene_def.h"
 

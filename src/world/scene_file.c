@@ -1,10 +1,10 @@
-#include "io/scene_file.h"
+#include "world/scene_file.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/whole_file.h"
-#include "io/scene_parts.h"
 #include "io/smoothing_file.h"
+#include "world/scene_parts.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
