@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "family/grid_bounds.h"
+#include "family/grid_file.h"
 #include "family/grid_near.h"
 #include "family/grid_tree.h"
 #include "geometry/layout.h"
-#include "io/grid_file.h"
 #include <float.h>
 #include <math.h>
 

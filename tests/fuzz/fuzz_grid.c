@@ -1,7 +1,7 @@
 #include "base/memory.h"
 #include "family/family.h"
+#include "family/grid_file.h"
 #include "fuzz.h"
-#include "io/grid_file.h"
 #include <math.h>
 
 extern const family grids_family;

@@ -1,11 +1,11 @@
 /* Good files cut at every byte, and with bytes changed: an error or a valid result, never more.
  * Each of the many reads is a check only where it fails. */
 #include "device/tuning_file.h"
+#include "family/grid_file.h"
 #include "format/assimp_mesh.h"
 #include "format/mesh.h"
 #include "format/npz.h"
 #include "io/body_file.h"
-#include "io/grid_file.h"
 #include "io/pairs.h"
 #include "io/poses.h"
 #include "io/smoothing_file.h"

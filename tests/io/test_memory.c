@@ -1,10 +1,10 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
 #include "device/tuning_file.h"
+#include "family/grid_file.h"
 #include "format/assimp_mesh.h"
 #include "format/mesh.h"
 #include "format/npz.h"
 #include "io/body_file.h"
-#include "io/grid_file.h"
 #include "io/pairs.h"
 #include "io/poses.h"
 #include "io/smoothing_file.h"

@@ -1,4 +1,4 @@
-#include "io/grid_file.h"
+#include "family/grid_file.h"
 
 #include "base/error.h"
 #include "base/limits.h"

@@ -1,6 +1,6 @@
 /* Grids of body files, each in an .npz of its own. */
-#ifndef ABUT_IO_GRID_FILE_H
-#define ABUT_IO_GRID_FILE_H
+#ifndef ABUT_FAMILY_GRID_FILE_H
+#define ABUT_FAMILY_GRID_FILE_H
 
 #include "base/memory.h"
 #include "format/json.h"
