@@ -3,6 +3,10 @@
 #ifndef ABUT_BASE_LIMITS_H
 #define ABUT_BASE_LIMITS_H
 
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 /* Smoothing coefficients. Lengths, and what else is inverted and multiplied by distances, stay
  * well inside float; the others need only be positive there. */
 #define SMOOTHING_LENGTH_LEAST 1e-6
@@ -26,5 +30,16 @@
 #define GRID_NODES_MOST ((size_t)1 << 26)
 #define GRID_DISTANCE_MOST 4e6
 #define GRID_LEVELS_MOST 8
+
+/* Whether all |x| are at most a limit; false where one is not a number. */
+static inline bool all_within(const double *x, size_t count, double limit)
+{
+  for (size_t i = 0; i < count; ++i) {
+    if (!(fabs(x[i]) <= limit)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 #endif

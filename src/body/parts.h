@@ -8,9 +8,6 @@
 /* Refuses what is out of range, naming the element. */
 abut_status check_body_def(const abut_body_def *def);
 
-/* Its mesh alone. */
-abut_status check_mesh(const abut_body_def *def);
-
 /* The unique boundary pairs i < j of the faces and the definition's own, in lexicographic order.
  * *edges is the caller's. */
 abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);

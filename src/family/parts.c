@@ -3,16 +3,6 @@
 #include "base/error.h"
 #include <math.h>
 
-bool all_within(const double *x, size_t count, double limit)
-{
-  for (size_t i = 0; i < count; ++i) {
-    if (!(fabs(x[i]) <= limit)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool has_length(const double *x, size_t count)
 {
   double sum = 0.0;

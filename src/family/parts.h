@@ -6,9 +6,6 @@
 
 /* ---- definitions ---- */
 
-/* Whether all |x| are at most a limit; false where one is not a number. */
-bool all_within(const double *x, size_t count, double limit);
-
 /* Whether x is finite and not 0. */
 bool has_length(const double *x, size_t count);
 

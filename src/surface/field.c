@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "body/parts.h"
 #include "surface/grid.h"
+#include "surface/mesh_check.h"
 #include "surface/skin.h"
 #include <math.h>
 #include <stdlib.h>
