@@ -75,6 +75,10 @@ typedef float real;
 #define WEIGHT_CUTOFF (-130.0f) // 2^x below it is 0
 #endif
 
+// Whether a scalar counts as zero. Devices differ in whether they keep numbers below the smallest normal
+// one; what is refused for being zero must be refused on all of them.
+#define real_is_none(a) (((a) < R(0.0) ? -(a) : (a)) < REAL_TINY)
+
 #if REAL_DOUBLE || WIDE
 typedef double wide;
 #else

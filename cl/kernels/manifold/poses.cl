@@ -12,7 +12,7 @@ static int pose_status(GLOBAL const real *pose, int width)
   int finite = 1, hollow = 1;
   for (int i = 0; i < width; ++i) {
     finite = finite && real_isfinite(pose[i]);
-    hollow = hollow && (i < 3 || pose[i] == R(0.0));
+    hollow = hollow && (i < 3 || real_is_none(pose[i]));
   }
   return !finite ? POSE_NOT_FINITE : width == 7 && hollow ? POSE_NO_QUATERNION : 0;
 }

@@ -34,7 +34,7 @@ static int spring_read_pose(GLOBAL const real *pose, int width, num x[7])
   int finite = 1, hollow = width == 7;
   for (int i = 0; i < width; ++i) {
     finite = finite && real_isfinite(pose[i]);
-    hollow = hollow && (i < 3 || pose[i] == R(0.0));
+    hollow = hollow && (i < 3 || real_is_none(pose[i]));
   }
   for (int i = 0; i < 7; ++i) {
     x[i] = finite && !hollow && i < width ? (wide)pose[i]

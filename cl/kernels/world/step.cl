@@ -28,7 +28,7 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     if (l.dofs > 1) {
       GLOBAL const real *a = rows[0] + l.q + (l.type == JOINT_IS_FREE ? 3 : 0);
       const real square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3];
-      bad |= !(square > R(0.0) && real_isfinite(square));
+      bad |= !(!real_is_none(square) && real_isfinite(square));
     }
   }
   status[world] = (first ? 0 : status[world]) | (bad ? WORLD_BAD_INPUT : 0);
