@@ -166,8 +166,8 @@ static int lcp_sweep(const lcp *l, real least)
 
 // By Lemke's method with none and more and more of A's diagonal added inside, by pivoting anew, by sweeps,
 // and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution. Of a
-// world (`own`) what is nearly an answer is one before that, and what squeezes may be off by what rounds
-// away where large impulses cancel.
+// world (`own`) what is nearly an answer is one before that. What squeezes may be off by what rounds away
+// where large impulses cancel: on some devices that is more than LCP_PASS.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
@@ -191,7 +191,7 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
   for (int k = 0; k < 2; ++k) {
     if (k ? lemke_solve(l, t, R(0.0), LEMKE_FRESH, l->f) : lcp_anew(l)) {
       const real residual = lcp_stabilise(l, LCP_ENOUGH * scale);
-      if (residual <= LCP_PASS * (own ? real_max(scale, lcp_heaviest(l)) : scale)) {
+      if (residual <= LCP_PASS * real_max(scale, lcp_heaviest(l))) {
         return LCP_SQUEEZED;
       }
     }
