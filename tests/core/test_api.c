@@ -48,6 +48,26 @@ static bool make_pair(const fixture *f, const abut_smoothing *s, abut_pair *pair
          CHECK_OK(run_poses(*pair, ABUT_POSE_QUATERNION, f->pose1, f->pose2, o));
 }
 
+/* Compilers of GPUs contract products and sums as each kernel lets them, and another set of arrays may
+ * take another kernel: there what is asked for alone is the same but for rounding, elsewhere to the bit. */
+static bool is_same(const fixture *f, const void *all, const void *alone, size_t count)
+{
+  abut_device_report report;
+  size_t devices;
+  if (!memcmp(all, alone, count * f->real)) {
+    return true;
+  }
+  double most = 0.0, apart = 0.0;
+  for (size_t i = 0; i < count; ++i) {
+    const double a = real_at(all, f->precision, i);
+    most = fmax(most, fabs(a));
+    apart = fmax(apart, fabs(a - real_at(alone, f->precision, i)));
+  }
+  return CHECK_OK(abut_context_devices(f->context, &report, 1, &devices)) &&
+         report.info.type == ABUT_DEVICE_GPU &&
+         apart <= (f->precision == ABUT_FLOAT64 ? 1e-13 : 1e-5) * most;
+}
+
 static abut_batch batch_of(const fixture *f)
 {
   abut_batch batch = abut_default_batch();
@@ -145,7 +165,7 @@ static void test_wants(const fixture *f)
       const uint64_t down = counters_of(f).bytes_down - before.bytes_down;
       check(down == POSES * sizeof(int) + (is_reduced ? reduced : bytes),
             "array %d alone brings %llu bytes down", i, (unsigned long long)down);
-      check(!memcmp(all.arrays[i], one.arrays[i], bytes), "array %d alone differs", i);
+      check(is_same(f, all.arrays[i], one.arrays[i], bytes / f->real), "array %d alone differs", i);
       for (int k = i + 1; k < OUT_ARRAYS; ++k) {
         check(*(unsigned char *)one.arrays[k] == 0x5a, "array %d is written unasked", k);
       }
@@ -362,7 +382,7 @@ static void test_overflow(const fixture *f)
   some.d = calloc(some.capacity, f->real);
   batch.compact = &some;
   CHECK_OK(abut_contacts(pair, &batch));
-  check(!memcmp(some.d, all.compact.d, some.capacity * f->real), "d of the list alone differs");
+  check(is_same(f, all.compact.d, some.d, some.capacity), "d of the list alone differs");
   free(some.d);
   count_only.threshold = NAN;
   batch.compact = &count_only;
