@@ -51,6 +51,7 @@ static abut_status open_opencl(device *d, const device_options *options)
                        .float64 = options->precision == ABUT_FLOAT64,
                        .has_float64 = d->found.info.has_float64,
                        .lends_threads = lends_threads(d, options),
+                       .polls_events = d->found.info.type == ABUT_DEVICE_GPU,
                        .kernel_directory = options->kernel_directory};
   for (int i = 0; i < MODULE_COUNT; ++i) {
     cl.group[i] = d->settings[i].group;

@@ -143,6 +143,17 @@ cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int command_exec_callba
   return NO_PLATFORM;
 }
 
+cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info param_name, size_t param_value_size,
+                                  void *param_value, size_t *param_value_size_ret)
+{
+  return NO_PLATFORM;
+}
+
+cl_int CL_API_CALL clRetainEvent(cl_event event)
+{
+  return NO_PLATFORM;
+}
+
 cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
   return NO_PLATFORM;

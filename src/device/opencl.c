@@ -274,7 +274,7 @@ static abut_status watch(opencl *o, cl_event event)
 {
   waiter_leave(o->waiters[o->slot]);
   o->waiters[o->slot] = NULL;
-  const abut_status status = waiter_create(event, &o->waiters[o->slot]);
+  const abut_status status = waiter_create(event, o->options.polls_events, &o->waiters[o->slot]);
   clReleaseEvent(event);
   TRY(status);
   return check(clFlush(o->queues[o->slot]), "clFlush");
@@ -330,7 +330,7 @@ abut_status opencl_pace(opencl *o, double seconds)
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(check(clEnqueueMarkerWithWaitList(o->queues[o->slot], 0, NULL, &event),
                  "clEnqueueMarkerWithWaitList"));
-  status = waiter_create(event, &o->paces[o->slot]);
+  status = waiter_create(event, o->options.polls_events, &o->paces[o->slot]);
   clReleaseEvent(event);
   TRY_DONE(status);
   TRY_DONE(check(clFlush(o->queues[o->slot]), "clFlush"));

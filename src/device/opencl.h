@@ -25,6 +25,7 @@ typedef struct opencl_options {
   bool float64;                 /* kernels compute in float64 */
   bool has_float64;             /* the device could */
   bool lends_threads;           /* whoever waits by clFinish works on the kernels meanwhile */
+  bool polls_events;            /* see waiter_create */
   const char *kernel_directory;
 } opencl_options;
 

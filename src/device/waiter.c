@@ -6,6 +6,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define POLL_LEAST 2e-5 /* [s] between two looks at an event: of what has been waited for one part in */
+#define POLL_PART 16.0  /* POLL_PART, so that little is waited beyond the end, */
+#define POLL_MOST 1e-3  /* within these bounds */
+
 struct waiter {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -13,17 +17,45 @@ struct waiter {
   cl_int code;
   double ended;
   int holders;
+  cl_event polled; /* looked at while waiting; NULL: its callback alone tells */
 };
+
+static void drop(waiter *w)
+{
+  pthread_mutex_lock(&w->lock);
+  const bool last = --w->holders == 0;
+  pthread_mutex_unlock(&w->lock);
+  if (last) {
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+  }
+}
+
+/* The one who waits lets the event go: a callback is no place for it. */
+void waiter_leave(waiter *w)
+{
+  if (!w) {
+    return;
+  }
+  if (w->polled) {
+    clReleaseEvent(w->polled);
+    w->polled = NULL;
+  }
+  drop(w);
+}
 
 static void tell(waiter *w, cl_int code)
 {
   pthread_mutex_lock(&w->lock);
-  w->done = true;
-  w->code = code;
-  w->ended = now();
+  if (!w->done) { /* as it may be by poll_event */
+    w->done = true;
+    w->code = code;
+    w->ended = now();
+  }
   pthread_cond_signal(&w->changed);
   pthread_mutex_unlock(&w->lock);
-  waiter_leave(w);
+  drop(w);
 }
 
 static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
@@ -54,10 +86,10 @@ static abut_status make(waiter **out)
 static void unmake(waiter *w)
 {
   w->holders = 1;
-  waiter_leave(w);
+  drop(w);
 }
 
-abut_status waiter_create(cl_event event, waiter **out)
+abut_status waiter_create(cl_event event, bool polls, waiter **out)
 {
   waiter *w = NULL;
   *out = NULL;
@@ -67,39 +99,56 @@ abut_status waiter_create(cl_event event, waiter **out)
     unmake(w);
     return fail(code, "clSetEventCallback failed: %s", abut_status_name(code));
   }
+  if (polls && clRetainEvent(event) == CL_SUCCESS) {
+    w->polled = event;
+  }
   *out = w;
   return ABUT_SUCCESS;
 }
 
+static struct timespec time_of(double seconds)
+{
+  return (struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+}
+
+/* When to look at the event next. */
+static double next_poll(double begun, double until)
+{
+  const double part = (now() - begun) / POLL_PART;
+  const double next = now() + (part < POLL_LEAST ? POLL_LEAST : part > POLL_MOST ? POLL_MOST : part);
+  return next < until ? next : until;
+}
+
+/* Its callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). */
+static void poll_event(waiter *w)
+{
+  cl_int state = CL_QUEUED;
+  if (clGetEventInfo(w->polled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
+        CL_SUCCESS &&
+      state <= CL_COMPLETE) {
+    w->done = true;
+    w->code = state < 0 ? state : CL_SUCCESS;
+    w->ended = now();
+  }
+}
+
 bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended)
 {
-  const double until = now() + seconds;
-  const struct timespec deadline = {(time_t)until, (long)((until - (double)(time_t)until) * 1e9)};
+  const double begun = now(), until = begun + seconds;
   pthread_mutex_lock(&w->lock);
-  int timed_out = 0;
-  while (!w->done && !timed_out) {
-    timed_out = pthread_cond_timedwait(&w->changed, &w->lock, &deadline);
+  for (bool late = false; !w->done && !late;) {
+    const struct timespec next = time_of(w->polled ? next_poll(begun, until) : until);
+    const bool timed_out = pthread_cond_timedwait(&w->changed, &w->lock, &next) != 0;
+    if (timed_out && w->polled && !w->done) {
+      poll_event(w);
+    }
+    late = timed_out && (!w->polled || now() >= until);
   }
   const bool done = w->done;
   *code = w->code;
   *ended = w->ended;
   pthread_mutex_unlock(&w->lock);
   return done;
-}
-
-void waiter_leave(waiter *w)
-{
-  if (!w) {
-    return;
-  }
-  pthread_mutex_lock(&w->lock);
-  const bool last = --w->holders == 0;
-  pthread_mutex_unlock(&w->lock);
-  if (last) {
-    pthread_cond_destroy(&w->changed);
-    pthread_mutex_destroy(&w->lock);
-    free(w);
-  }
 }
 
 /* ---- clFinish ---- */

@@ -10,7 +10,8 @@
  * has gone. */
 typedef struct waiter waiter;
 
-abut_status waiter_create(cl_event event, waiter **out);
+/* polls: whoever waits looks at the event, too, because the driver's callbacks come late. */
+abut_status waiter_create(cl_event event, bool polls, waiter **out);
 
 /* False where the event has not ended within so many seconds. code: the event's error; ended: when
  * it ended, by now(). */

@@ -97,6 +97,8 @@ ASKS(clGetCommandQueueInfo,
      (of, what, room, to, size))
 ASKS(clGetMemObjectInfo, (cl_mem of, cl_mem_info what, size_t room, void *to, size_t *size),
      (of, what, room, to, size))
+ASKS(clGetEventInfo, (cl_event of, cl_event_info what, size_t room, void *to, size_t *size),
+     (of, what, room, to, size))
 ASKS(clGetProgramInfo, (cl_program of, cl_program_info what, size_t room, void *to, size_t *size),
      (of, what, room, to, size))
 ASKS(clGetProgramBuildInfo,
@@ -240,6 +242,7 @@ void clSVMFree(cl_context context, void *memory)
 RETAINS(clRetainContext, cl_context, CONTEXT)
 RETAINS(clRetainCommandQueue, cl_command_queue, QUEUE)
 RETAINS(clRetainMemObject, cl_mem, MEMORY)
+RETAINS(clRetainEvent, cl_event, EVENT)
 
 RELEASES(clReleaseContext, cl_context, CONTEXT)
 RELEASES(clReleaseCommandQueue, cl_command_queue, QUEUE)
