@@ -309,7 +309,7 @@ def page(counts, occupancy):
     compilers = "; ".join(f"{t}: {text}" for t, text in compiled["compilers"].items())
     return f"""# GPUs, by count
 
-No GPU has run abut yet: nothing on this page was measured on one. `python3 bench/gpus.py` counts what the kernels do, on an
+Nothing on this page was measured on a GPU (devices.md has what was). `python3 bench/gpus.py` counts what the kernels do, on an
 interpreter of OpenCL (Oclgrind), with one lane a work-item and work-groups of {GROUP}, as they run on GPUs, and divides by what the
 vendors publish of an H200, an MI300X and an Arc A770. So the times are lower bounds: what a device cannot beat.
 
