@@ -1,24 +1,33 @@
-// The field of an oriented point cloud: phi(x) = sum w_i n_i . (x - p_i), w = softmax(l),
-// l_i = logw_i - |x - p_i|^2 / eps1_i, or with a general kernel E_i for eps1_i. Exponents are of 2.
+// The field of an oriented point cloud; docs/spring-formulas.md, "Field, separation, force", 1. At
+// a point x, with r_i = x - p_i, it is
+//   phi(x) = sum_i w_i n_i . r_i, w = softmax(l), l_i = logw_i - |r_i|^2 / eps1_i,
+// or l_i = logw_i - r_i' E_i^-1 r_i where points have kernels of their own. Exponents are those of
+// powers of two: logw, 1 / eps1 and E^-1 are packed times log2(e).
 //
-// One pass. Points come in tiles, near each other: one after the other gives its exponents, then
-// its sums, and a tile that a sphere around it puts too far away is passed over.
+// The cloud is gone through once. Its points come in tiles of SPRING_TILE that lie near each other.
+// A tile first gives its exponents and then its terms of the sums, and a tile is passed over where
+// the sphere around it says that all of its weights are too small to count.
 #ifndef KERNELS_SPRING_CLOUD
 #define KERNELS_SPRING_CLOUD
 
 #if REAL_DOUBLE
-#define SPRING_TAIL R(50.0) // e^-50 of a weight is nothing beside the others
+#define SPRING_TAIL R(50.0) // a weight below e^-50 of the largest one counts as nothing
 #else
 #define SPRING_TAIL R(25.0)
 #endif
-// What a bound and what it bounds may be off by, relative to the distance's square.
+// Rounding may put a bound, and what it bounds, off by this share of the squared distance.
 #if REAL_DOUBLE
 #define SPRING_ROUNDED R(1e-14)
 #else
 #define SPRING_ROUNDED R(4e-6)
 #endif
-#define SPRING_ITS_OWN R(1.0) // of a power of two: no more than the nearest
+#define SPRING_ITS_OWN R(1.0) // a tail, in powers of two, that only the nearest points are within
 
+// Where a packed cloud's numbers lie (geometry/spring.h): `about` holds the SPRING_ABOUT numbers of
+// the whole cloud, `records` is (count, SPRING_RECORD), `kernels` is (count, SPRING_KERNEL) where
+// `general` says that points have kernels of their own, `planes` is (SPRING_PLANE_COUNT, padded)
+// and `tile_records` is (tiles, SPRING_TILE_RECORD). `order` (count) says which of the caller's
+// points each one is.
 typedef struct spring_cloud {
   int count, padded, tiles, general;
   GLOBAL const real *about, *records, *kernels, *planes, *tile_records;
@@ -42,17 +51,20 @@ static spring_cloud spring_cloud_of(GLOBAL const int *heads, GLOBAL const real *
   return s;
 }
 
-// A place in a cloud's frame; from its centre, and whether it is far from it. There -|x - p_i|^2 of
-// all points rounds to one number, and exponents are relative to a kernel at the centre: with y
-// from the centre to x and r to p_i, (2 y - r).r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
+// A place is one point x a lane in the cloud's frame, with y = x minus the cloud's centre, and
+// whether x is far from the cloud. Far away |x - p_i|^2 rounds to the same number for all points.
+// So there -|y|^2 / eps1, which is the exponent of the reference kernel at the centre, is taken off
+// every l_i; w stays as it is. With r from the centre to p_i what remains beside logw_i is
+//   (2 y - r) . r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
 typedef struct spring_place {
   vec x, y;
   ilane far;
   int some_far;
-  lane lift; // what exponents there are larger by than -|x - p_i|^2 / eps1_i, and a little
+  lane lift; // |y|^2 / eps1, by which far exponents are larger, and a little for rounding; else 0
 } spring_place;
 
-// A symmetric matrix of six numbers, less another times `less`, by v.
+// Returns (K - less O) v, where K and O are symmetric matrices of six numbers: xx, xy, xz, yy, yz,
+// zz.
 static vec spring_by(GLOBAL const real *k, GLOBAL const real *other, real less, vec v)
 {
   const real xx = k[0] - less * other[0], xy = k[1] - less * other[1], xz = k[2] - less * other[2];
@@ -85,16 +97,19 @@ static spring_place spring_place_of(const spring_cloud *s, vec x)
   return o;
 }
 
+// Returns r = x - p_i, the way from the point of record p to x.
 static vec spring_way(GLOBAL const real *p, vec x)
 {
   return FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
 }
 
+// Returns n_i . r, the height over the plane of record p: phi_i where r is the way from p_i.
 static num spring_height(GLOBAL const real *p, vec r)
 {
   return n_smad(r.x, p[3], n_smad(r.y, p[4], n_scale(r.z, p[5])));
 }
 
+// Returns point i's exponent l_i at a far place, in the form above.
 static num spring_far_exponent(const spring_cloud *s, const spring_place *o, int i)
 {
   GLOBAL const real *p = s->records + i * SPRING_RECORD, *c = s->about;
@@ -109,7 +124,7 @@ static num spring_far_exponent(const spring_cloud *s, const spring_place *o, int
   return n_shift(n_sub(FN(dot3)(by, twice), FN(dot3)(rest, o->y)), p[6]);
 }
 
-// Minus half of the gradient of point i's exponent at r from it.
+// Returns q = E_i^-1 r, minus half of the gradient of point i's exponent, where r = x - p_i.
 static vec spring_pull(const spring_cloud *s, int i, vec r)
 {
   GLOBAL const real *k = s->kernels + i * SPRING_KERNEL;
@@ -117,14 +132,15 @@ static vec spring_pull(const spring_cloud *s, int i, vec r)
                     : spring_scaled(r, s->records[i * SPRING_RECORD + 7]);
 }
 
-// The exponent of point i at r from it, q by spring_pull.
+// Returns point i's exponent l_i, where r = x - p_i and q = E_i^-1 r.
 static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, vec r, vec q)
 {
   const num near = n_shift(n_neg(FN(dot3)(r, q)), s->records[i * SPRING_RECORD + 6]);
   return o->some_far ? n_select(o->far, spring_far_exponent(s, o, i), near) : near;
 }
 
-// What no exponent of a tile exceeds.
+// Returns an upper bound of the exponents of a tile's points: the tile's largest logw, less its
+// least 1 / eps1 times the square of the distance from x to its sphere.
 static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
 {
   GLOBAL const real *t = s->tile_records + tile * SPRING_TILE_RECORD;
@@ -133,13 +149,14 @@ static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
   return t[4] - t[5] * gap * gap + o->lift;
 }
 
-// Whether no exponent of a tile reaches `least` anywhere.
+// Says whether no point of a tile has an exponent of `least` or more in any lane.
 static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
 {
   return lane_all(spring_reach(s, o, tile) < least);
 }
 
-// The tile to begin with: the largest exponents are probably there.
+// Returns the tile whose bound is the largest in the first lane. Whoever sums begins with it,
+// because the largest exponents are probably there, and then the most tiles are passed over.
 static int spring_nearest(const spring_cloud *s, const spring_place *o)
 {
   int nearest = 0;
@@ -155,14 +172,16 @@ static int spring_nearest(const spring_cloud *s, const spring_place *o)
 #define SPRING_EACH(s, i, tile) \
   for (int i = (tile) * SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
-// The larger, or `top` where l is no number: as fmax, which costs more.
+// Returns the larger of `top` and l, and `top` where l is not a number. fmax would do the same, but
+// costs more.
 static lane spring_higher(lane top, num l)
 {
   return lane_select(n_value(l) > top, n_value(l), top);
 }
 
-// Exponents of a tile's points, and the largest of them and `top`. The usual ones have a loop to
-// themselves: compilers make calls of the others.
+// Writes the exponents of a tile's points, and returns the largest of these and of `top`. Clouds
+// without kernels of their own, at places that are not far, have a loop to themselves, because
+// compilers make calls of the functions that the general loop uses.
 static lane spring_exponents(const spring_cloud *s, const spring_place *o, int tile, lane top,
                              num exponents[SPRING_TILE])
 {
@@ -185,8 +204,10 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
   return top;
 }
 
-// phi; *top becomes the largest exponent. Sums are relative to the largest so far, and scaled where
-// a tile has a larger one; far away phi_i are relative to a point's, for they would round.
+// Returns phi(x), and in *top the largest exponent. The sums of weights are relative to the largest
+// exponent so far, and are scaled down where a tile has a larger one. Far away every phi_i is as
+// large as the distance and their mean would round, so there differences from one point's phi_i,
+// `pivot`, are averaged.
 static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
 {
   const int nearest = spring_nearest(s, o);

@@ -1,14 +1,16 @@
-// Curves that springs between bodies and those at the ends of joints share.
+// The curves of the spring law (docs/spring-formulas.md, "Field, separation, force", 3). Springs
+// between bodies use them, and so do the springs that hold joints within their limits.
 #ifndef KERNELS_SPRING_CURVES
 #define KERNELS_SPRING_CURVES
 
 #if REAL_DOUBLE
-#define SPRING_LINEAR R(1e-16) // log(1 + e) is e up to here
+#define SPRING_LINEAR R(1e-16) // up to here log(1 + e) is e to rounding
 #else
 #define SPRING_LINEAR R(6e-8)
 #endif
 
-// log(1 + exp(y)) and its slope.
+// Returns softplus(y) = log(1 + exp(y)), and its derivative, sigmoid(y), in *slope. exp is taken of
+// -|y|, which cannot overflow.
 static num spring_softplus(num y, num *slope)
 {
   const ilane below = n_value(y) < lane_lit(R(0.0));
@@ -19,7 +21,8 @@ static num spring_softplus(num y, num *slope)
   return n_add(more, n_select(below, n_lit(R(0.0)), y));
 }
 
-// D and its slope.
+// Returns the dissipation D(x) of x = v_n / v_d, and its derivative in *slope. D is 1 - x up to 0,
+// (x - 2)^2 / 4 up to 2 and 0 beyond, or, where `smooth` is set, softplus(log(e^2 - 1) - 2 x) / 2.
 static num spring_dissipation(num x, int smooth, num *slope)
 {
   if (smooth) {
@@ -35,7 +38,7 @@ static num spring_dissipation(num x, int smooth, num *slope)
                   n_select(parting, zero, n_scale(n_mul(rest, rest), R(0.25))));
 }
 
-// The slope of D's slope.
+// Returns the second derivative of D.
 static num spring_dissipation_bend(num x, int smooth)
 {
   if (smooth) {

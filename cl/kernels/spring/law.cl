@@ -1,13 +1,16 @@
-// The force of a spring between a point and a plane, with dissipation and friction:
-// lambda_n = k s(-phi) D(v_n / v_d), lambda = lambda_n (n - mu v_t / sqrt(v_s^2 + |v_t|^2)),
-// with s = eps3 softplus(. / eps3), D as the option says.
+// The force of a spring between a point and a plane, with dissipation and friction, and its mean
+// over a cloud; docs/spring-formulas.md, "Field, separation, force", 3 and 4:
+//   lambda_n = k s(-phi_i) D(v_n / v_d), s(x) = eps3 softplus(x / eps3),
+//   lambda = lambda_n (n_i - mu v_t / sqrt(v_s^2 + |v_t|^2)).
 
+// A pair's parameters, the inverses of some, and the call's options (SPRING_SMOOTH, SPRING_PLANE).
 typedef struct spring_law {
   num k, mu, v_d, v_s, eps2, eps3;
   num v_d_inv, eps2_inv, eps3_inv;
   int options;
 } spring_law;
 
+// Reads a number of a pair's frame, on duals with its derivatives.
 static num spring_number(GLOBAL const real *row, int at)
 {
   return load_one(row + at, SPRING_FRAME);
@@ -34,15 +37,17 @@ static spring_law spring_law_of(GLOBAL const real *frame, int options)
   return l;
 }
 
+// The force between one point and one plane, and the factors that its derivatives need, too.
 typedef struct spring_push {
-  num soft, share;       // softplus(-phi / eps3), its slope
-  num damping, slope;    // D, its slope
+  num soft, share;       // softplus(y) at y = -phi_i / eps3, its derivative
+  num damping, slope;    // D, its derivative
   num normal, along;     // lambda_n, v_n
   num rub_inv;           // 1 / sqrt(v_s^2 + |v_t|^2)
   vec slide, way, force; // v_t, n - mu v_t rub_inv, lambda
 } spring_push;
 
-// p: a point's record; v: velocity relative to it.
+// Returns the force between a point and plane i: p is the plane's record, phi its phi_i, and v the
+// velocity of the point relative to it.
 static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num phi, vec v)
 {
   spring_push f;
@@ -61,11 +66,14 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
   return f;
 }
 
-// Means over a cloud at one point, in the cloud's frame.
+// Means over a cloud at one point x, by the weights w of the field and in the cloud's frame:
+// `force` is that of lambda_i, which acts at x; `moment` that of p_i x lambda_i, where reactions
+// act at the planes (SPRING_PLANE) alone; `rub` that of lambda_n v_t / sqrt(v_s^2 + |v_t|^2), which
+// is minus the derivative of the force by mu; `pull` that of q_i = E_i^-1 (x - p_i).
 typedef struct spring_means {
-  lane top;                     // the largest exponent
-  num sum_inv;                  // of the sum of weights, relative to that
-  vec force, moment, rub, pull; // of lambda, p x lambda, lambda_n v_t rub_inv, q
+  lane top;    // the largest exponent
+  num sum_inv; // the inverse of the sum of weights, relative to the weight of that exponent
+  vec force, moment, rub, pull;
 } spring_means;
 
 static void spring_scale_means(spring_means *m, num scale)
@@ -76,7 +84,9 @@ static void spring_scale_means(spring_means *m, num scale)
   m->pull = FN(scale3)(m->pull, scale);
 }
 
-// spin: of the cloud's body, where its velocity is taken at p ("plane").
+// Adds plane i with its weight w; r = x - p_i and q = E_i^-1 r. v is the velocity of the point
+// relative to the cloud's body at x, and `spin` that body's angular velocity: where reactions act
+// at the planes the body's velocity is taken at p_i instead.
 static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const real *p, vec r,
                              vec q, num w, vec v, vec spin)
 {
@@ -92,7 +102,8 @@ static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const 
   }
 }
 
-// tail: by which exponents may fall below the largest.
+// Returns the means at place o, for a point of velocity v. A plane counts where its exponent is
+// within `tail` of the largest one.
 static spring_means spring_means_of(const spring_cloud *s, const spring_place *o,
                                     const spring_law *l, vec v, vec spin, lane tail)
 {
@@ -117,7 +128,7 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
       const vec r = spring_way(p, o->x);
       const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top));
       if (!lane_any(n_value(exponent) > -tail)) {
-        continue; // a force costs more than to ask
+        continue; // a force costs more than to ask whether any lane needs it
       }
       const num w = n_exp2(exponent);
       sum = n_add(sum, w);

@@ -1,10 +1,14 @@
-// A pair of bodies: points of each in the other's field. Everything is told about body 2's origin
-// in its axes; fields are evaluated in their own cloud's frame, where lengths are short.
+// A pair of bodies: the points of each in the field of the other; docs/spring-formulas.md, "Field,
+// separation, force", 2 to 4, and "How it is computed". What is added up is about body 2's origin
+// in body 2's axes; a field is evaluated in its own cloud's frame, where lengths are short.
 //
-// A row of separations has body 1's points, padded, then body 2's. A block is LANES of them.
+// A row of separations (pairs, room) has the points of body 1, padded to whole blocks, and then
+// those of body 2. A block is LANES of them. `pairs` holds two clouds a pair, pair_stride apart (0
+// where all pairs are alike), from pair first_pair on; `frames` (pairs, SPRING_FRAME) are those of
+// spring_frames.
 
 typedef struct spring_turn {
-  vec x, y, z; // rows
+  vec x, y, z; // the rows of a 3 x 3 matrix
 } spring_turn;
 
 static vec spring_rotate(const spring_turn *m, vec v)
@@ -46,13 +50,13 @@ static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *sh
   return p;
 }
 
-// Points of a block.
+// The points of a block: one a lane.
 typedef struct spring_block {
-  int side, first; // whose they are: 0 of body 1; the first among its own
-  const spring_cloud *of, *in;
-  spring_turn turn;         // of body 1's axes in body 2's
-  vec x, speed;             // about body 2: places, velocities relative to the other body
-  vec in_x, in_speed, spin; // the same in the frame of the field, and its body's spin
+  int side, first; // whose points they are, 0 for body 1; which of its points is the first
+  const spring_cloud *of, *in; // the cloud whose points they are, and that whose field they are in
+  spring_turn turn;         // takes body 1's axes to body 2's
+  vec x, speed;             // their places, their velocities relative to the other body, by body 2
+  vec in_x, in_speed, spin; // the same in the field's frame; the spin of the field's body there
   num log_weight;
 } spring_block;
 
@@ -79,7 +83,8 @@ static spring_block spring_block_of(const spring_pair *p, int block)
   return b;
 }
 
-// Fields of a block's points in the other body. Global size: the most blocks of a pair, pairs.
+// One work-item finds the separations of one block of one pair: each point's phi in the field of
+// the other body, written to separations (pairs, room). The global size is (room / LANES, pairs).
 KERNEL void spring_separations(GLOBAL const int *heads, GLOBAL const real *shapes,
                                GLOBAL const int *pairs, int first_pair, int pair_stride,
                                GLOBAL const real *frames, int room, int count,
@@ -100,7 +105,7 @@ KERNEL void spring_separations(GLOBAL const int *heads, GLOBAL const real *shape
   store(NUMS(separations, pair, room) + block * LANES, room, phi);
 }
 
-// phi - eps2 logw of a block, by which beta falls.
+// Returns y = phi - eps2 logw of a block's points; beta is proportional to exp(-y / eps2).
 static num spring_level(const spring_pair *p, const spring_law *l, int block, num phi)
 {
   const int side = block >= p->blocks1;
@@ -109,7 +114,9 @@ static num spring_level(const spring_pair *p, const spring_law *l, int block, nu
   return n_sub(phi, n_times(l->eps2, lane_load(of->planes + 3 * of->padded + first)));
 }
 
-// The soft minimum over all points of both bodies. A work-item a pair.
+// One work-item finds the soft minimum over all points of both bodies of one pair. Of separations
+// (pairs, room) it writes means (pairs, SPRING_MEANS): the least phi - eps2 logw, the inverse of
+// the sum of weights relative to that of the least, and the soft distance, the mean of phi by beta.
 KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
                           GLOBAL const int *pairs, int first_pair, int pair_stride,
                           GLOBAL const real *frames, int room, int count,
@@ -142,8 +149,10 @@ KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
   store_first(to + 2, SPRING_MEANS, n_mul(all_lanes(all), inverse));
 }
 
-// beta of a block; *tail: by which exponents may fall below the largest and still count. Where beta
-// is nothing that is little, so that such a lane asks for its nearest points alone.
+// Returns beta of a block's points, and in *tail how far below the largest exponent a plane of the
+// other cloud still counts in the point's force. A point whose beta is almost 0 asks for its
+// nearest planes alone, so that it costs little where another lane of its block matters; a block
+// without any that matters is passed over.
 static num spring_beta(const spring_pair *p, const spring_law *l, int block, num phi,
                        GLOBAL const real *means, lane *tail)
 {
@@ -154,8 +163,9 @@ static num spring_beta(const spring_pair *p, const spring_law *l, int block, num
   return n_mul(n_exp2(n_scale(y, -LOG2E)), inverse);
 }
 
-// Separations and beta as the caller has them: body 1's points, then body 2's, as they were given.
-// Global size: the most blocks of a pair, pairs.
+// One work-item writes separations and betas of one block of one pair as the caller has them:
+// separation and weights (pairs, width) hold body 1's points in the order in which they were given,
+// then body 2's, then zeros. The global size is (room / LANES, pairs).
 KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
                         int first_pair, int pair_stride, GLOBAL const real *frames, int room,
                         int width, int count, GLOBAL const real *separations,
@@ -192,9 +202,10 @@ KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOB
   }
 }
 
-// What a block's means are about body 2: forces that act on body 1.
+// What a block's means are about body 2's origin in body 2's axes: the force on body 1, the moment
+// on body 1 and the moment on body 2, one a lane.
 typedef struct spring_acting {
-  vec force, moment, counter; // counter: moment on body 2
+  vec force, moment, counter;
 } spring_acting;
 
 static spring_acting spring_acting_of(const spring_pair *p, const spring_block *b,
@@ -215,7 +226,10 @@ static spring_acting spring_acting_of(const spring_pair *p, const spring_block *
   return a;
 }
 
-// Forces of a slice's blocks. Global size: SPRING_SLICES, pairs.
+// One work-item adds up the forces of one slice of one pair, every SPRING_SLICES-th block: parts
+// (pairs, SPRING_SLICES, SPRING_WRENCH) gets the sum of beta times what each point's force does.
+// The slices are fixed, so that sums are equal to the bit on any split. The global size is
+// (SPRING_SLICES, pairs).
 KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
                           GLOBAL const int *pairs, int first_pair, int pair_stride,
                           GLOBAL const real *frames, int options, int room, int count,
@@ -253,7 +267,8 @@ KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
   store_sum3(to + 6, SPRING_WRENCH, all.counter);
 }
 
-// Sums over slices, `width` of them a pair. Global size: width, pairs.
+// One work-item adds up one of the `width` numbers of a pair over its slices, in order: parts
+// (pairs, SPRING_SLICES, width) becomes sums (pairs, width). The global size is (width, pairs).
 KERNEL void spring_sum(GLOBAL const real *parts, int width, int count, GLOBAL real *sums)
 {
   const int at = (int)get_global_id(0), pair = (int)get_global_id(1);

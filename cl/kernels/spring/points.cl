@@ -1,12 +1,16 @@
-// Soft collision points: each face's beta goes to its corners, z_v = sum of beta_f / corners(f), and the
-// K largest of these pull points to where they are: Gamma_kv = softmax(-|top_k - z_v| / tau), SoftSort.
-// Plain numbers alone.
+// Soft collision points, `points` of abut_spring (include/abut/spring.h). A face's beta is shared
+// among its corners, so that vertex v gets z_v = sum over the faces f around it of beta_f /
+// corners(f). Soft point k is the mean of all vertices of both bodies by Gamma_kv =
+// softmax_v(-|top_k - z_v| / tau), where top_k is the k-th largest z (SoftSort, docs/spec.md,
+// section 1). These kernels compute on plain numbers alone.
 //
-// A surface's ints: how many vertices, where the starts of their faces lie, their faces (as the caller
-// counted them) and these faces' corners; among the reals where the vertices lie.
+// A surface's SPRING_SURFACE_INTS ints are the head of one cloud in `surfaces`: how many vertices
+// it has, how many faces, where the starts of its vertices' faces lie, where those faces (as the
+// caller counted them) and these faces' numbers of corners lie, and where in `vertices` its
+// vertices begin.
 
 typedef struct spring_surface {
-  int count, faces; // of its vertices; of the cloud's points
+  int count, faces; // how many vertices, and how many faces, which are the cloud's points
   GLOBAL const int *starts, *of, *corners;
   GLOBAL const real *vertices;
 } spring_surface;
@@ -25,7 +29,9 @@ static spring_surface spring_surface_of(GLOBAL const int *surfaces, GLOBAL const
   return s;
 }
 
-// Both bodies' vertices, body 1's first. Global size: `room`, pairs.
+// One work-item adds up z_v of one vertex of one pair: of weights (pairs, width), the betas by
+// point, it writes out (pairs, room), body 1's vertices first, then body 2's, then zeros. The
+// global size is (room, pairs).
 KERNEL void spring_vertex_weights(GLOBAL const int *surfaces, GLOBAL const real *vertices,
                                   GLOBAL const int *pairs, int pair_stride,
                                   GLOBAL const real *weights, int width, int room, int count,
@@ -51,7 +57,9 @@ KERNEL void spring_vertex_weights(GLOBAL const int *surfaces, GLOBAL const real 
   ROW(out, pair, room)[at] = sum;
 }
 
-// The `most` largest numbers of a row, the largest first; those alike are as many as they are.
+// One work-item finds the `most` largest numbers of one row of weights (pairs, room), and writes
+// them to tops (pairs, most), the largest first. A number that is there several times is listed as
+// often. A row of fewer numbers, or of NaN, ends in NaN.
 KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int count, GLOBAL real *tops)
 {
   const int pair = (int)get_global_id(0);
@@ -73,8 +81,9 @@ KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int coun
   }
 }
 
-// Of each point and body the vertices' mean by Gamma in the body's frame, times their share, and that
-// share. Global size: `most`, pairs.
+// One work-item adds up one soft point of one pair. sums (pairs, most, SPRING_SOFT_SUMS) gets for
+// either body the sum of Gamma times its vertices, in the body's frame, and the sum of Gamma, which
+// is the body's share in the point. The global size is (most, pairs).
 KERNEL void spring_soft_sums(GLOBAL const int *surfaces, GLOBAL const real *vertices,
                              GLOBAL const int *pairs, int pair_stride, GLOBAL const real *weights,
                              int room, GLOBAL const real *tops, int most, real tau, int count,

@@ -1,20 +1,25 @@
-// Derivatives of a pair's wrench and distance, in body 2's frame: by shift and turn of body 1, by
-// its relative velocity and spin, by the parameters. For reactions at the points alone, where the
-// wrench is a function of these.
+// The Jacobian of a pair's wrench and distance in body 2's frame: by shift and turn of body 1 at
+// body 2's origin, by its relative velocity and spin, and by the parameters;
+// docs/spring-formulas.md, "Derivatives". It is for reactions at the points alone, where the wrench
+// is a function of these.
 //
-// In the frame of a field its points stand still, so that of each point x only d/dx and d/dv are
-// added up:
+// In the frame of a field its planes stand still, so that of each point x only the derivatives by x
+// and by its velocity v are added up:
 //   dphi = sum w_i [n_i . dx + (phi_i - phi) dl_i],
 //   dF = sum w_i [dlambda_i + (lambda_i - F) (dl_i - sum w dl)],
-//   dW = sum beta_f [dW_f - (W_f - W) dphi_f / eps2].
-// Means are known before: large terms do not cancel.
+//   dW = sum beta_f [dW_f - (W_f - W) dphi_f / eps2],
+// where F is the mean force at x, W the pair's wrench and distance, and W_f what point f alone
+// would make of it. F and W are known before, so that differences from them are summed, and large
+// terms do not cancel.
 
+// The derivatives of phi and of the mean force F at a point, in the axes of the field.
 typedef struct spring_slope {
-  vec phi;                // d phi / dx
-  spring_turn by_x, by_v; // rows of d F / dx, d F / dv
+  vec phi;                // dphi / dx
+  spring_turn by_x, by_v; // dF / dx and dF / dv, row by row
   vec by_v_d, by_v_s, by_eps3;
 } spring_slope;
 
+// Adds the outer product a b' to a matrix.
 static void spring_outer(spring_turn *m, vec a, vec b)
 {
   m->x = FN(mad3)(b, a.x, m->x);
@@ -22,7 +27,9 @@ static void spring_outer(spring_turn *m, vec a, vec b)
   m->z = FN(mad3)(b, a.z, m->z);
 }
 
-// w (slope of lambda along v): dissipation along the normal, friction across it.
+// Adds what one plane, of weight w and force f, gives to dF / dv, by dissipation along its normal
+// and by friction across it, and to dF / dv_d and dF / dv_s. `stiff` is k s(-phi_i), the force
+// without dissipation.
 static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const real *p,
                              const spring_push *f, num w, num stiff)
 {
@@ -41,6 +48,8 @@ static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const 
   s->by_v_s = FN(mad3)(f->slide, n_mul(curved, l->v_s), s->by_v_s);
 }
 
+// Returns the derivatives at place o, where the field is phi, its means are m and the point's
+// velocity is v. A plane counts where its exponent is within `tail` of the largest one.
 static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o,
                                     const spring_law *l, vec v, num phi, const spring_means *m,
                                     lane tail)
@@ -81,7 +90,7 @@ static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o
   return s;
 }
 
-// Turns a matrix from body 1's axes to body 2's.
+// Turns a matrix from body 1's axes to body 2's: R m R'.
 static spring_turn spring_turn_matrix(const spring_turn *turn, const spring_turn *m)
 {
   const vec a = spring_rotate(turn, m->x), b = spring_rotate(turn, m->y),
@@ -105,13 +114,15 @@ static spring_slope spring_turn_slope(const spring_turn *turn, const spring_slop
   return r;
 }
 
-// What a block adds to: `weighted` beta, the means over the pair.
+// What a block adds its columns to, and what it needs for that: its beta, and the soft distance and
+// the force and moment on body 1 of the whole pair, from which differences are taken.
 typedef struct spring_columns {
-  num *sums; // (SPRING_ROWS, SPRING_COLUMNS)
+  num *sums; // the work-item's Jacobian (SPRING_ROWS, SPRING_COLUMNS)
   num beta, distance;
   vec force, moment;
 } spring_columns;
 
+// Adds beta times the change of force and moment to one column.
 static void spring_add_column(const spring_columns *c, int column, vec force, vec moment)
 {
   num *to = c->sums + column;
@@ -123,7 +134,8 @@ static void spring_add_column(const spring_columns *c, int column, vec force, ve
   to[5 * SPRING_COLUMNS] = n_mad(moment.z, c->beta, to[5 * SPRING_COLUMNS]);
 }
 
-// The change of beta by `share`, of what acts and of phi.
+// Adds what a change of beta itself, of `share` times beta, does to one column: it moves the pair's
+// wrench towards what acts at this point, `a`, and its distance towards phi.
 static void spring_add_share(const spring_columns *c, int column, num share, const spring_acting *a,
                              num phi)
 {
@@ -139,8 +151,9 @@ static vec spring_axis(int k)
                   n_lit(k == 2 ? R(1.0) : R(0.0)));
 }
 
-// Columns of the pose and the twist. A point of body 1 moves with it; one of body 2 stands still,
-// and the field around it moves.
+// Adds to the 12 columns of pose and twist. A point of body 1 moves with the body through the
+// field; a point of body 2 stands still while the field of body 1 moves around it, and with it the
+// axes of the forces.
 static void spring_add_motion(const spring_columns *c, const spring_pair *p, const spring_law *l,
                               const spring_block *b, const spring_slope *s, const spring_acting *a,
                               num phi)
@@ -167,6 +180,8 @@ static void spring_add_motion(const spring_columns *c, const spring_pair *p, con
   }
 }
 
+// Adds to a parameter's column, where `force` is the derivative by it of the force on the point's
+// own body.
 static void spring_add_force(const spring_columns *c, const spring_block *b, int parameter,
                              vec force)
 {
@@ -189,7 +204,10 @@ static void spring_add_parameters(const spring_columns *c, const spring_law *l,
   spring_add_share(c, 12 + SPRING_EPS2, level, a, phi);
 }
 
-// Slopes of a slice's blocks. sums: of forces. Global size: SPRING_SLICES, pairs.
+// One work-item adds up the Jacobian of one slice of one pair, of the blocks that spring_forces
+// gives to that slice: parts (pairs, SPRING_SLICES, SPRING_SLOPES), which spring_sum adds up.
+// `means` are those of spring_soften, and `sums` (pairs, SPRING_WRENCH) the wrench that is known
+// already. The global size is (SPRING_SLICES, pairs).
 ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes,
                                   GLOBAL const int *pairs, int first_pair, int pair_stride,
                                   GLOBAL const real *frames, int options, int room, int count,

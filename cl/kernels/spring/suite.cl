@@ -1,5 +1,6 @@
-// The soft-minimum contact model "spring". Duals are along velocities: what implicit steps'
-// derivatives ask for.
+// The soft-minimum contact model "spring", docs/spring-formulas.md. Its programs on duals
+// differentiate the Jacobian along a direction: the derivatives of implicit steps need that along
+// velocities, and callers may ask for it along any motion.
 #include "kernels/begin.h"
 #include "geometry/spring.h"
 #include "geometry/wide.h"
