@@ -1,8 +1,10 @@
-// Cost of a contact by its own acceleration, gradient and curvature: docs/cone.md, section 9.
+// The cost of a contact as a function of its own acceleration j, with gradient and curvature:
+// docs/cone.md, section 9. Lanes are contacts.
 
 // ---- the penalty and its derivatives ----
 
-// max(z, 0)^2 made twice differentiable within t of 0: value, slope, curvature.
+// rho_t(z), which is max(z, 0)^2 made twice differentiable within t of 0 (docs/cone.md, section 9),
+// and its first and second derivatives.
 typedef struct penalty {
   lane value, slope, bend;
 } penalty;
@@ -24,7 +26,8 @@ static penalty penalty_of(lane z, real t)
   return r;
 }
 
-// Mean of the curvature between low and high, low <= high.
+// Returns the mean of rho_t'' over [low, high], where low <= high: docs/cone.md, section 15, says
+// why.
 static lane penalty_mean(lane low, lane high, real t)
 {
   const lane width = high - low, slope = penalty_of(high, t).slope - penalty_of(low, t).slope;
@@ -40,19 +43,23 @@ static lane penalty_mean(lane low, lane high, real t)
   return mean;
 }
 
-// A contact's cost, gradient by j and its derivative (nn, n1, n2, 11, 12, 22), all for D = 1.
+// The cost s of a contact, its gradient g by j = (n, t1, t2), and its second derivatives h (nn, n1,
+// n2, 11, 12, 22), all for D = 1.
 typedef struct contact_terms {
   lane cost;
   lane g[3];
   lane h[6];
 } contact_terms;
 
+// The cone of a group's contacts. In the terms of docs/cone.md, section 9, `root` is k, the root of
+// impratio, mu = friction / k, `length` is c = sqrt(1 + mu^2), and tau the cone's smoothing.
 typedef struct cone_of {
-  real friction, mu, root, length; // root: of impratio; length: sqrt(1 + mu^2)
+  real friction, mu, root, length;
   real tau;
-  int kind; // 0 elliptic, 1 pyramidal, 2 without friction
+  int kind; // 0 where it is elliptic, 1 pyramidal, 2 without friction
 } cone_of;
 
+// A contact without friction: s = D/2 rho_tau(-j_n).
 static void flat_terms(const cone_of *c, const lane j[3], contact_terms *t)
 {
   const penalty p = penalty_of(-j[0], c->tau);
@@ -62,6 +69,7 @@ static void flat_terms(const cone_of *c, const lane j[3], contact_terms *t)
   t->g[1] = t->g[2] = t->h[1] = t->h[2] = t->h[3] = t->h[4] = t->h[5] = lane_lit(R(0.0));
 }
 
+// A pyramid: the sum of D/2 rho_tau(-(j_n +- friction j_t)) over both tangents.
 static void pyramid_terms(const cone_of *c, const lane j[3], contact_terms *t)
 {
   const real f = c->friction;
@@ -78,6 +86,8 @@ static void pyramid_terms(const cone_of *c, const lane j[3], contact_terms *t)
   }
 }
 
+// The elliptic cone: s = D/2 [rho_tau(z1) + rho_(mu tau)(z2)]. `across` is g_S / S, `along` the
+// second derivative by S, and `mixed` that by j_n and S.
 static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
 {
   const real f = c->friction, mu = c->mu, k = c->root, length_inv = R(1.0) / c->length;
@@ -86,7 +96,7 @@ static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
   const lane s = lane_select(flat, lane_lit(R(0.0)), lane_sqrt(square));
   const lane z1 = (f * s - j[0]) * length_inv, z2 = -(mu * j[0] + k * s) * length_inv;
   const penalty p1 = penalty_of(z1, c->tau), p2 = penalty_of(z2, mu * c->tau);
-  // The tangential gradient over s without its cancellation at rest: docs/cone.md, section 15.
+  // g_S / S by a mean of curvatures does not cancel where bodies rest: docs/cone.md, section 15.
   const lane across = R(0.5) * k * k * penalty_mean(z2, mu * z1, mu * c->tau);
   const real unit = R(0.5) * length_inv * length_inv;
   const lane along = unit * (f * f * p1.bend + k * k * p2.bend);

@@ -1,6 +1,8 @@
-// Contacts of a world as rows of its solver: frame, reference acceleration and stiffness of each.
+// Contacts of a world as rows of its solver: frame, reference acceleration and stiffness of each;
+// docs/cone.md, sections 7 and 8.
 
-// A number of one world, on all lanes.
+// The numbers of one world in scratch, (blocks, numbers, LANES): what is read from them is on all
+// lanes.
 typedef struct world_one {
   GLOBAL const real *at;
   int stride;
@@ -23,7 +25,8 @@ static vec one_get3(const world_one *o, int i)
 
 static real one_real(const world_one *o, int i) { return o->at[(size_t)i * LANES]; }
 
-// A parameter of the world, on all lanes.
+// Returns parameter k of a world, on all lanes; `rows` is one row of all worlds where `shared` is
+// set.
 static num one_parameter(GLOBAL const real *rows, int world, int width, int k, int shared)
 {
   return shared ? n_lit(rows[k]) : load_one(NUMS(rows, world, width) + k, width);
@@ -38,6 +41,7 @@ static num FN(raised)(num x, real least)
   return n_select(n_value(x) < n_plain(least), n_lit(least), x);
 }
 
+// The friction and the stiffness chi of a pair in one world, raised to the least that they may be.
 typedef struct pair_parameters {
   num friction, stiffness;
 } pair_parameters;
@@ -55,7 +59,7 @@ static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const r
 
 // ---- softness ----
 
-// a^p for a in [0, 1], p >= 1.
+// Returns a^p for a in [0, 1] and p >= 1.
 static num FN(power)(num a, real p)
 {
   if (p == R(2.0)) {
@@ -69,7 +73,7 @@ static num FN(power)(num a, real p)
   return n_select(none, n_lit(R(0.0)), n_exp2(n_scale(n_log2(safe), p)));
 }
 
-// d(r)
+// Returns the impedance d(r) of a softness; docs/cone.md, section 8.
 static num FN(impedance)(GLOBAL const real *soft, num r)
 {
   const real d0 = soft[SOFT_D0], d1 = soft[SOFT_D1], middle = soft[SOFT_MIDDLE];
@@ -90,7 +94,8 @@ static num FN(impedance)(GLOBAL const real *soft, num r)
   return n_smad(n_select(first, low, high), d1 - d0, n_lit(d0));
 }
 
-// D = e / ((1 - e) A) of e = activity d(r).
+// Returns the stiffness D = e / ((1 - e) A) of a row, where e = activity d(r) and A is the
+// diagonal.
 static num FN(row_stiffness)(num e, num diagonal)
 {
   const num below = n_mul(n_sub(n_lit(R(1.0)), e), diagonal);
@@ -99,8 +104,8 @@ static num FN(row_stiffness)(num e, num diagonal)
 
 // ---- where a group's contacts are seen from ----
 
-// What link `link` adds to a relative twist at the centre c: its angular velocity, and the velocity
-// of what it carries at c.
+// Adds what link `link` contributes to a relative twist at the centre c, times `sign`: its angular
+// velocity to *w, and to *v the velocity of what it carries at c. The links' twists are at `at`.
 static void add_twist(const world_one *o, GLOBAL const world_sizes *n, int at, int link, real sign,
                       vec c, vec *w, vec *v)
 {
@@ -119,8 +124,8 @@ typedef struct FN(contact_frame) {
   vec n, t1, t2;
 } FN(contact_frame);
 
-// n and two tangents of n's length: an orthonormal basis without a branch but on the sign of n_z
-// (Duff et al. 2017).
+// Returns n and two tangents of n's length, orthogonal to it and to each other: Duff's basis, which
+// branches on the sign of n_z alone (docs/cone.md, section 7).
 static FN(contact_frame) FN(frame_of)(vec n)
 {
   FN(contact_frame) f;
@@ -137,13 +142,13 @@ static FN(contact_frame) FN(frame_of)(vec n)
   return f;
 }
 
-// What f does to a twist that moves p by u.
+// Returns the parts of u, the velocity of a contact's point, along the rows of its frame.
 static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
 {
   return FN(make)(FN(dot3)(f->n, u), FN(dot3)(f->t1, u), FN(dot3)(f->t2, u));
 }
 
-// Moment about the centre, and force, along f at p.
+// Writes the wrench of a force f at p: its moment about the centre, then f.
 static void row_wrench(vec p, vec f, num out[6])
 {
   const vec m = FN(cross3)(p, f);
@@ -155,7 +160,7 @@ static void row_wrench(vec p, vec f, num out[6])
   out[5] = f.z;
 }
 
-// Y w of the group's mobility (6, 6) at `at`.
+// Writes Y w, where Y (6, 6) is the group's mobility at `at`.
 static void mobility_times(const world_one *o, int at, const num w[6], num out[6])
 {
   for (int i = 0; i < 6; ++i) {
@@ -167,7 +172,7 @@ static void mobility_times(const world_one *o, int at, const num w[6], num out[6
   }
 }
 
-// w Y w' of the row along f at p.
+// Returns w' Y w of the wrench w of f at p, which is J inv(M) J' of a row along f.
 static num mobility_along(const world_one *o, int at, vec p, vec f)
 {
   num row[6], moved[6], sum = n_lit(R(0.0));
@@ -181,15 +186,17 @@ static num mobility_along(const world_one *o, int at, vec p, vec f)
 
 // ---- a group ----
 
-#define WEAK_RATIO R(1e4) // how much more a point moves than its links' inverse weights say, where these say nothing
+// Where a point moves more easily than its links' inverse weights say by this factor, these say
+// nothing.
+#define WEAK_RATIO R(1e4)
 
 // What all contacts of a group share, in one world.
 typedef struct world_group {
   GLOBAL const int *ints;
-  GLOBAL const real *reals; // of its pair
-  int mobility;             // where its mobility is, or -1
-  pair_parameters of;
-  vec centre, w, v;         // the twist of link a against b
+  GLOBAL const real *reals; // GROUP_REALS of them
+  int mobility;             // where its mobility begins, -1 where it is not asked for
+  pair_parameters of;       // its pair's
+  vec centre, w, v;         // its centre in the world; the twist of link a against link b there
 } world_group;
 
 static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -208,15 +215,17 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   return g;
 }
 
-// The turn of the part of a group's mobility by which forces turn and moments move.
+// Returns u, twice the axial vector of the skew part of U, where [T U; U' V] is a group's mobility:
+// U is the part by which forces turn and moments move.
 static vec mobility_turn(const world_one *o, int at)
 {
   return FN(make)(n_sub(one_get(o, at + 16), one_get(o, at + 11)), n_sub(one_get(o, at + 5), one_get(o, at + 15)),
                   n_sub(one_get(o, at + 9), one_get(o, at + 4)));
 }
 
-// The sum of the mobilities of a point at p along three axes, whichever they are: with Y = [T U; U' V] of turning
-// and moving, tr T |p|^2 - p T p + 2 u p + tr V, u the turn of U.
+// Returns how easily a point at p moves: the sum of J inv(M) J' of rows along any three axes there.
+// With the mobility [T U; U' V] of turning and moving, and u of mobility_turn, it is tr(T) |p|^2 -
+// p' T p + 2 u . p + tr(V).
 static num mobility_of_point(const world_one *o, int at, vec p)
 {
   const vec turned = FN(make)(FN(dot3)(one_get3(o, at), p), FN(dot3)(one_get3(o, at + 6), p),
@@ -227,10 +236,12 @@ static num mobility_of_point(const world_one *o, int at, vec p)
   return n_add(n_sub(n_mul(turn, FN(dot3)(p, p)), FN(dot3)(p, turned)), n_add(n_add(mixed, mixed), move));
 }
 
-// The diagonal of J inv(M) J' that a contact at p, with frame f, is held to have. An approximate one far
-// below how the point can move says nothing of the contact (a wheel on its axle has an inverse weight of 0), and
-// that mobility takes its place: of the point, not of the row, as a row along which the point hardly moves would
-// be stiff enough to throw the link aside. An exact one may be 0.
+// Returns A, the diagonal of J inv(M) J' that a contact at p with frame f is held to have;
+// docs/cone.md, section 8. An approximate A that lies far below how easily the point moves says
+// nothing of the contact (a wheel on its axle has an inverse weight of 0), so that mobility takes
+// its place. It is that of the point and not that of the row, because a row along which the point
+// hardly moves would be stiff enough to throw the link aside. An exact A may be 0, and is raised to
+// a share of the approximate one.
 static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, const world_group *g,
                             vec p, const FN(contact_frame) *f)
 {
@@ -253,13 +264,17 @@ static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, con
   return cone ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
 }
 
+// A contact as the solver wants it: its point p as seen from the group's centre, its frame,
+// reference acceleration, stiffness D, distance less the margin, and activity.
 typedef struct contact_row {
-  vec p; // from the group's centre
+  vec p;
   FN(contact_frame) f;
   vec ref;
   num d, distance, activity;
 } contact_row;
 
+// Makes the row of a contact of the manifold. `sign` is -1 where body 2 owns the point: the frame
+// is turned around then, as a group's twists are those of link a against link b.
 static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                           const world_group *g, vec p, num distance, vec normal, num activity,
                           real sign)
@@ -293,8 +308,9 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
 
 // ---- contacts from the manifold, or given ----
 
-// Where the numbers of a world's contacts are found: element `i` is places[i] where there are
-// places; elements lie `step` apart, components of a vector `plane`.
+// Where numbers of a world's contacts are found, in `values` from `at` on: element i is places[i]
+// where there are places, else i. Elements lie `step` apart, and the components of a vector
+// `plane`.
 typedef struct contact_source {
   GLOBAL const real *values;
   int at, stride, step, plane;
@@ -326,13 +342,15 @@ static vec source_get3(const contact_source *s, GLOBAL const int *places, int fi
                   source_get(s, 2, places, first, count));
 }
 
-// Planes of numbers of one contact: lane l of the block to place `to`.
+// Where a group's contacts of a world go: `rows` (CONTACT_PLANES, plane), and `places` (plane),
+// which keep for each contact its place in its segment.
 typedef struct contact_target {
-  GLOBAL real *rows; // of the group, in the world: CONTACT_PLANES planes of `plane`
+  GLOBAL real *rows;
   GLOBAL int *places;
   int plane, stride;
 } contact_target;
 
+// Writes what lane `lane_of` holds to place `to` of a plane.
 static void put_plane(const contact_target *t, int plane, int lane_of, int to, num x)
 {
   real all[LANES];
@@ -361,7 +379,7 @@ static void put_contact(const contact_target *t, int lane_of, int to, const cont
   put_plane(t, CONTACT_ACTIVITY, lane_of, to, row->activity);
 }
 
-// All lanes at once, from place `to` on.
+// Writes all lanes at once, from place `to` on.
 static void put_contacts(const contact_target *t, int to, const contact_row *row)
 {
   GLOBAL real *at = t->rows + to;
@@ -376,11 +394,18 @@ static void put_contacts(const contact_target *t, int to, const contact_row *row
   store(at + CONTACT_ACTIVITY * plane, stride, row->activity);
 }
 
-// Appends a segment of a group's contacts, in their order: those whose activity is above `least`.
-// values: of a world `row` numbers, with p, d, n, activity from at_p, ... on, vectors and numbers
-// `step3` and 1 apart, components `plane`. places: `count` places of contacts (the same in each
-// world) from place_at on, or with count -1 as many as the first of a world's `list_row` ints
-// tells, all in order. slots: the first one's number. sign: -1 where body 2 owns the points.
+// One work-item appends, in one world, the contacts of one segment of a group whose activity is
+// above `least`, in their order, with lanes over contacts. It writes contacts (worlds,
+// contact_planes), for each one its place in its segment to contact_places, and to marks (worlds,
+// groups, GROUP_MARKS) where the segment begins and ends; what the group has no room for sets
+// WORLD_OVERFLOW.
+//
+// Where the contacts lie: ps, ds, ns and as have rows of `row` numbers a world (ds and as of row /
+// 3 where `rows3` is set), with p, d, n and activity from at_p, at_d, at_n and at_a on. Vectors lie
+// `step3` apart, numbers 1 apart, and components of a vector `plane`. Which they are: where `fixed`
+// is at least 0, that many; they are the places that stand in `list` from place_at on, the same in
+// each world, or with place_at -1 the first ones. Else they are as many as the first of a world's
+// `list_row` ints in `list` tells, in order. `sign` is -1 where body 2 owns the points.
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                            GLOBAL const real *scratch, int group, int segment, int sign,
@@ -421,7 +446,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
     real activity[LANES];
     lane_store(n_value(a), activity);
-    int some = 0; // what is no number is not hidden
+    int some = 0; // an activity that is not a number counts: it must show
     for (int l = 0; l < LANES && first + l < count; ++l) {
       some += !(activity[l] <= least);
     }
@@ -448,8 +473,10 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   status[world] |= over ? WORLD_OVERFLOW : 0;
 }
 
-// Slots of a segment's contacts, whose places world_contacts has left: `offset` behind the place, or
-// behind list[1 + place], or with `order` behind order[list[1 + place]].
+// One work-item writes, in one world, the slots of a segment's contacts to slots (worlds,
+// contacts), of the places that world_contacts has left. A contact's slot is `offset` plus its
+// place, or, where `listed` is set, plus list[1 + place], or, where `ordered` is set as well, plus
+// order[list[1 + place]].
 KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int segment,
                         GLOBAL const int *contact_places, GLOBAL const int *marks,
                         GLOBAL const int *list, int list_row, int listed, GLOBAL const int *order,

@@ -1,10 +1,17 @@
-// What a world's solver has, and the cost of its contacts, limits and friction losses.
+// What a world's solver works with, and the cost of its contacts, limits and friction losses as a
+// function of joints' accelerations: docs/cone.md, sections 8 and 9. A group's contacts see joints
+// only through the relative twist of its links, so what they give is summed up in the six
+// dimensions of that twist, and taken to joints once a group.
 
-#define SUMS_WRENCH 6                // moment, force
-#define SUMS_BLOCK 21                // of the (6, 6) curvature
+// The sums over a group's contacts: a wrench (moment, force), and the lower triangle of the (6, 6)
+// curvature by the twist.
+#define SUMS_WRENCH 6
+#define SUMS_BLOCK 21
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
-// What a work-item has of its world.
+// What a work-item has of its world: the scene, the world's numbers and contacts, and its row of
+// `work`: columns of X of each group (movers, 6), M and the Hessian (nv, nv), VECTORS vectors (nv),
+// and ROW_TERMS numbers of each row.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -27,7 +34,8 @@ static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
   return sum;
 }
 
-// The whole mass matrix of the world, row by row.
+// Copies M, both triangles, to the world's row of `work`, and the inverse roots of its diagonal to
+// VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
   const int nv = s->n->nv;
@@ -50,6 +58,7 @@ static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
 
 // ---- a group's contacts ----
 
+// A group's contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are there.
 typedef struct newton_group {
   GLOBAL const int *ints;
   GLOBAL const real *rows;
@@ -57,7 +66,7 @@ typedef struct newton_group {
   cone_of cone;
 } newton_group;
 
-// Without its cone.
+// Returns a group without its cone.
 static newton_group bare_group(const newton *s, int group)
 {
   newton_group g;
@@ -83,7 +92,7 @@ static newton_group newton_group_of(const newton *s, int group)
   return g;
 }
 
-// The twist of a group's links against each other where joints move by x.
+// Writes the twist of link a against link b of a group where joints move by x (nv): X x.
 static void group_twist(const newton *s, const newton_group *g, GLOBAL const real *x, real out[6])
 {
   GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g->ints[GROUP_DOF_AT];
@@ -99,7 +108,7 @@ static void group_twist(const newton *s, const newton_group *g, GLOBAL const rea
   }
 }
 
-// The velocity of what a twist about the centre carries at p.
+// Returns the velocity that a twist about the centre gives to what is at p.
 static vec3_r twist_at(const real t[6], vec3_r p)
 {
   const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
@@ -107,11 +116,13 @@ static vec3_r twist_at(const real t[6], vec3_r p)
   return add3_r(v, cross3_r(w, p));
 }
 
+// LANES contacts: points, frames' rows, reference accelerations and stiffnesses.
 typedef struct contact_block {
   vec3_r p, f[3];
   lane ref[3], d;
 } contact_block;
 
+// A mask of the lanes whose contact, the first one being `first`, is one of `count`.
 static ilane lanes_before(int first, int count)
 {
   real on[LANES];
@@ -128,7 +139,8 @@ static vec3_r select3(ilane mask, vec3_r v)
                 lane_select(mask, v.z, zero));
 }
 
-// Lanes behind the last contact hold what another world left there: they get zeros.
+// Reads the block of contacts that begins with `first`. Memory behind the last contact holds what
+// another world left there, so lanes behind it get zeros.
 static contact_block block_of(const newton_group *g, int first)
 {
   GLOBAL const real *row = g->rows + first;
@@ -153,6 +165,8 @@ static contact_block block_of(const newton_group *g, int first)
   return c;
 }
 
+// Writes the parts along their frames' rows of the velocities that a twist gives to the block's
+// points.
 static void block_moves(const contact_block *c, const real t[6], lane out[3])
 {
   const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
@@ -163,8 +177,8 @@ static void block_moves(const contact_block *c, const real t[6], lane out[3])
   }
 }
 
-// The block from contact `first` on, its own acceleration j where links move by the twist t (less
-// the reference's), and its terms there.
+// A block of contacts, its acceleration j = J acc - ref where links accelerate against each other
+// by a twist, and the terms of its cost there.
 typedef struct contact_there {
   contact_block c;
   lane j[3];
@@ -196,7 +210,7 @@ static real group_cost(const newton *s, int group, GLOBAL const real *x)
   return lane_sum(sum);
 }
 
-// Slope and curvature of the cost along `along`, `at` of it from x.
+// Adds the first and second derivative, by `at`, of the cost of a group's contacts at x + at along.
 static void group_slope(const newton *s, int group, GLOBAL const real *x, GLOBAL const real *along,
                         real at, real out[2])
 {
@@ -223,8 +237,9 @@ static void group_slope(const newton *s, int group, GLOBAL const real *x, GLOBAL
   out[1] += lane_sum(bend);
 }
 
-// The wrench of a group's contacts on link a, about the centre, and with `curved` its derivative
-// by minus the twist: moments first, the lower triangle row by row.
+// Writes the wrench of a group's contacts on link a about the centre, at accelerations x, and with
+// `curved` its derivative by minus the twist, W'GW: the lower triangle row by row, moments before
+// forces.
 static void group_wrench(const newton *s, int group, GLOBAL const real *x, int curved,
                          real out[SUMS])
 {
@@ -250,7 +265,7 @@ static void group_wrench(const newton *s, int group, GLOBAL const real *x, int c
     sum[4] += force.y;
     sum[5] += force.z;
     if (curved) {
-      // rows of W: of each frame vector its moment, then itself
+      // a row of W is the wrench of a frame's vector: its moment m about the centre, then itself
       vec3_r m[3], gm[3], gf[3];
       const lane h[9] = {e.h[0], e.h[1], e.h[2], e.h[1], e.h[3], e.h[4], e.h[2], e.h[4], e.h[5]};
       for (int k = 0; k < 3; ++k) {
@@ -284,7 +299,7 @@ static real dot6(GLOBAL const real *a, const real b[6])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
-// Adds what a group's wrench does to joints.
+// Adds `factor` times the generalised forces of a group's wrench to out (nv): X' times the wrench.
 static void add_wrench(const newton *s, int group, const real push[6], real factor,
                        GLOBAL real *out)
 {
@@ -296,7 +311,8 @@ static void add_wrench(const newton *s, int group, const real push[6], real fact
   }
 }
 
-// Movers come by their degrees of freedom, as the lower triangle does.
+// Adds X' W'GW X of a group to the Hessian's lower triangle. Movers are in the order of their
+// degrees of freedom, so that the earlier ones of each row suffice.
 static void add_curvature(const newton *s, int group, const real sums[SUMS])
 {
   const int nv = s->n->nv;
@@ -324,11 +340,13 @@ static void add_curvature(const newton *s, int group, const real sums[SUMS])
 
 // ---- rows on one degree of freedom ----
 
+// The cost of a row on one degree of freedom, and its derivatives by that one's acceleration.
 typedef struct row_terms_of {
   real cost, slope, bend;
 } row_terms_of;
 
-// j: J acc - ref, which of an upper limit has J = -1.
+// Returns the terms of a row where its degree of freedom accelerates by acc: j = J acc - ref, where
+// J is -1 for an upper limit and 1 for all else.
 static row_terms_of single_terms(const newton *s, int row, real acc)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -361,7 +379,7 @@ static int row_dof(const newton *s, int row)
   return (s->ints + s->n->at_rows + ROW_INTS * row)[ROW_V];
 }
 
-// The diagonal of inv(M) that a row is held to have.
+// Returns A of a row, the entry of inv(M)'s diagonal that it is held to have.
 static real row_weight(const newton *s, int row)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -369,6 +387,7 @@ static real row_weight(const newton *s, int row)
                      : (s->reals + s->n->at_row_reals + ROW_REALS * row)[ROW_WEIGHT];
 }
 
+// Writes D and ref of each row, at q and v.
 static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real *v)
 {
   GLOBAL const world_sizes *n = s->n;

@@ -1,8 +1,10 @@
-// Inverse dynamics, and what else moves joints: springs, dampers, actuators.
+// Inverse dynamics (docs/cone.md, section 5), and the other forces on joints: springs, dampers and
+// actuators (section 6).
 
 // ---- inverse dynamics ----
 
-// What acts on each link for the accelerations that are there: force, and moment about its origin.
+// Writes the force on each link, and the moment about its origin, that its acceleration
+// (at_acceleration) takes.
 static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared)
 {
@@ -22,8 +24,8 @@ static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Sums forces towards the roots; leaves what each degree of freedom must do, without armature, in
-// `out`.
+// Sums up the links' forces towards the roots. `out` of the worlds' numbers gets the generalised
+// force of each degree of freedom, without armature's.
 static void tree_gather(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int out)
 {
@@ -63,7 +65,8 @@ static void add_springs(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Force of an actuator before its gear, and by lanes 1 where it is not at a limit.
+// Returns the force of an actuator before its gear, clipped to its limits, and in *within 1 in each
+// lane where it is between them, else 0: that is its derivative by what it was before.
 static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *q,
                           GLOBAL const real *v, GLOBAL const real *u, lane *within)
@@ -90,7 +93,7 @@ static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLO
   return f;
 }
 
-// Actuators, springs and dampers, to `out`.
+// Writes the generalised forces of dampers, springs and actuators to `out` of the worlds' numbers.
 static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                          GLOBAL const real *u, int out)

@@ -1,6 +1,9 @@
-// Trees of links: where they are and how they move. A link's numbers are seen in the world's axes
-// from the link's own origin, so that little is lost far from the world's origin.
+// Trees of links: where they are and how they move; docs/cone.md, section 4. A link's numbers are
+// in the world's axes, but as seen from the link's own origin, so that little is lost to rounding
+// far from the world's origin.
 
+// A link: its parent (-1 is the world), its joint's type, where its numbers begin in q and in v,
+// and how many degrees of freedom it has.
 typedef struct tree_link {
   int parent, type, q, v, dofs;
 } tree_link;
@@ -17,7 +20,8 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
   return r;
 }
 
-// Whether a degree of freedom of a joint turns its link; else it moves it along.
+// Says whether degree of freedom k of a joint turns its link about an axis; else it moves it along
+// one.
 static int dof_turns(const tree_link *l, int k)
 {
   return l->type == JOINT_IS_HINGE || l->type == JOINT_IS_BALL || (l->type == JOINT_IS_FREE && k > 2);
@@ -30,8 +34,11 @@ static vec unit_axis(int k)
   return lit3(k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0), k == 2 ? R(1.0) : R(0.0));
 }
 
-// The link's rotation, the place about which its joint turns it against its parent's origin
-// (anchor), its own origin against that (arm), the axes of its degrees of freedom.
+// Places link i: writes its rotation (as a matrix and as a quaternion), its origin, the axes of its
+// degrees of freedom, and the two vectors that lead from its parent's origin to its own. `anchor`
+// goes from the parent's origin to the place about which the joint turns the link, and turns with
+// the parent; `arm` goes on from there to the link's origin, and turns with the link (along a slide
+// it is the way that the joint has gone).
 static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                        GLOBAL const real *reals, int i, GLOBAL const real *q)
 {
@@ -86,7 +93,8 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
 
 // ---- how links move ----
 
-// What a joint adds: turning and moving along, by numbers of its degrees of freedom.
+// What a joint adds to the motion of its link where its degrees of freedom have the rates z: an
+// angular velocity, and a velocity along its axes.
 typedef struct joint_motion {
   vec turn, along;
 } joint_motion;
@@ -113,7 +121,8 @@ static vec of_parent(const world_block *b, int parent, int at)
   return parent < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : block_get3(b, at + 6 * parent);
 }
 
-// Angular velocity, and velocity of the origin, of each link where the joints move by z.
+// Writes the twist of each link (angular velocity, velocity of its origin) where joints move by z
+// (worlds, nv), to `at` of the worlds' numbers.
 static void tree_twists(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *z, int at)
 {
@@ -131,14 +140,16 @@ static void tree_twists(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// a + alpha x r + w x (w x r)
+// Returns the acceleration a + alpha x r + w x (w x r) of what is r away on the same body.
 static vec FN(carried)(vec a, vec alpha, vec w, vec r)
 {
   return FN(add3)(a, FN(add3)(FN(cross3)(alpha, r), FN(cross3)(w, FN(cross3)(w, r))));
 }
 
-// Angular acceleration, and acceleration of the origin, of each link: of joints that move by v and
-// accelerate by z (or not at all where it is NULL), seen from a frame that falls.
+// Writes the angular acceleration of each link and the acceleration of its origin, where joints
+// move by v and accelerate by z (not at all where z is NULL). They are seen from a frame that falls
+// freely, so that gravity acts as an acceleration of the base by its opposite; docs/cone.md,
+// section 5.
 static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n,
                                GLOBAL const int *ints, GLOBAL const real *v, GLOBAL const real *z,
                                vec gravity)
@@ -166,13 +177,15 @@ static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n
 
 // ---- two links against each other ----
 
-// The centre, to which twists refer: the origin of one of its links.
+// Returns the link whose origin is the group's centre, to which the relative twists of its links
+// refer.
 static int group_centre(GLOBAL const int *group)
 {
   return group[GROUP_A] >= 0 ? group[GROUP_A] : group[GROUP_B];
 }
 
-// Angular velocity about an axis, or along it, seen r away from the joint.
+// Writes the twist (angular velocity, velocity) at r from the joint that a degree of freedom of
+// rate 1 gives: it turns about `axis`, or moves along it.
 static void FN(joint_twist)(int turns, vec axis, vec r, num out[6])
 {
   const num none = n_lit(R(0.0));

@@ -1,10 +1,12 @@
-// Mass of links, the mass matrix by composite bodies, its factor.
+// The masses of links, the mass matrix M by composite bodies (docs/cone.md, section 5) and its
+// factor.
 
+// The mass of a link in the world's axes.
 typedef struct link_mass {
   num mass;
-  vec com;         // of the link, against its origin, in the world's axes
-  vec diagonal;    // inertia about the com: xx, yy, zz
-  vec products;    // xy, xz, yz
+  vec com;         // its centre of mass, as seen from its origin
+  vec diagonal;    // its inertia about the centre of mass: xx, yy, zz
+  vec products;    // and xy, xz, yz
 } link_mass;
 
 static vec FN(inertia_times)(vec diagonal, vec products, vec a)
@@ -15,7 +17,8 @@ static vec FN(inertia_times)(vec diagonal, vec products, vec a)
     n_mad(products.y, a.x, n_mad(products.z, a.y, n_mul(diagonal.z, a.z))));
 }
 
-// Without the parameter that scales it.
+// Returns the mass of link i as the scene states it; whoever uses it multiplies by the world's
+// mass_scale.
 static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                          int i)
 {
@@ -39,8 +42,8 @@ static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOB
 
 // ---- the mass matrix, by composite bodies ----
 
-// m (|r|^2 1 - r r') + 2 (r.h) 1 - r h' - h r', added: what moving the origin by -r does to a body of
-// mass m whose first moment about the old origin is h.
+// Moves an inertia's origin by -r, for a body of mass m whose first moment about the old origin is
+// h: adds m (|r|^2 1 - r r') + 2 (r . h) 1 - r h' - h r'.
 static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
 {
   const vec k = FN(mad3)(r, m, FN(scale3)(h, n_lit(R(2.0)))); // m r + 2 h
@@ -54,6 +57,7 @@ static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
                                            n_mad(r.y, g.z, n_mul(g.y, r.z))));
 }
 
+// Makes each link a composite body of its own, scaled by mass_scale.
 static void start_composites(const world_block *b, GLOBAL const world_sizes *n,
                              GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
 {
@@ -71,6 +75,7 @@ static void start_composites(const world_block *b, GLOBAL const world_sizes *n,
   }
 }
 
+// Adds the composite body of link i to that of its parent.
 static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int i, int parent)
 {
   const int from = n->at_composite + COMPOSITE_NUMBERS * i;
@@ -86,7 +91,9 @@ static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int
   block_add3(b, to + 7, products);
 }
 
-// A column of the mass matrix, from what moving degree of freedom k of link i alone takes, upwards.
+// Writes row `dof` of M's lower triangle: the force and the moment that it takes to accelerate by
+// that degree of freedom alone the composite body of link i, whose joint has it, and from there
+// upwards what they are along each degree of freedom before.
 static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int i, int dof, int turns)
 {
@@ -112,7 +119,7 @@ static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// The lower triangle.
+// Fills the lower triangle of M, armature included.
 static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
 {
@@ -139,8 +146,10 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
 
 // ---- Cholesky's factor, for each world of a block ----
 
-// The lower triangle of `from`, with `extra` times each dof's damping added, to `to`, inverses of
-// the roots on its diagonal. Lanes of what is not positive get ones there and a mark in the result.
+// Factors the lower triangle of the matrix at `from`, with `extra` times each degree of freedom's
+// damping added to its diagonal, into the one at `to`; the inverses of the roots lie on its
+// diagonal. Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane;
+// else it has 1.
 static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                          int from, int to, real extra)
 {
@@ -167,7 +176,8 @@ static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return worst;
 }
 
-// x <- inv(L) x of the factor's lower triangle, at `x`, `step` apart.
+// Replaces x by inv(L) x, with the factor's lower triangle L. x begins at `x` of the block's
+// numbers and its entries lie `step` apart.
 static void block_forward(const world_block *b, int nv, int factor, int x, int step)
 {
   for (int i = 0; i < nv; ++i) {
@@ -179,7 +189,7 @@ static void block_forward(const world_block *b, int nv, int factor, int x, int s
   }
 }
 
-// Solves in place at `x`.
+// Replaces the vector at `x` by inv(L L') x.
 static void block_solve(const world_block *b, int nv, int factor, int x)
 {
   block_forward(b, nv, factor, x, 1);

@@ -1,10 +1,11 @@
-// Where a world's numbers lie. What all worlds do alike, a work-item does for LANES of them side by
-// side: their numbers lie in blocks, number i of all lanes behind number i - 1.
+// Where the numbers of worlds lie. What all worlds do alike a work-item does for LANES of them at
+// once, a block. In a block's numbers those of its worlds lie side by side: `scratch` is (blocks,
+// numbers, LANES). Rows are what lies world by world, such as q (worlds, nq).
 
 typedef struct world_block {
   GLOBAL real *at;
-  int stride;        // from one part of the numbers to the next
-  int first, last;   // worlds
+  int stride;        // from the values to their derivatives
+  int first, last;   // the block's first world, and the last world of all
 } world_block;
 
 static world_block block_at(GLOBAL real *scratch, GLOBAL const world_sizes *n, int block, int count)
@@ -48,7 +49,8 @@ static void block_add3(const world_block *b, int i, vec v)
   block_add(b, i + 2, v.z);
 }
 
-// Number k of the block's worlds in rows of `width`, whose derivatives lie behind the values.
+// Reads number k of each of the block's worlds from rows of `width` numbers, behind which their
+// derivatives lie. Lanes behind the last world repeat it.
 static num row_get(const world_block *b, GLOBAL const real *rows, int width, int k)
 {
   return gather(rows + k, width, b->first, b->last, PARTS * width);
@@ -72,7 +74,7 @@ static void row_put3(const world_block *b, GLOBAL real *rows, int width, int k, 
   row_put(b, rows, width, k + 2, v.z);
 }
 
-// A row that all worlds may share: `shared` then.
+// As row_get, but where `shared` is set `rows` is one row of all worlds.
 static num parameter_get(const world_block *b, GLOBAL const real *rows, int width, int k, int shared)
 {
   return shared ? n_lit(rows[k]) : row_get(b, rows, width, k);

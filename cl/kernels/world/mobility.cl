@@ -1,6 +1,8 @@
-// How easily a group's links move against each other, where that is asked for.
+// How easily a group's links move against each other: the group's mobility, for exact diagonals and
+// for groups whose inverse weights may say nothing (contacts.cl).
 
-// Column of a mover: what its degree of freedom does to the group's twist at the centre.
+// Writes the column of X that belongs to a mover: the twist of link a against link b at the group's
+// centre c when its degree of freedom has a rate of 1.
 static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const int *mover, vec c, num out[6])
 {
@@ -13,7 +15,9 @@ static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOB
   FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
 }
 
-// X inv(M) X' of each group (6, 6), and the diagonal of inv(M).
+// One work-item finds mobilities of a block of worlds. In scratch it writes for each group X inv(M)
+// X' (6, 6), where X (6, nv) takes rates of joints to the relative twist of the group's links, and
+// the diagonal of inv(M) (nv); the columns of X at at_columns are room.
 KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, int count,
                            GLOBAL real *scratch)
 {

@@ -1,8 +1,11 @@
-// The accelerations that a world's contacts, limits and friction leave: Newton's method on a convex
-// cost, one world a work-item, lanes over its contacts. Plain numbers alone.
+// The accelerations that a world's contacts, limits and friction losses leave: Newton's method on
+// the convex cost of docs/cone.md, section 9. One work-item solves one world, with lanes over its
+// contacts.
 
+// A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
+// Returns the cost at accelerations x; VECTOR_STEP and VECTOR_TURN are its room.
 static real newton_cost(const newton *s, GLOBAL const real *x)
 {
   const int nv = s->n->nv;
@@ -22,7 +25,7 @@ static real newton_cost(const newton *s, GLOBAL const real *x)
   return sum;
 }
 
-// J' lambda at x to VECTOR_PUSH; with `curved` the Hessian too.
+// Writes J' lambda at x to VECTOR_PUSH, and with `curved` the Hessian H = M + J'GJ as well.
 static void newton_push(const newton *s, GLOBAL const real *x, int curved)
 {
   const int nv = s->n->nv;
@@ -51,8 +54,8 @@ static void newton_push(const newton *s, GLOBAL const real *x, int curved)
   }
 }
 
-// Cholesky's factor of the Hessian in its place, with the mass matrix' diagonal as scale, inverses
-// of the roots on its diagonal: 0 where it is not positive.
+// Replaces the Hessian by its Cholesky factor, scaled by M's diagonal (VECTOR_SCALE), with the
+// inverses of the roots on the factor's diagonal. Returns 0 where it is not positive definite.
 static int newton_factor(const newton *s)
 {
   const int nv = s->n->nv;
@@ -75,7 +78,7 @@ static int newton_factor(const newton *s)
   return 1;
 }
 
-// x <- inv(H) x
+// Replaces x by inv(H) x.
 static void newton_solve(const newton *s, GLOBAL real *x)
 {
   const int nv = s->n->nv;
@@ -95,7 +98,8 @@ static void newton_solve(const newton *s, GLOBAL real *x)
   }
 }
 
-// How far to go along VECTOR_STEP: a zero of the cost's slope, of which `start` is the one at 0.
+// Returns how far to go along VECTOR_STEP: where the slope of the cost is 0, to the scene's line
+// tolerance of `start`, minus the slope at 0. It is Newton's method within a bracket.
 static real newton_line(const newton *s, real start)
 {
   const int nv = s->n->nv;
@@ -128,7 +132,7 @@ static real newton_line(const newton *s, real start)
   return at;
 }
 
-// Columns of what each degree of freedom does to the groups that it moves.
+// Fills the columns of X of each group: the twist that each of its movers gives it at a rate of 1.
 static void start_columns(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;
@@ -178,7 +182,8 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   return s;
 }
 
-// Gradient and step at VECTOR_ACC: 0 where the Hessian is not positive.
+// Finds the gradient and Newton's step at VECTOR_ACC, and leaves the Hessian's factor. Returns 0
+// where it is not positive definite.
 static int newton_step(const newton *s)
 {
   const int nv = s->n->nv;
@@ -209,8 +214,11 @@ static int all_finite(int n, GLOBAL const real *x)
   return finite;
 }
 
-// Each world's acceleration, what contacts, limits and friction push joints with (where that is
-// asked for), how many iterations it took, and its status.
+// One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start`
+// (worlds, nv) on or from a0 where that costs less; docs/cone.md, section 9. Where with_push is
+// set, push (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds)
+// and adds to status (worlds). `contacts` and `marks` are those of world_contacts, and `work`
+// (worlds, work) is its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
@@ -229,7 +237,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   const real tolerance = reals[WORLD_TOLERANCE];
   real last = REAL_BIG;
   int found = 0, iteration = 0, done = 0;
-  // Here, since what a stage of RK4 finds is gone after the next one.
+  // This stands here, as `singular` is made anew by each stage of RK4.
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
   }
@@ -266,7 +274,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     const real size = dot_n(nv, free, held) + dot_n(nv, acc, held) +
                       dot_n(nv, acc, newton_vector(&s, VECTOR_TURN));
     const real enough = tolerance * tolerance * size;
-    // Newton's steps shrink fast so near the end: where they do not, rounding is all that is left.
+    // Near the end steps shrink fast: where they do not, rounding is all that is left.
     done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
     last = decrement;
     if (done || iteration >= n->iterations) {
@@ -280,7 +288,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   for (int i = 0; i < nv; ++i) {
-    acc[i] += step[i]; // one full step at last: the answer does not depend on the start
+    acc[i] += step[i]; // after one full step at last the answer does not depend on the start
     ROW(acceleration, world, nv)[i] = acc[i];
   }
   if (with_push) {
@@ -293,8 +301,9 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   status[world] |= found;
 }
 
-// Forces of contacts along their frames' rows, by slot (`width` numbers a world, zeros before), at
-// the accelerations that world_solve has left.
+// One work-item writes the forces of one world's contacts along their frames' rows by slot, out
+// (worlds, width) of three numbers a slot, at the accelerations of world_solve. Slots without a
+// contact keep the zeros that were there.
 KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                          GLOBAL const real *contacts, GLOBAL const int *marks,

@@ -13,7 +13,7 @@ static FN(quaternion) FN(quaternion_times)(FN(quaternion) a, FN(quaternion) b)
   return r;
 }
 
-// Of a length that need not be 1; one without a length stays what it is.
+// Returns a divided by its length; a quaternion of length 0 stays what it is.
 static FN(quaternion) FN(quaternion_unit)(FN(quaternion) a)
 {
   const num square = n_mad(a.w, a.w, FN(dot3)(a.v, a.v));
@@ -24,7 +24,7 @@ static FN(quaternion) FN(quaternion_unit)(FN(quaternion) a)
   return r;
 }
 
-// exp(s / 2)
+// Returns the unit quaternion of the rotation vector s.
 static FN(quaternion) FN(quaternion_exp)(vec s)
 {
   num a, b, c, cosine;
@@ -35,7 +35,7 @@ static FN(quaternion) FN(quaternion_exp)(vec s)
   return r;
 }
 
-// The rotation vector, of at most pi, of a unit quaternion.
+// Returns the rotation vector of a unit quaternion; its length is at most pi.
 static vec FN(quaternion_log)(FN(quaternion) a)
 {
   const n_mask flip = n_value(a.w) < n_plain(R(0.0));
@@ -46,7 +46,7 @@ static vec FN(quaternion_log)(FN(quaternion) a)
   const n_mask small = n_value(square) < n_plain(R(1e-4));
   const num root = n_sqrt(n_select(small, n_lit(R(1.0)), square));
   const num large = n_mul(n_scale(n_atan2(root, w), R(2.0)), n_rcp(root));
-  // atan(x) / x with x = |v| / w
+  // atan(x) / x of x = |v| / w, as a series
   const num w_safe = n_select(small, w, n_lit(R(1.0)));
   const num x2 = n_mul(n_select(small, square, n_lit(R(0.0))), n_rcp(n_mul(w_safe, w_safe)));
   const num series = n_shift(n_mul(x2, n_shift(n_mul(x2, n_shift(n_mul(x2, n_shift(

@@ -1,4 +1,6 @@
-// Worlds: trees of links that move, with contacts. Plain numbers alone, as yet.
+// Worlds: trees of links that move, with contacts; docs/cone.md, docs/lcp-formulas.md and
+// docs/spring-formulas.md. All of it is compiled for plain numbers alone: derivatives are adjoints
+// by hand.
 #include "kernels/begin.h"
 #include "geometry/lcp.h"
 #include "geometry/spring.h"

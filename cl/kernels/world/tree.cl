@@ -1,6 +1,7 @@
-// The tree of each world: links, mass matrix, forces, poses of bodies.
+// The kernels that go through the tree of each world: links, mass matrix, forces, poses of bodies,
+// energy.
 
-// Places links and moves them by v.
+// Places all links by q and gives them the twists that v asks for.
 static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                       GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v)
 {
@@ -10,8 +11,12 @@ static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
   tree_twists(b, n, ints, v, n->at_velocity);
 }
 
-// Links, mass matrix and its factor, bias, other forces and the acceleration that they alone give,
-// of each world. A world whose input is not finite, or that has stopped, is computed all the same.
+// One work-item makes the trees of a block of LANES worlds. Of q (worlds, nq), v (worlds, nv), u
+// (worlds, nu) and the parameters it fills the worlds' numbers in scratch: places and twists of
+// links, mass matrix M and its factor, bias c, the force f - c at at_smooth and the acceleration a0
+// = inv(M) (f - c) at at_free; docs/cone.md, sections 4 to 6. singular (worlds) is 0 where M is
+// positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
+// all the same.
 KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                        GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *u,
                        GLOBAL const real *parameters, int shared, int count, GLOBAL real *scratch,
@@ -38,8 +43,9 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
   block_solve(&b, n->nv, n->at_factor, n->at_free);
 }
 
-// Poses of a body on a link, as the manifold's kernels want them. body: its position and quaternion
-// on the link; link -1 is the world.
+// One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), as the
+// manifold's kernels want them: position, quaternion (w, x, y, z). At `at`, `body` holds its
+// position and quaternion on the link; link -1 is the world.
 KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch,
                         GLOBAL const real *body, int at, int link, int count, GLOBAL real *poses)
 {
@@ -61,7 +67,7 @@ KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch,
 
 // ---- energy and momentum ----
 
-// Stretched springs.
+// Returns the energy of joints' springs.
 static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q)
 {
@@ -81,7 +87,8 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return sum;
 }
 
-// Kinetic and potential energy, momentum, angular momentum about the world's origin, of each world.
+// One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q, v
+// and the parameters; docs/cone.md, section 12. It moves the tree in scratch anew.
 KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *parameters,
                          int shared, int count, GLOBAL real *scratch, GLOBAL real *out)
