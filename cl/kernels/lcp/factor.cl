@@ -1,12 +1,14 @@
-// Least squares of least norm by a complete orthogonal factorisation (Golub, Van Loan: Matrix
-// Computations, 5.5.2): Householder reflections with column pivoting, then from the right.
+// The least squares solution of least norm by a complete orthogonal factorisation (Golub, Van Loan:
+// Matrix Computations, 5.5.2): Householder reflections with column pivoting, then reflections from
+// the right. It is the pseudo-inverse Q^+ of docs/lcp-formulas.md, section 4.
 #ifndef KERNELS_LCP_FACTOR
 #define KERNELS_LCP_FACTOR
 
 static real lcp_root(real x) { return lane_first(lane_sqrt(lane_lit(x))); }
 
-// Reflects (first, tail) onto its first component: the tail becomes the reflection's, its head being 1.
-// Returns its factor; *to: what the first component becomes.
+// Finds the reflection that takes the vector (first, tail) onto its first component. Returns its
+// factor tau; its vector is 1, and behind it *scale times the tail, and *to is what the first
+// component becomes.
 static real reflection(real first, real tail_square, real *scale, real *to)
 {
   if (!(tail_square > R(0.0))) {
@@ -29,7 +31,7 @@ static void swap_columns(GLOBAL real *a, GLOBAL real *b, int count)
   }
 }
 
-// Column k's reflection of rows from k on, on a vector.
+// Applies the reflection of column k, of rows from k on, to x.
 static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL real *x)
 {
   real sum = x[k];
@@ -43,8 +45,10 @@ static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL re
   }
 }
 
-// q (n, n) by columns `stride` apart becomes R and its reflections; `count` right sides, as far apart,
-// become Q' times themselves. Returns the rank: diagonals not above `least` of the first are none.
+// Replaces q (n, n), by columns `stride` apart, by its factor R and the reflections Q, and `count`
+// right sides, as far apart, by Q' times them. Columns are taken in the order that `order` tells,
+// the longest first. Returns the rank: where a diagonal is not above `least` of the first one it
+// ends.
 static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
                           int count, GLOBAL real *right, real least)
 {
@@ -95,8 +99,8 @@ static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, G
   return n;
 }
 
-// Takes the columns behind the rank into those before it: R becomes (T 0) times reflections, which lie in
-// these columns' rows, their factors in tau.
+// Takes the columns behind the rank into those before it: R becomes (T 0) times reflections, whose
+// vectors lie in those columns and whose factors lie in tau.
 static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real *tau)
 {
   for (int k = rank - 1; k >= 0; --k) {
@@ -123,7 +127,8 @@ static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real
   }
 }
 
-// R's inverse on a right side, column by column: these lie together.
+// Replaces a right side by R's inverse times it, column by column, as a column's numbers lie
+// together; behind the rank it gets zeros.
 static void back_substitute(int rank, int n, int stride, GLOBAL const real *q, GLOBAL real *right)
 {
   for (int j = rank - 1; j >= 0; --j) {
@@ -139,7 +144,7 @@ static void back_substitute(int rank, int n, int stride, GLOBAL const real *q, G
   }
 }
 
-// Row k's reflection of the columns behind the rank, on a right side.
+// Applies the reflection of row k, of the columns behind the rank, to a right side.
 static void reflect_behind(int k, int rank, int n, int stride, GLOBAL const real *q, real tau,
                            GLOBAL real *right)
 {
@@ -154,6 +159,7 @@ static void reflect_behind(int k, int rank, int n, int stride, GLOBAL const real
   }
 }
 
+// Takes back the order in which columns were taken.
 static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLOBAL real *room)
 {
   for (int i = 0; i < n; ++i) {
@@ -164,8 +170,9 @@ static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLO
   }
 }
 
-// The x of least norm among those that come nearest to q x = right, in right's place, of `count` right
-// sides `stride` apart; `room` is as long as one. Returns the rank.
+// Replaces each of `count` right sides, `stride` apart, by the x of least norm among those that
+// come nearest to q x = right; q (n, n) is lost. tau, order and room have n numbers each. Returns
+// the rank.
 static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order, int count,
                       GLOBAL real *right, GLOBAL real *room, real least)
 {
@@ -173,7 +180,7 @@ static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBA
   if (rank < n) {
     factor_rows(rank, n, stride, q, tau);
   }
-  // One right side behind the other: of rows outside, Intel's compiler 22.43 dies.
+  // One right side after the other: with rows outside, Intel's compiler 22.43 dies.
   for (int c = 0; c < count; ++c) {
     back_substitute(rank, n, stride, q, right + (size_t)c * stride);
     for (int k = 0; rank < n && k < rank; ++k) {

@@ -1,26 +1,29 @@
-// Lemke's method on the copositive form of a boxed problem, with a lexicographic ratio test: what pivoting
-// leaves over (Stewart, Trinkle 1996). z = (f_n, beta+, beta-, lambda), f_t = beta+ - beta-. In double
-// where the device has it: a tableau drifts.
+// Lemke's method with a lexicographic ratio test on the copositive form of a boxed problem, for
+// what pivoting leaves over (docs/lcp-formulas.md, sections 2 and 3; Stewart, Trinkle 1996). Its
+// unknowns are z = (f_n, beta+, beta-, lambda), where f_t = beta+ - beta-. It computes in double
+// where the device has that, because a tableau drifts.
 
 #if REAL_DOUBLE || WIDE
-#define LEMKE_SAME 1e-13 // ratios that differ by so much are alike
-#define LEMKE_PIVOT 1e-11
+#define LEMKE_SAME 1e-13 // ratios that differ by no more are equal
+#define LEMKE_PIVOT 1e-11 // the least pivot, as a share of the largest entry
 #else
 #define LEMKE_SAME 1e-6f
 #define LEMKE_PIVOT 1e-6f
 #endif
-#define LEMKE_PIVOTS 20 // for each row of the standard problem, at most
-#define LEMKE_FRESH 20  // after so many pivots a tableau is made anew, where it has to hold longer
+#define LEMKE_PIVOTS 20 // how many pivots there are at most, for each row of the standard problem
+#define LEMKE_FRESH 20  // after so many a tableau is made anew, in tries that ask for that
 
-// The standard problem w = M z + q of `n` rows, as a tableau of w and z with q and the covering column:
-// rows of 2 n + 2. live: rows of the problem that take part, normals first.
+// The standard problem w = M z + q of n rows as a tableau, table (n, 2 n + 2): columns of w, of z,
+// the covering column, and q. `live` are the rows of the boxed problem that take part, normals
+// first; basis (n) says which column is basic in each row.
 typedef struct lemke {
   int n, normals, frictions, width;
   GLOBAL wide *table;
   GLOBAL int *live, *basis, *was;
 } lemke;
 
-// Row i of the standard problem is of row live[...], with this sign, or of a bound (sign 0).
+// Returns the row of the boxed problem that row i of the standard one belongs to. *sign is 1 for
+// f_n and beta+, -1 for beta-, and 0 for the row of a bound.
 static int lemke_row(const lemke *t, int i, real *sign)
 {
   const int k = i - t->normals, part = k < 0 ? 0 : k / t->frictions;
@@ -28,13 +31,15 @@ static int lemke_row(const lemke *t, int i, real *sign)
   return k < 0 ? t->live[i] : t->live[t->normals + k % t->frictions];
 }
 
-// In units of f in which A's diagonal is 1: light links and heavy ones beside each other are alike.
+// Returns the unit of f in which a row's diagonal of A is 1, so that light links and heavy ones may
+// stand beside each other.
 static wide lemke_unit(const lcp *l, int row)
 {
   const real a = l->A[(size_t)row * l->m + row];
   return a > R(0.0) ? (wide)(R(1.0) / lane_first(lane_sqrt(lane_lit(a)))) : (wide)1;
 }
 
+// Returns entry (i, j) of M, with `mix` times A's diagonal added.
 static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
 {
   real own, other;
@@ -54,6 +59,7 @@ static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
   return (wide)(i >= t->normals && row == column); // lambda in the rows of beta
 }
 
+// Fills the tableau in which w is basic.
 static void lemke_fill(const lcp *l, const lemke *t, real mix)
 {
   for (int i = 0; i < t->n; ++i) {
@@ -110,8 +116,8 @@ static void lemke_pivot(const lemke *t, int at, int column)
   t->basis[at] = column;
 }
 
-// The same tableau anew, by elimination with the largest pivot of each column: what pivots have lost to
-// rounding is there again.
+// Makes the same tableau anew, by elimination with the largest pivot of each column, which brings
+// back what pivots have lost to rounding.
 static void lemke_refresh(const lcp *l, const lemke *t, real mix)
 {
   lemke_fill(l, t, mix);
@@ -133,7 +139,8 @@ static void lemke_refresh(const lcp *l, const lemke *t, real mix)
   }
 }
 
-// Whether row a, each divided by its number in `column`, is before row b: constants of w's columns.
+// Says whether row a, divided by over_a, comes before row b, divided by over_b, in lexicographic
+// order of w's columns.
 static int lemke_before(const lemke *t, int a, wide over_a, int b, wide over_b)
 {
   GLOBAL const wide *x = t->table + (size_t)a * t->width, *y = t->table + (size_t)b * t->width;
@@ -146,7 +153,7 @@ static int lemke_before(const lemke *t, int a, wide over_a, int b, wide over_b)
   return 0;
 }
 
-// The row that leaves for `column`; -1: none does.
+// Returns the row that leaves the basis for `column`, -1 where none does.
 static int lemke_leaves(const lemke *t, int column, wide least)
 {
   const int right = 2 * t->n + 1;
@@ -176,7 +183,9 @@ static int lemke_leaves(const lemke *t, int column, wide least)
   return found;
 }
 
-// Whether the covering column has left in time. f: the answer. fresh: pivots between tableaus.
+// Solves the problem, with `mix` times A's diagonal added; returns whether the covering column has
+// left in time, and the answer in f (m). After every `fresh` pivots the tableau is made anew, never
+// where that is 0.
 static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real *f)
 {
   lemke_begin(l, t, mix);

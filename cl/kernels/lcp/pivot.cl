@@ -1,6 +1,8 @@
-// Classes of rows, the answer that belongs to them, and principal pivoting.
+// Classes of rows, the answer that belongs to them, and principal pivoting: docs/lcp-formulas.md,
+// sections 3 and 4.
 
-// The f of a classification, least squares of least norm, to `f`.
+// Writes the f of a classification, f_C = -Q^+ (b_C + A_CU h0) and f_U = E f_C + h0. Returns the
+// rank of Q.
 static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
 {
   const int count = lcp_clamping(l, classes);
@@ -21,7 +23,7 @@ static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
   return rank;
 }
 
-// A class a row, `tie` of the largest f and b being nothing. Leaves w.
+// Writes the class of each row at f, where `tie` of the largest f and b counts as zero. Leaves w.
 static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL int *classes)
 {
   const real force = l->loose * tie * real_max(lcp_largest(l->m, f), LCP_LEAST);
@@ -46,7 +48,8 @@ static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL in
   }
 }
 
-// Of l->classes: tied rows clamp, and the friction of tied normals sticks, or they separate.
+// Writes classes without tied rows, made of l->classes: with `clamp` tied rows clamp, and so does
+// the friction of tied normals; without it tied rows separate.
 static void lcp_settle(const lcp *l, int clamp, GLOBAL int *classes)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -66,9 +69,10 @@ static void lcp_copy(int count, GLOBAL const real *from, GLOBAL real *to)
   }
 }
 
-// The answer in which redundant contacts share, of one that solves the problem: tied rows first as
-// clamping, then as separating, and the first that holds; else f as it is. To l->f and l->classes;
-// returns its residual.
+// Of an f that solves the problem it makes the one in which redundant contacts share: that of least
+// norm with tied rows as clamping, or else as separating, the first whose residual is at most
+// `enough`. Where neither is, f stays as it is. Leaves l->f and l->classes, and returns the
+// residual.
 static real lcp_stabilise(const lcp *l, real enough)
 {
   const real ties[4] = {LCP_TIE, R(1e2) * LCP_TIE, R(1e4) * LCP_TIE, R(1e-2) * LCP_TIE};
@@ -91,7 +95,8 @@ static real lcp_stabilise(const lcp *l, real enough)
 
 // ---- principal pivoting ----
 
-// Friction of a parent that does not clamp is 0, that of one that does is not.
+// Makes friction follow its parent: that of a normal which does not clamp separates, and that of
+// one which does clamps where it separated before.
 static void lcp_follow(const lcp *l, GLOBAL int *classes)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -104,7 +109,7 @@ static void lcp_follow(const lcp *l, GLOBAL int *classes)
   }
 }
 
-// What a row's class would be that is violated, else its own.
+// Returns the class that a row flips to where its own is violated, else its own.
 static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
 {
   const real f = l->f[i], w = l->w[i];
@@ -118,8 +123,9 @@ static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
   return (own == LCP_UPPER && w > speed) || (own == LCP_LOWER && w < -speed) ? LCP_CLAMPING : own;
 }
 
-// From l->classes: all violated rows flip while their number falls, with three tries of grace, then the
-// last one alone. Returns how many rounds it took, 0 where so many did not suffice; l->f and l->classes.
+// Pivots from l->classes on: all violated rows flip while their number falls, with three tries of
+// grace, and after that the last one alone. Returns how many rounds it took, 0 where `rounds` did
+// not suffice, and leaves l->f and l->classes.
 static int lcp_pivot(const lcp *l, int rounds)
 {
   const real speed = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->b), LCP_LEAST);

@@ -1,9 +1,14 @@
-// Boxed linear complementarity problems of hard contacts: w = A f + b, with f >= 0, w >= 0, f w = 0 in
-// rows without a parent, and |f| <= mu f_parent + box in the others, w pushing back at the bounds.
+// The boxed linear complementarity problem of docs/lcp-formulas.md, section 2: w = A f + b, where f
+// >= 0, w >= 0 and f w = 0 in rows without a parent, and |f| <= mu f_parent + box in the others,
+// with w >= 0 at the lower bound, w <= 0 at the upper one, and w = 0 between.
 #ifndef KERNELS_LCP_PROBLEM
 #define KERNELS_LCP_PROBLEM
 
-#define LCP_LEAST R(1e-12) // what is smaller counts as that, where sizes are compared
+#define LCP_LEAST R(1e-12) // a largest f or b that is smaller counts as this
+// Tolerances. RANK is that of least_norm. The others are shares of the largest f or b, times the
+// problem's `loose`: TIE counts as zero in classes, FLIP in pivoting, ENOUGH is a residual with
+// which stabilising ends, PASS one with which a problem is solved, GUESSED one with which a guess
+// is right. MIX is the share of A's diagonal that Lemke's method adds first.
 #if REAL_DOUBLE
 #define LCP_RANK R(1e-10)
 #define LCP_TIE R(1e-9)
@@ -11,7 +16,7 @@
 #define LCP_ENOUGH R(1e-11)
 #define LCP_PASS R(1e-10)
 #define LCP_GUESSED R(1e-9)
-#define LCP_NEAR R(1e3) // of LCP_PASS, for a world that has nothing better
+#define LCP_NEAR R(1e3) // times LCP_PASS solves a world's problem that finds nothing better
 #define LCP_MIX R(1e-10)
 #else
 #define LCP_RANK R(1e-5)
@@ -23,29 +28,30 @@
 #define LCP_NEAR R(1e1)
 #define LCP_MIX R(1e-6)
 #endif
-#define LCP_SOFT R(1e-3)
-#define LCP_ROUNDS 32       // of pivoting
-#define LCP_ROUNDS_LAST 200 // where Lemke's method finds nothing
-#define LCP_SWEEPS 300
+#define LCP_SOFT R(1e-3)    // the share of A's diagonal that is added where a body is squeezed
+#define LCP_ROUNDS 32       // of pivoting, at most
+#define LCP_ROUNDS_LAST 200 // the same where Lemke's method has found nothing
+#define LCP_SWEEPS 300      // of Gauss and Seidel's method
 
-// A problem of `m` rows, and the room of its solver. A (m, m) by rows; `soft` of its diagonal is added.
+// A problem of m rows and its solver's memory. A is (m, m), by rows, and `soft` times its diagonal
+// is added to it; b, mu, box and parent are (m).
 typedef struct lcp {
   int m;
   real soft;
-  real loose; // by how much more than usual is nothing
+  real loose; // by this factor tolerances are larger than usual
   GLOBAL const real *A, *b, *mu, *box;
   GLOBAL const int *parent;
   GLOBAL real *f, *w, *trial, *best;
-  GLOBAL real *q, *tau, *right; // a factor of clamping rows
+  GLOBAL real *q, *tau, *right; // the matrix of clamping rows and its factor, and a right side
   GLOBAL int *classes, *next, *clamping, *order;
-  GLOBAL int *dead; // friction that is 0: without a coefficient, or of what does not move
+  GLOBAL int *dead; // 1 where friction is 0, for want of a coefficient or as its row moves nothing
 } lcp;
 
 static real lcp_abs(real x) { return x < R(0.0) ? -x : x; }
 
 static int lcp_is_normal(const lcp *l, int i) { return l->parent[i] == LCP_NO_PARENT; }
 
-// How far |f_i| may go, which is without end of a normal.
+// Returns how large |f_i| may be: beyond all bounds for a normal.
 static real lcp_bound(const lcp *l, GLOBAL const real *f, int i)
 {
   if (lcp_is_normal(l, i)) {
@@ -60,6 +66,7 @@ static real lcp_diagonal(const lcp *l, int i)
   return a + l->soft * a;
 }
 
+// Returns w_i = (A f + b)_i.
 static real lcp_speed(const lcp *l, GLOBAL const real *f, int i)
 {
   GLOBAL const real *row = l->A + (size_t)i * l->m;
@@ -79,7 +86,8 @@ static real lcp_largest(int count, GLOBAL const real *x)
   return most;
 }
 
-// The largest violation, in units of w; what is no number is beyond all bounds. Leaves w.
+// Returns the residual of section 2, the largest violation in units of w, and leaves w = A f + b.
+// Where f or w is not a number it is REAL_BIG.
 static real lcp_residual(const lcp *l, GLOBAL const real *f)
 {
   real most = R(0.0);
@@ -98,7 +106,7 @@ static real lcp_residual(const lcp *l, GLOBAL const real *f)
 
 // ---- rows of a classification ----
 
-// Which rows clamp, in their order; returns how many.
+// Lists the rows that clamp, in order; returns how many.
 static int lcp_clamping(const lcp *l, GLOBAL const int *classes)
 {
   int count = 0;
@@ -110,7 +118,8 @@ static int lcp_clamping(const lcp *l, GLOBAL const int *classes)
   return count;
 }
 
-// What a row at its bound adds for one unit of its parent, and beside it: E and h0.
+// The two functions that follow return E and h0 of a row at its bound (section 4): its f is E times
+// its parent's, plus h0.
 static real lcp_share(const lcp *l, GLOBAL const int *classes, int i)
 {
   return l->parent[i] < 0 ? R(0.0) : classes[i] == LCP_UPPER ? l->mu[i] : -l->mu[i];
@@ -126,7 +135,7 @@ static int lcp_at_bound(GLOBAL const int *classes, int i)
   return classes[i] == LCP_UPPER || classes[i] == LCP_LOWER;
 }
 
-// Q = A_CC + A_CU E by columns, and -(b_C + A_CU h0).
+// Fills Q = A_CC + A_CU E, by columns, and the right side -(b_C + A_CU h0); section 4.
 static void lcp_matrix(const lcp *l, GLOBAL const int *classes, int count)
 {
   for (int k = 0; k < count; ++k) {

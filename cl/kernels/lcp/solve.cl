@@ -1,7 +1,9 @@
-// A problem a work-item: the last classes, then pivoting; what these leave, by Lemke's method.
+// The solver of docs/lcp-formulas.md, section 3, in two kernels: a guess of classes, then pivoting;
+// what these leave over, by Lemke's method.
 
-// own: 1 where each problem has as many rows as the first of its m + 1 ints tells, at most m, and its own
-// parents behind; A's rows then are as long as that.
+// Returns one of many problems. With `own` each has as many rows as the first of its m + 1 ints in
+// `parent` tells, at most m, behind which its rows' parents stand; its rows of A are as long as
+// that. Without it all have m rows and the same parents (m).
 static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                   GLOBAL const real *box, GLOBAL const int *parent, int own, int m, real loose,
                   int problem, GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f,
@@ -33,7 +35,7 @@ static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real 
   return l;
 }
 
-// What is not of the problem: numbers that are not finite, negative coefficients and boxes.
+// Says whether the numbers are those of a problem: finite, and coefficients and boxes at least 0.
 static int lcp_is_good(const lcp *l)
 {
   int good = 1;
@@ -47,6 +49,7 @@ static int lcp_is_good(const lcp *l)
   return good;
 }
 
+// Marks friction that is 0, and begins with f = 0.
 static void lcp_start(const lcp *l)
 {
   real most = R(0.0);
@@ -68,7 +71,8 @@ static void lcp_all(const lcp *l, int class_)
   }
 }
 
-// Of rows that only guess: 0 where f of these classes does not solve the problem.
+// Tries the classes that are guessed; returns 0 where the f that belongs to them does not solve the
+// problem.
 static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -82,7 +86,10 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
   return 1;
 }
 
-// f, w, classes, how and residual of each problem; LCP_LEFT where lcp_rest has to go on.
+// One work-item solves one problem of m rows: of A (problems, m, m), b, mu, box and guess
+// (problems, m) it makes f, w and classes (problems, m), how and residual (problems). Where it has
+// no answer `how` is LCP_LEFT, and lcp_rest goes on. numbers (problems, LCP_NUMBERS) and places
+// (problems, LCP_PLACES) are memory; own and parent are those of lcp_of.
 KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                       GLOBAL const real *box, GLOBAL const int *parent, int own,
                       GLOBAL const int *guess, int with_guess, int m, real loose, GLOBAL real *numbers,
@@ -119,13 +126,14 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
   }
 }
 
+// Pivots with more rounds, from all rows clamping.
 static int lcp_anew(const lcp *l)
 {
   lcp_all(l, LCP_CLAMPING);
   return lcp_pivot(l, LCP_ROUNDS_LAST) > 0;
 }
 
-// Keeps l->f where it is the best so far.
+// Keeps l->f in l->best where its residual is below the least one so far; returns the least.
 static real lcp_keep(const lcp *l, real residual, real least)
 {
   if (residual < least) {
@@ -135,7 +143,7 @@ static real lcp_keep(const lcp *l, real residual, real least)
   return least;
 }
 
-// The largest speed that one impulse gives its own row.
+// Returns the largest speed that an impulse gives its own row.
 static real lcp_heaviest(const lcp *l)
 {
   real most = R(0.0);
@@ -145,8 +153,8 @@ static real lcp_heaviest(const lcp *l)
   return most;
 }
 
-// From the best answer so far, each row in turn gets the f that solves it alone. It ends nowhere exactly,
-// but its classes may be the right ones.
+// Sweeps from the best answer so far: each row in turn gets the f that solves it alone. It ends
+// nowhere exactly, but its classes may be the right ones.
 static int lcp_sweep(const lcp *l, real least)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -164,10 +172,11 @@ static int lcp_sweep(const lcp *l, real least)
   return 1;
 }
 
-// By Lemke's method with none and more and more of A's diagonal added inside, by pivoting anew, by sweeps,
-// and, where nothing helps, the problem with LCP_SOFT of the diagonal, which always has a solution. Of a
-// world (`own`) what is nearly an answer is one before that. What squeezes may be off by what rounds away
-// where large impulses cancel: on some devices that is more than LCP_PASS.
+// Solves what pivoting has left over: by Lemke's method with none and more and more of A's diagonal
+// added inside, by pivoting anew, by sweeps, and, where nothing helps, as the problem with LCP_SOFT
+// of the diagonal added, which always has a solution and whose residual may be as large as what
+// rounds away where large impulses cancel: on some devices that is more than LCP_PASS. Before that a
+// world's problem (`own`) takes what is nearly an answer. Returns how it was solved.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
@@ -204,7 +213,9 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
   return LCP_FAILED;
 }
 
-// The problems that lcp_solve has left: a work-item goes through LCP_SHARED of them with one tableau.
+// One work-item goes through LCP_SHARED problems, with one tableau, and solves those that lcp_solve
+// has left over. tables (shares, LCP_TABLE) and table_places (shares, LCP_TABLE_PLACES) are the
+// tableaus' memory; the other arrays are those of lcp_solve.
 KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                      GLOBAL const real *box, GLOBAL const int *parent, int own, int m,
                      real loose, GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,

@@ -1,4 +1,4 @@
-// Boxed linear complementarity problems. Plain numbers alone.
+// Boxed linear complementarity problems, for plain numbers alone.
 #include "kernels/begin.h"
 #include "geometry/lcp.h"
 
