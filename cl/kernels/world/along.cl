@@ -1,7 +1,8 @@
-// What a step does to a tangent, from the Jacobians of its accelerations: the chain of step.cl, one
-// world a work-item. Plain numbers alone.
+// What a step does to a tangent, by the Jacobians of its accelerations: the chain of step.cl,
+// forward; docs/cone.md, section 10. One work-item has one world.
 
-// A tangent and a row of a Jacobian: q and v (nv each), controls, parameters.
+// How many numbers a tangent, and a row of a Jacobian, has: q and v (nv each), controls,
+// parameters.
 #define SEED(nv, nu, links, pairs) (2 * (nv) + (nu) + PARAMETERS(links, pairs))
 
 static vec3_r rotation_part(GLOBAL const real *x)
@@ -16,7 +17,8 @@ static void put_part(GLOBAL real *to, vec3_r x)
   to[2] = lane_first(x.z);
 }
 
-// Of q (+) s: R(s)' dq + J(s) ds, by the exponential's coefficients of s.
+// Returns the tangent of q (+) s where q has the tangent dq and s has ds: R(s)' dq + J(s) ds, where
+// J is the exponential's derivative and a, b and c are its coefficients at s.
 static vec3_r moved_by(vec3_r s, lane a, lane b, lane c, vec3_r dq, vec3_r ds)
 {
   const vec3_r by_q = cross3_r(s, dq), by_s = cross3_r(s, ds);
@@ -31,7 +33,7 @@ static vec3_r moved_along(vec3_r s, vec3_r dq, vec3_r ds)
   return moved_by(s, a, b, c, dq, ds);
 }
 
-// Of exponential_rate.
+// Returns the tangent of exponential_rate(s, v).
 static vec3_r rate_along(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
 {
   lane kappa;
@@ -42,19 +44,22 @@ static vec3_r rate_along(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
   return mad3_r(cross3_r(s, sv), R(2.0) * slope * dot3_r(s, ds), r);
 }
 
-// Numbers of a world's work here: the tangent that it begins with, the one at a stage, sums of rates
-// and accelerations, those of the stage.
+// The numbers of a world's work here: the tangent that the step begins with and the one at a stage
+// (seed each), the sums of rates and of accelerations over the stages, and rates, accelerations and
+// moves of the stage. There is room for eight vectors of nv.
 #define ALONG_NUMBERS(nv, seed) (2 * (seed) + 8 * (nv))
 
+// What a work-item has of its world: the Jacobians of its stages, and its work.
 typedef struct along {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
-  GLOBAL const real *jacobian; // of a stage, nv rows
-  GLOBAL const real *elastic; // what collisions add to dq'/dq and dv'/dq (nv, nv), or none
+  GLOBAL const real *jacobian; // (stages, nv, width)
+  GLOBAL const real *elastic; // what collisions add to dq'/dq and dv'/dq, (nv, nv) each, or NULL
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
   int width;
 } along;
 
+// Finds the tangent of a stage's accelerations: its Jacobian times the tangent there.
 static void jacobian_times(const along *a, int stage)
 {
   const int nv = a->n->nv;
@@ -68,7 +73,8 @@ static void jacobian_times(const along *a, int stage)
   }
 }
 
-// now's q from the seed's, where q moves by s (from `s` on, times `factor`) and s by a->moves.
+// Makes q's tangent at a stage, of the one at the step's beginning: q moves by `factor` times s
+// (nv), and a->moves is the tangent of that move.
 static void moved_tangent(const along *a, GLOBAL const real *s, real factor)
 {
   for (int i = 0; i < a->n->nv; ++i) {
@@ -101,6 +107,7 @@ static void euler_along(const along *a, GLOBAL const real *next_v, real h)
   moved_tangent(a, next_v, h);
 }
 
+// Finds the tangent of a stage's rates, where the stage's state has the tangent a->now.
 static void rates_along(const along *a, GLOBAL const real *stages, int stage, real h)
 {
   const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
@@ -152,8 +159,9 @@ static void rk4_along(const along *a, GLOBAL const real *stages, real h)
   moved_tangent(a, a->rates, h / R(6.0));
 }
 
-// A row of the Jacobian of a stage's accelerations: that of degree of freedom `dof`, which a sweep
-// has left in `state`, `controls` and the block.
+// One work-item copies, in a block of worlds, the row of degree of freedom `dof` of a stage's
+// Jacobian to jacobian (worlds, stages, nv, SEED). A sweep back has left it in state (worlds, 2
+// nv), controls (worlds, nu) and, of parameters, in the block.
 ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const real *state,
                                        GLOBAL const real *controls, GLOBAL real *memory, int stage,
                                        int dof, int stages, GLOBAL real *jacobian, int count)
@@ -207,7 +215,7 @@ static void step_along(const along *a, GLOBAL const real *next_v, GLOBAL const r
   }
 }
 
-// moved_along as matrices by rows, of dq and of ds.
+// Writes the matrices, by rows, that moved_along multiplies dq and ds by.
 static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
 {
   lane a, b, c, cosine;
@@ -226,7 +234,8 @@ static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
   }
 }
 
-// All of an Euler step's matrix at once: what euler_along makes of each column of the identity.
+// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_along makes of each
+// column of the unit matrix.
 static void euler_matrix(const along *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
 {
   const int nv = a->n->nv, width = a->width;
@@ -244,7 +253,7 @@ static void euler_matrix(const along *a, GLOBAL const real *next_v, real h, GLOB
       v[c] += a->elastic[(nv + i) * nv + c];
     }
   }
-  for (int i = 0; i < a->n->links; ++i) { // rows of q have how it moves
+  for (int i = 0; i < a->n->links; ++i) { // rows of q hold the tangent of the move so far
     const tree_link l = link_at(a->n, a->ints, i);
     const int at = l.dofs > 1 ? turning_at(&l) : l.v + l.dofs;
     for (int k = l.v; k < at; ++k) {
@@ -269,7 +278,10 @@ static void euler_matrix(const along *a, GLOBAL const real *next_v, real h, GLOB
   }
 }
 
-// d(q', v') / d(q, v, controls, parameters): (2 nv, seed) of each world; zeros where it has stopped.
+// One work-item makes the matrix of one world's step, out (worlds, 2 nv, SEED): d(q', v') / d(q, v,
+// controls, parameters), with zeros where the world has stopped. jacobian (worlds, stages, nv,
+// SEED) is that of its accelerations, next_v (worlds, nv) is v' of an Euler step, and stage_rows
+// (worlds, 4, STAGE_NUMBERS) are the stages of RK4.
 ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
@@ -301,8 +313,9 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
   }
 }
 
-// A tangent of each world (worlds, seed): that of (q', v') takes the place of (q, v)'s; zeros where
-// the world has stopped.
+// One work-item takes the tangent of one world through a step: in tangents (worlds, SEED) that of
+// (q', v') takes the place of the one of (q, v), with zeros where the world has stopped. The other
+// arrays are those of world_transition.
 ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *next_v,
                                 GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
@@ -327,7 +340,8 @@ ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *i
   }
 }
 
-// Columns `from` to from + some of rows of matrices (rows, width), to a matrix of their own.
+// One work-item copies, for one world, `some` columns of matrices (worlds, rows, width), from
+// column `from` on, to out (worlds, rows, some).
 ADJOINT_KERNEL void world_cut(GLOBAL const real *matrices, int rows, int width, int from, int some,
                               GLOBAL real *out, int worlds)
 {

@@ -1,6 +1,9 @@
-// What moving a tree does to y . (M acceleration + bias), to its contacts and to other forces, from
-// the leaves to the roots: the adjoint of links.cl, forces.cl and, but for M itself, of mass.cl.
+// The adjoint of links.cl, forces.cl and, but for M itself, of mass.cl: the gradient by q, v and
+// parameters of y . (M a + c - f) and of what contacts ask for, at a fixed acceleration a;
+// docs/cone.md, section 10. It goes through the tree once, from the leaves to the roots. The y of
+// this file is minus the multiplier of pull.cl.
 
+// Returns the numbers of a block's reverse pass, in memory (blocks, back_numbers, LANES).
 static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)
 {
   world_block b;
@@ -13,7 +16,7 @@ static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int
 
 static int link_back(GLOBAL const world_sizes *n, int i) { return n->at_back_links + LINK_BACK * i; }
 
-// Numbers of two vectors each.
+// The numbers of a link in the reverse pass come as pairs of vectors.
 static vec pair_first(const world_block *k, int at) { return block_get3(k, at); }
 static vec pair_second(const world_block *k, int at) { return block_get3(k, at + 3); }
 
@@ -23,7 +26,8 @@ static void pair_add(const world_block *k, int at, vec first, vec second)
   block_add3(k, at + 3, second);
 }
 
-// Twists of links where joints move by the numbers at `rates`, seen by the tree in b.
+// Writes the twists of links where joints move by the numbers at `rates` of the back block k, to
+// `place` of each link there. Places of links are those of the tree in b.
 static void back_twists(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, int rates, int place)
 {
@@ -51,15 +55,16 @@ static void back_twists(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
-// (I a) x c + (I c) x a: what turning a body does to a . I c.
+// Returns (I a) x c + (I c) x a, the gradient of a . I c by a turn of the body.
 static vec inertia_turned(const link_mass *m, vec a, vec c)
 {
   return FN(add3)(FN(cross3)(FN(inertia_times)(m->diagonal, m->products, a), c),
                   FN(cross3)(FN(inertia_times)(m->diagonal, m->products, c), a));
 }
 
-// What a link's mass adds: y times its inertial force. still: 1 where nothing moves yet, so that the
-// acceleration is the second twist alone and its cotangents are that twist's.
+// Adds the gradient of y times the inertial force of link i: cotangents of its twist under y, of
+// its acceleration, of its velocity and of its pose, and that of its mass_scale. With `still` set
+// the tree stands still: the acceleration is the twist under z alone, and gets its cotangents.
 static void mass_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                       GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
                       int still)
@@ -97,8 +102,10 @@ static void mass_back(const world_block *b, const world_block *k, GLOBAL const w
   block_add3(k, at + LINK_BACK_POSE, FN(add3)(FN(cross3)(c, c_bar), FN(scale3)(turned, scale)));
 }
 
-// One link's share of the sweep: from what depends on its motion and place to its joint and its
-// parent. Cotangents of a vector that turns with a link are torques on it.
+// Takes the cotangents of link i's twists, velocity, acceleration and pose to its joint's q and v
+// and to its parent. The cotangent of a vector that turns with a link is a torque on that link, so
+// that no derivatives of rotations are needed. y and z are where the rates of the two twists are in
+// the back block.
 static void link_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, int i, int y, int z, GLOBAL const real *v)
 {
@@ -116,7 +123,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   const vec zvb = pair_second(k, at + LINK_BACK_Z), gx = pair_second(k, at + LINK_BACK_POSE);
   vec turn = pair_first(k, at + LINK_BACK_POSE);
   const vec yw = pair_first(k, at + LINK_BACK_TWIST_Y), zw = pair_first(k, at + LINK_BACK_TWIST_Z);
-  // by the arm
+  // the arm, which turns with the link
   alb = FN(add3)(alb, FN(cross3)(arm, ab));
   const vec aw = FN(cross3)(ab, w);
   const vec wb = FN(add3)(FN(add3)(pair_first(k, at + LINK_BACK_V), FN(cross3)(arm, vb)),
@@ -127,7 +134,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   arm_bar = FN(add3)(arm_bar, FN(add3)(FN(cross3)(yvb, yw), FN(cross3)(zvb, zw)));
   arm_bar = FN(add3)(arm_bar, gx);
   turn = FN(add3)(turn, FN(cross3)(arm, arm_bar));
-  // by the joint
+  // the joint's degrees of freedom
   vec spins = none, runs = none;
   for (int j = 0; j < l.dofs; ++j) {
     const int dof = l.v + j, turns = dof_turns(&l, j);
@@ -154,7 +161,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
     block_add3(k, n->at_back_parameters + n->links + 2 * n->pairs, FN(neg3)(ab));
     return;
   }
-  // by the anchor, which turns with the parent
+  // the anchor, which turns with the parent
   const vec awp = FN(cross3)(ab, wp);
   vec anchor_bar = FN(add3)(FN(cross3)(ab, alpha_p), FN(cross3)(awp, wp));
   anchor_bar = FN(add3)(anchor_bar, FN(add3)(FN(cross3)(vb, wp), gx));
@@ -171,6 +178,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   pair_add(k, up + LINK_BACK_POSE, FN(add3)(turn, FN(cross3)(anchor, anchor_bar)), gx);
 }
 
+// Sweeps from the leaves to the roots.
 static void back_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, int y, int z, GLOBAL const real *v)
 {
@@ -179,6 +187,7 @@ static void back_sweep(const world_block *b, const world_block *k, GLOBAL const 
   }
 }
 
+// Sets the cotangents of all links to zero; their twists stay.
 static void back_clear(const world_block *k, GLOBAL const world_sizes *n)
 {
   for (int i = 0; i < n->links; ++i) {
@@ -204,7 +213,9 @@ static link_wrench wrench_of(const world_block *b, GLOBAL const world_sizes *n, 
   return w;
 }
 
-// A wrench about c that asks for a link's twist at c.
+// Takes a wrench about c, the cotangent of a twist at c, to the link whose twist it is, times
+// `sign`: to the cotangents of the link's own twist (`place`) and of its pose. `turn` is the
+// angular velocity of that twist.
 static void wrench_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         int link, num sign, vec c, const link_wrench *w, vec turn, int place)
 {
@@ -217,6 +228,8 @@ static void wrench_back(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
+// Takes what contacts ask of a group, backs (worlds, groups, GROUP_BACK), to its two links and to
+// the parameters of its pair.
 static void group_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, GLOBAL const real *backs, int group)
 {
@@ -231,7 +244,7 @@ static void group_back(const world_block *b, const world_block *k, GLOBAL const 
       const int at = link_back(n, link);
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       const link_wrench pose = wrench_of(b, n, backs, group, side ? BACK_POSE_B : BACK_POSE_A);
-      // The tree has minus the multiplier.
+      // The tree's y is minus the multiplier.
       wrench_back(b, k, n, link, n_neg(sign), c, &by[0], pair_first(k, at + LINK_BACK_TWIST_Y),
                   LINK_BACK_Y);
       wrench_back(b, k, n, link, sign, c, &by[1], pair_first(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
@@ -248,7 +261,7 @@ static void group_back(const world_block *b, const world_block *k, GLOBAL const 
 
 // ---- other forces ----
 
-// Of minus y times them, as the tree has it.
+// Adds the gradient of -y . f of the other forces f by q, v and controls.
 static void forces_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
                         GLOBAL const real *v, GLOBAL const real *u)
@@ -288,7 +301,9 @@ static void forces_back(const world_block *b, const world_block *k, GLOBAL const
 
 // ---- where links can move against each other ----
 
-// One sweep of -y M z, and of the wrench w on the twist that y gives a group, or no group (-1).
+// Adds the gradient by q of y' M z, where y and z are at these places of the back block and the
+// tree stands still. Where `group` is at least 0 it adds that of the wrench w times the relative
+// twist that y gives that group.
 static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y, int z,
@@ -314,7 +329,7 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
   back_sweep(b, k, n, ints, y, z, v);
 }
 
-// inv(M) of what is at at_free, to `to` of the block's numbers.
+// Writes inv(M) times what is at at_free to `to` of the back block.
 static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, int to)
 {
   block_solve(b, n->nv, n->at_factor, n->at_free);
@@ -323,7 +338,7 @@ static void solve_to(const world_block *b, const world_block *k, GLOBAL const wo
   }
 }
 
-// S : X inv(M) X' of a group's cotangent S of its mobility.
+// Adds the gradient of S : X inv(M) X', where S is the cotangent of a group's mobility.
 static void mobility_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                           GLOBAL const int *ints, GLOBAL const real *reals,
                           GLOBAL const real *parameters, int shared, GLOBAL const real *v,
@@ -332,7 +347,7 @@ static void mobility_back(const world_block *b, const world_block *k, GLOBAL con
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const int nv = n->nv, x = n->at_columns;
   const vec c = block_get3(b, n->at_origin + 3 * group_centre(g)), none = lit3(R(0.0), R(0.0), R(0.0));
-  for (int l = 0; l < 6; ++l) { // inv(M) X'
+  for (int l = 0; l < 6; ++l) { // inv(M) X' at at_columns
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, n_lit(R(0.0)));
     }
@@ -365,7 +380,8 @@ static void mobility_back(const world_block *b, const world_block *k, GLOBAL con
   }
 }
 
-// Of a cotangent of the diagonal of inv(M).
+// Adds the gradient of the diagonal of inv(M), whose cotangent rows on single degrees of freedom
+// have left in row_back.
 static void weights_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                          GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *parameters, int shared, GLOBAL const real *v,
@@ -392,7 +408,8 @@ static void weights_back(const world_block *b, const world_block *k, GLOBAL cons
 
 // ---- kernels ----
 
-// The moment on a link of the cotangent (worlds, 7) of the pose of a body on it.
+// Returns the moment about a link's origin that a cotangent `gradient` (worlds, 7) of the pose of a
+// body on it amounts to.
 static vec pose_moment(const world_block *b, GLOBAL const world_sizes *n, int link,
                        GLOBAL const real *body, GLOBAL const real *gradient)
 {
@@ -404,8 +421,9 @@ static vec pose_moment(const world_block *b, GLOBAL const world_sizes *n, int li
   return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
 }
 
-// From poses of a group's bodies to its links: `gradient` (worlds, 7) of the body of side 0 or 1.
-// Rows of `width`, the first group's from `first` on.
+// One work-item takes the cotangent `gradient` (worlds, 7) of the poses of the body of a group's
+// side 0 or 1, in a block of worlds, to moment and force on its link: to rows of `width` numbers a
+// world in backs, of which the first group's begin at `first`.
 ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL real *scratch, GLOBAL const real *body, int at, int group,
                                      int side, GLOBAL const real *gradient, GLOBAL real *backs,
@@ -421,9 +439,11 @@ ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const i
   row_put3(&b, backs, width, to + 3, row_get3(&b, gradient, 7, 0));
 }
 
-// From multipliers y and what contacts and rows ask for to cotangents of q and v (in the place of
-// `state`, 2 nv each), controls, and, added, parameters. What the step's end has left of them is in
-// the block: see world_euler_back.
+// One work-item ends the reverse pass of a solve in a block of worlds. Of the multipliers y
+// (worlds, nv), the accelerations (worlds, nv), and what contacts (backs) and rows (row_back) ask
+// for, it makes the cotangents of q and v, in the place of state (worlds, 2 nv), and of controls
+// (worlds, nu). Those of parameters are added to the block's. What the step's end has asked of q
+// and v is in the block already: see world_euler_back.
 ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *q,
                                     GLOBAL const real *v, GLOBAL const real *u,
@@ -457,7 +477,7 @@ ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const in
   }
   back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
   forces_back(&b, &k, n, ints, reals, q, v, u);
-  if (n->damped) { // y' M(q) (the step's acceleration - the solver's)
+  if (n->damped) { // M stands before the step's acceleration less the solver's, too
     still_sweep(&b, &k, n, ints, reals, parameters, shared, v, n->at_back_slow, n->at_back_less, -1,
                 (const link_wrench *)0);
   }

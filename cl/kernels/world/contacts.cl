@@ -446,7 +446,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
     real activity[LANES];
     lane_store(n_value(a), activity);
-    int some = 0; // an activity that is not a number counts: it must show
+    int some = 0; // an activity that is not a number counts, so that it shows
     for (int l = 0; l < LANES && first + l < count; ++l) {
       some += !(activity[l] <= least);
     }

@@ -1,18 +1,21 @@
-// Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a step's end,
-// one world a work-item, and what its answer does: docs/lcp-formulas.md. Plain numbers alone.
+// Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a
+// step's end, and what its answer does: docs/lcp-formulas.md, section 1. One work-item has one
+// world.
 
 #if REAL_DOUBLE
-#define HARD_SLIP R(1e-6) // of the largest speed: below it a guess calls it none
+#define HARD_SLIP R(1e-6) // a guess takes a speed below this share of the largest one for none
 #else
 #define HARD_SLIP R(1e-4)
 #endif
 
-#define HARD_TAKEN R(0.5) // of a speed: so much of it at least is taken away by what holds
+#define HARD_TAKEN R(0.5) // what holds takes away at least this share of the speed without it
 
-// What a work-item has of its world's problem. J and Y = inv(M) J' by rows of nv.
+// What a work-item has of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
+// J's; for each row the derivative of its target by its distance, and its restitution where it
+// bounces, else 0; and a vector of nv, the velocity at the step's end without contacts.
 typedef struct hard {
   newton s;
-  int m, most; // rows, and room for them
+  int m, most; // how many rows there are, and for how many there is room
   GLOBAL int *chosen, *parents;
   GLOBAL real *J, *Y, *slope, *bounce, *vector;
 } hard;
@@ -35,6 +38,7 @@ static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, G
   return h;
 }
 
+// Returns the place in the scene's table of rows of row i behind those of contacts.
 static int hard_table_row(const hard *h, int i)
 {
   return h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + i];
@@ -58,6 +62,7 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
 
 // ---- the mass matrix' factor ----
 
+// Copies M's factor to where the Hessian's is in Newton's method.
 static void hard_factor(const newton *s)
 {
   const int nv = s->n->nv;
@@ -68,7 +73,7 @@ static void hard_factor(const newton *s)
   }
 }
 
-// x <- inv(M) x
+// Replaces x by inv(M) x, after hard_factor.
 static void hard_solve(const newton *s, GLOBAL real *x)
 {
   const int nv = s->n->nv;
@@ -87,8 +92,8 @@ static void hard_solve(const newton *s, GLOBAL real *x)
 
 // ---- rows ----
 
-// Two tangents of a unit normal: the shortest turn of the axes from the nearer pole, whose only jump is
-// where n_z = -0.55.
+// Writes two tangents of a unit normal (docs/lcp-formulas.md, section 5): those that the shortest
+// turn from the nearer pole to n makes of x and y. They jump only where n_z = -0.55.
 static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
 {
   const lane one = lane_lit(R(1.0));
@@ -97,7 +102,8 @@ static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
   *t2 = make_r(-s * a * n.x * n.y, s * (R(1.0) - a * n.y * n.y), -n.y);
 }
 
-// Where contact k of those that are chosen is: its group, its numbers, and the side that owns it.
+// Where chosen contact k lies: its group and its place there, its numbers, `plane` apart, and the
+// side that owns its point, 1 for body 1 and -1 for body 2.
 typedef struct hard_place {
   int group, at, plane;
   real side;
@@ -119,7 +125,8 @@ static hard_place hard_place_of(const hard *h, int k)
   return c;
 }
 
-// Contact k of those that are chosen: its group's numbers, side, point from the centre, unit frame.
+// Chosen contact k: its group's numbers, its side, its point as seen from the group's centre, and
+// an orthonormal frame.
 typedef struct hard_contact {
   GLOBAL const int *ints;
   GLOBAL const real *reals;
@@ -149,7 +156,8 @@ static hard_contact hard_contact_of(const hard *h, int k)
   return c;
 }
 
-// J's row along f at a contact: of the owner against the other body.
+// Writes J's row along f at a contact: the velocity along f of the owner's point against the other
+// body's, by joints' rates.
 static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real *out)
 {
   GLOBAL const int *mover = h->s.ints + h->s.n->at_group_dofs + MOVER_INTS * c->ints[GROUP_DOF_AT];
@@ -172,8 +180,9 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
   }
 }
 
-// The speed that a normal row is to have at the end, and how it goes with the distance d. At d = 0, where
-// bodies rest, it goes as it does for a gap, which closes.
+// Returns the target s of a normal row at distance d, the speed that it is to have at the step's
+// end, and its derivative by d in *slope; docs/lcp-formulas.md, section 1. At d = 0, where bodies
+// rest, the derivative is that of a gap, which closes.
 static real hard_push(GLOBAL const real *reals, real d, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
@@ -186,7 +195,8 @@ static real hard_push(GLOBAL const real *reals, real d, real *slope)
   return deep > R(0.0) ? real_min(speed, reals[WORLD_CORRECTION]) : R(0.0);
 }
 
-// A row's place in the problem, and its bounds.
+// The problem of a world: A (m, m), and of each row b, the coefficient mu of its parent's f in its
+// bound, the constant part of that bound, and the class that is guessed.
 typedef struct hard_problem {
   GLOBAL real *A, *b, *mu, *box;
   GLOBAL int *guess;
@@ -212,6 +222,8 @@ static real hard_friction(const hard *h, const hard_contact *c)
   return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
 }
 
+// Makes the three rows of chosen contact k, normal and tangents. Where it bounces, its target is
+// the speed of a bounce.
 static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBAL const real *v)
 {
   const hard_contact c = hard_contact_of(h, k);
@@ -236,7 +248,8 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
   hard_put_row(h, p, row + 2, row, R(0.0), mu, R(0.0));
 }
 
-// A joint's limit that is near, or its friction loss; returns how many rows it has made.
+// Makes row `row` of entry i in the scene's table, if that is a friction loss where `losses` is
+// set, or else a limit that is near. Returns how many rows it has made, 0 or 1.
 static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, int losses,
                           GLOBAL const real *q)
 {
@@ -261,8 +274,8 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
   return 1;
 }
 
-// Classes that rows would have if the last acceleration went on: where that does not fit, pivoting goes
-// on from them.
+// Guesses the classes that rows would have if the last acceleration w (nv) went on. Where the guess
+// does not fit, pivoting goes on from it.
 static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *v, GLOBAL const real *w)
 {
   const int nv = h->s.n->nv;
@@ -270,13 +283,14 @@ static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *
   const real none = HARD_SLIP * real_max(lcp_largest(h->m, p->b), LCP_LEAST);
   for (int i = 0; i < h->m; ++i) {
     GLOBAL const real *J = h->J + i * nv;
-    // b's target, without the velocity that it is held against
+    // This is the row's speed at the step's end by w, less its target; b holds the speed without
+    // contacts, less the target.
     real speed = p->b[i] - dot_n(nv, J, h->vector);
     for (int k = 0; k < nv; ++k) {
       speed += J[k] * (v[k] + step * w[k]);
     }
     const int parent = h->parents[1 + i];
-    // what holds takes most of the speed away that there would be without
+    // what holds takes away most of the speed that there would be without it
     const real less = HARD_TAKEN * lcp_abs(p->b[i]);
     if (parent == LCP_NO_PARENT) {
       p->guess[i] = speed <= none + (p->b[i] < R(0.0) ? less : R(0.0)) ? LCP_CLAMPING : LCP_SEPARATING;
@@ -288,6 +302,7 @@ static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *
   }
 }
 
+// Fills Y, and A = J inv(M) J'.
 static void hard_matrix(const hard *h, GLOBAL real *A)
 {
   const int nv = h->s.n->nv, m = h->m;
@@ -303,7 +318,11 @@ static void hard_matrix(const hard *h, GLOBAL real *A)
   }
 }
 
-// Chooses contacts and fills each world's problem, for lcp_solve.
+// One work-item chooses the contacts of one world and fills its problem for lcp_solve: A (worlds,
+// hard_rows^2), of which it takes m^2, and b, mu, box and guess (worlds, hard_rows). parents
+// (worlds, hard_rows + 1) gets m and then the rows' parents, numbers (worlds, HARD_REALS) and
+// chosen (worlds, HARD_INTS) what later kernels need; candidates and nearest are room. Rows of
+// contacts come first, three each, then limits, then friction losses.
 KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
@@ -352,8 +371,9 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   hard_guess(&h, &p, velocity, ROW(w, world, nv));
 }
 
-// Whether a contact that was left out, which others mostly stand for, goes on into the other body where
-// joints move by x: faster than what counts as rest, and as deep as to touch.
+// Says whether a contact that was left out goes into the other body where joints move by x (nv),
+// faster than what counts as rest, and so deep that they touch. Mostly the chosen ones stand for
+// it, and it does not.
 static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of, GLOBAL const real *x)
 {
   const real speed = hard_parting(&h->s, c, of, x);
@@ -361,6 +381,7 @@ static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of
          hard_plane(c, of, CONTACT_DISTANCE) + h->s.reals[WORLD_STEP] * speed < R(0.0);
 }
 
+// Says whether that is so of any contact of the world.
 static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const real *x)
 {
   int missed = 0;
@@ -371,8 +392,9 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
   return missed;
 }
 
-// Each world's acceleration and what contacts and rows push joints with, of the impulses f; `how` they
-// were found is the number of iterations.
+// One work-item makes the acceleration of one world, acceleration (worlds, nv), and its constraint
+// force, push (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in which way
+// they were found, becomes the number of iterations and bits of the status.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
                                   GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -412,7 +434,9 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   }
 }
 
-// Forces of contacts on their owners along their frames, by slot (`width` numbers a world, zeros before).
+// One work-item writes the forces of one world's chosen contacts on their owners, along their
+// frames, by slot: out (worlds, width), three numbers a slot. Slots without a contact keep the
+// zeros that were there.
 KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *reals, GLOBAL const int *slots,
                               GLOBAL const int *chosen, GLOBAL const real *f,

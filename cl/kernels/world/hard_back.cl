@@ -1,17 +1,22 @@
-// Derivatives of a step with hard contacts: of the boxed problem where its classes hold, and of
-// collisions in time. docs/lcp-formulas.md. Plain numbers alone.
+// Derivatives of a step with hard contacts: of the boxed problem, whose classes are held, and of
+// collisions in time; docs/lcp-formulas.md, sections 6, 8 and 9. One work-item has one world.
 
 #if REAL_DOUBLE
-#define HARD_LARGER R(1e-12) // a gradient is not larger for its rounding
+#define HARD_LARGER R(1e-12) // a gradient that is larger by less is so by rounding
 #else
 #define HARD_LARGER R(1e-5)
 #endif
 
-// What a work-item has of its world's derivatives.
+// What a work-item has of its world's derivatives, in HARD_BACK numbers and LCP_PLACES places. In
+// the terms of section 8 shift (nv, nv) is S less the unit matrix, and turn (nv, nv) is D. inverse,
+// q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right sides.
+// tau are the factor's coefficients, x is that of section 6, one of each row, room is memory, and
+// pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists, hits are rows
+// that bounce, and rest are clamping rows of contacts that do not.
 typedef struct hard_back {
-  GLOBAL real *shift, *turn;            // what a collision adds to dq'/dq and dv'/dq (nv, nv)
-  GLOBAL real *inverse, *q, *right;     // by columns of m
-  GLOBAL real *tau, *x, *room, *pushed; // x: of each row; pushed: a vector of nv of each row
+  GLOBAL real *shift, *turn;
+  GLOBAL real *inverse, *q, *right;
+  GLOBAL real *tau, *x, *room, *pushed;
   GLOBAL int *hits, *clamping, *order, *rest;
 } hard_back;
 
@@ -37,7 +42,7 @@ static hard_back hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *plac
   return k;
 }
 
-// The problem where its classes hold, as lcp_matrix wants it.
+// Returns the world's boxed problem with these classes, as lcp_matrix wants it.
 static lcp hard_lcp(const hard *h, const hard_back *k, GLOBAL const real *A, GLOBAL const real *b,
                     GLOBAL const real *mu, GLOBAL const real *box, GLOBAL int *classes, int squeezed)
 {
@@ -63,7 +68,7 @@ static lcp hard_lcp(const hard *h, const hard_back *k, GLOBAL const real *A, GLO
   return l;
 }
 
-// Columns of a unit matrix.
+// Writes a unit matrix, by columns `stride` apart.
 static void hard_unit(int count, int stride, GLOBAL real *out)
 {
   for (int j = 0; j < count; ++j) {
@@ -75,7 +80,8 @@ static void hard_unit(int count, int stride, GLOBAL real *out)
 
 // ---- collisions in time ----
 
-// Rows that bounce and clamp; then clamping rows that are not of their contacts.
+// Lists clamping rows that bounce in hits, and clamping rows that are not of contacts that bounce
+// in rest. Returns how many bounce, and in *rest how many of the others there are.
 static int hard_find_hits(const hard *h, const hard_back *k, GLOBAL const int *classes, int *rest)
 {
   int hits = 0;
@@ -93,7 +99,8 @@ static int hard_find_hits(const hard *h, const hard_back *k, GLOBAL const int *c
   return hits;
 }
 
-// What a bounce's impulse does to velocities, with its friction, and with what rests answering.
+// Fills the rows of `pushed`, W' of section 8: what the impulse of each bounce, with the friction
+// that goes with it, does to velocities after the rows that rest have answered it.
 static void hard_pushed(const hard *h, const hard_back *k, GLOBAL const real *f, int hits, int rest)
 {
   const int nv = h->s.n->nv, m = h->m;
@@ -125,7 +132,7 @@ static void hard_pushed(const hard *h, const hard_back *k, GLOBAL const real *f,
   }
 }
 
-// S - 1 and D of any number of bounces at once.
+// Adds S - 1 = -W (N W)^+ (1 + R) N to shift and D to turn, of all bounces at once (section 8).
 static void hard_collision(const hard *h, const hard_back *k, GLOBAL const real *v, int hits)
 {
   const int nv = h->s.n->nv, m = h->m;
@@ -155,8 +162,9 @@ static void hard_collision(const hard *h, const hard_back *k, GLOBAL const real 
   }
 }
 
-// The matrix nearest to 1 that turns each bounce's approach around (Werling et al. 2021): 1 + sum y_i N_i
-// (N_i+)', where (K o K+) y = -e - diag (K K+) and K = N N'.
+// Adds to shift the matrix nearest to 1 that turns the approach of each bounce around, less 1
+// (section 8, "paper", after Werling et al. 2021):
+//   sum_i y_i N_i (N_i^+)', (K o K^+) y = -e - diag(K K^+), K = N N'.
 static void hard_least_squares(const hard *h, const hard_back *k, int hits)
 {
   const int nv = h->s.n->nv, m = h->m;
@@ -167,7 +175,7 @@ static void hard_least_squares(const hard *h, const hard_back *k, int hits)
   }
   hard_unit(hits, m, k->right);
   least_norm(hits, m, k->q, k->tau, k->order, hits, k->right, k->room, LCP_RANK);
-  for (int i = 0; i < hits; ++i) { // N_i+ to pushed, -e - N_i N_i+ to x
+  for (int i = 0; i < hits; ++i) { // N_i^+ goes to pushed, -e_i - N_i . N_i^+ to x
     GLOBAL const real *N = h->J + k->hits[i] * nv;
     GLOBAL real *to = k->pushed + i * nv;
     for (int a = 0; a < nv; ++a) {
@@ -194,6 +202,7 @@ static void hard_least_squares(const hard *h, const hard_back *k, int hits)
   }
 }
 
+// Fills shift and turn, by whichever way the scene has chosen.
 static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *classes,
                          GLOBAL const real *f, GLOBAL const real *v)
 {
@@ -211,8 +220,10 @@ static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *cl
   }
 }
 
-// What the derivatives of each world's step ask for, at the answer that is there with these classes.
-// `good`: 0 where there is none. with_elastic: 0 where collisions in time are known already.
+// One work-item prepares the derivatives of one world's step, back (worlds, HARD_BACK), at the
+// answer f (worlds, hard_rows) with these classes (worlds, hard_rows): S - 1 and D of collisions in
+// time, unless with_elastic is 0 as they are known already, and Q^+. good (worlds) is 0 where there
+// are no derivatives, else 1.
 ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *v,
                                       GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -250,7 +261,9 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
   least_norm(count, h.m, k.q, k.tau, k.order, count, k.inverse, k.room, LCP_RANK);
 }
 
-// What collisions in time add to the cotangent of q, of those of q' and v' (`state`).
+// One work-item finds what collisions in time add to the cotangent of one world's q, out (worlds,
+// nv), of those of q' and v', state (worlds, 2 nv): (S - 1)' F_w' of the former and D' of the
+// latter. room (worlds, nv) is memory.
 ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                             GLOBAL const real *reals, GLOBAL const real *next_v,
                                             GLOBAL const real *state, GLOBAL const real *back,
@@ -285,7 +298,7 @@ ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL 
   }
 }
 
-// Joints' limits and friction losses of the problem: what they ask of q and v.
+// Adds what limits and friction losses of the problem ask of q and v, of the x of their rows.
 static void hard_rows_back(const hard *h, GLOBAL const real *x, GLOBAL real *out)
 {
   const int nv = h->s.n->nv, contacts = 3 * h->chosen[HARD_COUNT];
@@ -298,9 +311,10 @@ static void hard_rows_back(const hard *h, GLOBAL const real *x, GLOBAL real *out
   }
 }
 
-// From the cotangent b of each world's acceleration: the multiplier y of what forces leave, with that of
-// rows' speeds (x), and what limits and friction losses ask of q and v. extra: what q gets besides, or
-// nothing where with_extra is 0.
+// One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
+// acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
+// row (section 6). row_back (worlds, ROW_BACK, nv) gets what limits and friction losses ask of q
+// and v, and for q also extra (worlds, nv) where with_extra is set.
 ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            GLOBAL const real *reals, GLOBAL const real *scratch,
                                            GLOBAL const real *contacts, GLOBAL const int *marks,
@@ -334,7 +348,7 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   for (int i = 0; i < h.m; ++i) {
     k.x[i] = class_[i] == LCP_CLAMPING || lcp_at_bound(class_, i) ? dot_n(nv, h.J + i * nv, to) : R(0.0);
   }
-  for (int i = 0; i < h.m; ++i) { // clamping rows have what they and those at their bound do
+  for (int i = 0; i < h.m; ++i) { // a row at its bound goes with its parent: x is J~ inv(M) b
     const int normal = h.parents[1 + i];
     if (lcp_at_bound(class_, i)) {
       const real share = ROW(mu, world, h.most)[i] * k.x[i];
@@ -362,7 +376,9 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
 
 // ---- classes that descent would choose ----
 
-// Keeps what a pass back begins with, or brings it back.
+// One work-item keeps, in a block of worlds, what a pass back begins with, or, where `again` is
+// set, brings it back: the cotangents of the state and of parameters, in kept (worlds,
+// HARD_ESCAPE).
 ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOBAL real *state,
                                     GLOBAL real *memory, GLOBAL real *kept, int count)
 {
@@ -387,8 +403,9 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
   }
 }
 
-// Classes in which contacts that descent would open are open: of the cotangent b of the acceleration.
-// Friction does not hold in them.
+// One work-item makes the classes that descent would choose in one world, other (worlds,
+// hard_rows), of the cotangent b (worlds, nv) of its acceleration: clamping normals with o = J
+// inv(M) b below 0 separate, and so does all friction (section 9).
 ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *scratch,
                                     GLOBAL const real *contacts, GLOBAL const int *marks,
@@ -410,8 +427,11 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
   }
 }
 
-// How large a step's gradient by velocities and controls is; with `other` the classes of the larger one are
-// left there, and worlds of which that is not the answer's own are marked; first: none is yet.
+// One work-item finds the size of one world's gradient by velocities and controls, |g_v| + |g_u| /
+// h (section 9). Without with_other, when the pass back went by the answer's own classes, it is
+// kept. With it, it is compared with what was kept: where it is not larger `other` gets the
+// answer's own classes, and where it is escaped (worlds) becomes 1. `first` says that no step has
+// set escaped yet.
 ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                       GLOBAL const real *state, GLOBAL const real *controls,
                                       int with_other, int first, GLOBAL const int *classes,

@@ -1,11 +1,13 @@
-// Which contacts are hard ones: a few of each world, that say what all of them would.
+// Which contacts are hard ones: a few in each world, which say what all of them would;
+// docs/lcp-formulas.md, section 5.
 
-#define HARD_APART R(0.99)  // of two unit normals: below it they are of different contacts
-#define HARD_SPREAD R(0.1)  // of a distance to other contacts, beside a depth
-#define HARD_IDLE R(1e-2)   // of the margin: where a step leaves such a gap open, bodies do not touch in it
-#define HARD_SHORT R(0.1)   // a normal that is shorter says nothing
+#define HARD_APART R(0.99)  // contacts whose unit normals have a smaller product are not merged
+#define HARD_SPREAD R(0.1)  // what a distance to other contacts counts beside a depth
+#define HARD_IDLE R(1e-2)   // a contact is idle where a free step leaves so much of the margin
+#define HARD_SHORT R(0.1)   // a normal that is shorter says nothing, and its contact is dropped
 
-// What a work-item chooses from.
+// What a work-item chooses from: the contacts of its world, their slots, and a list of candidates,
+// HARD_CANDIDATE ints each.
 typedef struct hard_choice {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -13,12 +15,13 @@ typedef struct hard_choice {
   world_one tree;
   GLOBAL const real *contacts;
   GLOBAL const int *slots;
-  GLOBAL int *list; // candidates
-  GLOBAL real *nearest; // of a candidate: how far it is from those of its pair that are taken
+  GLOBAL int *list;
+  GLOBAL real *nearest; // how far each candidate is from the nearest one of its pair that is taken
 } hard_choice;
 
 static GLOBAL int *hard_candidate(const hard_choice *h, int i) { return h->list + HARD_CANDIDATE * i; }
 
+// Returns a number of a candidate's contact: `of` begins with its group and its place there.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
   GLOBAL const int *g = h->ints + h->n->at_groups + GROUP_INTS * of[0];
@@ -41,7 +44,7 @@ static int hard_slot(const hard_choice *h, GLOBAL const int *of)
   return h->slots[(h->ints + h->n->at_groups + GROUP_INTS * of[0])[GROUP_AT] + of[1]];
 }
 
-// How far apart two points are, each of which is seen from its group's centre.
+// Returns how far apart the points of two candidates are; each is seen from its own group's centre.
 static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
 {
   vec3_r d = sub3_r(hard_vector(h, a, CONTACT_POINT), hard_vector(h, b, CONTACT_POINT));
@@ -54,14 +57,14 @@ static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL cons
   return lane_first(lane_sqrt(dot3_r(d, d)));
 }
 
-// By pair, then slot.
+// Says whether candidate a comes before b by pair, then by slot.
 static int hard_order(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
 {
   const int first = hard_pair(h, a), second = hard_pair(h, b);
   return first != second ? first < second : hard_slot(h, a) < hard_slot(h, b);
 }
 
-// The deeper one first.
+// Says whether candidate i comes before k: the deeper one does, and of equals the earlier slot.
 static int hard_before(const hard_choice *h, int i, int k)
 {
   GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
@@ -79,7 +82,7 @@ static void hard_swap(const hard_choice *h, int i, int k)
   }
 }
 
-// A heap whose top is the last one.
+// Sinks candidate i of a heap whose top is the one that comes last.
 static void hard_sink(const hard_choice *h, int i, int count)
 {
   while (2 * i + 1 < count) {
@@ -93,6 +96,7 @@ static void hard_sink(const hard_choice *h, int i, int count)
   }
 }
 
+// Sorts candidates by falling depth.
 static void hard_sort(const hard_choice *h, int count)
 {
   for (int i = count / 2; i-- > 0;) {
@@ -104,8 +108,9 @@ static void hard_sort(const hard_choice *h, int count)
   }
 }
 
-// Whether a contact is one: its activity falls with its distance, which does not matter here; and what is
-// left of it says that edges cross, are the nearest to each other, and face each other.
+// Says whether a contact is near enough, has a normal, and is active. Activity falls with distance,
+// which does not matter here, so it is compared with what its distance alone leaves of it: the rest
+// says whether edges cross, are the nearest to each other, and face each other.
 static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const real *group)
 {
   const real depth = group[GROUP_DEPTH], d = hard_plane(h, of, CONTACT_DISTANCE);
@@ -115,7 +120,7 @@ static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const 
          hard_plane(h, of, CONTACT_ACTIVITY) >= h->reals[WORLD_THRESHOLD] * usual;
 }
 
-// All that are near enough; returns how many.
+// Lists all contacts of the world that count; returns how many.
 static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
 {
   int count = 0;
@@ -132,7 +137,8 @@ static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
   return count;
 }
 
-// Whether a contact says the same as one of those before it.
+// Says whether candidate i says the same as one of the `kept` first ones: it is of the same pair,
+// nearly at the same place, and has nearly the same normal.
 static int hard_merges(const hard_choice *h, int i, int kept)
 {
   GLOBAL const int *own = hard_candidate(h, i);
@@ -152,7 +158,7 @@ static int hard_merges(const hard_choice *h, int i, int kept)
   return 0;
 }
 
-// How fast bodies part at a contact where joints move by x.
+// Returns how fast bodies part at a contact where joints move by x (nv).
 static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int *of, GLOBAL const real *x)
 {
   const newton_group g = bare_group(s, of[0]);
@@ -163,8 +169,9 @@ static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int
   return lane_first(dot3_r(u, normal) / lane_sqrt(dot3_r(normal, normal)));
 }
 
-// Which candidates do not touch within a step that no contact holds up. The rims of two boxes that lie on
-// each other are rounded: their points are as far from others as any, and hold nothing.
+// Marks candidates as idle whose bodies do not touch there within a step without contacts; `free`
+// are the velocities at its end. The rims of two boxes that lie on each other are rounded: their
+// points are as far from other contacts as any, and hold nothing.
 static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOBAL const real *free)
 {
   for (int i = 0; i < kept; ++i) {
@@ -177,7 +184,8 @@ static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOB
   }
 }
 
-// Of two candidates that are not taken: whether the first is the one to take.
+// Says whether candidate i is to be taken rather than k: one that is not idle, then the one of the
+// larger depth plus spread, then the earlier slot.
 static int hard_better(const hard_choice *h, int i, int k)
 {
   GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
@@ -186,7 +194,7 @@ static int hard_better(const hard_choice *h, int i, int k)
   return a[3] != b[3] ? b[3] : first > second || (!(first < second) && hard_order(h, a, b));
 }
 
-// Takes a candidate, to which others of its pair are then as near as they are.
+// Takes candidate i, and brings up to date how near the others of its pair are to what is taken.
 static void hard_take_one(const hard_choice *h, int kept, int i)
 {
   GLOBAL int *own = hard_candidate(h, i);
@@ -199,8 +207,9 @@ static void hard_take_one(const hard_choice *h, int kept, int i)
   }
 }
 
-// Takes `most` of more: the deepest of each pair, then what is deep and far from the others, and what is idle
-// last.
+// Takes `most` out of more: first the deepest of each pair, then again and again the candidate that
+// is deep and far from the others, and idle ones last. Candidates are sorted by falling depth, so
+// that the first of a pair is its deepest.
 static void hard_take(const newton *s, const hard_choice *h, int kept, int most, GLOBAL const real *free)
 {
   int taken = 0;
@@ -226,8 +235,10 @@ static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
   }
 }
 
-// The contacts of a world, by pair and slot, to `out`; candidates from the first on, of which some are
-// left out where there are more than the most. free: velocities at the step's end without contacts.
+// Chooses the contacts of a world, and writes them to `out` (HARD_INTS) in the order of pairs and
+// slots. The list of candidates then begins with those that were kept after merging; where these
+// are more than the most, some are left out. `free` are the velocities at the step's end without
+// contacts.
 static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free, GLOBAL int *out)
 {
   const int count = hard_candidates(h, s->marks), most = h->n->hard;

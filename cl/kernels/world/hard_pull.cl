@@ -1,7 +1,8 @@
-// From the multipliers of a step with hard contacts to cotangents of its contacts and their groups, LANES
-// contacts at once.
+// From the multipliers y and x of a step with hard contacts to cotangents of its contacts and their
+// groups, LANES contacts at once: docs/lcp-formulas.md, section 6, "one reverse pass".
 
-// The cotangent of a unit normal, of those of it and its tangents.
+// Returns the cotangent of a unit normal, given those of itself and of its tangents: the adjoint of
+// hard_tangents.
 static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
 {
   const lane one = lane_lit(R(1.0)), two = lane_lit(R(2.0));
@@ -13,14 +14,15 @@ static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
                                -s * a * a * a_bar));
 }
 
-// LANES contacts of a group at once: points from its centre, normals that are not of length 1, and what
-// each row along (n, t1, t2) is worth in the twists of the multiplier, the acceleration and the velocity.
+// What is gathered of LANES contacts of a group: points as seen from its centre, normals, which are
+// not of length 1, and by what each of (n, t1, t2) is multiplied in the wrenches that belong to the
+// twists under the multiplier, the acceleration and the velocity, (3, 3).
 #define HARD_AT 0
 #define HARD_NORMAL 3
 #define HARD_WORTH 6
 #define HARD_PULLED 15
 
-// Contact k's, to lane l. What friction asks for is added to `friction`.
+// Gathers chosen contact k to lane l, and adds the cotangent of its friction to *friction.
 static void hard_gather(const hard *h, const hard_back *back, int k, GLOBAL const real *f,
                         GLOBAL const int *classes, GLOBAL const real *y, int l,
                         real in[HARD_PULLED][LANES], real *friction)
@@ -49,7 +51,8 @@ static vec3_r lanes3(real in[3][LANES])
   return make_r(lane_load(in[0]), lane_load(in[1]), lane_load(in[2]));
 }
 
-// Cotangents of those that were gathered, in the place of points and normals; wrenches are added to `sums`.
+// Replaces the points and normals that were gathered by their cotangents, and adds the three
+// wrenches to `sums`.
 static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane sums[18])
 {
   const lane zero = lane_lit(R(0.0));
@@ -84,7 +87,7 @@ static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane su
   lane_store(turned.z, in[HARD_NORMAL + 2]);
 }
 
-// What lane l has, to contact k's place.
+// Writes what lane l holds to the place of chosen contact k in bars.
 static void hard_scatter(const hard *h, const hard_back *back, int k, int l, real in[HARD_PULLED][LANES],
                          GLOBAL real *bars)
 {
@@ -97,7 +100,8 @@ static void hard_scatter(const hard *h, const hard_back *back, int k, int l, rea
   to[BAR_D * at.plane] = back->x[3 * k] * h->slope[3 * k];
 }
 
-// All chosen contacts of a group: `f`, `classes` and `y` are its world's. Planes of bars begin as zeros.
+// Finds the cotangents of all chosen contacts of a group, in `bars`, which holds zeros before, and
+// those of the group, to `to` (GROUP_BACK). f, classes and y are those of its world.
 static void hard_pull_group(const hard *h, const hard_back *back, int group, GLOBAL const real *f,
                             GLOBAL const int *classes, GLOBAL const real *y, const pull_twists *t,
                             GLOBAL real *bars, GLOBAL real *to)
@@ -111,7 +115,7 @@ static void hard_pull_group(const hard *h, const hard_back *back, int group, GLO
   }
   for (int k = 0; k < chosen;) {
     int some = 0;
-    for (int i = 0; i < HARD_PULLED; ++i) { // lanes without a contact have a normal, and are worth nothing
+    for (int i = 0; i < HARD_PULLED; ++i) { // lanes without a contact weigh nothing
       lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
     }
     for (; k < chosen && some < LANES; ++k) {
@@ -133,8 +137,9 @@ static void hard_pull_group(const hard *h, const hard_back *back, int group, GLO
   to[BACK_FRICTION] = friction;
 }
 
-// After world_hard_multipliers: cotangents of contacts and of their groups (all, or `only` one); groups'
-// in rows of `width`, from `at` on.
+// After world_hard_multipliers one work-item finds the cotangents of one world's contacts, bars
+// (worlds, contacts, BAR_PLANES), and those of its groups, or of group `only` where that is at
+// least 0. Groups' cotangents go to rows of `width` numbers a world in group_back, from `at` on.
 ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *v,
                                     GLOBAL const real *acceleration, GLOBAL const real *scratch,

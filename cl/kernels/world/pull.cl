@@ -1,7 +1,10 @@
-// From a cotangent of a world's accelerations back to its contacts, limits and friction losses, by
-// the implicit function theorem at the solution: docs/cone.md, section 10. Plain numbers alone.
+// From a cotangent b of a world's accelerations back to its contacts, limits and friction losses,
+// by the implicit function theorem at the solution: docs/cone.md, section 10. The multiplier is y =
+// inv(H) b, and a contact's cotangents follow from Y = J y and from its terms at the solution. They
+// depend on joints only through three relative twists of the group's links: those under y, under
+// the acceleration and under the velocity.
 
-// d'(r); at r = 0 it counts as 0.
+// Returns d'(r), the derivative of the impedance; at r = 0 it counts as 0.
 static lane impedance_slope(GLOBAL const real *soft, lane r)
 {
   const real d0 = soft[SOFT_D0], d1 = soft[SOFT_D1], middle = soft[SOFT_MIDDLE];
@@ -22,7 +25,7 @@ static lane impedance_slope(GLOBAL const real *soft, lane r)
 
 // ---- by the coefficient of friction ----
 
-// How the penalty's slope at z changes, where z does by dz and its width t by dt.
+// Returns the change of rho_t'(z) where z changes by dz and the width t by dt.
 static lane penalty_slope_change(lane z, real t, lane dz, real dt)
 {
   lane change = penalty_of(z, t).bend * dz;
@@ -34,7 +37,8 @@ static lane penalty_slope_change(lane z, real t, lane dz, real dt)
   return change;
 }
 
-// d gradient / d friction, for D = 1, of each kind of contact.
+// The three functions that follow write the derivative of a contact's gradient g by its friction,
+// for D = 1: of an elliptic cone, of a pyramid, and of whichever it is.
 static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
 {
   const real f = c->friction, mu = c->mu, k = c->root, inverse = R(1.0) / c->length;
@@ -50,7 +54,7 @@ static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
   const lane n = R(-0.5) * inverse * (d1 + mu * d2 + mu_rate * p2.slope -
                                       part * (p1.slope + mu * p2.slope));
   const lane t = R(0.5) * inverse * (p1.slope + f * d1 - k * d2 - part * (f * p1.slope - k * p2.slope));
-  // What sticks does not know its friction; the terms above would cancel.
+  // The force of what sticks does not depend on friction; there the terms above would cancel.
   const ilane stuck = (z1 >= lane_lit(c->tau)) & (z2 >= lane_lit(mu * c->tau));
   const lane along = lane_select(flat | stuck, zero, t / lane_select(flat, lane_lit(R(1.0)), s));
   out[0] = lane_select(stuck, zero, n);
@@ -83,7 +87,7 @@ static void by_friction(const cone_of *c, const lane j[3], lane out[3])
 
 // ---- frames ----
 
-// The cotangent of n, of those of its frame's rows: the adjoint of frame_of.
+// Returns the cotangent of n, given those of its frame's rows: the adjoint of frame_of.
 static vec3_r frame_back(vec3_r n, const vec3_r bar[3])
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
@@ -103,17 +107,20 @@ static vec3_r frame_back(vec3_r n, const vec3_r bar[3])
 
 // ---- a group ----
 
-// A group's twists under the multiplier, the acceleration and the velocity.
+// The relative twists of a group's links where joints move by the multiplier, by the acceleration
+// and by the velocity.
 typedef struct pull_twists {
   real of[3][6];
 } pull_twists;
 
-// Sums over a group's contacts: three wrenches, then cotangents of friction, of stiffness and of
-// the mobility.
+// The sums over a group's contacts: the wrenches that belong to the three twists, then the
+// cotangents of friction, of stiffness, and, from PULL_MOBILITY on, of the lower triangle of the
+// mobility.
 #define PULL_SUMS 41
 #define PULL_MOBILITY 20
 
-// -1 where body 2 owns the point, which its frame's rows are the opposite of.
+// Returns -1 in lanes where body 2 owns the contact's point, else 1: there the rows of its frame
+// were turned around.
 static lane sides_of(const newton *s, int group, int first)
 {
   GLOBAL const int *mark = s->marks + GROUP_MARKS * group;
@@ -125,6 +132,7 @@ static lane sides_of(const newton *s, int group, int first)
   return lane_load(side);
 }
 
+// Writes the cotangents of LANES contacts to a group's planes (BAR_PLANES, plane).
 static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lane activity)
 {
   store3(to + BAR_P * plane, 0, plane, p);
@@ -133,7 +141,7 @@ static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lan
   store(to + BAR_ACTIVITY * plane, 0, activity);
 }
 
-// The slope of mobility_of_point by the point.
+// Returns the gradient of mobility_of_point by the point.
 static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
 {
   const vec3_r t[3] = {one_get3(o, at), one_get3(o, at + 6), one_get3(o, at + 12)};
@@ -142,7 +150,9 @@ static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
   return scale3_r(slope, lane_lit(R(2.0)));
 }
 
-// Entry i, k of the sum of the products of a point's rows along three axes, whichever they are.
+// Returns entry (i, k) of the sum of w w' over any three axes e, where w, the cross product of x
+// and e and then e, is the wrench of a force along e at the point x. It is the derivative of
+// mobility_of_point by the mobility; `square` is |x|^2.
 static lane point_product(const lane x[3], lane square, int i, int k)
 {
   if (i < 3) {
@@ -154,8 +164,9 @@ static lane point_product(const lane x[3], lane square, int i, int k)
   return lane_lit(i == k ? R(1.0) : R(0.0));
 }
 
-// What a contact's diagonal, of cotangent `bar`, asks of its point, its rows, its friction and its
-// group's mobility, where it is made from that: see contact_diagonal.
+// Takes the cotangent `bar` of a contact's diagonal A to the cotangents of its point, of its rows,
+// of its friction and of its group's mobility, where A is made from that: the adjoint of
+// contact_diagonal.
 static void diagonal_back(const newton *s, const newton_group *g, const world_group *w,
                           const contact_block *c, lane side, lane bar, vec3_r *p_bar,
                           vec3_r row_bar[3], lane sums[PULL_SUMS])
@@ -165,7 +176,7 @@ static void diagonal_back(const newton *s, const newton_group *g, const world_gr
   if (w->mobility < 0) {
     return;
   }
-  // Where the links' own weight counts in its place, or a share of it, the diagonal is constant.
+  // Where A is the links' inverse weight, or was raised to a share of it, it is a constant.
   const lane square = exact && !cone ? dot3_r(c->f[0], c->f[0]) + R(1e-20) : one;
   const vec3_r f = exact && cone ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
   lane row[6], moved[6], made = zero;
@@ -205,7 +216,10 @@ static void diagonal_back(const newton *s, const newton_group *g, const world_gr
   }
 }
 
-// Cotangents of a block of contacts, whose sums are added to `sums`.
+// Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds what
+// the group needs of them to `sums`. In the terms of docs/cone.md, section 10, `y` is Y, `bent` is
+// GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows of the frame
+// are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
 static void pull_block(const newton *s, const newton_group *g, const world_group *w, int group,
                        int first, const pull_twists *t, GLOBAL real *bars, lane sums[PULL_SUMS])
 {
@@ -267,7 +281,7 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   const vec3_r n = scale3_r(c.f[0], side);
   put_bars(bars + first, plane, p_bar, r_bar, frame_back(n, row_bar), imp * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
-  if (g->cone.kind == 1) { // D falls with the friction
+  if (g->cone.kind == 1) { // a pyramid's D falls with the friction
     const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
     sums[18] -= R(2.0) * d_bar * c.d * (more + R(1.0) / friction);
   }
@@ -277,6 +291,8 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
 }
 
+// Finds the cotangents of a group's contacts, and writes those of the group to back (GROUP_BACK):
+// three wrenches, friction, stiffness and mobility. `y` is the twist under the multiplier.
 static void group_pull(const newton *s, int group, const real y[6], GLOBAL const real *acc,
                        GLOBAL real *bars, GLOBAL real *back)
 {
@@ -301,7 +317,7 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
     back[i] = i < 18 ? lane_sum(sums[i])
               : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[PULL_MOBILITY + i - BACK_MOBILITY]);
   }
-  // What was raised does not move.
+  // A parameter that was raised to the least that it may be has no derivative.
   GLOBAL const real *given = s->shared ? s->parameters
                                        : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->pairs));
   const int pair = s->n->links + g.ints[GROUP_PAIR];
@@ -311,7 +327,8 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
 
 // ---- rows on one degree of freedom ----
 
-// The cotangent of a row's stiffness d: a friction loss has its knee where the stiffness puts it.
+// Returns the cotangent of a row's stiffness d, where y moves the row by `moved`. The knee of a
+// friction loss lies at a place that depends on d, too.
 static real row_by_stiffness(const newton *s, int row, real acc, real d, real moved)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -326,7 +343,8 @@ static real row_by_stiffness(const newton *s, int row, real acc, real d, real mo
   return moved * force / d;
 }
 
-// Adds to the cotangents of q, v and the diagonal of inv(M), of rows that y moves.
+// Adds what a row that y moves gives to the cotangents of q, v and the diagonal of inv(M): back
+// (ROW_BACK, nv).
 static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
                      GLOBAL const real *y, GLOBAL real *back)
 {
@@ -360,8 +378,8 @@ static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL co
 
 // ---- a world ----
 
-// The solver of a world at its acceleration: columns, rows, the Hessian's factor. 0 where there is
-// none, or the world has stopped.
+// Brings the solver of a world to the acceleration that it has found: columns, rows, and the
+// Hessian's factor there. Returns 0 where there is none, or the world has stopped.
 static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v,
                      GLOBAL const real *acceleration, GLOBAL const int *status)
 {
@@ -377,7 +395,8 @@ static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v
   return !(status[s->world] & WORLD_STOPPED) && newton_step(s);
 }
 
-// The Hessian's factor at each world's acceleration, for those below; `good`: 0 where there is none.
+// One work-item leaves in one world's row of `work` what the kernels below need at its acceleration
+// (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian, else to 1.
 ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                  GLOBAL const real *acceleration, GLOBAL const real *parameters,
@@ -393,10 +412,13 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
   }
 }
 
-// After world_factor: multipliers y = inv(H) b of the cotangent b of each world's acceleration, and
-// the cotangents of q, v and inv(M)'s diagonal by limits and friction losses. basis: of each group
-// what its unit twists give (6 rows of GROUP_BACK for all groups), of which its own is made here;
-// or NULL.
+// After world_factor one work-item finds the multiplier of one world, y (worlds, nv) = inv(H) b of
+// the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
+// row_back (worlds, ROW_BACK, nv).
+//
+// Where with_basis is set, basis (worlds, 6, groups, GROUP_BACK) holds what world_pull makes of the
+// six unit twists of each group. Contacts are linear in y's twist, so that group_back (worlds,
+// groups, GROUP_BACK) follows as a sum of these.
 ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *q,
                                       GLOBAL const real *parameters, int shared,
@@ -436,14 +458,16 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
       for (int i = 0; i < 6; ++i) {
         sum += twist[i] * from[i * width + k];
       }
-      // The contacts' own wrench is what y's twist meets, whatever that is.
+      // The first wrench is the contacts' own, which does not depend on y.
       to[k] = k < BACK_ACCELERATION ? from[k] : sum;
     }
   }
 }
 
-// Cotangents of contacts and of their groups (all, or `only` one), of the twist that y gives them,
-// or of unit twist `basis` (-1: none); groups' in rows of `width`, from `at` on.
+// One work-item finds the cotangents of one world's contacts, bars (worlds, contacts, BAR_PLANES),
+// and those of its groups, or of group `only` where that is at least 0. The twist under the
+// multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least 0, that unit
+// twist. Groups' cotangents go to rows of `width` numbers a world in group_back, from `at` on.
 ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *contacts,

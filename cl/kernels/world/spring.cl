@@ -1,17 +1,18 @@
-// Worlds whose contacts are springs between clouds: how their bodies move, what pushes the joints,
-// and the accelerations that follow. Limits are springs here too, and friction in joints is
-// smooth.
+// Worlds whose contacts are springs between clouds: how their bodies move, the constraint force,
+// and the accelerations that follow; docs/spring.md, "Worlds". Limits are springs here too, and
+// friction in joints is smooth.
 //
-// A wrench is a force, then the moment about the body's origin; a twist the velocity of that, then
-// the spin: as of pairs of clouds.
+// As in the kernels of pairs of clouds, a wrench is a force and then the moment about the body's
+// origin, and a twist is the velocity of that origin and then the angular velocity.
 
-// How the body of a group's side lies on its link.
+// Returns where in `bodies` the pose on its link of the body of a group's side 0 or 1 begins:
+// position, quaternion.
 static int spring_body(int group, int side)
 {
   return 7 * (2 * group + side);
 }
 
-// From a link's origin to that of the body on it.
+// Returns the way from a link's origin to that of a body on it.
 static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n,
                         GLOBAL const real *bodies, int at, int link)
 {
@@ -19,7 +20,9 @@ static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n,
                                real3(bodies + at));
 }
 
-// Of a body, by its link's of those at `from` (of its own motion, or of another).
+// One work-item writes the twists of one body in a block of worlds, twists (worlds, 6). They follow
+// from the twists of its link at `from` of the worlds' numbers: those of the links' own motion, or
+// of another one.
 KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratch, int from,
                                 GLOBAL const real *bodies, int at, int link, int count,
                                 GLOBAL real *twists)
@@ -38,8 +41,10 @@ KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratc
   row_put3(&b, twists, 6, 3, spin);
 }
 
-// A pair's parameters in each world: the scene's, or given ones (a row of all pairs' a world), k
-// times the pair's stiffness, with the world's friction unless all are given.
+// One work-item makes the spring parameters of one pair in one world, laws (worlds,
+// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, pairs, SPRING_PARAMETER_COUNT) where
+// with_given is set. k is multiplied by the pair's stiffness chi, and mu is the world's friction
+// unless all are given.
 KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                              GLOBAL const real *parameters, int shared, GLOBAL const real *given,
                              int with_given, int pair, GLOBAL real *laws, int worlds)
@@ -61,8 +66,8 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *rea
   to[SPRING_MU] = with_given ? own[SPRING_MU] : of[n->links + pair];
 }
 
-// What springs, and what scales them, must be where the caller gives it: finite, mu at least 0, all else
-// above it.
+// One work-item sets WORLD_BAD_INPUT of one world where spring parameters that the caller gives, or
+// what scales them, are out of range: mu is at least 0, and all else above 0.
 KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *given,
                                 int with_given, GLOBAL const real *parameters, int shared,
                                 GLOBAL int *status, int worlds)
@@ -87,7 +92,8 @@ KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *
   status[world] |= bad ? WORLD_BAD_INPUT : 0;
 }
 
-// Adds a group's wrenches to what acts on its links, which is nothing before the `first` one.
+// One work-item adds a group's wrenches, wrench1 and wrench2 (worlds, 6), to the forces on its
+// links in a block of worlds, at at_force. Where `first` is set these are cleared before.
 KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *bodies, int group, int first,
                               GLOBAL const real *wrench1, GLOBAL const real *wrench2, int count,
@@ -115,10 +121,10 @@ KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *int
 
 // ---- joints ----
 
-#define SMOOTH_LOSS R(1e-4) // of a velocity squared, below which friction in joints gives way
+#define SMOOTH_LOSS R(1e-4) // the square of the velocity below which friction in joints gives way
 
-// What a limit or a friction loss pushes its degree of freedom with, how that goes with q and v,
-// and how its slope by v does.
+// The force of a limit or a friction loss on its degree of freedom, and its derivatives: by q, by
+// v, by both, and by v twice.
 typedef struct spring_row {
   int dof;
   num force, by_q, by_v, by_qv, by_vv;
@@ -161,7 +167,7 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
 
 // ---- accelerations ----
 
-// What a world that has stopped leaves.
+// Fills rows (worlds, nv) with zeros for those worlds of the block that have stopped.
 static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, GLOBAL real *rows)
 {
   for (int world = b->first; world < b->first + LANES && world <= b->last; ++world) {
@@ -171,7 +177,9 @@ static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, 
   }
 }
 
-// From what acts on links to each world's acceleration, and what springs push its joints with.
+// One work-item makes the accelerations of a block of worlds, acceleration (worlds, nv), and their
+// constraint forces, push (worlds, nv), of the forces on links at at_force and of limits and
+// friction losses. There is nothing to iterate: a = inv(M) (f - c + push).
 KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *singular, GLOBAL real *scratch,
@@ -211,8 +219,9 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
   spring_stop(&b, status, nv, push);
 }
 
-// What actuators must push joints with for accelerations a: M a - (other forces - bias) - springs; what
-// those of u push with is among the other forces, and comes off.
+// One work-item finds, in a block of worlds, the forces on joints by which actuators would make
+// accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - push. The force at
+// at_smooth holds what actuators do by u (worlds, nu), so that is taken off again.
 KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q,
                                  GLOBAL const real *v, GLOBAL const real *u,
@@ -244,7 +253,8 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
   }
 }
 
-// Forces on body 1 of a pair into its place among all pairs'.
+// One work-item copies, for one world, the force on body 1 of a pair to its place in forces
+// (worlds, pairs, 3).
 KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
                                GLOBAL const int *status, GLOBAL real *forces, int worlds)
 {
@@ -260,8 +270,8 @@ KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
 
 // ---- implicit steps ----
 
-// Rows (nv, nv) -> unit lower and upper triangles in their place, by elimination with the largest
-// pivot of a column, whose row each time is noted; 0 where there is none.
+// Replaces a matrix (nv, nv) by its unit lower and its upper triangle, by elimination with the
+// largest pivot of each column, whose row is noted in pivots (nv). Returns 0 where there is none.
 static int spring_factor(GLOBAL real *a, GLOBAL int *pivots, int nv)
 {
   for (int i = 0; i < nv; ++i) {
@@ -298,6 +308,7 @@ static void spring_swap(GLOBAL real *x, int i, int k)
   x[k] = kept;
 }
 
+// Replaces x by inv(A) x of the matrix A whose triangles and pivots spring_factor has left.
 static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x, int nv)
 {
   for (int i = 0; i < nv; ++i) {
@@ -316,6 +327,7 @@ static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL 
   }
 }
 
+// Replaces x by inv(A') x.
 static void spring_solve_back(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x,
                               int nv)
 {
@@ -335,8 +347,10 @@ static void spring_solve_back(GLOBAL const real *a, GLOBAL const int *pivots, GL
   }
 }
 
-// The acceleration over a step that v' = v + h (M - h df/dv)^-1 f asks for: (1 - h da/dv)^-1 a,
-// and that matrix' factors. jacobian: rows of accelerations by q, v, ... of `width`.
+// One work-item finds the acceleration of an implicit step of one world, v' = v + h inv(M - h
+// df/dv) f: out (worlds, nv) is inv(1 - h da/dv) a of acceleration a (worlds, nv). jacobian
+// (worlds, nv, width) is that of a by q, v and all else. The matrix' triangles stay in matrices
+// (worlds, nv, nv) and pivots (worlds, nv).
 KERNEL void world_spring_implicit(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                   GLOBAL const real *acceleration, GLOBAL const real *jacobian,
                                   int width, GLOBAL real *matrices, GLOBAL int *pivots,

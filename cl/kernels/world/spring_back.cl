@@ -1,9 +1,11 @@
-// Derivatives of worlds with springs. What springs do to a pair depends on its relative motion
-// alone, so that y, which moves its bodies against each other, asks for the gradient of
-//   force . v_y + moment . w_y, of the wrench on body 1 about its origin,
-// by poses and twists.
+// Derivatives of worlds with springs; docs/spring.md, "Worlds". Springs see a pair only by its
+// relative motion, so that a multiplier y, which moves its bodies against each other by a velocity
+// v_y and a spin w_y, asks for the gradient of
+//   force . v_y + moment . w_y
+// by poses, twists and parameters, where force and moment are the wrench on body 1 about its
+// origin. spring_back makes that gradient of the cotangents v_y and w_y.
 
-// From the centre of a group to the origin of a side's body.
+// Returns the way from a group's centre to the origin of the body of side 0 or 1.
 static vec spring_arm(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                       GLOBAL const real *bodies, int group, int side)
 {
@@ -15,7 +17,8 @@ static vec spring_arm(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
                              spring_lever(b, n, bodies, at, link));
 }
 
-// The twist about its centre that y gives a group, or unit twist `basis`: spin, then velocity.
+// Writes the relative twist (spin, then velocity) about a group's centre that y gives its links,
+// or, where `basis` is at least 0, that unit twist.
 static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          int group, GLOBAL const real *y, int basis, num out[6])
 {
@@ -35,9 +38,11 @@ static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOB
   }
 }
 
-// Multipliers y = inv(M) b of the cotangent b of each world's acceleration, and what limits and
-// friction losses do by them: their forces f, and with a `step` h along x, f + h df/dv x; with a
-// basis (see world_multipliers) of each group what y makes of it.
+// One work-item finds the multipliers of a block of worlds, y (worlds, nv) = inv(M) b of the
+// cotangents b of their accelerations (`bar`), and what limits and friction losses give by them,
+// row_back (worlds, ROW_BACK, nv). What is differentiated are their forces f, or, where `step` h is
+// above 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). Where with_basis is
+// set group_back is made as in world_multipliers.
 ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const int *status,
@@ -52,7 +57,7 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   if (b.first > b.last) {
     return;
   }
-  if (n->damped) { // the factor may be the one with dampers
+  if (n->damped) { // the factor that is there may be the one with dampers
     block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
   }
   for (int k = 0; k < nv; ++k) {
@@ -84,7 +89,7 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
     spring_twist(&b, n, ints, group, y, -1, twist);
     for (int k = 0; k < GROUP_BACK; ++k) {
       const int at = GROUP_BACK * group + k;
-      num sum = row_get(&b, basis, 6 * width, at); // the wrench itself, whatever y is
+      num sum = row_get(&b, basis, 6 * width, at); // the wrench itself does not depend on y
       for (int i = 0; i < 6 && k >= BACK_ACCELERATION; ++i) {
         const num part = n_mul(twist[i], row_get(&b, basis, 6 * width, i * width + at));
         sum = i ? n_add(sum, part) : part;
@@ -94,8 +99,10 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// Cotangents of a group's wrenches and distance: of the one on body 1 the twist at its origin that
-// y gives it against body 2, or of a unit twist about the centre; else none.
+// One work-item writes the cotangents of a group's wrenches and distance in a block of worlds, for
+// spring_back: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1 is
+// the twist at body 1's origin that y (worlds, nv), or unit twist `basis`, gives it against body 2;
+// the others are zero.
 ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *bodies, int group, GLOBAL const real *y,
                                       int basis, GLOBAL real *scratch, GLOBAL real *wrench1,
@@ -116,7 +123,9 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
   row_put(&b, distance, 1, 0, n_lit(R(0.0)));
 }
 
-// Moment and force on a link of the cotangent of its body's pose.
+// Writes moment and force on a link, to `to` of its world's row of backs, that the cotangent
+// pose_bar (worlds, 7) of its body's pose amounts to, with a force `more` at the body's origin and
+// a moment `turn` added.
 static void spring_pose_back(const world_block *b, GLOBAL const world_sizes *n, int link,
                              GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
                              vec turn, GLOBAL real *backs, int width, int to)
@@ -131,16 +140,18 @@ static void spring_pose_back(const world_block *b, GLOBAL const world_sizes *n, 
   }
 }
 
+// Returns the angular velocity of a link.
 static vec spring_spin_of(const world_block *b, GLOBAL const world_sizes *n, int link)
 {
   return link < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : block_get3(b, n->at_velocity + 6 * link);
 }
 
-// What an implicit step's wrenches W + h dW/dv x ask for beside: the cotangents by the bodies'
-// twists of W alone are, times h, those by the twists of x.
+// What h dW/dv x, of an implicit step's wrenches W + h dW/dv x, asks for through the twists that x
+// gives the bodies. It is linear in these, so that their cotangents are h times those of the
+// bodies' own twists by W alone.
 typedef struct spring_ahead {
-  vec force, moment; // of body 1's, about its origin
-  vec shift2, turn2; // more on body 2, where its axes and its origin move beneath x
+  vec force, moment; // the cotangent of body 1's twist under x, about its origin
+  vec shift2, turn2; // what body 2's pose gets, whose origin and axes the relative twist is seen in
 } spring_ahead;
 
 static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twist1,
@@ -162,13 +173,17 @@ static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twi
   return a;
 }
 
-// What spring_back has found for world_spring_bars' cotangents, as the tree wants it (rows of
-// `width`, the first group's from `first` on), and added to the pair's parameters' (`own`: a row
-// of all pairs' a world) where `adds`.
+// One work-item takes what spring_back has found for the cotangents of world_spring_bars, in a
+// block of worlds, to backs, as the tree wants it: rows of `width` numbers a world, of which the
+// first group's begin at `first`. Where `adds` is set it adds the gradient by the pair's parameters
+// to own (worlds, pairs, SPRING_PARAMETER_COUNT).
 //
-// The twists that cotangents were of are those at the body's origin, which moves: hence `more`.
-// Where the step is implicit (`step` above 0) all of W + h dW/dv x is differentiated: along1 and
-// along2 are x's twists, along1_bar the cotangent of body 1's twist by W alone.
+// The twists whose cotangents are given are those at the bodies' origins. These move with the
+// links, which gives the poses `more1` and `more2`.
+//
+// Where `step` is above 0 the step is implicit, and all of W + h dW/dv x is differentiated: along1
+// and along2 (worlds, 6) are the bodies' twists under x, and along1_bar is the cotangent of body
+// 1's twist by W alone.
 ADJOINT_KERNEL void world_spring_collect(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *bodies,
   GLOBAL const real *parameters, int shared, int group, GLOBAL const real *laws, int with_given,
@@ -237,7 +252,8 @@ ADJOINT_KERNEL void world_spring_collect(
 
 // ---- implicit steps ----
 
-// From cotangents of steps' accelerations x to those of (1 - h da/dv) x.
+// One work-item takes, for one world, the cotangent of an implicit step's acceleration x to that of
+// (1 - h da/dv) x, in place: bars (worlds, nv).
 ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL const real *matrices,
                                          GLOBAL const int *pivots, GLOBAL const int *status,
                                          GLOBAL real *bars, int worlds)
@@ -249,7 +265,8 @@ ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL con
   }
 }
 
-// Twists of links under x, where accelerations are made later.
+// One work-item writes the twists of links under the acceleration x of an implicit step (`ahead`)
+// in a block of worlds, to at_acceleration, where accelerations of links are made later.
 ADJOINT_KERNEL void world_spring_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *ahead, GLOBAL real *scratch, int count)
 {
@@ -259,8 +276,9 @@ ADJOINT_KERNEL void world_spring_along(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// Adds what -h y . (dc/dv x) asks for: the bias c is quadratic in v, so that dc/dv x is half of
-// what is between c(v + x) and c(v - x). rows: room for these.
+// One work-item adds, in a block of worlds, the gradient of -h y . (dc/dv x) by q, v and
+// mass_scale. The bias c is quadratic in v but for gravity, so that dc/dv x is half of c(v + x) -
+// c(v - x), and two sweeps do. `rows` (worlds, nv) is room for v + x and v - x.
 ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *v,
                                       GLOBAL const real *ahead, GLOBAL const real *y,
@@ -294,7 +312,8 @@ ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const 
   tree_twists(&b, n, ints, v, n->at_velocity);
 }
 
-// Puts sums of parameters' cotangents back into the block.
+// One work-item puts the cotangents of parameters that world_parameters_back has copied, from
+// (worlds, PARAMETERS), back into the block.
 ADJOINT_KERNEL void world_parameters_again(GLOBAL const world_sizes *n, GLOBAL const real *from,
                                            GLOBAL real *memory, int count)
 {

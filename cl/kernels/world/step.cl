@@ -1,9 +1,10 @@
-// From accelerations to the next state.
+// From accelerations to the next state: docs/cone.md, sections 2 and 11. Some kernels that copy
+// rows stand at the end.
 
-#define ACTIVITY_SLACK R(1e-6) // of the caller's rounding
+#define ACTIVITY_SLACK R(1e-6) // by which rounding may put the caller's activities beyond [0, 1]
 
-// What a world's numbers must be for a step: finite, quaternions of some length. Of the first step
-// alone the status begins anew.
+// One work-item sets WORLD_BAD_INPUT of one world where q, v, u, w or its parameters are not
+// finite, or a quaternion has no length. Where `first` is set the status begins anew.
 KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *q,
                         GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *w,
                         GLOBAL const real *parameters, int shared, int first, GLOBAL int *status, int worlds)
@@ -34,7 +35,9 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   status[world] = (first ? 0 : status[world]) | (bad ? WORLD_BAD_INPUT : 0);
 }
 
-// What contacts that the caller gives must be: finite, and active between not at all and wholly.
+// One work-item sets WORLD_BAD_INPUT of one world where contacts that the caller gives are not
+// finite, or have activities outside [0, 1]. p and normal are (worlds, contacts, 3), d and activity
+// (worlds, contacts).
 KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *normal,
                               GLOBAL const real *activity, int contacts, GLOBAL int *status, int worlds)
 {
@@ -55,7 +58,8 @@ KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL
   status[world] |= bad ? WORLD_BAD_INPUT : 0;
 }
 
-// The first step of each bit of a status.
+// One work-item notes, for one world, the first step at which each bit of its status was set: steps
+// (worlds, WORLD_STATUSES), -1 for a bit that is not set.
 KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -70,7 +74,8 @@ KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, in
   }
 }
 
-// q (+) factor d, of a link's joint.
+// Writes q (+) factor d for the joint of link l, to out (worlds, nq); d begins at `d` of the
+// worlds' numbers.
 static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const tree_link *l,
                         GLOBAL const real *q, int d, real factor, GLOBAL real *out)
 {
@@ -90,7 +95,9 @@ static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const
   }
 }
 
-// Euler's step: the next state, and the acceleration that dampers within the step leave.
+// One work-item makes Euler's step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv). With
+// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where `push` (worlds,
+// nv) is J' lambda, else it is `acceleration` (worlds, nv).
 KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
                         GLOBAL const real *push, int count, GLOBAL real *scratch, GLOBAL real *q1,
@@ -121,7 +128,7 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
 }
 
-// (1 - (t / 2) cot(t / 2)) / t^2 of t^2.
+// Returns kappa = (1 - (t / 2) cot(t / 2)) / t^2, as a function of t^2.
 static num FN(kappa)(num t2)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
@@ -132,8 +139,8 @@ static num FN(kappa)(num t2)
   return n_select(small, series, n_div(n_sub(n_lit(R(1.0)), part), safe));
 }
 
-// d/dt of s where q (+) s moves with velocity v: the inverse of the exponential's derivative
-// (Munthe-Kaas 1998).
+// Returns ds/dt where q (+) s turns with angular velocity v: v + s x v / 2 + kappa s x (s x v), the
+// inverse of the exponential's derivative (docs/cone.md, section 11, after Munthe-Kaas 1998).
 static vec FN(exponential_rate)(vec s, vec v)
 {
   const vec c = FN(cross3)(s, v);
@@ -141,6 +148,8 @@ static vec FN(exponential_rate)(vec s, vec v)
                   FN(scale3)(FN(cross3)(s, c), FN(kappa)(FN(dot3)(s, s))));
 }
 
+// Writes rates (worlds, nv): the derivatives by time of a stage's coordinates s, at at_free, where
+// joints move by v.
 static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                      GLOBAL const real *v, GLOBAL real *rates)
 {
@@ -157,9 +166,12 @@ static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL c
   }
 }
 
-// Adds a stage of RK4, of weight 1 or 2, to the sums, which begin with it where `first`; then the
-// next stage's state, `ahead` of the step from the beginning, and its rates. With ahead 0 the
-// step's end.
+// One work-item ends a stage of RK4 in a block of worlds. It adds the stage's rates and
+// accelerations, times `weight` (1 or 2), to sums (worlds, 2 nv), which begin anew where `first` is
+// set. Then it makes the next stage's state, next_q (worlds, nq) and next_v (worlds, nv), which
+// lies `ahead` of the step's length from its beginning, and its rates (worlds, nv). With ahead 0 it
+// makes the state at the step's end instead. The coordinates s of a stage are those of exponentials
+// at the step's beginning.
 KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
                         GLOBAL real *rates, real weight, real ahead, int first, int count,
@@ -193,7 +205,9 @@ KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
 }
 
-// Worlds whose step is not to be: they keep their state, and are marked.
+// One work-item ends the step of one world: q1, v1 and w1 take the place of q, v and w, unless the
+// world has stopped, or stops now because they are not finite or v1 is beyond the scene's
+// divergence. Then the world keeps its last state, and its status says why.
 KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                          GLOBAL real *q, GLOBAL real *v, GLOBAL real *w, GLOBAL const real *q1,
                          GLOBAL const real *v1, GLOBAL const real *w1, GLOBAL int *status,
@@ -233,7 +247,8 @@ KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals,
 
 // ---- rows ----
 
-// Copies a part of each world's row into a part of another.
+// One work-item copies, for one world, `width` numbers of a row of from (worlds, from_width), from
+// from_at on, into one of to (worlds, to_width), from to_at on.
 KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
                        int to_width, int to_at, int width, int worlds)
 {
@@ -246,6 +261,7 @@ KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLO
   }
 }
 
+// One work-item fills one world's row of rows (worlds, width) with zeros.
 KERNEL void world_clear(int width, GLOBAL real *rows, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -257,7 +273,7 @@ KERNEL void world_clear(int width, GLOBAL real *rows, int worlds)
   }
 }
 
-// Adds instead.
+// As world_take, but it adds.
 KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
                       int to_width, int to_at, int width, int worlds)
 {
@@ -270,7 +286,9 @@ KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOB
   }
 }
 
-// A row of parameters for each world, of those that are given (bits 1, 2, 4, 8) and the scene's.
+// One work-item makes one world's row of parameters, out (worlds, PARAMETERS). Of mass_scale,
+// friction, stiffness and gravity those come from the caller's arrays whose bit of `given` (1, 2,
+// 4, 8) is set, and the others from `usual`, the scene's row.
 KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usual,
                              GLOBAL const real *mass_scale, GLOBAL const real *friction,
                              GLOBAL const real *stiffness, GLOBAL const real *gravity, int given,
@@ -291,7 +309,8 @@ KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usu
   }
 }
 
-// Numbers of the blocks as rows.
+// One work-item copies `width` of one world's numbers in scratch, from `at` on, to a row of out
+// (worlds, width).
 KERNEL void world_show(GLOBAL const world_sizes *n, GLOBAL const real *scratch, int at, int width,
                        GLOBAL real *out, int worlds)
 {

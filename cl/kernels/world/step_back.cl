@@ -1,10 +1,11 @@
-// From the next state's cotangents to those of accelerations: the adjoint of step.cl.
+// From cotangents of the next state to those of accelerations: the adjoint of step.cl,
+// docs/cone.md, sections 10 and 11.
 
-// Where the degrees of freedom of a joint that turns in three ways begin.
+// Returns the first of the three degrees of freedom by which a ball or free joint turns.
 static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_FREE ? 3 : 0); }
 
-// q (+) s of a rotation: cotangents of q, R(s) c, and of s, the transpose of the exponential's
-// derivative, of the result's cotangent c.
+// Writes the cotangents of q and s, given the cotangent c of q (+) s of a rotation: R(s) c, and
+// J(s)' c, where J is the exponential's derivative.
 static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
 {
   num a, b, d, cosine;
@@ -14,8 +15,10 @@ static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
   *q_bar = FN(mad3)(twice, b, FN(mad3)(turned, a, c));
 }
 
-// The step's own acceleration to at_free, with the factor that it is made with, and what it is less
-// the solver's to the back block. h: the step; 0 where nothing is damped within it.
+// Finds the step's own acceleration inv(M + h damping) M a, where a is the solver's (worlds, nv),
+// and leaves it at at_free of b and the factor of M + h damping at at_factor. The difference
+// between the two accelerations goes to at_back_less of k. h is the step's length, or 0 where
+// nothing is damped within it and the two are the same.
 static void step_acceleration(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                               GLOBAL const real *reals, GLOBAL const real *acceleration, real h)
 {
@@ -38,13 +41,14 @@ static void step_acceleration(const world_block *b, const world_block *k, GLOBAL
   }
 }
 
-// From the cotangent of the step's own acceleration, at at_back_slow, to that of the solver's; the
-// tree finds minus (M + h damping)^-1 of it there.
+// Takes the cotangent of the step's own acceleration, at at_back_slow of k, to that of the
+// solver's, out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h stays at
+// at_back_slow, where the tree looks for it.
 static void acceleration_back(const world_block *b, const world_block *k,
                               GLOBAL const world_sizes *n, real h, GLOBAL real *out)
 {
   const int nv = n->nv, slow = n->at_back_slow;
-  if (h > R(0.0)) { // block_solve wants what it works on where the factor is
+  if (h > R(0.0)) { // a vector must be in b, as the factor is, to be solved for
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, block_get(k, slow + i));
     }
@@ -66,8 +70,9 @@ static void acceleration_back(const world_block *b, const world_block *k,
   }
 }
 
-// The step's cotangents (worlds, 2 nv) of q' and v' -> those of the solver's acceleration, and into
-// the block what q and v do to the step's end by themselves.
+// One work-item begins the way back through Euler's step in a block of worlds. Of the cotangents of
+// q' and v', state (worlds, 2 nv), it makes that of the solver's acceleration, out (worlds, nv),
+// and leaves in the back block what q and v do to the step's end by themselves.
 ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *acceleration, GLOBAL const real *state,
@@ -105,8 +110,9 @@ ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const i
   acceleration_back(&b, &k, n, damped, out);
 }
 
-// As if degree of freedom `dof` of the step's own acceleration had a cotangent of 1 and nothing
-// else had one; slow: 1 where dampers act within the step.
+// One work-item begins a way back in a block of worlds as if degree of freedom `dof` of the step's
+// own acceleration had a cotangent of 1 and nothing else had one: that gives a row of a Jacobian.
+// `slow` is 1 where dampers act within the step.
 ADJOINT_KERNEL void world_unit_back(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                     GLOBAL const real *acceleration, int dof, int slow,
                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
@@ -130,9 +136,10 @@ ADJOINT_KERNEL void world_unit_back(GLOBAL const world_sizes *n, GLOBAL const re
   acceleration_back(&b, &k, n, h, out);
 }
 
-// Cotangents of a segment of a group's contacts, from the places of its contacts to where the
-// manifold keeps them: zeros first, for all of the segment's `count` elements (-1: as many as the
-// first of a world's `list_row` ints tells). Strides as of world_contacts.
+// One work-item takes the cotangents of one world's contacts in a segment of a group from bars
+// (worlds, contacts, BAR_PLANES) to where the manifold keeps the segment's cotangents. All `fixed`
+// elements of the segment get zeros first (with -1 as many as the first of a world's list_row ints
+// in `list` tells). Strides and places are as in world_contacts.
 ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group,
                                        int segment, GLOBAL const real *bars,
                                        GLOBAL const int *contact_places, GLOBAL const int *marks,
@@ -172,7 +179,8 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// Worlds that have stopped have no derivatives: zeros for them.
+// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such
+// a world has no derivatives.
 ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -183,7 +191,7 @@ ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL re
   }
 }
 
-// The block's sums of parameters' cotangents: zeros, or rows of them.
+// One work-item sets the cotangents of a block's parameters to zero, to which later kernels add.
 ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL real *memory, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
@@ -196,6 +204,8 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
   }
 }
 
+// One work-item copies `width` cotangents of a block's parameters, from `from` on, to out (worlds,
+// width).
 ADJOINT_KERNEL void world_parameters_back(GLOBAL const world_sizes *n, GLOBAL real *memory, int from,
                                           int width, GLOBAL real *out, int count)
 {
@@ -210,12 +220,14 @@ ADJOINT_KERNEL void world_parameters_back(GLOBAL const world_sizes *n, GLOBAL re
 
 // ---- RK4 ----
 
-// Rows of a step's stages: positions, velocities, accelerations, rates of the four; and of their
-// cotangents: those of q and v, then four of rates and four of accelerations.
+// The rows of a step's four stages, each with its q, v, acceleration and rates (worlds, 4,
+// STAGE_NUMBERS), and of their cotangents (worlds, STAGE_BARS): those of q and of v at the step's
+// beginning, then those of four rates and of four accelerations, nv numbers each.
 #define STAGE_NUMBERS(nq, nv) ((nq) + 3 * (nv))
 #define STAGE_BARS(nv) (10 * (nv))
 
-// s of stage i (4: of the step's end) for a joint's dofs from `at` on.
+// Returns the coordinates s of a stage (4 is the step's end), for the three degrees of freedom from
+// `at` on.
 static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *stages,
                       int stage, real h, int at)
 {
@@ -231,7 +243,9 @@ static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
   return FN(scale3)(FN(mad3)(inner, n_lit(R(2.0)), outer), n_lit(h / R(6.0)));
 }
 
-// From the step's cotangents to those of the four stages' rates and accelerations.
+// One work-item begins the way back through a step of RK4 in a block of worlds: of the cotangents
+// of its end, state (worlds, 2 nv), it makes those of q and v at its beginning and of the four
+// stages' rates and accelerations, bars (worlds, STAGE_BARS).
 ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *stages,
                                        GLOBAL const real *state, GLOBAL real *memory,
@@ -270,7 +284,8 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// A stage's cotangent of its acceleration, and a block that begins with nothing.
+// One work-item begins the way back through one stage in a block of worlds: it copies the
+// cotangents of the stage's acceleration to out (worlds, nv), and clears what the tree adds to.
 ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const real *bars, int stage,
                                       GLOBAL real *memory, GLOBAL real *out, int count)
 {
@@ -288,7 +303,7 @@ ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const 
   }
 }
 
-// d kappa / d t^2 of exponential_rate, and kappa.
+// Returns d kappa / d t^2, and kappa itself in *kappa.
 static num kappa_slope(num t2, num *kappa)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
@@ -302,7 +317,7 @@ static num kappa_slope(num t2, num *kappa)
   return n_select(small, near, slope);
 }
 
-// Cotangents of s and v of exponential_rate, of the rate's cotangent c.
+// Writes the cotangents of s and v, given the cotangent c of exponential_rate(s, v).
 static void rate_back(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
 {
   num kappa;
@@ -314,8 +329,10 @@ static void rate_back(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
   *s_bar = FN(mad3)(s, along, FN(mad3)(by, kappa, FN(scale3)(FN(cross3)(v, c), n_lit(R(0.5)))));
 }
 
-// A stage's cotangents of its own q and v (`own`), which the solver has left, to the step's and to
-// the stage before; after the first stage (0) all is in `state`.
+// One work-item takes, in a block of worlds, the cotangents of a stage's own q and v, which the
+// solve has left in state (worlds, 2 nv), to those of the step's beginning and of the rates and
+// accelerations of the stage before, in bars (worlds, STAGE_BARS). After the first stage (0)
+// `state` gets the sums: the cotangents of the step's q and v.
 ADJOINT_KERNEL void world_stage_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *stages, int stage,
                                      GLOBAL real *memory, GLOBAL real *state, GLOBAL real *bars,
@@ -327,7 +344,8 @@ ADJOINT_KERNEL void world_stage_back(GLOBAL const world_sizes *n, GLOBAL const i
   if (k.first > k.last) {
     return;
   }
-  // By default the rate is v, and q moves by s: back_y has s's cotangent, back_z v's.
+  // Of all but rotations the rate is v, and q moves by s. at_back_y gets the cotangent of s,
+  // at_back_z that of v.
   for (int i = 0; i < nv; ++i) {
     const num own = row_get(&k, state, 2 * nv, i);
     block_put(&k, n->at_back_q + i, own);

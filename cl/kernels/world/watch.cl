@@ -1,10 +1,10 @@
-// What a step tells of itself that no contact does: bodies too fast for it, and contacts that give energy
-// which nothing has.
+// What a step tells of itself that no contact does: bodies that are too fast for it, and springs
+// that give energy which they cannot have; docs/simulate.md, "Too fast, too stiff".
 
-#define GAIN_SHARE R(0.1) // of the kinetic energy
-#define GAIN_SAFE R(4.0)  // over the energy of all that moves at the speed at which contacts part
+#define GAIN_SHARE R(0.1) // a gain below this share of the kinetic energy is not told
+#define GAIN_SAFE R(4.0)  // nor one below this multiple of what springs can give at most
 
-// Where a point of a link (-1: the world), which is at x in the link, is in the world.
+// Returns where in the world the point x of a link's frame is; link -1 is the world.
 static vec3_r watched_place(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r x)
 {
   if (link < 0) {
@@ -16,7 +16,7 @@ static vec3_r watched_place(GLOBAL const world_sizes *n, const world_one *o, int
                 make_r(dot3_r(row[0], x), dot3_r(row[1], x), dot3_r(row[2], x)));
 }
 
-// The velocity of what a link has at a place of the world.
+// Returns the velocity of what a link carries at the place `at` of the world.
 static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r at)
 {
   if (link < 0) {
@@ -29,9 +29,10 @@ static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, 
 
 static real watched_length(vec3_r v) { return lane_first(lane_sqrt(dot3_r(v, v))); }
 
-// Whether a group's bodies, near enough to meet, go farther against each other in a step than half of the
-// thinner one: by their middles, or by what both have in the middle of where the spheres around them overlap, as
-// what turns meets others with its ends.
+// Says whether a group's bodies, where they are near enough to meet, go farther against each other
+// in a step than half of the thinner one is thick. Looked at are the velocities of their middles,
+// and those of what both have in the middle of where the spheres around them overlap, as a body
+// that turns meets others with its ends.
 static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          const world_one *o, int group)
 {
@@ -50,7 +51,7 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   }
   const vec3_r between = sub3_r(at[1], at[0]);
   const real apart = watched_length(between);
-  // From the first body's middle, as a share of the way to the second's: within both spheres.
+  // The middle of the overlap is this share of the way from the first middle to the second.
   const real low = real_max(-radius[0], apart - radius[1]), high = real_min(radius[0], apart + radius[1]);
   const real share = apart > R(0.0) ? R(0.5) * (low + high) / apart : R(0.0);
   const vec3_r meet = mad3_r(between, lane_lit(share), at[0]);
@@ -61,7 +62,7 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   return way > of[GROUP_HALF] && apart < radius[0] + radius[1] + way;
 }
 
-// The mass of a world's links that move.
+// Returns the mass of those links of a world that can move; `scales` is its row of mass_scale.
 static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *scales)
 {
@@ -76,8 +77,9 @@ static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   return sum;
 }
 
-// Whether contacts, which push with `push` at a step's beginning, give joints that go from v to v1 more
-// energy than springs have: they do not push what parts at more than twice v_d.
+// Says whether springs give joints more energy in a step than they can have. `push` (nv) is their
+// force at the step's beginning, and joints go from v to v1. Springs do not push what parts at more
+// than twice v_d (`part`), so that they give at most the energy of all that moves at that speed.
 static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                        GLOBAL const real *scales, const world_one *o, GLOBAL const real *v,
                        GLOBAL const real *v1, GLOBAL const real *push, real part)
@@ -95,8 +97,10 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
                   GAIN_SAFE * R(0.5) * moving_mass(n, ints, reals, scales) * speed * speed;
 }
 
-// Before the next state is taken, of which v1 are velocities. springs: of each world and pair, where they
-// are `given`; with_gain: whether push is that of springs.
+// One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
+// before the next state, whose velocities are v1 (worlds, nv), is taken. `push` (worlds, nv) is the
+// constraint force; with_gain says that it is that of springs, whose parameters are `springs`
+// (worlds, pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
                         GLOBAL const real *v1, GLOBAL const real *push, GLOBAL const real *springs,
@@ -107,7 +111,7 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     return;
   }
   int found = 0;
-  for (int k = 0; k < nv; ++k) { // a world that stops says why by that alone
+  for (int k = 0; k < nv; ++k) { // a world that is about to stop says why by another bit
     const real x = ROW(v1, world, nv)[k], most = reals[WORLD_DIVERGENCE];
     if (!(x <= most && x >= -most)) {
       return;
