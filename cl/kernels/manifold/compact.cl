@@ -1,5 +1,5 @@
-// Values alone: per-pose reductions and the compact list, from the distances and activities of a
-// chunk; rows of a caller's arrays. Plain numbers only.
+// What is made of the values of a chunk: reductions of each pose and the compact list; and kernels
+// that move rows of a caller's arrays. They compute on plain numbers alone.
 
 static real real_exp2(real x)
 {
@@ -15,13 +15,16 @@ static real real_log2(real x)
   return t[0];
 }
 
-// d - T log weight, at which a contact of this weight counts as one of weight 1.
+// Returns d - T log weight, the distance at which a contact of weight 1 would count the same in the
+// soft distance.
 static real weighed_distance(real d, real weight, real temperature)
 {
   return d - temperature * LN2 * real_log2(weight);
 }
 
-// One work-group a pose.
+// One work-group reduces one pose: of d and activity (poses, contacts) it writes to out (poses,
+// REDUCED_REALS) the mean distance, the sums of activity and of activity max(-d, 0)^2, the least
+// distance of vertices, and their soft minimum.
 KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
                    GLOBAL const real *frames, GLOBAL real *out)
 {
@@ -65,9 +68,9 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
   }
 }
 
-// Of all contacts the least distance of those whose weight is at least 1/2, and the soft one,
-// -T log sum weight exp(-d / T) = -T log sum exp(-t / T), t = d - T log weight. One work-group a
-// pose.
+// One work-group finds, of all contacts of one pose, the least distance of those whose weight is at
+// least 1/2, and the soft one (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum
+// exp(-t / T) of t = d - T log weight.
 KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
                              GLOBAL const pair_head *pair, real temperature,
                              GLOBAL const real *frames, GLOBAL real *out)
@@ -99,8 +102,8 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
   }
 }
 
-// Contacts of at least `threshold` in one pose. One work-group a pose; each work-item takes a run
-// of slots.
+// One work-group counts the contacts of one pose whose activity is at least `threshold`: counts
+// (poses).
 KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pair, real threshold,
                          GLOBAL int *counts)
 {
@@ -119,8 +122,8 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
   }
 }
 
-// Exclusive sums of the counts of a chunk; offsets[count] is the total. One work-group alone, each
-// of whose items takes a run of counts.
+// One work-group alone makes the exclusive sums of a chunk's counts: offsets (count + 1), the last
+// of which is the total. Each of its items takes a run of counts.
 KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 {
   LOCAL_ARRAY(int, part, WG);
@@ -141,8 +144,9 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
   }
 }
 
-// Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes.
-// index1, index2: the ranked elements that selection kept, where there is one.
+// One work-group writes the active contacts of one pose to the compact list, by slot, from the
+// pose's offset on, as far as `capacity` goes: list (capacity, COMPACT_INTS) and values (capacity,
+// COMPACT_REALS). The indices have the ranked elements that selection kept, where there is one.
 KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
                     GLOBAL const real *activity, GLOBAL const real *weight,
                     GLOBAL const pair_head *pair, real threshold,
@@ -197,9 +201,9 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
   }
 }
 
-// Rows of a caller's array that are `own` numbers wide on the device, from wherever they lie: those
-// of a chunk, whose places `rows` tells. There they lie `pitch` numbers apart, from `begin` on. Of
-// rows of no width: zeros.
+// One work-item copies one number of a chunk's row from a caller's array, wherever its rows lie.
+// `rows` tells the places of the chunk's rows, which are `width` numbers wide there and `own` on
+// the device; here they lie `pitch` numbers apart from `begin` on. Rows of width 0 give zeros.
 KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width, int own,
                       int begin, int pitch, GLOBAL real *to)
 {
@@ -211,7 +215,8 @@ KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width
   }
 }
 
-// Back to where they belong, with zeros behind. Rows lie `pitch` numbers apart, from `begin` on.
+// One work-item copies one number of a chunk's row back to where it belongs; behind `own` numbers a
+// row gets zeros.
 KERNEL void give_rows(GLOBAL const real *from, int begin, int pitch, int own,
                       GLOBAL const int *rows, int width, GLOBAL real *to)
 {

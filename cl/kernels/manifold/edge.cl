@@ -1,23 +1,24 @@
-// Edge-edge contacts: witness points, then fields there (field.cl), contacts, soft nearest
-// neighbours; behind each its adjoint, by hand.
+// Edge-edge contacts (docs/spec.md, section 6): witness points, then fields there (field.cl), then
+// contacts and their soft nearest neighbours. Behind each kernel stands its adjoint, by hand.
 //
-// Pairs of kept edges run with slot k of body 1 varying slowest. witness: rows of `witness_stride`
-// numbers a pose, planes of `pair_slots` in body 1's frame: e1 and e2 before sphere tracing, con at
-// WITNESS_CON, their parameters at WITNESS_A, and behind them what tracing makes of the points as far
-// as the host asks for it.
+// Pairs of kept edges run with slot k of body 1 varying slowest. In most kernels one work-item has
+// a block of LANES pairs of one pose. `witness` has rows of witness_stride numbers a pose, planes
+// of pair_slots in body 1's frame: e1 and e2 before sphere tracing, con at WITNESS_CON, their
+// parameters at WITNESS_A, and behind them what tracing makes of the points, as far as the host
+// asks for it.
 
 typedef struct edge_ends {
   vec p0, p1, q0, q1; // p in body 1's frame, q in body 2's
 } edge_ends;
 
-// A pose's row of the ends of one body's kept edges.
+// Returns a pose's row of the ends of one body's kept edges.
 static GLOBAL const real *kept_row(GLOBAL const real *ends, GLOBAL const pair_sizes *n, int side,
                                    int pose)
 {
   return NUMS(ends, pose, kept_stride(&n->elements[EDGES_OF(side)], ENDS_PLANES));
 }
 
-// The ends of a block of pairs: six planes a body, in its own frame.
+// Reads the ends of a block of pairs, six planes a body, in its own frame.
 static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const pair_head *pair, int block, int pose)
 {
@@ -58,6 +59,8 @@ static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
   return r;
 }
 
+// One work-item finds the witness points of a block of pairs: of the ends of both bodies' kept
+// edges it writes the planes e1, e2, con and the parameters of `witness`.
 KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
                            GLOBAL real *witness, int witness_stride)
@@ -82,17 +85,18 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
   store(row + (WITNESS_A + 1) * slots, witness_stride, steady(a2, COTANGENT_LIMIT));
 }
 
-// Whether the ends of kept edges move with a pose: SoftSort's means do, a gate's true edges do not.
+// Says whether the ends of kept edges depend on the pose: SoftSort's means do, a gate's true edges
+// do not.
 static int ends_move(GLOBAL const pair_sizes *n)
 {
   return !n->gated &&
          (n->elements[EDGES_OF(0)].selected || n->elements[EDGES_OF(1)].selected);
 }
 
-// bars: cotangents of e1, e2, con and the parameters, the first of WITNESS_BAR_PLANES planes of
-// `pair_slots`, 0 past the last pair. Writes ends_bar where ends move: 12 planes of `pair_slots`, the
-// cotangents of each pair's ends in their own frames; where `probed`, it adds to what the probes have
-// left there.
+// The adjoint of edge_witnesses. `bars` has the cotangents of e1, e2, con and the parameters in the
+// first of WITNESS_BAR_PLANES planes of pair_slots, 0 past the last pair. The kernel writes
+// wrenches and, where ends move, ends_bar (poses, 12, pair_slots), the cotangents of each pair's
+// ends in their own frames; where `probed` is set it adds to what the probes have left there.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
                                            GLOBAL const real *bars, int probed,
@@ -138,7 +142,8 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   }
 }
 
-// The matrix of pairs as a body sees it: its own kept edges are the rows.
+// The matrix of pairs as a body sees it: its own kept edges are the rows, the other body's the
+// columns.
 typedef struct pair_matrix {
   int rows, row_slots, row_step, columns, column_slots, column_step;
 } pair_matrix;
@@ -158,8 +163,9 @@ static pair_matrix matrix_of(GLOBAL const pair_sizes *n, int side)
   return m;
 }
 
-// Cotangents of one body's kept edges: sums of its part of `ends_bar` over the other body's. Lanes
-// run over the rows; out: ENDS_PLANES of whole blocks.
+// One work-item adds up the cotangents of a block of one body's kept edges in one pose, of its part
+// of ends_bar over the other body's edges. Lanes run over the body's own edges; out has ENDS_PLANES
+// planes of whole blocks.
 ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, GLOBAL const pair_head *pair,
                                  int side, GLOBAL real *out)
 {
@@ -183,14 +189,15 @@ ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, GLOBAL const pair_
   }
 }
 
-// What a pair's contacts are made of, loaded for the primal and for the adjoint.
+// What a pair's contacts are made of: points e1 and e2, both bodies' normals there, con and
+// distances. The kernel and its adjoint both load it.
 typedef struct pair_inputs {
   vec e1, e2, m1, m2; // in body 1's frame
   num con;
   FN(pair_depths) at;
 } pair_inputs;
 
-// A block of both planes of how deep edges lie.
+// Loads a block of both planes of how deep edges lie.
 static void load_depths(GLOBAL const real *depth, GLOBAL const pair_head *pair, int block, int pose,
                         FN(pair_depths) *at)
 {
@@ -233,10 +240,12 @@ static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_s
   return r;
 }
 
-// Everything of an edge-edge contact that its pair alone decides. own1, own2: planes phi, normal of
-// each body at its own point; opposing1, opposing2: phi of the other body there, where `active`, and
-// depth: how deep both edges lie, with `agree` (probes.cl). factors: planes dbar, and both activities without the neighbour's softmax. base: of the points as
-// tracing leaves them.
+// One work-item makes everything of the contacts of a block of pairs that each pair alone decides.
+// own1 and own2 have the planes phi and normal of each body at its own point, and, where `active`
+// is set, opposing1 and opposing2 phi of the other body there, and `depth`, with `agree`, how deep
+// both edges lie (probes.cl). base is where the points lie that tracing leaves. p and n are (poses,
+// contacts, 3), d (poses, contacts), and factors (poses, 3, pair_slots) are the planes dbar and
+// both activities without the neighbour's softmax.
 KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stride,
                           GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
@@ -285,14 +294,14 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
   }
 }
 
-// A block of a pose's outputs' cotangents: have says which there are (WANT_*), rows as in
-// vertex_adjoint.
+// The cotangents of a block of a pose's outputs. `have` says which there are (WANT_*); rows are as
+// in vertex_adjoint.
 typedef struct output_bars {
   int have, slot1, slot2, contacts, d_stride, first, pairs, pose;
   GLOBAL const real *p, *d, *n, *frame;
 } output_bars;
 
-// Cotangents of vectors in the world, in body 1's frame.
+// Reads cotangents of vectors in the world, and turns them into body 1's frame.
 static vec world_bar(const output_bars *b, GLOBAL const real *rows, int slot)
 {
   GLOBAL const real *row = NUMS(rows, b->pose, 3 * b->contacts) + 3 * slot;
@@ -324,8 +333,8 @@ static FN(edge_contact) contact_bars(const output_bars *b, GLOBAL const real *fa
   return bar;
 }
 
-// Through both bodies' own fields (jets at their own points) to the points: body 1's in its own
-// frame, body 2's across.
+// Goes back through both bodies' own fields, with jets at their own points, to the points: body 1's
+// in its own frame, body 2's across.
 static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
                                GLOBAL const real *jet2, GLOBAL const real *to_2, int pair_padded,
                                int active, FN(edge_pair_bar) *r, wrench *relative)
@@ -343,7 +352,7 @@ static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
   twist_direction(relative, in->m2, r->m2);
 }
 
-// Through the other body's field at each point (planes phi, gradient).
+// Goes back through the other body's field at each point (planes phi, gradient) to the points.
 static void opposing_fields_adjoint(const pair_inputs *in, GLOBAL const real *field1,
                                     GLOBAL const real *field2, GLOBAL const real *to_2,
                                     int pair_padded, FN(edge_pair_bar) *r, wrench *relative)
@@ -357,7 +366,8 @@ static void opposing_fields_adjoint(const pair_inputs *in, GLOBAL const real *fi
   r->e2 = FN(mad3)(slope1, r->at.opposing2, r->e2);
 }
 
-// Both normals of a pair of edges turn with everything that they are made of.
+// Adds what turning both bodies does to the normals of a pair: they turn with everything that they
+// are made of.
 static void twist_pair(vec e1, vec e2, vec m1, vec m2, const FN(edge_pair_bar) *r, wrench *carried)
 {
   twist_direction(carried, e1, r->e1);
@@ -366,7 +376,7 @@ static void twist_pair(vec e1, vec e2, vec m1, vec m2, const FN(edge_pair_bar) *
   twist_direction(carried, m2, r->m2);
 }
 
-// The cotangent of how deep an edge lies, that of its witness point's own share in it.
+// Returns what the cotangent of how deep an edge lies gives to the distance of its witness point.
 static num depth_share_bar(num depth, num phi, num depth_bar, GLOBAL const coefficients *c)
 {
   return n_mul(depth_bar, FN(least_share)(depth, phi, c));
@@ -381,7 +391,7 @@ static void clear_ends(GLOBAL real *ends_bar, int pair_padded, int first, int po
   }
 }
 
-// A block's cotangents, for edge_probes_adjoint and edge_witnesses_adjoint.
+// Stores a block's cotangents for edge_probes_adjoint and edge_witnesses_adjoint.
 static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
                             const FN(edge_pair_bar) *r)
 {
@@ -398,11 +408,12 @@ static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int p
         bounded(r->at.depth2, COTANGENT_LIMIT));
 }
 
-// Adjoint of edge_contacts and of the fields under it. own1, own2: planes of field_jet; opposing1,
-// opposing2: of field_gradient, where activities have cotangents, and depth; have and the *_bar rows
-// as in vertex_adjoint; factors_bar: cotangents of factors, likewise. Writes bars (see
-// edge_witnesses_adjoint), behind them the cotangents of depth, and wrenches; where probes follow and
-// ends move, zeros to ends_bar.
+// The adjoint of edge_contacts and of the fields under it. own1 and own2 have the planes of
+// field_jet; where activities have cotangents, opposing1 and opposing2 have those of
+// field_gradient, and there is `depth`. `have` and the rows ..._bar are as in vertex_adjoint;
+// factors_bar has the cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint)
+// and behind them the cotangents of depth, wrenches and, where probes follow and ends move, zeros
+// to ends_bar.
 ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                           GLOBAL const real *own1, GLOBAL const real *own2,
                                           GLOBAL const real *opposing1,
@@ -468,9 +479,9 @@ ADJOINT_KERNEL void edge_contacts_adjoint(GLOBAL const real *witness, int base, 
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, carried);
 }
 
-// A block of rows of the matrix of pairs, each an edge of one body against the other's; the
-// columns' gate weights where `weighted`. dbar, factor: planes of factors, `factor` the activities
-// of the rows' body.
+// A block of rows of the matrix of pairs, each an edge of one body against all of the other's, with
+// the columns' gate weights where `weighted`. dbar and factor are planes of factors, the latter
+// that of the activities of the rows' body.
 typedef struct pair_rows {
   GLOBAL const real *dbar, *factor;
   int stride, first, last, row_step, columns, column_step;
@@ -497,7 +508,7 @@ static pair_rows rows_of(GLOBAL const pair_sizes *n, int side, GLOBAL const real
   return r;
 }
 
-// A plane of factors, or of their likes, at column j.
+// Reads a plane of factors, or one like it, at column j.
 static num at_column(const pair_rows *m, GLOBAL const real *plane, int stride, int j)
 {
   return gather(plane + j * m->column_step, stride, m->first, m->last, m->row_step);
@@ -508,8 +519,8 @@ static num column_weight(const pair_rows *m, int j)
   return load_one(m->weights + j, m->weights_padded);
 }
 
-// A row's softmax of -dbar / neighbour over the columns, weighted by their gates. A column of
-// weight 0 is absent, so that one enters with 0 however near it is.
+// A row's softmax of -dbar / neighbour over the columns, weighted by their gates (docs/spec.md,
+// 6.4). A column of weight 0 is absent, so that one enters with 0 however near it is.
 typedef struct row_softmax {
   num least, share; // the least dbar; 1 / sum of weighted exponentials, 0 without any
 } row_softmax;
@@ -519,7 +530,7 @@ static num row_dbar(const pair_rows *m, int j)
   return at_column(m, m->dbar, m->stride, j);
 }
 
-// exp(-(dbar - least) / neighbour), 0 where the column is absent.
+// Returns exp(-(dbar - least) / neighbour), 0 where the column is absent.
 static num row_exponential(const pair_rows *m, int j, num least, GLOBAL const coefficients *c)
 {
   const num e = n_exp2(n_scale(n_sub(least, row_dbar(m, j)), c->neighbour_log2e));
@@ -553,16 +564,16 @@ static row_softmax softmax_over(const pair_rows *m, GLOBAL const coefficients *c
   return r;
 }
 
-// The gate weights of the rows' own edges.
+// Returns the gate weights of the rows' own edges.
 static num row_weights_of(GLOBAL const pair_elements *e, GLOBAL const real *weights, int first,
                           int pose)
 {
   return gather(NUMS(weights, pose, e->slots), e->slots, first, e->kept - 1, 1);
 }
 
-// Activity of each edge pair: its factor, times the softmax along the other body's kept edges,
-// times both gate weights, less the floor. Lanes run over the edges of body `side` and each walks
-// the other's.
+// One work-item makes the activities of a block of rows in one pose, activity (poses, contacts): of
+// each pair its factor, times the softmax along the other body's kept edges, times both gate
+// weights, less the floor. Lanes run over the edges of body `side`, and each walks the other's.
 KERNEL void neighbours(GLOBAL const real *factors, GLOBAL const real *row_weights,
                        GLOBAL const real *column_weights, GLOBAL const real *frames,
                        GLOBAL const pair_head *pair, int side, GLOBAL real *activity)
@@ -598,21 +609,23 @@ KERNEL void neighbours(GLOBAL const real *factors, GLOBAL const real *row_weight
   }
 }
 
-// Stores what a block's rows give to one column of a plane, or adds it to what is there.
+// Stores what a block of rows gives to one column of a plane, or, with `there`, adds it to what is
+// there.
 static void give_column(GLOBAL real *to, int stride, int rows, int row_step, int there, num x)
 {
   const num sum = there ? n_add(x, gather(to, stride, 0, rows - 1, row_step)) : x;
   store_step(to, stride, NO_ORDER, 0, 0, rows, row_step, bounded(sum, COTANGENT_LIMIT));
 }
 
-// How a column enters the adjoint of neighbours: the exponential over its sum, alone and with the
-// column's gate weight; the pair's factor; the cotangents of its activity before the floor, of
-// share times factor, and of the share.
+// How a column enters the adjoint of neighbours. by_weight is its exponential over the sum, column
+// its own gate weight, share the product of both, and factor the pair's factor. Then come the
+// cotangents: of the activity before the floor (bar), of share times factor (weighted), and of the
+// share.
 typedef struct neighbour {
   num by_weight, column, share, factor, bar, weighted, share_bar;
 } neighbour;
 
-// weight: of the rows' own edges; bars: of their activities.
+// weight are the gates of the rows' own edges, bars the cotangents of their activities.
 static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, num weight,
                               GLOBAL const real *bars, int bar_stride, GLOBAL const coefficients *c)
 {
@@ -640,9 +653,9 @@ static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, n
   return r;
 }
 
-// Adjoint of neighbours: cotangents of the activities -> factors_bar, planes dbar, both factors
-// and, with gates, what each pair gives to the gate weights of its edge of body 1 and of body 2.
-// Body 2's pass adds to what body 1's has left in all but the factors' planes.
+// The adjoint of neighbours: from the cotangents of activities to factors_bar, planes dbar, both
+// factors and, with gates, what each pair gives to the gate weights of its edge of body 1 and of
+// body 2. Body 2's pass adds to what body 1's has left in all planes but those of the factors.
 ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const real *row_weights,
                                        GLOBAL const real *column_weights,
                                        GLOBAL const pair_head *pair, int side,
@@ -693,7 +706,8 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
   }
 }
 
-// Cotangents of one body's gate weights: sums of its plane of factors_bar, with what is `there`.
+// One work-item adds up the cotangents of a block of one body's gate weights in one pose, of its
+// plane of factors_bar; with `there` it adds to what is there.
 ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, GLOBAL const pair_head *pair,
                                     int side, int there, GLOBAL real *weights_bar)
 {

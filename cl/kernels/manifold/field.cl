@@ -1,9 +1,11 @@
-// The field of one body at points of every pose.
+// The field of one body at points of every pose, with more or less of its derivatives, and what the
+// reverse pass makes of them. points and frame are as in kernels/field.h.
 //
-// points, frame: as in kernels/field.h. out: planes, in the body's frame. Global size: blocks of
-// lanes, poses.
+// In the kernels that evaluate fields one work-item has a block of LANES points of one pose; the
+// global size is (padded / LANES, poses), and out has planes of `padded` numbers a pose, in the
+// body's frame.
 
-// Planes phi, normal.
+// Writes the planes phi and normal (3).
 KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, int padded,
                   GLOBAL const real *frames, int frame, GLOBAL const int *head,
                   GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
@@ -17,7 +19,7 @@ KERNEL void field(GLOBAL const real *points, int point_base, int point_stride, i
   put_field(head, shape, c, x, out, padded, block, pose);
 }
 
-// The plane phi.
+// Writes the plane phi.
 KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_stride, int padded,
                            GLOBAL const real *frames, int frame, GLOBAL const int *head,
                            GLOBAL const real *shape, GLOBAL const coefficients *c,
@@ -32,7 +34,8 @@ KERNEL void field_distance(GLOBAL const real *points, int point_base, int point_
   put_distance(head, shape, c, x, out, padded, block, pose);
 }
 
-// Planes phi, normal, gradient of phi, Jacobian of the normal row by row: JET_* of layout.h.
+// Writes the planes phi, normal (3), gradient of phi (3) and the Jacobian of the normal (9) row by
+// row: JET_* of layout.h.
 ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int point_stride,
                               int padded, GLOBAL const real *frames, int frame,
                               GLOBAL const int *head, GLOBAL const real *shape,
@@ -55,13 +58,13 @@ ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int poi
          steady3(jet.gradient, COTANGENT_LIMIT));
   for (int i = 0; i < 9; ++i) {
     const num slope = bounded(jet.jacobian[i], JACOBIAN_LIMIT);
-    const ilane known = n_value(slope) == n_value(slope); // else it overflowed against itself
+    const ilane known = n_value(slope) == n_value(slope); // NaN has overflowed against itself
     store(row + (JET_PLANE_JACOBIAN + i) * padded, stride,
           n_select(known, slope, n_lit(R(0.0))));
   }
 }
 
-// Planes phi, gradient of phi.
+// Writes the planes phi and gradient of phi (3).
 ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, int point_stride,
                                    int padded, GLOBAL const real *frames, int frame,
                                    GLOBAL const int *head, GLOBAL const real *shape,
@@ -80,7 +83,8 @@ ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, in
   store3(row + padded, FIELD_PLANES * padded, padded, steady3(jet.gradient, COTANGENT_LIMIT));
 }
 
-// What a cotangent of the normal pulls back to: J' bar. jet: a block of the planes of field_jet.
+// Returns J' bar, what a cotangent of the normal becomes at the point; jet is a block of the planes
+// of field_jet.
 static vec pull_normal(GLOBAL const real *jet, int padded, vec bar)
 {
   const int stride = JET_PLANES * padded;
@@ -113,21 +117,21 @@ static wrench no_wrench(void)
   return w;
 }
 
-// A force at a point.
+// Adds a force at a point.
 static void push_at(wrench *w, vec at, vec force)
 {
   w->force = FN(add3)(w->force, force);
   w->moment = FN(add3)(w->moment, FN(cross3)(at, force));
 }
 
-// A cotangent of a direction.
+// Adds the cotangent of a direction, which turns with the frame.
 static void twist_direction(wrench *w, vec direction, vec bar)
 {
   w->moment = FN(add3)(w->moment, FN(cross3)(direction, bar));
 }
 
-// One block's share of a pose's wrenches: `relative` of body 2 against body 1, `carried` of both in
-// the world, each in body 1's frame.
+// Stores a block's share of a pose's wrenches: `relative` belongs to motions of body 2 against body
+// 1, `carried` to motions of both bodies together in the world; each is in body 1's frame.
 static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, int block,
                            wrench relative, wrench carried)
 {
@@ -138,7 +142,9 @@ static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, i
   store_sum3(to + 9, wrench_stride, bounded3(carried.moment, WRENCH_LIMIT));
 }
 
-// One sphere-tracing step of a body's witness points onto its own surface: e' = e - phi n.
+// One work-item makes one sphere-tracing step of a block of a body's witness points onto its own
+// surface, e' = e - phi n (docs/spec.md, 6.2). `own` holds the planes phi and normal of the body's
+// own field at e.
 KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int point_stride,
                        GLOBAL const real *frames, GLOBAL const real *own, int own_stride,
                        GLOBAL const pair_head *pair, int side)
@@ -161,8 +167,8 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
          steady3(FN(mad3)(n, n_neg(phi), e), COTANGENT_LIMIT));
 }
 
-// Its adjoint: the cotangent of e' (in `bars`, see edge_witnesses_adjoint) becomes that of e. own:
-// planes of field_jet at e, padded lanes' cotangents are 0.
+// The adjoint of trace_step: the cotangent of e' in `bars` (see edge_witnesses_adjoint) becomes
+// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0.
 ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride,
                                   GLOBAL const real *frames, GLOBAL const real *own,
                                   GLOBAL real *bars, GLOBAL const pair_head *pair, int side,

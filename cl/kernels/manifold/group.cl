@@ -1,12 +1,13 @@
-// What the work-items of a group have found, put together. All items of a group call these.
+// Functions that put together what the work-items of a group have found. All items of a group call
+// them.
 
-// Of how many sums a group keeps its items' parts at once: in double and with the largest group, of
-// 1024, these fill 24 KiB of local memory, of which every device has 32.
+// For how many sums a group keeps its items' parts at once. In double and with the largest group,
+// of 1024, these fill 24 KiB of local memory, of which every device has 32.
 #define GROUP_AT_ONCE 3
 
-// Adds up `count` sums at once by halves, in the same order in every run: part[i * WG + item] of
-// each, whose sum lies at part[i * WG] then. Items wait for each other (BARRIER) before `part` is
-// written again.
+// Adds up `count` sums at once, by halves and in the same order in every run. Item `item` has put
+// its part of sum i at part[i * WG + item]; the sum then lies at part[i * WG]. Before `part` is
+// written again items wait for each other (BARRIER).
 #define GROUP_HALVES(name, type)                           \
   static void name(LOCAL type *part, int count, int item)  \
   {                                                        \
@@ -21,7 +22,7 @@
 
 GROUP_HALVES(group_halves, real)
 
-// Sum over a work-group.
+// Returns the sum over a work-group.
 static real group_total(LOCAL real *part, real x, int item)
 {
   part[item] = x;
@@ -31,8 +32,9 @@ static real group_total(LOCAL real *part, real x, int item)
   return sum;
 }
 
-// How many the items before this one have found, where each has found `count`; `all`: of all. Not
-// by halves, each waited for: PoCL 3.1 ends the process when it compiles that.
+// Returns how many the items before this one have found, where this one has found `count`, and in
+// *all how many all have. It is not done by halves with a wait for each: PoCL 3.1 ends the process
+// when it compiles that.
 static int group_before(LOCAL int *part, int count, int item, int *all)
 {
 #if WG > 1
@@ -54,7 +56,7 @@ static int group_before(LOCAL int *part, int count, int item, int *all)
 #endif
 }
 
-// The least of a work-group.
+// Returns the least of a work-group.
 static real group_least(LOCAL real *part, real x, int item)
 {
   part[item] = x;
@@ -70,8 +72,8 @@ static real group_least(LOCAL real *part, real x, int item)
   return least;
 }
 
-// Sums over the lanes and the work-items of a group, on all of these: of `count` numbers. part:
-// (min(count, GROUP_AT_ONCE), WG).
+// Replaces `count` numbers by their sums over the lanes and the work-items of a group, on all lanes
+// of all items. part is (min(count, GROUP_AT_ONCE), WG).
 static void group_sums(LOCAL real *part, num *x, const int count, int item)
 {
 #if WG > 1

@@ -1,10 +1,12 @@
-// The contacts that near.cl has listed: their values, and the compact list made of them.
+// The contacts that near.cl has listed: their values, the compact list that is made of them, and
+// lists of entries that the caller names.
 
 // Lane i of a block takes entry first + i of a list.
 
-// Values of listed vertices of body `side`: VALUE_PLANES planes by place in the list. points:
-// planes in the vertices' own frame; field: distances by place, or with `given` none: they may lie
-// anywhere. head, shape: of the other body.
+// One work-item makes the values of a block of one pose's listed vertices of body `side`, values
+// (poses, VALUE_PLANES, padded) by place in the list. points has planes in the vertices' own frame,
+// and field the distances by place; with `given` there are none, as the vertices may lie anywhere.
+// head and shape are those of the other body.
 KERNEL void listed_vertices(GLOBAL const real *points, GLOBAL const int *list,
                             GLOBAL const real *field, int given, real reach,
                             GLOBAL const real *frames, GLOBAL const int *head,
@@ -51,8 +53,8 @@ KERNEL void listed_vertices(GLOBAL const real *points, GLOBAL const int *list,
   store(row + VALUE_ACTIVITY * padded, stride, steady(a, REAL_BIG));
 }
 
-// A body's own field at its points of listed pairs: planes phi, normal of `plane`, by place in the
-// list.
+// One work-item evaluates a body's own field at its points of a block of one pose's listed pairs,
+// out (poses, 4, near_plane): planes phi and normal, by place in the list.
 KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
                        GLOBAL const real *frames, GLOBAL const int *head,
                        GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
@@ -75,7 +77,7 @@ KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
   store3(row + plane, FIELD_PLANES * plane, plane, steady3(normal, COTANGENT_LIMIT));
 }
 
-// The numbers of a pose's near pairs as probes want them.
+// Returns where the numbers of a pose's near pairs lie, as probes want it.
 static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes *n, int pose)
 {
   const int plane = n->near_plane;
@@ -84,8 +86,8 @@ static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes
   return r;
 }
 
-// How deep the edges of body `side` of listed pairs lie in the other body (head, shape), by pair:
-// edge_probes for them.
+// One work-item finds how deep the edges of body `side` of a block of one pose's listed pairs lie
+// in the other body (head, shape), by pair: what edge_probes does for all pairs.
 KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends,
                           GLOBAL const real *frames, GLOBAL const int *head,
                           GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
@@ -111,7 +113,7 @@ KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL con
             steady(r, COTANGENT_LIMIT));
 }
 
-// One side of a block of listed pairs: VALUE_PLANES planes of `plane`.
+// Stores one side of a block of listed pairs: VALUE_PLANES planes of `plane`.
 static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, vec n, num a,
                          int want)
 {
@@ -125,8 +127,8 @@ static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, 
   store(row + VALUE_ACTIVITY * plane, stride, steady(a, REAL_BIG));
 }
 
-// Values of listed pairs: VALUE_PLANES planes of `near_plane` for body 1's points, then for body
-// 2's, by place in the list.
+// One work-item makes the values of a block of one pose's listed pairs, values (poses, 2,
+// VALUE_PLANES, near_plane) by place in the list: for body 1's points, then for body 2's.
 KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
                          GLOBAL const real *own1, GLOBAL const real *own2,
                          GLOBAL const real *frames, GLOBAL const pair_head *pair, int want,
@@ -175,7 +177,7 @@ KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list,
 
 // ---- the compact list ----
 
-// The listed vertices of a body in a pose: how many, and their values.
+// The listed vertices of a body in a pose: how many there are, and their values.
 typedef struct vertex_values {
   GLOBAL const real *row;
   int padded, count;
@@ -191,7 +193,8 @@ static vertex_values values_of(GLOBAL const int *list, GLOBAL const real *values
   return v;
 }
 
-// How many entries of a run of `count` are active: what is listed by a bound may not be.
+// Returns how many of `count` entries this work-item finds to be active: what is listed by a bound
+// may not be.
 static int count_from(GLOBAL const real *activity, int count, real threshold, int item)
 {
   int found = 0;
@@ -202,7 +205,8 @@ static int count_from(GLOBAL const real *activity, int count, real threshold, in
 }
 
 #if WITH_FORWARD
-// Of one pose the contacts of at least `threshold`. One work-group a pose.
+// One work-group counts the contacts of one pose whose activity is at least `threshold`: counts
+// (poses).
 KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1,
                          GLOBAL const int *vertices2, GLOBAL const real *values2,
                          GLOBAL const int *list, GLOBAL const real *values,
@@ -229,7 +233,7 @@ KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1
 }
 #endif
 
-// Where the entries of a pose go.
+// Where the entries of a pose go: `at` is the next place, of `capacity`.
 typedef struct entry_writer {
   GLOBAL int *list;
   GLOBAL real *values;
@@ -254,7 +258,7 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
           w->want & wanted ? from[part * stride + j * plane] : R(0.0);
       }
     }
-    for (int j = VALUE_PLANES; j < COMPACT_REALS; ++j) { // what lists have no values of
+    for (int j = VALUE_PLANES; j < COMPACT_REALS; ++j) { // lists have no values of the weight
       EACH_PART(part) {
         value[part * COMPACT_REALS + j] = R(0.0);
       }
@@ -263,10 +267,11 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
   ++w->at;
 }
 
-// What is listed one after the other: vertices of a body by their places, or pairs by theirs.
+// What is listed one after the other: a body's vertices in the mesh's order, or pairs in the
+// list's.
 typedef struct listed_row {
-  GLOBAL const real *values; // planes of `plane`
-  GLOBAL const int *places;  // of vertices: where each is listed, or -1; of pairs: which each is
+  GLOBAL const real *values; // planes of `plane` numbers
+  GLOBAL const int *places;  // where each vertex is listed, or -1; which pair each entry is
   int plane, stride, count;
 } listed_row;
 
@@ -295,8 +300,8 @@ static listed_row listed_pairs_of(GLOBAL const pair_sizes *n, int side, int any,
   return r;
 }
 
-// A work-item's run of what is listed, and where in the list its first entry goes; `at` is moved
-// behind those of the group.
+// A work-item's run of what is listed, and where in the compact list its first entry goes. run_of
+// moves its `at` behind the entries of the whole group.
 typedef struct listed_run {
   int begin, end, at;
 } listed_run;
@@ -323,10 +328,11 @@ static listed_run run_of(const listed_row *r, int vertices, real threshold, int 
   return run;
 }
 
-#if WITH_FORWARD // local memory is a kernel's alone
-// Writes each pose's active contacts, by slot, from its offset on, as far as `capacity` goes. One
-// work-group a pose. at: where each vertex is listed, or -1; index: the ranked edges that selection
-// kept, where there is one.
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group writes the active contacts of one pose to the compact list, by slot, from the
+// pose's offset on, as far as `capacity` goes: out (capacity, COMPACT_INTS) and out_values
+// (capacity, COMPACT_REALS). at1 and at2 say where each vertex is listed, or -1; index1 and index2
+// have the ranked edges that selection kept, where there is one.
 KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
                            GLOBAL const int *at2, GLOBAL const real *values2,
                            GLOBAL const int *list, GLOBAL const real *values,
@@ -375,7 +381,7 @@ KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
 
 // ---- lists of the caller's entries ----
 
-// The slots of a list, `step` integers apart from the `at`th on.
+// The slots of a list of entries, `step` integers apart from the at-th on.
 typedef struct slot_list {
   GLOBAL const int *slots;
   int at, step;
@@ -386,7 +392,7 @@ static int slot_at(const slot_list *l, int entry)
   return l->slots[l->at + (size_t)l->step * entry];
 }
 
-// Of a pose's entries from `begin` on those of the vertices of body `side`, to its list: returns
+// Lists those of a pose's entries from `begin` on that are of vertices of body `side`; returns
 // where they end.
 static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *rank,
                     GLOBAL const pair_sizes *n, int side, GLOBAL int *list, int pose)
@@ -404,11 +410,12 @@ static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *ra
   return i;
 }
 
-// A list, sorted by pose, then by slot: offsets of each pose's entries, of which there are `most`,
-// and their slots (see slot_list).
-// Lists both bodies' vertices and the pairs that they name, in that order; segments: where a pose's
-// entries of body 1's vertices begin, of body 2's, of pairs by the point on 1, on 2, and where they
-// end; pair_entries: of each listed pair its entry by either point, or -1, in two planes.
+// One work-item lists the vertices of both bodies and the pairs that the caller's entries of one
+// pose name. The caller's list is sorted by pose, then by slot: offsets (poses + 1) says where each
+// pose's entries begin, of `most` in all, and slots, at and step are those of slot_list. segments
+// (poses, SEGMENT_INTS) gets where a pose's entries of body 1's vertices begin, of body 2's, of
+// pairs by the point on body 1, on body 2, and where they end. pair_entries (poses, 2, near_plane)
+// has for each listed pair its entry by either point, or -1.
 KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, GLOBAL const int *rank1, GLOBAL const int *rank2,
                            GLOBAL const pair_head *pair, int count, GLOBAL int *vertices1,
@@ -438,7 +445,7 @@ KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, i
     GLOBAL int *to = ROW(list, pose, plane + 1);
     GLOBAL int *by1 = ROW(pair_entries, pose, 2 * plane), *by2 = by1 + plane;
     const int middle = k;
-    while (i < middle || k < end) { // both runs ascend
+    while (i < middle || k < end) { // both runs ascend, so that they are merged
       const int pair1 = i < middle ? slot_at(&l, i) - edges1 : plane;
       const int pair2 = k < end ? slot_at(&l, k) - edges2 : plane;
       const int next = MIN_INT(pair1, pair2);
@@ -451,8 +458,8 @@ KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, i
   ROW(plan, pose, PLAN_INTS)[PLAN_EDGES] = found > 0;
 }
 
-// Rows of the caller's entries (COMPACT_REALS) <-> planes by place in the lists. One work-group a
-// pose.
+// The kernels that follow take rows of the caller's entries (entries, COMPACT_REALS) to planes by
+// place in the lists, and back. One work-group has one pose.
 static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int plane)
 {
   for (int j = 0; j < VALUE_PLANES; ++j) {
@@ -460,6 +467,8 @@ static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int 
   }
 }
 
+// Spreads rows to planes: values1, values2 (poses, VALUE_PLANES, padded) and pair_values (poses, 2,
+// VALUE_PLANES, near_plane).
 KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
                            GLOBAL const int *list, GLOBAL const int *pair_entries,
                            GLOBAL const pair_head *pair, GLOBAL real *values1,
@@ -487,8 +496,9 @@ KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
   }
 }
 
-// The same with rows of the whole manifold, for pairs of which all is computed: cotangents, zero
-// but for the entries, and values with their derivatives. One work-group a pose.
+// The same for pairs whose whole manifold is computed: entries_scattered makes rows of cotangents,
+// zero but for the entries, and entries_picked takes values with their derivatives. One work-group
+// has one pose.
 static void clear_row(GLOBAL real *row, int count, int item)
 {
   for (int i = item; i < count; i += WG) {
@@ -536,7 +546,7 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
   }
 }
 
-// Those of the entries from `begin` on for which `rows` has room.
+// Takes the entries from `begin` on for which `rows` has room.
 KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, int begin, int room, GLOBAL const real *p,
                            GLOBAL const real *d, GLOBAL const real *n,
@@ -565,7 +575,7 @@ KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, i
   }
 }
 
-// A row: the values, then each tangent's derivatives.
+// Writes the row of an entry: the values, then each tangent's derivatives.
 static void gather_row(GLOBAL const real *from, int stride, int plane, int entry, int room,
                        GLOBAL const real *frame, GLOBAL real *rows)
 {
@@ -581,6 +591,8 @@ static void gather_row(GLOBAL const real *from, int stride, int plane, int entry
   }
 }
 
+// Gathers rows from planes, the opposite of entries_spread, of the entries from `begin` on for
+// which `rows` has room.
 KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *values1,
                              GLOBAL const real *values2, GLOBAL const int *list,
                              GLOBAL const int *pair_entries, GLOBAL const real *pair_values,
@@ -614,6 +626,7 @@ KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *valu
 
 // ---- sums over active contacts ----
 
+// Adds the activities of `count` entries, and activity max(-d, 0)^2, to sums.
 static void add_sums(GLOBAL const real *row, int plane, int count, int item, real sums[2])
 {
   for (int i = item; i < count; i += WG) {
@@ -624,8 +637,8 @@ static void add_sums(GLOBAL const real *row, int plane, int count, int item, rea
   }
 }
 
-// Of each pose the sums of activity and of activity max(-d, 0)^2, in rows of REDUCED_REALS. One
-// work-group a pose.
+// One work-group adds up activity and activity max(-d, 0)^2 over one pose's listed contacts, to out
+// (poses, REDUCED_REALS).
 #if WITH_FORWARD
 KERNEL void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
                         GLOBAL const int *vertices2, GLOBAL const real *values2,

@@ -1,12 +1,12 @@
-// On plain numbers alone: what is listed has no Hessian products.
-//
 // Back from cotangents of listed contacts to wrenches of their poses: the adjoints of listed.cl and
-// of near.cl's pairs and selection. A field's derivatives are computed where they are used. One
-// work-group a pose, each item of which leaves its wrenches in a block of its own.
+// of near.cl's pairs and selection. They compute on plain numbers alone, as what is listed has no
+// Hessian products. A field's derivatives are computed where they are used. One work-group has one
+// pose, and each of its items leaves its wrenches in a block of its own.
 //
-// bars: cotangents, VALUE_PLANES planes by place in a list, as values lie.
+// `bars` has cotangents, VALUE_PLANES planes by place in a list, as values lie.
 
-// The Jacobian of a normal where it is no number overflowed against itself.
+// Bounds the Jacobian of a normal; where it is NaN it has overflowed against itself, and counts as
+// 0.
 static void steady_jet(FN(jet) *jet)
 {
   for (int i = 0; i < 9; ++i) {
@@ -15,7 +15,7 @@ static void steady_jet(FN(jet) *jet)
   }
 }
 
-// What a cotangent of the normal pulls back to: J' bar.
+// Returns J' bar, what a cotangent of the normal becomes at the point.
 static vec pull_jet(const FN(jet) *jet, vec bar)
 {
   const num *j = jet->jacobian;
@@ -24,7 +24,7 @@ static vec pull_jet(const FN(jet) *jet, vec bar)
                   n_mad(j[8], bar.z, n_mad(j[5], bar.y, n_mul(j[2], bar.x))));
 }
 
-// A block of a list's cotangents: 0 past its end.
+// A block of a list's cotangents, which are 0 past its end.
 typedef struct bar_block {
   GLOBAL const real *row;
   int stride, plane;
@@ -53,8 +53,8 @@ static vec only_there(ilane there, vec v)
                   n_select(there, v.z, zero));
 }
 
-// Adjoint of listed_vertices of body `side`. head, shape: of the other body. have: WANT_* bits of
-// the cotangents that there are.
+// The adjoint of listed_vertices of body `side`; head and shape are those of the other body, and
+// `have` has WANT_* bits of the cotangents that there are.
 ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
                                             GLOBAL const real *frames, GLOBAL const int *head,
                                             GLOBAL const real *shape, GLOBAL const pair_head *pair,
@@ -106,8 +106,8 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
 }
 
-// A block of listed pairs, in body 1's frame: its points and normals there, both bodies' own fields
-// at their points and the opposing ones' slopes there, each in its body's frame.
+// A block of listed pairs: points and normals in body 1's frame, distances, both bodies' own fields
+// at their own points, and the gradients of the opposing fields there, each in its body's frame.
 typedef struct pair_block {
   vec e1, e2, m1, m2;
   FN(pair_depths) at;
@@ -115,13 +115,14 @@ typedef struct pair_block {
   vec slope[2];
 } pair_block;
 
-// Both bodies' fields.
+// The fields of both bodies.
 typedef struct pair_fields {
   GLOBAL const int *head[2];
   GLOBAL const real *shape[2];
 } pair_fields;
 
-// The opposing fields matter to activities alone: else 0.
+// Evaluates a block's fields. The opposing ones matter to activities alone, and are 0 where these
+// have no cotangents.
 static void load_fields(const pair_fields *of, GLOBAL const coefficients *c,
                         GLOBAL const real *frame, int active, pair_block *b)
 {
@@ -167,7 +168,8 @@ static FN(edge_contact) value_bars(const bar_block in[2], GLOBAL const real *fra
   return bar;
 }
 
-// An activity is its floor's of factor times a: returns the cotangent of a, adds that of factor.
+// An activity is factor times a, less the floor: returns the cotangent of a, and that of factor in
+// *factor_bar.
 static num factored_bar(num bar, num factor, num a, GLOBAL const coefficients *c, num *factor_bar)
 {
   num slope;
@@ -179,7 +181,8 @@ static num factored_bar(num bar, num factor, num a, GLOBAL const coefficients *c
   return n_mul(bar, factor);
 }
 
-// Through all fields to the points: both bodies' own, then the other body's at each point.
+// Goes back through all fields to the points: both bodies' own ones, then the other body's at each
+// point.
 static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge_pair_bar) *r,
                            wrench *relative)
 {
@@ -197,7 +200,8 @@ static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge
   r->e2 = FN(mad3)(b->slope[0], r->at.opposing2, r->e2);
 }
 
-// What a block's values' cotangents give to everything that they are made of, and to both factors.
+// Returns what the cotangents of a block's values give to everything that these are made of, and in
+// factor_bar what they give to both factors.
 static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_block in[2],
                                              GLOBAL const real *frame,
                                              GLOBAL const coefficients *c, int have,
@@ -221,7 +225,8 @@ static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_bloc
   return r;
 }
 
-// All of a block but its factors: the pair's cotangents -> those of its points, and wrenches.
+// Takes a block's cotangents, all but those of its factors, to those of its points, and adds
+// wrenches.
 static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
                                 GLOBAL const real *frame, int have, FN(edge_pair_bar) *r,
                                 wrench *relative, wrench *carried)
@@ -242,8 +247,8 @@ static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
   r->e2 = bounded3(r->e2, COTANGENT_LIMIT);
 }
 
-// Adjoint of listed_pairs and of the fields under it. Writes pair_bars, zero for the pairs that are
-// not listed.
+// The adjoint of listed_pairs and of the fields under it. Writes pair_bars (poses, PAIR_BAR_PLANES,
+// near_plane), zero for pairs that are not listed.
 ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
                                          GLOBAL const real *frames, GLOBAL const int *head1,
                                          GLOBAL const real *shape1, GLOBAL const int *head2,
@@ -299,8 +304,8 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
 }
 
-// Adjoint of listed_probes: from the cotangents of depth in pair_bars to those of e1, e2 and of the
-// parameters there, and to what moves the edges. One work-group a pose.
+// The adjoint of listed_probes: from the cotangents of depth in pair_bars to those of e1, e2 and
+// the parameters there, and to wrenches of what moves the edges.
 ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
                                           GLOBAL const real *ends, GLOBAL const real *frames,
                                           GLOBAL const int *head, GLOBAL const real *shape,
@@ -339,15 +344,15 @@ ADJOINT_KERNEL void listed_probes_adjoint(GLOBAL const real *pairs, GLOBAL const
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
 
-// A row or column of the softmax: exponentials relative to the least dbar of an edge whose weight
-// is not 0, and one over the sum of weighted ones.
+// The adjoint of the softmax over a row or a column of pairs. Exponentials e are relative to the
+// least dbar of an edge whose weight w is not 0, and u = e / sum of w e.
 //
-// With u = e / sum and g = w u, a factor is con own w g: its cotangent's share b = bar con own w
-// has the mean m = sum g b, and the softmax gives g (m - b) / neighbour for dbar and u (b - m) for
-// w.
+// With g = w u a factor is con own w g, where own is the row's or column's own weight. Its
+// cotangent's share b = bar con own w has the mean m = sum g b, and the softmax gives g (m - b) /
+// neighbour to dbar and u (b - m) to w.
 
-// Of row k: adds to the planes of dbar and con, leaves what the other body's weights get in plane
-// PAIR_BAR_WEIGHTS, returns what the row's own weight gets.
+// Of row k it writes the planes of dbar and con, leaves what the other body's weights get in plane
+// PAIR_BAR_WEIGHTS, and returns what the row's own weight gets.
 static num row_factors_adjoint(GLOBAL const real *row, int stride, int plane, int k,
                                const kept_edges *own, const kept_edges *others,
                                GLOBAL const coefficients *c, GLOBAL real *bars, int bar_stride)
@@ -408,8 +413,9 @@ static num row_factors_adjoint(GLOBAL const real *row, int stride, int plane, in
   return all_lanes(weight_bar);
 }
 
-// Of columns from l on, the same from the other side: what body 1's weights get goes to plane
-// PAIR_BAR_WEIGHTS + 1, and what body 2's own get is returned, with what the rows have left them.
+// Of the columns from l on it does the same from the other side, and adds to the planes of dbar and
+// con. What body 1's weights get goes to plane PAIR_BAR_WEIGHTS + 1, and what body 2's own weights
+// get is returned, with what the rows have left for them.
 static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane, int l,
                                   const kept_edges *own, const kept_edges *others,
                                   GLOBAL const coefficients *c, GLOBAL real *bars, int bar_stride)
@@ -466,7 +472,7 @@ static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane,
   return weight_bar;
 }
 
-// What is left for row k's weight by the columns.
+// Returns what the columns have left for row k's weight.
 static num row_weights_bar(GLOBAL const real *bars, int bar_stride, int plane, int k, int count)
 {
   num sum = n_lit(R(0.0));
@@ -477,8 +483,8 @@ static num row_weights_bar(GLOBAL const real *bars, int bar_stride, int plane, i
   return all_lanes(sum);
 }
 
-// From the cotangents of both factors to those of dbar and con, in `bars`, and of the gate weights,
-// bar1 and bar2 of a pose.
+// Goes from the cotangents of both factors to those of dbar and con, in bars, and of the gate
+// weights, bar1 and bar2 of a pose.
 static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                            const kept_edges *edges1, const kept_edges *edges2, GLOBAL real *bars,
                            GLOBAL real *bar1, GLOBAL real *bar2, int item)
@@ -509,8 +515,8 @@ static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
   }
 }
 
-// From the cotangents of a block's witness points, dbar and con to what moves its edge of body 2.
-// row, bars: of a pose.
+// Goes from the cotangents of a block's witness points, dbar and con to the wrench that moves its
+// edges of body 2; row and bars are those of a pose.
 static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                                   const edge_ends *at, GLOBAL const real *bars, int first,
                                   wrench *relative)
@@ -522,7 +528,7 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
                            load3(row + NEAR_E2 * plane + first, stride, plane));
   const num gap2 = FN(dot3)(gap, gap);
   const num length_inv = n_rcp(n_sqrt(n_shift(gap2, pair->c.distance)));
-  // dbar = gap2 / length, whose slope along gap / length is 2 - dbar / length.
+  // dbar = gap2 / length, whose derivative along gap / length is 2 - dbar / length.
   const num steep = n_mul(n_mul(bar_of(&in, PAIR_BAR_DBAR), length_inv),
                           n_sub(n_lit(R(2.0)), n_mul(n_mul(gap2, length_inv), length_inv)));
   const vec push = only_there(in.there, FN(scale3)(gap, steep));
@@ -537,8 +543,8 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
   }
 }
 
-// Adjoint of near_pairs, from what listed_pairs_adjoint leaves: to the edges' ends, and to the gate
-// weights, weights_bar* of whole blocks.
+// The adjoint of near_pairs, from what listed_pairs_adjoint leaves: to wrenches of what moves the
+// edges' ends, and to the gate weights, weights_bar1 and weights_bar2 of whole blocks.
 ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const real *weights1,
                                        GLOBAL const real *weights2, GLOBAL const pair_head *pair,
                                        GLOBAL const int *list, GLOBAL const real *pairs,
@@ -565,10 +571,10 @@ ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const re
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, no_wrench());
 }
 
-#if WITH_ADJOINT // local memory is a kernel's alone
-// Adjoint of a body's gated selection: cotangents of the weights -> of the ranked scores -> of the
-// distances at the ends of the kept edges and of the one behind them, the other body's field (head,
-// shape).
+#if WITH_ADJOINT // only a kernel may declare local memory
+// The adjoint of a body's gated selection: from the cotangents of the weights to those of the
+// ranked scores, and from these to the distances at the ends of the kept edges and of the one
+// behind them, in the other body's field (head, shape).
 ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const real *top,
                                         GLOBAL const real *source, GLOBAL const real *weights_bar,
                                         GLOBAL const int *list, GLOBAL const real *frames,
@@ -583,7 +589,7 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
   const int kept = e->kept, padded = e->padded;
   wrench relative = no_wrench();
-  // All have weights of 1, or there is nothing; no return: see KERNEL.
+  // Where all are kept weights are 1, and nothing depends on them; no return: see KERNEL.
   const int any = ROW(list, pose, pair->n.near_plane + 1)[0] && kept < e->count;
   GLOBAL const int *found = ROW(index, pose, kept + 1);
   GLOBAL real *ranked = NUMS(ranked_bar, pose, kept + 1);
@@ -623,8 +629,9 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
 }
 #endif
 
-// Values of listed contacts -> in their place the cotangents of a sum over them: of the energy
-// -2 activity depth and depth^2, of the activity 1. `count` numbers of each plane.
+// Replaces the values of listed contacts by the cotangents of a sum over them: of the energy -2
+// activity depth and depth^2, of the activity 1. `count` numbers of each plane are those of
+// contacts.
 static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int energy, int item)
 {
   const num zero = n_lit(R(0.0));
@@ -638,7 +645,8 @@ static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int ene
   }
 }
 
-// of: body `of`'s vertices, or with 2 pairs, which have values of both sides.
+// One work-group does so in one pose: for the vertices of body `of`, 0 or 1, or with 2 for pairs,
+// which have values of both sides.
 ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
                                     int energy, GLOBAL real *values)
 {

@@ -1,11 +1,11 @@
-// Derivatives with respect to both bodies' poses by way of the motions of body 2 in body 1's frame.
-// There are six of these (MOTIONS), where poses have twelve numbers or fourteen: what moves both
-// bodies alike moves contacts as rigid bodies do. All is done on plain wide numbers.
+// Derivatives by both bodies' poses, by way of the motions of body 2 in body 1's frame. There are
+// six of these (MOTIONS), where poses have twelve numbers or fourteen: what moves both bodies alike
+// moves contacts as rigid bodies do. All is done on plain wide numbers.
 
 typedef struct pose_pair {
   int bad;
-  wide x1[7], x2[7]; // both poses' numbers; the identity's where one is bad
-  frame_w frame1, to1, to2; // body 1 -> world, body 2 -> body 1, body 1 -> body 2
+  wide x1[7], x2[7]; // both poses' numbers, those of the identity where one is bad
+  frame_w frame1, to1, to2; // from body 1 to the world, from 2 to 1, from 1 to 2
 } pose_pair;
 
 static void read_numbers(GLOBAL const real *pose, int width, int bad, wide x[7])
@@ -53,7 +53,8 @@ static void write_plain_frame(GLOBAL real *to, const frame_w *f)
   to[11] = (real)f->t.z;
 }
 
-// What motion k does to the frame from body 2 to body 1: turned by e x R, shifted by e.
+// Returns the derivative, along motion k, of the frame from body 2 to body 1: e x R of a turn about
+// axis e, e of a shift.
 static frame_w motion_to1(const frame_w *to1, int k)
 {
   frame_w f;
@@ -68,7 +69,8 @@ static frame_w motion_to1(const frame_w *to1, int k)
   return f;
 }
 
-// And to its inverse: R' turns by e x its rows, -R't by R'(e x t) and by -R'e.
+// Returns the derivative, along motion k, of that frame's inverse: of a turn e x the rows of R' and
+// R'(e x t), of a shift -R'e.
 static frame_w motion_to2(const frame_w *to1, const frame_w *to2, int k)
 {
   frame_w f;
@@ -85,8 +87,9 @@ static frame_w motion_to2(const frame_w *to1, const frame_w *to2, int k)
   return f;
 }
 
-// Frames of poses as `poses` makes them, but for the world, which is body 1's frame. Tangents are
-// motions, from `first` on.
+// One work-item makes the frames of one pair of poses as `poses` does, frames (count,
+// FRAME_STRIDE), except that body 1's frame is the world. Tangents are along motions, from number
+// `first` on.
 KERNEL void motions(GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int first,
                     int count, GLOBAL real *frames, GLOBAL int *status)
 {
@@ -124,9 +127,10 @@ static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
   }
 }
 
-#if WITH_ADJOINT // local memory is a kernel's alone
-// The wrenches of all blocks of a pose, and on duals their derivatives along a motion: rows of
-// SLOPES_REALS. One work-group a pose.
+#if WITH_ADJOINT // only a kernel may declare local memory
+// One work-group adds up the wrenches of all blocks of one pose, on duals along a motion: slopes
+// (poses, SLOPES_REALS) gets force and moment about body 2's origin, and their derivatives along
+// motion `motion`.
 ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *wrenches,
                                   int wrench_blocks, int motion, GLOBAL real *slopes)
 {
@@ -144,7 +148,7 @@ ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *
 }
 #endif
 
-// A pose's numbers, moving along number `along`, if that is one of them.
+// Reads a pose's numbers, as duals along number `along` if that is one of them.
 static void read_moving(GLOBAL const real *pose, int width, int bad, int along, num x[7])
 {
   wide plain[7];
@@ -156,8 +160,8 @@ static void read_moving(GLOBAL const real *pose, int width, int bad, int along, 
   (void)along;
 }
 
-// The motion by which a frame from body 2 to body 1 moves, six numbers: its shift, and the turn
-// that the derivative of its rotation times the transpose is.
+// Writes the motion that the tangent of a frame from body 2 to body 1 is, six numbers: its shift,
+// and the turn that the derivative of its rotation times the rotation's transpose stands for.
 static void motion_of(const FN(frame) *f, wide motion[MOTIONS])
 {
   wide rotation[9], turned[9];
@@ -175,6 +179,7 @@ static void motion_of(const FN(frame) *f, wide motion[MOTIONS])
   }
 }
 
+// Returns force or moment (at `first`) of slopes as duals along a motion.
 static vec wrench_along(GLOBAL const real *slopes, int first, const wide motion[MOTIONS])
 {
   num parts[3];
@@ -197,9 +202,10 @@ static vec turn_local_back(const FN(frame) *f, vec v)
                   n_mad(m[2], v.x, n_mad(m[5], v.y, n_mul(m[8], v.z))));
 }
 
-// A column of each pose's Hessian with respect to the poses' numbers `first` to `first` +
-// `columns`, pose 1's before pose 2's, and with the first one the gradients. Where second
-// derivatives overflow against each other they count as 0. hessian: (count, columns, columns).
+// One work-item makes one column of one pose's Hessian by the poses' numbers `first` to first +
+// columns - 1, pose 1's before pose 2's: hessian (poses, columns, columns), of slopes (poses,
+// SLOPES_REALS). The one of column 0 also makes the gradients, gradient1 and gradient2 (poses,
+// width). Where second derivatives overflow against each other they count as 0.
 ADJOINT_KERNEL void poses_hessian(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                   int first, int columns, GLOBAL const real *slopes,
                                   GLOBAL const int *status, GLOBAL real *gradient1,

@@ -1,17 +1,17 @@
 // Which contacts of a pose can be active at all. Bounds of distances decide about blocks of
-// vertices, before any field is evaluated there; what needs no field (witness points, the nearest
-// edge, gate weights) decides about edge pairs. What is left is listed, a list a pose, so that
-// lanes stay full: listed.cl computes it.
+// vertices before any field is evaluated there; what needs no field (witness points, the nearest
+// edge, gate weights) decides about edge pairs. What is left is listed, one list a pose, so that
+// lanes stay full; listed.cl computes it.
 //
-// A list: the number of its entries, then the entries in order.
+// A list is the number of its entries and then the entries in order.
 
-#define SCORED_BLOCKS 4 // of vertices that a selection of edges is sure to look at: measured
+#define SCORED_BLOCKS 4 // blocks of vertices that a selection of edges is sure to look at; measured
 
 // ---- vertices ----
 
-// Lower bounds of the distance of the other body (head, shape) over the balls around the blocks of
-// vertices of body `side`. balls: VERTEX_BALL_PLANES planes. A pose that is not finite is far from
-// everything.
+// One work-item finds, for LANES blocks of vertices of body `side` in one pose, lower bounds of the
+// distance of the other body (head, shape) over the balls around them: bounds (poses, ball_slots),
+// of balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from everything.
 KERNEL void near_bounds(GLOBAL const real *balls, GLOBAL const real *frames,
                         GLOBAL const int *head, GLOBAL const real *shape,
                         GLOBAL const pair_head *pair, int side, GLOBAL real *bounds)
@@ -35,12 +35,14 @@ KERNEL void near_bounds(GLOBAL const real *balls, GLOBAL const real *frames,
              ROW(bounds, pose, padded) + first);
 }
 
-#if WITH_FORWARD // local memory is a kernel's alone
-// Whether an edge of a body may touch, asked of body 1, then of body 2 where none of body 1 may:
-// whether a bound of the distance at a vertex, less what its longest edge reaches (PAIR_EDGE_PART
-// of it), is not beyond `reach`. Blocks of vertices are passed over whose own bound, that of all
-// its vertices less the body's longest edge's reach, is beyond `block_reach`; inside a primitive's
-// hull there is none, and nothing is looked at. One work-group a pose.
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group finds whether an edge of a body may touch in one pose, touch (poses); it is asked
+// of body 1, and then of body 2 where none of body 1 may. An edge may where, at one of its
+// vertices, a bound of the distance over the ball that its points of that end lie in
+// (PAIR_EDGE_PART of the longest edge there) is at most `reach`. Blocks of vertices are passed over
+// whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
+// block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
+// touch.
 KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
                        GLOBAL const real *bounds, real reach, real block_reach,
                        GLOBAL const real *frames, GLOBAL const int *head,
@@ -77,9 +79,10 @@ KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
 }
 #endif
 
-// How far distances of a body are to be exact where edges matter: PAIR_SCORED beyond where the
-// nearest SCORED_BLOCKS blocks of vertices begin, inside at 0. All of a body that has fewer. Where
-// every edge is kept, none is ranked, and PAIR_SCORED is 0: `reach`.
+// Returns below which distance a body's field is to be exact where edges matter: PAIR_SCORED beyond
+// where the nearest SCORED_BLOCKS blocks of vertices begin, where those inside count as 0. A body
+// with fewer blocks is exact everywhere. Where every edge is kept none is ranked, PAIR_SCORED is 0,
+// and `reach` suffices.
 static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair, int side,
                         real reach, int pose)
 {
@@ -103,9 +106,10 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
   return real_max(reach, nearest[SCORED_BLOCKS - 1] + scored);
 }
 
-// What is decided about a pose. touch: of near_touch, `reach` the distance at which an edge's point
-// is active. reaches: within which distances are to be exact, of each body. given: whether edges
-// matter is known already, for the caller has named what is asked for.
+// One work-item decides about one pose: plan (poses, PLAN_INTS), whether edges matter, and reaches
+// (poses, 2), the distances below which either body's field is to be exact. touch is that of
+// near_touch, and `reach` the distance at which a point becomes active. With `given` it is known
+// already whether edges matter, as the caller has named what is asked for.
 KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                       GLOBAL const int *touch, real reach, int given, int count,
                       GLOBAL const pair_head *pair, GLOBAL int *plan, GLOBAL real *reaches)
@@ -127,8 +131,8 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
   to[1] = touches ? exact_reach(bounds2, pair, 1, reach, pose) : reach;
 }
 
-// Distances at the vertices of a body: exact below the pose's reach, above it a lower bound that is
-// not below the reach.
+// One work-item finds the distances at a block of a body's vertices in one pose, out (poses,
+// padded): exact below the pose's reach, above it a lower bound that is not below the reach.
 KERNEL void near_field(GLOBAL const real *points, GLOBAL const real *bounds,
                        GLOBAL const real *reaches, GLOBAL const real *frames,
                        GLOBAL const int *head, GLOBAL const real *shape,
@@ -152,7 +156,7 @@ KERNEL void near_field(GLOBAL const real *points, GLOBAL const real *bounds,
   store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
 }
 
-// The lanes of the block from `first` on whose distance is below `reach`, as bits.
+// Returns, as bits, the lanes of the block from `first` on whose distance is below `reach`.
 static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real reach)
 {
   const ilane there = lane_iota() + (real)first < lane_lit((real)count);
@@ -160,8 +164,9 @@ static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real
 }
 
 #if WITH_FORWARD
-// Lists the vertices, by their places among the sorted, whose distance is below `reach`; at: where
-// each vertex of the mesh is in the list, or -1. One work-group a pose.
+// One work-group lists the vertices of one pose whose distance is below `reach`, by their places
+// among the sorted ones, in list (poses, padded + 1). at (poses, padded) says where in the list
+// each vertex of the mesh is, or -1.
 KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const int *order,
                           GLOBAL const pair_head *pair, int side, GLOBAL int *list, GLOBAL int *at)
 {
@@ -202,17 +207,18 @@ KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const int
 
 // ---- selection of edges ----
 
-// A body's edges of a pose: distances at its vertices, exact below `reach`, bounds of their blocks,
-// and scores, of which those with an end that is not exact are bounds from above.
+// A body's edges in a pose: distances at its vertices, exact below `reach`; bounds of their blocks;
+// and scores, of which those with an end that is not exact are upper bounds.
 typedef struct near_edges {
   GLOBAL const real *phi;
   GLOBAL real *bounds, *scores;
-  GLOBAL const int *ends; // two planes of places
+  GLOBAL const int *ends; // two planes: where the ends lie among the vertices
   int plane, field_padded, padded, count;
   real reach;
 } near_edges;
 
-// Without `any` no block of scores is there, so that nothing is looked at.
+// Returns a body's edges. Without `any` there are no blocks of scores, so that nothing is looked
+// at.
 static near_edges near_edges_of(GLOBAL const pair_sizes *n, int side, int any,
                                 GLOBAL const real *phi, GLOBAL real *bounds, GLOBAL real *scores,
                                 GLOBAL const int *ends, real reach, int pose)
@@ -255,8 +261,8 @@ static int exact_edge(const near_edges *e, int edge)
   return exact_end(e, edge, 0) && exact_end(e, edge, 1);
 }
 
-// Of a pose what a selection has ranked -> the ends and weights of the edges that it keeps. source:
-// the ends of all.
+// Writes the ends and weights of the edges of a pose that a selection keeps, of what it has ranked;
+// `source` are the ends of all.
 static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
                        GLOBAL const pair_head *pair, int side, GLOBAL real *ends,
                        GLOBAL real *weights, int pose, int item)
@@ -270,11 +276,11 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 }
 
 #if WITH_FORWARD
-// The `kept` + 1 edges of the largest scores, and what `gate` gives for them. Every edge on the way
-// that is not exact asks for its ends' distances, by a bound of -REAL_BIG of their blocks; where
-// there was one, near_again follows, for which all is exact that can count: the bound of any other
-// edge is not above the score of the last one found here. Where that takes too many steps, all of the
-// body is asked for. One work-group a pose.
+// One work-group finds the kept + 1 edges of the largest scores of one pose, and what `gate` gives
+// for them. An edge on the way that is not exact asks for its ends' distances, by a bound of
+// -REAL_BIG of their blocks. Where there was one near_again follows, for which all is exact that
+// can count: the bound of any other edge is not above the score of the last one found here. Where
+// that takes too many steps, all of the body is asked for.
 KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
                         GLOBAL const real *reaches, GLOBAL const int *ends,
                         GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
@@ -318,8 +324,8 @@ KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL re
   }
 }
 
-// Where near_select has asked for more: the distances of those blocks, and the selection. One
-// work-group a pose.
+// Where near_select has asked for more in one pose, one work-group computes the distances of those
+// blocks, and selects again.
 KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
                        GLOBAL real *bounds, GLOBAL const int *ends, GLOBAL const real *source,
                        GLOBAL const int *plan, GLOBAL const real *frames, GLOBAL const int *head,
@@ -364,13 +370,13 @@ KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL re
 
 // ---- edge pairs ----
 
-// The kept edges of a pose: gate weights where `weighted`.
+// The kept edges of a pose, with gate weights where `weighted`.
 typedef struct kept_edges {
   GLOBAL const real *weights;
   int kept, padded, weighted;
 } kept_edges;
 
-// Without `any` none.
+// Returns a body's kept edges, none without `any`.
 static kept_edges kept_edges_of(GLOBAL const pair_sizes *n, int side, int any,
                                 GLOBAL const real *weights, int pose)
 {
@@ -388,14 +394,15 @@ static num kept_weight(const kept_edges *e, int i)
   return e->weighted ? load_one(e->weights + i, e->padded) : n_lit(R(1.0));
 }
 
-// Those from `first` on, a multiple of LANES.
+// Returns the weights of the edges from `first` on, a multiple of LANES.
 static num kept_weights(const kept_edges *e, int first)
 {
   return e->weighted ? load(e->weights + first, e->padded) : n_lit(R(1.0));
 }
 
-// A row of pairs, planes from `row` on: those of edge k of body 1 with all of body 2. Lanes past
-// its end hold what follows, or anything.
+// Fills the factors of a row of pairs, of edge k of body 1 with all of body 2: con, times the
+// softmax over the row, times both gate weights. The planes begin at `row`; lanes past its end hold
+// what follows, or anything.
 static void row_factors(GLOBAL real *row, int stride, int plane, int k, const kept_edges *own,
                         const kept_edges *others, GLOBAL const coefficients *c)
 {
@@ -430,7 +437,7 @@ static void row_factors(GLOBAL real *row, int stride, int plane, int k, const ke
   }
 }
 
-// Columns from l on: those edges of body 2, each with all of body 1.
+// Does the same for the columns from l on, those edges of body 2, each with all of body 1.
 static void column_factors(GLOBAL real *row, int stride, int plane, int l, const kept_edges *own,
                            const kept_edges *others, GLOBAL const coefficients *c)
 {
@@ -461,7 +468,8 @@ static void column_factors(GLOBAL real *row, int stride, int plane, int l, const
   }
 }
 
-// The ends of body 2's kept edges, a pose's row, in body 1's frame: ENDS_PLANES planes of `plane`.
+// Writes the ends of body 2's kept edges, a pose's row, in body 1's frame: ENDS_PLANES planes of
+// `plane`.
 static void place_ends(GLOBAL const real *ends, GLOBAL const pair_elements *e,
                        GLOBAL const real *frame, GLOBAL real *to, int to_stride, int item)
 {
@@ -475,15 +483,15 @@ static void place_ends(GLOBAL const real *ends, GLOBAL const pair_elements *e,
   }
 }
 
-// Numbers of a block of pairs by edge: of the first `before` lanes those of edge k, of the others
-// those of the next.
+// Reads numbers of edges for a block of pairs: lanes in `before` get those of edge k, the others
+// those of edge `next`.
 static num by_row(GLOBAL const real *p, int stride, int k, int next, ilane before)
 {
   return n_select(before, load_one(p + k, stride), load_one(p + next, stride));
 }
 
-// The same where edges run on, from l to the last of `kept` and from 0 again: lanes past the end
-// read what lies around a plane, and are not taken.
+// Does the same where edges run on, from l to the last of `kept` and from 0 again. Lanes past the
+// end read what lies around a plane, and are not taken.
 static num by_column(GLOBAL const real *p, int stride, int l, int kept, ilane before)
 {
 #if LANES == 1
@@ -495,8 +503,8 @@ static num by_column(GLOBAL const real *p, int stride, int l, int kept, ilane be
 #endif
 }
 
-// A block of pairs. ends1: a pose's row; placed: of place_ends. At most one row ends within a
-// block, or else each lane is gathered.
+// Reads the ends of a block of pairs: ends1 is a pose's row, and placed that of place_ends. Where
+// rows are at least as long as a block at most one ends within it; else each lane is gathered.
 static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
                            GLOBAL const pair_sizes *n, int block)
 {
@@ -542,10 +550,11 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
 }
 
 #if WITH_FORWARD
-// Everything of edge pairs that needs no field: witness points, and the factors con, the nearest
-// edge's softmax and both gate weights of both activities. Lists the pairs whose factor reaches
-// `cutoff`. One work-group a pose. pairs: rows of `near_stride` numbers, NEAR_PLANES planes of
-// `near_plane`, then body 2's ends; a plane holds LANES numbers more than there are pairs.
+// One work-group makes everything of the edge pairs of one pose that needs no field: witness
+// points, and the factors of both activities, con times the nearest edge's softmax times both gate
+// weights. It lists the pairs whose factor reaches `cutoff`. pairs has rows of near_stride numbers,
+// NEAR_PLANES planes of near_plane and then body 2's ends; a plane holds LANES numbers more than
+// there are pairs.
 KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
                        GLOBAL const real *weights1, GLOBAL const real *weights2,
                        GLOBAL const real *frames, GLOBAL const pair_head *pair,
@@ -599,7 +608,8 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
 }
 #endif
 
-// A body's points of a block of listed pairs, in the frame of body `in`, whose field is asked for.
+// Returns the points of body `side` of a block of listed pairs, in the frame of body `in`, whose
+// field is asked for.
 static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int side, int in,
                          GLOBAL const int *at, int first, int count, GLOBAL const real *frames,
                          int pose)
@@ -610,8 +620,8 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
   return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
 }
 
-// The opposing body's (head, shape) distance at the points of body `side` of listed pairs, below
-// claimed_reach: a plane of `pairs`, by pair.
+// One work-item finds the opposing body's (head, shape) distance at the points of body `side` of a
+// block of one pose's listed pairs, exact below claimed_reach: a plane of pairs, by pair.
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
                           GLOBAL const real *frames, GLOBAL const int *head,
                           GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
@@ -636,8 +646,9 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
 }
 
 #if WITH_FORWARD
-// Of listed pairs those whose activity can reach `cutoff` once the opposing distances are known:
-// all but the normals' clash, which only lessens it. One work-group a pose.
+// One work-group lists, of one pose's listed pairs, those whose activity can reach `cutoff` now
+// that the opposing distances are known. The clash of normals, which only lessens it, is not looked
+// at.
 KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
                         GLOBAL const pair_head *pair, GLOBAL int *out)
 {

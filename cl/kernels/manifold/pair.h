@@ -1,22 +1,24 @@
-// The head of a pair: all that its kernels are told which no call changes.
+// The head of a pair: all that its kernels are told and that no call changes.
 #ifndef KERNELS_MANIFOLD_PAIR_H
 #define KERNELS_MANIFOLD_PAIR_H
 
 #include "geometry/pair.h"
 
 typedef struct pair_head {
-  coefficients c; // first: kernels that need nothing else take the head for them
+  coefficients c; // the first, as kernels that need nothing else take the head for them
   real reals[PAIR_REALS];
   pair_sizes n;
 } pair_head;
 
-// Rows of numbers a pose of kept elements, `planes` planes: 0 where all poses share the mesh's own.
+// Returns how many numbers a pose has in `planes` planes of kept elements: 0 where nothing is
+// selected and all poses share the mesh's own.
 static int kept_stride(GLOBAL const pair_elements *e, int planes)
 {
   return e->selected ? planes * e->plane : 0;
 }
 
-// The mesh's element that is kept i-th: index holds the ranked ones of a selection.
+// Returns which of the mesh's elements is kept as the i-th. index (poses, kept + 1) holds the
+// ranked ones of a selection.
 static int feature_at(GLOBAL const int *index, GLOBAL const pair_elements *e, int pose, int i)
 {
   return e->selected ? ROW(index, pose, e->kept + 1)[i] : i;

@@ -1,8 +1,9 @@
-// Poses of a chunk -> frames and statuses, one work-item a pose; wrenches of a chunk -> gradients,
-// one work-group a pose. On wide numbers.
+// From poses of a chunk to frames and statuses, and from wrenches of a chunk to gradients by the
+// poses' numbers; docs/spec.md, section 3. These kernels compute in wide numbers.
 //
-// width 6 is a twist, 7 a position and quaternion, w first. A pose that is not finite (status 1) or
-// has no quaternion (status 2) is replaced by the identity and poisons its own outputs with NaN.
+// A width of 6 is that of a twist, and 7 that of a position and a quaternion, w first. A pose that
+// is not finite (status 1) or has no quaternion (status 2) is replaced by the identity, and poisons
+// its own outputs with NaN.
 
 #define POSE_NOT_FINITE 1
 #define POSE_NO_QUATERNION 2
@@ -17,7 +18,8 @@ static int pose_status(GLOBAL const real *pose, int width)
   return !finite ? POSE_NOT_FINITE : width == 7 && hollow ? POSE_NO_QUATERNION : 0;
 }
 
-// A pose's parameters, with their tangents where numbers are duals; the identity where it is bad.
+// Reads the numbers of a pose, with their tangents where numbers are duals; the identity where the
+// pose is not good.
 static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int width, int good,
                       num x[7])
 {
@@ -31,7 +33,7 @@ static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int w
   }
 }
 
-// Whether both poses' tangents are numbers: a derivative along NaN is none.
+// Says whether both poses' tangents are finite: there is no derivative along NaN.
 static int tangents_finite(GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width)
 {
   int finite = 1;
@@ -50,7 +52,8 @@ static void write_number(GLOBAL real *to, int stride, num x)
   }
 }
 
-// A derivative beyond the bodies' greatest separation stops there, as the separation does.
+// Writes a number of a frame. A derivative beyond the bodies' greatest separation stops there, as
+// the separation does.
 static void write_moving(GLOBAL real *to, num x)
 {
   to[0] = (real)n_value(x);
@@ -71,7 +74,9 @@ static void write_frame(GLOBAL real *to, const FN(frame) *f)
   write_moving(to + 11, f->t.z);
 }
 
-// tangent1, tangent2: (count, TANGENTS, width), read where numbers are duals.
+// One work-item makes the frames of one pair of poses: of pose1 and pose2 (count, width) frames
+// (count, FRAME_STRIDE) and status (count). tangent1 and tangent2 (count, TANGENTS, width) are read
+// where numbers are duals.
 KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2,
                   GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width, int count,
                   GLOBAL real *frames, GLOBAL int *status)
@@ -119,7 +124,7 @@ static vec read3(GLOBAL const real *from, int stride)
                   read_number(from + 2, stride));
 }
 
-// Finite in `real` whatever the pose, or the poison of a bad one.
+// Returns x as a real that is finite whatever the pose, or NaN where it is not good.
 static real gradient_part(wide x, int good)
 {
   const wide most = REAL_MOST;
@@ -133,7 +138,8 @@ static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real
   }
 }
 
-// A pose's parameters' gradient from the wrench of moving the body in its own frame.
+// Writes the gradient by a pose's numbers, given the wrench that belongs to moving the body in its
+// own frame.
 static void pose_gradient(const num x[7], int width, vec force, vec moment,
                           GLOBAL const real *poison, GLOBAL real *gradient)
 {
@@ -144,7 +150,7 @@ static void pose_gradient(const num x[7], int width, vec force, vec moment,
   }
 }
 
-// The transpose of a frame's rotation times v.
+// Returns the transpose of a frame's rotation times v.
 static vec turn_frame_back(GLOBAL const real *frame, vec v)
 {
   const vec r0 = read3(frame, FRAME_STRIDE), r1 = read3(frame + 3, FRAME_STRIDE);
@@ -155,7 +161,7 @@ static vec turn_frame_back(GLOBAL const real *frame, vec v)
 GROUP_HALVES(group_halves_wide, wide)
 
 #if WG > 1
-// Sums of three numbers over a work-group.
+// Replaces three numbers by their sums over the work-group.
 static void sum_three(LOCAL wide *part, num x[GROUP_AT_ONCE], int item)
 {
   PART_DO(k, {
@@ -171,8 +177,9 @@ static void sum_three(LOCAL wide *part, num x[GROUP_AT_ONCE], int item)
 }
 #endif
 
-// All blocks of a pose: relative force and moment, then carried ones. Each work-item adds up every
-// WG-th block in order, then the group these sums. part: (GROUP_AT_ONCE, WG).
+// Adds up the wrenches of all blocks of a pose: sum gets relative force and moment, then carried
+// ones. Each work-item adds up every WG-th block in order, and the group these sums. part is
+// (GROUP_AT_ONCE, WG).
 static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide *part, int item,
                          vec sum[4])
 {
@@ -198,16 +205,17 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
     sum[i] = FN(make)(all[3 * i], all[3 * i + 1], all[3 * i + 2]);
   }
 #if !REAL_DOUBLE && !WIDE
-  for (int i = 0; i < 4; ++i) { // times the farthest separation still in range
+  for (int i = 0; i < 4; ++i) { // a product with the farthest separation stays in range
     sum[i] = FN(limit3)(sum[i], R(1e20));
   }
 #endif
 }
 
-#if WITH_ADJOINT // local memory is a kernel's alone
-// The wrenches of all blocks of a pose: relative W of body 2 against body 1 and carried Z
-// of both, in body 1's frame. Body 1 moved in its own frame feels Z - W; body 2, in its own, W
-// about its origin. gradient1, gradient2: rows of `width` numbers.
+#if WITH_ADJOINT // only a kernel may declare local memory
+// One work-group makes the gradients of one pair of poses, gradient1 and gradient2 (count, width),
+// of the wrenches of all its blocks, wrenches (count, wrench_blocks, WRENCH_REALS): W of body 2
+// against body 1 and Z of both, both in body 1's frame. Body 1 moved in its own frame feels Z - W;
+// body 2, in its own, feels W about its origin.
 ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
                                   GLOBAL const real *tangent1, GLOBAL const real *tangent2,
                                   int width, GLOBAL const real *frames,

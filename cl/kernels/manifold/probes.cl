@@ -1,6 +1,7 @@
-// How deep the edges of a pair lie in the other body (`agree`): the soft least of the other body's
-// distances at the edge's witness point and at two probes, the points of the edge as far to both sides
-// of it as the pair claims to be deep. Asked for pairs only that could be active without it.
+// How deep the edges of a pair lie in the other body, for `agree` (docs/spec.md, 6.4): the depth is
+// the soft least of the other body's distances at the edge's witness point and at two probes, the
+// points of the edge that lie as far to both sides of it as the pair claims to be deep. Only pairs
+// that could be active without it are asked.
 
 // exp(-PROBE_STEPS) is below rounding.
 #if REAL_DOUBLE
@@ -9,7 +10,8 @@
 #define PROBE_STEPS 18.0f
 #endif
 
-// Where the numbers of a pose's pairs lie: planes of `plane`, e1, e2 and a from `row` on.
+// Where the numbers of a pose's pairs lie: planes of `plane` numbers, of which e1, e2 and the
+// parameters begin so far behind `row`.
 typedef struct pair_planes {
   GLOBAL const real *row;
   int stride, plane, e1, e2, a;
@@ -24,8 +26,8 @@ static pair_planes witness_planes(GLOBAL const real *witness, int base, int stri
   return r;
 }
 
-// Bounds of both activities of a block of pairs: what both share without the opposing distances, times
-// [opposing <= 0] and [other <= near].
+// Writes upper bounds of both activities of a block of pairs: what they are without the opposing
+// distances (`shared`), times [opposing <= 0] and [other <= near].
 static void bound_activities(const lane shared[2], const lane phi[2],
                              GLOBAL const coefficients *c, lane bounds[2])
 {
@@ -38,8 +40,8 @@ static void bound_activities(const lane shared[2], const lane phi[2],
   }
 }
 
-// Writes a pose's pairs of which at least one of two planes reaches `cutoff` to its list; from:
-// the pairs to look at, in order, or all where it is none.
+// Lists the pairs of a pose of which one of two planes reaches `cutoff`. `from` are the pairs to
+// look at, in order, or all where it is NULL. All work-items of a group call it.
 static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
                        GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
                        GLOBAL int *list)
@@ -65,8 +67,9 @@ static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int
   }
 }
 
-// Multiplies bounds of a body's activities, of its kept edges from `first` on with all of the other's, by
-// the softmax of their distances and by all gate weights (`own`, `others`). Values alone.
+// Multiplies bounds of activities of a block of a body's kept edges, with all of the other body's,
+// by the softmax of their distances and by all gate weights (own, others). It is done with values
+// alone.
 static void bound_neighbours(GLOBAL const real *dbar, GLOBAL real *bound, const pair_matrix *m,
                              GLOBAL const real *own, GLOBAL const real *others, int first,
                              GLOBAL const coefficients *c)
@@ -96,9 +99,10 @@ static void bound_neighbours(GLOBAL const real *dbar, GLOBAL real *bound, const 
 }
 
 #if WITH_FORWARD
-// Lists the pairs that could have an activity of `cutoff` without `agree`: all of it but the clash of
-// normals. depth: DEPTH_PLANES planes of `pair_slots`, set for all others to where nothing agrees.
-// dbar: room for a plane. One work-group a pose.
+// One work-group lists the pairs of one pose that could have an activity of `cutoff` without
+// `agree`; the clash of normals is not looked at. depth (poses, DEPTH_PLANES, pair_slots) is set to
+// where nothing agrees; edge_probes then writes that of the listed pairs. dbar has room for a
+// plane.
 KERNEL void probed_pairs(GLOBAL const real *witness, int base, int witness_stride,
                          GLOBAL const real *opposing1, GLOBAL const real *opposing2,
                          int opposing_stride, GLOBAL const real *weights1,
@@ -153,7 +157,7 @@ KERNEL void probed_pairs(GLOBAL const real *witness, int base, int witness_strid
 }
 #endif
 
-// The edges of body `side` of a block of listed pairs, in body 1's frame: an end, and what goes from
+// The edges of body `side` of a block of listed pairs, in body 1's frame: one end, and the way from
 // it to the other one.
 typedef struct listed_edge {
   vec end, along;
@@ -194,7 +198,7 @@ static listed_edge listed_edge_of(GLOBAL const real *ends, GLOBAL const pair_siz
   return r;
 }
 
-// What a block of listed pairs claims, unsigned: dbar.
+// The unsigned distance dbar that a block of listed pairs claims, and what it is made of.
 typedef struct pair_claim {
   vec gap;
   num length_inv, dbar;
@@ -218,9 +222,10 @@ static num witness_parameters(const pair_planes *p, int side, GLOBAL const int *
   return gather_at(p->row + p->a + side * p->plane, p->stride, at, first, count);
 }
 
-// How far distances are to be exact at the points of pairs that may be active, beyond `reach` where their
-// activities end: as depths they confirm (`confirming`) nothing that lies within exp(-PROBE_STEPS) beyond
-// this. With `near` no pair is active whose points are farther than `reach`.
+// Returns the distance below which fields are to be exact at the points of pairs that may be
+// active. Activities end at `reach`. With `agree` distances are depths too, and what they confirm
+// (see `confirming`) falls below exp(-PROBE_STEPS) only farther out. With `near` no pair is active
+// whose points are farther than `reach`.
 static real claimed_reach(real reach, lane dbar, GLOBAL const coefficients *c)
 {
   if (c->agree > R(0.0) && !(c->near_steps > R(0.0))) {
@@ -230,17 +235,17 @@ static real claimed_reach(real reach, lane dbar, GLOBAL const coefficients *c)
   return reach;
 }
 
-// The place of a probe in the frame of the body whose field is asked for there: of the edges of body
-// `side` the other one.
+// Returns the place of a probe of an edge of body `side` in the frame of the other body, whose
+// field is asked for there.
 static vec probe_point(const listed_edge *edge, num at, int side, GLOBAL const real *frame)
 {
   const vec q = FN(mad3)(edge->along, at, edge->end);
   return FN(limit3)(side ? q : place(frame + FRAME_1_TO_2, q), R(2.0) * SEPARATION_LIMIT);
 }
 
-// How deep the edges of body `side` of a block of listed pairs lie in the other one (head, shape),
-// whose distance at their witness points is phi. A probe has no share in the soft least distance that
-// lies PROBE_STEPS temperatures farther out than that, and need not be exact there.
+// Returns how deep the edges of body `side` of a block of listed pairs lie in the other one (head,
+// shape), whose distance at their witness points is phi. A probe that lies PROBE_STEPS temperatures
+// farther out than phi has no share in the soft least distance, so its distance need not be exact.
 static num edge_depth(const listed_edge *edge, num a, num dbar, num phi, int side,
                       GLOBAL const real *frame, GLOBAL const int *head, GLOBAL const real *shape,
                       GLOBAL const coefficients *c)
@@ -256,8 +261,9 @@ static num edge_depth(const listed_edge *edge, num a, num dbar, num phi, int sid
   return FN(least_value)(&depth, c);
 }
 
-// How deep the edges of body `side` lie, by pair, of the pairs of probed_pairs. opposing: planes of
-// the other body's field at their witness points. head, shape: of the other body.
+// One work-item finds how deep the edges of body `side` lie, for a block of one pose's listed
+// pairs, and writes its plane of depth (poses, DEPTH_PLANES, pair_slots). opposing has planes of
+// the other body's field (head, shape) at their witness points.
 KERNEL void edge_probes(GLOBAL const real *witness, int base, int witness_stride,
                         GLOBAL const real *opposing, int opposing_stride, GLOBAL const int *list,
                         GLOBAL const real *ends, GLOBAL const real *frames,
@@ -287,8 +293,9 @@ KERNEL void edge_probes(GLOBAL const real *witness, int base, int witness_stride
 
 // ---- adjoints ----
 
-// Adjoint of a block's probes, without the witness points' own distances: adds to the cotangents of a,
-// of dbar and of the edges' two ends, in body 1's frame, and to the wrench.
+// The adjoint of a block's probes, without the witness points' own distances: adds to the
+// cotangents of the parameters a, of dbar and of the edges' two ends, in body 1's frame, and to the
+// wrench.
 static void edge_depth_adjoint(const listed_edge *edge, num a, num dbar, num depth, num depth_bar,
                                int side, GLOBAL const real *frame, GLOBAL const int *head,
                                GLOBAL const real *shape, GLOBAL const coefficients *c, num *a_bar,
@@ -319,8 +326,8 @@ static void edge_depth_adjoint(const listed_edge *edge, num a, num dbar, num dep
   }
 }
 
-// What the cotangent of dbar gives to e1, and taken off to e2: dbar's slope along gap / length is
-// 2 - dbar / length.
+// Returns what the cotangent of dbar gives to e1, and with the opposite sign to e2: the derivative
+// of dbar along gap / length is 2 - dbar / length.
 static vec claim_adjoint(const pair_claim *claim, num dbar_bar)
 {
   const num less = n_mul(claim->dbar, claim->length_inv);
@@ -328,7 +335,7 @@ static vec claim_adjoint(const pair_claim *claim, num dbar_bar)
   return bounded3(FN(scale3)(claim->gap, n_mul(steep, claim->length_inv)), COTANGENT_LIMIT);
 }
 
-// Adds a block of listed pairs' numbers to theirs in a plane.
+// Adds the numbers of a block of listed pairs to theirs in a plane.
 static void add_listed(GLOBAL real *plane, int stride, GLOBAL const int *at, int first, int count,
                        num x)
 {
@@ -344,7 +351,8 @@ static void add_listed3(GLOBAL real *planes, int stride, int plane, GLOBAL const
   add_listed(planes + 2 * plane, stride, at, first, count, v.z);
 }
 
-// Lanes past the end of a list hold its last pair: their cotangents count once.
+// Reads a plane at a block of listed pairs. Lanes past the end of the list hold its last pair,
+// whose cotangent must count once: they get 0.
 static num listed_bar(GLOBAL const real *plane, int stride, GLOBAL const int *at, int first,
                       int count)
 {
@@ -352,8 +360,8 @@ static num listed_bar(GLOBAL const real *plane, int stride, GLOBAL const int *at
   return n_select(there, gather_at(plane, stride, at, first, count), n_lit(R(0.0)));
 }
 
-// Adjoint of edge_probes: from the cotangents of depth in `bars` to those of e1, e2 and of the
-// parameters there, to what moves the edges, and where ends move to these (ends_bar).
+// The adjoint of edge_probes: from the cotangents of depth in `bars` to those of e1, e2 and the
+// parameters there, to wrenches of what moves the edges and, where ends move, to ends_bar.
 ADJOINT_KERNEL void edge_probes_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                         GLOBAL const real *depth, GLOBAL const int *list,
                                         GLOBAL const real *ends, GLOBAL const real *frames,

@@ -1,6 +1,8 @@
-// The cotangents of distances and activities that a reduction of the manifold starts from.
+// The cotangents of distances, activities and weights that the reverse pass of a reduction starts
+// from.
 
-// Of the energy, sum of activity max(-d, 0)^2: cotangents -2 activity depth and depth^2.
+// One work-item writes the cotangents of the energy, the sum of activity max(-d, 0)^2, for a block
+// of contacts of one pose: -2 activity depth and depth^2, where depth = max(-d, 0).
 ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *activity,
                                       GLOBAL const pair_head *pair, GLOBAL real *d_bar,
                                       GLOBAL real *activity_bar)
@@ -22,9 +24,9 @@ ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *a
             bounded(n_mul(depth, depth), COTANGENT_LIMIT));
 }
 
-#if WITH_ADJOINT // local memory is a kernel's alone
-// Of the soft minimum, -tau log sum exp(-d / tau) over the vertex contacts: their softmax. One
-// work-group a pose.
+#if WITH_ADJOINT // only a kernel may declare local memory
+// One work-group writes the cotangents of the soft minimum of one pose, -tau log sum exp(-d / tau)
+// over the vertex contacts: their softmax, and 0 for edge contacts.
 ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const pair_head *pair,
                                             GLOBAL real *d_bar)
 {
@@ -58,7 +60,8 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const p
   }
 }
 
-// Of the least distance: 1 at the first of the contacts that have it. One work-group a pose.
+// One work-group writes the cotangents of the least distance of one pose (docs/spec.md, section 7):
+// 1 for the first of the contacts that have it, else 0.
 ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
                                         GLOBAL const pair_head *pair, GLOBAL real *d_bar)
 {
@@ -90,7 +93,7 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
   }
 }
 
-// d - T log weight of a block of contacts, and where there is a weight.
+// d - T log weight of a block of contacts, their weights, and a mask of those that have one.
 typedef struct weighed_block {
   num at, weight;
   ilane there;
@@ -108,8 +111,8 @@ static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weigh
   return r;
 }
 
-// Of the soft distance, -T log sum weight exp(-d / T): its softmax, and of weights -T times that over
-// the weight. One work-group a pose.
+// One work-group writes the cotangents of the soft distance of one pose, -T log sum weight exp(-d /
+// T): for distances the softmax, and for weights -T times that over the weight.
 ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
                                              GLOBAL const pair_head *pair, real temperature,
                                              GLOBAL real *d_bar, GLOBAL real *weight_bar)

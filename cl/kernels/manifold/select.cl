@@ -1,6 +1,9 @@
-// Soft and gated top-K of vertices and edges.
+// The selection of vertices and edges by their scores, soft or gated: top-K of docs/spec.md,
+// section 1. Behind each kernel stands its adjoint.
 
-// Score of a vertex: -phi. Padding gets SCORE_NONE. rank: where a vertex lies in `field`.
+// One work-item writes the score of one vertex in one pose, -phi, to scores (poses, padded);
+// padding gets SCORE_NONE. rank says where a vertex of the mesh lies in `field`, whose vertices are
+// sorted in space.
 KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
                           GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
 {
@@ -19,8 +22,8 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   }
 }
 
-// Scores of a block of edges: minus the mean phi of their ends. edges: where those lie in `phi`,
-// two planes of `padded`; phi, scores: a pose's rows.
+// Writes the scores of a block of edges, minus the mean phi of their ends. `edges` says where the
+// ends lie in phi, two planes of `padded`; phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
                         int padded, int count, int first, GLOBAL real *scores)
 {
@@ -36,6 +39,7 @@ static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const i
   }
 }
 
+// One work-item writes the scores of a block of edges in one pose, to scores (poses, padded).
 KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *edges,
                         GLOBAL const pair_head *pair, int side, GLOBAL real *scores)
 {
@@ -51,18 +55,18 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
 
 // ---- the largest scores, one after the other ----
 //
-// A row is dealt out to BUCKETS buckets, element i to bucket i % BUCKETS, of each of which the
-// first element behind the last one found is kept in local memory: a step looks at these, and again
-// at the elements of one bucket alone, or of its LANES neighbours. Needs no copy of the scores, and
-// gives one order, by score, then by index, whatever the group's size.
+// A row of scores is dealt out to BUCKETS buckets, element i to bucket i % BUCKETS. Of each bucket
+// the first element behind the last one found, by score and then by index, is kept in local memory.
+// A step looks at these, and again at the elements of one bucket alone, or of it and its LANES
+// neighbours. This needs no copy of the scores, and gives one order whatever the group's size.
 #define BUCKET_BLOCKS (LANES > 8 ? 8 : 64 / LANES)
 #define BUCKETS (BUCKET_BLOCKS * LANES)
 
 typedef struct top_search {
   GLOBAL const real *row;
   int padded, count, item;
-  LOCAL real *score, *at; // (BUCKETS) each bucket's best; its index as a real: exact below 2^24
-  LOCAL real *best_score; // (WG) of each work-item
+  LOCAL real *score, *at; // (BUCKETS) each bucket's best, its index as a real, exact below 2^24
+  LOCAL real *best_score; // (WG) the best of each work-item's buckets, and its index
   LOCAL int *best_index;
 } top_search;
 
@@ -71,7 +75,7 @@ typedef struct ranked_score {
   int index;
 } ranked_score;
 
-// The lanes' best as one: the largest score, of equal ones the least index.
+// Returns the best of the lanes: the largest score, and of equal ones the least index.
 static ranked_score best_lane(lane score, lane at, int count)
 {
   ranked_score r;
@@ -82,7 +86,7 @@ static ranked_score best_lane(lane score, lane at, int count)
   return r;
 }
 
-// The first elements behind `last` of LANES buckets side by side.
+// Finds the first element behind `last` in each of LANES buckets side by side.
 static void best_behind(const top_search *t, int buckets, ranked_score last, lane *score, lane *at)
 {
   const int blocks = t->padded / LANES;
@@ -99,6 +103,7 @@ static void best_behind(const top_search *t, int buckets, ranked_score last, lan
   }
 }
 
+// Fills all buckets; all work-items of a group call it.
 static void top_begin(const top_search *t)
 {
   const ranked_score none = {REAL_BIG, -1};
@@ -111,7 +116,7 @@ static void top_begin(const top_search *t)
   BARRIER;
 }
 
-// The best of all buckets.
+// Returns the best of all buckets, to all work-items of a group.
 static ranked_score top_bucket(const top_search *t)
 {
   lane score = lane_lit(SCORE_NONE), at = lane_lit((real)t->count);
@@ -144,7 +149,8 @@ static ranked_score top_bucket(const top_search *t)
   return best;
 }
 
-// Takes the largest that is left out of its bucket. The same for every work-item of a group.
+// Takes the largest element that is left out of its bucket, and returns it to all work-items of a
+// group.
 static ranked_score top_next(const top_search *t)
 {
   const ranked_score best = top_bucket(t);
@@ -169,7 +175,8 @@ static ranked_score top_next(const top_search *t)
   const top_search t = {scores, padded_, count_, item_, bucket_score, bucket_at, best_score, \
                         best_index}
 
-// Behind the last element none is found: its index is not used, but stays in range.
+// Writes the element that was found as the k-th. Behind the last element none is found; its index
+// is not used, but stays in range.
 static void write_ranked(GLOBAL const real *row, int padded, int count, int kept, int k,
                          ranked_score found, GLOBAL int *index, GLOBAL real *top)
 {
@@ -181,10 +188,10 @@ static void write_ranked(GLOBAL const real *row, int padded, int count, int kept
   }
 }
 
-#if WITH_FORWARD // local memory is a kernel's alone
-// The `kept` + 1 largest scores in descending order, ties by index: their indices and values, the
-// last (or SCORE_NONE) for the gate. of: which elements (VERTICES_OF, EDGES_OF) are ranked. One
-// work-group a pose.
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group finds the kept + 1 largest scores of one pose in descending order, ties by index:
+// of scores (poses, padded) their index and top (poses, kept + 1). The last one, which may be
+// SCORE_NONE, is for the gate. `of` says which elements (VERTICES_OF, EDGES_OF) are ranked.
 KERNEL void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, int of,
                        GLOBAL int *index, GLOBAL real *top)
 {
@@ -205,7 +212,7 @@ KERNEL void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, 
 }
 #endif
 
-// 2^x for x = -sort_log2e |gap|, which does not depend on a gap of 0.
+// Returns 2^x for x = -sort_log2e |gap|, whose derivative at a gap of 0 counts as 0.
 static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
 {
   const lane weight = lane_exp2(x), none = lane_lit(R(0.0));
@@ -216,10 +223,10 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
   return n_with_value(n_times(gap, slope), weight);
 }
 
-// Row k of SoftSort (Prillo and Eisenschlos 2020): weights softmax_i(-|s_(k) - s_i| / sort), and
-// the weighted mean of `columns` source planes. s_(k) is one of the s_i: the largest exponent is 0.
-// sums: one over the sum of each row's exponentials, for the adjoint. One work-group a row; part:
-// (GROUP_AT_ONCE, WG).
+// Makes row k of SoftSort (docs/spec.md, section 1), by one work-group: with the weights
+// softmax_i(-|s_(k) - s_i| / sort) the mean of `columns` source planes goes to out (poses, columns,
+// slots), and one over the sum of the exponentials to sums (poses, slots), for the adjoint. s_(k)
+// is one of the s_i, so that the largest exponent is 0. part_sums is (GROUP_AT_ONCE, WG).
 #define SORT_SUMS (1 + ENDS_PLANES)
 
 static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
@@ -235,7 +242,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
   const num zero = n_lit(R(0.0));
   const int run = 32 * LANES * WG;
   num sum[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero}; // of weights, then of columns
-  // In two levels, so that a thousand terms add up with the rounding of some sixty.
+  // Sums are made in two levels, so that a thousand terms add up with the rounding of some sixty.
   for (int begin = item * LANES; begin < padded; begin += run) {
     num part[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero};
     for (int i = begin; i < MIN_INT(begin + run, padded); i += LANES * WG) {
@@ -271,6 +278,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
 }
 
 #if WITH_FORWARD
+// One work-group averages the vertices of one row and pose.
 KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
                               GLOBAL const real *vertices, GLOBAL const pair_head *pair, int side,
                               GLOBAL real *out, GLOBAL real *sums)
@@ -280,6 +288,7 @@ KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
                out, sums, part, (int)get_group_id(0));
 }
 
+// One work-group averages the ends of the edges of one row and pose.
 KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
                            GLOBAL const real *ends, GLOBAL const pair_head *pair, int side,
                            GLOBAL real *out, GLOBAL real *sums)
@@ -290,10 +299,12 @@ KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
 }
 #endif
 
-// Adjoint of softsort_*, by hand: from the cotangents of the means (`columns` planes of
-// `out_padded`) those of the scores. A block of elements walks the rows. With W_i a row's weights,
-// c_i = bar . source_i and x_i = -|r - s_i| / sort: s_bar_i = W_i (c_i - bar . mean) sign(r - s_i)
-// / sort, and minus the sum of these for r = s_(k), in parts[k][block].
+// The adjoint of softsort_row, by hand: from `bars`, the cotangents of the means (columns, slots),
+// to those of the scores. One work-item has a block of LANES elements and walks the rows. With W_i
+// a row's weights, c_i = bar . source_i and x_i = -|r - s_i| / sort it is
+//   s_bar_i = W_i (c_i - bar . mean) sign(r - s_i) / sort,
+// and minus the sum of these for r = s_(k), whose share of a block goes to parts (poses, kept,
+// blocks).
 static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
                              GLOBAL const real *source, const int columns,
                              GLOBAL const pair_elements *e, GLOBAL const coefficients *c,
@@ -313,7 +324,7 @@ static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
   GLOBAL const real *mean_row = NUMS(mean, pose, stride);
   const num s = load(NUMS(scores, pose, padded) + block * LANES, padded);
   const num zero = n_lit(R(0.0));
-  lane from[ENDS_PLANES]; // the most columns
+  lane from[ENDS_PLANES]; // there are at most so many columns
   for (int j = 0; j < columns; ++j) {
     from[j] = lane_load(source + j * padded + block * LANES);
   }
@@ -365,7 +376,8 @@ ADJOINT_KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL con
 }
 
 #if WITH_ADJOINT
-// Cotangents of the ranked scores s_(k), from the parts of softsort_adjoint. One work-group each.
+// One work-group adds up the cotangent of one ranked score s_(k) in one pose, of the parts of
+// softsort_adjoint: ranked_bar (poses, kept + 1), whose last number is 0.
 ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_head *pair, int of,
                                    GLOBAL real *ranked_bar)
 {
@@ -389,7 +401,8 @@ ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_h
 }
 #endif
 
-// Gate: x = (s_(k) - s_(K+1)) / sort, at most 1e3, which is all where every element is kept.
+// Returns x of gate k (docs/spec.md, section 1): (s_(k) - s_(K+1)) / sort, at most 1e3, and 1e3
+// where every element is kept.
 static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k,
                     GLOBAL const coefficients *c)
 {
@@ -403,8 +416,8 @@ static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k
   return n_select(n_value(x) < n_value(most), x, most);
 }
 
-// The true element of rank k with the weight 1 - exp(-x^2). The last one's fills the padding.
-// index, top, out, weights: a pose's rows.
+// Writes the true element of rank k and its weight 1 - exp(-x^2); padding repeats the last one.
+// index, top, out and weights are rows of a pose.
 static void gate_row(GLOBAL const int *index, GLOBAL const real *top, int row,
                      GLOBAL const real *source, int columns, GLOBAL const pair_elements *e,
                      GLOBAL const coefficients *c, GLOBAL real *out, GLOBAL real *weights)
@@ -422,7 +435,8 @@ static void gate_row(GLOBAL const int *index, GLOBAL const real *top, int row,
   store_first(weights + row, out_padded, steady(n_sub(n_lit(R(1.0)), fall), COTANGENT_LIMIT));
 }
 
-// of: which elements are gated, as in top_scores.
+// One work-item writes one kept element of one pose, to out (poses, columns, slots), and its
+// weight, to weights (poses, slots). `of` says which elements are gated.
 KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
                  GLOBAL const pair_head *pair, int of, GLOBAL real *out, GLOBAL real *weights)
 {
@@ -436,9 +450,9 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
   }
 }
 
-// Its adjoint: cotangents of s_(1) .. s_(K+1) from those of the weights. The elements themselves
-// are true ones, which do not move. A pose's rows, by all work-items of a group; where not `any`
-// nothing is written.
+// The adjoint of gate_row for all rows of a pose, by all work-items of a group: from the cotangents
+// of the weights to those of s_(1) to s_(K+1). The elements are true ones, which do not move. Where
+// `any` is 0 nothing is written.
 static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements *e,
                              GLOBAL const coefficients *c, GLOBAL const real *bar,
                              GLOBAL real *to, LOCAL real *part, int item, int any)
@@ -464,7 +478,8 @@ static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements 
 }
 
 #if WITH_ADJOINT
-// One work-group a pose.
+// One work-group takes the cotangents of one pose's weights to its ranked scores, ranked_bar
+// (poses, kept + 1).
 ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head *pair, int of,
                                  GLOBAL const real *weights_bar, GLOBAL real *ranked_bar)
 {
@@ -476,7 +491,8 @@ ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head 
 }
 #endif
 
-// Adds the cotangents of the ranked scores to those of the scores, which gates have none of.
+// One work-item adds the cotangents of ranked scores to those of a block of scores in one pose,
+// which gates leave none of.
 ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_bar,
                                    GLOBAL const pair_head *pair, int of, GLOBAL real *scores_bar)
 {
@@ -504,8 +520,8 @@ ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *r
   store(row, padded, sum);
 }
 
-// Adjoint of vertex_scores: order gives the mesh vertex of each place in the field. Adds where
-// `there`.
+// The adjoint of vertex_scores: one work-item has one place of the field in one pose; order gives
+// its vertex of the mesh. It adds to field_bar where `there` is set.
 ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *order,
                                           GLOBAL const pair_head *pair, int side, int there,
                                           GLOBAL real *field_bar)
@@ -525,8 +541,8 @@ ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL 
   }
 }
 
-// Adjoint of edge_scores: each vertex walks its edges, starts[i] .. starts[i + 1] - 1 of
-// `incident`.
+// The adjoint of edge_scores: one work-item has one vertex in one pose, and walks its edges,
+// starts[i] to starts[i + 1] - 1 of `incident`.
 ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *starts,
                                         GLOBAL const int *incident, GLOBAL const pair_head *pair,
                                         int side, GLOBAL real *field_bar)

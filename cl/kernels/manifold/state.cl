@@ -1,12 +1,14 @@
-// What loops over arrays that stay on a device do between their steps. Plain numbers only. Arrays
-// may be the same: a work-item reads what it needs of a row, or a number, before it writes there.
+// What loops over arrays that stay on a device do between their steps, on plain numbers alone.
+// Arrays may be the same: a work-item reads what it needs of a row, or a number, before it writes
+// there.
 #if defined(__OPENCL_VERSION__) || REAL_DOUBLE
 #define real_fma(a, b, c) fma(a, b, c)
 #else
 #define real_fma(a, b, c) fmaf(a, b, c)
 #endif
 
-// y <- a x + b y over `count` numbers. What is not asked for is not read: it may be no number.
+// One work-item replaces one number of y (count) by a x + b y. A term whose factor is 0 is not
+// read, as it may be NaN.
 KERNEL void state_combine(GLOBAL real *y, real b, GLOBAL const real *x, real a, int count)
 {
   const int i = (int)get_global_id(0);
@@ -16,7 +18,8 @@ KERNEL void state_combine(GLOBAL real *y, real b, GLOBAL const real *x, real a, 
   }
 }
 
-// y <- x z over rows of `width`; z has `factors` numbers a row, as many or 1.
+// One work-item replaces one row of y (rows, width) by x times z; z is (rows, factors), where
+// factors is width or 1.
 KERNEL void state_multiply(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *z, int factors,
                            int width, int rows)
 {
@@ -30,7 +33,7 @@ KERNEL void state_multiply(GLOBAL real *y, GLOBAL const real *x, GLOBAL const re
   }
 }
 
-// y <- x in the rows of `width` where left > right.
+// One work-item replaces one row of y (rows, width) by that of x where left > right.
 KERNEL void state_choose(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *left,
                          GLOBAL const real *right, int width, int rows)
 {
@@ -43,7 +46,8 @@ KERNEL void state_choose(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real
   }
 }
 
-// y <- w x / sqrt(w x . x) in rows of `width`.
+// One work-item replaces one row of y (rows, width) by w x / sqrt(w x . x), the step of steepest
+// descent of length 1 where 1 / w is the metric.
 KERNEL void state_steepest(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *w, int width,
                            int rows)
 {
@@ -62,7 +66,7 @@ KERNEL void state_steepest(GLOBAL real *y, GLOBAL const real *x, GLOBAL const re
   }
 }
 
-// One column of a table with rows of `width`.
+// One work-item copies the number of one row in a column of table (rows, width) to out (rows).
 KERNEL void state_column(GLOBAL const real *table, int width, int column, int rows,
                          GLOBAL real *out)
 {

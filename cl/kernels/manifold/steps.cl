@@ -1,7 +1,7 @@
-// From motions to the poses' parameters: steps, and the blocks of a Jacobian. Plain numbers only.
+// From motions to the poses' numbers: steps, and the blocks of a Jacobian, on plain numbers alone.
 
-// Of a pose's body the shift and turn by each parameter, along the axes in `turn`: rows of the
-// adjoint's answers to unit wrenches along them.
+// Writes the shift and turn of a pose's body by each of the pose's numbers, along the axes in
+// `turn`: the adjoint's answers to unit wrenches along these axes are the columns.
 static void write_steps(const wide x[7], int width, const frame_w *turn, GLOBAL real *to)
 {
   const vec3_w none = make_w(R(0.0), R(0.0), R(0.0));
@@ -15,7 +15,8 @@ static void write_steps(const wide x[7], int width, const frame_w *turn, GLOBAL 
   }
 }
 
-// What blocks and Hessians need to get from motions to the poses' parameters: rows of STEPS_REALS.
+// One work-item makes what the blocks of a Jacobian need to get from motions to the numbers of one
+// pair of poses: steps (count, STEPS_REALS).
 KERNEL void motion_steps(GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
                          GLOBAL real *steps)
 {
@@ -41,8 +42,8 @@ static vec3_w read_wide3(GLOBAL const real *from)
   return make_w((wide)from[0], (wide)from[1], (wide)from[2]);
 }
 
-// A column of a block, from derivatives in body 1's axes to the world's. Where products leave the
-// range against each other, they count as 0.
+// Writes a column of a block, whose derivatives are turned from body 1's axes to the world's. Where
+// products leave the range against each other they count as 0.
 static void write_block_column(const wide column[BLOCK_ROWS], GLOBAL const real *rotation,
                                int columns, GLOBAL real *to)
 {
@@ -57,10 +58,11 @@ static void write_block_column(const wide column[BLOCK_ROWS], GLOBAL const real 
   }
 }
 
-// Jacobian blocks of `count` entries, from `first` on, of a list: of their p (3), d, n (3) and
-// activity along all motions, and the steps that the poses' parameters make. Where a parameter
-// moves body 1, an entry moves with it and against body 2's motion. rows: (count, 1 + MOTIONS,
-// COMPACT_REALS); blocks: (count, BLOCK_ROWS, 2 width).
+// One work-item makes the Jacobian's block of one of `count` entries of a list, from `first` on:
+// blocks (count, BLOCK_ROWS, 2 width). rows (count, 1 + MOTIONS, COMPACT_REALS) holds the entries'
+// p (3), d, n (3) and activity and their derivatives along all motions, and steps those that the
+// poses' numbers make. Where a number moves body 1, an entry moves with it and against body 2's
+// motion.
 KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL const real *rows,
                             GLOBAL const real *steps, int width, GLOBAL real *blocks)
 {

@@ -1,8 +1,11 @@
-// Vertex-SDF contacts: kept vertices and the opposing field there -> rows of the manifold.
+// Vertex-SDF contacts (docs/spec.md, section 5): from kept vertices, and the opposing field there,
+// to rows of the manifold.
 //
-// points: the kept vertices' planes in their own frame; order: the slot of each, where all are
-// kept; field_stride: numbers of `field` a pose, planes phi and, where normals are wanted, normal;
-// weights: of gates. side: the vertices' body.
+// One work-item makes the contacts of a block of LANES kept vertices of body `side` in one pose;
+// the global size is (blocks, poses). points has the vertices' planes in their own frame, and order
+// the slot of each where all are kept. field has field_stride numbers a pose, the planes phi and,
+// where normals are wanted, normal. weights are those of gates. p and n are (poses, contacts, 3),
+// d, activity and weight (poses, contacts).
 KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                             GLOBAL const real *field, int field_stride,
                             GLOBAL const real *weights, GLOBAL const real *frames,
@@ -49,14 +52,15 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     store_row(NUMS(activity, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, a));
   }
-  if (want & WANT_WEIGHT) { // always 1: of vertices the deepest are kept
+  if (want & WANT_WEIGHT) { // it is always 1, as of vertices the deepest are kept
     store_row(NUMS(weight, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, n_lit(R(1.0))));
   }
 }
 
-// What cotangents do to a pose, shared by all kernels that lead from vertices back to it. All is
-// in body 1's frame but `n`, a normal of the opposing field in that body's own.
+// What cotangents of vertex contacts do to a pose: all kernels that lead from vertices back to it
+// share this. Adds the cotangent `pull` of the normal n. All is in body 1's frame but n, which is
+// in that of the opposing body, whose field it is of.
 static void twist_normal(GLOBAL const real *frame, int side, vec n, vec pull, wrench *relative,
                          wrench *carried)
 {
@@ -67,8 +71,9 @@ static void twist_normal(GLOBAL const real *frame, int side, vec n, vec pull, wr
   }
 }
 
-// own: a vertex in its own frame; bar: what the opposing field gives it, in that body's frame;
-// push: where `pushed`, the cotangent of its place in the world. Returns the vertex's cotangent.
+// Adds what a vertex's cotangents do, and returns the cotangent of the vertex, in body 1's frame.
+// own is the vertex in its own frame, bar what the opposing field gives it, in that body's frame,
+// and push, where `pushed` is set, the cotangent of its place in the world.
 static vec push_vertex(GLOBAL const real *frame, int side, vec own, vec bar, int pushed, vec push,
                        wrench *relative, wrench *carried)
 {
@@ -87,13 +92,13 @@ static vec push_vertex(GLOBAL const real *frame, int side, vec own, vec bar, int
   return bar;
 }
 
-// A block of vertices and where their contacts' cotangents lie in rows of the manifold.
+// A block of vertices, and where the cotangents of their contacts lie in rows of the manifold.
 typedef struct vertex_rows {
   GLOBAL const int *order;
   int ordered, pose, first, count, slot, contacts;
 } vertex_rows;
 
-// shared: one row for all poses.
+// Reads a number's cotangents; with `shared` there is one row for all poses.
 static num vertex_bar(const vertex_rows *v, GLOBAL const real *bars, int shared)
 {
   const int stride = shared ? 0 : v->contacts;
@@ -101,7 +106,7 @@ static num vertex_bar(const vertex_rows *v, GLOBAL const real *bars, int shared)
                    v->count);
 }
 
-// Of a vector in the world, in body 1's frame.
+// Reads the cotangents of vectors in the world, and turns them into body 1's frame.
 static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL const real *frame)
 {
   const int stride = 3 * v->contacts;
@@ -110,8 +115,8 @@ static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL con
   return turn_back(frame + FRAME_WORLD_1, world);
 }
 
-// Adds what an activity's cotangent gives to that of phi. weight: of a gate, whose cotangent goes
-// to *weight_bar, where `weighted`; else 1.
+// Returns phi_bar with what the cotangent `bar` of an activity adds to it. Where `weighted` is set
+// weight is that of a gate, and its cotangent goes to *weight_bar; else weight is 1.
 static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num weight,
                             num *weight_bar, GLOBAL const coefficients *c)
 {
@@ -129,16 +134,17 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
   return n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
 }
 
-// Adjoint of vertex_contacts and of the field under it, by hand: the field's derivatives are there
-// (field_jet where n has cotangents, else field_gradient, whose gradient lies at plane
-// `gradient_plane`).
+// The adjoint of vertex_contacts and of the field under it, by hand. One work-item has a block of
+// LANES vertices of body `side` (0 for body 1, 1 for body 2) in one pose. `field` holds the field's
+// derivatives: those of field_jet where n has cotangents, else those of field_gradient; the
+// gradient lies at plane `gradient_plane`.
 //
-// kept: of the vertices that a selection keeps, else of all of the body. have: WANT_* bits of the
-// cotangents that there are, p_bar .. activity_bar, rows of the manifold; of d and of the activity,
-// where shared, one row for all poses. scores_bar: planes, cotangents of phi at the points from a
-// selection, used where `scored`. side: 0 for body 1's vertices, 1 for body 2's. Writes each
-// block's wrenches; where `kept`, points_bar (3 planes, in the points' own frame) and, with gates,
-// weights_bar.
+// With `kept` the vertices are those that a selection keeps, else all of the body. `have` has
+// WANT_* bits of the cotangents that there are, p_bar to activity_bar, rows of the manifold; those
+// of d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
+// scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
+// each block's wrenches and, where `kept` is set, points_bar (poses, 3, padded) in the points' own
+// frame and, with gates, weights_bar (poses, padded).
 ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *order,
                                    GLOBAL const real *field, int field_stride, int gradient_plane,
                                    GLOBAL const real *weights, GLOBAL const real *scores_bar,
@@ -179,7 +185,8 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
       store(NUMS(weights_bar, pose, padded) + first, padded, weight_bar);
     }
   }
-  // The point's cotangent in the field's frame, then everything in body 1's frame.
+  // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
+  // frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
   wrench relative = no_wrench(), carried = relative;
   if (have & WANT_N) {

@@ -1,15 +1,18 @@
-// What edge contacts count apart from their depth: of each pair con, clash and whether both bodies'
-// fields believe in the contact, then the share of the nearest neighbour, gates, and a step. Behind
-// each kernel its adjoint, which adds to what edge_contacts_adjoint has left.
+// What edge contacts count apart from their depth (docs/spec.md, 6.6): of each pair con, clash and
+// whether both bodies' fields believe in the contact, then its share among its nearest neighbours,
+// gates, and a step. Behind each kernel stands its adjoint, which adds to what
+// edge_contacts_adjoint has left.
 //
-// factors: as of activities (edge.cl), planes dbar and both weights without neighbours and gates.
+// `factors` is as for activities (edge.cl): planes dbar and both weights without neighbours and
+// gates.
 
-// Of a pair less sure than this of its interior the weight is 0 whatever the fields say.
+// A pair whose interior indicator con is smaller has a weight of 0 whatever the fields say.
 #define WEIGHED_CON R(0.5)
 
 #if WITH_FORWARD
-// Lists the pairs that can have a weight. depth: set for all others to where nothing is believed. One
-// work-group a pose.
+// One work-group lists the pairs of one pose that can have a weight. depth (poses, DEPTH_PLANES,
+// pair_slots) is set to where nothing is believed; edge_probes then writes that of the listed
+// pairs.
 KERNEL void weighed_pairs(GLOBAL const real *witness, int witness_stride,
                           GLOBAL const pair_head *pair, GLOBAL real *depth, GLOBAL int *list)
 {
@@ -28,7 +31,7 @@ KERNEL void weighed_pairs(GLOBAL const real *witness, int witness_stride,
 }
 #endif
 
-// Loads a block with the depths of its edges.
+// Loads a block of pairs, with the depths of their edges.
 static pair_inputs load_weighed(GLOBAL const real *witness, int base, int witness_stride,
                                 GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                                 GLOBAL const real *opposing1, GLOBAL const real *opposing2,
@@ -45,6 +48,8 @@ static pair_inputs load_weighed(GLOBAL const real *witness, int base, int witnes
   return r;
 }
 
+// One work-item makes the factors of the weights of a block of pairs, factors (poses, 3,
+// pair_slots): planes dbar and both weights.
 KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_stride,
                          GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                          GLOBAL const real *opposing1, GLOBAL const real *opposing2,
@@ -70,7 +75,7 @@ KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_strid
          steady3(FN(make)(r.dbar, w1, w2), COTANGENT_LIMIT));
 }
 
-// Adds a block's cotangents to those of its pairs; those of depth, which have been read, are set.
+// Adds a block's cotangents to those of its pairs. Those of depth have been used, and are set anew.
 static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pose,
                           const FN(edge_pair_bar) *r)
 {
@@ -87,8 +92,9 @@ static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pos
         bounded(r->at.depth2, COTANGENT_LIMIT));
 }
 
-// Adjoint of edge_weights and of the fields under it; arguments as of edge_contacts_adjoint.
-// factors_bar: cotangents of factors. clear: ends_bar has got nothing yet.
+// The adjoint of edge_weights and of the fields under it, with arguments as of
+// edge_contacts_adjoint. factors_bar has the cotangents of factors, and `clear` says that nothing
+// has been written to ends_bar yet.
 ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                          GLOBAL const real *own1, GLOBAL const real *own2,
                                          GLOBAL const real *opposing1,
@@ -140,8 +146,9 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
 }
 
-// Weight of each edge pair: a step of its factor, times its share among the other body's kept edges,
-// times both gate weights. Lanes run as in `neighbours`.
+// One work-item makes the weights of a block of rows in one pose, weight (poses, contacts): of each
+// pair a step of its factor, times its share among the other body's kept edges, times both gate
+// weights. Lanes run as in `neighbours`.
 KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row_weights,
                               GLOBAL const real *column_weights, GLOBAL const real *frames,
                               GLOBAL const pair_head *pair, int side, GLOBAL real *weight)
@@ -176,9 +183,9 @@ KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row
   }
 }
 
-// How a column enters the adjoint of neighbour_weights: its share, without and with the column's own
-// gate weight; the cotangents of the whole product without gates, of the same with both gates and
-// without factor or `among`, and of the share.
+// How a column enters the adjoint of neighbour_weights: its share without and with the column's own
+// gate weight, that weight, `among` of the share, and the pair's factor. Then come the cotangents:
+// of the product before the step (bar), of the same times both gates (gated), and of the share.
 typedef struct weighed {
   num by_weight, column, share, among, factor, bar, gated, share_bar;
 } weighed;
@@ -205,7 +212,7 @@ static weighed weighed_at(const pair_rows *m, const row_softmax *s, int j, num k
   return r;
 }
 
-// Adjoint of neighbour_weights, as neighbours_adjoint is of neighbours.
+// The adjoint of neighbour_weights, as neighbours_adjoint is that of neighbours.
 ADJOINT_KERNEL void neighbour_weights_adjoint(GLOBAL const real *factors,
                                               GLOBAL const real *row_weights,
                                               GLOBAL const real *column_weights,
