@@ -1,8 +1,9 @@
-// Numbers in and out of buffers. A block runs over LANES consecutive elements of one pose; past the
-// last element lanes repeat it and write nothing.
+// How numbers come from buffers and go back. A block is LANES consecutive elements of one pose;
+// lanes past the last element repeat it, and write nothing.
 //
-// A buffer of numbers has a row a pose: `stride` values, then, where numbers are duals, as many
-// derivatives along each tangent. A stride of 0 is a row that all poses share: a constant.
+// A buffer of numbers has a row for each pose: `stride` values, and then, where numbers are duals,
+// as many derivatives along each tangent. A stride of 0 stands for one row that all poses share: it
+// is a constant, without derivatives.
 #ifndef KERNELS_ACCESS_H
 #define KERNELS_ACCESS_H
 
@@ -10,8 +11,9 @@
 #define PARTS (1 + TANGENTS)
 #define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 
-// The same, and for each tangent, written out: a number stays in registers only where none of its
-// parts is taken by a variable. What every kernel calls is written so.
+// PART_DO repeats a statement for the value and each tangent, TANGENT_DO for each tangent, both
+// written out: a compiler keeps a number in registers only where none of its parts is taken by a
+// variable. What every kernel calls is written so.
 #define AT_PART(i, place, statement) { enum { i = place }; statement }
 #if TANGENTS == 6
 #define TANGENT_DO(i, statement) \
@@ -24,8 +26,8 @@
 #endif
 #define PART_DO(i, statement) { AT_PART(i, 0, statement) TANGENT_DO(i, statement) }
 
-// Row of a pose in a buffer of integers, and in one of numbers: 64-bit, for a chunk's buffer may
-// hold more than 2^31 of them.
+// ROW is the row of a pose in a buffer of integers, NUMS in one of numbers. Both are computed in 64
+// bits, for a chunk's buffer may hold more than 2^31 of them.
 #define ROW(buffer, pose, stride) ((buffer) + (size_t)(pose) * (size_t)(stride))
 #define NUMS(buffer, pose, stride) ROW(buffer, pose, PARTS * (stride))
 
@@ -48,9 +50,9 @@ static void store(GLOBAL real *p, int stride, num x)
   })
 }
 
-// Far outside anything that `real` has digits for, these keep what one kernel leaves to the next
-// finite, values and derivatives: cotangents, and the Jacobian of a normal, which reaches 1e18 at a
-// superquadric's centre. A product of both and of a distance stays in range.
+// Far outside anything that `real` has digits for, these limits keep what one kernel leaves to the
+// next finite, values and derivatives: cotangents, and the Jacobian of a normal, which reaches 1e18
+// at a superquadric's centre. A product of both and of a distance stays in range.
 #if REAL_DOUBLE
 #define COTANGENT_LIMIT 1e60
 #define JACOBIAN_LIMIT 1e30
@@ -61,15 +63,16 @@ static void store(GLOBAL real *p, int stride, num x)
 #define WRENCH_LIMIT 1e33f
 #endif
 
-// NaN stays NaN: a caller's own, or a fault, must show.
+// Returns x within +-most. NaN stays NaN, for a caller's own, or a fault, must show.
 static lane bounded_part(lane x, real most)
 {
   const lane high = lane_lit(most), low = lane_lit(-most);
   return lane_select(x > high, high, lane_select(x < low, low, x));
 }
 
-// Derivatives alone: nothing on plain numbers. Where second derivatives overflow against each other
-// (at a superquadric's centre, astronomically far away) they count as 0.
+// Bounds the derivatives of x alone, which does nothing on plain numbers. Where second derivatives
+// overflow against each other (at a superquadric's centre, astronomically far away) they count as
+// 0.
 static num steady(num x, real most)
 {
   num r = x;
@@ -122,7 +125,7 @@ static num load_one(GLOBAL const real *p, int stride)
   return r;
 }
 
-// The sum over lanes as one number.
+// Stores the sum over lanes, one number.
 static void store_sum(GLOBAL real *p, int stride, num x)
 {
   PART_DO(i, {
@@ -130,7 +133,7 @@ static void store_sum(GLOBAL real *p, int stride, num x)
   })
 }
 
-// The first lane alone, of a number that is the same on all.
+// Stores the first lane alone, of a number that is the same on all.
 static void store_first(GLOBAL real *p, int stride, num x)
 {
   PART_DO(i, {
@@ -138,7 +141,7 @@ static void store_first(GLOBAL real *p, int stride, num x)
   })
 }
 
-// The sum over lanes on all of them.
+// Returns the sum over lanes, on all of them.
 static num all_lanes(num x)
 {
   num r = x;
@@ -190,7 +193,7 @@ static void store_row(GLOBAL real *p, int stride, GLOBAL const int *order, int o
   store_step(p, stride, order, ordered, first, count, 1, x);
 }
 
-// Vectors: x, y and z side by side, `step` from one vector to the next.
+// Stores vectors whose x, y and z lie side by side, `step` from one vector to the next.
 static void store_step3(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
                         int count, int step, vec v)
 {
@@ -236,7 +239,8 @@ static vec gather3(GLOBAL const real *p, int stride, int first, int last, int st
                   gather(p + 2, stride, first, last, step));
 }
 
-// Lane i reads element at[min(first + i, count - 1)]; vectors lie in planes.
+// In the gather_..._at functions lane i reads element at[min(first + i, count - 1)]; vectors lie in
+// planes.
 static lane gather_part_at(GLOBAL const real *p, GLOBAL const int *at, int first, int count)
 {
 #if LANES == 1
@@ -270,7 +274,8 @@ static vec gather3_at(GLOBAL const real *p, int stride, int plane, GLOBAL const 
                   gather_at(p + 2 * plane, stride, at, first, count));
 }
 
-// A cotangent of output first + i, or order[first + i]: 0 past the last output.
+// In the functions that follow lane i reads the cotangent of output first + i, or, where `ordered`,
+// of order[first + i]; past the last output it gets 0.
 static lane cotangent_part(GLOBAL const real *p, GLOBAL const int *order, int ordered, int first,
                            int count, int step)
 {
@@ -319,7 +324,7 @@ static vec cotangent3(GLOBAL const real *p, int stride, GLOBAL const int *order,
 // ---- frames (FRAME_* of geometry/layout.h), which have derivatives of their own ----
 
 #if TANGENTS
-// Adds `move`, part i of what a moving frame does to a point, to the point's own part.
+// Adds `move`, part i of what a moving frame does to a point, to the point's own part i.
 static vec moved(vec a, int i, vec3_r move)
 {
   return FN(make)(n_with_part(a.x, i, n_get_part(a.x, i) + move.x),
@@ -364,7 +369,8 @@ static vec place(GLOBAL const real *frame, vec a)
   return r;
 }
 
-// An output: finite derivatives, and the poison of a pose on the value and on all of them.
+// Makes an output of x: derivatives are finite, and the poison of a pose (0 or NaN) is added to the
+// value and to all of them.
 static num poisoned(GLOBAL const real *frames, num x)
 {
   num r = steady(x, REAL_BIG);

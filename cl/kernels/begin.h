@@ -1,8 +1,9 @@
 // What every suite begins with: numbers, and the geometry on them.
 //
-// TANGENTS 0: kernels on plain numbers, forward and reverse. TANGENTS 1: the same text on duals,
-// which gives the forward kernels' tangents (JVP) and the derivative of the reverse ones along a
-// direction (Hessian-vector products). TANGENTS 6: forward kernels along six directions at a time.
+// TANGENTS says of which kind the numbers are. 0: kernels compute on plain numbers, forward and
+// reverse. 1: the same text computes on duals, which gives the forward kernels' tangents (JVP) and
+// the derivative of the reverse ones along a direction (Hessian-vector products). 6: forward
+// kernels compute tangents along six directions at a time.
 #ifndef KERNELS_BEGIN_H
 #define KERNELS_BEGIN_H
 #ifndef TANGENTS

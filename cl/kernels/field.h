@@ -2,9 +2,10 @@
 #ifndef KERNELS_FIELD_H
 #define KERNELS_FIELD_H
 
-// points: three planes of `padded` numbers, from `point_base` on; `point_stride` numbers from one
-// pose to the next, 0 where all poses share them. frame: the offset in a pose's frames of the map
-// from the points' frame to the body's, or -1 where they are in the body's own.
+// Returns a block of points in the body's frame. points has three planes of `padded` numbers from
+// point_base on, point_stride numbers from one pose to the next, 0 where all poses share them.
+// frame is where, in a pose's frames, the map from the points' frame to the body's lies, or -1
+// where they are in the body's own.
 static vec field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
                        GLOBAL const real *frames, int frame, int block, int pose)
 {
@@ -15,7 +16,7 @@ static vec field_point(GLOBAL const real *points, int point_base, int point_stri
 }
 
 #if TANGENTS
-// A number at x from its plain value and slopes.
+// Returns a dual number at x, of its plain value and its derivatives by x.
 static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
 {
   num r = n_of(value);
@@ -26,7 +27,8 @@ static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
   return r;
 }
 
-// As field_jet leaves them to the reverse pass.
+// Returns a derivative as field_jet leaves it to the reverse pass: bounded, and 0 where it
+// overflowed against itself.
 static lane known_slope(lane slope)
 {
   return lane_select(slope == slope, bounded_part(slope, JACOBIAN_LIMIT), lane_lit(R(0.0)));
@@ -38,8 +40,9 @@ static num normal_along(lane value, const lane *row, vec x)
 }
 #endif
 
-// Distance at x, a point of the body frame, right where it is below `reach`; its normal where
-// wanted. On duals by the field's own derivatives: tangents cost no more than products with these.
+// Returns the distance at x, a point of the body's frame, which is right where it is below `reach`,
+// and in *normal the normal where that is wanted. On duals the tangents come from the field's own
+// derivatives, so that each costs no more than a product with these.
 static num field_within(GLOBAL const int *head, GLOBAL const real *shape,
                         GLOBAL const coefficients *c, vec x, const int want_normal, real reach,
                         vec *normal)
@@ -64,7 +67,7 @@ static num field_within(GLOBAL const int *head, GLOBAL const real *shape,
 #endif
 }
 
-// Distance at x where that is below `reach`, else `reach`.
+// Returns the distance at x where that is below `reach`, else `reach`.
 static num distance_within(GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const coefficients *c, vec x, real reach)
 {
@@ -73,7 +76,7 @@ static num distance_within(GLOBAL const int *head, GLOBAL const real *shape,
   return n_select(n_value(phi) < lane_lit(reach), phi, n_lit(reach));
 }
 
-// Planes phi, normal of a pose's row.
+// Writes the planes phi and normal (3) of a block of a pose's row.
 static void put_field(GLOBAL const int *head, GLOBAL const real *shape,
                       GLOBAL const coefficients *c, vec x, GLOBAL real *out, int padded, int block,
                       int pose)
@@ -85,7 +88,7 @@ static void put_field(GLOBAL const int *head, GLOBAL const real *shape,
   store3(row + padded, FIELD_PLANES * padded, padded, steady3(normal, COTANGENT_LIMIT));
 }
 
-// The plane phi.
+// Writes the plane phi of a block of a pose's row.
 static void put_distance(GLOBAL const int *head, GLOBAL const real *shape,
                          GLOBAL const coefficients *c, vec x, GLOBAL real *out, int padded,
                          int block, int pose)

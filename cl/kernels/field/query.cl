@@ -1,6 +1,7 @@
-// points: three planes of `padded` numbers, in the body's own frame. Global size: blocks of lanes.
+// The field of one body at points of the caller's, in the body's own frame: points (3, padded) are
+// planes x, y and z. One work-item has a block of LANES points; the global size is padded / LANES.
 
-// Planes phi, normal.
+// Writes the field of a block, out (4, padded): planes phi and normal.
 KERNEL void query_field(GLOBAL const real *points, int padded, GLOBAL const int *head,
                         GLOBAL const real *shape, GLOBAL const coefficients *c,
                         GLOBAL real *out)
@@ -13,7 +14,7 @@ KERNEL void query_field(GLOBAL const real *points, int padded, GLOBAL const int 
   put_field(head, shape, c, x, out, padded, block, 0);
 }
 
-// The plane phi.
+// Writes the distance of a block, out (padded): the plane phi.
 KERNEL void query_distance(GLOBAL const real *points, int padded, GLOBAL const int *head,
                            GLOBAL const real *shape, GLOBAL const coefficients *c,
                         GLOBAL real *out)

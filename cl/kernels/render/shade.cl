@@ -1,6 +1,6 @@
 // The field of one body at points of a picture, as in field/query.cl.
 
-// Planes phi, normal.
+// Writes the field of a block of points, out (4, padded): planes phi and normal.
 KERNEL void picture_field(GLOBAL const real *points, int padded, GLOBAL const int *head,
                           GLOBAL const real *shape, GLOBAL const coefficients *c,
                           GLOBAL real *out)
@@ -13,7 +13,7 @@ KERNEL void picture_field(GLOBAL const real *points, int padded, GLOBAL const in
   put_field(head, shape, c, x, out, padded, block, 0);
 }
 
-// The plane phi.
+// Writes the distance of a block of points, out (padded): the plane phi.
 KERNEL void picture_distance(GLOBAL const real *points, int padded, GLOBAL const int *head,
                              GLOBAL const real *shape, GLOBAL const coefficients *c,
                           GLOBAL real *out)

@@ -1,5 +1,6 @@
-// Witness points alone: one query a lane. Arrays have `stride` queries, `count` of them in use:
-// the derivatives of an array of w numbers a query lie w * stride numbers behind its values.
+// Witness points alone, one query a lane: of pairs of edges (docs/spec.md, 6.1) and of points and
+// triangles (section 8). Arrays have `stride` queries, of which `count` are in use; the derivatives
+// of an array of w numbers a query lie w * stride numbers behind its values.
 
 static vec none3(void)
 {
@@ -136,6 +137,9 @@ static edge_query query_edges(GLOBAL const real *edges1, GLOBAL const real *edge
   return r;
 }
 
+// One work-item finds the witness points of LANES pairs of edges: of edges1 and edges2 (queries,
+// 6), both ends of each, points1 and points2 (queries, 3) and the interior indicator con, interior
+// (queries).
 KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, int count,
                           int stride, GLOBAL const coefficients *c, GLOBAL real *points1,
                           GLOBAL real *points2, GLOBAL real *interior)
@@ -153,6 +157,8 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
 }
 
+// One work-item takes the cotangents of LANES queries' answers to those of their edges, edges1_bar
+// and edges2_bar (queries, 6).
 ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL const real *edges2,
                                           int count, int stride, GLOBAL const coefficients *c,
                                           GLOBAL const real *points1_bar,
@@ -180,7 +186,8 @@ typedef struct face_query {
   ilane good;
 } face_query;
 
-// Not good: a triangle without area, an edge without length, or a number that is not finite.
+// Reads points (queries, 3) and triangles (queries, 9). A query is not good where its triangle has
+// no area, an edge has no length, or a number is not finite.
 static face_query query_face(GLOBAL const real *points, GLOBAL const real *triangles, int first,
                              int count, int stride)
 {
@@ -208,7 +215,7 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
   return r;
 }
 
-// NaN, also in the derivatives, where a query is not good.
+// Returns x, or NaN, also in the derivatives, where a query is not good.
 static num good_or_none(ilane good, num x)
 {
   const lane none = lane_lit(REAL_NAN);
@@ -239,7 +246,8 @@ static void store_status(GLOBAL unsigned char *status, int first, int count, ila
   }
 }
 
-// status: 1 where a query is not good.
+// One work-item projects LANES points onto their triangles: projected (queries, 3), and status
+// (queries), which is 1 where a query is not good and its answer NaN.
 KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangles, int count,
                           int stride, GLOBAL const coefficients *c, GLOBAL real *projected,
                           GLOBAL unsigned char *status)
@@ -254,6 +262,9 @@ KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangle
   store_status(status, first, count, q.good);
 }
 
+// One work-item takes the cotangents of LANES projected points to those of the points and
+// triangles, points_bar (queries, 3) and triangles_bar (queries, 9); status is that of
+// witness_faces.
 ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL const real *triangles,
                                           int count, int stride, GLOBAL const coefficients *c,
                                           GLOBAL const real *projected_bar, GLOBAL real *points_bar,
