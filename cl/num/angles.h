@@ -1,4 +1,4 @@
-// The angle of a vector, on plain lanes: for what needs it alone.
+// The angle of a vector on plain lanes, for the few texts that need it.
 #ifndef NUM_ANGLES_H
 #define NUM_ANGLES_H
 

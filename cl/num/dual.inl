@@ -7,8 +7,8 @@
 // A struct and not a vector: as one vector, a * b would compile and be wrong. Parameters are never
 // written to: Mesa's compiler (22.3) passes such structs by address without a copy.
 #define dual_t DN(number)
-// A statement for each tangent dual_i. Of one and of six written out, for a compiler keeps in
-// registers only what is never indexed by a variable.
+// Repeats a statement for each tangent dual_i. For one and for six it is written out, because a
+// compiler keeps in registers only what is never indexed by a variable.
 #define DUAL_AT(i, statement) { enum { dual_i = i }; statement; }
 #if DUAL_TANGENTS == 1
 #define DUAL_EACH(statement) DUAL_AT(0, statement)
@@ -33,7 +33,7 @@ static dual_t DN(lit)(part v)
   return r;
 }
 
-// The tangents of `a` with another value: a limit that keeps the slope.
+// Returns the tangents of `a` with another value: a limit that keeps the derivative.
 static dual_t DN(with_value)(dual_t a, part v)
 {
   dual_t r = a;
@@ -78,7 +78,7 @@ static dual_t DN(mul)(dual_t a, dual_t b)
   return r;
 }
 
-// a b + c and a s + c, each tangent in one expression, so that a compiler may fuse it.
+// Return a b + c and a s + c, each tangent in one expression, so that a compiler may fuse it.
 static dual_t DN(mad)(dual_t a, dual_t b, dual_t c)
 {
   dual_t r;
@@ -97,7 +97,7 @@ static dual_t DN(smad)(dual_t a, part s, dual_t c)
 
 static dual_t DN(shift)(dual_t a, part s) { return DN(with_value)(a, a.v + s); }
 
-// `v` with the tangents of `a` times `slope`: every function of one number.
+// Returns `v` with the tangents of `a` times `slope`: every function of one number is made by it.
 static dual_t DN(chain)(dual_t a, part v, part slope)
 {
   dual_t r;
@@ -117,7 +117,8 @@ static dual_t DN(rcp)(dual_t a)
 }
 static dual_t DN(div)(dual_t a, dual_t b) { return DN(mul)(a, DN(rcp)(b)); }
 
-// By a constant above 0, however small: a slope stops where its square would leave the range.
+// Divides by a constant above 0, however small; the derivative stops where its square would leave
+// the range.
 static dual_t DN(over)(dual_t a, part b)
 {
   const part least = part_lit(DUAL_LEAST);
@@ -140,7 +141,7 @@ static dual_t DN(select)(part_mask mask, dual_t a, dual_t b)
   return r;
 }
 
-// d|x|/dx = 0 at 0.
+// The derivative of |x| at 0 counts as 0.
 static dual_t DN(abs)(dual_t a)
 {
   const part zero = part_lit(R(0.0));

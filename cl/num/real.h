@@ -1,7 +1,7 @@
-// The scalar, its lanes and every math builtin: the only place that names one.
+// The scalar, its lanes and every math builtin: this is the only place that names a builtin.
 //
 // One text is compiled as OpenCL C 1.2 for devices and as C11 for the host. The build passes
-//   REAL_DOUBLE  0 float, 1 double
+//   REAL_DOUBLE  0 for float, 1 for double
 //   LANES        1, 4, 8 or 16: how many elements one work-item carries
 //   WIDE         1 where the device has float64: poses become frames in it, whatever REAL_DOUBLE
 #ifndef NUM_REAL_H
@@ -32,12 +32,13 @@
 #define CONSTANT static const
 #endif
 
-// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out is
-// an unused function. Drivers compile for seconds to minutes, and few calls need everything.
+// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out
+// becomes an unused function. Drivers compile for seconds to minutes, and few calls need
+// everything.
 //
-// A kernel in which work-items meet (BARRIER) does not return before the last time they do, though
-// all of a group would: PoCL 3.1 then takes what follows for one work-item's alone. Its loops are
-// empty.
+// A kernel in which work-items meet (BARRIER) does not return before the last time they do, even
+// where all of a group would return: PoCL 3.1 then takes what follows for one work-item's alone.
+// Where there is nothing to do its loops are empty.
 #ifndef WITH_FORWARD
 #define WITH_FORWARD 1
 #endif
@@ -113,7 +114,7 @@ typedef ILANE_NAME ilane_scalar;
 #define lane_load(p) NUM_CAT(vload, LANES)(0, p)
 #define lane_store(v, p) NUM_CAT(vstore, LANES)(v, 0, p)
 #define lane_first(v) ((v).s0)
-// Bytes: 1 where the mask holds, else 0.
+// Stores bytes: 1 where the mask holds, else 0.
 #define lane_store_bytes(mask, p) \
   NUM_CAT(vstore, LANES)(NUM_CAT(convert_uchar, LANES)((mask) & 1), 0, p)
 #else
@@ -187,7 +188,8 @@ typedef int ilane_scalar;
 #define real_max(a, b) lane_max(a, b)
 #endif
 
-// Groups of WG work-items, a power of two, share local memory: 1 on CPUs, where an item has lanes.
+// A group of WG work-items, a power of two, shares local memory. WG is 1 on CPUs, where an item has
+// lanes.
 #ifndef WG
 #define WG 1
 #endif
@@ -214,9 +216,10 @@ typedef int ilane_scalar;
 #define LANE_AS_REAL(x) real_as_real(x)
 #endif
 
-// Sums of pairs, of pairs of pairs and so on: a chain of operations half as long as Horner's.
+// The polynomials are summed by pairs, pairs of pairs and so on, which makes a chain of operations
+// half as long as Horner's.
 #if REAL_DOUBLE
-// (2^f - 1) / f on [-1/2, 1/2], to 1.3e-17.
+// Returns (2^f - 1) / f on [-1/2, 1/2], to 1.3e-17.
 static lane lane_exp2_poly(lane f)
 {
   const lane f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
@@ -230,7 +233,8 @@ static lane lane_exp2_poly(lane f)
   return high * f8 + (cd * f4 + ab);
 }
 
-// log2(m) / s = 2 atanh(s) / (s ln 2) with s = (m - 1) / (m + 1), |s| < 0.1716, to 3.4e-18.
+// Returns log2(m) / s = 2 atanh(s) / (s ln 2), where s = (m - 1) / (m + 1) and |s| < 0.1716, to
+// 3.4e-18.
 static lane lane_log2_poly(lane s)
 {
   const lane z = s * s, z2 = z * z, z4 = z2 * z2;
@@ -242,7 +246,7 @@ static lane lane_log2_poly(lane s)
 }
 #define LOG2_ARGUMENT(m) (((m) - 1.0) / ((m) + 1.0))
 
-// The same with s = x / (x + 2), s < 1/3, for log2(1 + x), to 3.9e-18.
+// Returns log2(1 + x) by the same series with s = x / (x + 2), s < 1/3, to 3.9e-18.
 static lane lane_log2_1p(lane x)
 {
   const lane s = x / (x + 2.0);
@@ -263,7 +267,7 @@ static lane lane_log2_1p(lane x)
 #define EXP2_LOW (-1022.0)
 #define EXP2_HIGH 1023.0
 #else
-// (2^f - 1) / f on [-1/2, 1/2].
+// Returns (2^f - 1) / f on [-1/2, 1/2].
 static lane lane_exp2_poly(lane f)
 {
   const lane f2 = f * f;
@@ -273,7 +277,7 @@ static lane lane_exp2_poly(lane f)
   return (c * f2 + b) * f2 + a;
 }
 
-// log2(1 + t) / t from the coefficients of 1, t, ... t^8.
+// Returns log2(1 + t) / t, given the coefficients of 1, t, ... t^8.
 static lane lane_log2_sum(lane t, real a, real b, real c, real d, real e, real f, real g, real h,
                           real i)
 {
@@ -290,7 +294,7 @@ static lane lane_log2_poly(lane t)
 }
 #define LOG2_ARGUMENT(m) ((m) - 1.0f)
 
-// log2(1 + x) for 0 <= x <= 1.
+// Returns log2(1 + x) for 0 <= x <= 1.
 static lane lane_log2_1p(lane x)
 {
   return x * lane_log2_sum(x, 1.442695f, -0.72134107f, 0.48071094f, -0.35855219f, 0.27620555f,
@@ -304,7 +308,7 @@ static lane lane_log2_1p(lane x)
 #define EXP2_HIGH 127.0f
 #endif
 
-// 2^x; 0 below the smallest normal number, saturating above the largest power.
+// Returns 2^x; below the smallest normal number it is 0, and above the largest power it saturates.
 static lane lane_exp2(lane x)
 {
   const lane c = lane_max(lane_min(x, lane_lit(EXP2_HIGH)), lane_lit(EXP2_LOW));
@@ -316,7 +320,7 @@ static lane lane_exp2(lane x)
   return lane_select(x < lane_lit(EXP2_LOW), lane_lit(R(0.0)), scaled);
 }
 
-// log2(x) for positive normal x.
+// Returns log2(x) for positive normal x.
 static lane lane_log2(lane x)
 {
   const ilane bits = LANE_AS_INT(x);
@@ -337,7 +341,7 @@ static lane lane_log2(lane x)
 #endif
 
 // ---- across lanes ----
-// Each lane's own number of an array.
+// Reads each lane's own number of an array.
 static lane lane_gather(GLOBAL const real *p, ilane at)
 {
 #if LANES == 1
@@ -365,8 +369,9 @@ static lane lane_iota(void)
 #endif
 }
 
-// A number over lanes by halving, always in the same order: `fold` joins two halves. For masks, so
-// much cheaper than any() of a CPU's runtime, which takes a branch a lane.
+// Returns one number of all lanes, by halving and always in the same order; `fold` joins two
+// halves. For masks this is much cheaper than any() of a CPU's runtime, which takes a branch a
+// lane.
 #if LANES == 16
 #define LANE_FOLD(name, value, fold)                                  \
   const NUM_CAT(name, 8) fold_8 = fold((value).lo, (value).hi);       \
@@ -394,7 +399,8 @@ static real lane_sum(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_SUM); }
 static real lane_least(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_LEAST); }
 static real lane_most(lane x) { LANE_FOLD(REAL_NAME, x, FOLD_MOST); }
 
-// A mask's lanes as bits, lane 0 lowest; the place of the lowest bit.
+// lane_bits makes bits of a mask's lanes, lane 0 the lowest, and lowest_bit finds the place of the
+// lowest bit.
 static ilane_scalar lane_joined(ilane mask) { LANE_FOLD(ILANE_NAME, mask, FOLD_OR); }
 #if LANES > 1
 #define lane_any(mask) (lane_joined(mask) != 0)
