@@ -27,7 +27,7 @@ static FN(mat3) FN(rows_of)(FN(symmetric) a)
   return r;
 }
 
-// A primitive at a point. Left alone: what is not wanted.
+// A primitive at a point. What is not wanted is left alone.
 typedef struct FN(surface) {
   num phi;
   vec g;         // unit(g) is the normal
@@ -41,8 +41,8 @@ static num FN(unit_scale)(vec g, real tau)
   return n_rcp(n_sqrt(n_shift(FN(dot3)(g, g), tau)));
 }
 
-// A running soft minimum: distances relative to the least so far, gradients of distances to the
-// gradient of that one, the pivot, so that 1/union multiplies differences alone.
+// A running soft minimum. Distances are relative to the least so far, and gradients of distances to
+// the gradient of that one, the pivot, so that 1/union multiplies differences alone.
 typedef struct FN(blend) {
   num least, sum;
   vec normal;    // sum w unit(g)

@@ -6,9 +6,9 @@
 // is not outside: a superquadric's is measured along a ray to its surface. A soft union lies at most
 // union ln N below its least term, and a subtraction only adds.
 
-#define BOUND_SLACK (R(64.0) * REAL_EPSILON) // of the numbers that a bound is made of
+#define BOUND_SLACK (R(64.0) * REAL_EPSILON) // what rounding may do to a bound's numbers
 
-// Not more than the distance of a body at any point within `radius` of x.
+// Returns a number that is not more than the distance of a body at any point within `radius` of x.
 static lane FN(body_bound)(GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const coefficients *c, vec x, lane radius)
 {

@@ -1,5 +1,5 @@
-// The field of a body: union of its added primitives, less the union of its subtracted ones
-// (Beker et al., eq. 6 to 8).
+// The field of a body: the union of its added primitives, less the union of its subtracted ones
+// (docs/spec.md, section 4; Beker et al., eq. 6 to 8).
 //
 //   union: phi+ = -LSE(-phi_l), normal sum w_l unit(g_l), w = softmax(-phi_l / union)
 //   subtraction: phi = LSE(phi+, -phi-), normal unit(v1 n+ - v2 n-), v = softmax of the same two
@@ -27,7 +27,8 @@ typedef struct FN(mixture) {
   FN(mat3) bend; // the derivative of raw
 } FN(mixture);
 
-// What a union's gradient and Jacobian are: means, and the share of the weights' own change.
+// Makes a union's distance, normal, gradient and Jacobian of its sums: means, and the share of the
+// weights' own change.
 static void FN(blend_means)(const FN(blend) *b, GLOBAL const coefficients *c, const int want,
                             FN(mixture) *m)
 {
@@ -46,7 +47,8 @@ static void FN(blend_means)(const FN(blend) *b, GLOBAL const coefficients *c, co
   }
 }
 
-// m less the union of a hole: v1 + v2 = 1, dv1 = -dv2 = v1 v2 (grad phi+ + grad phi-) / union.
+// Subtracts the union of a hole from m: v1 + v2 = 1, and dv1 = -dv2 = v1 v2 (grad phi+ + grad phi-)
+// / union.
 static void FN(subtract)(const FN(blend) *b, GLOBAL const coefficients *c, const int want,
                          FN(mixture) *m)
 {
@@ -82,14 +84,14 @@ static void FN(subtract)(const FN(blend) *b, GLOBAL const coefficients *c, const
   }
 }
 
-// The field at a point with its derivatives. Left alone: what is not wanted.
+// The field at a point with its derivatives. What is not wanted is left alone.
 typedef struct FN(jet) {
   num phi;
   vec normal, gradient; // gradient: of phi
   num jacobian[9];      // [3 i + j]: d normal_i / d x_j
 } FN(jet);
 
-// d unit(raw) from d raw.
+// Writes the derivative of unit(raw), of that of raw.
 static void FN(unit_jacobian)(const FN(mixture) *m, vec n, real tau, num *jacobian)
 {
   const num scale = FN(unit_scale)(m->raw, tau);
@@ -109,15 +111,16 @@ static void FN(unit_jacobian)(const FN(mixture) *m, vec n, real tau, num *jacobi
   jacobian[8] = z.z;
 }
 
-// How far the least term of a union of `count` may lie above it, added to `reach`.
+// Returns `reach`, and beyond it how far the least term of a union of `count` may lie above the
+// union.
 static real FN(term_reach)(real reach, int count, GLOBAL const coefficients *c)
 {
   const lane most = lane_log2(lane_lit((real)count)) * c->union_ln2;
   return reach < REAL_BIG ? reach + lane_first(most) : REAL_BIG;
 }
 
-// x: a point of the body frame. want: JET_* of blend.inl. A distance beyond `reach` need not be
-// right, only beyond it; REAL_BIG for no such bound.
+// Evaluates the field at x, a point of the body's frame; `want` has JET_* of blend.inl. A distance
+// beyond `reach` need not be right, only beyond it; REAL_BIG stands for no such bound.
 static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
                          GLOBAL const coefficients *c, vec x, const int want, real reach,
                          FN(jet) *out)
@@ -138,7 +141,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   if (subtracted) {
     FN(subtract)(&b, c, all, &m);
   }
-  // Where bounds have ruled every term out there is no sum.
+  // Where bounds have ruled out every term there is no sum.
   out->phi = n_select(n_value(plus.sum) > lane_lit(R(0.0)), m.phi, n_lit(REAL_BIG));
   if (all & JET_NORMAL) {
     out->normal = FN(unit)(m.raw, c->normal);
@@ -151,7 +154,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   }
 }
 
-// Distance at x, a point of the body frame; its normal where wanted.
+// Returns the distance at x, a point of the body's frame, and its normal where wanted.
 static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
                           GLOBAL const coefficients *c, vec x, const int want_normal, vec *normal)
 {
@@ -163,7 +166,7 @@ static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
   return jet.phi;
 }
 
-// Distance at x where that is below `reach`, else `reach`.
+// Returns the distance at x where that is below `reach`, else `reach`.
 static num FN(body_distance_within)(GLOBAL const int *head, GLOBAL const real *shape,
                                     GLOBAL const coefficients *c, vec x, real reach)
 {

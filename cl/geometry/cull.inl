@@ -30,8 +30,8 @@ static FN(ball) FN(ball_around)(vec x)
   return r;
 }
 
-// Squared distances of a ball's centre to those of the superquadrics first .. first + LANES - 1.
-// balls: BALL_PLANES planes of `padded`.
+// Returns the squared distances of a ball's centre from those of LANES superquadrics, from `first`
+// on. balls has BALL_PLANES planes of `padded`.
 static lane FN(between)(const FN(ball) *block, GLOBAL const real *balls, int padded, int first)
 {
   const lane dx = lane_load(balls + first) - block->x;
@@ -40,7 +40,8 @@ static lane FN(between)(const FN(ball) *block, GLOBAL const real *balls, int pad
   return dx * dx + dy * dy + dz * dz;
 }
 
-// The superquadric that is likely nearest to the block, by power distance to the spheres.
+// Returns the superquadric that is likely nearest to the block, by the power distance to the
+// spheres.
 static int FN(likely_nearest)(const FN(ball) *block, GLOBAL const real *balls, int count)
 {
   const int padded = PADDED_BALLS(count);
@@ -57,8 +58,8 @@ static int FN(likely_nearest)(const FN(ball) *block, GLOBAL const real *balls, i
   return (int)lane_least(lane_select(leads, which, lane_lit((real)(count - 1))));
 }
 
-// Bits of the `group` superquadrics from the first on but for those whose spheres stay beyond
-// `reach` of all points of the block.
+// Returns the bits of `group` superquadrics from the first on, without those whose spheres stay
+// beyond `reach` of all points of the block.
 static unsigned int FN(spheres_within)(const FN(ball) *block, GLOBAL const real *balls, int count,
                                        int first, int group, real reach)
 {
@@ -78,7 +79,7 @@ typedef struct FN(bounds) {
   lane low, high;
 } FN(bounds);
 
-// Of the distance of a superquadric.
+// Returns bounds of the distance of a superquadric.
 static FN(bounds) FN(ellipsoid_bounds)(GLOBAL const real *s, vec x)
 {
   const vec from = FN(make)(x.x - s[SUPERQUADRIC_POSITION], x.y - s[SUPERQUADRIC_POSITION + 1],
@@ -93,9 +94,9 @@ static FN(bounds) FN(ellipsoid_bounds)(GLOBAL const real *s, vec x)
   return b;
 }
 
-// The bits of `among` that may count where the least distance is below `high`, which falls. Lanes
-// hold the bounds of a group; a device without lanes computes them twice, for its private memory is
-// slow.
+// Returns the bits of `among` that may count where the least distance is below *high, which falls.
+// Lanes hold the bounds of a group; a device without lanes computes them twice, as its private
+// memory is slow.
 static unsigned int FN(ellipsoids_within)(GLOBAL const real *first, unsigned int among, vec x,
                                           real margin, lane *high)
 {

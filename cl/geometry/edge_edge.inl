@@ -1,16 +1,16 @@
-// Edge-edge witness points and contacts (Beker et al., III-B and IV-D).
+// Edge-edge witness points and contacts: docs/spec.md, section 6 (Beker et al., III-B and IV-D).
 
-// A quadratic 1/2 a'Qa + c'a, Q = [q11 q12; q12 q22], and its minimiser u over the plane.
+// A quadratic 1/2 a'Qa + c'a, where Q = [q11 q12; q12 q22], and its minimiser u over the plane.
 typedef struct FN(quadratic) {
   num q11, q12, q22, c1, c2, u1, u2;
-  num det_inv; // 1 / det Q and t1 x t2: what the adjoint takes up again
+  num det_inv; // 1 / det Q and t1 x t2, which the adjoint takes up again
   vec across;
 } FN(quadratic);
 
-// Half the squared distance of p + a1 t1 and q - a2 t2, b = p - q, with ridge/2 |a - 1/2|^2 added.
-// u = -Q^-1 c with det Q and both numerators by the identities of Lagrange and Binet and Cauchy:
-// products of t1 x t2, which vanishes with the angle, where the plain differences cancel on
-// parallel edges.
+// Returns half the squared distance of p + a1 t1 and q - a2 t2, where b = p - q, with ridge/2 |a -
+// 1/2|^2 added. det Q and both numerators of u = -Q^-1 c are written by the identities of Lagrange
+// and of Binet and Cauchy, as products of t1 x t2, which vanishes with the angle: the plain
+// differences would cancel on parallel edges.
 static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
 {
   FN(quadratic) r;
@@ -31,8 +31,8 @@ static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
   return r;
 }
 
-// The sides of the unit square, in this order: a1 = 1, a1 = 0, a2 = 1, a2 = 0. Each side's least
-// cost lies at the root of its free coordinate, clipped.
+// The sides of the unit square come in this order: a1 = 1, a1 = 0, a2 = 1, a2 = 0. Each side's
+// least cost lies at the root of its free coordinate, clipped.
 static void FN(side_roots)(const FN(quadratic) *r, num root[4])
 {
   const num q11_inv = n_rcp(r->q11);
@@ -43,7 +43,8 @@ static void FN(side_roots)(const FN(quadratic) *r, num root[4])
   root[3] = n_neg(n_mul(r->c1, q11_inv));
 }
 
-// Each side's cost in its free coordinate, (q/2 x + slope) x, plus what the fixed one adds.
+// Writes each side's cost: (q/2 x + slope) x of its free coordinate x, plus what the fixed one
+// adds.
 static void FN(side_costs)(const FN(quadratic) *r, const num free[4], num cost[4])
 {
   const num q11 = r->q11, q12 = r->q12, q22 = r->q22, c1 = r->c1, c2 = r->c2;
@@ -60,7 +61,8 @@ static num FN(lesser)(num a, num b)
   return n_select(n_value(b) < n_value(a), b, a);
 }
 
-// Weights of the soft minimum and their sum. No loops: compilers keep those of arrays of lanes.
+// Writes the weights of the soft minimum, and returns their sum. It has no loops, because compilers
+// keep those over arrays of lanes.
 static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num w[4])
 {
   const num least = FN(lesser)(FN(lesser)(cost[0], cost[1]), FN(lesser)(cost[2], cost[3]));
@@ -71,8 +73,8 @@ static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num
   return n_add(n_add(w[0], w[1]), n_add(w[2], w[3]));
 }
 
-// Smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best of four
-// sides. blend1, blend2: of edge_blend.
+// Finds the smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best
+// of four sides. blend1 and blend2 are those of edge_blend.
 static void FN(unit_square_minimum)(const FN(quadratic) *r, num blend1, num blend2,
                                     GLOBAL const coefficients *c, num *a1, num *a2, num *con)
 {
@@ -92,7 +94,8 @@ static void FN(unit_square_minimum)(const FN(quadratic) *r, num blend1, num blen
   *a2 = n_mad(*con, r->u2, n_mul(rest, s2));
 }
 
-// What a quadratic is made of: p + a1 along1 and q + a2 along2, divided by `length` t1, -t2 and b.
+// What a quadratic is made of: the lines p + a1 along1 and q + a2 along2, and, divided by `length`,
+// t1, -t2 and b.
 typedef struct FN(edge_lines) {
   vec along1, along2, t1, t2, b;
 } FN(edge_lines);
@@ -109,21 +112,21 @@ static FN(edge_lines) FN(edge_lines_of)(vec p0, vec p1, vec q0, vec q1, real len
   return r;
 }
 
-// The length of an edge, smooth at 0.
+// Returns the length of an edge, smooth at 0.
 static num FN(edge_length)(vec along, GLOBAL const coefficients *c)
 {
   return n_sqrt(n_shift(FN(dot3)(along, along), c->distance));
 }
 
-// One over the share of an edge over which a pair stops counting at its ends: `compare`, and of a
-// long edge no more than the length `ends`.
+// Returns one over the share of an edge over which a pair stops counting at its ends: `compare`,
+// but of a long edge no more than the length `ends`.
 static num FN(edge_blend)(num length, GLOBAL const coefficients *c)
 {
   return n_smad(length, c->ends_inv, n_lit(c->compare_inv));
 }
 
-// Edges p and q of two ends each -> witness points e1, e2, their parameters a1, a2 and the interior
-// indicator.
+// Finds, of edges p and q with two ends each, the witness points e1 and e2, their parameters a1 and
+// a2, and the interior indicator.
 static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c, vec *e1,
                              vec *e2, num *a1, num *a2, num *con)
 {
@@ -138,14 +141,14 @@ static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coeffi
 
 // ---- how deep an edge lies in the other body, for `agree` ----
 
-// One over the temperature of the soft least distance of a witness point and its probes, as a multiple of
-// one over `penetration`.
+// One over the temperature of the soft least distance of a witness point and its probes, as a
+// multiple of one over `penetration`.
 #define DEPTH_SHARPNESS R(4.0)
 
-// Where an edge is looked at beside its witness point: at the parameter a + reach / length, kept
-// softly within [0, 1]. reach is negative for the probe to the other side.
+// A probe is where an edge is looked at beside its witness point: at the parameter a + reach /
+// length, kept softly within [0, 1]. `reach` is negative for the probe to the other side.
 typedef struct FN(probe) {
-  num at, slope, blend_slope; // slopes of `at` by its unclipped parameter and by edge_blend
+  num at, slope, blend_slope; // `at` and its derivatives by the unclipped parameter and edge_blend
   num length;
 } FN(probe);
 
@@ -158,7 +161,8 @@ static FN(probe) FN(probe_of)(vec along, num a, num reach, GLOBAL const coeffici
   return r;
 }
 
-// A soft least distance, put together one by one: of none, of one more, and what it comes to.
+// A soft least distance that is put together one by one: least_of begins with one distance,
+// least_add takes one more, and least_value says what it comes to.
 typedef struct FN(least) {
   num least, sum;
 } FN(least);
@@ -183,15 +187,17 @@ static num FN(least_value)(const FN(least) *r, GLOBAL const coefficients *c)
   return n_smad(n_log2(r->sum), -c->penetration * (LN2 / DEPTH_SHARPNESS), r->least);
 }
 
-// The slope of a soft least distance `depth` by one of the distances that it was made of.
+// Returns the derivative of a soft least distance `depth` by one of the distances that it was made
+// of.
 static num FN(least_share)(num depth, num phi, GLOBAL const coefficients *c)
 {
   const num x = n_scale(n_sub(depth, phi), DEPTH_SHARPNESS * c->penetration_inv * LOG2E);
   return n_exp2(FN(lesser)(x, n_lit(R(0.0))));
 }
 
-// The exponent of confirm(depth, d) = sigmoid((1.5 penetration - depth + agree d) / (0.5 penetration)):
-// whether an edge lies deep enough in the other body for a contact that claims the distance d.
+// Returns the exponent of confirm(depth, d) = sigmoid((1.5 penetration - depth + agree d) / (0.5
+// penetration)), which says whether an edge lies deep enough in the other body for a contact that
+// claims the distance d.
 static num FN(confirming)(num depth, num d, GLOBAL const coefficients *c)
 {
   const num claim = n_sub(n_scale(d, c->agree), depth);
@@ -205,14 +211,15 @@ typedef struct FN(edge_contact) {
   num a1, a2;        // activities without the neighbour's softmax
 } FN(edge_contact);
 
-// The distances that a pair's activities are made of: each body's own at its point, phi1(e1) and phi2(e2);
-// the opposing ones, phi2(e1) and phi1(e2); and with `agree` how deep body 1's edge lies in body 2, and
-// body 2's in body 1.
+// The distances that a pair's activities are made of: each body's own at its point, phi1(e1) and
+// phi2(e2); the opposing ones, phi2(e1) and phi1(e2); and with `agree` how deep body 1's edge lies
+// in body 2, and body 2's in body 1.
 typedef struct FN(pair_depths) {
   num own1, own2, opposing1, opposing2, depth1, depth2;
 } FN(pair_depths);
 
-// e1, e2: traced witness points; m1 = n1(e1), m2 = n2(e2), all in one frame.
+// Returns what one pair gives, docs/spec.md, 6.3 and 6.4. e1 and e2 are the traced witness points,
+// m1 = n1(e1) and m2 = n2(e2), all in one frame.
 static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2,
                                       const FN(pair_depths) *at, GLOBAL const coefficients *c)
 {
@@ -261,14 +268,14 @@ typedef struct FN(quadratic_bar) {
   num q11, q12, q22, c1, c2, u1, u2;
 } FN(quadratic_bar);
 
-// Reverse through the identities of edge_quadratic, not through Q lambda = u_bar: lambda grows with
-// 1 / ridge on parallel edges, where c's and Q's shares in t and b would cancel.
+// Goes back through the identities of edge_quadratic, not through Q lambda = u_bar: lambda grows
+// with 1 / ridge on parallel edges, where the shares of c and Q in t and b would cancel.
 static void FN(edge_quadratic_adjoint)(const FN(edge_lines) *l, const FN(quadratic) *r, real ridge,
                                        const FN(quadratic_bar) *bar, vec *t1_bar, vec *t2_bar,
                                        vec *b_bar)
 {
   const vec t1 = l->t1, t2 = l->t2, b = l->b;
-  // u = numerator / det.
+  // u is numerator / det.
   const num top1 = n_mul(bar->u1, r->det_inv), top2 = n_mul(bar->u2, r->det_inv);
   const num det = n_neg(n_mad(top1, r->u1, n_mul(top2, r->u2)));
   const num by1 = n_scale(top1, ridge), by2 = n_scale(top2, ridge);
@@ -276,7 +283,7 @@ static void FN(edge_quadratic_adjoint)(const FN(edge_lines) *l, const FN(quadrat
   const num t22 = n_add(bar->q22, n_smad(det, ridge, n_scale(by1, R(0.5))));
   const num t12 = n_smad(n_add(by1, by2), R(-0.5), bar->q12);
   const num b1 = n_sub(bar->c1, by1), b2 = n_sub(bar->c2, by2);
-  // t1 x t2 in det, (t2 x b) . (t1 x t2) and (b x t1) . (t1 x t2).
+  // t1 x t2 stands in det, in (t2 x b) . (t1 x t2) and in (b x t1) . (t1 x t2).
   const vec tops = FN(mad3)(FN(cross3)(t2, b), top1, FN(scale3)(FN(cross3)(b, t1), top2));
   const vec across = FN(mad3)(r->across, n_scale(det, R(2.0)), tops);
   const vec turned = FN(cross3)(r->across, b);
@@ -288,7 +295,7 @@ static void FN(edge_quadratic_adjoint)(const FN(edge_lines) *l, const FN(quadrat
   *b_bar = FN(mad3)(t1, b1, FN(mad3)(t2, b2, FN(cross3)(r->across, mixed)));
 }
 
-// The sides of the unit square with slopes, and the soft best of them.
+// The sides of the unit square with derivatives, and the soft best of them.
 typedef struct FN(sides) {
   num root[4], free[4], slope[4]; // free = clip(root), d free / d root
   num share[4];                   // weights of sum 1
@@ -314,8 +321,9 @@ static FN(sides) FN(sides_of)(const FN(quadratic) *r, GLOBAL const coefficients 
   return s;
 }
 
-// Cotangents of the costs: values (what a side alone would make of the result) flow between each
-// two sides, so that nothing is left to cancel where one of them has all the weight.
+// Finds the cotangents of the costs. Values, which are what a side alone would make of the result,
+// flow between each two sides, so that nothing is left to cancel where one of them has all the
+// weight.
 static void FN(side_costs_adjoint)(const FN(sides) *s, num best1, num best2,
                                    GLOBAL const coefficients *c, num cost[4])
 {
@@ -337,8 +345,8 @@ static void FN(side_costs_adjoint)(const FN(sides) *s, num best1, num best2,
   }
 }
 
-// One side: its cost (q/2 x + slope) x and x = clip(root), root = -slope / q. `free` is x's
-// cotangent besides the cost's; adds to q's and gives the slope's.
+// Goes back through one side: its cost (q/2 x + slope) x, where x = clip(root) and root = -slope /
+// q. `free` is x's cotangent besides the cost's. Adds to q's cotangent, and returns the slope's.
 static num FN(side_adjoint)(const FN(sides) *s, const int side, num q, num cost, num free,
                             num *q_bar)
 {
@@ -349,7 +357,7 @@ static num FN(side_adjoint)(const FN(sides) *s, const int side, num q, num cost,
   return n_sub(by_x, by_root);
 }
 
-// best1, best2: cotangents of the soft best of the sides. Sets all of `bar` but u's.
+// Sets all of `bar` but u's, given the cotangents best1 and best2 of the soft best of the sides.
 static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num best1, num best2,
                               GLOBAL const coefficients *c, FN(quadratic_bar) *bar)
 {
@@ -366,8 +374,8 @@ static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num be
   bar->c2 = n_add(cost[2], n_add(slope0, slope1));
 }
 
-// Cotangents of a1, a2 and con -> those of the quadratic and of both blends, and a1 and a2
-// themselves.
+// Goes from the cotangents of a1, a2 and con to those of the quadratic, which it returns, and of
+// both blends; a1 and a2 themselves are found again.
 static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r, num blend1, num blend2,
                                                  GLOBAL const coefficients *c, num a1_bar,
                                                  num a2_bar, num con_bar, num *a1, num *a2,
@@ -392,7 +400,7 @@ static FN(quadratic_bar) FN(unit_square_adjoint)(const FN(quadratic) *r, num ble
   return bar;
 }
 
-// Cotangents of edge_witness's results -> those of p0, p1, q0, q1.
+// Goes from the cotangents of edge_witness's results to those of p0, p1, q0 and q1.
 static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c,
                                      vec e1_bar, vec e2_bar, num a1_bar, num a2_bar, num con_bar,
                                      vec bar[4])
@@ -420,7 +428,7 @@ static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL cons
   bar[2] = FN(sub3)(FN(sub3)(e2_bar, bar[3]), apart);
 }
 
-// The cotangent of a probe's point, of the edge from `end` along `along`: adds to those of a, of the
+// Takes the cotangent of a probe's point, on an edge along `along`, and adds to those of a, of the
 // edge's two ends and of reach.
 static void FN(probe_adjoint)(const FN(probe) *r, vec along, num reach, vec point_bar,
                               GLOBAL const coefficients *c, num *a_bar, num *reach_bar,
@@ -439,21 +447,22 @@ static void FN(probe_adjoint)(const FN(probe) *r, vec along, num reach, vec poin
   bar[0] = FN(add3)(bar[0], FN(sub3)(point_bar, end1));
 }
 
-// Cotangents of edge_pair's arguments.
+// The cotangents of edge_pair's arguments.
 typedef struct FN(edge_pair_bar) {
   vec e1, e2, m1, m2;
   num con;
   FN(pair_depths) at;
-  num d1, d2; // not arguments, but on the way to them: the signed distances
+  num d1, d2; // of the signed distances, which are no arguments but on the way to them
 } FN(edge_pair_bar);
 
-// What scales an activity by depths: [opposing <= 0], [own <= 0] where `inside` is set,
-// [other <= near], [d >= -reach] and both edges' agreement, and its slopes.
+// What scales an activity by depths, and its derivatives: [opposing <= 0], [own <= 0] where
+// `inside` is set, [other <= near], [d >= -reach] and both edges' agreement.
 typedef struct FN(depth) {
   num value, opposing, own, other, d, depth1, depth2;
 } FN(depth);
 
-// Times a sigmoid of x / penetration: every slope there is by its value. Returns its own slope.
+// Multiplies by the sigmoid of x, whose derivative by its distance is `step` times its slope: every
+// derivative that is there is multiplied by its value. Returns its own derivative.
 static num FN(deepen)(FN(depth) *r, num x, real step)
 {
   num slope;
@@ -493,7 +502,7 @@ static FN(depth) FN(depth_and_slopes)(num opposing, num own, num other, num d, n
   return r;
 }
 
-// The activities' share: sets the scalars of `r` and gives the cotangent of m1 . m2.
+// Goes back through the activities: sets the scalars of `r`, and returns the cotangent of m1 . m2.
 static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const FN(depth) *depth2,
                                 GLOBAL const coefficients *c, num a1_bar, num a2_bar,
                                 FN(edge_pair_bar) *r)
@@ -523,7 +532,8 @@ static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const
   return n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
 }
 
-// bar: cotangents of edge_pair's results. active 0: those of the activities are known to be zero.
+// Goes from `bar`, the cotangents of edge_pair's results, to those of its arguments. With `active`
+// 0 those of the activities are known to be zero.
 static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, vec m2,
                                                const FN(pair_depths) *at,
                                                GLOBAL const coefficients *c,
@@ -551,7 +561,8 @@ static FN(edge_pair_bar) FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, 
     by_clash = FN(activity_adjoint)(con, FN(dot3)(m1, m2), &depth1, &depth2, c, bar->a1, bar->a2,
                                     &r);
   }
-  // Of m2 . nbar and m1 . nbar, nbar, and dbar, whose slope along nbar is 2 - dbar / length.
+  // These are the cotangents of m2 . nbar and m1 . nbar, of nbar, and of dbar, whose derivative
+  // along nbar is 2 - dbar / length.
   const num dot1 = n_scale(n_mul(n_mad(r.d1, dbar, FN(dot3)(bar->n1, nbar)), slope1),
                            c->sign_inv);
   const num dot2 = n_scale(n_mul(n_sub(n_mul(r.d2, dbar), FN(dot3)(bar->n2, nbar)), slope2),

@@ -1,6 +1,6 @@
-// What an edge pair's contacts count apart from their depth (docs/spec.md, 6.6).
+// What an edge pair's contacts count apart from their depth: docs/spec.md, 6.6.
 
-// relu(x) = tau softplus(x / tau) and its slope.
+// Returns relu(x) = tau softplus(x / tau), and its derivative in *slope.
 static num FN(soft_relu_and_slope)(num x, real tau, real tau_inv, num *slope)
 {
   const num zero = n_lit(R(0.0));
@@ -12,7 +12,8 @@ static num FN(soft_relu_and_slope)(num x, real tau, real tau_inv, num *slope)
   return n_smad(n_log2_1p(e), tau * LN2, n_select(positive, x, zero));
 }
 
-// A step that is 0 up to 1/2, 1 from 3/4 on and twice continuously differentiable, and its slope.
+// Returns S(x), a step that is 0 up to 1/2, 1 from 3/4 on and twice continuously differentiable,
+// and its derivative in *slope.
 static num FN(weight_step_and_slope)(num x, num *slope)
 {
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
@@ -23,8 +24,8 @@ static num FN(weight_step_and_slope)(num x, num *slope)
   return n_mul(n_mul(yy, y), n_shift(n_mul(y, n_shift(n_scale(y, R(6.0)), R(-15.0))), R(10.0)));
 }
 
-// How much an edge of a neighbour's share x counts, x (1 + k) / (x + k), k = 1/4: 1 alone, still 5/8
-// where four share, for all of these see the same crossing.
+// Returns how much an edge whose share among its neighbours is x counts, x (1 + k) / (x + k) with k
+// = 1/4: 1 alone, and still 5/8 where four share, for all of these see the same crossing.
 static num FN(among_and_slope)(num x, num *slope)
 {
   const num inv = n_rcp(n_shift(x, R(0.25)));
@@ -33,9 +34,10 @@ static num FN(among_and_slope)(num x, num *slope)
 }
 
 // Whether an edge that lies `depth` from the other body's surface is believed to have a contact at
-// the signed distance d, sigmoid((penetration - depth + relu(own) + agree d + 3/4 relu(d)) /
-// (penetration / 2)), and its slopes. own: the other body's field at its own edge, which its rounded
-// edges are off by. depth's slope is minus the exponent's.
+// the signed distance d, and the derivatives of that:
+//   sigmoid((penetration - depth + relu(own) + agree d + 3/4 relu(d)) / (penetration / 2)).
+// own is what the other body's field has at its own edge, by which its rounded edges are off. The
+// derivative by depth is minus that by the exponent.
 typedef struct FN(belief) {
   num value, depth, own, d;
 } FN(belief);
@@ -57,7 +59,7 @@ static FN(belief) FN(belief_in)(num depth, num own, num d, GLOBAL const coeffici
   return r;
 }
 
-// Both beliefs in a claim d: of body 1's edge in body 2 and the other way round.
+// Both beliefs in a claim d: that of body 1's edge in body 2, and the other way round.
 typedef struct FN(beliefs) {
   FN(belief) edge1, edge2;
 } FN(beliefs);
@@ -70,7 +72,8 @@ static FN(beliefs) FN(beliefs_in)(const FN(pair_depths) *at, num d, GLOBAL const
   return r;
 }
 
-// Of both contacts of a pair the weight but for gates and neighbours: con, clash and both beliefs.
+// Finds the weights of both contacts of a pair without gates and neighbours: con, clash and both
+// beliefs.
 static void FN(edge_weights)(num con, num dot, const FN(pair_depths) *at, num d1, num d2,
                              GLOBAL const coefficients *c, num *w1, num *w2)
 {
@@ -80,14 +83,14 @@ static void FN(edge_weights)(num con, num dot, const FN(pair_depths) *at, num d1
   *w2 = n_mul(shared, n_mul(b2.edge1.value, b2.edge2.value));
 }
 
-// Cotangents of edge_weights's arguments; dot: of m1 . m2.
+// The cotangents of edge_weights's arguments; dot is that of m1 . m2.
 typedef struct FN(edge_weights_bar) {
   num con, dot, d1, d2;
   FN(pair_depths) at;
 } FN(edge_weights_bar);
 
-// What one contact's belief gives, of which `by` is the cotangent: adds to those of the distances and
-// sets that of d.
+// Goes back through one contact's beliefs, whose product has the cotangent `by`: adds to those of
+// the distances, and returns that of d.
 static num FN(beliefs_adjoint)(const FN(beliefs) *b, num by, FN(pair_depths) *at)
 {
   const num by1 = n_mul(by, b->edge2.value), by2 = n_mul(by, b->edge1.value);

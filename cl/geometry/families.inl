@@ -2,8 +2,8 @@
 // blend, and on plain lanes NAME_march, which also bounds a ray's step, and NAME_bound, a lower
 // bound of distances over balls.
 #if !NUM_DUAL
-// From a bound of the Euclidean distance, which falls by no more than the radius over a ball; none
-// where it is not positive.
+// Returns a bound over a ball, of a bound of the Euclidean distance at its centre, which falls by
+// no more than the radius over the ball; none where it is not positive.
 static lane FN(bound_over)(lane distance, lane radius)
 {
   return lane_select(distance > lane_lit(R(0.0)), distance - radius, lane_lit(-REAL_BIG));

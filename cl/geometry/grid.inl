@@ -1,17 +1,17 @@
-// Grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/spec.md,
-// section 4). C2, at a cost that does not grow with the grid.
+// A grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/spec.md,
+// section 4). It is C2, and its cost does not grow with the grid.
 //
-// A point is clipped softly to the grid's cells but the outermost, u the clipped coordinates, in
-// cells. On level l, from 0, the spline's coordinates are 2^l u; of level 0 a lane has its cell's
-// 4 x 4 x 4 coefficients, of finer ones those of the block around it, if there is one. All levels
-// pass through one loop, so that the text of the sum is compiled once.
+// A point is clipped softly to the grid's cells but the outermost; u are the clipped coordinates,
+// in cells. On level l, from 0, the spline's coordinates are 2^l u. Of level 0 a lane has its
+// cell's 4 x 4 x 4 coefficients, of finer ones those of the block around it, if there is one. All
+// levels pass through one loop, so that the text of the sum is compiled once.
 //
 // Where clipping moved the point by d from where the spline is phi_c with the gradient g:
 //   phi = sqrt(max(phi_c^2 + 2 phi_c g.d + |d|^2, phi_c^2 / 4)),  raw normal (phi_c g + d) / phi
 
 // ---- clipping ----
 
-// Clipped coordinates, with what clipping does to the point.
+// A point's clipped coordinates, and what clipping does to it.
 typedef struct FN(grid_place) {
   vec u;        // in cells
   vec moved;    // from the clipped point to the point [m]
@@ -21,8 +21,8 @@ typedef struct FN(grid_place) {
   int some_out;
 } FN(grid_place);
 
-// 0 up to -1, v from 1 on, twice continuously differentiable between; and its derivative. What is
-// no number stays none.
+// The two functions that follow return m(v), which is 0 up to -1, v from 1 on and twice
+// continuously differentiable between, and its derivative. NaN stays NaN.
 static num FN(grid_ramp)(num v)
 {
   const num up = n_shift(v, R(1.0));
@@ -40,7 +40,8 @@ static num FN(grid_ramp_slope)(num v)
   return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), most);
 }
 
-// One coordinate, clipped to [1, size - 2]. From the nearer side, so that nothing cancels far away.
+// Returns one coordinate clipped to [1, size - 2]. It is counted from the nearer side, so that
+// nothing cancels far away.
 static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose)
 {
   const ilane low = n_value(u) < lane_lit(R(0.5) * (size - R(1.0)));
@@ -73,7 +74,7 @@ static FN(grid_place) FN(grid_place_at)(GLOBAL const real *s, vec x)
 
 // ---- the spline ----
 
-// A distance with its derivatives, of which those up to the order that is asked for hold.
+// A distance with its derivatives, of which those hold that are of the order asked for or less.
 typedef struct FN(grid_jet) {
   num phi;
   vec g;
@@ -95,7 +96,7 @@ typedef struct grid_sum {
   grid_thirds third;
 } grid_sum;
 
-// The four basis functions that are not 0 at t in [0, 1]: times 1, t, t^2, t^3.
+// The coefficients of 1, t, t^2 and t^3 of the four basis functions that are not 0 at t in [0, 1].
 #define BASIS_ROW(a, b, c, d) a / R(6.0), b / R(6.0), c / R(6.0), d / R(6.0)
 CONSTANT real grid_pieces[16] = {
   BASIS_ROW(R(1.0), R(-3.0), R(3.0), R(-1.0)),
@@ -105,7 +106,7 @@ CONSTANT real grid_pieces[16] = {
 };
 #undef BASIS_ROW
 
-// One of them, with its derivatives.
+// One basis function with its derivatives.
 typedef struct grid_basis {
   lane value, slope, curve;
   real third;
@@ -123,7 +124,7 @@ static grid_basis grid_basis_at(lane t, int i)
   return w;
 }
 
-// All four along one axis.
+// All four basis functions along one axis.
 typedef struct grid_along {
   grid_basis a, b, c, d;
 } grid_along;
@@ -138,7 +139,7 @@ static grid_along grid_along_at(lane t)
   return w;
 }
 
-// Sums along z, of one row of coefficients: derivatives by z.
+// The sum along z of one row of coefficients, and its derivatives by z.
 typedef struct grid_row {
   lane value, slope, curve, third;
 } grid_row;
@@ -162,7 +163,7 @@ static grid_row grid_row_at(GLOBAL const real *p, ilane at, const grid_along *z,
   return r;
 }
 
-// Sums over one plane across x: derivatives by y and z.
+// The sum over one plane across x, and its derivatives by y and z.
 typedef struct grid_plane {
   lane value, y, z, yy, yz, zz, yyy, yyz, yzz, zzz;
 } grid_plane;
@@ -189,8 +190,8 @@ static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const gri
   }
 }
 
-// Along y, work-items with lanes take what is known of all planes; others make it again, for
-// registers.
+// Along y, work-items with lanes make the basis functions once for all planes; others make them
+// again for each, to save registers.
 #if LANES > 1
 typedef grid_along grid_next;
 #define grid_next_at(t) grid_along_at(t)
@@ -218,8 +219,8 @@ static grid_plane grid_plane_at(GLOBAL const real *p, ilane at, int stride, cons
   return s;
 }
 
-// Adds a plane with its basis function, in the grid's coordinates: `scale` times slower than the
-// level's. share: 0 for a lane that is not to have it, else 1.
+// Adds a plane with its basis function, in the grid's coordinates, which are `scale` times coarser
+// than the level's. share is 0 for a lane that is not to have it, else 1.
 static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real scale, int order,
                            grid_sum *sum)
 {
@@ -262,7 +263,7 @@ static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real s
   }
 }
 
-// Adds 64 coefficients, the first at `at`. w: the place in the cell.
+// Adds a cell's 64 coefficients, the first of which is at `at`; w is the place in the cell.
 static void grid_add_cell(GLOBAL const real *p, ilane at, int stride_x, int stride_y, vec w,
                           lane share, real scale, int order, grid_sum *sum)
 {
@@ -274,20 +275,20 @@ static void grid_add_cell(GLOBAL const real *p, ilane at, int stride_x, int stri
   }
 }
 
-// The whole number below x, in [low, high], whatever x is.
+// Returns the whole number below x, within [low, high] whatever x is.
 static lane grid_below(lane x, real low, real high)
 {
   return lane_max(lane_min(lane_floor(x), lane_lit(high)), lane_lit(low));
 }
 
-// Where a lane's numbers begin: behind `first`, at (i, j, k) of an array whose sides are given.
+// Returns where a lane's numbers begin: behind `first`, at (i, j, k) of an array with these sides.
 static ilane grid_at(ilane first, lane i, lane j, lane k, int side_y, int side_z)
 {
   return first + (LANE_TO_INT(i) * side_y + LANE_TO_INT(j)) * side_z + LANE_TO_INT(k);
 }
 
-// The spline with the first `levels` levels of corrections, up to derivatives of an order of at
-// most 3, in cells. u: clipped.
+// Returns the spline with the first `levels` levels of corrections, up to derivatives of an order
+// of at most 3, in cells.
 static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int order)
 {
   const lane zero = lane_lit(R(0.0));
@@ -349,7 +350,8 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
 }
 #else
 
-// v and how it changes by the slopes x, y, z along a dual's tangents. du: of the value 0.
+// Returns v as a dual, which changes by the slopes x, y and z along the tangents of du, whose value
+// is 0.
 static num FN(grid_moves)(lane v, vec du, lane x, lane y, lane z)
 {
   return n_tmad(du.x, x, n_tmad(du.y, y, n_tmad(du.z, z, n_of(v))));
@@ -386,13 +388,13 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
 
 // ---- distance and normal ----
 
-// M diag(c): rows times the clip's slopes.
+// Returns the products of the components: a row of M times diag(b), the clip's derivatives.
 static vec FN(times3)(vec a, vec b)
 {
   return FN(make)(n_mul(a.x, b.x), n_mul(a.y, b.y), n_mul(a.z, b.z));
 }
 
-// The spline in metres, left as it is where the point was not clipped.
+// Takes the spline's derivatives to metres. Where the point was not clipped that is the answer.
 static void FN(grid_inside)(GLOBAL const real *s, const FN(grid_jet) *j, FN(surface) *out,
                             FN(mat3) *h)
 {
@@ -406,9 +408,9 @@ static void FN(grid_inside)(GLOBAL const real *s, const FN(grid_jet) *j, FN(surf
   h->z = FN(scale3)(h->z, twice);
 }
 
-// A row of the raw normal's derivative outside, with `g` the gradient's entry of the row and
-// `raw` the raw normal's: g (C g)' + phi_c H C - raw (grad phi)', over phi; and on the diagonal the
-// share of the point that clipping lost.
+// Returns a row of the raw normal's derivative outside, without what the diagonal gets from the
+// share of the point that clipping lost: (g (C g)' + phi_c H C - raw (grad phi)') / phi, where C =
+// diag(keep), and g and raw are the row's entries of the gradient and of the raw normal.
 static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g, vec h, num phi_c,
                              vec gradient, num over)
 {
@@ -416,7 +418,8 @@ static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g
   return FN(scale3)(FN(mad3)(gradient, n_neg(raw), turn), over);
 }
 
-// Where clipping moved the point: *out holds phi_c and g, h the second derivatives there.
+// Replaces phi_c and g in *out, and the second derivatives h there, by the distance, the raw normal
+// and their derivatives where clipping moved the point.
 static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *h,
                              FN(surface) *out)
 {

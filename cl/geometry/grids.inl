@@ -5,9 +5,10 @@
 // spline rises outwards there at least (GRID_OUTWARD). Clipping brings two points no farther apart
 // than they were, nor what it moves them by.
 
-// Not more than the distance where clipping moved the point by at least d, from where it is within
-// low to high. Where m < 0, which a true distance never has, its angle with d is not known either:
-// then phi^2 >= phi_c^2 - 2 k phi_c d + d^2, whose least is either at `high` or at phi_c = k d.
+// Returns a number that is not more than the distance where clipping moved the point by at least d,
+// from a place where it is within low to high. Where m < 0, which a true distance never has, its
+// angle with d is not known either: then phi^2 >= phi_c^2 - 2 k phi_c d + d^2 with k = -m, whose
+// least is either at `high` or at phi_c = k d.
 #if !NUM_DUAL
 static lane FN(grid_rise)(GLOBAL const real *s, lane low, lane high, lane d)
 {
@@ -29,7 +30,8 @@ static lane FN(grid_moved)(const FN(grid_place) *p)
   return lane_sqrt(FN(dot3)(p->moved, p->moved));
 }
 
-// Not more than the grid's distance at a point, without looking at its coefficients; 0 inside.
+// Returns a number that is not more than the grid's distance at a point, without looking at its
+// coefficients; 0 inside.
 static lane FN(grid_beyond)(GLOBAL const real *s, const FN(grid_place) *p)
 {
   const lane least = lane_lit(s[GRID_RIM_LEAST]), most = lane_lit(s[GRID_RIM_MOST]);
@@ -38,8 +40,8 @@ static lane FN(grid_beyond)(GLOBAL const real *s, const FN(grid_place) *p)
 }
 #endif
 
-// Whether the grid lies beyond what counts: beyond `reach` and the nearest primitive so far by more
-// than rounding, at all points.
+// Says whether the grid lies beyond what counts at all points: beyond `reach` and the nearest
+// primitive so far, by more than rounding.
 static int FN(grid_counts_not)(GLOBAL const real *s, const FN(blend) *b,
                                GLOBAL const coefficients *c, vec x, real reach)
 {
@@ -49,7 +51,8 @@ static int FN(grid_counts_not)(GLOBAL const real *s, const FN(blend) *b,
   return lane_all(grid_beyond_r(s, &p) > limit);
 }
 
-// ranges: of each grid, where its record begins and how many levels of corrections it has.
+// Adds the grids; ranges has for each of them where its record begins and how many levels of
+// corrections it has.
 static void FN(grids_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                           GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x,
                           const int want, real reach)
@@ -66,7 +69,7 @@ static void FN(grids_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
 }
 
 #if !NUM_DUAL
-// Around a clipped point: the largest slope and the largest correction within GRID_NEAR.
+// The largest slope and the largest correction within GRID_NEAR of a clipped point.
 typedef struct grid_nearby {
   lane slope, correction;
 } grid_nearby;

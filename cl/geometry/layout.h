@@ -1,12 +1,12 @@
-// Where the packed numbers of a body, a pose and a chunk lie. Shared by the kernels and the packing
-// host.
+// Where the packed numbers of a body, a pose and a chunk lie: the layouts that the kernels share
+// with the host, which packs.
 #ifndef GEOMETRY_LAYOUT_H
 #define GEOMETRY_LAYOUT_H
 
 #include "geometry/families.h"
 
-// A body's head, integers: how many primitives are added and subtracted, an entry for each
-// operation and family, then ranges.
+// A body's head, integers: how many primitives are added and how many subtracted, an entry for each
+// operation and family, and then ranges.
 #define HEAD_ADDED 0
 #define HEAD_SUBTRACTED 1
 #define HEAD_ENTRIES 2
@@ -14,21 +14,21 @@
   (HEAD_ENTRIES + ((operation) * FAMILY_COUNT + (family)) * ENTRY_INTS)
 #define HEAD_RANGES HEAD_ENTRY(2, 0)
 
-// One operation's primitives of a family: how many, where their numbers begin in the body's reals
-// and their ranges in the head.
+// The entry of one operation's primitives of a family: how many there are, where their numbers
+// begin in the body's reals, and where their ranges begin in the head.
 #define ENTRY_COUNT 0
 #define ENTRY_BASE 1
 #define ENTRY_RANGES 2
 #define ENTRY_INTS 3
 
-// A primitive of varying size: where it begins behind its entry's base, how many planes or points
-// it has.
+// The range of a primitive of varying size: where it begins behind its entry's base, and how many
+// planes or points it has.
 #define RANGE_INTS 2
 
-// A superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1, 1/e1, e2, 1/e2,
-// 1e-12 |axes|^2 under the root of r, the radius of the sphere around it, how often the ellipsoid
-// of its axes must be taken to hold it and to lie within it, and the map of body directions to
-// units of its axes (9): 1/axes times the rotation's transpose.
+// The numbers of a superquadric: rotation to the body frame (9), position (3), 1/axes (3), e1,
+// 1/e1, e2, 1/e2, 1e-12 |axes|^2 under the root of r, the radius of the sphere around it, by which
+// factors the ellipsoid of its axes is scaled to hold it and to lie within it, and the map of body
+// directions to units of its axes (9), which is 1/axes times the rotation's transpose.
 #define SUPERQUADRIC_STRIDE 32
 #define SUPERQUADRIC_POSITION 9
 #define SUPERQUADRIC_AXES_INV 12
@@ -42,13 +42,13 @@
 #define SUPERQUADRIC_LEAST 22
 #define SUPERQUADRIC_MAP 23
 
-// Behind one operation's superquadrics the spheres around them, to be walked in lanes: planes x, y,
-// z and radius, each padded to a multiple of BALL_PADDING.
+// Behind one operation's superquadrics lie the spheres around them, to be walked in lanes: planes
+// x, y, z and radius, each padded to a multiple of BALL_PADDING.
 #define BALL_PADDING 16
 #define BALL_PLANES 4
 #define PADDED_BALLS(count) (((count) + BALL_PADDING - 1) / BALL_PADDING * BALL_PADDING)
 
-// A plane: normal (3), normal . point.
+// The numbers of a plane: normal (3), normal . point.
 #define PLANE_STRIDE 4
 
 // A cloud begins with a record of its own: centre (3), the squared distance beyond which exponents
@@ -59,13 +59,15 @@
 #define CLOUD_WIDEST 4
 
 // A grid begins with a record of its own: origin (3), spacing and its inverse, sizes (3), sizes of
-// the map (3), the largest slope of the spline without its corrections where it is not negative
-// inside, and with them, how much they may take from a distance, how fast distances rise outwards at
-// least where points are clipped, the least and the largest distance there, and a reach. Its
-// coefficients follow; maps, for every 4 cells a side: the number of their block of level 1 or -1,
-// and the largest slope and the largest correction within GRID_NEAR of there; the blocks of all
-// levels. Coefficients and each map are padded to multiples of GRID_PADDING. A range counts the
-// levels.
+// the map (3); the largest slope of the spline where it is not negative inside, without its
+// corrections and with them; how much the corrections may take from a distance; of the places where
+// points are clipped, how fast distances rise outwards at least, and the least and the largest
+// distance; and a reach, GRID_NEAR.
+//
+// Its coefficients follow. Then come three maps, with a number for every 4 cells a side: their
+// block of level 1 or -1, and the largest slope and the largest correction within GRID_NEAR of
+// there. Then come the blocks of all levels. Coefficients and each map are padded to multiples of
+// GRID_PADDING. A range counts the levels.
 #define GRID_STRIDE 32
 #define GRID_SPACING 3
 #define GRID_SPACING_INV 4
@@ -83,15 +85,15 @@
 #define GRID_MAPS 3
 #define GRID_MAP_CELLS 4 // a side of a block of level 1, in cells of the grid
 
-// A block: the numbers of the next level's blocks in its octants, z fastest, or -1; coefficients of
-// the nodes -1 to 9, its neighbours' among them.
+// The numbers of a block: which blocks of the next level lie in its octants, z fastest, or -1, and
+// the coefficients of its nodes -1 to 9, its neighbours' among them.
 #define GRID_CELLS 8
 #define GRID_CHILDREN 8
 #define GRID_NODES 11
 #define GRID_BLOCK_STRIDE 1344
 
-// A pose pair: frames of 12 reals (rotation, translation), then what is added to every output of
-// the pose: 0, or NaN for a pose that has none.
+// The frames of a pose pair, 12 reals each (rotation, translation), and then what is added to every
+// output of the pose: 0, or NaN for a pose that has none.
 #define FRAME_WORLD_1 0  // body 1 -> world
 #define FRAME_WORLD_2 12 // body 2 -> world
 #define FRAME_1_TO_2 24  // body 1 -> body 2
@@ -99,8 +101,8 @@
 #define FRAME_POISON 48
 #define FRAME_STRIDE 49
 
-// From body `side` to the other one, and to the world; from body 1, in whose frame witness points
-// are written, to body `side`: -1 is none.
+// The frames from body `side` to the other one, and to the world, and the one from body 1, in whose
+// frame witness points are written, to body `side`, where -1 stands for none.
 #define FRAME_ACROSS(side) ((side) ? FRAME_2_TO_1 : FRAME_1_TO_2)
 #define FRAME_WORLD(side) ((side) ? FRAME_WORLD_2 : FRAME_WORLD_1)
 #define FRAME_FROM_1(side) ((side) ? FRAME_1_TO_2 : -1)
@@ -109,9 +111,9 @@
 // shifts along the axes, then turns about body 2's origin.
 #define MOTIONS 6
 
-// What the poses' parameters do to the bodies: body 1's rotation to the world (9), body 2's origin
-// in body 1's frame (3); by parameter, six rows each, body 1's shift and turn in its own axes, and
-// body 2's motions.
+// What the poses' numbers do to the bodies: body 1's rotation to the world (9) and body 2's origin
+// in body 1's frame (3); then, six for each number of pose 1, body 1's shift and turn in its own
+// axes, and, six for each number of pose 2, body 2's motions.
 #define STEPS_ROTATION 0
 #define STEPS_ORIGIN 9
 #define STEPS_1 12
@@ -119,13 +121,13 @@
 #define STEPS_REALS 96
 
 // What a Hessian is made of: force and moment of body 2 against body 1, about body 2's origin in
-// body 1's axes, and their derivatives, six numbers a motion.
+// body 1's axes, and their derivatives, six numbers for each motion.
 #define SLOPES_FORCE 0
 #define SLOPES_MOMENT 3
 #define SLOPES_MOTIONS 6
 #define SLOPES_REALS (SLOPES_MOTIONS + 6 * MOTIONS)
 
-// What a call wants: bits of `want`.
+// The bits of `want`, which say what a call wants.
 #define WANT_P 1
 #define WANT_D 2
 #define WANT_N 4
@@ -145,41 +147,43 @@
 #define ENDS_PLANES 6       // an edge's first end, its second end
 #define PAIR_ENDS_PLANES 12 // the ends of body 1's edge, then of body 2's
 
-// A block's share of a pose's wrenches: force and moment of body 2 against body 1, then of both
-// bodies together in the world, all in body 1's frame.
+// A block's share of a pose's wrenches: force and moment of body 2 against body 1, then those of
+// both bodies together in the world, all in body 1's frame.
 #define WRENCH_REALS 12
 
-// A witness pair in scratch, in planes: e1 (3), e2 (3) in body 1's frame, con, their parameters.
+// The planes of witness pairs in scratch: e1 (3) and e2 (3) in body 1's frame, con, and their
+// parameters (2).
 #define WITNESS_PLANES 9
 #define WITNESS_E2 3
 #define WITNESS_CON 6
 #define WITNESS_A 7
 
-// Their cotangents, and behind them, with `agree`, those of how deep both edges lie.
+// The planes of their cotangents, behind which lie, with `agree`, those of how deep both edges lie.
 #define WITNESS_BAR_DEPTH WITNESS_PLANES
 #define WITNESS_BAR_PLANES (WITNESS_PLANES + 2)
 
-// How deep both edges of a pair lie in the other body: planes. Where a pair cannot be active it is
-// not looked at, and DEPTH_NONE penetrations outside.
+// The planes of how deep both edges of a pair lie in the other body. A pair that cannot be active
+// is not looked at, and lies DEPTH_NONE penetrations outside.
 #define DEPTH_PLANES 2
 #define DEPTH_NONE 10000
 
-// An edge pair's factors: dbar, both activities. Their cotangents, and behind them, with gates,
-// what it gives to the gate weights of its edge of body 1 and of body 2.
+// The planes of edge pairs' factors, dbar and both activities, and those of their cotangents,
+// behind which lies, with gates, what a pair gives to the gate weights of its edge of body 1 and of
+// body 2.
 #define FACTORS_PLANES 3
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)
 
-// Score of a padding element: below every real one.
+// The score of a padding element is below every real one.
 #define SCORE_NONE (-REAL_BIG)
 
-// An entry of the compact list: pose, slot, two features; p (3), d, n (3), activity, weight. Rows of
-// a Jacobian's block are all of these but the weight.
+// An entry of the compact list: the ints pose, slot and two features, and the reals p (3), d, n
+// (3), activity and weight. The rows of a Jacobian's block are all of these but the weight.
 #define COMPACT_INTS 4
 #define COMPACT_REALS 9
 #define BLOCK_ROWS 8
 
-// Sorted vertices of one sphere: their bound decides about all of them.
+// Sorted vertices in one sphere: its bound decides about all of them.
 #define BALL_VERTICES 16
 #define VERTEX_BALL_PLANES 4 // centre (3), radius
 
@@ -189,9 +193,9 @@
 #define PLAN_MORE 1 // of body 1, of body 2
 #define PLAN_INTS 3
 
-// An edge pair where only active contacts are asked for, in planes: e1 (3), e2 (3), dbar, con, what
-// needs no field of both activities, the opposing distances at e1 and e2, bounds of both activities,
-// the parameters of e1 and e2 on their edges, and how deep both edges lie.
+// The planes of edge pairs where only active contacts are asked for: e1 (3), e2 (3), dbar, con, of
+// both activities the factor that needs no field, the opposing distances at e1 and e2, bounds of
+// both activities, the parameters of e1 and e2 on their edges, and how deep both edges lie.
 #define NEAR_E1 0
 #define NEAR_E2 3
 #define NEAR_DBAR 6
@@ -203,14 +207,14 @@
 #define NEAR_DEPTH 16
 #define NEAR_PLANES 18
 
-// What is listed of a pose: bits.
+// The bits of what is listed of a pose.
 #define LISTED_VERTICES_1 1
 #define LISTED_VERTICES_2 2
 #define LISTED_PAIRS 4
 
-// Cotangents of such a pair, in planes: of listed pairs e1 (3), e2 (3), both activities' factors and
-// how deep both edges lie; then the parameters, dbar, con, and what each side's softmax leaves for
-// the other body's gate weights.
+// The planes of such pairs' cotangents: of listed pairs e1 (3), e2 (3), both activities' factors
+// and how deep both edges lie; then the parameters, dbar, con, and what each side's softmax leaves
+// for the other body's gate weights.
 #define PAIR_BAR_E1 0
 #define PAIR_BAR_E2 3
 #define PAIR_BAR_FACTORS 6
@@ -225,8 +229,8 @@
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5
 
-// Values of listed contacts, in planes: p (3), d, n (3), activity. The places of entries' numbers
-// are the same, and behind them the weight, which is not listed.
+// The planes of listed contacts' values: p (3), d, n (3), activity. The places of an entry's
+// numbers are the same, and behind them comes the weight, which is not listed.
 #define VALUE_P 0
 #define VALUE_D 3
 #define VALUE_N 4
@@ -234,8 +238,8 @@
 #define VALUE_PLANES 8
 #define VALUE_WEIGHT 8
 
-// Reductions of a pose: mean distance, activity, energy, least distance of vertices, soft minimum,
-// least distance of all contacts, soft distance.
+// The reductions of a pose: mean distance, activity, energy, least distance of vertices, soft
+// minimum, least distance of all contacts, soft distance.
 #define REDUCED_REALS 7
 #define REDUCED_ACTIVITY 1
 #define REDUCED_ENERGY 2

@@ -15,7 +15,8 @@ typedef struct FN(marching) {
   real margin, creep; // lengths
 } FN(marching);
 
-// gap is f at the ray's point.
+// Returns how far the ray may go by one convex function, of which `gap` is the value at the ray's
+// point and g the gradient.
 static lane FN(march_bound)(const FN(marching) *m, lane gap, vec g)
 {
   const lane slope = -FN(dot3)(g, m->d);

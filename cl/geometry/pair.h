@@ -1,20 +1,20 @@
 // What is constant for a pair on a device, as kernels read it: sizes that follow from both meshes,
-// from the smoothing and from the device's lanes. Only ints, so that host and device agree on the
-// layout.
+// from the smoothing and from the device's lanes. All members are ints, so that host and device
+// agree on the layout.
 #ifndef GEOMETRY_PAIR_H
 #define GEOMETRY_PAIR_H
 
-// Vertices or edges of one body.
+// The vertices or the edges of one body.
 typedef struct pair_elements {
-  int count, padded; // of the mesh; rounded up to whole blocks of lanes
-  int kept, slots;   // that have contacts; likewise rounded up
+  int count, padded; // how many the mesh has; rounded up to whole blocks of lanes
+  int kept, slots;   // how many have contacts; likewise rounded up
   int plane;         // numbers of a plane of the kept ones: slots, or padded where all are kept
-  int selected;      // a selection ranks all and keeps some
-  int weighted;      // by gates, which weigh them
-  int contact;       // the first of their contacts: of edges, of their points on this body
+  int selected;      // 1 where a selection ranks all and keeps some
+  int weighted;      // 1 where the selection is by gates, which weigh them
+  int contact;       // the slot of their first contact; of edges, with the point on this body
 } pair_elements;
 
-// Which elements: those of body `side`, 0 or 1.
+// Which elements are meant: those of body `side`, 0 or 1.
 #define VERTICES_OF(side) (side)
 #define EDGES_OF(side) (2 + (side))
 #define ELEMENT_KINDS 4
@@ -24,14 +24,15 @@ typedef struct pair_sizes {
   int pairs, pair_slots;       // of kept edges; rounded up to whole blocks of lanes
   int near_plane, near_stride; // where only active contacts are computed: numbers of a plane of
                                // pairs, and of all that a pose has of them
-  int gated;                   // selections are by gates
+  int gated;                   // 1 where selections are by gates
   int listed;                  // LISTED_*: what contacts can be of
-  int balls[2], ball_slots[2]; // around each body's sorted vertices; whole blocks of lanes
+  int balls[2], ball_slots[2]; // around each body's sorted vertices; rounded up to blocks of lanes
   pair_elements elements[ELEMENT_KINDS];
 } pair_sizes;
 
-// Reals beside the smoothing's, see near.cl: which part of its length an edge's points are from one
-// of its ends at most; how far beyond the nearest blocks of each body's vertices a selection looks.
+// The reals of a pair beside the smoothing's, for near.cl: which part of its length an edge's
+// points are at most from one of its ends; and how far beyond the nearest blocks of each body's
+// vertices a selection looks.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_REALS 3

@@ -1,16 +1,18 @@
-// Oriented point cloud (Beker et al., eq. 5): phi = sum w_i phi_i, phi_i = n_i . (x - p_i),
-// w = softmax(-|x - p_i|^2 / (2 width_i^2)); its exact gradient is
-// g = sum w_i [n_i + (phi_i - phi) u_i], u_i = -(x - p_i) / width_i^2.
+// An oriented point cloud: docs/spec.md, section 4 (Beker et al., eq. 5). With r_i = x - p_i, phi_i
+// = n_i . r_i, u_i = -r_i / width_i^2 and w = softmax(-|r_i|^2 / (2 width_i^2)),
+//   phi = sum w_i phi_i, g = sum w_i [n_i + (phi_i - phi) u_i],
+// where g is the exact gradient.
 //
-// One pass. Sums are kept relative to the heaviest point so far: its exponent, and its phi as the
-// pivot c of sum w (phi_i - c) and sum w (phi_i - c) u_i, which would cancel far from the cloud
-// otherwise.
+// The points are gone through once. Sums are kept relative to the heaviest point so far: to its
+// exponent, and to its phi as the pivot c of sum w (phi_i - c) and sum w (phi_i - c) u_i, which
+// would cancel far from the cloud otherwise.
 //
-// Far from the cloud -|x - p_i|^2 of all points round to one number. There the exponents are taken
-// relative to the widest point's at the centre c: with y = x - c, r = p_i - c, k_i (2 y - r).r -
-// (k_i - k) |y|^2, whose first term is what tells the points apart.
+// Far from the cloud -|r_i|^2 rounds to the same number for all points. There the exponents are
+// taken relative to the widest point's at the centre of the cloud: with y from there to x, r from
+// there to p_i and k_i = 1 / (2 width_i^2) they are k_i (2 y - r) . r - (k_i - k) |y|^2, whose
+// first term is what tells the points apart.
 
-// A place among the points: relative to the cloud's centre, and whether it is far.
+// A place among the points, relative to the cloud's centre, and whether it is far.
 typedef struct FN(outlook) {
   vec y;
   num y2;
@@ -28,7 +30,7 @@ static FN(outlook) FN(cloud_outlook)(GLOBAL const real *cloud, vec x)
   return o;
 }
 
-// d: from the point p to x.
+// Returns the exponent of point p, where d leads from it to x.
 static num FN(cloud_exponent)(GLOBAL const real *cloud, const FN(outlook) *o,
                               GLOBAL const real *p, vec d)
 {
@@ -60,8 +62,8 @@ typedef struct FN(cloud_means) {
   vec pull;               // sum w u
 } FN(cloud_means);
 
-// The derivative of g. With u' = u - sum w u, it is A + A' + B - s I,
-//   A = sum w u' n',  B = sum w (phi_i - phi) u' u'',  s = sum w (phi_i - phi) / width_i^2
+// Finds the derivative of g. With v = u - sum w u it is A + A' + B - s I, where
+//   A = sum w v n',  B = sum w (phi_i - phi) v v',  s = sum w (phi_i - phi) / width_i^2.
 static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook) *o, vec x,
                            FN(cloud_means) m, FN(mat3) *out)
 {
@@ -142,7 +144,7 @@ static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coe
   }
 }
 
-// ranges: of each cloud, where its record begins and how many points follow.
+// Adds the clouds; ranges has for each of them where its record begins and how many points follow.
 static void FN(pointclouds_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                 GLOBAL const real *points, GLOBAL const coefficients *c, vec x,
                                 const int want, real reach)
@@ -167,7 +169,7 @@ static lane FN(pointclouds_bound)(int count, GLOBAL const int *ranges, GLOBAL co
   return lane_lit(count ? -REAL_BIG : REAL_BIG);
 }
 
-#define MARCH_CLOUD_STEP R(0.6) // of a point cloud's distance, which is nearly a true one
+#define MARCH_CLOUD_STEP R(0.6) // a step's share of a cloud's distance, which is nearly a true one
 
 static void FN(pointclouds_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                   GLOBAL const real *points, GLOBAL const coefficients *c, vec x)

@@ -1,12 +1,14 @@
-// Convex polyhedron (Beker et al., eq. 4): phi = LSE over planes, g = its exact gradient, sum w_i
-// n_i. The derivative of g is the spread of the normals, 1/plane sum w_i (n_i - g) (n_i - g)'.
+// A convex polyhedron: docs/spec.md, section 4 (Beker et al., eq. 4). phi is the LSE over planes
+// and g its exact gradient, sum w_i n_i. The derivative of g is the spread of the normals, 1/plane
+// sum w_i (n_i - g) (n_i - g)'.
 
 static num FN(plane_distance)(GLOBAL const real *p, vec x)
 {
   return n_smad(x.x, p[0], n_smad(x.y, p[1], n_smad(x.z, p[2], n_lit(-p[3]))));
 }
 
-// top, sum: of the first pass. In a second one no difference of larger sums is taken.
+// Finds the derivative of g in a second pass, so that no difference of larger sums is taken; top
+// and sum_inv are those of the first pass.
 static void FN(polyhedron_bend)(GLOBAL const real *planes, int count,
                                 GLOBAL const coefficients *c, vec x, num top, num sum_inv,
                                 FN(surface) *out)
@@ -64,7 +66,7 @@ static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const co
   out->phi = n_smad(n_log2(sum), c->plane_ln2, top);
 }
 
-// ranges: of each polyhedron, where its planes begin and how many there are.
+// Adds the polyhedra; ranges has for each of them where its planes begin and how many there are.
 static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                               GLOBAL const real *planes, GLOBAL const coefficients *c, vec x,
                               const int want, real reach)
@@ -78,7 +80,7 @@ static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
 }
 
 #if !NUM_DUAL
-// A soft maximum is not less than its largest term.
+// A bound is the largest term, which a soft maximum is not less than.
 static lane FN(polyhedra_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *planes,
                                 vec x, lane radius)
 {

@@ -1,13 +1,15 @@
-// Poses: the exponential map of SE(3) and unit quaternions -> a frame of twelve numbers.
+// Poses (docs/spec.md, section 3): from twists, by the exponential map of SE(3), and from positions
+// with quaternions to a frame of twelve numbers.
 //
-// Included on `wide` scalars too: a frame's rounding moves every contact of its pose.
+// This text is included on `wide` scalars too, as a frame's rounding moves every contact of its
+// pose.
 
 typedef struct FN(frame) {
   num m[9]; // rotation, row by row
   vec t;    // translation
 } FN(frame);
 
-// Far outside any real pose these keep squares and products finite.
+// Far outside any real pose these limits keep squares and products finite.
 #if REAL_DOUBLE
 #define ROTATION_LIMIT 1e150
 #define TRANSLATION_LIMIT 1e307
@@ -18,7 +20,7 @@ typedef struct FN(frame) {
 #define SEPARATION_LIMIT 1e12f
 #endif
 
-// Of translations whose products an adjoint adds up.
+// The limit of translations whose products an adjoint adds up.
 #if REAL_DOUBLE
 #define REACH_LIMIT 1e120
 #elif WIDE
@@ -40,8 +42,8 @@ static vec FN(limit3)(vec v, real most)
   return FN(make)(FN(limit)(v.x, most), FN(limit)(v.y, most), FN(limit)(v.z, most));
 }
 
-// a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2: Taylor
-// series of eight terms below t = 1/2, where the closed forms cancel, and those above.
+// Writes a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2:
+// by Taylor series of eight terms below t = 1/2, where the closed forms cancel, and by those above.
 static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
 {
   const n_mask small = n_value(t2) < n_plain(R(0.25));
@@ -75,7 +77,7 @@ static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
   *c = n_select(small, sc, n_mul(n_mul(n_sub(t, sine), t_inv), t2_inv));
 }
 
-// s = (rho, omega) -> R = exp(hat omega), t = J(omega) rho.
+// Returns the frame of the twist (rho, omega): R = exp(hat omega), t = J(omega) rho.
 static FN(frame) FN(exp_se3)(vec rho, vec omega)
 {
   const vec w = FN(limit3)(omega, ROTATION_LIMIT);
@@ -108,7 +110,7 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
 // A frame's cotangent is a wrench in the body's own frame: T exp(u, theta) changes t by R u and R
 // by R hat(theta), and what is differentiated by force . u + moment . theta.
 
-// Slopes of b and c, doubled, with respect to t^2, for t < 1/2: series of eight terms.
+// Writes twice the derivatives of b and c by t^2, for t < 1/2: series of eight terms.
 static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
 {
   num sb = n_lit(R(2.4990731149737962340e-15)); // 16/18!
@@ -129,8 +131,8 @@ static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
   *c_slope = sc;
 }
 
-// A turn by omega = axis k, k = |omega| except for small ones, where k = 1: with the powers of k in
-// the coefficients none of them leaves the range, however long omega is.
+// A turn by omega = axis k, where k = |omega|, but 1 for small ones. With powers of k in the
+// coefficients none of them leaves the range, however long omega is.
 typedef struct FN(turn) {
   vec axis;
   num ak, b, bk, bkk, ck, ckk; // a, b and c times powers of k
@@ -159,16 +161,18 @@ static FN(turn) FN(turn_of)(vec omega)
   return r;
 }
 
-// J(omega) v; J(omega)' R = J(omega), as J' = J R'.
+// Returns J(omega) v, which is also J(omega)' R v, as J' = J R'.
 static vec FN(turn_mean)(const FN(turn) *r, vec v)
 {
   const vec across = FN(cross3)(r->axis, v);
   return FN(add3)(v, FN(mad3)(across, r->bk, FN(scale3)(FN(cross3)(r->axis, across), r->ckk)));
 }
 
-// rho's cotangent is J' R force; omega's is J moment and, with t_bar = R force, the gradient of
-// t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega), where
-// first = omega . (rho x t_bar) and second = (omega . rho)(omega . t_bar) - |omega|^2 rho . t_bar.
+// Goes from a wrench in the body's own frame to the cotangents of rho and omega. rho's is J' R
+// force. omega's is J moment and, with t_bar = R force, the gradient of
+//   t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega),
+// where first = omega . (rho x t_bar) and second = (omega . rho)(omega . t_bar) - |omega|^2 rho .
+// t_bar.
 static void FN(exp_se3_adjoint)(vec rho, vec omega, vec force, vec moment, vec *rho_bar,
                                 vec *omega_bar)
 {
@@ -197,8 +201,8 @@ static num FN(larger)(num a, num b)
   return n_select(n_value(a) > n_value(b), a, b);
 }
 
-// The largest component of a quaternion, a constant to derivatives: squares of very long or short
-// ones leave the range, of ratios they do not.
+// Returns the size of the largest component of a quaternion, which is a constant to derivatives:
+// squares of very long or short components leave the range, those of ratios do not.
 static n_part FN(quaternion_size)(num qx, num qy, num qz, num qw)
 {
   const num xy = FN(larger)(n_abs(qx), n_abs(qy));
@@ -206,7 +210,7 @@ static n_part FN(quaternion_size)(num qx, num qy, num qz, num qw)
   return n_value(FN(larger)(FN(larger)(xy, zw), n_lit(REAL_TINY)));
 }
 
-// Position and quaternion (x, y, z, w), of any length above 0.
+// Returns the frame of a position and a quaternion (x, y, z, w) of any length above 0.
 static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num qw)
 {
   const n_part most = FN(quaternion_size)(qx, qy, qz, qw);
@@ -230,7 +234,8 @@ static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num 
   return f;
 }
 
-// position_bar = R force; the quaternion's is 2 q (0, moment) / |q|^2, orthogonal to q.
+// Goes from a wrench in the body's own frame to the cotangents of position, R force, and of the
+// quaternion, 2 q (0, moment) / |q|^2, which is orthogonal to q.
 static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, vec moment,
                                    vec *position_bar, num q_bar[4])
 {
@@ -241,14 +246,15 @@ static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, ve
   const vec across = FN(cross3)(v, force);
   *position_bar = FN(mad3)(FN(mad3)(across, w, FN(cross3)(v, across)), k, force);
   const vec turn = FN(scale3)(FN(mad3)(moment, w, FN(cross3)(v, moment)), k);
-  // Short quaternions have long gradients; what is finite stays so.
+  // Short quaternions have long gradients, which stay finite.
   q_bar[0] = FN(limit)(n_over(turn.x, most), REAL_MOST);
   q_bar[1] = FN(limit)(n_over(turn.y, most), REAL_MOST);
   q_bar[2] = FN(limit)(n_over(turn.z, most), REAL_MOST);
   q_bar[3] = FN(limit)(n_over(n_neg(n_mul(FN(dot3)(v, moment), k)), most), REAL_MOST);
 }
 
-// a' b for rotations, and a' (v) limited: the frame of `a` seen from `b` and so on.
+// Returns the map from the frame `from` to the frame `to`: R_to' R_from, and R_to' (t_from - t_to),
+// where the gap is limited.
 static FN(frame) FN(relative_frame)(const FN(frame) *to, const FN(frame) *from)
 {
   FN(frame) f;
@@ -274,7 +280,7 @@ static FN(frame) FN(pose_frame)(const num x[7], int width)
                     : FN(exp_se3)(head, FN(make)(x[3], x[4], x[5]));
 }
 
-// Their gradient, from the wrench of moving the body in its own frame.
+// Goes from the wrench of moving the body in its own frame to the gradient by the pose's numbers.
 static void FN(pose_adjoint)(const num x[7], int width, vec force, vec moment, num out[7])
 {
   vec head, tail;

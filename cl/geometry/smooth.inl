@@ -1,6 +1,6 @@
-// Smooth operators (Beker et al., II; overflow-free forms).
+// Smooth operators in their overflow-free forms (docs/spec.md, section 1).
 
-// 1 / (1 + exp(-x))
+// Returns 1 / (1 + exp(-x)).
 static num FN(sigmoid)(num x)
 {
   const ilane positive = n_value(x) >= lane_lit(R(0.0));
@@ -9,7 +9,8 @@ static num FN(sigmoid)(num x)
   return n_select(positive, r, n_mul(e, r));
 }
 
-// The sigmoid and its slope, e / (1 + e)^2 with e = exp(-|x|): no 1 - s that could cancel.
+// Returns the sigmoid, and in *slope its derivative e / (1 + e)^2, where e = exp(-|x|): there is no
+// 1 - s that could cancel.
 static num FN(sigmoid_and_slope)(num x, num *slope)
 {
   const ilane positive = n_value(x) >= lane_lit(R(0.0));
@@ -33,14 +34,15 @@ static num FN(soft_sign_and_slope)(num x, num *slope)
   return n_shift(n_scale(s, R(2.0)), R(-1.0));
 }
 
-// The steps at 0 and at 1: e = exp(-|x| / tau), f = exp(-|x - 1| / tau), 1 / ((1 + e)(1 + f)). With
-// them slopes are products whose factors cancel nowhere but where they vanish.
+// What the steps at 0 and at 1 are made of: e = exp(-|x| / tau), f = exp(-|x - 1| / tau) and 1 /
+// ((1 + e)(1 + f)). By these, derivatives are products whose factors cancel nowhere but where they
+// vanish.
 typedef struct FN(steps) {
   ilane right, above;    // x >= 0, x >= 1
   num e, f, ef, e1, inv; // e1 = 1 + e
 } FN(steps);
 
-// u, v: x / tau and (x - 1) / tau in units of log2(e).
+// u and v are x / tau and (x - 1) / tau, times log2(e).
 static FN(steps) FN(steps_at)(num x, num u, num v)
 {
   FN(steps) s;
@@ -60,34 +62,37 @@ static FN(steps) FN(steps_of)(num x, real tau_inv)
                       n_scale(n_shift(x, R(-1.0)), tau_inv * LOG2E));
 }
 
-// The same for a temperature that varies.
+// Does the same for a temperature that varies.
 static FN(steps) FN(steps_by)(num x, num tau_inv)
 {
   const num k = n_scale(tau_inv, LOG2E);
   return FN(steps_at)(x, n_mul(x, k), n_mul(n_shift(x, R(-1.0)), k));
 }
 
-// One of three by where x lies.
+// Returns one of three numbers, by where x lies.
 static num FN(by_step)(const FN(steps) *s, num below, num between, num above)
 {
   return n_select(s->above, above, n_select(s->right, between, below));
 }
 
-// clip(x, 0, 1) = relu(x) - relu(x - 1), relu(x) = tau softplus(x / tau), and its slope. The hard
-// clip is taken out of the difference first: far from [0, 1] the two terms would cancel.
+// Returns clip(x, 0, 1) = relu(x) - relu(x - 1), where relu(x) = tau softplus(x / tau), and its
+// derivative in *slope. The hard clip is taken out of the difference first: far from [0, 1] the two
+// terms would cancel.
 static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
 {
   const FN(steps) s = FN(steps_of)(x, tau_inv);
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
   *slope = n_mul(FN(by_step)(&s, n_sub(s.e, s.f), n_sub(one, s.ef), n_sub(s.f, s.e)), s.inv);
-  // softplus(x / tau) - softplus((x - 1) / tau) but for its hard part: ln (1 + e) / (1 + f).
+  // softplus(x / tau) - softplus((x - 1) / tau) without its hard part is ln((1 + e) / (1 + f)).
   const num rest = n_log2(n_mul(n_mul(s.e1, s.e1), s.inv));
   return n_smad(rest, tau * LN2, FN(by_step)(&s, zero, x, one));
 }
 
-// The same clip for a temperature that varies, with its slopes by x and by tau_inv. The latter is
-// -tau^2 (G(x / tau) - G((x - 1) / tau)), where G(u) = softplus(u) - u sigmoid(u) = ln(1 + e) + |u| e / (1 + e),
-// e = exp(-|u|), vanishes to both sides.
+// Returns the same clip for a temperature that varies, with its derivatives by x and by tau_inv.
+// The latter is
+//   -tau^2 (G(x / tau) - G((x - 1) / tau)),
+//   G(u) = softplus(u) - u sigmoid(u) = ln(1 + e) + |u| e / (1 + e), e = exp(-|u|),
+// and G vanishes to both sides.
 static num FN(soft_clip_by)(num x, num tau_inv, num *slope, num *tau_slope)
 {
   const FN(steps) s = FN(steps_by)(x, tau_inv);
@@ -101,7 +106,7 @@ static num FN(soft_clip_by)(num x, num tau_inv, num *slope, num *tau_slope)
   return n_mad(rest, tau, FN(by_step)(&s, zero, x, one));
 }
 
-// [0 < x < 1] and its slope.
+// Returns the soft [0 < x < 1], and its derivative in *slope.
 static num FN(within_and_slope)(num x, real tau_inv, num *slope)
 {
   const FN(steps) s = FN(steps_of)(x, tau_inv);
@@ -112,8 +117,9 @@ static num FN(within_and_slope)(num x, real tau_inv, num *slope)
   return inside;
 }
 
-// The same with its slopes by x and by tau_inv, for a temperature that varies. With the steps
-// S = sigmoid(x / tau) and T = sigmoid((1 - x) / tau) the latter is S T (x (1 - S) + (1 - x) (1 - T)).
+// Returns the same for a temperature that varies, with its derivatives by x and by tau_inv. With
+// the steps S = sigmoid(x / tau) and T = sigmoid((1 - x) / tau) the latter is S T (x (1 - S) + (1 -
+// x) (1 - T)).
 static num FN(within_and_slopes)(num x, num tau_inv, num *slope, num *tau_slope)
 {
   const FN(steps) s = FN(steps_by)(x, tau_inv);
@@ -146,8 +152,9 @@ static num FN(within_by)(num x, num tau_inv)
   return FN(within_and_slopes)(x, tau_inv, &slope, &tau_slope);
 }
 
-// An activity with the floor taken off: a x^3 (10 - 15 x + 6 x^2), x = a / floor - 1 clipped (hard)
-// to [0, 1], and its slope. Twice continuously differentiable.
+// Returns an activity less the floor (docs/spec.md, 6.5), a x^3 (10 - 15 x + 6 x^2), where x = a /
+// floor - 1 is clipped (hard) to [0, 1], and its derivative in *slope. It is twice continuously
+// differentiable.
 static num FN(above_floor_and_slope)(num a, real floor, real floor_inv, num *slope)
 {
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));

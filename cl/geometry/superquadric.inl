@@ -1,12 +1,13 @@
-// Superquadric (Beker et al., eq. 3, times |x| as in Liu et al. 2023, Marching-Primitives).
+// A superquadric: docs/spec.md, section 4 (Beker et al., eq. 3, times |x| as in Liu et al. 2023,
+// Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12
 //   M = e2 log2 [q_x^(1/e2) + q_y^(1/e2)]
 //   F = e1 log2 f = e1 log2 [2^(M/e1) + q_z^(1/e1)],  h = 2^(F/2)
 //   phi = r (1 - 1/h),  r = sqrt(|y|^2 + 1e-12 |a|^2)
-// All powers in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away. Both sums
-// are taken relative to their larger term, so 1/e multiplies differences alone. x: a point of the
-// body frame. g: grad h, not of length 1.
+// All powers are taken in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away.
+// Both sums are taken relative to their larger term, so that 1/e multiplies differences alone. x is
+// a point of the body's frame, and g is grad h, which is not of length 1.
 #define SUPERQUADRIC_SOFT R(1e-12)
 
 // Logarithms of sums, and what their derivatives are made of.
@@ -46,7 +47,7 @@ static void FN(superquadric_shares)(GLOBAL const real *s, vec y, FN(shares) *t)
   t->h_inv = n_exp2(n_scale(f, R(-0.5)));
 }
 
-// h w with w the shares of the three terms in f; one_over: h over both sums.
+// Returns h w, where w are the shares of the three terms in f; one_over is h over both sums.
 static vec FN(superquadric_weights)(const FN(shares) *t, num one_over)
 {
   const num lead = n_mul(one_over, t->xy_sum);
@@ -56,7 +57,7 @@ static vec FN(superquadric_weights)(const FN(shares) *t, num one_over)
                   n_select(t->x_leads, n_mul(t->xy_e, wm), wm), wz);
 }
 
-// R a R' for a rotation R.
+// Returns R a R' for a rotation R, m by rows.
 static FN(symmetric) FN(rotate_symmetric)(GLOBAL const real *m, FN(symmetric) a)
 {
   const vec x = FN(rotate)(m, FN(make)(a.xx, a.xy, a.xz));
@@ -74,17 +75,17 @@ static FN(symmetric) FN(rotate_symmetric)(GLOBAL const real *m, FN(symmetric) a)
   return r;
 }
 
-// The second derivatives of h in the superquadric's own frame, times scale. With k_i = 1 / (a_i
-// q_i), rho = u k, the shares m + z = 1 of the outer sum and x + y = 1 of the inner one, and
-// b_i = 2 / e_i - 1:
+// Returns the second derivatives of h in the superquadric's own frame, times `scale`. With k_i = 1
+// / (a_i q_i), rho = u k, the shares m + z = 1 of the outer sum and x + y = 1 of the inner one, and
+// b_i = 2 / e_i - 1 they are
 //   H_xx = h w_x [rho_x^2 (b1 z x + b2 y) + 1e-12 k_x^2],  H_zz = h w_z [rho_z^2 b1 m + ...]
 //   H_xy = h w_x rho_x y rho_y (b1 z - b2),  H_xz = -h w_x rho_x b1 z rho_z
-// No term is a difference of larger ones: h is convex, and its flat directions stay flat.
-// hw: h w of superquadric_weights.
+// No term is a difference of larger ones: h is convex, and its flat directions stay flat. hw is h w
+// of superquadric_weights.
 static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares) *t, vec hw,
                                            vec q_inv, num one_over, num scale)
 {
-  // An exponent below rounding turns a corner between two numbers: b stays finite there.
+  // With an exponent below rounding the surface turns a corner between two numbers; b stays finite.
   const real b1 = real_min(R(2.0) * s[SUPERQUADRIC_E1_INV], R(1.0) / REAL_EPSILON) - R(1.0);
   const real b2 = real_min(R(2.0) * s[SUPERQUADRIC_E2_INV], R(1.0) / REAL_EPSILON) - R(1.0);
   const num outer = n_mul(n_mul(one_over, t->xy_sum), t->h_inv);

@@ -1,8 +1,8 @@
 // The superquadrics of one operation: their numbers, then their spheres.
 
-// Those that bounds of their distances do not rule out: no evaluation waits for another's outcome.
-// Spheres are looked at only where there are many superquadrics. A union that lies beyond `reach`
-// need not be right, only beyond it.
+// Adds those that bounds of their distances do not rule out, so that no evaluation waits for
+// another's outcome. Spheres are looked at only where there are many superquadrics. A union that
+// lies beyond `reach` need not be right, only beyond it.
 static void FN(superquadrics_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                   GLOBAL const real *first, GLOBAL const coefficients *c, vec x,
                                   const int want, real reach)
@@ -35,10 +35,10 @@ static void FN(superquadrics_add)(FN(blend) *b, int count, GLOBAL const int *ran
 }
 
 #if !NUM_DUAL
-// Not more than the distance of a superquadric at x, where that is positive: the distance to a
-// convex hull of it. Two are looked at: the box of its axes, and the half space whose normal is
-// that of the ellipsoid of its axes at the point, moved out to the box or to the ellipsoid that
-// holds it (SUPERQUADRIC_MOST), whichever is nearer.
+// Returns a number that is not more than the distance of a superquadric at x, where that is
+// positive: the distance to a convex hull of it. Two hulls are looked at: the box of its axes, and
+// the half space whose normal is that of the ellipsoid of its axes at the point, moved out to the
+// box or to the ellipsoid that holds it (SUPERQUADRIC_MOST), whichever is nearer.
 static lane FN(superquadric_bound)(GLOBAL const real *s, vec x)
 {
   GLOBAL const real *at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
@@ -69,7 +69,7 @@ static lane FN(superquadrics_bound)(int count, GLOBAL const int *ranges, GLOBAL 
 
 #define MARCH_CULL_FROM 4 // fewer superquadrics are all evaluated
 
-// h - 1 from phi = r (1 - 1/h).
+// Returns h - 1, from phi = r (1 - 1/h).
 static lane FN(superquadric_gap)(GLOBAL const real *s, vec x, lane phi)
 {
   const vec y = FN(make)(x.x - s[SUPERQUADRIC_POSITION], x.y - s[SUPERQUADRIC_POSITION + 1],
@@ -78,7 +78,7 @@ static lane FN(superquadric_gap)(GLOBAL const real *s, vec x, lane phi)
   return phi / lane_max(r - phi, r * REAL_EPSILON);
 }
 
-// How far to the sphere around a superquadric, widened by the margin.
+// Returns how far it is to the sphere around a superquadric, widened by the margin.
 static lane FN(march_sphere)(const FN(marching) *m, GLOBAL const real *s, vec x)
 {
   const vec y = FN(make)(s[SUPERQUADRIC_POSITION] - x.x, s[SUPERQUADRIC_POSITION + 1] - x.y,
@@ -91,7 +91,8 @@ static lane FN(march_sphere)(const FN(marching) *m, GLOBAL const real *s, vec x)
   return lane_select((rest > zero) & (along > zero), entry, lane_lit(REAL_BIG));
 }
 
-// Whether all points lie beyond reach of a superquadric's sphere (see cull.inl).
+// Says whether all points lie so far beyond a superquadric's sphere that it does not count
+// (cull.inl).
 static int FN(march_beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x, lane least)
 {
   const vec y = FN(make)(x.x - s[SUPERQUADRIC_POSITION], x.y - s[SUPERQUADRIC_POSITION + 1],
@@ -101,7 +102,8 @@ static int FN(march_beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, 
   return lane_all(FN(dot3)(y, y) > positive * positive);
 }
 
-// The nearest first, as above: of those beyond reach the sphere bounds the step.
+// Adds the nearest superquadric first, as above. Of those that do not count the sphere bounds the
+// step.
 static void FN(superquadrics_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                     GLOBAL const real *first, GLOBAL const coefficients *c, vec x)
 {

@@ -50,7 +50,7 @@ static vec FN(cross3)(vec a, vec b)
                   n_sub(n_mul(a.x, b.y), n_mul(a.y, b.x)));
 }
 
-// m: nine reals, row by row. m a, and m transposed times a.
+// rotate returns m a, and rotate_back m' a; m has nine reals, row by row.
 static vec FN(rotate)(GLOBAL const real *m, vec a)
 {
   return FN(make)(n_smad(a.x, m[0], n_smad(a.y, m[1], n_scale(a.z, m[2]))),
@@ -65,7 +65,7 @@ static vec FN(rotate_back)(GLOBAL const real *m, vec a)
                   n_smad(a.x, m[2], n_smad(a.y, m[5], n_scale(a.z, m[8]))));
 }
 
-// frame: a rotation (9), then a translation (3).
+// A frame is a rotation (9) and then a translation (3).
 static vec FN(transform)(GLOBAL const real *frame, vec a)
 {
   const vec r = FN(rotate)(frame, a);

@@ -1,4 +1,4 @@
-// Smooth projection of a point onto a triangle (Beker et al., III-C).
+// The smooth projection of a point onto a triangle: docs/spec.md, section 8 (Beker et al., III-C).
 
 static vec FN(on_edge)(vec v, vec a, vec b, GLOBAL const coefficients *c)
 {
@@ -7,10 +7,10 @@ static vec FN(on_edge)(vec v, vec a, vec b, GLOBAL const coefficients *c)
   return FN(mad3)(t, FN(soft_clip)(x, c->clip, c->clip_inv), a);
 }
 
-// v flat on the plane of the triangle (a, b, e), whose normal is not of unit length.
+// The point v seen from the plane of the triangle (a, b, e), whose normal is not of unit length.
 typedef struct FN(face_plane) {
-  vec d1, d2, from_a, flat, normal; // b - a, e - a, v - a and its part within the plane
-  num area_inv, height;             // 1 / normal . normal; v lies height * normal above
+  vec d1, d2, from_a, flat, normal; // b - a, e - a, v - a, its part within the plane, d1 x d2
+  num area_inv, height;             // 1 / (normal . normal); v lies height * normal above
   num b0, b1, b2;                   // barycentric coordinates
 } FN(face_plane);
 
@@ -36,8 +36,8 @@ static num FN(how_far)(vec v, vec side, GLOBAL const coefficients *c)
   return n_sqrt(n_shift(FN(dot3)(gap, gap), c->distance));
 }
 
-// v on the triangle's sides (a, b), (b, e) and (a, e); its distances; weights of their soft minimum
-// and these weights' sum.
+// Projects v onto the triangle's sides (a, b), (b, e) and (a, e), and writes its distances from
+// there and the weights of their soft minimum. Returns the sum of the weights.
 static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c, vec side[3],
                           num far[3], num w[3])
 {
@@ -55,7 +55,7 @@ static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients 
   return n_add(n_add(w[0], w[1]), w[2]);
 }
 
-// v onto the triangle (a, b, e). The caller has made sure that it has area.
+// Projects v onto the triangle (a, b, e). The caller has made sure that it has an area.
 static vec FN(face_witness)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c)
 {
   const FN(face_plane) r = FN(face_plane_of)(v, a, b, e);
@@ -72,7 +72,7 @@ static vec FN(face_witness)(vec v, vec a, vec b, vec e, GLOBAL const coefficient
 
 // ---- adjoint ----
 
-// Adds the cotangents of v, a and b from on_edge's.
+// Adds to the cotangents of v, a and b, given that of on_edge.
 static void FN(on_edge_adjoint)(vec v, vec a, vec b, GLOBAL const coefficients *c, vec bar,
                                 vec *v_bar, vec *a_bar, vec *b_bar)
 {
@@ -91,7 +91,8 @@ static void FN(on_edge_adjoint)(vec v, vec a, vec b, GLOBAL const coefficients *
   *b_bar = FN(add3)(*b_bar, t_bar);
 }
 
-// Adds the cotangents of (v, a, b, e) = out from those of flat and of the barycentric b1 and b2.
+// Adds to the cotangents of v, a, b and e (`out`), given those of flat and of the barycentric
+// coordinates b1 and b2.
 static void FN(face_plane_adjoint)(const FN(face_plane) *r, vec flat_bar, num b1_bar, num b2_bar,
                                    vec out[4])
 {
@@ -101,7 +102,7 @@ static void FN(face_plane_adjoint)(const FN(face_plane) *r, vec flat_bar, num b1
   const vec flat_all = FN(add3)(flat_bar, FN(cross3)(r->normal, mixed));
   const num up = n_neg(n_mul(FN(dot3)(r->normal, flat_bar), r->area_inv)); // height's, by area
   const vec from_bar = FN(mad3)(r->normal, up, flat_all);
-  // The normal in both coordinates, in flat, in height, and in 1 / area.
+  // The normal stands in both coordinates, in flat, in height, and in area_inv.
   const num area = n_mad(s1, r->b1, n_mad(s2, r->b2, n_mul(up, r->height)));
   const vec coordinates = FN(cross3)(mixed, r->flat);
   vec normal = FN(mad3)(r->normal, n_scale(area, R(-2.0)), coordinates);
@@ -114,7 +115,7 @@ static void FN(face_plane_adjoint)(const FN(face_plane) *r, vec flat_bar, num b1
   out[3] = FN(add3)(out[3], d2_bar);
 }
 
-// Adds the soft best side's share; bar: its cotangent.
+// Adds what the soft best side, of cotangent `bar`, gives to v, a, b and e.
 static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3], const num far[3],
                                    const num share[3], GLOBAL const coefficients *c, vec bar,
                                    vec out[4])
@@ -143,7 +144,7 @@ static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3]
   FN(on_edge_adjoint)(v, a, e, c, side_bar[2], &out[0], &out[1], &out[3]);
 }
 
-// bar: cotangent of face_witness's result -> those of v, a, b, e.
+// Goes from `bar`, the cotangent of face_witness's result, to those of v, a, b and e.
 static void FN(face_witness_adjoint)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c,
                                      vec bar, vec out[4])
 {
