@@ -4,8 +4,8 @@
 
 #include "device/device.h"
 
-/* By how much more than usual the kernels take for nothing, so that a residual of `tolerance` times the
- * largest b is accepted; never by less. */
+/* Returns by which factor the kernels' tolerances are to be larger than usual, so that a residual
+ * of `tolerance` times the largest b is accepted. It is never less than 1. */
 double lcp_loose(double tolerance, device *d);
 
 #endif

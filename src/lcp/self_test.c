@@ -1,5 +1,6 @@
 /* Self-tests of boxed problems: one that pivoting solves, and one that is left for Lemke's
- * method. Answers by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of it. */
+ * method. The answers were found by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of
+ * it. */
 #include "geometry/lcp.h"
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
@@ -39,8 +40,9 @@ static abut_status solve(self_test *t)
 
 /* ---- long loops ---- */
 
-/* A problem whose loops take some 2e5 rounds of its work-item: Mesa's llvmpipe (22.3) gives all loops of a
- * kernel together 65535, and leaves each after one from then on. */
+/* The loops of this problem's work-item take some 2e5 rounds in all. Mesa's llvmpipe (22.3) gives
+ * all loops of a kernel together 65535 rounds and, once they are spent, leaves every loop after one
+ * round. */
 enum { MANY = 64 };
 
 static abut_status solve_many(self_test *t)

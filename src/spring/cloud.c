@@ -1,4 +1,5 @@
-/* Oriented point clouds of meshes: a point a face. In double, once a body. */
+/* Oriented point clouds of meshes, which have a point for each face. They are made in double, once
+ * for a body. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/mesh.h"
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT 1e-12     /* of the largest face's area: none */
-#define OPEN 1e-6      /* of all area: what the faces' vectors may add up to */
-#define EPS1_SHARE 8.0 /* of a face's area */
+#define FLAT 1e-12     /* a face with a smaller share of the largest one's area has none */
+#define OPEN 1e-6      /* the share of all area that the faces' vectors may add up to */
+#define EPS1_SHARE 8.0 /* eps1 is the mean area of a face divided by this, unless it is given */
 
 void abut_free_cloud(abut_cloud *cloud)
 {
@@ -45,7 +46,7 @@ static abut_status make_room(size_t count, abut_cloud *cloud)
   return status;
 }
 
-/* The vector of a polygon's area, from corners relative to its first one. */
+/* Finds the vector of a polygon's area; corners are taken relative to the first one. */
 static void area_vector(const double *vertices, const uint32_t *corners, uint32_t size,
                         double out[3])
 {
@@ -62,10 +63,10 @@ static void area_vector(const double *vertices, const uint32_t *corners, uint32_
 }
 
 typedef struct totals {
-  double area, largest, vector[3], volume; /* volume: three times it */
+  double area, largest, vector[3], volume; /* volume holds three times the volume */
 } totals;
 
-/* Fills a face's point and area vector; log_weights holds areas for now. */
+/* Fills a face's point and its area vector; log_weights holds areas for now. */
 static void add_face(const double *vertices, const uint32_t *corners, uint32_t size, size_t face,
                      abut_cloud *cloud, totals *all)
 {
@@ -86,7 +87,7 @@ static void add_face(const double *vertices, const uint32_t *corners, uint32_t s
   }
 }
 
-/* What closed surfaces that face outwards are like. */
+/* Refuses a surface that is not closed, or that faces inwards. */
 static abut_status check_surface(const abut_cloud *cloud, const totals *all)
 {
   for (size_t i = 0; i < cloud->count; ++i) {
@@ -156,7 +157,7 @@ static abut_status copy(const void *from, size_t count, size_t size, void **out)
   return ABUT_SUCCESS;
 }
 
-/* What soft collision points ask for. */
+/* Keeps the vertices and faces, which soft collision points ask for. */
 static abut_status keep_faces(size_t vertex_count, const double *vertices, const uint32_t *sizes,
                               const uint32_t *indices, abut_cloud *cloud)
 {

@@ -1,4 +1,5 @@
-/* The field of a cloud at points of its frame. */
+/* The field of a cloud at points of its frame, as an operation of the engine: an element is a
+ * point. */
 #include "base/error.h"
 #include "base/gate.h"
 #include "self_test/runner.h"

@@ -16,7 +16,8 @@ abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size
                         packed_clouds *out);
 void packed_free(packed_clouds *p);
 
-/* Points of a cloud in whole blocks of lanes, however wide these are. */
+/* Returns how many points a cloud has when padded to whole blocks of lanes, however wide these
+ * are. */
 size_t cloud_padded(const abut_cloud *cloud);
 
 #endif

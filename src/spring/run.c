@@ -83,7 +83,7 @@ void spring_along_bytes(size_t room, size_t real, size_t bytes[BANK_BUFFERS])
   bytes[SPRING_DUAL_JACOBIANS] = 2 * SPRING_SLOPES * real;
 }
 
-/* Derivatives of places `first` to `last` alone. */
+/* Makes rows of duals whose places from `first` up to `last` alone have derivatives. */
 static abut_status lift(const spring_run *r, size_t values, size_t derivatives, size_t width,
                         size_t first, size_t last, size_t to)
 {
@@ -103,7 +103,7 @@ static abut_status lift_all(const spring_run *r)
   return lift(r, SPRING_MEANS_OF, SPRING_MEANS_OF, SPRING_MEANS, 0, 0, SPRING_DUAL_MEANS);
 }
 
-/* Sums and Jacobians of duals, whose separations and means are there. */
+/* Makes sums and Jacobians on duals, of separations and means that are there. */
 static abut_status dual_slopes(const spring_run *r)
 {
   TRY(LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_FORCES, SPRING_SLICES, r->count,

@@ -1,5 +1,5 @@
 /* Self-tests of springs: two pairs of cubes, turned, in touch and in motion.
- * Answers by the reference of the contact model, in float64. */
+ * The answers are those of the contact model's reference, in float64. */
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
 #include <abut/spring.h>

@@ -10,11 +10,11 @@ typedef struct spring_call {
   batch_call base;
   const abut_spring *pairs;
   packed_clouds clouds;
-  packed_surfaces surfaces;         /* where soft points or vertices' weights are wanted */
-  size_t vertex_room;               /* vertices of the largest pair */
-  size_t room;                      /* padded points of the largest pair */
-  bool tells;                       /* separations, weights, or what is made of these is wanted */
-  size_t width;                     /* numbers of their rows */
+  packed_surfaces surfaces;         /* packed where soft points or vertices' weights are wanted */
+  size_t vertex_room;               /* how many vertices the largest pair has */
+  size_t room;                      /* how many padded points it has */
+  bool tells;                       /* separations, weights or what is made of them is wanted */
+  size_t width;                     /* how many numbers a row of them has */
   abut_spring_gradients *gradients; /* or NULL */
 } spring_call;
 
@@ -22,7 +22,7 @@ typedef struct spring_call {
 typedef struct spring_on {
   buffer *heads, *shapes;
   buffer *surfaces, *vertices;
-  buffer *law, *pair; /* of all pairs, where they have none of their own */
+  buffer *law, *pair; /* those of all pairs, where pairs have none of their own */
 } spring_on;
 
 #endif

@@ -33,7 +33,7 @@ static abut_status check_surface(const abut_cloud *c, size_t cloud, size_t *corn
   return ABUT_SUCCESS;
 }
 
-/* Faces by vertices, in the faces' order. */
+/* Lists the faces around each vertex, in the faces' order. */
 static void put_faces(const abut_cloud *c, int *starts, int *of, int *corners)
 {
   const uint32_t *index = c->face_indices;
