@@ -17,8 +17,8 @@
  *   }
  *   abut_read_state(pose2, 0, count, poses_of_b);
  *
- * Homes: the rows are divided into ranges of consecutive ones, and each range has its home, a
- * device of the context, which does all that concerns it. Ranges come there when a computation
+ * Owning devices: the rows are divided into ranges of consecutive ones, and each range is owned by
+ * a device of the context, which does all that concerns it. Ranges come there when a computation
  * first needs them. A call returns when its kernels are on their way: each device does them in
  * order, and holds at most two chunks that the host has not waited for. What must know the numbers
  * waits: reading and saving, and calls that give anything to host memory. While a timeline is
@@ -26,7 +26,7 @@
  *
  * Failures: the host keeps a copy of the state as it was when it was saved last (abut_save_state).
  * Writing from the host counts as saved as long as nothing has been computed since. Where a device
- * fails, the rows that had their home on it are lost as they are now; rows of different steps would
+ * fails, the rows that it owned are lost as they are now; rows of different steps would
  * be a wrong answer, so all of them go back to the copy, together, and the call returns
  * ABUT_ERROR_STATE, whose text names the device and says how far back that is; `changes` of
  * abut_get_state_info says it in numbers. The caller goes on from there, on the devices that are

@@ -62,8 +62,8 @@ static size_t number_of(const batch_array *a)
   return ((const abut_state_array *)memory_of(a))->array;
 }
 
-/* Where a chunk's rows are at home, *offset behind the buffer's begin. */
-static buffer *home_of(const batch_on *on, const batch_array *a, chunk c, size_t *offset)
+/* The buffer of the owning device in which a chunk's rows are, *offset behind its begin. */
+static buffer *state_buffer(const batch_on *on, const batch_array *a, chunk c, size_t *offset)
 {
   const range *r = state_range(on->call->state, c.first);
   *offset = (c.first - r->first) * row_of(a);
@@ -209,8 +209,8 @@ static abut_status bind(const batch_on *on, const batch_array *a, chunk c, buffe
   }
   if (a->memory == ABUT_MEMORY_STATE) {
     size_t begin;
-    buffer *home = home_of(on, a, c, &begin);
-    return buffer_part(home, begin, bytes, out);
+    buffer *resident = state_buffer(on, a, c, &begin);
+    return buffer_part(resident, begin, bytes, out);
   }
   if (a->memory == ABUT_MEMORY_OPENCL) {
     return buffer_wrap(on->device, memory, offset, bytes, out);
@@ -380,8 +380,8 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   }
   if (a->memory == ABUT_MEMORY_STATE) {
     size_t begin;
-    buffer *home = home_of(on, a, c, &begin);
-    return buffer_copy_rows(home, begin, row, row, c.count, to, to_begin, pitch);
+    buffer *resident = state_buffer(on, a, c, &begin);
+    return buffer_copy_rows(resident, begin, row, row, c.count, to, to_begin, pitch);
   }
   if (!is_straight(on, slot, a)) {
     return a->memory == ABUT_MEMORY_OPENCL ? take_rows(on, slot, to, a, own, c)
@@ -499,9 +499,9 @@ abut_status arrays_down(batch_on *on, size_t slot, chunk c)
     }
     if (a->memory == ABUT_MEMORY_STATE) {
       size_t begin;
-      buffer *home = home_of(on, a, c, &begin);
-      TRY(buffer_copy_rows(from, begin_of(a, own, c.count), pitch_of(a, own), own, c.count, home,
-                           begin, own));
+      buffer *resident = state_buffer(on, a, c, &begin);
+      TRY(buffer_copy_rows(from, begin_of(a, own, c.count), pitch_of(a, own), own, c.count,
+                           resident, begin, own));
     } else if (a->memory == ABUT_MEMORY_OPENCL) {
       TRY(down_to_opencl(on, slot, from, a, c));
     } else if (waits(on, slot, a)) {

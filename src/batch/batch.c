@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "batch/arrays.h"
-#include "batch/homes.h"
+#include "batch/owning_devices.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,7 +214,7 @@ static abut_status share(batch_call *c)
            .progress = c->progress,
            .progress_user = c->progress_user};
   const size_t before = count_failures(c->context);
-  const abut_status status = c->state ? run_at_home(&j) : schedule(&j);
+  const abut_status status = c->state ? run_on_owning_devices(&j) : schedule(&j);
   c->failures = count_failures(c->context) - before;
   return status;
 }

@@ -123,8 +123,8 @@ struct batch_call {
   job_group *groups; /* where elements differ in what they are computed from; or NULL */
   size_t group_count;
   const uint32_t *rows; /* with groups: the caller's row of each element; or NULL: its own place */
-  state *state;     /* in which its arrays are that say so, whose ranges are computed at home; or
-                       NULL */
+  state *state;     /* in which its arrays are that say so, whose ranges their owning devices
+                       compute; or NULL */
   bool replaces;    /* kernels read and write one array of a state, row by row */
   abut_progress progress;
   void *progress_user;

@@ -8,7 +8,7 @@
 
 /* ---- ranges ---- */
 
-static device *home_of(const state *s, const range *r)
+static device *owning_device(const state *s, const range *r)
 {
   return s->context->members[r->place].device;
 }
@@ -95,20 +95,20 @@ static abut_status divide(state *s)
 
 static abut_status fill_range(const state *s, range *r)
 {
-  device *home = home_of(s, r);
-  device_select(home, 0);
+  device *owner = owning_device(s, r);
+  device_select(owner, 0);
   for (size_t i = 0; i < s->array_count; ++i) {
     const size_t row = state_row(s, i);
-    TRY(buffer_upload(home, r->count * row, s->copy[i] + r->first * row, &r->buffers[i]));
+    TRY(buffer_upload(owner, r->count * row, s->copy[i] + r->first * row, &r->buffers[i]));
   }
   return ABUT_SUCCESS;
 }
 
 /* What fails costs its device. */
-static abut_status on_home(const state *s, const range *r, abut_status status)
+static abut_status on_owning_device(const state *s, const range *r, abut_status status)
 {
   if (status != ABUT_SUCCESS) {
-    device_drain(home_of(s, r));
+    device_drain(owning_device(s, r));
   }
   if (is_device_error(status)) {
     context_fail(s->context, r->place, status);
@@ -120,7 +120,7 @@ static abut_status fill_ranges(state *s)
 {
   TRY(divide(s));
   for (size_t i = 0; i < s->range_count; ++i) {
-    TRY(on_home(s, &s->ranges[i], fill_range(s, &s->ranges[i])));
+    TRY(on_owning_device(s, &s->ranges[i], fill_range(s, &s->ranges[i])));
   }
   return ABUT_SUCCESS;
 }
@@ -163,7 +163,7 @@ static const member *failed_last(const context *c)
 void state_go_back(state *s)
 {
   for (size_t i = 0; i < s->range_count; ++i) { /* kernels may still be at work */
-    device_drain(home_of(s, &s->ranges[i]));
+    device_drain(owning_device(s, &s->ranges[i]));
   }
   let_go(s);
 }

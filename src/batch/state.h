@@ -1,4 +1,4 @@
-/* Arrays that stay on devices: ranges of rows, each with its home, and the host's copy.
+/* Arrays that stay on devices: ranges of rows, each owned by a device, and the host's copy.
  *
  * A state that has no ranges is what its copy says; it is brought to devices when a computation
  * needs it. So what a failure needs is to let go of the ranges. */

@@ -1,4 +1,4 @@
-#include "batch/homes.h"
+#include "batch/owning_devices.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -146,7 +146,7 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
-/* A hand for each member that is a home. */
+/* A hand for each member whose device owns a range. */
 static size_t find_hands(job *j, const state *s, hand hands[MEMBERS])
 {
   size_t count = 0;
@@ -230,7 +230,7 @@ static abut_status try_all(job *j, state *s, hand hands[MEMBERS])
   }
 }
 
-abut_status run_at_home(job *j)
+abut_status run_on_owning_devices(job *j)
 {
   const batch_call *c = j->user;
   void *memory = NULL;
