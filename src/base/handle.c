@@ -7,7 +7,7 @@
 
 typedef struct slot {
   void *object; /* NULL where free */
-  gate *gate;
+  call_lock *call_lock;
   uint32_t generation;
 } slot;
 
@@ -24,7 +24,7 @@ pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
 pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state"};
 pool scene_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "scene"};
 
-abut_status pool_add(pool *p, void *object, gate *g, handle *out)
+abut_status pool_add(pool *p, void *object, call_lock *l, handle *out)
 {
   abut_status status = ABUT_SUCCESS;
   pthread_mutex_lock(&p->lock);
@@ -39,7 +39,7 @@ abut_status pool_add(pool *p, void *object, gate *g, handle *out)
     p->slots[p->count++] = (slot){NULL, NULL, 0};
   }
   p->slots[i].object = object;
-  p->slots[i].gate = g;
+  p->slots[i].call_lock = l;
   p->slots[i].generation += p->slots[i].generation == UINT32_MAX ? 2 : 1;
   *out = (handle){(uint32_t)i, p->slots[i].generation};
 done:
@@ -67,10 +67,10 @@ void *pool_get(pool *p, handle h)
   return find(p, h).object;
 }
 
-gate *pool_gate(pool *p, handle h)
+call_lock *pool_call_lock(pool *p, handle h)
 {
   const slot found = find(p, h);
-  return found.object ? found.gate : NULL;
+  return found.object ? found.call_lock : NULL;
 }
 
 static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool, &scene_pool};

@@ -10,20 +10,20 @@ typedef struct handle {
 } handle;
 
 typedef struct pool pool;
-typedef struct gate gate; /* gate.h */
+typedef struct call_lock call_lock; /* call_lock.h */
 
 /* The pools of the library, each guarded by its own lock. */
 extern pool context_pool, body_pool, pair_pool, state_pool, scene_pool;
 
-/* Puts an object under a new handle; calls with it pass a gate. */
-abut_status pool_add(pool *p, void *object, gate *g, handle *out);
+/* Puts an object under a new handle; calls with it acquire a lock. */
+abut_status pool_add(pool *p, void *object, call_lock *l, handle *out);
 
 /* The object of a handle; NULL and an error text where it is null or stale. */
 void *pool_get(pool *p, handle h);
 
-/* The gate of a handle; NULL and an error text likewise. What passes another gate than one's own may
- * be destroyed at any time: it is not to be looked into. */
-gate *pool_gate(pool *p, handle h);
+/* The lock of a handle; NULL and an error text likewise. What has another lock than one's own may be
+ * destroyed at any time: it is not to be looked into. */
+call_lock *pool_call_lock(pool *p, handle h);
 
 /* Locks all pools, so that a process may fork. */
 void pools_lock(void);

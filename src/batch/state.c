@@ -1,7 +1,7 @@
 #include "batch/state.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -201,11 +201,11 @@ abut_status state_for(const abut_state_array *array, const context *owner, size_
                       const char *what, state **out)
 {
   const abut_state s = array->state;
-  gate *its = pool_gate(&state_pool, (handle){s.index, s.generation});
+  call_lock *its = pool_call_lock(&state_pool, (handle){s.index, s.generation});
   if (!its) {
     return ABUT_ERROR_HANDLE;
   }
-  if (its != owner->gate) {
+  if (its != owner->call_lock) {
     return fail(ABUT_ERROR_ARGUMENT, "the state is of another context than the call");
   }
   TRY(state_of(array, out));

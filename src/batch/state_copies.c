@@ -1,6 +1,6 @@
 /* A state's rows between the host and the devices, and its copy. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "batch/state.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What loops do between their steps, as operations of the engine on a state's arrays. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "batch/batch.h"
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "body/body.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/reals.h"
 #include "body/parts.h"
 #include "body/suspect.h"
@@ -420,13 +420,13 @@ abut_status abut_destroy_body(abut_body handle_)
 
 void body_suspect(abut_body handle_, uint32_t suspicions, double misfit)
 {
-  gate *entered = NULL;
-  if (gate_enter(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
+  call_lock *entered = NULL;
+  if (call_lock_acquire(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
       ABUT_SUCCESS) {
     body_get(handle_)->info.suspicions = suspicions;
     body_get(handle_)->info.misfit = misfit;
   }
-  gate_leave(&entered);
+  call_lock_release(&entered);
 }
 
 abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)

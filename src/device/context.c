@@ -1,8 +1,8 @@
 #include "device/context.h"
 
+#include "base/call_lock.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "device/discovery.h"
 #include <stdio.h>
@@ -191,8 +191,8 @@ abut_status context_open(const abut_context_def *def, context **out)
   c->count = def->devices ? def->device_count : 1;
   TRY_DONE(keep_def(c, def));
   TRY_DONE(c->by_preference ? open_preferred(c) : open_chosen(c, def));
-  TRY_DONE(gate_take(false, &c->gate));
-  TRY_DONE(pool_add(&context_pool, c, c->gate, &c->self));
+  TRY_DONE(call_lock_reserve(false, &c->call_lock));
+  TRY_DONE(pool_add(&context_pool, c, c->call_lock, &c->self));
   *out = c;
   c = NULL;
 done:
@@ -247,7 +247,7 @@ void context_close(context *c)
   if (c->self.generation) {
     pool_remove(&context_pool, c->self);
   }
-  gate_give_back(c->gate);
+  call_lock_give_back(c->call_lock);
   for (size_t i = 0; i < MEMBERS; ++i) {
     member_close(&c->members[i]);
   }
@@ -270,9 +270,9 @@ abut_status context_lend(context *c, size_t place, context **out)
   lent->def.fallback = ABUT_FALLBACK_NONE;
   lent->count = 1;
   lent->members[0].device = c->members[place].device;
-  abut_status status = gate_take(true, &lent->gate);
+  abut_status status = call_lock_reserve(true, &lent->call_lock);
   if (status == ABUT_SUCCESS) {
-    status = pool_add(&context_pool, lent, lent->gate, &lent->self);
+    status = pool_add(&context_pool, lent, lent->call_lock, &lent->self);
   }
   if (status != ABUT_SUCCESS) {
     context_take_back(lent);
@@ -525,7 +525,7 @@ abut_status abut_get_counters(abut_context handle_, abut_counters *counters)
 
 abut_status context_adopt(context *c, pool *p, owned *object, void (*destroy)(void *object))
 {
-  TRY(pool_add(p, object, c->gate, &object->self));
+  TRY(pool_add(p, object, c->call_lock, &object->self));
   object->pool = p;
   object->destroy = destroy;
   object->previous = NULL;

@@ -57,7 +57,7 @@ typedef struct context {
   abut_context_def def;
   owned *newest;
   handle self;
-  gate *gate;
+  call_lock *call_lock;
   pthread_mutex_t lock; /* guards what workers share: statuses, counts, the timeline */
   abut_span *spans;
   size_t span_count, span_capacity;

@@ -1,6 +1,6 @@
 /* Boxed linear complementarity problems as an operation of the engine: an element is a problem. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "batch/batch.h"
 #include "geometry/lcp.h"

@@ -1,7 +1,7 @@
 #include "manifold/call.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/limits.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
@@ -202,8 +202,8 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
       return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list for derivatives is none, or "
                   "destroyed", i);
     }
-    gate *its = pool_gate(&pair_pool, (handle){pairs[i].index, pairs[i].generation});
-    if (its && its != c->runs[0].pair->context->gate) {
+    call_lock *its = pool_call_lock(&pair_pool, (handle){pairs[i].index, pairs[i].generation});
+    if (its && its != c->runs[0].pair->context->call_lock) {
       return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
     }
     TRY(run_of(&c->runs[1], pairs[i], program, c->batch));

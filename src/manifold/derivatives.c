@@ -1,6 +1,6 @@
 /* VJP and its derivative, JVP, gradients and Hessians of reductions, Jacobian blocks. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/reals.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"

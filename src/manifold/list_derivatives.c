@@ -1,7 +1,7 @@
 /* Derivatives of the entries of a list of contacts. Where bounds can decide what is active they
  * cost what the entries depend on; else the whole manifold is computed, and entries picked. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "base/reals.h"
 #include "geometry/layout.h"

@@ -8,18 +8,18 @@ bool is_mixed(const abut_batch *b)
   return b->pairs || b->pair;
 }
 
-static gate *gate_of(abut_pair p)
+static call_lock *call_lock_of(abut_pair p)
 {
-  return pool_gate(&pair_pool, (handle){p.index, p.generation});
+  return pool_call_lock(&pair_pool, (handle){p.index, p.generation});
 }
 
 static abut_status check_pair(const abut_batch *b, size_t i)
 {
-  const gate *its = gate_of(b->pairs[i]);
+  const call_lock *its = call_lock_of(b->pairs[i]);
   if (!its) {
     return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is none, or destroyed", i);
   }
-  if (its != gate_of(b->pairs[0])) {
+  if (its != call_lock_of(b->pairs[0])) {
     return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another context than pair 0",
                 i);
   }

@@ -1,7 +1,7 @@
 #include "manifold/pair.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
@@ -139,7 +139,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
                              abut_pair *out)
 {
   ENTER(body_pool, body1);
-  gate *other = pool_gate(&body_pool, (handle){body2.index, body2.generation});
+  call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
   if (other && other != entered) { /* whose bodies another thread may destroy now */
     return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
   }

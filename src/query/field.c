@@ -1,6 +1,6 @@
 /* A body's field at points of its frame. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "body/body.h"
 #include "query/query.h"
 

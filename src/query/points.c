@@ -1,6 +1,6 @@
 /* Witness points alone, of edges and of faces. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/memory.h"
 #include "query/query.h"
 #include <abut/derivatives.h>

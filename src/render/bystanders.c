@@ -1,7 +1,7 @@
 #include "render/bystanders.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "render/scene.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static abut_status find_pair(bystanders *o, const pair *around, const abut_place
 /* A body of another context may be destroyed by another thread now. */
 static abut_status check_context(const pair *around, abut_body of, size_t which)
 {
-  const gate *g = pool_gate(&body_pool, (handle){of.index, of.generation});
-  return g && g != around->context->gate
+  const call_lock *l = pool_call_lock(&body_pool, (handle){of.index, of.generation});
+  return l && l != around->context->call_lock
            ? fail(ABUT_ERROR_HANDLE, "body %zu around the pair is of another context", which)
            : ABUT_SUCCESS;
 }

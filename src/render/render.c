@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "base/gate.h"
+#include "base/call_lock.h"
 #include "base/memory.h"
 #include "render/camera.h"
 #include "render/canvas.h"

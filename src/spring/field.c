@@ -1,7 +1,7 @@
 /* The field of a cloud at points of its frame, as an operation of the engine: an element is a
  * point. */
 #include "base/error.h"
-#include "base/gate.h"
+#include "base/call_lock.h"
 #include "self_test/runner.h"
 #include "spring/pack.h"
 #include "spring/spring.h"

@@ -2,8 +2,8 @@
  * pair. */
 #include "spring/spring.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "geometry/spring.h"
 #include "self_test/runner.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Steps of worlds as an operation of the engine: an element is a world, whose steps all run on the
  * device that has it, one behind the other. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "geometry/lcp.h"
 #include "manifold/active.h"
 #include "self_test/runner.h"

@@ -1,6 +1,6 @@
 #include "world/loaded.h"
 
-#include "base/gate.h"
+#include "base/call_lock.h"
 #include "base/reals.h"
 #include "body/body.h"
 #include "format/text.h"

@@ -1,6 +1,6 @@
 /* Pictures of a scene: its bodies where its links are. */
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "render/parts.h"
 #include "world/loaded.h"
 #include "world/place.h"

@@ -1,7 +1,7 @@
 #include "world/place.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "pose/rigid.h"
 #include "world/loaded.h"
 #include <math.h>

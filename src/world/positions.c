@@ -1,8 +1,8 @@
 /* Positions of worlds and their tangent space: docs/cone.md, section 2. */
 #include "world/loaded.h"
 
+#include "base/call_lock.h"
 #include "base/error.h"
-#include "base/gate.h"
 #include "base/handle.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-#include "base/gate.h"
+#include "base/call_lock.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct gate {
-  pthread_mutex_t lock;
+struct call_lock {
+  pthread_mutex_t mutex;
   pid_t process; /* whose context it is */
   bool taken, inner;
-  unsigned depth; /* calls within each other, of the thread that is inside */
-  gate *next;
+  unsigned depth; /* calls within each other, of the thread that holds it */
+  call_lock *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static gate *all;
+static call_lock *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What is locked for a moment only is in order in a forked child, whichever thread forked. */
@@ -36,43 +36,43 @@ static void watch_forks(void)
   pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-static bool open_lock(gate *g)
+static bool open_mutex(call_lock *l)
 {
   pthread_mutexattr_t kind;
   if (pthread_mutexattr_init(&kind)) {
     return false;
   }
   const bool done = !pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE) &&
-                    !pthread_mutex_init(&g->lock, &kind);
+                    !pthread_mutex_init(&l->mutex, &kind);
   pthread_mutexattr_destroy(&kind);
   return done;
 }
 
-/* A gate that was given back before a fork may be locked for ever: in the child it is not taken. */
-static gate *find_free(pid_t process, bool inner)
+/* A lock that was given back before a fork may be held for ever: in the child it is not taken. */
+static call_lock *find_free(pid_t process, bool inner)
 {
-  gate *g = all;
-  while (g && (g->taken || g->process != process || g->inner != inner)) {
-    g = g->next;
+  call_lock *l = all;
+  while (l && (l->taken || l->process != process || l->inner != inner)) {
+    l = l->next;
   }
-  return g;
+  return l;
 }
 
-static abut_status add(gate **out)
+static abut_status add(call_lock **out)
 {
   void *memory = NULL;
-  TRY(allocate(&memory, 1, sizeof(gate)));
-  gate *g = memory;
-  if (!open_lock(g)) {
+  TRY(allocate(&memory, 1, sizeof(call_lock)));
+  call_lock *l = memory;
+  if (!open_mutex(l)) {
     free(memory);
     return fail(ABUT_ERROR_MEMORY, "no memory for a lock");
   }
-  g->next = all;
-  *out = all = g;
+  l->next = all;
+  *out = all = l;
   return ABUT_SUCCESS;
 }
 
-abut_status gate_take(bool inner, gate **out)
+abut_status call_lock_reserve(bool inner, call_lock **out)
 {
   const pid_t process = getpid();
   abut_status status = ABUT_SUCCESS;
@@ -91,50 +91,50 @@ abut_status gate_take(bool inner, gate **out)
   return status;
 }
 
-void gate_give_back(gate *g)
+void call_lock_give_back(call_lock *l)
 {
-  if (g) {
+  if (l) {
     pthread_mutex_lock(&lock);
-    g->taken = false;
+    l->taken = false;
     pthread_mutex_unlock(&lock);
   }
 }
 
-abut_status gate_enter(pool *p, handle h, gate **out)
+abut_status call_lock_acquire(pool *p, handle h, call_lock **out)
 {
-  gate *g = pool_gate(p, h);
-  if (!g) {
+  call_lock *l = pool_call_lock(p, h);
+  if (!l) {
     return ABUT_ERROR_HANDLE;
   }
-  if (g->process != getpid()) {
+  if (l->process != getpid()) {
     return fail(ABUT_ERROR_HANDLE, "opened before fork(); open a context in the child, or start "
                 "workers by spawn");
   }
-  pthread_mutex_lock(&g->lock);
+  pthread_mutex_lock(&l->mutex);
   if (!pool_get(p, h)) {
-    pthread_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&l->mutex);
     return ABUT_ERROR_HANDLE;
   }
-  ++g->depth;
-  *out = g;
+  ++l->depth;
+  *out = l;
   return ABUT_SUCCESS;
 }
 
-abut_status gate_enter_alone(pool *p, handle h, gate **out)
+abut_status call_lock_acquire_alone(pool *p, handle h, call_lock **out)
 {
-  TRY(gate_enter(p, h, out));
+  TRY(call_lock_acquire(p, h, out));
   if ((*out)->depth > 1) {
-    gate_leave(out);
+    call_lock_release(out);
     *out = NULL;
     return fail(ABUT_ERROR_ARGUMENT, "nothing is destroyed from within a call with its context");
   }
   return ABUT_SUCCESS;
 }
 
-void gate_leave(gate **g)
+void call_lock_release(call_lock **l)
 {
-  if (*g) {
-    --(*g)->depth;
-    pthread_mutex_unlock(&(*g)->lock);
+  if (*l) {
+    --(*l)->depth;
+    pthread_mutex_unlock(&(*l)->mutex);
   }
 }
