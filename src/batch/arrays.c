@@ -188,7 +188,7 @@ void arrays_bytes(batch_on *on, size_t slot)
   const batch_call *c = on->call;
   for (size_t i = 0; i < c->array_count; ++i) {
     const batch_array *a = &c->arrays[i];
-    size_t *bytes = &on->bytes[a->bank][a->buffer];
+    size_t *bytes = &on->bytes[a->pool][a->buffer];
     size_t needed = own_of(on, slot, a) * (is_dual(a) ? a->parts : 1);
     needed += a->form == FORM_PLANES ? a->part * a->size : 0;
     *bytes = needed > *bytes ? needed : *bytes;
@@ -223,7 +223,7 @@ abut_status arrays_bind(batch_on *on, size_t slot, chunk c)
 {
   for (size_t i = 0; i < on->call->array_count; ++i) {
     const batch_array *a = &on->call->arrays[i];
-    TRY(bind(on, a, c, &on->memory[slot][a->bank].external[a->buffer]));
+    TRY(bind(on, a, c, &on->memory[slot][a->pool].external[a->buffer]));
   }
   return ABUT_SUCCESS;
 }
@@ -232,7 +232,7 @@ void arrays_unbind(batch_on *on, size_t slot)
 {
   for (size_t i = 0; i < on->call->array_count; ++i) {
     const batch_array *a = &on->call->arrays[i];
-    buffer **external = &on->memory[slot][a->bank].external[a->buffer];
+    buffer **external = &on->memory[slot][a->pool].external[a->buffer];
     buffer_destroy(*external);
     *external = NULL;
   }
@@ -243,7 +243,7 @@ abut_status arrays_sync(batch_on *on, size_t slot)
   for (size_t i = 0; on->borrows && i < on->call->array_count; ++i) {
     const batch_array *a = &on->call->arrays[i];
     if (a->out) {
-      TRY(buffer_sync(on->memory[slot][a->bank].external[a->buffer]));
+      TRY(buffer_sync(on->memory[slot][a->pool].external[a->buffer]));
     }
   }
   return ABUT_SUCCESS;
@@ -324,7 +324,7 @@ static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, bu
                                const batch_array *a, size_t own, chunk c)
 {
   return LAUNCH(on->device, KERNEL_TAKE_ROWS, own / a->size, c.count, ARG_BUFFER(from),
-                ARG_BUFFER(on->memory[slot][0].bank->buffers[BATCH_ROWS]),
+                ARG_BUFFER(on->memory[slot][0].pool->buffers[BATCH_ROWS]),
                 ARG_INT(from ? a->width : 0), ARG_INT(own / a->size),
                 ARG_INT(begin_of(a, own, c.count) / a->size),
                 ARG_INT(pitch_of(a, own) / a->size), ARG_BUFFER(to));
@@ -350,7 +350,7 @@ static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, cons
   const abut_status status =
     LAUNCH(on->device, KERNEL_GIVE_ROWS, a->width, c.count, ARG_BUFFER(from),
            ARG_INT(begin_of(a, own, c.count) / a->size), ARG_INT(pitch_of(a, own) / a->size),
-           ARG_INT(own / a->size), ARG_BUFFER(on->memory[slot][0].bank->buffers[BATCH_ROWS]),
+           ARG_INT(own / a->size), ARG_BUFFER(on->memory[slot][0].pool->buffers[BATCH_ROWS]),
            ARG_INT(a->width), ARG_BUFFER(to));
   buffer_destroy(to);
   return status;
@@ -365,10 +365,10 @@ static abut_status put_zeros(batch_on *on, buffer *to, const batch_array *a, siz
 
 static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
 {
-  const chunk_memory *m = &on->memory[slot][a->bank];
+  const chunk_memory *m = &on->memory[slot][a->pool];
   const size_t row = row_of(a), own = own_of(on, slot, a), pitch = pitch_of(a, own);
   const size_t to_begin = begin_of(a, own, c.count);
-  buffer *to = m->bank->buffers[a->buffer];
+  buffer *to = m->pool->buffers[a->buffer];
   if ((!a->in && !a->zeros) || m->external[a->buffer]) {
     return ABUT_SUCCESS;
   }
@@ -409,7 +409,7 @@ abut_status arrays_up(batch_on *on, size_t slot, chunk c)
 {
   on->straight[slot] = are_side_by_side(on->call, c);
   if (on->bytes[0][BATCH_ROWS]) {
-    TRY(buffer_write(on->memory[slot][0].bank->buffers[BATCH_ROWS], 0,
+    TRY(buffer_write(on->memory[slot][0].pool->buffers[BATCH_ROWS], 0,
                      c.count * sizeof *on->call->rows, on->call->rows + c.first));
   }
   for (size_t i = 0; i < on->call->array_count; ++i) {
@@ -432,7 +432,7 @@ static abut_status get(batch_on *on, buffer *from, const batch_array *a, size_t 
 
 static bool comes_down(const batch_on *on, size_t slot, const batch_array *a)
 {
-  return a->out && !on->memory[slot][a->bank].external[a->buffer];
+  return a->out && !on->memory[slot][a->pool].external[a->buffer];
 }
 
 /* Whether an output waits on the host until the chunk is whole: where it replaces inputs, or where
@@ -442,7 +442,7 @@ static bool waits(const batch_on *on, size_t slot, const batch_array *a)
   return a->out && a->memory == ABUT_MEMORY_HOST &&
          (on->call->in_place ||
           (!is_straight(on, slot, a) &&
-           !buffer_on_host(on->memory[slot][a->bank].bank->buffers[a->buffer])));
+           !buffer_on_host(on->memory[slot][a->pool].pool->buffers[a->buffer])));
 }
 
 static size_t staged_bytes(const batch_on *on, size_t slot, chunk c)
@@ -493,7 +493,7 @@ abut_status arrays_down(batch_on *on, size_t slot, chunk c)
   for (size_t i = 0; i < on->call->array_count; ++i) {
     const batch_array *a = &on->call->arrays[i];
     const size_t own = own_of(on, slot, a);
-    buffer *from = on->memory[slot][a->bank].bank->buffers[a->buffer];
+    buffer *from = on->memory[slot][a->pool].pool->buffers[a->buffer];
     if (!comes_down(on, slot, a)) {
       continue;
     }

@@ -20,7 +20,7 @@ void batch_add(batch_call *c, batch_array a)
 /* Slots share the budget, where there is more than one chunk. What is borrowed takes none of it. */
 static abut_status size_chunks(const batch_on *on, const worker *w, size_t *most)
 {
-  enum { BUFFERS = BANKS * BANK_BUFFERS };
+  enum { BUFFERS = BUFFER_POOLS * POOL_BUFFERS };
   const uint64_t allocation = device_info(w->device)->allocation_bytes;
   const size_t *bytes = &on->bytes[0][0];
   uint64_t budget = on->call->context->def.scratch_bytes;
@@ -35,11 +35,11 @@ static abut_status size_chunks(const batch_on *on, const worker *w, size_t *most
   return ABUT_SUCCESS;
 }
 
-static void take_banks(batch_on *on, banks *all)
+static void take_buffer_pools(batch_on *on, buffer_pools *all)
 {
   for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
-    for (size_t i = 0; i < BANKS; ++i) {
-      on->memory[slot][i].bank = &all->of[slot][i];
+    for (size_t i = 0; i < BUFFER_POOLS; ++i) {
+      on->memory[slot][i].pool = &all->of[slot][i];
     }
   }
 }
@@ -72,7 +72,7 @@ static abut_status open_worker(worker *w)
 {
   batch_call *c = w->job->user;
   void *memory = NULL;
-  banks *all = NULL;
+  buffer_pools *all = NULL;
   TRY(allocate(&memory, 1, sizeof(batch_on)));
   batch_on *on = memory;
   w->user = on;
@@ -82,8 +82,8 @@ static abut_status open_worker(worker *w)
   on->granule = 1;
   on->most = c->count;
   TRY(c->operation->test(c, w->member));
-  TRY(context_banks(c->context, w->member, &all));
-  take_banks(on, all);
+  TRY(context_buffer_pools(c->context, w->member, &all));
+  take_buffer_pools(on, all);
   on->borrows = arrays_can_borrow(on);
   w->in_place = on->borrows;
   TRY(c->operation->place(on));
@@ -93,7 +93,7 @@ static abut_status open_worker(worker *w)
 static void let_go_of_slot(worker *w, size_t slot)
 {
   arrays_unbind(w->user, slot);
-  banks_empty(w->job->context->members[w->member].banks, slot);
+  buffer_pools_empty(w->job->context->members[w->member].pools, slot);
 }
 
 static void close_worker(worker *w)
@@ -118,14 +118,14 @@ static void close_worker(worker *w)
 
 /* ---- a chunk ---- */
 
-static abut_status prepare_banks(const batch_on *on, size_t slot, size_t count)
+static abut_status prepare_buffer_pools(const batch_on *on, size_t slot, size_t count)
 {
   const size_t room = (count + on->granule - 1) / on->granule * on->granule;
-  for (size_t i = 0; i < BANKS; ++i) {
+  for (size_t i = 0; i < BUFFER_POOLS; ++i) {
     const chunk_memory *m = &on->memory[slot][i];
-    for (size_t k = 0; k < BANK_BUFFERS; ++k) {
+    for (size_t k = 0; k < POOL_BUFFERS; ++k) {
       if (!m->external[k]) {
-        TRY(bank_prepare(m->bank, on->device, k, on->bytes[i][k] * room));
+        TRY(buffer_pool_prepare(m->pool, on->device, k, on->bytes[i][k] * room));
       }
     }
   }
@@ -139,7 +139,7 @@ static abut_status upload_chunk(worker *w, size_t slot, chunk c)
   arrays_unbind(on, slot);
   TRY(enter(on, slot, c.group));
   TRY(arrays_bind(on, slot, c));
-  TRY(prepare_banks(on, slot, c.count));
+  TRY(prepare_buffer_pools(on, slot, c.count));
   TRY(arrays_up(on, slot, c));
   return o->upload ? o->upload(on, slot, c) : ABUT_SUCCESS;
 }

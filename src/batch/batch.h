@@ -1,9 +1,9 @@
 /* The one engine for batches: what an operation says of itself, and a call of it on all devices of
  * a context.
  *
- * An operation tells which arrays of the caller's lie where in its banks, what it needs on a device
- * and which kernels make the outputs of a chunk from its inputs. The engine cuts the batch into
- * chunks that fit each device's memory, shares these among the devices, brings inputs up and
+ * An operation tells which arrays of the caller's lie where in its buffer pools, what it needs on a
+ * device and which kernels make the outputs of a chunk from its inputs. The engine cuts the batch
+ * into chunks that fit each device's memory, shares these among the devices, brings inputs up and
  * outputs down while kernels of another chunk run, lets kernels work in the caller's own memory
  * where that is possible, and gives what a failed device held to the others.
  *
@@ -15,14 +15,14 @@
 #define ABUT_BATCH_BATCH_H
 
 #include "batch/state.h"
-#include "device/bank.h"
+#include "device/buffer_pool.h"
 #include "schedule/schedule.h"
 #include <abut/manifold.h>
 
 #define BATCH_ARRAYS 48
-#define BATCH_ROWS (BANK_BUFFERS - 1) /* the engine's own buffer in the first bank */
+#define BATCH_ROWS (POOL_BUFFERS - 1) /* the engine's own buffer in the first pool of a slot */
 
-/* How the rows of a chunk lie in a buffer of a bank. */
+/* How the rows of a chunk lie in a buffer of a buffer pool. */
 typedef enum array_form {
   FORM_ROWS,        /* one behind the other */
   FORM_DUAL_ROWS,   /* each row's values, then its derivatives */
@@ -39,7 +39,7 @@ typedef struct batch_array {
   abut_memory memory;  /* where these lie */
   size_t width, size;  /* numbers of a row; bytes of one */
   size_t each;         /* where groups differ in how wide their rows are: numbers a unit */
-  size_t bank, buffer; /* where a chunk's rows lie on a device */
+  size_t pool, buffer; /* where a chunk's rows lie on a device */
   array_form form;
   size_t parts;        /* of a number in the dual forms: a value and its derivatives */
   size_t part;         /* of duals: 0 values, 1 derivatives; of planes: the first one */
@@ -47,15 +47,15 @@ typedef struct batch_array {
   bool in_place;       /* kernels may use the caller's memory in the buffer's place */
 } batch_array;
 
-/* A bank as a chunk uses it. */
+/* A buffer pool as a chunk uses it. */
 typedef struct chunk_memory {
-  bank *bank;
-  buffer *external[BANK_BUFFERS]; /* the caller's memory in place of the bank's, or NULL */
+  buffer_pool *pool;
+  buffer *external[POOL_BUFFERS]; /* the caller's memory in place of the pool's, or NULL */
 } chunk_memory;
 
 static inline buffer *memory_buffer(const chunk_memory *m, size_t id)
 {
-  return m->external[id] ? m->external[id] : m->bank->buffers[id];
+  return m->external[id] ? m->external[id] : m->pool->buffers[id];
 }
 
 typedef struct batch_call batch_call;
@@ -65,8 +65,8 @@ typedef struct batch_on {
   batch_call *call;
   device *device;
   size_t place;            /* among the context's members */
-  size_t bytes[BANKS][BANK_BUFFERS]; /* an element; by `place` or `enter`, arrays' own may be left
-                                        out */
+  size_t bytes[BUFFER_POOLS][POOL_BUFFERS]; /* an element; by `place` or `enter`, arrays'
+                                               own may be left out */
   size_t most;             /* elements of a chunk, whatever memory allows; by `place` or `enter` */
   size_t *mosts;           /* what memory allows, too, by group */
   size_t granule;          /* buffers have room for whole multiples of so many; by `place`, or 1 */
@@ -74,7 +74,7 @@ typedef struct batch_on {
   bool straight[DEVICE_SLOTS]; /* the chunk's rows lie side by side in the caller's arrays */
   void *user;              /* the operation's own; by `place` */
   double computed;         /* when what `collect` had launched ended, by now(); by it, or 0 */
-  chunk_memory memory[DEVICE_SLOTS][BANKS];
+  chunk_memory memory[DEVICE_SLOTS][BUFFER_POOLS];
   bool borrows;            /* kernels work in the caller's host memory */
   struct host_room {
     void *at;

@@ -7,7 +7,7 @@
 
 enum { OPERANDS = 4 };
 
-/* Operands lie in bank 0 by their place in the call: y, then what it is made of. */
+/* Operands lie in buffer pool 0 by their place in the call: y, then what it is made of. */
 typedef struct step_call {
   batch_call base;
   kernel_id kernel;

@@ -219,21 +219,21 @@ static void destroy_all(context *c)
   }
 }
 
-abut_status context_banks(context *c, size_t place, banks **out)
+abut_status context_buffer_pools(context *c, size_t place, buffer_pools **out)
 {
   member *m = &c->members[place];
-  if (!m->banks) {
+  if (!m->pools) {
     void *memory = NULL;
-    TRY(allocate(&memory, 1, sizeof(banks)));
-    m->banks = memory;
+    TRY(allocate(&memory, 1, sizeof(buffer_pools)));
+    m->pools = memory;
   }
-  *out = m->banks;
+  *out = m->pools;
   return ABUT_SUCCESS;
 }
 
 void member_close(member *m)
 {
-  banks_free(m->banks);
+  buffer_pools_free(m->pools);
   device_close(m->device);
   *m = (member){0};
 }
@@ -286,8 +286,8 @@ void context_take_back(context *lent)
 {
   if (lent) {
     destroy_all(lent);
-    banks_free(lent->members[0].banks);
-    lent->members[0].banks = NULL;
+    buffer_pools_free(lent->members[0].pools);
+    lent->members[0].pools = NULL;
     lent->members[0].device = NULL;
     context_close(lent);
   }
@@ -420,10 +420,10 @@ static abut_status run_on(context *c, size_t i, member_function run, void *user)
 {
   member *m = &c->members[i];
   abut_status status = run(c, i, user);
-  if (is_memory_error(status) && m->banks) {
+  if (is_memory_error(status) && m->pools) {
     device_drain(m->device);
-    banks_free(m->banks);
-    m->banks = NULL;
+    buffer_pools_free(m->pools);
+    m->pools = NULL;
     status = run(c, i, user);
   }
   if (status != ABUT_SUCCESS) {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/handle.h"
-#include "device/bank.h"
+#include "device/buffer_pool.h"
 #include <pthread.h>
 
 /* Embedded first in bodies, pairs, states and scenes, so that a context can free them. */
@@ -28,7 +28,7 @@ typedef enum self_test_part {
 /* A device of a context. */
 typedef struct member {
   device *device;          /* NULL: nothing has this place yet */
-  banks *banks;            /* what calls reuse there; NULL: nothing yet */
+  buffer_pools *pools;     /* what calls reuse there; NULL: nothing yet */
   abut_status status;      /* ABUT_SUCCESS, or why it failed */
   size_t failure;          /* which of the context's that was, from 1 */
   char text[ERROR_TEXT_BYTES]; /* whole, a compiler's log among it */
@@ -77,10 +77,10 @@ void context_close(context *c);
 abut_status context_lend(context *c, size_t place, context **out);
 void context_take_back(context *lent);
 
-/* The banks of a member, for its thread. */
-abut_status context_banks(context *c, size_t place, banks **out);
+/* The buffer pools of a member, for its thread. */
+abut_status context_buffer_pools(context *c, size_t place, buffer_pools **out);
 
-/* Closes a member's device with its banks, as if it had never been opened. */
+/* Closes a member's device with its buffer pools, as if it had never been opened. */
 void member_close(member *m);
 
 /* Gives an object that was made in the context a handle, and the context the object. On failure it is

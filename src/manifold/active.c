@@ -339,9 +339,9 @@ abut_status run_active_counts(const run *r, size_t poses, double threshold)
 abut_status run_entries(const run *r, size_t poses, double threshold, size_t capacity)
 {
   const size_t real = device_real_bytes(r->device);
-  bank *all = r->memory->bank;
-  TRY(bank_prepare(all, r->device, SCRATCH_LIST, capacity * COMPACT_INTS * sizeof(int)));
-  TRY(bank_prepare(all, r->device, SCRATCH_VALUES, capacity * COMPACT_REALS * real));
+  buffer_pool *all = r->memory->pool;
+  TRY(buffer_pool_prepare(all, r->device, SCRATCH_LIST, capacity * COMPACT_INTS * sizeof(int)));
+  TRY(buffer_pool_prepare(all, r->device, SCRATCH_VALUES, capacity * COMPACT_REALS * real));
   return LAUNCH_RUN(r, KERNEL_LISTED_ENTRIES, poses, 1, BUFFER(r, SCRATCH_LISTED_AT_1),
                     BUFFER(r, SCRATCH_VERTEX_VALUES_1), BUFFER(r, SCRATCH_LISTED_AT_2),
                     BUFFER(r, SCRATCH_VERTEX_VALUES_2), BUFFER(r, SCRATCH_PAIR_LIST),

@@ -1,5 +1,5 @@
 /* A call over a batch of poses: contacts and what is derived from them, as an operation of the
- * engine. Each of its runs has a bank of its own. */
+ * engine. Each of its runs has a buffer pool of its own. */
 #ifndef ABUT_MANIFOLD_CALL_H
 #define ABUT_MANIFOLD_CALL_H
 
@@ -17,7 +17,7 @@ typedef struct call call;
 typedef struct call_on {
   const call *call;
   batch_on *batch;
-  run runs[DEVICE_SLOTS][BANKS];
+  run runs[DEVICE_SLOTS][BUFFER_POOLS];
   int *status;    /* (chunk) */
   double *values; /* rows of reductions */
   size_t room;    /* poses in these */
@@ -32,8 +32,8 @@ typedef abut_status (*call_step)(call_on *on, size_t slot, chunk c);
  * unless these have a smoothing, or a program, of their own. */
 struct call {
   batch_call base;
-  run runs[BANKS]; /* not on any device yet; of several pairs, the first one's */
-  const abut_pair *lists[BANKS]; /* each run's pairs of a batch of several, or NULL */
+  run runs[BUFFER_POOLS]; /* not on any device yet; of several pairs, the first one's */
+  const abut_pair *lists[BUFFER_POOLS]; /* each run's pairs of a batch of several, or NULL */
   batch_order order;             /* of their entries, while the call is at work */
   size_t contacts;               /* that a row of the caller's has */
   int run_count;

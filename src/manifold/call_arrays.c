@@ -11,13 +11,13 @@ void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
   memcpy(arrays, all, sizeof all);
 }
 
-/* Rows of `each` reals a contact, or of `width`, in a run's bank. */
+/* Rows of `each` reals a contact, or of `width`, in a run's buffer pool. */
 static batch_array rows(const call *c, int which, const char *name, size_t id, size_t each,
                         size_t width)
 {
   return (batch_array){.name = name, .memory = c->batch->memory,
                        .width = each ? each * c->contacts : width, .each = each,
-                       .size = c->real_bytes, .bank = (size_t)which, .buffer = id};
+                       .size = c->real_bytes, .pool = (size_t)which, .buffer = id};
 }
 
 static void add_input(call *c, int which, const char *name, scratch_id id, const void *array,

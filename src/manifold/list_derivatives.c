@@ -92,7 +92,7 @@ static abut_status check_list(const abut_compact *l, const abut_batch *b, const 
 
 static abut_status put(const run *r, scratch_id id, size_t bytes, const void *from)
 {
-  TRY(bank_prepare(r->memory->bank, r->device, id, bytes ? bytes : 1));
+  TRY(buffer_pool_prepare(r->memory->pool, r->device, id, bytes ? bytes : 1));
   return buffer_write(run_buffer(r, id), 0, bytes, from);
 }
 
@@ -161,7 +161,7 @@ static abut_status list_upload(call_on *on, size_t slot, chunk c)
     return put_rows(on, r, c, entries);
   }
   const size_t number = number_parts(r->program) * device_real_bytes(r->device);
-  return bank_prepare(r->memory->bank, r->device, SCRATCH_ROWS,
+  return buffer_pool_prepare(r->memory->pool, r->device, SCRATCH_ROWS,
                       (entries + 1) * COMPACT_REALS * number);
 }
 

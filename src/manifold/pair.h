@@ -7,8 +7,8 @@
 #include "geometry/pair.h"
 #include <abut/manifold.h>
 
-/* Scratch and output buffers of one chunk, by their place in a bank. Those of a body come in pairs,
- * body 1's first. */
+/* Scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body come in
+ * pairs, body 1's first. */
 typedef enum scratch_id {
   SCRATCH_POSE_1, SCRATCH_POSE_2,
   SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* of the poses, for the program on duals */
@@ -56,7 +56,7 @@ typedef enum scratch_id {
   SCRATCH_BUFFERS = SCRATCH_COLUMNS_END
 } scratch_id;
 
-_Static_assert(SCRATCH_BUFFERS <= BANK_BUFFERS, "a bank holds all scratch of a run");
+_Static_assert(SCRATCH_BUFFERS <= POOL_BUFFERS, "a buffer pool holds all scratch of a run");
 
 /* A pair on one device. */
 typedef struct resident_pair {

@@ -5,7 +5,7 @@
 #include "batch/batch.h"
 #include <abut/manifold.h>
 
-/* Buffers are of bank 0. */
+/* Buffers are of buffer pool 0. */
 typedef struct query_call {
   batch_call base;
   const abut_smoothing *smoothing;

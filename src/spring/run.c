@@ -17,7 +17,7 @@ int spring_options(abut_dissipation dissipation, abut_reaction reaction)
          (reaction == ABUT_REACTION_PLANE ? SPRING_PLANE : 0);
 }
 
-void spring_run_bytes(size_t room, size_t real, bool slopes, size_t bytes[BANK_BUFFERS])
+void spring_run_bytes(size_t room, size_t real, bool slopes, size_t bytes[POOL_BUFFERS])
 {
   bytes[SPRING_FRAMES] = SPRING_FRAME * real;
   bytes[SPRING_ROWS_OF_PHI] = room * real;
@@ -69,7 +69,7 @@ abut_status spring_run_slopes(const spring_run *r)
 
 /* ---- along twists ---- */
 
-void spring_along_bytes(size_t room, size_t real, size_t bytes[BANK_BUFFERS])
+void spring_along_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS])
 {
   bytes[SPRING_ALONG_1] = bytes[SPRING_ALONG_2] = TWIST * real;
   bytes[SPRING_ALONG_BARS_1] = bytes[SPRING_ALONG_BARS_2] = TWIST * real;

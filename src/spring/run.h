@@ -6,7 +6,7 @@
 #include "batch/batch.h"
 #include <abut/spring.h>
 
-/* The buffers of bank 0. */
+/* The buffers of buffer pool 0. */
 enum {
   SPRING_POSES_1,
   SPRING_POSES_2,
@@ -73,7 +73,7 @@ int spring_options(abut_dissipation dissipation, abut_reaction reaction);
 
 /* Tells the bytes that each pair takes beside its arrays, with `slopes` those for spring_run_slopes
  * too. */
-void spring_run_bytes(size_t room, size_t real, bool slopes, size_t bytes[BANK_BUFFERS]);
+void spring_run_bytes(size_t room, size_t real, bool slopes, size_t bytes[POOL_BUFFERS]);
 
 /* Makes frames, separations and soft means of poses, twists and laws. */
 abut_status spring_run_separations(const spring_run *r);
@@ -85,7 +85,7 @@ abut_status spring_run_forces(const spring_run *r);
 abut_status spring_run_slopes(const spring_run *r);
 
 /* Tells the bytes that each pair takes beside these for spring_run_along. */
-void spring_along_bytes(size_t room, size_t real, size_t bytes[BANK_BUFFERS]);
+void spring_along_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* After spring_run_forces: makes sums and Jacobians with their derivatives along the twists at
  * SPRING_ALONG_1 and SPRING_ALONG_2, as changes of the bodies' own. */

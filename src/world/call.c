@@ -103,7 +103,7 @@ static abut_status manifold_bytes(const steps_call *c, const steps_kind *k, batc
   return ABUT_SUCCESS;
 }
 
-static void world_bytes(const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, planes = (size_t)n->contact_planes;
   bytes[OUT_Q] = bytes[WORLD_NEXT_Q] = nq * real;
@@ -155,8 +155,8 @@ static abut_status place(batch_on *on)
 static abut_status bound_chunk(batch_on *on)
 {
   size_t widest = 1;
-  for (size_t i = 0; i < BANK_BUFFERS; ++i) {
-    at_least(&widest, on->bytes[BANK_OF_WORLDS][i] / device_real_bytes(on->device));
+  for (size_t i = 0; i < POOL_BUFFERS; ++i) {
+    at_least(&widest, on->bytes[POOL_OF_WORLDS][i] / device_real_bytes(on->device));
   }
   for (size_t i = 0; i < on->call->array_count; ++i) { /* many steps' controls, and what is kept */
     at_least(&widest, on->call->arrays[i].width);
@@ -178,17 +178,17 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const world_sizes *n = &at->models[group]->sizes;
   const size_t real = device_real_bytes(on->device);
   TRY(manifold_bytes(c, &c->kinds[group], on, slot));
-  world_bytes(n, real, on->bytes[BANK_OF_WORLDS]);
+  world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
   if (is_hard(c)) {
-    hard_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
+    hard_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   }
   if (is_spring(c)) {
-    spring_bytes(c, at->models[group], real, on->bytes[0], on->bytes[BANK_OF_WORLDS]);
+    spring_bytes(c, at->models[group], real, on->bytes[0], on->bytes[POOL_OF_WORLDS]);
   }
   if (c->gradients) {
-    gradient_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
+    gradient_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   } else if (is_differentiated(c)) {
-    along_bytes(c, n, real, on->bytes[BANK_OF_WORLDS]);
+    along_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   }
   return bound_chunk(on);
 }
@@ -248,7 +248,7 @@ void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, c
                                     .memory = c->worlds->memory,
                                     .width = width,
                                     .size = context_real_bytes(c->base.context),
-                                    .bank = BANK_OF_WORLDS,
+                                    .pool = POOL_OF_WORLDS,
                                     .buffer = (size_t)id,
                                     .zeros = !in && !out,
                                     .in_place = c->base.state != NULL});
@@ -271,7 +271,7 @@ void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, 
                                       .memory = ABUT_MEMORY_HOST,
                                       .width = width,
                                       .size = sizeof(uint32_t),
-                                      .bank = BANK_OF_WORLDS,
+                                      .pool = POOL_OF_WORLDS,
                                       .buffer = (size_t)id});
   }
 }

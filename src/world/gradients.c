@@ -26,7 +26,7 @@ static size_t segments_of(const steps_call *c)
 }
 
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
-                    size_t bytes[BANK_BUFFERS])
+                    size_t bytes[POOL_BUFFERS])
 {
   const size_t nv = (size_t)n->nv;
   bytes[WORLD_CHECKPOINTS] = segments_of(c) * state_width(n) * real;

@@ -20,7 +20,7 @@ size_t state_width(const world_sizes *n)
   return (size_t)n->nq + 2 * (size_t)n->nv;
 }
 
-void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t nq = (size_t)n->nq, nv = (size_t)n->nv;
   bytes[WORLD_Q] = nq * real;

@@ -23,7 +23,7 @@ stepping stepping_of(batch_on *on, size_t slot, chunk c)
 
 buffer *world_buffer_of(const stepping *s, world_buffer id)
 {
-  return memory_buffer(&s->on->memory[s->slot][BANK_OF_WORLDS], (size_t)id);
+  return memory_buffer(&s->on->memory[s->slot][POOL_OF_WORLDS], (size_t)id);
 }
 
 int given_parameters(const abut_worlds *w)

@@ -8,9 +8,9 @@
 #include "world/loaded.h"
 
 #define POSE_WIDTH 7
-#define BANK_OF_WORLDS 1 /* the manifold's runs have the other */
+#define POOL_OF_WORLDS 1 /* the manifold's runs have the other */
 
-/* Buffers of the worlds' bank. */
+/* Buffers of the worlds' buffer pool. */
 typedef enum world_buffer {
   IN_Q,
   IN_V,
@@ -145,7 +145,7 @@ typedef enum world_buffer {
   WORLD_BUFFERS
 } world_buffer;
 
-_Static_assert(WORLD_BUFFERS <= BANK_BUFFERS, "a bank has no room for all of the worlds' buffers");
+_Static_assert(WORLD_BUFFERS <= POOL_BUFFERS, "a buffer pool has no room for the worlds' buffers");
 
 /* Worlds of a scene, with the groups of their contacts. */
 typedef struct steps_kind {
@@ -273,7 +273,7 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
 bool is_hard(const steps_call *c);
 
 /* ---- hard contacts (hard.c) ---- */
-void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS]);
+void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* After step_tree: accelerations at a state, whose problem begins from what `start` would do. */
 abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
@@ -303,9 +303,9 @@ bool is_spring(const steps_call *c);
 /* Whether a step goes by v' = v + h (M - h df/dv)^-1 f. */
 bool is_implicit(const steps_call *c);
 
-/* What pairs of clouds take, of bank 0, and their worlds. */
+/* What pairs of clouds take, of buffer pool 0, and their worlds. */
 void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
-                  size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS]);
+                  size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS]);
 
 /* All pairs' wrenches, on the links; then accelerations. */
 abut_status spring_contacts(const stepping *s);
@@ -395,14 +395,14 @@ abut_status unit_back(const stepping *s, int dof, int stages);
 abut_status tree_back(const stepping *s, world_buffer acceleration);
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages);
 
-void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS]);
+void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* ---- gradients ---- */
 size_t segment_of(const steps_call *c); /* steps of one */
 abut_status check_gradients(const steps_call *c);
 void add_gradients(steps_call *c);
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
-                    size_t bytes[BANK_BUFFERS]);
+                    size_t bytes[POOL_BUFFERS]);
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
 
 /* ---- along tangents ---- */
@@ -412,7 +412,7 @@ void add_along(steps_call *c);
 size_t seed_width(const world_sizes *n);
 
 void along_bytes(const steps_call *c, const world_sizes *n, size_t real,
-                 size_t bytes[BANK_BUFFERS]);
+                 size_t bytes[POOL_BUFFERS]);
 abut_status along_launch(batch_on *on, size_t slot, chunk c);
 
 /* An array of the caller's, read or written; NULL on both sides: neither given nor wanted. */

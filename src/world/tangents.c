@@ -16,7 +16,7 @@ static int stages_of(const steps_call *c)
   return is_rk4(c) ? 4 : 1;
 }
 
-void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);

@@ -86,8 +86,8 @@ static void heal(trial *t)
   for (size_t i = 0; i < c->count; ++i) {
     c->members[i].status = ABUT_SUCCESS;
     c->members[i].text[0] = '\0';
-    banks_free(c->members[i].banks); /* as new: the next trial asks for memory again */
-    c->members[i].banks = NULL;
+    buffer_pools_free(c->members[i].pools); /* as new: the next trial asks for memory again */
+    c->members[i].pools = NULL;
   }
   member_close(&c->members[c->count]); /* the host path, which stood in */
 }

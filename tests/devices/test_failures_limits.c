@@ -150,8 +150,8 @@ static void forget_memory(const world *w)
 {
   context *c = context_get(w->context);
   for (size_t i = 0; i < c->count; ++i) {
-    banks_free(c->members[i].banks);
-    c->members[i].banks = NULL;
+    buffer_pools_free(c->members[i].pools);
+    c->members[i].pools = NULL;
   }
 }
 

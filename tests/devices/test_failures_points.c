@@ -50,8 +50,8 @@ static void forget_memory(abut_context of)
 {
   context *c = context_get(of);
   for (size_t i = 0; i < c->count; ++i) {
-    banks_free(c->members[i].banks);
-    c->members[i].banks = NULL;
+    buffer_pools_free(c->members[i].pools);
+    c->members[i].pools = NULL;
   }
 }
 

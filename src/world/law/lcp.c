@@ -13,7 +13,7 @@
 #define HARD(s) OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_PARENTS)
 #define FOUND(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK)
 
-void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[BANK_BUFFERS])
+void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t m = (size_t)n->hard_rows, nv = (size_t)n->nv, most = (size_t)n->hard;
   const size_t slots = (size_t)n->contact_planes / CONTACT_PLANES;

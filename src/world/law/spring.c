@@ -30,7 +30,7 @@ bool is_implicit(const steps_call *c)
 }
 
 void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
-                  size_t bytes[BANK_BUFFERS], size_t worlds[BANK_BUFFERS])
+                  size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
   const bool slopes = is_differentiated(c) || is_implicit(c);
   const size_t nv = (size_t)m->sizes.nv;
