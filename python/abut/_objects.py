@@ -26,7 +26,7 @@ _PRECISIONS = {"f32": 0, "float32": 0, "f64": 1, "float64": 1}
 _TYPES = ("host", "cpu", "gpu", "other")
 _SELECT = ("softsort", "gate")
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
-_SUSPICIONS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
+_DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
                 "NESTED", "SHEET", "MISFIT")
 
 
@@ -237,7 +237,7 @@ class Context(_Owner):
             body = ffi.new("abut_body *")
             check(lib.abut_load_body(handle, os.fsencode(name), body))
             made = Body(self, body[0])
-            for text in made._suspicions():
+            for text in made._diagnostics():
                 _drivers.warn(f"{name}: {text}")
             return made
         field = ffi.new("abut_field *")
@@ -264,7 +264,7 @@ class Context(_Owner):
             check(lib.abut_create_body(self.handle, ffi.addressof(field, "def"), body))
             report = {key: getattr(field.report, key) for key, _ in
                       ffi.typeof("abut_field_report").fields}
-            texts = suspicion_texts(field.report)
+            texts = diagnostic_texts(field.report)
             made = Body(self, body[0], report)
             if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths say nothing then
                 made._off = (name, field.report.face_95 * field.report.diagonal)
@@ -305,10 +305,10 @@ def _field_options(cells: int, vertices: int | str, tolerance: float, scale: flo
     return options
 
 
-def suspicion_texts(report: Any) -> list[str]:
+def diagnostic_texts(report: Any) -> list[str]:
     room = ffi.new("char[]", 1024)
     address = ffi.addressof(report)
-    return [_text(room) for name in _SUSPICIONS if lib.abut_suspicion_text(
+    return [_text(room) for name in _DIAGNOSTICS if lib.abut_suspicion_text(
         address, getattr(lib, "ABUT_SUSPECT_" + name), room, len(room))]
 
 
@@ -358,13 +358,13 @@ class Body(_Owner):
         self.thickness: float = info.thickness
         self.union: float = info.union_
 
-    def _suspicions(self) -> list[str]:
-        """What is suspicious about a body file's mesh."""
+    def _diagnostics(self) -> list[str]:
+        """The diagnostics of a body file's mesh."""
         info, report = ffi.new("abut_body_info *"), ffi.new("abut_field_report *")
         check(lib.abut_get_body_info(self.handle, info))
         for name in ("suspicions", "misfit", "diagonal"):
             setattr(report, name, getattr(info, name))
-        return suspicion_texts(report[0])
+        return diagnostic_texts(report[0])
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""

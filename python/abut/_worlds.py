@@ -10,7 +10,7 @@ import numpy as np
 from abut._arrays import Rows, pointer, real_array
 from abut._drivers import warn
 from abut._native import check, ffi, lib
-from abut._objects import Context, _Owner, _read_smoothing, default_context, suspicion_texts
+from abut._objects import Context, _Owner, _read_smoothing, default_context, diagnostic_texts
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
@@ -65,7 +65,7 @@ class Scene(_Owner):
         for key in ("suspicions", "misfit", "diagonal"):
             setattr(report, key, getattr(info, key))
         more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
-        for text in suspicion_texts(report[0]):
+        for text in diagnostic_texts(report[0]):
             warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}")
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""

@@ -3,8 +3,8 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
+#include "body/diagnostics.h"
 #include "body/parts.h"
-#include "body/suspect.h"
 #include "family/family.h"
 #include "geometry/layout.h"
 #include <math.h>
@@ -418,12 +418,12 @@ abut_status abut_destroy_body(abut_body handle_)
   return ABUT_SUCCESS;
 }
 
-void body_suspect(abut_body handle_, uint32_t suspicions, double misfit)
+void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit)
 {
   call_lock *entered = NULL;
   if (call_lock_acquire(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
       ABUT_SUCCESS) {
-    body_get(handle_)->info.suspicions = suspicions;
+    body_get(handle_)->info.suspicions = diagnostics;
     body_get(handle_)->info.misfit = misfit;
   }
   call_lock_release(&entered);

@@ -318,7 +318,7 @@ void warn_sinking(const char *path, const abut_scene_info *info)
   }
 }
 
-void warn_suspicious(const char *path, const abut_scene_info *info)
+void warn_diagnostics(const char *path, const abut_scene_info *info)
 {
   const abut_field_report r = {.suspicions = info->suspicions, .misfit = info->misfit, .diagonal = info->diagonal};
   char others[64] = "";
@@ -342,7 +342,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   CLI_TRY(report_status(status));
   CLI_TRY(report_status(abut_get_scene_info(*links, info)));
   warn_coarse(o->operands[0], info);
-  warn_suspicious(o->operands[0], info);
+  warn_diagnostics(o->operands[0], info);
   warn_sinking(o->operands[0], info);
   return EXIT_GOOD;
 }

@@ -62,7 +62,7 @@ exit_code repeat_states(const scene *s, const options *o, abut_scene links,
 void warn_coarse(const char *path, const abut_scene_info *info);
 
 /* Meshes of body files and bare meshes that are not what they seem. */
-void warn_suspicious(const char *path, const abut_scene_info *info);
+void warn_diagnostics(const char *path, const abut_scene_info *info);
 
 /* Where springs at rest give way by more than 1 % of the smaller body. */
 void warn_sinking(const char *path, const abut_scene_info *info);

@@ -1,6 +1,6 @@
 #include "base/error.h"
 #include "base/limits.h"
-#include "body/suspect.h"
+#include "body/diagnostics.h"
 #include "format/mesh.h"
 #include "format/text.h"
 #include "format/whole_file.h"
@@ -95,7 +95,7 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   TRY(abut_load_field(path, &options, &field));
   const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
   if (status == ABUT_SUCCESS) {
-    body_suspect(*body, field.report.suspicions, 0.0);
+    body_set_diagnostics(*body, field.report.suspicions, 0.0);
   }
   abut_free_field(&field);
   return status;
@@ -113,12 +113,12 @@ static abut_status read_named_mesh(const char *path, const char *mesh_path, mesh
   return status;
 }
 
-/* A body whose mesh is in another place or unit than its primitives is suspicious. */
-static abut_status suspect_misfit(const abut_body_def *def, abut_body body)
+/* A body whose mesh is in another place or unit than its primitives has that diagnostic. */
+static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
 {
   double median, diagonal;
   TRY(find_misfit(def, &median, &diagonal));
-  body_suspect(body, median > MISFIT_MOST * diagonal ? ABUT_SUSPECT_MISFIT : 0u, median);
+  body_set_diagnostics(body, median > MISFIT_MOST * diagonal ? ABUT_SUSPECT_MISFIT : 0u, median);
   return ABUT_SUCCESS;
 }
 
@@ -134,7 +134,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   def.cookie = abut_default_body_def().cookie;
   set_mesh(&def, &m);
   TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
-  status = suspect_misfit(&def, *body);
+  status = diagnose_misfit(&def, *body);
   if (status != ABUT_SUCCESS) {
     abut_destroy_body(*body);
     *body = (abut_body){0};

@@ -110,7 +110,8 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
   r->volume = s->volume;
 }
 
-static void suspect(abut_field_report *r, double tolerance)
+/* Sets the bits of what the report has to warn about. */
+static void diagnose(abut_field_report *r, double tolerance)
 {
   const bool coarse = r->face_95 > tolerance * 1.1 || r->edge_95 > 2.0 * tolerance;
   r->suspicions = (r->holes || r->open_edges ? ABUT_SUSPECT_OPEN : 0u) |
@@ -173,7 +174,7 @@ static abut_status make(const abut_body_def *mesh, const abut_field_options *o, 
   TRY_DONE(grid_make(&s, &inside, o, &fine, r));
   TRY_DONE(tell(&t, "contact mesh", 0.95));
   TRY_DONE(skin_create(&s, o->vertices, &contact));
-  suspect(r, o->tolerance);
+  diagnose(r, o->tolerance);
   r->vertices = contact.vertex_count;
   r->edges = contact.edge_count;
   r->merged = contact.merged;

@@ -435,7 +435,7 @@ static bool is_earlier(const loaded_scene *s, size_t number)
 }
 
 /* Bodies alike share one, which is looked at where it comes first. */
-static void find_suspicious(const loaded_scene *s, abut_scene_info *info)
+static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 {
   size_t at = 0;
   for (size_t l = 0; l < s->def.link_count; ++l) {
@@ -486,7 +486,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
     info->springs += s->def.law == LAW_SPRING;
   }
   if (s->def.law != LAW_SPRING) {
-    find_suspicious(s, info);
+    find_diagnostics(s, info);
   }
   return ABUT_SUCCESS;
 }

@@ -63,10 +63,10 @@ empty stderr 'field -q'
 absent cache
 if [ "$(grep -c '^v ' quiet.contact.obj)" -eq 8 ]; then pass; else fail 'all are not 8 vertices'; fi
 
-# ---- what is suspicious, by name ----
+# ---- diagnostics, by name ----
 
-# suspicious FILE REGEX: warned of by `field` and by `contacts`, quiet or not, and of nothing else
-suspicious() {
+# diagnosed FILE REGEX: warned of by `field` and by `contacts`, quiet or not, and of nothing else
+diagnosed() {
   for quiet in '' -q; do
     run 0 field "$1" -o warned.body.json $quiet
     has stderr "^abut: warning: $1: $2"
@@ -76,17 +76,17 @@ suspicious() {
     if [ "$(grep -c warning stderr)" -eq 1 ]; then pass; else fail "not one warning of $1"; fi
   done
 }
-suspicious inside-out.stl 'inside out: 1 of 1 shell with faces inwards was turned'
-suspicious one-turned.stl 'turned: 1 triangle ran against the neighbours, and was turned'
-suspicious open.stl "open: 1 hole was closed, the widest 0\.[0-9]+ m across"
-suspicious millimetres.stl "unit: the box's diagonal is 374\.2 m; if the file is in millimetres, scale it by 0\.001 \(--scale 0\.001\)$"
-suspicious speck.stl "small: the box's diagonal is 3\.742e-06 m"
+diagnosed inside-out.stl 'inside out: 1 of 1 shell with faces inwards was turned'
+diagnosed one-turned.stl 'turned: 1 triangle ran against the neighbours, and was turned'
+diagnosed open.stl "open: 1 hole was closed, the widest 0\.[0-9]+ m across"
+diagnosed millimetres.stl "unit: the box's diagonal is 374\.2 m; if the file is in millimetres, scale it by 0\.001 \(--scale 0\.001\)$"
+diagnosed speck.stl "small: the box's diagonal is 3\.742e-06 m"
 run 2 contacts speck.stl speck.stl --poses poses.csv -o specks.npz --device "$device" -q
 has stderr '^abut: speck\.stl, speck\.stl: bodies of 3\.74.*e-06 m are too small to fit a smoothing to'
 absent specks.npz
 stl tiny.stl 0.01 1 0
 stl little.stl 6e-4 1 0 # just too small for a smoothing of its own
-suspicious little.stl "small: the box's diagonal is 0\.0002245 m"
+diagnosed little.stl "small: the box's diagonal is 0\.0002245 m"
 # A body file whose mesh is in millimetres, and its primitives are not.
 stl metres.stl 1 1 0
 for mesh in metres millimetres; do

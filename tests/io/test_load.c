@@ -84,7 +84,7 @@ static void misfits(void)
 }
 
 /* The same mesh with all faces the other way. */
-static void suspicious(void)
+static void diagnostics(void)
 {
   abut_body body;
   abut_body_info info;
@@ -266,7 +266,7 @@ int main(void)
   start();
   good();
   misfits();
-  suspicious();
+  diagnostics();
   written();
   wrong();
   grids();

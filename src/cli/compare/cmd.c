@@ -123,7 +123,7 @@ static exit_code load_law(comparison *c, const law *l)
     CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
     warn_coarse(c->worlds.o->operands[0], &info);
     if (c->run_count == 1) { /* the same bodies each time */
-      warn_suspicious(c->worlds.o->operands[0], &info);
+      warn_diagnostics(c->worlds.o->operands[0], &info);
     }
     warn_sinking(c->worlds.o->operands[0], &info);
     return EXIT_GOOD;

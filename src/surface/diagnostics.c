@@ -1,3 +1,4 @@
+/* The sentences of the diagnostics of a mesh and its field. */
 #include <abut/field.h>
 #include <stdio.h>
 
