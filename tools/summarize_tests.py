@@ -4,14 +4,16 @@
 Reads what `meson test` writes into meson-logs/testlog.json. A test program ends with a line
 "N passed, N failed"; one without it counts as a single check, and one that crashes, runs out of
 time or fails without such a line as a failed one, as does a log that cannot be read. Prints a line
-for each program and, last, the total in the same words. Exit status 1 if anything failed or nothing
-passed.
+for each program, then the ten that took longest, with their seconds and the folder of their build,
+and, last, the total in the same words. Exit status 1 if anything failed or nothing passed.
 """
 import json
+import pathlib
 import re
 import sys
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.M)
+LONGEST = 10
 
 
 def count(entry):
@@ -33,8 +35,22 @@ def reason(entry):
     return f" ({lines[-1]})" if lines else ""
 
 
+def build_of(path):
+    """The name of the build's folder, in which a log lies as BUILD/meson-logs/NAME.json."""
+    return pathlib.Path(path).resolve().parent.parent.name
+
+
+def tell_longest(costs):
+    """Prints the longest of costs: (seconds, name, build)."""
+    if costs:
+        print("the longest:")
+    for seconds, name, build in sorted(costs, key=lambda cost: -cost[0])[:LONGEST]:
+        print(f"{seconds:7.1f} s  {name} ({build})")
+
+
 def main():
     passed = failed = skipped = 0
+    costs = []
     for path in sys.argv[1:]:
         try:
             with open(path, encoding="utf-8") as log:
@@ -52,6 +68,9 @@ def main():
             passed += counted[0]
             failed += counted[1]
             print(f"{entry['name']}: {counted[0]} passed, {counted[1]} failed")
+            if "duration" in entry:
+                costs.append((entry["duration"], entry["name"], build_of(path)))
+    tell_longest(costs)
     if skipped:
         print(f"{skipped} skipped")
     print(f"{passed} passed, {failed} failed")
