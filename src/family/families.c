@@ -50,6 +50,16 @@ void family_set(const family *f, abut_body_def *def, const void *array, size_t c
   memcpy((char *)def + f->count, &count, sizeof count);
 }
 
+bool family_any(const abut_body_def *def)
+{
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    if (family_count(families[i], def)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool family_any_added(const abut_body_def *def)
 {
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {

@@ -75,6 +75,9 @@ abut_operation family_operation(const family *f, const void *one);
 /* Lets a definition have an array of `count` primitives. */
 void family_set(const family *f, abut_body_def *def, const void *array, size_t count);
 
+/* Whether a definition has any primitive, of whatever family. */
+bool family_any(const abut_body_def *def);
+
 /* Whether any primitive is added. */
 bool family_any_added(const abut_body_def *def);
 

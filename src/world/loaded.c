@@ -3,6 +3,7 @@
 #include "base/call_lock.h"
 #include "base/reals.h"
 #include "body/body.h"
+#include "family/family.h"
 #include "format/text.h"
 #include "io/body_file.h"
 #include "io/smoothing_file.h"
@@ -198,9 +199,7 @@ static abut_status load_shape(abut_context c, const char *path, abut_body *out)
     return abut_load_body(c, path, out);
   }
   TRY(body_file_read(path, &f));
-  const bool bare = !f.def.superquadric_count && !f.def.polyhedron_count &&
-                    !f.def.pointcloud_count && !f.def.grid_count;
-  const abut_status status = abut_load_body(c, bare ? f.mesh_path : path, out);
+  const abut_status status = abut_load_body(c, family_any(&f.def) ? path : f.mesh_path, out);
   body_file_free(&f);
   return status;
 }

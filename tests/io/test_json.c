@@ -1,3 +1,4 @@
+#include "family/family.h"
 #include "io/body_file.h"
 #include "io/smoothing_file.h"
 #include "samples.h"
@@ -42,6 +43,19 @@ static void good_body(void)
   CHECK(!b.def.superquadric_count && !b.def.polyhedron_count && !b.def.pointcloud_count);
   body_file_free(&b);
   free(s[1].bytes);
+}
+
+/* A file has a field where it has primitives of whatever family. */
+static void any_family(void)
+{
+  const int place = 0;
+  abut_body_def def = {0};
+  CHECK(!family_any(&def));
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    family_set(families[i], &def, &place, 1);
+    check(family_any(&def), "%s make no field", families[i]->key);
+    family_set(families[i], &def, NULL, 0);
+  }
 }
 
 static void mesh_paths(void)
@@ -401,6 +415,7 @@ int main(void)
 {
   folder_make();
   good_body();
+  any_family();
   mesh_paths();
   wrong_body();
   deep_nest();
