@@ -37,8 +37,8 @@ ABUT_API abut_status abut_write_field(const char *path, const abut_field *field)
  * from that file's folder, else `path`. It is not opened. Free it with abut_free. */
 ABUT_API abut_status abut_find_mesh(const char *path, char **mesh_path);
 
-/* Reads smoothing.json. Every key must be there but near, reach and floor, which are 0 without; and
- * no other. */
+/* Reads smoothing.json. Every key must be there but near, reach, ends, agree and floor, which are 0
+ * without; and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 
 /* The JSON text of a smoothing set, all keys. Free it with abut_free. */
