@@ -1,106 +1,12 @@
 /* Good files cut at every byte, and with bytes changed: an error or a valid result, never more.
  * Each of the many reads is a check only where it fails. */
-#include "device/tuning_file.h"
-#include "family/grid_file.h"
-#include "format/assimp_mesh.h"
-#include "format/mesh.h"
-#include "format/npz.h"
-#include "io/body_file.h"
-#include "io/pairs.h"
-#include "io/poses.h"
-#include "io/smoothing_file.h"
-#include "samples.h"
+#include "sample_read.h"
 #include "support.h"
-#include "world/scene_file.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FLIPS = 4000 };
-
-static bool mesh_is_sound(const mesh *m)
-{
-  size_t corners = 0;
-  bool sound = m->vertex_count > 0;
-  for (size_t i = 0; i < 3 * m->vertex_count; i++) {
-    sound &= isfinite(m->vertices[i]) != 0;
-  }
-  for (size_t i = 0; i < m->face_count; i++) {
-    sound &= m->face_sizes[i] >= 3;
-    corners += m->face_sizes[i];
-  }
-  sound &= corners == m->index_count;
-  for (size_t i = 0; sound && i < corners; i++) {
-    sound &= m->face_indices[i] < m->vertex_count;
-  }
-  for (size_t i = 0; i < 2 * m->edge_count; i++) {
-    sound &= m->edges[i] < m->vertex_count;
-  }
-  return sound;
-}
-
-static abut_status read_mesh(sample_kind kind, const char *bytes, size_t count)
-{
-  mesh m;
-  abut_status status = kind == SAMPLE_ASSIMP ? assimp_record_parse("t", bytes, count, &m)
-                                             : mesh_parse("t", (mesh_format)kind, bytes, count, &m);
-  if (status == ABUT_SUCCESS) {
-    if (!mesh_is_sound(&m)) {
-      check(false, "a mesh that is not sound was taken");
-    }
-  }
-  mesh_free(&m);
-  return status;
-}
-
-static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
-{
-  body_file b;
-  abut_grid g;
-  arena memory = {0};
-  abut_smoothing s;
-  abut_pair_files f;
-  tuning_file t;
-  scene_def d;
-  abut_npz n;
-  abut_poses p;
-  abut_status status;
-  switch (kind) {
-  case SAMPLE_BODY:
-    status = body_file_parse("t", bytes, count, &b);
-    body_file_free(&b);
-    return status;
-  case SAMPLE_SMOOTHING:
-    return smoothing_parse("t", bytes, count, &s);
-  case SAMPLE_TUNING:
-    status = tuning_file_parse("t", bytes, count, &t);
-    tuning_file_free(&t);
-    return status;
-  case SAMPLE_PAIRS:
-    status = pairs_parse("t", bytes, count, &f);
-    abut_free_pairs(&f);
-    return status;
-  case SAMPLE_SCENE:
-    status = scene_file_parse("t", bytes, count, &d);
-    scene_def_free(&d);
-    return status;
-  case SAMPLE_GRID:
-    status = grid_file_parse("t", bytes, count, &memory, &g);
-    arena_free(&memory);
-    return status;
-  case SAMPLE_NPZ:
-    status = npz_parse("t", bytes, count, &n);
-    abut_free_npz(&n);
-    return status;
-  case SAMPLE_CSV:
-    status = poses_parse_csv("t", bytes, count, &p);
-    abut_free_poses(&p);
-    return status;
-  default:
-    return read_mesh(kind, bytes, count);
-  }
-}
 
 /* A copy of exactly `count` bytes, so that a sanitizer sees what is read beyond. */
 static abut_status read_copy(sample_kind kind, const char *bytes, size_t count)
@@ -108,7 +14,7 @@ static abut_status read_copy(sample_kind kind, const char *bytes, size_t count)
   char *copy = malloc(count ? count : 1);
   require(copy != NULL);
   memcpy(copy, bytes, count);
-  abut_status status = read_sample(kind, copy, count);
+  abut_status status = sample_read(kind, copy, count);
   if (status != ABUT_SUCCESS) {
     if (status != ABUT_ERROR_FORMAT || strncmp(abut_last_error(), "t:", 2) != 0) {
       check(false, "%s, %s", abut_status_name(status), abut_last_error());

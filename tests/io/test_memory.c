@@ -1,78 +1,22 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
-#include "device/tuning_file.h"
-#include "family/grid_file.h"
-#include "format/assimp_mesh.h"
-#include "format/mesh.h"
-#include "format/npz.h"
-#include "io/body_file.h"
-#include "io/pairs.h"
 #include "io/poses.h"
-#include "io/smoothing_file.h"
-#include "samples.h"
+#include "sample_read.h"
 #include "support.h"
 #include "support/allocations.h"
-#include "world/scene_file.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A sample of arrays is read as poses, too. */
 static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
 {
-  abut_status status;
-  mesh m;
-  body_file b;
-  abut_grid g;
-  arena memory = {0};
-  abut_smoothing s;
-  abut_npz n;
-  abut_poses p;
-  abut_pair_files f;
-  tuning_file t;
-  scene_def d;
-  switch (kind) {
-  case SAMPLE_BODY:
-    status = body_file_parse("t", bytes, count, &b);
-    body_file_free(&b);
-    return status;
-  case SAMPLE_SMOOTHING:
-    return smoothing_parse("t", bytes, count, &s);
-  case SAMPLE_TUNING:
-    status = tuning_file_parse("t", bytes, count, &t);
-    tuning_file_free(&t);
-    return status;
-  case SAMPLE_PAIRS:
-    status = pairs_parse("t", bytes, count, &f);
-    abut_free_pairs(&f);
-    return status;
-  case SAMPLE_SCENE:
-    status = scene_file_parse("t", bytes, count, &d);
-    scene_def_free(&d);
-    return status;
-  case SAMPLE_GRID:
-    status = grid_file_parse("t", bytes, count, &memory, &g);
-    arena_free(&memory);
-    return status;
-  case SAMPLE_NPZ:
-    status = npz_parse("t", bytes, count, &n);
-    abut_free_npz(&n);
-    if (status == ABUT_SUCCESS) {
-      status = poses_parse_npz("t", bytes, count, &p);
-      abut_free_poses(&p);
-    }
-    return status;
-  case SAMPLE_CSV:
-    status = poses_parse_csv("t", bytes, count, &p);
+  abut_status status = sample_read(kind, bytes, count);
+  if (status == ABUT_SUCCESS && kind == SAMPLE_NPZ) {
+    abut_poses p;
+    status = poses_parse_npz("t", bytes, count, &p);
     abut_free_poses(&p);
-    return status;
-  case SAMPLE_ASSIMP:
-    status = assimp_record_parse("t", bytes, count, &m);
-    mesh_free(&m);
-    return status;
-  default:
-    status = mesh_parse("t", (mesh_format)kind, bytes, count, &m);
-    mesh_free(&m);
-    return status;
   }
+  return status;
 }
 
 static void each_read(void)

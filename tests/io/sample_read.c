@@ -1,0 +1,76 @@
+#include "sample_read.h"
+
+#include "device/tuning_file.h"
+#include "format/assimp_mesh.h"
+#include "io/body_file.h"
+#include "family/grid_file.h"
+#include "format/mesh.h"
+#include "format/npz.h"
+#include "io/pairs.h"
+#include "io/poses.h"
+#include "world/scene_file.h"
+#include "io/smoothing_file.h"
+#include "sound_mesh.h"
+#include "support.h"
+
+static abut_status read_mesh(sample_kind kind, const char *bytes, size_t count)
+{
+  mesh m;
+  abut_status status = kind == SAMPLE_ASSIMP ? assimp_record_parse("t", bytes, count, &m)
+                                             : mesh_parse("t", (mesh_format)kind, bytes, count, &m);
+  if (status == ABUT_SUCCESS) {
+    if (!mesh_is_sound(&m)) {
+      check(false, "a mesh that is not sound was taken");
+    }
+  }
+  mesh_free(&m);
+  return status;
+}
+
+abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
+{
+  body_file b;
+  abut_grid g;
+  arena memory = {0};
+  abut_smoothing s;
+  abut_pair_files f;
+  tuning_file t;
+  scene_def d;
+  abut_npz n;
+  abut_poses p;
+  abut_status status;
+  switch (kind) {
+  case SAMPLE_BODY:
+    status = body_file_parse("t", bytes, count, &b);
+    body_file_free(&b);
+    return status;
+  case SAMPLE_SMOOTHING:
+    return smoothing_parse("t", bytes, count, &s);
+  case SAMPLE_TUNING:
+    status = tuning_file_parse("t", bytes, count, &t);
+    tuning_file_free(&t);
+    return status;
+  case SAMPLE_PAIRS:
+    status = pairs_parse("t", bytes, count, &f);
+    abut_free_pairs(&f);
+    return status;
+  case SAMPLE_SCENE:
+    status = scene_file_parse("t", bytes, count, &d);
+    scene_def_free(&d);
+    return status;
+  case SAMPLE_GRID:
+    status = grid_file_parse("t", bytes, count, &memory, &g);
+    arena_free(&memory);
+    return status;
+  case SAMPLE_NPZ:
+    status = npz_parse("t", bytes, count, &n);
+    abut_free_npz(&n);
+    return status;
+  case SAMPLE_CSV:
+    status = poses_parse_csv("t", bytes, count, &p);
+    abut_free_poses(&p);
+    return status;
+  default:
+    return read_mesh(kind, bytes, count);
+  }
+}
