@@ -5,12 +5,7 @@ KERNEL void picture_field(GLOBAL const real *points, int padded, GLOBAL const in
                           GLOBAL const real *shape, GLOBAL const coefficients *c,
                           GLOBAL real *out)
 {
-  const int block = (int)get_global_id(0);
-  if (block * LANES >= padded) {
-    return;
-  }
-  const vec x = field_point(points, 0, POINT_PLANES * padded, padded, points, -1, block, 0);
-  put_field(head, shape, c, x, out, padded, block, 0);
+  put_own_field(points, padded, head, shape, c, out);
 }
 
 // Writes the distance of a block of points, out (padded): the plane phi.
@@ -18,10 +13,5 @@ KERNEL void picture_distance(GLOBAL const real *points, int padded, GLOBAL const
                              GLOBAL const real *shape, GLOBAL const coefficients *c,
                           GLOBAL real *out)
 {
-  const int block = (int)get_global_id(0);
-  if (block * LANES >= padded) {
-    return;
-  }
-  const vec x = field_point(points, 0, POINT_PLANES * padded, padded, points, -1, block, 0);
-  put_distance(head, shape, c, x, out, padded, block, 0);
+  put_own_distance(points, padded, head, shape, c, out);
 }

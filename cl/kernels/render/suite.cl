@@ -6,6 +6,7 @@
 #include "num/num_on.h"
 #include "kernels/access.h"
 #include "kernels/field.h"
+#include "kernels/points.h"
 #include "kernels/render/shade.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
