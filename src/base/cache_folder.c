@@ -22,7 +22,8 @@
 #define FNV_BASIS 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
 
-/* FNV-1a, and beside it a hash that turns and multiplies otherwise: 128 bits together. */
+/* Mixes by FNV-1a, and beside it by a hash that turns and multiplies otherwise: together 128
+ * bits. */
 static void mix(uint64_t half[2], const unsigned char *bytes, size_t count)
 {
   uint64_t a = half[0], b = half[1];
@@ -54,7 +55,8 @@ void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count)
   key->bytes += sizeof length + count;
 }
 
-/* Eight bytes at a time: contents may be large. No step loses a difference of the one before. */
+/* Takes eight bytes at a time, because contents may be large. No step loses a difference of the one
+ * before. */
 static uint64_t checksum(const unsigned char *bytes, size_t count)
 {
   uint64_t sum = FNV_BASIS;
@@ -111,7 +113,7 @@ char *cache_folder_file(const char *folder, const cache_kind *kind, const cache_
   return joined(folder, "/", name);
 }
 
-/* The last `levels` of a path. */
+/* Makes the last `levels` of a path. */
 static void make_folder(const char *folder, int levels)
 {
   char *parent = levels > 1 ? joined(folder, "", "") : NULL;
@@ -126,7 +128,7 @@ static void make_folder(const char *folder, int levels)
 
 /* ---- one entry ---- */
 
-/* In the machine's own byte order: another's is not this magic. */
+/* A header is in the machine's own byte order; another machine's does not have this magic. */
 typedef struct header {
   uint64_t magic;
   cache_key key;
@@ -186,7 +188,7 @@ bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_k
 {
   *content = NULL;
   char *path = cache_folder_file(folder, kind, key);
-  /* O_NONBLOCK: a pipe of that name shall not hold anyone up. */
+  /* O_NONBLOCK is for a pipe of that name, which shall not hold anyone up. */
   const int file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   free(path);
   if (file < 0) {
@@ -194,7 +196,7 @@ bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_k
   }
   const bool good = read_entry(file, kind, key, content, bytes);
   if (good) {
-    futimens(file, NULL); /* used now; it does not matter where that may not be written */
+    futimens(file, NULL); /* it is used now; where that may not be written, it does not matter */
   } else {
     free(*content);
     *content = NULL;
@@ -233,7 +235,7 @@ static void count_entry(census *c, const char *name, const char *keep, const str
 }
 
 /* Counts entries, and removes what processes that were killed have left. The entry `keep` may not
- * go: times are too coarse to say that it is the newest. */
+ * go, because times are too coarse to say that it is the newest. */
 static census take_census(DIR *folder, const char *suffix, const char *keep)
 {
   census c = {0};
@@ -274,7 +276,7 @@ static void trim(const char *path, const char *keep, const cache_kind *kind)
 
 /* ---- writing ---- */
 
-/* A home that is not there is not made. */
+/* Makes no home folder that is not there. */
 void cache_folder_write(const char *folder, const cache_kind *kind, const cache_key *key,
                         const unsigned char *content, size_t bytes)
 {

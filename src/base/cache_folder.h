@@ -1,4 +1,4 @@
-/* A folder of entries on disk, each under a key of 128 bits.
+/* A folder on disk holds entries, each under a key of 128 bits.
  *
  * Only a whole entry of the same key is ever read: what is damaged, cut short or of another key
  * counts as absent. Several processes and threads may use one folder at once. Nothing here is an
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries of one kind: where they lie, and how much there may be; beyond it the entry that was not
- * used for longest goes. */
+/* Entries of one kind lie in a folder, and are bounded in number and bytes. Beyond that the entry
+ * goes that was not used for longest. */
 typedef struct cache_kind {
   const char *folder; /* in the user's folder; NULL: the user's folder itself */
   const char *suffix; /* of entries' names */
@@ -26,21 +26,22 @@ typedef struct cache_key {
 
 cache_key cache_key_begin(void);
 
-/* Texts that are split otherwise make another key: "ab", "c" is not "a", "bc". */
+/* Adds a text to a key. Texts that are split otherwise make another key: "ab", "c" is not
+ * "a", "bc". */
 void cache_key_add(cache_key *key, const char *text);
 
-/* The same of bytes, with how many there are. */
+/* Adds bytes, and how many there are. */
 void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count);
 
-/* The kind's folder for the caller to free, NULL where there is to be none. The user's folder is
- * ABUT_CACHE_DIR, of which "" and "off" mean none, else abut in XDG_CACHE_HOME, else ~/.cache/abut.
- * It need not be there. */
+/* Returns the kind's folder, which the caller frees; NULL where there is to be none. The user's
+ * folder is ABUT_CACHE_DIR, of which "" and "off" mean none, else abut in XDG_CACHE_HOME, else
+ * ~/.cache/abut. It need not be there. */
 char *cache_folder_path(const cache_kind *kind);
 
-/* An entry's file, for the caller to free; NULL without memory. */
+/* Returns an entry's file, which the caller frees; NULL without memory. */
 char *cache_folder_file(const char *folder, const cache_kind *kind, const cache_key *key);
 
-/* The content of an entry, for the caller to free. */
+/* Reads the content of an entry, which the caller frees. False where there is none. */
 bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_key *key,
                        unsigned char **content, size_t *bytes);
 

@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static call_lock *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What is locked for a moment only is in order in a forked child, whichever thread forked. */
+/* A fork waits for what is locked for a moment only, so that it is in order in the child. */
 static void before_fork(void)
 {
   pthread_mutex_lock(&lock);
@@ -48,7 +48,7 @@ static bool open_mutex(call_lock *l)
   return done;
 }
 
-/* A lock that was given back before a fork may be held for ever: in the child it is not taken. */
+/* A lock that was given back before a fork may be held for ever, so the child does not take it. */
 static call_lock *find_free(pid_t process, bool inner)
 {
   call_lock *l = all;

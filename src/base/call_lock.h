@@ -1,4 +1,5 @@
-/* One call at a time in a context, from whatever thread; none in a process forked since.
+/* One call at a time works in a context, from whatever thread, and none in a process that was
+ * forked since.
  *
  * Each context has a lock, which its bodies, pairs and states share. A public function that takes a
  * handle begins with ENTER and holds the lock until it returns. A call may enter again from the
@@ -11,25 +12,26 @@
 #include "base/handle.h"
 #include <stdbool.h>
 
-/* A lock that no context has; it belongs to this process. Locks of contexts that are lent within a
- * call (inner) and of others are not each other's: the one is always acquired behind the other. */
+/* Gives a lock that no context has, and that belongs to this process. Locks of contexts that are
+ * lent within a call (inner) and of others are not each other's: the one is always acquired behind
+ * the other. */
 abut_status call_lock_reserve(bool inner, call_lock **out);
 
-/* Its context has gone: another one may take it. NULL is allowed. */
+/* Lets another context have the lock of one that has gone. NULL is allowed. */
 void call_lock_give_back(call_lock *l);
 
-/* Waits for the lock of a handle's context, and acquires it; *out: for call_lock_release. Fails where
- * the handle is stale by then, or of another process. */
+/* Waits for the lock of a handle's context, and acquires it; *out is for call_lock_release. Fails
+ * where the handle is stale by then, or of another process. */
 abut_status call_lock_acquire(pool *p, handle h, call_lock **out);
 
-/* The same for a call that destroys: refused from within another one, as from a progress function,
- * whose ground it would take away. */
+/* Does the same for a call that destroys, and refuses it from within another call, as from a
+ * progress function, whose ground it would take away. */
 abut_status call_lock_acquire_alone(pool *p, handle h, call_lock **out);
 
-/* NULL is allowed. */
+/* Releases a lock; *l may be NULL. */
 void call_lock_release(call_lock **l);
 
-/* Of a handle of abut.h, for the rest of the function. */
+/* These acquire the lock of a public handle for the rest of the function. */
 #define ENTER(pool_, handle_) ENTER_BY(call_lock_acquire, pool_, handle_)
 #define ENTER_ALONE(pool_, handle_) ENTER_BY(call_lock_acquire_alone, pool_, handle_)
 #define ENTER_BY(how, pool_, handle_)                                    \

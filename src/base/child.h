@@ -1,16 +1,16 @@
-/* A process of one's own, waited for. The command has this text, too. */
+/* The library and the command wait for processes that they start. Both have this text. */
 #ifndef ABUT_BASE_CHILD_H
 #define ABUT_BASE_CHILD_H
 
 #include <sys/types.h>
 
-/* How a process ended. */
+/* This is how a process ended. */
 typedef struct child_end {
   int code;   /* its exit status; -1 where a signal ended it, or where nobody can tell */
   int signal; /* that ended it; 0 where none did */
 } child_end;
 
-/* Waits for its end, whatever signals come meanwhile. */
+/* Waits for a process's end, whatever signals come meanwhile. */
 child_end child_wait(pid_t child);
 
 #endif

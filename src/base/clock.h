@@ -1,4 +1,4 @@
-/* Seconds on a clock that only goes forward. */
+/* Returns the seconds of a clock that only goes forward. */
 #ifndef ABUT_BASE_CLOCK_H
 #define ABUT_BASE_CLOCK_H
 

@@ -47,7 +47,7 @@ done:
   return status;
 }
 
-/* A copy of a handle's slot, without an object where it is null or stale. */
+/* Returns a copy of a handle's slot, without an object where the handle is null or stale. */
 static slot find(pool *p, handle h)
 {
   slot found = {NULL, NULL, 0};

@@ -1,5 +1,5 @@
-/* Bounds of what a caller or a file may give; the file readers hold to the same ones as the
- * library, so that a bad number is told with its line. */
+/* What a caller or a file may give has these bounds. The readers of files hold to the same ones as
+ * the library, so that a bad number is told with its line. */
 #ifndef ABUT_BASE_LIMITS_H
 #define ABUT_BASE_LIMITS_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Smoothing coefficients. Lengths, and what else is inverted and multiplied by distances, stay
- * well inside float; the others need only be positive there. */
+/* These are of smoothing coefficients. Lengths, and what else is inverted and multiplied by
+ * distances, stay well inside float; the others need only be positive there. */
 #define SMOOTHING_LENGTH_LEAST 1e-6
 #define SMOOTHING_LEAST 1e-18
 #define SMOOTHING_MOST 1e9
@@ -18,7 +18,7 @@
 
 #define ELEMENT_LIMIT ((size_t)1 << 24) /* vertices, faces; planes, points of one primitive */
 
-/* Bodies [m]. */
+/* These are of bodies [m]. */
 #define COORDINATE_MOST 1e6
 #define AXIS_LEAST 1e-6
 #define SCALE_LEAST 1e-9 /* of a mesh file's unit */

@@ -1,4 +1,4 @@
-/* Loops over several threads. */
+/* Loops are shared among several threads. */
 #ifndef ABUT_BASE_PARALLEL_H
 #define ABUT_BASE_PARALLEL_H
 

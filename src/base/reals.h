@@ -1,4 +1,4 @@
-/* Arrays in the precision of a context, filled from double. */
+/* Arrays of reals have the precision of a context, and are filled from double. */
 #ifndef ABUT_BASE_REALS_H
 #define ABUT_BASE_REALS_H
 
@@ -28,7 +28,7 @@ static inline void reals_set(reals *r, size_t i, double value)
   }
 }
 
-/* Whether all are floats, to the bit, so that -0 stays itself. */
+/* Whether all are floats. They are compared by their bits, so that -0 stays itself. */
 static inline bool reals_are_floats(const double *x, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
