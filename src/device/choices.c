@@ -11,7 +11,7 @@
 #define TEXT_MOST 256
 #define PARTS_MOST 256
 
-/* A driver that cannot divide a device may have no such function at all: it is asked first. */
+/* A driver that cannot divide a device may have no such function at all, so it is asked first. */
 static bool divides(cl_device_id device)
 {
   cl_device_partition_property kinds[16] = {0};
@@ -63,8 +63,9 @@ static void name_part(abut_device_info *info, const abut_device_choice *choice)
   info->compute_units = choice->units;
 }
 
-/* A device divided into parts of so many units. PoCL 3.1 looks at a part once more when its last
- * queue and event have gone: parts stay, for whoever divides the device alike again. */
+/* This is a device that was divided into parts of so many units. PoCL 3.1 looks at a part once
+ * more when its last queue and event have gone: parts stay, for whoever divides the device alike
+ * again. */
 typedef struct divided {
   struct divided *next;
   cl_device_id device;
@@ -122,7 +123,7 @@ abut_status take_part(found_device *found, const abut_device_choice *choice)
   return ABUT_SUCCESS;
 }
 
-/* "/UNITS" or "/UNITS.PART" at the end of a user's words. */
+/* Reads "/UNITS" or "/UNITS.PART" at the end of a user's words. */
 typedef struct division {
   unsigned units, part;
   bool one;

@@ -1,4 +1,4 @@
-/* Parts of devices. */
+/* A context may have parts of devices. */
 #ifndef ABUT_DEVICE_CHOICES_H
 #define ABUT_DEVICE_CHOICES_H
 

@@ -26,7 +26,7 @@ static bool same_choice(const abut_device_choice *a, const abut_device_choice *b
   return a->device == b->device && a->units == b->units && (!a->units || a->part == b->part);
 }
 
-/* Host paths are threads, of which there may be several. */
+/* Host paths are threads, so that there may be several. */
 static abut_status check_once(const abut_device_choice *choice)
 {
   found_device found;
@@ -151,7 +151,7 @@ static abut_status open_found(context *c, size_t place, const found_device *foun
   return open_member(c, place, &choice);
 }
 
-/* What could not be opened has failed, as what fails later. */
+/* What could not be opened has failed, as what fails later has. */
 static abut_status fail_found(context *c, size_t place, const found_device *found,
                               abut_status status)
 {
@@ -211,7 +211,7 @@ abut_status abut_create_context(const abut_context_def *def, abut_context *out)
   return ABUT_SUCCESS;
 }
 
-/* Newest first: pairs before the bodies that they use. */
+/* Frees the newest first: pairs before the bodies that they use. */
 static void destroy_all(context *c)
 {
   while (c->newest) {
@@ -363,7 +363,7 @@ static abut_status none_left(const context *c)
               device_info(m->device)->name, m->text);
 }
 
-/* Members, chosen or standing in, and so the next place. */
+/* Counts the members, chosen or standing in; that is the next place, too. */
 static size_t count_members(const context *c)
 {
   size_t i = c->count;
@@ -381,8 +381,8 @@ bool context_can_stand_in(const context *c)
   return c->def.fallback == ABUT_FALLBACK_HOST && !host_stands_in;
 }
 
-/* The next device in the order of preference, as long as one can be opened. The last place is the
- * host path's. */
+/* Opens the next device in the order of preference, as long as one can be opened. The last place is
+ * the host path's. */
 static abut_status add_preferred(context *c, bool *added)
 {
   found_device found;

@@ -1,4 +1,4 @@
-/* A context: open devices, and what was made in it. */
+/* A context has open devices, and what was made in it. */
 #ifndef ABUT_DEVICE_CONTEXT_H
 #define ABUT_DEVICE_CONTEXT_H
 
@@ -25,7 +25,7 @@ typedef enum self_test_part {
   SELF_TEST_PARTS
 } self_test_part;
 
-/* A device of a context. */
+/* A member is a device of a context. */
 typedef struct member {
   device *device;          /* NULL: nothing has this place yet */
   buffer_pools *pools;     /* what calls reuse there; NULL: nothing yet */
@@ -36,8 +36,9 @@ typedef struct member {
   bool tested[SELF_TEST_PARTS][PROGRAM_COUNT]; /* what has been answered rightly, by PROGRAM_OF */
 } member;
 
-/* The chosen devices, and places for what may stand in for them: the host path, last; before it,
- * where no device was chosen, those behind the first one in the order of preference. */
+/* The members are the chosen devices, and places for what may stand in for them: the host path,
+ * last; before it, where no device was chosen, those behind the first one in the order of
+ * preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
 #define QUERY_KINDS 10 /* of queries that need no body, each of which takes its own time */
@@ -65,19 +66,20 @@ typedef struct context {
   double timeline_begin;
 } context;
 
-/* The context of a handle, or NULL with an error text. */
+/* Returns the context of a handle, or NULL with an error text. */
 context *context_get(abut_context c);
 
 /* Opens the devices of a definition and makes a handle. */
 abut_status context_open(const abut_context_def *def, context **out);
 void context_close(context *c);
 
-/* A context of its own with one member's device alone, for which nothing stands in; and its end,
- * with all that was made in it. NULL is allowed. The owner does nothing on the device meanwhile. */
+/* Makes a context of its own with one member's device alone, for which nothing stands in; and ends
+ * it, with all that was made in it. NULL is allowed. The owner does nothing on the device
+ * meanwhile. */
 abut_status context_lend(context *c, size_t place, context **out);
 void context_take_back(context *lent);
 
-/* The buffer pools of a member, for its thread. */
+/* Gives the buffer pools of a member to its thread. */
 abut_status context_buffer_pools(context *c, size_t place, buffer_pools **out);
 
 /* Closes a member's device with its buffer pools, as if it had never been opened. */
@@ -92,15 +94,16 @@ void context_discard(context *c, owned *object);
 
 size_t context_real_bytes(const context *c); /* 4 or 8 */
 
-/* Members that work: at a place, and the first one (MEMBERS where there is none). */
+/* Whether the member at a place works, and the place of the first one that does (MEMBERS where
+ * there is none). */
 bool context_works(const context *c, size_t place);
 size_t context_first(const context *c);
 
 /* Whether a device is to blame, and others may do better. */
 bool is_device_error(abut_status status);
 
-/* Whether a device lacks the memory for a chunk: of a buffer, or, where a driver allocates late, of
- * a command that uses it. A smaller chunk may fit. */
+/* Whether a device lacks the memory for a chunk. A buffer says so or, where a driver allocates
+ * late, a command that uses it. A smaller chunk may fit. */
 bool is_memory_error(abut_status status);
 
 /* Marks a member as failed, with the last error text. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of several parts of one device each has the whole one's launch parameters. */
+/* Finds the device. Of several parts of one device each has the whole one's launch parameters. */
 static abut_status find(device *d, const device_options *options)
 {
   const tuning wanted = {options->lanes, options->group, options->items, 0};
@@ -140,7 +140,7 @@ abut_status device_submit(device *d)
   return d->cl ? opencl_submit(d->cl) : ABUT_SUCCESS;
 }
 
-/* The status of a wait. */
+/* Returns the status of a wait, and marks a device that is lost by it. */
 static abut_status waited(device *d, abut_status status)
 {
   d->lost = d->lost || status == ABUT_ERROR_TIMEOUT;
@@ -169,7 +169,7 @@ static bool on_host(const buffer *b)
   return !b->owner->cl || (b->host && !b->wraps);
 }
 
-/* Before each copy that blocks. */
+/* Waits before each copy that blocks. */
 static abut_status reach(const buffer *b)
 {
   device *d = b->owner;
@@ -307,7 +307,7 @@ void buffer_destroy(buffer *b)
   free(b);
 }
 
-/* A buffer in memory of somebody else's: of a cl_mem that becomes its own, or of the host's. */
+/* Makes a buffer in memory of somebody else's: a cl_mem, which becomes its own, or the host's. */
 static abut_status wrap(device *d, cl_mem part, void *host, size_t bytes, buffer **out)
 {
   void *memory = NULL;
@@ -458,7 +458,7 @@ abut_status buffer_take(buffer *b, void *cl_memory, size_t offset, size_t bytes)
   return bytes ? opencl_copy(b->owner->cl, cl_memory, offset, b->memory, 0, bytes) : ABUT_SUCCESS;
 }
 
-/* Rows between two cl_mem. */
+/* Copies rows between two cl_mem. */
 static abut_status copy_rows(opencl *cl, void *from, size_t from_offset, size_t from_pitch,
                              void *to, size_t to_offset, size_t to_pitch, size_t bytes, size_t rows)
 {

@@ -1,4 +1,4 @@
-/* One open device: memory, kernels and queues. The only folder that calls OpenCL.
+/* An open device has memory, kernels and queues. No other folder calls OpenCL.
  *
  * The host path is a device too: the same kernels, compiled as C11 into the library and called in
  * loops. Launches may return before they are done; a write returns when its source may be reused, a
@@ -31,11 +31,11 @@ typedef struct device_options {
 /* Opens a device; nothing is built yet. On failure *out is NULL. */
 abut_status device_open(const device_options *options, device **out);
 
-/* A device that could not be opened, for its device_info: nothing can be done on it. */
+/* Makes a device that could not be opened, for its device_info alone: nothing can be done on it. */
 abut_status device_describe(const found_device *found, device **out);
 void device_close(device *d);
 
-/* Slots that overlap; the one that copies and launches go to. */
+/* So many slots overlap. device_select chooses the one that copies and launches go to. */
 #define DEVICE_SLOTS 2
 size_t device_slots(const device *d);
 void device_select(device *d, size_t slot);
@@ -50,10 +50,10 @@ abut_status device_wait(device *d, double *ended);
  * off: no more than two pieces of work are under way. */
 abut_status device_pace(device *d);
 
-/* Whether its kernels have not ended in time: they may still write what they were given. */
+/* Whether its kernels have not ended in time, so that they may still write what they were given. */
 bool device_lost(const device *d);
 
-/* After an error: waits until nothing runs that might use the caller's memory, or the device is
+/* Waits, after an error, until nothing runs that might use the caller's memory, or the device is
  * lost. The error's text stays. */
 void device_drain(device *d);
 
@@ -65,30 +65,31 @@ uint64_t device_scratch_bytes(const device *d, module_id module); /* of a chunk,
                                                                      names none */
 size_t device_real_bytes(const device *d); /* 4 or 8 */
 
-/* Device memory of at least `bytes`; its content is undefined. On failure *out is NULL. Where a CPU
- * can share it with the host, copies are the host's own, and buffer_destroy waits for kernels. */
+/* Allocates at least `bytes` of device memory, whose content is undefined. On failure *out is NULL.
+ * Where a CPU can share it with the host, copies are the host's own, and buffer_destroy waits for
+ * kernels. */
 abut_status buffer_create(device *d, size_t bytes, buffer **out);
 void buffer_destroy(buffer *b); /* NULL is allowed */
 
 /* Whether kernels run on the host's own memory, where copies only cost time, and can borrow it. */
 bool device_on_host_memory(const device *d);
 
-/* There, the caller's memory as a buffer, until buffer_destroy. It must be aligned to its numbers
- * and overlap no other buffer's; only where it is `written` kernels may write it, and what they
- * have written is there once buffer_sync has been called for it and a call that waits has
+/* There, makes the caller's memory a buffer, until buffer_destroy. It must be aligned to its
+ * numbers and overlap no other buffer's; only where it is `written` kernels may write it, and what
+ * they have written is there once buffer_sync has been called for it and a call that waits has
  * returned. */
 abut_status buffer_borrow(device *d, size_t bytes, void *host, bool written, buffer **out);
 abut_status buffer_sync(buffer *b);
 size_t buffer_bytes(const buffer *b);
 
-/* Whether its copies are the host's own: many small ones cost no more than a large one. */
+/* Whether its copies are the host's own, so that many small ones cost no more than a large one. */
 bool buffer_on_host(const buffer *b);
 
-/* A part of a cl_mem of the device's context, not copied; where it does not begin where the device
- * can address it, *out is NULL without an error. */
+/* Makes a buffer of a part of a cl_mem of the device's context, without a copy. Where it does not
+ * begin where the device can address it, *out is NULL without an error. */
 abut_status buffer_wrap(device *d, void *cl_memory, size_t offset, size_t bytes, buffer **out);
 
-/* The same of a buffer, which must outlive the part. */
+/* Does the same with a part of a buffer, which must outlive the part. */
 abut_status buffer_part(buffer *of, size_t offset, size_t bytes, buffer **out);
 
 /* Copies rows that lie `pitch` bytes apart to another buffer of the device's, where they lie
@@ -99,7 +100,7 @@ abut_status buffer_copy_rows(buffer *from, size_t offset, size_t pitch, size_t b
 /* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);
 
-/* A buffer with a copy of host memory. */
+/* Makes a buffer with a copy of host memory. */
 abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out);
 
 /* Copies host memory up. It may be reused when the call returns. */
@@ -122,7 +123,7 @@ abut_status buffer_take_rows(buffer *b, size_t offset, size_t pitch, size_t byte
 abut_status buffer_give_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,
                              void *cl_memory, size_t to_offset);
 
-/* One argument of a launch, in the kernel's order. */
+/* A launch has one of these for each of the kernel's arguments, in its order. */
 typedef struct launch_argument {
   argument_kind kind;
   buffer *memory;

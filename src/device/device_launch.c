@@ -18,7 +18,7 @@ static abut_status check_arguments(program_id program, kernel_id kernel,
                      entry->name);
 }
 
-/* Some buffer of the launch, for the arguments that its kernel will not touch. */
+/* Returns some buffer of the launch, for the arguments that its kernel will not touch. */
 static buffer *any_buffer(const launch_argument *arguments, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {

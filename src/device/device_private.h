@@ -1,4 +1,4 @@
-/* What a device and its buffers are, for the files that are device.h alone. */
+/* This is what a device and its buffers are, for the files that implement device.h alone. */
 #ifndef ABUT_DEVICE_DEVICE_PRIVATE_H
 #define ABUT_DEVICE_DEVICE_PRIVATE_H
 
@@ -28,7 +28,7 @@ struct buffer {
   bool wraps; /* memory of the caller's */
 };
 
-/* Refused once kernels of it have not ended in time. */
+/* Fails once kernels of the device have not ended in time. */
 abut_status device_check_there(const device *d);
 
 #endif

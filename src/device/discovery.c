@@ -165,10 +165,10 @@ static size_t discover_all(found_device *out, size_t capacity)
   return count + 1;
 }
 
-/* The host path's, when devices were listed last. */
+/* This was the host path's index when devices were listed last. */
 static _Atomic uint32_t host_index = UINT32_MAX;
 
-/* All devices in an array of the caller's to free, without their lanes. */
+/* Lists all devices in an array that the caller frees, without their lanes. */
 static abut_status discover_locked(found_device **out, size_t *count)
 {
   *count = discover_all(NULL, 0);
@@ -310,7 +310,8 @@ static bool contains(const char *text, const char *part)
   return n == 0;
 }
 
-/* How well a device answers a user's words: 0 not at all. The exact name beats a part of one. */
+/* Says how well a device answers a user's words: 0 not at all. The exact name beats a part of
+ * one. */
 static int match(const abut_device_info *info, const char *text)
 {
   static const char *const types[] = {"host", "cpu", "gpu", "other"};
@@ -321,7 +322,7 @@ static int match(const abut_device_info *info, const char *text)
   return pocl || contains(info->name, text) || contains(info->platform, text) ? 2 : 0;
 }
 
-/* A GPU, else PoCL, else another CPU device, else another device, else the host path. */
+/* Prefers a GPU, else PoCL, else another CPU device, else another device, else the host path. */
 static int preference(const abut_device_info *info)
 {
   switch (info->type) {

@@ -1,4 +1,4 @@
-/* Which devices there are. */
+/* These functions say which devices there are. */
 #ifndef ABUT_DEVICE_DISCOVERY_H
 #define ABUT_DEVICE_DISCOVERY_H
 
@@ -12,18 +12,20 @@ typedef struct found_device {
   cl_int code; /* of the first question that the driver did not answer */
 } found_device;
 
-/* The device at an index of abut_list_devices. */
+/* Finds the device at an index of abut_list_devices. */
 abut_status discover(uint32_t index, found_device *out);
 
-/* The first one in the order of preference (abut_find_device) of which `taken` does not hold; where
- * it holds of all others, the host path. Whether it answers all questions shows when it opens. */
+/* Finds the first one in the order of preference (abut_find_device) of which `taken` does not hold,
+ * or the host path where it holds of all others. Whether it answers all questions shows when it
+ * opens. */
 typedef bool (*discovery_test)(const abut_device_info *info, const void *user);
 abut_status discover_preferred(discovery_test taken, const void *user, found_device *out);
 
-/* The host path, whatever becomes of OpenCL and of the user's file: neither is asked. */
+/* Finds the host path, whatever becomes of OpenCL and of the user's file: neither is asked. */
 void discover_host(found_device *out);
 
-/* The same of an OpenCL device that a caller brought; a part of one is described as it is. */
+/* Does the same with an OpenCL device that a caller brought; a part of one is described as it
+ * is. */
 abut_status discover_device(cl_device_id device, found_device *out);
 
 #endif

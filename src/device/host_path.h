@@ -1,4 +1,5 @@
-/* The kernels as C11, in both precisions: on plain numbers, on duals, on duals of six tangents. */
+/* The host path has the kernels as C11, in both precisions, on plain numbers, on duals and on duals
+ * of six tangents. */
 #ifndef ABUT_DEVICE_HOST_PATH_H
 #define ABUT_DEVICE_HOST_PATH_H
 

@@ -1,4 +1,4 @@
-/* Included by host_path_*.c with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
+/* host_path_*.c include this with REAL_DOUBLE, TANGENTS and HOST_LAUNCH set, and
  * WITH_ADJOINT 0 where adjoint kernels are left out. */
 #include "device/denormals.h"
 #include "device/host_path.h"

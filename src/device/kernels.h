@@ -1,4 +1,4 @@
-/* What the build knows of each kernel, and of the programs that they are built in. */
+/* The build knows this of each kernel, and of the programs that they are built in. */
 #ifndef ABUT_DEVICE_KERNELS_H
 #define ABUT_DEVICE_KERNELS_H
 
@@ -23,14 +23,14 @@ typedef enum program_id {
   PROGRAM_NUMBERS
 } program_id;
 
-/* Of one module, and of all. */
+/* So many programs has a module, and so many all of them. */
 #define PROGRAM_KINDS (2 * PROGRAM_NUMBERS)
 #define PROGRAM_KIND(numbers, adjoint) (2 * (int)(numbers) + ((adjoint) != 0))
 #define PROGRAM_COUNT (PROGRAM_KINDS * MODULE_COUNT)
 #define PROGRAM_OF(module, numbers, adjoint) \
   (PROGRAM_KINDS * (int)(module) + PROGRAM_KIND(numbers, adjoint))
 
-/* Reals of a number: a value, and a derivative along each tangent. */
+/* Returns how many reals a number has: a value, and a derivative along each tangent. */
 static inline size_t number_parts(program_id numbers)
 {
   static const size_t parts[PROGRAM_NUMBERS] = {1, 2, 7};
@@ -52,7 +52,7 @@ const kernel_entry *kernel_entry_of(kernel_id kernel);
 /* Whether a module's program on such numbers has the kernel. */
 bool kernel_is_on(kernel_id kernel, program_id numbers);
 
-/* "manifold", ...; the module of such a name, or MODULE_COUNT. */
+/* Return a module's name, such as "manifold", and the module of a name, or MODULE_COUNT. */
 const char *module_name(module_id module);
 module_id module_named(const char *name);
 

@@ -1,5 +1,5 @@
-/* OpenCL without a driver, for builds without its loader: there is no platform, and nothing else is
- * ever asked. */
+/* This is OpenCL without a driver, for builds without its loader. There is no platform, so that
+ * nothing else is ever asked. */
 #include <CL/cl.h>
 #include <stddef.h>
 

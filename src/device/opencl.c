@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a copy takes along to see whether it passes: lasts as long as any device may read it. */
+/* A copy takes this along to see whether it passes. It lasts as long as any device may read it. */
 static const cl_int no_bytes = 0;
 
 static abut_status build_failed(cl_program program, cl_device_id device, cl_int code)
@@ -153,7 +153,7 @@ static abut_status copy_directory(opencl *o)
   return ABUT_SUCCESS;
 }
 
-/* The caller's queue with its context. What could not be retained is not ours to release. */
+/* Takes the caller's queue with its context. What could not be retained is not ours to release. */
 static abut_status adopt_queue(opencl *o)
 {
   const cl_command_queue queue = o->options.queue;

@@ -1,4 +1,4 @@
-/* An OpenCL context, its queues and programs, of one device.
+/* An OpenCL context of one device has queues and programs.
  *
  * There are two queues, or one where the caller brought it, so that one slot's copies overlap with
  * the other's kernels. Commands go to the queue of the slot that is selected. */
@@ -35,7 +35,7 @@ typedef struct opencl_argument {
   double number;
 } opencl_argument;
 
-/* Builds nothing yet. */
+/* Opens a context, and builds nothing yet. */
 abut_status opencl_open(const opencl_options *options, opencl **out);
 
 /* Releases everything once kernels have ended; what has not within so many seconds is left behind.
@@ -71,7 +71,7 @@ abut_status opencl_reach(opencl *o, double seconds);
  * the slot's end cannot be marked. */
 abut_status opencl_drain(opencl *o, double seconds);
 
-/* The same, but how each slot's work went is still for opencl_wait to say. */
+/* Waits likewise, but leaves it to opencl_wait to say how each slot's work went. */
 abut_status opencl_settle(opencl *o, double seconds);
 
 cl_context opencl_context(const opencl *o);
@@ -82,18 +82,20 @@ abut_status opencl_allocate(opencl *o, size_t bytes, cl_mem *out);
  * OpenCL 2.0). */
 bool opencl_can_share(cl_device_id device);
 
-/* Such a buffer, and where it lies. False, with neither, where the driver refuses: a caller's
- * context may hold other devices, and shared memory may be scarcer. */
+/* Makes such a buffer, and says where it lies. False, with neither, where the driver refuses: a
+ * caller's context may hold other devices, and shared memory may be scarcer. */
 bool opencl_share(opencl *o, size_t bytes, cl_mem *out, void **host);
 
-/* Of a buffer; `host` of one that is shared, which no kernel may use any more, else NULL. */
+/* Releases a buffer. `host` is that of one that is shared, which no kernel may use any more, else
+ * NULL. */
 void opencl_release(opencl *o, cl_mem memory, void *host);
 
-/* A sub-buffer, or the memory itself retained; NULL where the device cannot address its begin. */
+/* Makes a sub-buffer, or retains the memory itself; NULL where the device cannot address its
+ * begin. */
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out);
 
-/* A buffer in `host` memory. opencl_sync makes that memory hold what kernels have written, once the
- * slot's work has ended. */
+/* Makes a buffer in `host` memory. opencl_sync makes that memory hold what kernels have written,
+ * once the slot's work has ended. */
 abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_mem *out);
 abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host);
 
@@ -104,7 +106,7 @@ abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch
 abut_status opencl_write_rows(opencl *o, cl_mem to, size_t offset, size_t pitch, size_t bytes,
                               size_t rows, const void *from);
 
-/* Device to device; copies are in order with what else the slot does. */
+/* Copy from device to device, in order with what else the slot does. */
 abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, size_t to_offset,
                         size_t bytes);
 abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t from_pitch,

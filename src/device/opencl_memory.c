@@ -46,7 +46,7 @@ void opencl_release(opencl *o, cl_mem memory, void *host)
   }
 }
 
-/* Bytes; where the device does not tell, no sub-buffer is aligned. */
+/* Returns how many bytes a sub-buffer is aligned to. Where the device does not tell, none is. */
 static size_t alignment(const opencl *o)
 {
   cl_uint bits = 0;
@@ -80,8 +80,8 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   return check(code, "clCreateBuffer");
 }
 
-/* A read to where the buffer's memory is, which OpenCL allows (clEnqueueReadBuffer, notes): one
- * command, where to map and to unmap are two. */
+/* Reads to where the buffer's memory is, which OpenCL allows (clEnqueueReadBuffer, notes). That is
+ * one command, where to map and to unmap are two. */
 abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host)
 {
   mark_running(o);
@@ -129,9 +129,9 @@ abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, s
                                    NULL, NULL), "clEnqueueCopyBuffer");
 }
 
-/* What a part is part of, with *offset from its begin; the memory itself where it is no part, or
- * where there is no other way to the whole: Intel's runtime (2026) refuses a buffer that its owner
- * has released. */
+/* Returns what a part is part of, with *offset from its begin, and the memory itself where it is no
+ * part, or where there is no other way to the whole: Intel's runtime (2026) refuses a buffer that
+ * its owner has released. */
 static cl_mem whole_of(cl_mem memory, size_t *offset)
 {
   cl_mem whole = NULL;

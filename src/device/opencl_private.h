@@ -1,4 +1,4 @@
-/* What an opencl is, for the files that implement opencl.h. */
+/* This is what an opencl is, for the files that implement opencl.h. */
 #ifndef ABUT_DEVICE_OPENCL_PRIVATE_H
 #define ABUT_DEVICE_OPENCL_PRIVATE_H
 
@@ -22,7 +22,7 @@ struct opencl {
   char *kernel_directory; /* a copy: programs are built later too */
 };
 
-/* A command of the slot's that nobody has waited for. */
+/* Notes that a command of the slot's runs for which nobody has waited. */
 void mark_running(opencl *o);
 
 static inline abut_status check(cl_int code, const char *call)

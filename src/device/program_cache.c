@@ -49,8 +49,8 @@ static void add_device(cache_key *key, cl_device_id device)
   }
 }
 
-/* A CPU's name does not say what a virtual machine hides of it, and a home may be shared among
- * machines: an instruction that is not there would end the process. */
+/* A CPU's name does not say what a virtual machine hides of it, and a home folder may be shared
+ * among machines: an instruction that is not there would end the process. */
 static void add_processor(cache_key *key)
 {
   FILE *file = fopen("/proc/cpuinfo", "re");

@@ -5,14 +5,14 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* Measured on CPUs, where a work-item carries lanes and works alone. With 8 items a work-group PoCL
- * takes 0.89 of the processor time that it takes with 1, Intel's runtime 0.72, and more gain
- * nothing; scratch from 8 to 64 MiB is within 2 % on PoCL alone, but where two devices share the
- * cores, 32 MiB take 0.96 of the time of 16: half of the launches. In float64 16 lanes take 0.82
- * (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in hardware, and
- * want scratch that keeps all of it busy; their rows are not measured yet. Mesa's llvmpipe (22.3)
- * gives a work-item's loops 65535 rounds in all, and leaves them then without an error: work-groups
- * share what a pose's many contacts take. */
+/* The rows were measured on CPUs, where a work-item carries lanes and works alone. With 8 items a
+ * work-group PoCL takes 0.89 of the processor time that it takes with 1, Intel's runtime 0.72, and
+ * more gain nothing; scratch from 8 to 64 MiB is within 2 % on PoCL alone, but where two devices
+ * share the cores, 32 MiB take 0.96 of the time of 16: half of the launches. In float64 16 lanes
+ * take 0.82 (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in
+ * hardware, and want scratch that keeps all of it busy; their rows are not measured yet. Mesa's
+ * llvmpipe (22.3) gives a work-item's loops 65535 rounds in all, and leaves them then without an
+ * error: work-groups share what a pose's many contacts take. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 64, 8, 16 * MIB, NULL},

@@ -1,4 +1,4 @@
-/* The user's own settings of devices: a JSON file.
+/* The user's own settings of devices are a JSON file.
  *
  *   {"devices": [{"name": "NVIDIA H200", "platform": "NVIDIA CUDA", "precision": "f32", "lanes": 1,
  *                 "group": 64, "items": 64, "scratch_bytes": 536870912, "driver": "570.86"}]}
@@ -25,15 +25,15 @@ typedef struct tuning_file {
   size_t count;
 } tuning_file;
 
-/* The path that the environment asks for, see <abut/tuning.h>; NULL for none. Free it. */
+/* Gives the path that the environment asks for, see <abut/tuning.h>; NULL for none. Free it. */
 abut_status tuning_file_path(char **path);
 
-/* A file that is not there, or a NULL path, holds nothing. On failure *out is empty. */
+/* Reads a file. One that is not there, or a NULL path, holds nothing. On failure *out is empty. */
 abut_status tuning_file_read(const char *path, tuning_file *out);
 abut_status tuning_file_parse(const char *name, const char *bytes, size_t count, tuning_file *out);
 void tuning_file_free(tuning_file *f);
 
-/* The entry of a module, or with NULL the one for all; NULL where the file has none. */
+/* Returns the entry of a module, or with NULL the one for all; NULL where the file has none. */
 const tuning_entry *tuning_file_find(const tuning_file *f, const abut_device_info *info,
                                      abut_precision precision, const char *module);
 

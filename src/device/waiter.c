@@ -64,7 +64,7 @@ static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
   tell(user, status < 0 ? status : CL_SUCCESS);
 }
 
-/* Held by the one who waits and by the one who tells. */
+/* Makes a waiter that the one who waits and the one who tells hold. */
 static abut_status make(waiter **out)
 {
   *out = NULL;
@@ -171,7 +171,7 @@ static void *finish(void *user)
   return NULL;
 }
 
-/* The thread cannot be stopped, and may last as long as the process. */
+/* The thread cannot be stopped, and it may last as long as the process. */
 static bool start(finishing *f)
 {
   void *memory = NULL;
