@@ -107,7 +107,7 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   return make_edges(def, &b->edges, &b->info.edges);
 }
 
-/* The definition's clouds and the one of its mesh. Both arrays are the caller's to free. */
+/* Adds the cloud of the mesh to the definition's. The caller frees both arrays. */
 static abut_status add_mesh_cloud(const body *b, abut_body_def *def, double **points,
                                   abut_pointcloud **clouds)
 {
@@ -145,7 +145,7 @@ done:
   return status;
 }
 
-/* Vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
+/* Uploads vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
 static abut_status upload_vertices(const body *b, const resident_body *r, const uint32_t *order,
                                    buffer **out)
 {
@@ -165,7 +165,7 @@ static abut_status upload_vertices(const body *b, const resident_body *r, const 
   return status;
 }
 
-/* The sphere around a run of sorted vertices, its centre that of their box. */
+/* Finds the sphere around a run of sorted vertices; its centre is that of their box. */
 static void ball_around(const body *b, const uint32_t *order, size_t first, size_t end,
                         double ball[VERTEX_BALL_PLANES])
 {
@@ -215,8 +215,9 @@ static double edge_length(const body *b, size_t edge)
   return hypot(hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2]);
 }
 
-/* The longest edge at each sorted vertex, and of all, and their mean. rank: places among the
- * sorted. Rounded up by more than either precision rounds; padding repeats the last vertex. */
+/* Uploads the longest edge at each sorted vertex, and finds that of all, and their mean. rank:
+ * places among the sorted. Rounded up by more than either precision rounds; padding repeats the
+ * last vertex. */
 static abut_status upload_lengths(const body *b, resident_body *r, const uint32_t *rank)
 {
   const size_t count = b->info.vertices;
@@ -263,7 +264,7 @@ static abut_status upload_edge_ends(const body *b, resident_body *r)
   return status;
 }
 
-/* Two planes of `edge_padded`. edges: by places among the sorted vertices. */
+/* Uploads edges as two planes of `edge_padded`. edges: by places among the sorted vertices. */
 static abut_status upload_edge_index(const body *b, resident_body *r, const uint32_t *edges)
 {
   const size_t count = b->info.edges, padding = r->edge_padded;
@@ -281,7 +282,7 @@ static abut_status upload_edge_index(const body *b, resident_body *r, const uint
   return status;
 }
 
-/* The sorted order, its inverse, and the edges by places among the sorted vertices. */
+/* Uploads the sorted order, its inverse, and the edges by places among the sorted vertices. */
 static abut_status upload_order(const body *b, resident_body *r, uint32_t *order, uint32_t *rank,
                                 uint32_t *edges)
 {
@@ -297,8 +298,8 @@ static abut_status upload_order(const body *b, resident_body *r, uint32_t *order
   return upload_edge_index(b, r, edges);
 }
 
-/* The edges at each sorted vertex, by counting; an edge of one vertex is there twice. edges: by
- * places among the sorted vertices. */
+/* Uploads the edges at each sorted vertex, by counting; an edge of one vertex is there twice.
+ * edges: by places among the sorted vertices. */
 static abut_status upload_incidence(const body *b, resident_body *r, const uint32_t *edges)
 {
   const size_t vertices = b->info.vertices, ends = 2 * b->info.edges;

@@ -1,4 +1,4 @@
-/* A body: its mesh and packed primitives on the host, and all of it resident on devices. */
+/* A body has its mesh and packed primitives on the host, and all of it resident on devices. */
 #ifndef ABUT_BODY_BODY_H
 #define ABUT_BODY_BODY_H
 
@@ -6,7 +6,7 @@
 #include "device/context.h"
 #include <abut/body.h>
 
-/* A body on one device. */
+/* This is a body on one device. */
 typedef struct resident_body {
   const abut_body_info *info;
   device *device;
@@ -27,7 +27,7 @@ typedef struct resident_body {
   double mean_edge, longest_edge; /* [m] */
 } resident_body;
 
-/* What takes its own time a point. */
+/* Each of these takes its own time a point. */
 enum { BODY_DISTANCES, BODY_NORMALS, BODY_RAYS, BODY_RATES };
 
 typedef struct body {
@@ -43,17 +43,17 @@ typedef struct body {
   double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
 } body;
 
-/* The body on a member of its context, brought there when it is first asked for. */
+/* Gives the body on a member of its context. It is brought there when it is first asked for. */
 abut_status body_on(body *b, size_t place, const resident_body **out);
 
-/* The body of a handle, or NULL with an error text. */
+/* Returns the body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);
 
 /* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
  * 0 where no inside was found. No memory is taken and no device asked. */
 double body_thickness(const body *b);
 
-/* `count` rounded up to whole blocks of lanes, at least one block. */
+/* Returns `count` rounded up to whole blocks of lanes, at least one block. */
 size_t padded(size_t count, uint32_t lanes);
 
 #endif

@@ -1,4 +1,4 @@
-/* An oriented point cloud of a mesh.
+/* A mesh gives an oriented point cloud.
  *
  * Where the mesh is smooth or fine its vertices do, with area-weighted normals. A long face at a
  * sharp edge is another matter: the mixed normals of its corners belong to no face, and it leaves a
@@ -34,7 +34,7 @@ static double distance(const double *a, const double *b)
   return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
-/* How many parts the longest side of a triangle is cut into; 1 where it is short. */
+/* Returns how many parts the longest side of a triangle is cut into; 1 where it is short. */
 static size_t parts_of(const sampler *s, const double *a, const double *b, const double *c)
 {
   const double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a)));
@@ -57,7 +57,7 @@ static bool is_sampled(const sampler *s, const uint32_t *corner, uint32_t size,
   return sharp && long_side;
 }
 
-/* Unit normal of a face; false where it has no area. */
+/* Finds the unit normal of a face; false where it has no area. */
 static bool face_normal(const sampler *s, const uint32_t *corner, uint32_t size, double normal[3])
 {
   polygon_area(s->def->vertices, corner, size, normal);
@@ -68,7 +68,7 @@ static bool face_normal(const sampler *s, const uint32_t *corner, uint32_t size,
   return length > 0.0;
 }
 
-/* One point at barycentric (u, v), in units of 1 / (3 parts). */
+/* Adds a point at barycentric (u, v), in units of 1 / (3 parts). */
 static void add_sample(sampler *s, const double *const corner[3], size_t u, size_t v, size_t parts,
                        const double normal[3], double width)
 {
@@ -81,7 +81,7 @@ static void add_sample(sampler *s, const double *const corner[3], size_t u, size
   to[6] = width;
 }
 
-/* The centres of the parts^2 equal triangles that a triangle is cut into. */
+/* Adds the centres of the parts^2 equal triangles that a triangle is cut into. */
 static void sample_triangle(sampler *s, const double *const corner[3], const double normal[3])
 {
   const size_t parts = parts_of(s, corner[0], corner[1], corner[2]);
@@ -128,7 +128,7 @@ static void take_face(sampler *s, const uint32_t *corner, uint32_t size)
   }
 }
 
-/* Mean length of the edges at each vertex. */
+/* Finds the mean length of the edges at each vertex. */
 static abut_status mean_edges(const sampler *s, const uint32_t *edges, size_t edge_count,
                               double **out)
 {
@@ -154,7 +154,7 @@ done:
   return status;
 }
 
-/* Vertices that no sampled face touches, with the mean length of their edges as width. */
+/* Adds the vertices that no sampled face touches, with the mean length of their edges as width. */
 static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_count)
 {
   double *widths = NULL;
@@ -176,7 +176,7 @@ static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_
   return ABUT_SUCCESS;
 }
 
-/* Samples that the present spacing would give. */
+/* Counts the samples that the present spacing would give. */
 static double count_samples(const sampler *s)
 {
   double samples = 0.0;
@@ -196,7 +196,7 @@ static double count_samples(const sampler *s)
   return samples;
 }
 
-/* The spacing at which the samples stay within bounds; many thin faces need a wider one. */
+/* Finds the spacing at which the samples stay within bounds; many thin faces need a wider one. */
 static double choose_spacing(sampler *s, double diagonal)
 {
   s->spacing = fmax(diagonal / SPACINGS, 1e-5);

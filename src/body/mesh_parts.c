@@ -4,7 +4,7 @@
 
 #define EDGES_MOST ((size_t)1 << 24) /* kernels rank them as reals */
 
-/* A pair of vertices, the lower one first. */
+/* Makes a pair of vertices, the lower one first. */
 static uint64_t pair_of(uint64_t a, uint64_t b)
 {
   return a < b ? a << 32 | b : b << 32 | a;

@@ -5,8 +5,8 @@
 #include "geometry/layout.h"
 #include <stdlib.h>
 
-/* A definition's primitives in the order in which they are packed: added ones before subtracted
- * ones, family by family. */
+/* These are a definition's primitives in the order in which they are packed: added ones before
+ * subtracted ones, family by family. */
 typedef struct sorted {
   const void **ones;
   size_t counts[OPERATIONS][FAMILY_COUNT];
@@ -36,7 +36,7 @@ static abut_status sort(const abut_body_def *def, sorted *s)
   return ABUT_SUCCESS;
 }
 
-/* How many integers and reals they take. */
+/* Counts the integers and reals that they take. */
 static abut_status measure(const sorted *s, size_t *head_count, size_t *shape_count)
 {
   const void *const *ones = s->ones;

@@ -1,4 +1,4 @@
-/* The steps from a body's definition to packed numbers. */
+/* These are the steps from a body's definition to packed numbers. */
 #ifndef ABUT_BODY_PARTS_H
 #define ABUT_BODY_PARTS_H
 
@@ -12,8 +12,8 @@ abut_status check_body_def(const abut_body_def *def);
  * *edges is the caller's. */
 abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);
 
-/* An oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's to
- * free. */
+/* Makes an oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's
+ * to free. */
 abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uint32_t *edges,
                             size_t edge_count, double **points, size_t *count);
 

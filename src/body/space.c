@@ -20,7 +20,7 @@ static int longest_side(const double *vertices, const uint32_t *order, size_t co
   return longest;
 }
 
-/* A total order, so that the result is the same everywhere: coordinate, then index. */
+/* Compares by a total order, so that the result is the same everywhere: coordinate, then index. */
 static int before(const double *vertices, int side, uint32_t a, uint32_t b)
 {
   const double x = vertices[3 * (size_t)a + (size_t)side];

@@ -1,4 +1,4 @@
-/* How thick a body is: twice the greatest depth inside, by its field.
+/* The thickness of a body is twice the greatest depth inside, by its field.
  *
  * Rays go inwards from places of the surface, against the field's normal. The middle of each one's
  * way through the body is moved to the middle across that way too. Its depth is the way from there
@@ -36,7 +36,7 @@ typedef double real; /* of the list's struct, which is not used here */
 #define DESCENTS 3     /* to the nearest place of the surface, by its normal */
 #define UNION_SHARE 1e-5 /* of the diagonal: nothing is blended */
 
-/* The field of one body. */
+/* A probe asks the field of one body. */
 typedef struct probe {
   const body *of;
   double far; /* no ray goes farther [m] */
@@ -46,7 +46,7 @@ typedef struct probe {
   } coefficients;
 } probe;
 
-/* A place inside, and what is known of its depth. */
+/* A middle is a place inside, with what is known of its depth. */
 typedef struct middle {
   double at[3];
   double frame[3][3]; /* first the ray that found it */
@@ -70,7 +70,7 @@ static void set_coefficients(probe *p)
   }
 }
 
-/* How deep a point is; the outward normal there, unless that is NULL. */
+/* Returns how deep a point is, and gives the outward normal there, unless that is NULL. */
 static double depth_at(probe *p, const double x[3], double normal[3])
 {
   const kernel_id kernel = normal ? KERNEL_QUERY_FIELD : KERNEL_QUERY_DISTANCE;
@@ -110,8 +110,9 @@ static double depth_along(probe *p, const double from[3], const double along[3],
   return depth_at(p, x, NULL);
 }
 
-/* Where a ray is on the surface, between a way inside and one outside, by false position; the kept
- * end's weight is halved (Illinois), and where that does not halve the bracket, the middle does. */
+/* Finds where a ray is on the surface, between a way inside and one outside, by false position; the
+ * kept end's weight is halved (Illinois), and where that does not halve the bracket, the middle
+ * does. */
 static double crossing(probe *p, const double from[3], const double along[3], double in,
                        double in_depth, double out, double out_depth)
 {
@@ -138,8 +139,8 @@ static double crossing(probe *p, const double from[3], const double along[3], do
   return 0.5 * (in + out);
 }
 
-/* How far a ray goes from a place inside, of a depth, until it leaves the body, but not farther
- * than `most`. */
+/* Returns how far a ray goes from a place inside, of a depth, until it leaves the body, but not
+ * farther than `most`. */
 static double way_out(probe *p, const double from[3], double depth, const double along[3],
                       double most)
 {
@@ -172,7 +173,7 @@ static double centre(probe *p, double x[3], double *depth, const double along[3]
   return 0.5 * (before + behind);
 }
 
-/* Two directions across a third, all of length 1. */
+/* Finds two directions across a third, all of length 1. */
 static void across(const double n[3], double u[3], double v[3])
 {
   const size_t least = fabs(n[0]) <= fabs(n[1]) ? (fabs(n[0]) <= fabs(n[2]) ? 0 : 2)
@@ -187,7 +188,7 @@ static void across(const double n[3], double u[3], double v[3])
   }
 }
 
-/* From a place near the surface inwards to the middle; false where there is no inside. */
+/* Goes from a place near the surface inwards to the middle; false where there is no inside. */
 static bool find_middle(probe *p, const double from[3], middle *m)
 {
   double normal[3], way = ENTRY * p->far, depth = depth_at(p, from, normal);
@@ -213,7 +214,7 @@ static bool find_middle(probe *p, const double from[3], middle *m)
   return true;
 }
 
-/* The ray that leaves soonest, among the axes of a frame and the diagonals between them. */
+/* Finds the ray that leaves soonest, among the axes of a frame and the diagonals between them. */
 static double nearest_way_out(probe *p, const double x[3], double depth,
                               const double frame[3][3], double most, double best[3])
 {
@@ -233,7 +234,7 @@ static double nearest_way_out(probe *p, const double x[3], double depth,
   return most;
 }
 
-/* The depth of a middle, from all sides. */
+/* Returns the depth of a middle, from all sides. */
 static double deepest_near(probe *p, const middle *m)
 {
   double x[3], best[3], end[3], normal[3];
@@ -271,7 +272,7 @@ static void keep(middle *best, size_t *count, size_t most, const middle *m)
   best[at] = *m;
 }
 
-/* The middle of an edge, or of a body without edges a vertex. */
+/* Gives the middle of an edge, or a vertex of a body without edges. */
 static void surface_place(const body *b, size_t i, double x[3])
 {
   for (size_t k = 0; k < 3; ++k) {

@@ -1,8 +1,8 @@
-/* The border of shells that overlap: each triangle is cut where others cross it, into pieces of which
- * each lies all inside or all outside, and those outside are kept.
+/* The border of shells that overlap is found so: each triangle is cut where others cross it, into
+ * pieces of which each lies all inside or all outside, and those outside are kept.
  *
- * A piece knows which triangles may cross it, a part of those of the piece that it is cut from. Many
- * are told apart by halving it; by the planes of few it is cut. */
+ * A piece knows which triangles may cross it, a part of those of the piece that it is cut from.
+ * Many are told apart by halving it; by the planes of few it is cut. */
 #include "surface/solid.h"
 
 #include "base/error.h"
@@ -65,7 +65,7 @@ static plane plane_of(const double *c)
   return p;
 }
 
-/* The plane that stands on a triangle's side, positive outside. */
+/* Makes the plane that stands on a triangle's side, positive outside. */
 static plane side_of(const double *c, const double normal[3], int side)
 {
   const double *a = c + 3 * side, *b = c + 3 * ((side + 1) % 3);
@@ -80,8 +80,8 @@ static plane side_of(const double *c, const double normal[3], int side)
   return p;
 }
 
-/* The corners' heights over a plane, 0 for those on it. Returns -1 and 1 where none lies above, or
- * below, and 0 where the plane goes through; for all on it -1. */
+/* Finds the corners' heights over a plane, 0 for those on it. Returns -1 and 1 where none lies
+ * above, or below, and 0 where the plane goes through; for all on it -1. */
 static int heights(const double *c, const plane *p, double on, double out[3])
 {
   bool above = false, below = false;
@@ -94,7 +94,7 @@ static int heights(const double *c, const plane *p, double on, double out[3])
   return above ? (below ? 0 : 1) : -1;
 }
 
-/* The part of a line along d in which a triangle meets a plane that goes through it. */
+/* Finds the part of a line along d in which a triangle meets a plane that goes through it. */
 static void meet(const double *c, const double height[3], const double d[3], double range[2])
 {
   range[0] = HUGE_VAL;
@@ -134,7 +134,7 @@ static bool covers_part(const cutter *c, const piece *p, const double *other, co
   return found;
 }
 
-/* Whether a triangle parts a piece, and the plane along which. */
+/* Whether a triangle parts a piece; gives the plane along which. */
 static bool parts(const cutter *c, const piece *p, const double *other, plane *by)
 {
   double h[3], other_h[3], d[3], mine[2], its[2];
@@ -174,7 +174,7 @@ static void middle_of(const piece *p, double out[3])
   }
 }
 
-/* All triangles near a whole one. */
+/* Lists all triangles near a whole one. */
 static abut_status list_near(cutter *c, const piece *p)
 {
   double middle[3], radius2 = 0.0;
@@ -220,7 +220,7 @@ static int longest_side(const piece *p)
   return longest;
 }
 
-/* The two halves of a piece, cut across its longest side. */
+/* Makes the two halves of a piece, cut across its longest side. */
 static size_t halve(const piece *p, piece out[3])
 {
   const int longest = longest_side(p), next = (longest + 1) % 3;
@@ -232,7 +232,7 @@ static size_t halve(const piece *p, piece out[3])
   return 2;
 }
 
-/* The pieces on both sides of a plane that goes through. */
+/* Makes the pieces on both sides of a plane that goes through. */
 static size_t cut(const cutter *c, const piece *p, const plane *by, piece out[3])
 {
   double h[3], on[2][3];

@@ -47,7 +47,7 @@ static double size_of(const surface *s, uint32_t triangle)
   return sqrt(dot(area, area));
 }
 
-/* Place number i of a sequence that fills a triangle evenly (Roberts's R2, folded). */
+/* Gives place number i of a sequence that fills a triangle evenly (Roberts's R2, folded). */
 static void place_in(const surface *s, uint32_t triangle, size_t i, double at[3])
 {
   double u = fmod(0.5 + 0.7548776662466927 * (double)i, 1.0);
@@ -63,7 +63,7 @@ static void place_in(const surface *s, uint32_t triangle, size_t i, double at[3]
   }
 }
 
-/* One candidate for each `step` of area, walking from triangle to triangle. */
+/* Makes one candidate for each `step` of area, walking from triangle to triangle. */
 static void add_faces(cover *c, double step, size_t most)
 {
   double walked = 0.0;

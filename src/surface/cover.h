@@ -1,4 +1,4 @@
-/* Points that cover a surface: each next one where none is near (Gonzalez 1985, farthest-first
+/* Points cover a surface: each next one where none is near (Gonzalez 1985, farthest-first
  * traversal), of candidates spread over faces and sharp edges. */
 #ifndef ABUT_SURFACE_COVER_H
 #define ABUT_SURFACE_COVER_H
@@ -26,13 +26,14 @@ typedef struct cover {
   queue far;
 } cover;
 
-/* Points with outward normals (unit, or 0 where there is none). */
+/* These are points with outward normals (unit, or 0 where there is none). */
 typedef struct cover_points {
   double *at, *normal;      /* (count, 3) */
   size_t count;
 } cover_points;
 
-/* Candidates for about `wanted` points. What is passed must stay: region by outline_create. */
+/* Makes candidates for about `wanted` points. What is passed must stay: region by
+ * outline_create. */
 abut_status cover_create(const surface *s, const uint32_t *region, size_t wanted, cover *out);
 
 /* Adds points until no candidate is farther than `radius` [m] from one whose normal does not point

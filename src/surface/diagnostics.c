@@ -1,8 +1,8 @@
-/* The sentences of the diagnostics of a mesh and its field. */
+/* Each diagnostic of a mesh and its field has a sentence. */
 #include <abut/field.h>
 #include <stdio.h>
 
-/* "s" of more than one, or of none. */
+/* Returns "s" of more than one, or of none. */
 static const char *s(size_t count)
 {
   return count == 1 ? "" : "s";
@@ -77,7 +77,7 @@ typedef struct number {
   char text[128];
 } number;
 
-/* A share in per cent: two digits, and never an exponent. */
+/* Writes a share in per cent, with two digits, and never an exponent. */
 static number percent(double share)
 {
   number n;
@@ -97,7 +97,8 @@ static int coarse_text(const abut_field_report *r, char *out, size_t room)
                   percent(worst_95(r)).text);
 }
 
-/* How thick what is lost is, and how wrong the field is there; nothing where that is not known. */
+/* Says how thick what is lost is, and how wrong the field is there; nothing where that is not
+ * known. */
 static number lost_lengths(const abut_field_report *r)
 {
   number n = {""};

@@ -1,4 +1,4 @@
-/* By which version of the builder a field was made. */
+/* This is the version of the builder by which a field was made. */
 #ifndef ABUT_SURFACE_FIELD_VERSION_H
 #define ABUT_SURFACE_FIELD_VERSION_H
 

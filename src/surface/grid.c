@@ -83,8 +83,8 @@ static int compare_errors(const void *a, const void *b)
                               : (x->area > y->area) - (x->area < y->area);
 }
 
-/* An error that a share of the surface does not pass; only of what is at sharp edges, or away from
- * them (at_edge 0 or 1), or of all (-1). */
+/* Finds an error that a share of the surface does not pass; only of what is at sharp edges, or
+ * away from them (at_edge 0 or 1), or of all (-1). */
 static abut_status error_at(const sample *samples, size_t count, int at_edge, size_t shares,
                             const double *share, double *out)
 {
@@ -110,7 +110,7 @@ static abut_status error_at(const sample *samples, size_t count, int at_edge, si
   return ABUT_SUCCESS;
 }
 
-/* How far 95 % of the surface are off a coarse spline at most. */
+/* Finds how far 95 % of the surface are off a coarse spline at most. */
 static abut_status coarse_error(const surface *of, solid *inside, const spline *s, double *out)
 {
   const sampler from = {.of = of, .inside = inside, .s = s};
@@ -193,9 +193,9 @@ static bool is_near_block(const spline *s, size_t level, const double x[3])
   return false;
 }
 
-/* Blocks around all samples that are off by more than `limit` or lost, and around those beside them
- * that are off by a good part of it: an edge that is cut into finer and coarser cells would have
- * steps. *fits: false where that takes too much room. */
+/* Adds blocks around all samples that are off by more than `limit` or lost, and around those beside
+ * them that are off by a good part of it: an edge that is cut into finer and coarser cells would
+ * have steps. *fits: false where that takes too much room. */
 static abut_status add_blocks(spline *s, size_t level, const sample *samples, size_t count,
                               double limit, size_t memory, bool *fits)
 {
@@ -219,7 +219,7 @@ static abut_status add_blocks(spline *s, size_t level, const sample *samples, si
   return ABUT_SUCCESS;
 }
 
-/* The same with a higher limit where all would take too much room. */
+/* Does the same with a higher limit where all would take too much room. */
 static abut_status add_level(spline *s, size_t level, const sample *samples, size_t count,
                              double limit, size_t memory)
 {
@@ -246,7 +246,7 @@ typedef struct level_run {
   double *values;
 } level_run;
 
-/* What is missing at a block's nodes. */
+/* Finds what is missing at a block's nodes. */
 static void measure_block(void *user, size_t i)
 {
   const level_run *r = user;
@@ -317,7 +317,7 @@ done:
 
 /* ---- what came of it ---- */
 
-/* What half of an area does not pass. */
+/* Returns what half of an area does not pass. */
 static double median_of(weighed *all, size_t count, double area)
 {
   double passed = 0.0;
@@ -329,7 +329,7 @@ static double median_of(weighed *all, size_t count, double area)
   return count ? all[at].error : 0.0;
 }
 
-/* Thin parts, and those among them that the field does not hold: how thick they are. */
+/* Reports thin parts, and those among them that the field does not hold, and how thick they are. */
 static abut_status judge_thin(const sample *samples, size_t count, abut_field_report *report)
 {
   void *memory = NULL;

@@ -8,7 +8,8 @@
 
 /* ---- corners on open sides ---- */
 
-/* A corner that lies on an open side of another triangle: how far along, of the side's length. */
+/* This is a corner that lies on an open side of another triangle: how far along, of the side's
+ * length. */
 typedef struct junction {
   uint32_t side, corner; /* 3 triangle + side */
   double along;
@@ -58,7 +59,7 @@ static abut_status meet_side(void *user, uint32_t at)
   return ABUT_SUCCESS;
 }
 
-/* All of them, by sides and along each. */
+/* Finds all of them, in order of sides and along each. */
 static abut_status find_junctions(maker *m, junctions *j)
 {
   const surface *s = m->s;
@@ -163,7 +164,7 @@ done:
 
 /* ---- holes ---- */
 
-/* A point at the middle of a rim. */
+/* Adds a point at the middle of a rim. */
 static abut_status add_middle(maker *m, const uint32_t *rim, size_t size, uint32_t *out)
 {
   surface *s = m->s;
@@ -183,7 +184,7 @@ static abut_status add_middle(maker *m, const uint32_t *rim, size_t size, uint32
 
 #define RIM_CUT 2000 /* longer ones are closed by a fan around their middle */
 
-/* What a shell is closed by. */
+/* A shell is closed by these. */
 typedef struct closing {
   double volume, area, widest;
   size_t rims;
@@ -251,8 +252,8 @@ static void report_closed(maker *m, const closing *shells)
   }
 }
 
-/* The open side behind an open one, around the corner where that begins; NONE where edges of
- * several faces are in the way. */
+/* Returns the open side behind an open one, around the corner where that begins; NONE where edges
+ * of several faces are in the way. */
 static uint32_t next_open(const maker *m, uint32_t open)
 {
   uint32_t at = open;

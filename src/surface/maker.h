@@ -1,4 +1,4 @@
-/* A surface while it is made: the steps of surface_create. */
+/* This is a surface while it is made, and the steps of surface_create. */
 #ifndef ABUT_SURFACE_MAKER_H
 #define ABUT_SURFACE_MAKER_H
 
@@ -34,7 +34,7 @@ static inline double length(const double v[3])
   return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* The corner where side 3 t + k of triangle t ends. */
+/* Returns the corner where side 3 t + k of triangle t ends. */
 static inline uint32_t end_of(const surface *s, size_t side)
 {
   return s->triangles[side % 3 == 2 ? side - 2 : side + 1];
@@ -44,7 +44,7 @@ void turn(surface *s, size_t triangle);
 
 /* ---- welding ---- */
 
-/* A table of points, or of what else, by where they lie: open addressing, a power of two of
+/* A table holds points, or what else, by where they lie: open addressing, a power of two of
  * places, NONE where there is nothing. */
 typedef struct places {
   uint32_t *at;
@@ -71,7 +71,7 @@ abut_status add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c, uint32_t 
 abut_status add_polygon(maker *m, const uint32_t *corner, size_t size, uint32_t polygon,
                         uint32_t *work);
 
-/* A definition's faces, by the corners that stand for others. */
+/* Adds a definition's faces, by the corners that stand for others. */
 abut_status add_faces(maker *m, const abut_body_def *def, const uint32_t *to);
 
 /* Drops flat triangles, and those whose corners another one has too. */

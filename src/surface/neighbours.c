@@ -17,7 +17,8 @@ static int compare_sides(const void *a, const void *b)
                               : (x->at < y->at ? -1 : x->at > y->at);
 }
 
-/* All sides by counting on their lower corner, each run sorted: large meshes have millions. */
+/* Lists all sides by counting on their lower corner, each run sorted: large meshes have
+ * millions. */
 static abut_status sort_sides(const surface *s, side **out)
 {
   void *memory = NULL, *counts = NULL;

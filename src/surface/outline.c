@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An edge between two regions, the smaller one first; FIXED where the surface is no manifold. */
+/* This is an edge between two regions, the smaller one first; FIXED where the surface is no
+ * manifold. */
 typedef struct border {
   uint32_t from, to, low, high;
 } border;
@@ -92,7 +93,7 @@ static bool goes_through(const tracer *t, uint32_t point)
   return a->low != FIXED && a->low == b->low && a->high == b->high;
 }
 
-/* Square of the distance from a point to the segment between two. */
+/* Returns the square of the distance from a point to the segment between two. */
 static double off_segment(const surface *s, uint32_t point, uint32_t from, uint32_t to)
 {
   const double *x = s->points + 3 * (size_t)point, *a = s->points + 3 * (size_t)from;
@@ -117,7 +118,8 @@ static void add_edge(tracer *t, uint32_t a, uint32_t b)
   }
 }
 
-/* As few edges as stay within the deviation of the chain (Ramer 1972, Douglas and Peucker 1973). */
+/* Makes as few edges as stay within the deviation of the chain (Ramer 1972, Douglas and Peucker
+ * 1973). */
 static void add_chain(tracer *t, size_t size)
 {
   const double limit = t->deviation * t->deviation;

@@ -1,4 +1,4 @@
-/* The true edges of a surface: those between its flat regions. */
+/* The true edges of a surface are those between its flat regions. */
 #ifndef ABUT_SURFACE_OUTLINE_H
 #define ABUT_SURFACE_OUTLINE_H
 

@@ -20,7 +20,7 @@ void polygon_area(const double *points, const uint32_t *corner, size_t size, dou
   }
 }
 
-/* Twice the signed area of three corners, along the polygon's normal. */
+/* Returns twice the signed area of three corners, along the polygon's normal. */
 static double lean(const double *a, const double *b, const double *c, const double n[3])
 {
   double sum = 0.0;
@@ -31,7 +31,8 @@ static double lean(const double *a, const double *b, const double *c, const doub
   return sum;
 }
 
-/* Corners that are left, in a ring. The links take the room behind the triangles in `out`. */
+/* These are the corners that are left, in a ring. The links take the room behind the triangles in
+ * `out`. */
 typedef struct ring {
   const double *points;
   const uint32_t *corner;
@@ -61,7 +62,7 @@ static int is_ear(const ring *r, uint32_t a, uint32_t b, uint32_t c)
   return 1;
 }
 
-/* Of the two ways to cut four corners the one whose triangles lean less apart. */
+/* Takes, of the two ways to cut four corners, the one whose triangles lean less apart. */
 static size_t cut_four(const ring *r, uint32_t *out)
 {
   static const uint32_t ways[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 1, 3, 1, 2, 3}};

@@ -1,4 +1,4 @@
-/* Polygons in space, and the angle of a triangle. */
+/* Here are polygons in space, and the angle of a triangle. */
 #ifndef ABUT_SURFACE_POLYGON_H
 #define ABUT_SURFACE_POLYGON_H
 
@@ -10,11 +10,11 @@
  * out: room for 4 `size`; places among the corners, three a triangle. Returns how many. */
 size_t polygon_cut(const double *points, const uint32_t *corner, size_t size, uint32_t *out);
 
-/* Twice the area vector of a polygon, by Newell's method. */
+/* Gives twice the area vector of a polygon, by Newell's method. */
 void polygon_area(const double *points, const uint32_t *corner, size_t size, double area[3]);
 
-/* The solid angle of a triangle seen from x, over 4 pi; positive from behind its counterclockwise
- * side. */
+/* Returns the solid angle of a triangle seen from x, over 4 pi; positive from behind its
+ * counterclockwise side. */
 double triangle_angle(const double *a, const double *b, const double *c, const double x[3]);
 
 #endif

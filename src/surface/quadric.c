@@ -43,7 +43,7 @@ double quadric_value(const quadric *q, const double p[3])
          y * (q->yy * y + 2.0 * (q->yz * z + q->y)) + z * (q->zz * z + 2.0 * q->z) + q->c;
 }
 
-/* By the Cholesky factors L D L'. */
+/* Solves by the Cholesky factors L D L'. */
 bool quadric_least(const quadric *q, double x[3])
 {
   const double least = PIVOT * (q->xx + q->yy + q->zz);

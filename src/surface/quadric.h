@@ -1,4 +1,4 @@
-/* Sums of squared distances as one quadratic function. */
+/* A sum of squared distances is one quadratic function. */
 #ifndef ABUT_SURFACE_QUADRIC_H
 #define ABUT_SURFACE_QUADRIC_H
 
@@ -10,7 +10,7 @@ void quadric_point(quadric *q, const double p[3], double weight);
 quadric quadric_sum(const quadric *a, const quadric *b);
 double quadric_value(const quadric *q, const double x[3]);
 
-/* The point of least value; false where it is ill determined. */
+/* Finds the point of least value; false where it is ill determined. */
 bool quadric_least(const quadric *q, double x[3]);
 
 #endif

@@ -54,7 +54,7 @@ static void sink(queue *q, size_t at, queue_entry e)
   set(q, at, e);
 }
 
-/* Where an entry of another key stood. */
+/* Brings an entry to its place from where one of another key stood. */
 static void settle(queue *q, size_t at, queue_entry e)
 {
   if (at && is_before(e, q->heap[(at - 1) / WAYS])) {

@@ -1,4 +1,4 @@
-/* A queue of numbered things, least key first; of equal keys the least number. */
+/* A queue has numbered things, the least key first; of equal keys the least number. */
 #ifndef ABUT_SURFACE_QUEUE_H
 #define ABUT_SURFACE_QUEUE_H
 
@@ -16,7 +16,7 @@ typedef struct queue {
   size_t count;
 } queue;
 
-/* An empty queue for numbers below `ids`, at most `room` of them at a time. */
+/* Makes an empty queue for numbers below `ids`, at most `room` of them at a time. */
 abut_status queue_create(queue *q, arena *memory, size_t ids, size_t room);
 
 /* Puts it there, or changes its key. */

@@ -30,7 +30,7 @@ static const double *corner(const surface *s, size_t triangle, size_t k)
   return s->points + 3 * (size_t)s->triangles[3 * triangle + k];
 }
 
-/* Triangles by size, largest first, as exactly as powers of two; then by index. */
+/* Sorts triangles by size, the largest first, as exactly as powers of two; then by index. */
 static abut_status sort_by_size(grower *g, size_t count)
 {
   void *memory = NULL, *sizes = NULL;

@@ -1,4 +1,4 @@
-/* Flat regions of a surface. */
+/* A surface has flat regions. */
 #ifndef ABUT_SURFACE_REGIONS_H
 #define ABUT_SURFACE_REGIONS_H
 

@@ -16,8 +16,8 @@
 #define LOST_SHARE 0.25 /* of its depth: a thin part's middle is at least so deep in a spline */
 #define NOTHING UINT32_MAX
 
-/* Triangles of less height are looked at along one line, or few, of candidates that lie close; one is
- * taken where none is near that was taken before. Shares of the sampling distance. */
+/* Triangles of less height are looked at along one line, or few, of candidates that lie close; one
+ * is taken where none is near that was taken before. Shares of the sampling distance. */
 #define LOW 0.8
 #define COLUMN 0.5
 #define ROW 0.25
@@ -32,19 +32,20 @@
 #define LEAN 0.5        /* cosine: samples of faces that lean more do not stand for each other */
 #define LISTS 2048      /* of samples by where they lie */
 
-/* A sample that stands for what is near. */
+/* This is a sample that stands for what is near. */
 typedef struct standing {
   float normal[3];
   uint32_t sample, next;
 } standing;
 
-/* A candidate of a long low triangle: which sample stands for it, and its share of the area. */
+/* This is a candidate of a long low triangle: which sample stands for it, and its share of the
+ * area. */
 typedef struct stood_for {
   uint32_t sample;
   float share;
 } stood_for;
 
-/* A long low triangle and its candidates. */
+/* This is a long low triangle with its candidates. */
 typedef struct sliver {
   const double *corners;
   double normal[3];
@@ -89,7 +90,7 @@ static bool is_at_edge(const sampler *q, const double x[3])
          tree_nearest(q->edges, x, q->edge_reach * q->edge_reach).at != UINT32_MAX;
 }
 
-/* What the spline says at a point of the surface whose outer normal is n. */
+/* Finds what the spline says at a point of the surface whose outer normal is n. */
 static void judge(const sampler *q, const double n[3], sample *to)
 {
   const double value = spline_value(q->s, to->x, q->s->level_count);
@@ -147,7 +148,7 @@ static uint32_t *list_at(const search *q, const found *to, const double x[3], co
   return &to->lists[h % LISTS];
 }
 
-/* A sample within `reach` of x whose face leans little against n; NOTHING: there is none. */
+/* Finds a sample within `reach` of x whose face leans little against n; NOTHING: there is none. */
 static uint32_t stands_near(const search *q, const found *to, const double x[3], const double n[3],
                             double reach)
 {
@@ -366,7 +367,7 @@ typedef struct climb {
   sample *at;
 } climb;
 
-/* Two directions along a triangle. */
+/* Finds two directions along a triangle. */
 static bool tangents(const double *c, double u[3], double v[3])
 {
   plot p;
@@ -420,8 +421,8 @@ static void climb_from(void *user, size_t i)
   }
 }
 
-/* The worst samples of a class, none near another one of them. Returns how many. samples: sorted,
- * the worst first. */
+/* Finds the worst samples of a class, none near another one of them. Returns how many. samples:
+ * sorted, the worst first. */
 static size_t worst_of(const sample *samples, size_t count, bool at_edge, double apart, sample *out)
 {
   size_t used = 0;

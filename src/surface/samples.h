@@ -1,11 +1,11 @@
-/* How far a spline is off the surface that it was made of, at points spread over it. */
+/* Samples say how far a spline is off the surface that it was made of, at points spread over it. */
 #ifndef ABUT_SURFACE_SAMPLES_H
 #define ABUT_SURFACE_SAMPLES_H
 
 #include "surface/solid.h"
 #include "surface/spline.h"
 
-/* A point of the surface and what the spline says there. */
+/* This is a point of the surface, and what the spline says there. */
 typedef struct sample {
   double x[3];
   double error;      /* of the distance [m], at x or, in a thin part, halfway through it */
@@ -27,8 +27,8 @@ typedef struct sampler {
   const tree *edges;  /* sharp ones, as triangles without area; NULL: at_edge is false */
 } sampler;
 
-/* Points on the faces, of which every point of a face has one within `spacing` that is of a face
- * that leans by less than 60 degrees against its own. Triangles of less height than that share
+/* Makes points on the faces, of which every point of a face has one within `spacing` that is of a
+ * face that leans by less than 60 degrees against its own. Triangles of less height than that share
  * theirs with those beside them: there is about a point for each square of `spacing`, and where
  * faces are lower, one for each 0.6 of it along them, however many triangles they are cut into.
  * level: only where the spline has blocks of this level, 0 for everywhere; all its levels are
@@ -36,13 +36,13 @@ typedef struct sampler {
 abut_status samples_take(const sampler *from, double spacing, size_t level, sample **out,
                          size_t *count);
 
-/* The largest errors away from sharp edges and at them, searched for uphill on the surface from the
- * worst samples, which lie `spacing` apart; sorts these. */
+/* Finds the largest errors away from sharp edges and at them, searched for uphill on the surface
+ * from the worst samples, which lie `spacing` apart; sorts these. */
 void samples_climb(const sampler *from, double spacing, sample *samples, size_t count,
                    double most[2]);
 
-/* Sides between faces that lean by more than 30 degrees against each other, (count, 3, 3) as
- * triangles of which two corners are one. *corners is the caller's to free. */
+/* Lists the sides between faces that lean by more than 30 degrees against each other, (count, 3, 3)
+ * as triangles of which two corners are one. *corners is the caller's to free. */
 abut_status sharp_sides(const surface *s, double **corners, size_t *count);
 
 #endif

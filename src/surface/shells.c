@@ -55,8 +55,8 @@ static bool box_holds(const shell *outer, const shell *inner)
   return true;
 }
 
-/* How many other shells a shell lies in, whatever their own orientation, by the angles under which
- * they are seen from it. angles: (shell_count), overwritten. */
+/* Counts the other shells that a shell lies in, whatever their own orientation, by the angles under
+ * which they are seen from it. angles: (shell_count), overwritten. */
 static size_t depth_of(const maker *m, const shell *shells, size_t which, double *angles)
 {
   const surface *s = m->s;
@@ -129,8 +129,8 @@ static bool is_within(const surface *s, size_t triangle, const void *user,
   return winding(user, x) > WOUND;
 }
 
-/* A shell is within others where what lies before each of its triangles is: of a cavity, which winds
- * the other way, that is so too, and it encloses less than nothing. */
+/* A shell is within others where what lies before each of its triangles is: of a cavity, which
+ * winds the other way, that is so too, and it encloses less than nothing. */
 abut_status surface_nested(const surface *s,
                            double (*winding)(const void *user, const double x[3]),
                            const void *user, size_t *nested)

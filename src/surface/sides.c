@@ -24,7 +24,7 @@ static void sort_few(uint64_t *list, size_t count)
   }
 }
 
-/* The sides of one lower corner: each the higher corner, then the side, sorted. */
+/* Pairs the sides of one lower corner. list: each the higher corner, then the side, sorted. */
 static void pair_list(const uint32_t *triangles, const uint64_t *list, size_t count,
                       uint32_t *across)
 {

@@ -1,4 +1,4 @@
-/* The sides of triangles: side 3 t + k runs from corner k of triangle t to the next one. */
+/* Triangles have sides: side 3 t + k runs from corner k of triangle t to the next one. */
 #ifndef ABUT_SURFACE_SIDES_H
 #define ABUT_SURFACE_SIDES_H
 

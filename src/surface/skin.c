@@ -34,7 +34,7 @@ static void free_points(cover_points *p)
   *p = (cover_points){0};
 }
 
-/* The area-weighted unit normal at each point; 0 where there is none. */
+/* Finds the area-weighted unit normal at each point; 0 where there is none. */
 static void find_normals(const surface *s, const uint32_t *name, double *normal)
 {
   for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
@@ -58,7 +58,7 @@ static void make_unit(double *normal, size_t count)
   }
 }
 
-/* A surface's points, those that have a name, with room for more. */
+/* Takes a surface's points that have a name, with room for more. */
 static abut_status take_points(const surface *s, const uint32_t *name, size_t count, size_t room,
                                cover_points *out)
 {
@@ -79,7 +79,7 @@ static abut_status take_points(const surface *s, const uint32_t *name, size_t co
   return ABUT_SUCCESS;
 }
 
-/* The edges of an outline, by the points' names; these grow with the points. */
+/* Lists the edges of an outline, by the points' names; these grow with the points. */
 static abut_status take_edges(const outline *o, const uint32_t *name, skin *out)
 {
   void *memory;
@@ -92,14 +92,14 @@ static abut_status take_edges(const outline *o, const uint32_t *name, skin *out)
   return ABUT_SUCCESS;
 }
 
-/* How many points there may be in the end, as far as candidates go. */
+/* Returns how many points there may be in the end, as far as candidates go. */
 static size_t room_for(const maker *m, size_t count, size_t most)
 {
   const size_t possible = m->covers ? count + m->cover.count : count;
   return possible < most ? possible : most;
 }
 
-/* The surface's own vertices at the ends of edges. */
+/* Takes the surface's own vertices at the ends of edges. */
 static abut_status take_own(maker *m)
 {
   const outline *o = &m->outline;
@@ -131,7 +131,7 @@ static size_t name_points(const surface *s, uint32_t *name)
   return count;
 }
 
-/* How many more vertices a thinned surface needs so that none of it is too far from one. */
+/* Returns how many more vertices a thinned surface needs so that none of it is too far from one. */
 static abut_status count_needed(maker *m, const surface *s, const uint32_t *name, size_t own,
                                 size_t *needed)
 {

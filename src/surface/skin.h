@@ -1,4 +1,4 @@
-/* The contact mesh of a surface: vertices that cover it, and its true edges. */
+/* The contact mesh of a surface has vertices that cover it, and its true edges. */
 #ifndef ABUT_SURFACE_SKIN_H
 #define ABUT_SURFACE_SKIN_H
 

@@ -25,7 +25,7 @@ static int compare_open(const void *a, const void *b)
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-/* The sides that are not paired with one that runs back. */
+/* Lists the sides that are not paired with one that runs back. */
 static abut_status list_open(const surface *s, open_side **out, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;

@@ -1,4 +1,4 @@
-/* The solid that a surface bounds: exact signed distances, negative inside.
+/* The solid that a surface bounds has exact signed distances, negative inside.
  *
  * Inside is where the surface winds around more than half a time, so that shells may overlap; what
  * lies of one shell inside another is no part of the border. */
@@ -22,11 +22,12 @@ typedef struct solid {
 abut_status solid_create(solid *out, const surface *s);
 void solid_free(solid *s);
 
-/* Leaves out of `near` what lies inside. Pieces that many triangles cross are cut to `least` [m] and no
- * further. ABUT_ERROR_BODY where there are too many. */
+/* Leaves out of `near` what lies inside. Pieces that many triangles cross are cut to `least` [m]
+ * and no further. ABUT_ERROR_BODY where there are too many. */
 abut_status solid_find_border(solid *s, double least);
 
-/* Signed distances at the nodes origin + spacing (i, j, k) of a lattice, the last index fastest. */
+/* Gives the signed distances at the nodes origin + spacing (i, j, k) of a lattice, the last index
+ * fastest. */
 void solid_lattice(solid *s, const double origin[3], double spacing, const size_t size[3],
                    double *out);
 

@@ -58,7 +58,8 @@ typedef struct filter {
   const double *values;
 } filter;
 
-/* What bends between a node and those on both sides along an axis; at the ends nothing does. */
+/* Returns how values bend between a node and those on both sides along an axis; at the ends they do
+ * not. */
 static double bend(const filter *f, size_t at, size_t place, size_t axis, size_t stride)
 {
   const double *v = f->values + at;
@@ -66,11 +67,11 @@ static double bend(const filter *f, size_t at, size_t place, size_t axis, size_t
                                                : 0.0;
 }
 
-/* The values less a sixth of how they bend: exact for cubics, as the spline through the values is,
- * but where these have corners finer than the grid it does not swing beyond them. That spline's
- * coefficients would be up to 27 times as large, and so its slopes (de Boor and Fix 1973, Spline
- * approximation by quasiinterpolants). Away from the surface it is the values alone, whose spline
- * is a mean of them and nowhere steeper. */
+/* Takes from the values a sixth of how they bend: exact for cubics, as the spline through the
+ * values is, but where these have corners finer than the grid it does not swing beyond them. That
+ * spline's coefficients would be up to 27 times as large, and so its slopes (de Boor and Fix 1973,
+ * Spline approximation by quasiinterpolants). Away from the surface it is the values alone, whose
+ * spline is a mean of them and nowhere steeper. */
 static void filter_plane(void *user, size_t i)
 {
   const filter *f = user;
@@ -142,7 +143,7 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3])
 
 /* ---- a level's coefficients ---- */
 
-/* What a level's coefficients are made of. */
+/* A level's coefficients are made of these. */
 typedef struct fitter {
   spline_block *blocks;
   int32_t (*near)[27];    /* blocks around each, itself in the middle */
@@ -176,7 +177,7 @@ static bool is_whole(const int32_t near[27], int i, int j, int k)
   return true;
 }
 
-/* A number at node (i, j, k) of a block, from one before it to one behind it. */
+/* Returns the number at node (i, j, k) of a block, from one before it to one behind it. */
 static double number_at(const fitter *f, size_t b, const double *from, int i, int j, int k)
 {
   const int x = (i + 8) >> 3, y = (j + 8) >> 3, z = (k + 8) >> 3;
@@ -186,8 +187,8 @@ static double number_at(const fitter *f, size_t b, const double *from, int i, in
                           (size_t)((i & 7) * 64 + (j & 7) * 8 + (k & 7))];
 }
 
-/* As filter_plane; 0 where a coefficient would reach out of the blocks. All nodes beside the others
- * lie in blocks. */
+/* Filters as filter_plane does; 0 where a coefficient would reach out of the blocks. All nodes
+ * beside the others lie in blocks. */
 static void fit_block(void *user, size_t b)
 {
   fitter *f = user;
@@ -261,7 +262,7 @@ static void weights(double t, double w[4])
   w[3] = t * t * t / 6.0;
 }
 
-/* 64 coefficients from `at` on, one after the other along z. */
+/* Sums 64 coefficients by their weights, from `at` on, one after the other along z. */
 static double contract(const float *at, size_t step_x, size_t step_y, const double t[3])
 {
   double w[3][4], along[4] = {0.0, 0.0, 0.0, 0.0};

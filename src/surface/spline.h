@@ -1,4 +1,5 @@
-/* A cubic B-spline with finer blocks over parts of it, as abut_grid describes, while it is made.
+/* This is a cubic B-spline with finer blocks over parts of it, as abut_grid describes, while it is
+ * made.
  *
  * Coefficients are float from the beginning: what is left to finer levels is what the rounded ones
  * leave. */
@@ -32,17 +33,17 @@ typedef struct spline {
   size_t level_count;
 } spline;
 
-/* Room for coarse coefficients, all 0, and no blocks. */
+/* Makes room for coarse coefficients, all 0, and no blocks. */
 abut_status spline_create(spline *s, const size_t size[3], const double origin[3], double spacing);
 void spline_free(spline *s);
 
 /* Makes the coarse spline of values (size) at its nodes. */
 void spline_fit(spline *s, const double *values);
 
-/* The spacing of a level, 0 the coarse one. */
+/* Returns the spacing of a level; 0 is the coarse one. */
 double spline_spacing(const spline *s, size_t level);
 
-/* A block's number on a level, -1 where there is none. */
+/* Returns a block's number on a level, -1 where there is none. */
 int32_t spline_find(const spline *s, size_t level, const int32_t at[3]);
 
 /* Adds an empty block to the last level or the one behind it; its parent is there. */
@@ -51,7 +52,7 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3]);
 /* Makes the last level's coefficients of values (count, 8, 8, 8), what is missing at its nodes. */
 abut_status spline_fit_level(spline *s, const double *values);
 
-/* The spline's value by the coarse grid and the first `levels` levels. x lies in the grid,
+/* Returns the spline's value by the coarse grid and the first `levels` levels. x lies in the grid,
  * at least a cell from its ends. */
 double spline_value(const spline *s, const double x[3], size_t levels);
 

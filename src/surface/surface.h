@@ -1,4 +1,4 @@
-/* The surface of a mesh as a closed, oriented set of triangles, whatever the file held.
+/* A mesh's surface becomes a closed, oriented set of triangles, whatever the file held.
  *
  * What is done, in this order: vertices at one place are welded, polygons cut into triangles,
  * repeated faces and those without area dropped, triangles cut where corners of others lie on their
@@ -25,7 +25,7 @@ typedef struct surface {
 
 #define NO_POLYGON 0xffffffffu
 
-/* What was found and done. */
+/* This is what was found and done. */
 typedef struct surface_report {
   size_t welded;            /* vertices that another one stands for */
   size_t repeated;          /* faces that were there already */
@@ -41,20 +41,21 @@ typedef struct surface_report {
   size_t tangled_edges;     /* of more than two triangles, or that no orientation suits */
 } surface_report;
 
-/* The definition's mesh; fails with ABUT_ERROR_BODY where it encloses nothing. */
+/* Makes the surface of a definition's mesh; fails with ABUT_ERROR_BODY where it encloses
+ * nothing. */
 abut_status surface_create(const abut_body_def *def, surface *out, surface_report *report);
 void surface_free(surface *s);
 
 /* Fills in what lies across each side. */
 abut_status surface_pair_sides(surface *s);
 
-/* How many shells lie within others and are turned as these are, so that they add nothing. `winding`
- * tells how often the surface winds around a place. */
+/* Counts the shells that lie within others and are turned as these are, so that they add nothing.
+ * `winding` tells how often the surface winds around a place. */
 abut_status surface_nested(const surface *s,
                            double (*winding)(const void *user, const double x[3]),
                            const void *user, size_t *nested);
 
-/* The area vector of a triangle [m^2]. */
+/* Gives the area vector of a triangle [m^2]. */
 void triangle_area(const surface *s, size_t triangle, double area[3]);
 
 #endif

@@ -22,7 +22,8 @@
 
 /* ---- vertices ---- */
 
-/* One vertex for each fan of triangles: where two fans meet in a point, both have their own. */
+/* Makes one vertex for each fan of triangles: where two fans meet in a point, both have their
+ * own. */
 static void name_fan(thinner *t, uint32_t side)
 {
   const uint32_t name = (uint32_t)t->vertex_count++;
@@ -74,7 +75,7 @@ static thin_vertex *vertex(const thinner *t, uint32_t side)
   return &t->vertices[t->corner[side]];
 }
 
-/* Twice the area vector of the triangle that a side belongs to. */
+/* Finds twice the area vector of the triangle that a side belongs to. */
 static void area_of(const thinner *t, uint32_t side, double area[3])
 {
   const thin_vertex *a = vertex(t, side);
@@ -108,7 +109,7 @@ static void add_plane(thinner *t, uint32_t side)
   }
 }
 
-/* A plane through a sharp edge, upright on one of its triangles. */
+/* Adds a plane through a sharp edge, upright on one of its triangles. */
 static void add_upright(thinner *t, uint32_t side, const double area[3])
 {
   thin_vertex *a = vertex(t, side), *b = vertex(t, side_next(side));
@@ -143,7 +144,7 @@ static void add_crease(thinner *t, uint32_t side)
   add_upright(t, other, others);
 }
 
-/* Where the vertex goes that an edge's two become, and what that costs. */
+/* Finds where the vertex goes that an edge's two become, and what that costs. */
 static double best_place(const thin_vertex *a, const thin_vertex *b, double x[3])
 {
   const quadric q = quadric_sum(&a->error, &b->error);
@@ -223,7 +224,7 @@ done:
 
 /* ---- collapsing ---- */
 
-/* The next side, around its first corner, which is not fixed. */
+/* Returns the next side around a side's first corner, which is not fixed. */
 static uint32_t turn(const thinner *t, uint32_t side)
 {
   return t->across[side_before(side)];
@@ -349,7 +350,7 @@ void thin_to(thinner *t, size_t wanted)
 
 /* ---- the result ---- */
 
-/* Where a vertex is on the surface. */
+/* Finds where a vertex is on the surface. */
 static void place_on(const thinner *t, const thin_vertex *v, double x[3])
 {
   const surface *s = t->s;

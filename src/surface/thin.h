@@ -40,8 +40,8 @@ abut_status thin_create(const surface *s, thinner *out);
  * come so far without. */
 void thin_to(thinner *t, size_t wanted);
 
-/* What is left as a surface: points, moved onto the whole one, and triangles; box and area of the
- * whole; `polygon` is NULL. */
+/* Makes a surface of what is left: points, moved onto the whole one, and triangles; box and area of
+ * the whole; `polygon` is NULL. */
 abut_status thin_surface(const thinner *t, surface *out);
 void thin_free(thinner *t);
 

@@ -37,7 +37,7 @@ static float limit_of(const place *p, double distance2)
   return (float)(4.0 * reach * reach * (1.0 + 4.0 * (double)ROUNDING));
 }
 
-/* Four times the squared distances of a node's children. */
+/* Finds four times the squared distances of a node's children. */
 static void measure_boxes(const tree_node *n, const float x[3], float out[TREE_WIDE])
 {
   for (int c = 0; c < TREE_WIDE; ++c) {
@@ -52,7 +52,7 @@ static void measure_boxes(const tree_node *n, const float x[3], float out[TREE_W
   }
 }
 
-/* Four times the squares of what a leaf's triangles are apart at least: beyond the plane, and
+/* Finds four times the squares of what a leaf's triangles are apart at least: beyond the plane, and
  * beyond the side that is farthest away. */
 static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WIDE])
 {
@@ -77,7 +77,7 @@ static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WI
 
 /* ---- the nearest point ---- */
 
-/* Ericson 2005, section 5.1.5. */
+/* The cases are those of Ericson 2005, section 5.1.5. */
 double corners_nearest(const double *c, const double x[3], double out[3])
 {
   double ab[3], ac[3], ap[3];
@@ -127,7 +127,7 @@ typedef struct step {
   float distance2;
 } step;
 
-/* The children of a node that are no farther than a limit, the nearest on top. */
+/* Pushes the children of a node that are no farther than a limit, the nearest on top. */
 static size_t push_children(const tree_node *n, const place *p, float limit, step *stack,
                             size_t depth)
 {
@@ -262,12 +262,12 @@ double tree_winding(const tree *t, const double x[3])
 
 /* ---- rays ---- */
 
-/* A ray in the tree's lengths. */
+/* This is a ray in the tree's lengths. */
 typedef struct ray {
   double x[3], inverse[3];
 } ray;
 
-/* Which of a node's children a ray meets up to `most`. */
+/* Says which of a node's children a ray meets up to `most`. */
 static void meet_boxes(const tree_node *n, const ray *r, double most, bool out[TREE_WIDE])
 {
   double near[TREE_WIDE], far[TREE_WIDE];
@@ -288,7 +288,7 @@ static void meet_boxes(const tree_node *n, const ray *r, double most, bool out[T
   }
 }
 
-/* Moeller and Trumbore 1997. */
+/* Meets a triangle as Moeller and Trumbore 1997 do. */
 static double cast_triangle(const double *c, const double x[3], const double d[3])
 {
   double u[3], v[3], o[3];

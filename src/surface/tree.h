@@ -1,4 +1,4 @@
-/* A tree of boxes over triangles: the nearest point, and the generalized winding number. */
+/* A tree of boxes over triangles finds the nearest point, and the generalized winding number. */
 #ifndef ABUT_SURFACE_TREE_H
 #define ABUT_SURFACE_TREE_H
 
@@ -16,14 +16,14 @@ typedef struct tree_node {
   uint32_t child[TREE_WIDE];
 } tree_node;
 
-/* Of each triangle its plane, and through each side the plane that stands on it, positive
+/* This has of each triangle its plane, and through each side the plane that stands on it, positive
  * outside: (x, y, z, offset). All 0 for a triangle without area. */
 typedef struct tree_leaf {
   float plane[4][TREE_WIDE], side[3][4][TREE_WIDE];
   uint32_t first, count;            /* its triangles */
 } tree_leaf;
 
-/* Of the triangles of a node's child, for winding numbers from afar: the sum of their area
+/* This has of the triangles of a node's child, for winding numbers from afar, the sum of their area
  * vectors, the mean of their centres by area, and the farthest corner from there. */
 typedef struct tree_sum {
   double area[3], centre[3], radius2;
@@ -46,22 +46,22 @@ typedef struct nearest {
   uint32_t at;                /* of the tree's corners; UINT32_MAX: nothing */
 } nearest;
 
-/* A tree of some triangles; those without area are left out. which: NULL for all of them, else
- * (count) of the surface's triangles. */
+/* Makes a tree of some triangles; those without area are left out. which: NULL for all of them,
+ * else (count) of the surface's triangles. */
 abut_status tree_create(const surface *s, const uint32_t *which, size_t count, tree *out);
 
-/* A tree of triangles given by their corners (count, 3, 3). */
+/* Makes a tree of triangles given by their corners (count, 3, 3). */
 abut_status tree_of_corners(const double *corners, size_t count, tree *out);
 void tree_free(tree *t);
 
-/* The nearest point of a triangle. Returns its squared distance. */
+/* Finds the nearest point of a triangle. Returns its squared distance. */
 double corners_nearest(const double *corners, const double x[3], double point[3]);
 
-/* The nearest point of the surface within sqrt(limit2) of x. */
+/* Finds the nearest point of the surface within sqrt(limit2) of x. */
 nearest tree_nearest(const tree *t, const double x[3], double limit2);
 
-/* The nearest point, sooner where `guess` is the nearest triangle of a place close by; UINT32_MAX:
- * there is no guess. */
+/* Finds the nearest point, sooner where `guess` is the nearest triangle of a place close by;
+ * UINT32_MAX: there is no guess. */
 nearest tree_nearest_from(const tree *t, const double x[3], uint32_t guess);
 
 /* Calls visit(user, at) for each triangle within `reach` of x, by its place among the tree's
@@ -69,11 +69,11 @@ nearest tree_nearest_from(const tree *t, const double x[3], uint32_t guess);
 abut_status tree_visit(const tree *t, const double x[3], double reach,
                        abut_status (*visit)(void *user, uint32_t at), void *user);
 
-/* How often the surface winds around x (Barill et al. 2018, Fast Winding Numbers for Soups and
- * Clouds): 1 inside a closed surface, 0 outside, between near a hole. */
+/* Returns how often the surface winds around x (Barill et al. 2018, Fast Winding Numbers for Soups
+ * and Clouds): 1 inside a closed surface, 0 outside, between near a hole. */
 double tree_winding(const tree *t, const double x[3]);
 
-/* The length along direction d (unit) from x to the first triangle that is crossed beyond
+/* Returns the length along direction d (unit) from x to the first triangle that is crossed beyond
  * `least`, at most `most`; HUGE_VAL for none. */
 double tree_cast(const tree *t, const double x[3], const double d[3], double least, double most);
 

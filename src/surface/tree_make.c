@@ -62,8 +62,8 @@ static int bin_of(float x, float low, float scale)
   return k > 0.0f ? (k < (float)(BINS - 1) ? (int)k : BINS - 1) : 0;
 }
 
-/* Where a run of triangles is best cut: the least sum of areas times counts over bins of their
- * centres. Returns the place; sorts the run around it. */
+/* Finds where a run of triangles is best cut: the least sum of areas times counts over bins of
+ * their centres. Returns the place; sorts the run around it. */
 static size_t split(builder *b, size_t first, size_t count)
 {
   bounds centres = no_bounds();
@@ -124,7 +124,7 @@ static size_t split(builder *b, size_t first, size_t count)
   return i > first && i < first + count ? i : first + count / 2;
 }
 
-/* Area vector and centre by area of one triangle. */
+/* Finds the area vector and the centre by area of one triangle. */
 static double measure(const double *c, double area[3], double centre[3])
 {
   corners_area(c, area);
@@ -135,7 +135,7 @@ static double measure(const double *c, double area[3], double centre[3])
   return sqrt(dot(area, area));
 }
 
-/* The winding data of a run of triangles, in the leaves' order. */
+/* Finds the winding data of a run of triangles, in the leaves' order. */
 static void gather(const tree *t, size_t first, size_t count, tree_sum *n)
 {
   double weight = 0.0, mean[3] = {0.0, 0.0, 0.0};
@@ -192,7 +192,7 @@ static void build(builder *b)
   }
 }
 
-/* Up to TREE_WIDE nodes below one: those of the largest surface are opened. */
+/* Takes up to TREE_WIDE nodes below one: those of the largest surface are opened. */
 static size_t open_node(const builder *b, uint32_t node, uint32_t out[TREE_WIDE])
 {
   size_t count = 1;
@@ -303,7 +303,8 @@ static void make_wide(const builder *b)
   }
 }
 
-/* The middle of all corners and the inverse of their farthest distance from there along an axis. */
+/* Finds the middle of all corners and the inverse of their farthest distance from there along an
+ * axis. */
 static void set_size(const double *corners, size_t count, tree *out)
 {
   double size = 0.0;

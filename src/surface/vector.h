@@ -1,4 +1,4 @@
-/* Three-vectors as arrays. */
+/* Three-vectors are arrays. */
 #ifndef ABUT_SURFACE_VECTOR_H
 #define ABUT_SURFACE_VECTOR_H
 
@@ -21,7 +21,7 @@ static inline void difference(const double a[3], const double b[3], double out[3
   }
 }
 
-/* Twice the area vector of a triangle, of its corners one behind the other. */
+/* Gives twice the area vector of a triangle, of its corners one behind the other. */
 static inline void corners_area(const double *c, double out[3])
 {
   double u[3], v[3];

@@ -34,7 +34,7 @@ static void try_segment(const double *a, const double *b, const double x[3], dou
   }
 }
 
-/* The same of a triangle. Returns whether it was. */
+/* Does the same with a triangle. Returns whether it was nearer. */
 static bool try_triangle(const double *const v[3], const double x[3], double best[3],
                          double *distance2)
 {

@@ -1,4 +1,4 @@
-/* A walk over a surface to the point that is nearest to a place. */
+/* A walk goes over a surface to the point that is nearest to a place. */
 #ifndef ABUT_SURFACE_WALK_H
 #define ABUT_SURFACE_WALK_H
 
