@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "world/body_words.h"
+#include "world/law/law.h"
 #include "world/scene_file.h"
 #include <abut/files.h>
 #include <stdio.h>
@@ -60,9 +61,8 @@ static abut_status make_word(const scene_def *s, const turn *t, scene_bodies *b)
   const size_t first = b->first[t->number];
   if (first == t->number) {
     TRY(arena_allocate(&b->memory, &memory, 1, sizeof(abut_body_def)));
-    const side_points points = s->law == LAW_CONE ? POINTS_MANY : POINTS_FEW;
     const abut_status status =
-      body_word_make(t->body->shape, t->body->size, points, &b->memory, memory);
+      body_word_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
     if (status == ABUT_ERROR_BODY) {
       char cause[512];
       snprintf(cause, sizeof cause, "%s", abut_last_error());

@@ -2,10 +2,9 @@
  * device that has it, one behind the other. */
 #include "base/call_lock.h"
 #include "base/error.h"
-#include "geometry/lcp.h"
 #include "manifold/active.h"
 #include "self_test/runner.h"
-#include "world/steps.h"
+#include "world/law/law.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,11 @@
 #define CHUNK_WORLDS 65535 /* as of poses: manifold/call_chunk.c */
 #define ALIGNED_WORLDS 128 /* where chunks begin in arrays that lie on a device */
 
+static const contact_law *law_of(const steps_call *c)
+{
+  return c->scene->def.law;
+}
+
 /* ---- a device ---- */
 
 static bool is_listed(const steps_kind *k, const pair *p)
@@ -21,21 +25,9 @@ static bool is_listed(const steps_kind *k, const pair *p)
   return active_cutoff(p, 0.0) > 0.0 && !k->scene->def.capacity;
 }
 
-static abut_status test_spring(const steps_call *c, size_t place)
-{
-  for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
-    TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING));
-    if (is_differentiated(c) && is_implicit(c)) {
-      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, SELF_TEST_MAIN));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
 static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
 {
-  for (size_t i = 0; !c->worlds->contacts && !is_spring(c) && i < k->group_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
     const pair *p = pair_get(k->scene->pairs[i]);
     if (!p) {
       return ABUT_ERROR_HANDLE;
@@ -48,11 +40,10 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
   return ABUT_SUCCESS;
 }
 
-static abut_status test_hard(const steps_call *c, size_t place)
+abut_status test_manifolds(const steps_call *c, size_t place)
 {
-  TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, SELF_TEST_MAIN));
-  for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_HARD));
+  for (size_t i = 0; i < c->kind_count; ++i) {
+    TRY(test_kind(c, &c->kinds[i], place));
   }
   return ABUT_SUCCESS;
 }
@@ -64,12 +55,7 @@ static abut_status test(const batch_call *b, size_t place)
   for (int adjoint = 0; adjoint < (both ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
   }
-  TRY(is_hard(c) ? test_hard(c, place) : ABUT_SUCCESS);
-  TRY(is_spring(c) ? test_spring(c, place) : ABUT_SUCCESS);
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    TRY(test_kind(c, &c->kinds[i], place));
-  }
-  return ABUT_SUCCESS;
+  return law_of(c)->test ? law_of(c)->test(c, place) : ABUT_SUCCESS;
 }
 
 static void at_least(size_t *size, size_t needed)
@@ -77,11 +63,12 @@ static void at_least(size_t *size, size_t needed)
   *size = needed > *size ? needed : *size;
 }
 
-static abut_status manifold_bytes(const steps_call *c, const steps_kind *k, batch_on *on,
-                                  size_t slot)
+abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
 {
+  const steps_call *c = (const steps_call *)on->call;
+  const steps_kind *k = &c->kinds[group];
   const size_t real = device_real_bytes(on->device);
-  for (size_t i = 0; !c->worlds->contacts && !is_spring(c) && i < k->group_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
     size_t bytes[SCRATCH_BUFFERS] = {0};
     run r;
     TRY(run_of(c, k, i, on, slot, &r));
@@ -144,9 +131,7 @@ static abut_status place(batch_on *on)
     TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
   }
   on->granule = device_lanes(on->device);
-  if (is_hard(c) && on->granule < LCP_SHARED) {
-    on->granule = LCP_SHARED;
-  }
+  at_least(&on->granule, law_of(c)->granule);
   on->most = CHUNK_WORLDS;
   return ABUT_SUCCESS;
 }
@@ -177,14 +162,8 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const steps_on *at = on->user;
   const world_sizes *n = &at->models[group]->sizes;
   const size_t real = device_real_bytes(on->device);
-  TRY(manifold_bytes(c, &c->kinds[group], on, slot));
   world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
-  if (is_hard(c)) {
-    hard_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
-  }
-  if (is_spring(c)) {
-    spring_bytes(c, at->models[group], real, on->bytes[0], on->bytes[POOL_OF_WORLDS]);
-  }
+  TRY(law_of(c)->bytes ? law_of(c)->bytes(on, slot, group) : ABUT_SUCCESS);
   if (c->gradients) {
     gradient_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   } else if (is_differentiated(c)) {
@@ -291,11 +270,10 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
   }
 }
 
-/* Slots of contacts: those of several scenes have to be as many. */
-static size_t slots_of(const steps_call *c)
+/* Those of several scenes have to be as many. */
+size_t slots_of_pairs(const steps_call *c)
 {
-  return is_spring(c) ? c->scene->def.pair_count
-                      : slots_before(&c->kinds[0], c->kinds[0].group_count);
+  return slots_before(&c->kinds[0], c->kinds[0].group_count);
 }
 
 static void add_arrays(steps_call *c)
@@ -333,7 +311,7 @@ static void add_arrays(steps_call *c)
     add_reals(c, "a", IN_A, nv, w->a, NULL);
     add_wanted(c, "inverse", OUT_INVERSE, nv, w->inverse);
   }
-  add_wanted(c, "multipliers", OUT_MULTIPLIERS, 3 * slots_of(c), w->multipliers);
+  add_wanted(c, "multipliers", OUT_MULTIPLIERS, law_of(c)->slots ? 3 * law_of(c)->slots(c) : 0, w->multipliers);
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
   add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);
@@ -365,6 +343,14 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
   return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */
 }
 
+abut_status refuse_inverse(const abut_worlds *w)
+{
+  return w->inverse ? fail(ABUT_ERROR_ARGUMENT,
+                           "forces for given accelerations are of springs alone: other contacts' "
+                           "forces follow from the solver")
+                    : ABUT_SUCCESS;
+}
+
 static abut_status check(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w || w->cookie != COOKIE) {
@@ -388,36 +374,12 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   if (!w->contacts && s->given) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
   }
-  if ((w->springs || w->contacts) && (s->def.law == LAW_SPRING) == (w->contacts != NULL)) {
-    return fail(ABUT_ERROR_ARGUMENT, w->contacts
-                                       ? "springs are between bodies: contacts cannot be given"
-                                       : "the scene's contacts are no springs");
+  if (w->springs && !w->contacts && !s->def.law->numbers) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }
-  if (w->inverse && s->def.law != LAW_SPRING) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "forces for given accelerations are of springs alone: other contacts' "
-                "forces follow from the solver");
-  }
+  TRY(s->def.law->check ? s->def.law->check(w) : ABUT_SUCCESS);
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Of reactions at planes' centres slopes are not known (docs/spring.md). */
-static abut_status check_reactions(const steps_call *c, const steps_kind *k)
-{
-  if (!is_spring(c) || (!is_differentiated(c) && !is_implicit(c))) {
-    return ABUT_SUCCESS;
-  }
-  for (size_t i = 0; i < k->group_count; ++i) {
-    if (k->scene->def.pairs[i].reaction != ABUT_REACTION_POINT) {
-      return fail(
-        ABUT_ERROR_ARGUMENT,
-        "pair %zu has reactions at planes' centres, of which there are no derivatives, and "
-        "no implicit steps",
-        i);
-    }
   }
   return ABUT_SUCCESS;
 }
@@ -444,7 +406,7 @@ static abut_status run_kinds(steps_call *c, abut_worlds *w)
     TRY_DONE(group_given(c));
   }
   for (size_t i = 0; i < c->kind_count; ++i) {
-    TRY_DONE(check_reactions(c, &c->kinds[i]));
+    TRY_DONE(law_of(c)->check_kind ? law_of(c)->check_kind(c, &c->kinds[i]) : ABUT_SUCCESS);
   }
   add_arrays(c);
   if (c->gradients) {

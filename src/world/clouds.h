@@ -1,4 +1,4 @@
-/* The oriented point clouds of a scene's bodies, for LAW_SPRING. */
+/* The oriented point clouds of a scene's bodies, for springs. */
 #ifndef ABUT_WORLD_CLOUDS_H
 #define ABUT_WORLD_CLOUDS_H
 

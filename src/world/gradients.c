@@ -1,6 +1,6 @@
 /* Gradients of steps of worlds: forward with states kept, then back through each step. */
 #include "base/error.h"
-#include "world/steps.h"
+#include "world/law/law.h"
 
 #define COOKIE 0xab071502u
 
@@ -57,14 +57,7 @@ static abut_status add_acceleration(const stepping *s, size_t step)
            : ABUT_SUCCESS;
 }
 
-/* What a step has found for its state. Hard contacts are solved once more, from the same guess. */
-static abut_status again(const stepping *s)
-{
-  return is_hard(s->call) ? solve_step(s, WORLD_Q, WORLD_V, WORLD_W)
-                          : step_tree(s, WORLD_Q, WORLD_V);
-}
-
-static abut_status begin_back(const stepping *s, size_t step)
+abut_status begin_back(const stepping *s, size_t step)
 {
   TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
              OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
@@ -73,37 +66,11 @@ static abut_status begin_back(const stepping *s, size_t step)
   return add_acceleration(s, step);
 }
 
-static abut_status end_back(const stepping *s, size_t step)
+abut_status explicit_step_back(const stepping *s, size_t step, bool is_there)
 {
-  (void)step;
+  TRY(is_there ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
+  TRY(begin_back(s, step));
   return solve_back(s);
-}
-
-/* What an implicit step has found is made once more. */
-static abut_status implicit_back(const stepping *s, size_t step)
-{
-  TRY(solve_step(s, WORLD_Q, WORLD_V, WORLD_V));
-  TRY(spring_implicit(s));
-  TRY(begin_back(s, step));
-  return spring_implicit_back(s);
-}
-
-/* there: the step has just been made. */
-static abut_status euler_back(const stepping *s, size_t step, bool there)
-{
-  if (is_implicit(s->call)) {
-    return implicit_back(s, step);
-  }
-  TRY(there ? ABUT_SUCCESS : again(s));
-  if (is_hard(s->call)) {
-    TRY(hard_factor(s));
-    TRY(hard_elastic_back(s));
-  }
-  if (is_escaping(s->call)) {
-    return hard_escape(s, step, begin_back, end_back);
-  }
-  TRY(begin_back(s, step));
-  return end_back(s, step);
 }
 
 static abut_status rk4_back(const stepping *s, size_t step)
@@ -179,6 +146,7 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
   const size_t nv = (size_t)sizes_of(s)->nv, width = (segment_of(s->call) + 1) * one;
+  const contact_law *law = s->call->scene->def.law;
   for (size_t step = end; step-- > first;) {
     const size_t at = (step - first) * one;
     TRY(step_controls(s, step));
@@ -189,11 +157,11 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
     } else {
       TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
-      TRY(is_hard(s->call) ? take(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
+      TRY(law->keeps_guess ? take(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
                            : ABUT_SUCCESS);
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
-      TRY(euler_back(s, step, step + 1 == end && keeps_tree(s, step)));
+      TRY(law->step_back(s, step, step + 1 == end && keeps_tree(s, step)));
     }
     TRY(put_controls(s, step));
   }
@@ -290,6 +258,13 @@ abut_worlds_gradients abut_default_worlds_gradients(void)
   return (abut_worlds_gradients){.cookie = COOKIE};
 }
 
+abut_status refuse_escaped(const abut_worlds_gradients *g)
+{
+  return g->escaped ? fail(ABUT_ERROR_ARGUMENT, "what has escaped is asked for, but hard contacts do "
+                                                "not `escape`")
+                    : ABUT_SUCCESS;
+}
+
 abut_status check_gradients(const steps_call *c)
 {
   const abut_worlds_gradients *g = c->gradients;
@@ -301,11 +276,9 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT, "gradients by contacts are those of one step with contacts "
                                      "that are given");
   }
-  if (g->escaped && !(g->escape && is_hard(c))) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "what has escaped is asked for, but hard contacts do not `escape`");
-  }
-  if (g->springs && !is_spring(c)) {
+  const contact_law *law = c->scene->def.law;
+  TRY(law->check_gradients ? law->check_gradients(g) : ABUT_SUCCESS);
+  if (g->springs && !law->numbers) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }
   if (g->record && !w->record) {

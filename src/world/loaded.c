@@ -3,13 +3,13 @@
 #include "base/call_lock.h"
 #include "base/reals.h"
 #include "body/body.h"
-#include "family/family.h"
 #include "format/text.h"
 #include "io/body_file.h"
 #include "io/smoothing_file.h"
 #include "manifold/pair.h"
 #include "world/bodies.h"
 #include "world/extent.h"
+#include "world/law/law.h"
 #include "world/scene_file.h"
 #include <abut/files.h>
 #include <math.h>
@@ -22,11 +22,6 @@
 #define COOKIE 0xab071505u
 
 /* ---- on a device ---- */
-
-static size_t body_number(const loaded_scene *s, const scene_pair *p, int side)
-{
-  return scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side];
-}
 
 static abut_status upload_reals(device *d, const double *from, size_t count, buffer **out)
 {
@@ -59,29 +54,6 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   return status;
 }
 
-static abut_status upload_springs(const loaded_scene *s, device *d, resident_springs *out)
-{
-  void *memory = NULL;
-  abut_status status = ABUT_SUCCESS;
-  TRY(allocate(&memory, 2 * s->def.pair_count + 2, sizeof(int32_t)));
-  int32_t *clouds = memory;
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
-    size_t room = 0;
-    for (int side = 0; side < 2; ++side) {
-      clouds[2 * i + (size_t)side] = s->clouds.of[body_number(s, &s->def.pairs[i], side)];
-      room += cloud_padded(&s->clouds.clouds[clouds[2 * i + (size_t)side]]);
-    }
-    out->room = room > out->room ? room : out->room;
-  }
-  TRY_DONE(buffer_upload(d, (2 * s->def.pair_count + 2) * sizeof *clouds, clouds, &out->pairs));
-  TRY_DONE(buffer_upload(d, s->packed.head_count * sizeof(int), s->packed.heads, &out->heads));
-  TRY_DONE(buffer_upload(d, s->packed.shapes.count * s->packed.shapes.size, s->packed.shapes.data,
-                         &out->shapes));
-done:
-  free(memory);
-  return status;
-}
-
 void resident_free_model(resident_model *r)
 {
   buffer_destroy(r->springs.heads);
@@ -110,7 +82,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
-  TRY_DONE(s->packed.heads ? upload_springs(s, d, &out->springs) : ABUT_SUCCESS);
+  TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
 done:
   model_free(&m);
   if (status != ABUT_SUCCESS) {
@@ -190,26 +162,6 @@ static void scene_free_memory(void *object)
   free(s);
 }
 
-/* A body file that only names a mesh and says how that becomes a cloud has no field: the mesh's is
- * its. */
-static abut_status load_shape(abut_context c, const char *path, abut_body *out)
-{
-  body_file f = {0};
-  if (!has_extension(path, ".json")) {
-    return abut_load_body(c, path, out);
-  }
-  TRY(body_file_read(path, &f));
-  const abut_status status = abut_load_body(c, family_any(&f.def) ? path : f.mesh_path, out);
-  body_file_free(&f);
-  return status;
-}
-
-static abut_status load_body(const loaded_scene *s, abut_context c, const char *path,
-                             abut_body *out)
-{
-  return s->def.law == LAW_SPRING ? load_shape(c, path, out) : abut_load_body(c, path, out);
-}
-
 static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
 {
   size_t at = 0;
@@ -223,7 +175,7 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
       const scene_place place = {"links", l, "bodies", true, i};
       const bool file = b->shape == SHAPE_FILE;
       TRY(scene_blame(&s->def, place, file ? "its file, " : "",
-                      file ? load_body(s, c, b->file, &s->bodies[at])
+                      file ? s->def.law->load_body(c, b->file, &s->bodies[at])
                            : abut_create_body(c, from->def[at], &s->bodies[at])));
     }
   }
@@ -232,7 +184,7 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
 
 static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
 {
-  return s->bodies[body_number(s, p, side)];
+  return s->bodies[scene_pair_body(&s->def, p, side)];
 }
 
 /* Of the bodies that tell one. */
@@ -283,17 +235,15 @@ static abut_status check_slots(const loaded_scene *s)
                         slots, MODEL_SLOTS_MOST);
 }
 
-/* Pairs of clouds have no contacts to find. */
-static abut_status make_springs(loaded_scene *s)
+abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies)
 {
-  TRY(scene_clouds_load(&s->def, &s->clouds));
+  TRY(make_bodies(s, c, bodies));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    const scene_pair *p = &s->def.pairs[i];
-    s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+    const scene_place place = {.list = "pairs", .index = i};
+    TRY(scene_blame(&s->def, place, "", make_pair(s, i)));
   }
-  return s->clouds.count ? pack_clouds(s->clouds.clouds, s->clouds.count,
-                                       context_real_bytes(s->context), &s->packed)
-                         : ABUT_SUCCESS;
+  TRY(scene_measure_pairs(s));
+  return check_slots(s);
 }
 
 /* Everything that follows from the definition. */
@@ -311,19 +261,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->pairs = memory;
   TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(contact_group)));
   s->groups = memory;
-  if (s->def.law == LAW_SPRING) {
-    TRY_DONE(make_springs(s));
-    TRY_DONE(scene_measure_pairs(s));
-    status = scene_find_sinking(s);
-    goto done;
-  }
-  TRY_DONE(make_bodies(s, c, &bodies));
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
-    const scene_place place = {.list = "pairs", .index = i};
-    TRY_DONE(scene_blame(&s->def, place, "", make_pair(s, i)));
-  }
-  TRY_DONE(scene_measure_pairs(s));
-  status = check_slots(s);
+  status = s->def.law->load(s, c, &bodies);
 done:
   scene_bodies_free(&bodies);
   return status;
@@ -332,7 +270,7 @@ done:
 abut_status scene_need_bodies(loaded_scene *s)
 {
   scene_bodies bodies;
-  if (s->def.law != LAW_SPRING || !s->body_count || s->bodies[0].generation) {
+  if (!s->body_count || s->bodies[0].generation) {
     return ABUT_SUCCESS;
   }
   TRY(scene_bodies_load(&s->def, &bodies));
@@ -455,6 +393,14 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
   }
 }
 
+void scene_inform_of_pairs(const loaded_scene *s, abut_scene_info *info)
+{
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    info->contacts += s->groups[i].contacts;
+  }
+  find_diagnostics(s, info);
+}
+
 abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
 {
   ENTER(scene_pool, handle_);
@@ -478,15 +424,8 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .sinking_k = s->sinking.k,
                             .sinking_pair = s->sinking.pair,
                             .sinking_pairs = s->sinking.pairs,
-                            .timestep = s->def.timestep,
-                            .hard = s->def.law == LAW_LCP};
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
-    info->contacts += s->def.law == LAW_SPRING ? 1 : s->groups[i].contacts;
-    info->springs += s->def.law == LAW_SPRING;
-  }
-  if (s->def.law != LAW_SPRING) {
-    find_diagnostics(s, info);
-  }
+                            .timestep = s->def.timestep};
+  s->def.law->inform(s, info);
   return ABUT_SUCCESS;
 }
 
@@ -527,7 +466,7 @@ abut_status abut_get_scene_springs(abut_scene handle_, double *springs)
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  if (!springs || s->def.law != LAW_SPRING) {
+  if (!springs || !s->def.law->numbers) {
     return fail(ABUT_ERROR_ARGUMENT, springs ? "the scene's contacts are no springs"
                                              : "abut_get_scene_springs needs a place for its answer");
   }

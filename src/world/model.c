@@ -1,17 +1,11 @@
 #include "world/model.h"
 
 #include "base/error.h"
+#include "world/law/law.h"
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-/* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
-#define WEAK_WEIGHT 1e-3
-
-/* Of the larger body: how far contacts reach, and how near to each other they are one. */
-#define HARD_MARGIN 0.02
-#define HARD_MERGED 1e-3
 
 /* Contacts of a group that a world has room for. */
 static size_t room_for(size_t contacts, size_t capacity)
@@ -93,20 +87,20 @@ static void put_links(const scene_def *s, const scene_constants *c, const world_
     const double *t = own->inertia;
     const double six[6] = {t[0], t[4], t[8], t[1], t[2], t[5]};
     int *ints = m->ints + n->at_links + LINK_INTS * (int)i;
-    double *reals = m->reals + n->at_link_reals + LINK_REALS * (int)i;
+    double *row = m->reals + n->at_link_reals + LINK_REALS * (int)i;
     ints[LINK_PARENT] = l->parent;
     ints[LINK_TYPE] = (int)j->type;
     ints[LINK_Q] = c->qadr[i];
     ints[LINK_V] = c->vadr[i];
-    memcpy(reals + LINK_POSITION, l->position, sizeof l->position);
-    memcpy(reals + LINK_QUATERNION, l->quaternion, sizeof l->quaternion);
-    memcpy(reals + LINK_JOINT, j->position, sizeof j->position);
-    memcpy(reals + LINK_AXIS, j->axis, sizeof j->axis);
-    reals[LINK_MASS] = own->mass;
-    memcpy(reals + LINK_COM, own->com, sizeof own->com);
-    memcpy(reals + LINK_INERTIA, six, sizeof six);
-    reals[LINK_STIFFNESS] = j->stiffness;
-    reals[LINK_REST] = j->rest;
+    memcpy(row + LINK_POSITION, l->position, sizeof l->position);
+    memcpy(row + LINK_QUATERNION, l->quaternion, sizeof l->quaternion);
+    memcpy(row + LINK_JOINT, j->position, sizeof j->position);
+    memcpy(row + LINK_AXIS, j->axis, sizeof j->axis);
+    row[LINK_MASS] = own->mass;
+    memcpy(row + LINK_COM, own->com, sizeof own->com);
+    memcpy(row + LINK_INERTIA, six, sizeof six);
+    row[LINK_STIFFNESS] = j->stiffness;
+    row[LINK_REST] = j->rest;
     for (int k = 0; k < joint_dofs(j->type); ++k) {
       double *dof = m->reals + n->at_dof_reals + DOF_REALS * (c->vadr[i] + k);
       dof[DOF_DAMPING] = j->damping;
@@ -121,16 +115,16 @@ static void put_actuators(const scene_def *s, const scene_constants *c, const wo
   for (size_t i = 0; i < s->actuator_count; ++i) {
     const actuator *a = &s->actuators[i];
     int *ints = m->ints + n->at_actuators + ACTUATOR_INTS * (int)i;
-    double *reals = m->reals + n->at_actuator_reals + ACTUATOR_REALS * (int)i;
+    double *row = m->reals + n->at_actuator_reals + ACTUATOR_REALS * (int)i;
     ints[ACTUATOR_KIND] = (int)a->kind;
     ints[ACTUATOR_Q] = c->qadr[a->link];
     ints[ACTUATOR_V] = c->vadr[a->link] + a->dof;
     ints[ACTUATOR_LIMITED] = a->limited;
-    reals[ACTUATOR_GEAR] = a->gear;
-    reals[ACTUATOR_KP] = a->kp;
-    reals[ACTUATOR_KV] = a->kv;
-    reals[ACTUATOR_LOW] = a->force_limits[0];
-    reals[ACTUATOR_HIGH] = a->force_limits[1];
+    row[ACTUATOR_GEAR] = a->gear;
+    row[ACTUATOR_KP] = a->kp;
+    row[ACTUATOR_KV] = a->kv;
+    row[ACTUATOR_LOW] = a->force_limits[0];
+    row[ACTUATOR_HIGH] = a->force_limits[1];
   }
 }
 
@@ -138,13 +132,13 @@ static void put_row(const world_sizes *n, model *m, int row, int kind, int q, in
                     const softness *soft, double end, double weight)
 {
   int *ints = m->ints + n->at_rows + ROW_INTS * row;
-  double *reals = m->reals + n->at_row_reals + ROW_REALS * row;
+  double *to = m->reals + n->at_row_reals + ROW_REALS * row;
   ints[ROW_KIND] = kind;
   ints[ROW_Q] = q;
   ints[ROW_V] = v;
-  put_softness(soft, step, reals + ROW_SOFT);
-  reals[ROW_END] = end;
-  reals[ROW_WEIGHT] = weight;
+  put_softness(soft, step, to + ROW_SOFT);
+  to[ROW_END] = end;
+  to[ROW_WEIGHT] = weight;
 }
 
 static void put_rows(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
@@ -164,33 +158,13 @@ static void put_rows(const scene_def *s, const scene_constants *c, const world_s
   }
 }
 
-static double weight_of(const scene_constants *c, const int link[2])
+double model_weight(const scene_constants *c, const int link[2])
 {
   double sum = 0.0;
   for (int k = 0; k < 2; ++k) {
     sum += link[k] >= 0 ? c->link_invweight[link[k]] : 0.0;
   }
   return sum;
-}
-
-/* Whether the links' own inverse weights are far below that of a point as heavy as both. */
-static bool is_weak(const scene_constants *c, const int link[2], double weight)
-{
-  double lightest = 0.0;
-  for (int k = 0; k < 2; ++k) {
-    if (link[k] >= 0 && c->masses[link[k]].mass > 0.0) {
-      lightest = fmax(lightest, 1.0 / c->masses[link[k]].mass);
-    }
-  }
-  return weight < WEAK_WEIGHT * lightest;
-}
-
-static void put_hard_group(const scene_def *s, const scene_pair *p, double *reals)
-{
-  reals[GROUP_RESTITUTION] = p->restitution;
-  reals[GROUP_REACH] = s->hard.margin >= 0.0 ? s->hard.margin : HARD_MARGIN * p->size;
-  reals[GROUP_MERGED] = HARD_MERGED * p->size;
-  reals[GROUP_DEPTH] = p->size > 0.0 ? p->smoothing.penetration : 0.0;
 }
 
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
@@ -200,14 +174,13 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
   for (int i = 0; i < n->groups; ++i) {
     const contact_group *g = &groups[i];
     int *ints = m->ints + n->at_groups + GROUP_INTS * i;
-    double *reals = m->reals + n->at_group_reals + GROUP_REALS * i;
-    reals[GROUP_WEIGHT] = weight_of(c, g->link);
-    put_softness(&s->pairs[g->pair].soft, s->timestep, reals + GROUP_SOFT);
-    reals[GROUP_MARGIN] = s->law == LAW_LCP ? 0.0 : s->pairs[g->pair].margin;
-    put_hard_group(s, &s->pairs[g->pair], reals);
-    reals[GROUP_HALF] = s->pairs[g->pair].half;
-    memcpy(reals + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
-    reals[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
+    double *row = m->reals + n->at_group_reals + GROUP_REALS * i;
+    row[GROUP_WEIGHT] = model_weight(c, g->link);
+    put_softness(&s->pairs[g->pair].soft, s->timestep, row + GROUP_SOFT);
+    row[GROUP_MARGIN] = s->pairs[g->pair].margin;
+    row[GROUP_HALF] = s->pairs[g->pair].half;
+    memcpy(row + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
+    row[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
     ints[GROUP_A] = g->link[0];
     ints[GROUP_B] = g->link[1];
     ints[GROUP_PAIR] = g->pair;
@@ -215,7 +188,6 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_DOF_AT] = mover;
     ints[GROUP_PLANE] = (int)whole_blocks(room_for(g->contacts, s->capacity), lanes);
     ints[GROUP_AT] = plane;
-    ints[GROUP_WEAK] = s->law == LAW_CONE && is_weak(c, g->link, reals[GROUP_WEIGHT]);
     plane += ints[GROUP_PLANE];
     for (size_t l = 0; l < s->link_count; ++l) {
       const int sign = sign_of(s, g, (int)l);
@@ -226,29 +198,6 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
         to[MOVER_SIGN] = sign;
       }
     }
-  }
-}
-
-/* Limits are springs, too, as smooth as the pairs'. */
-static void put_springs(const scene_def *s, const world_sizes *n, model *m)
-{
-  bool smooth = s->pair_count > 0;
-  int row = 0;
-  for (size_t i = 0; i < s->pair_count; ++i) {
-    smooth = smooth && s->pairs[i].dissipation == ABUT_DISSIPATION_SMOOTH;
-    memcpy(m->reals + n->at_springs + SPRING_NUMBERS * i, s->pairs[i].spring,
-           sizeof s->pairs[i].spring);
-  }
-  for (size_t i = 0; i < s->link_count; ++i) {
-    const joint *j = &s->links[i].joint;
-    for (int end = 0; j->limited && end < 2; ++end) {
-      double *reals = m->reals + n->at_row_reals + ROW_REALS * row++;
-      reals[ROW_SPRING_K] = j->limit_spring[0];
-      reals[ROW_SPRING_E] = j->limit_spring[1];
-      reals[ROW_SPRING_V] = j->limit_spring[2];
-      reals[ROW_SPRING_SMOOTH] = smooth;
-    }
-    row += j->friction_loss > 0.0 ? joint_dofs(j->type) : 0;
   }
 }
 
@@ -301,20 +250,20 @@ static int place_behind(size_t *taken, size_t count)
   return at <= INT_MAX ? (int)at : 0;
 }
 
-static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *reals)
+static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *real_count)
 {
   n->at_links = place_behind(ints, LINK_INTS * (size_t)n->links);
   n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->nu);
   n->at_rows = place_behind(ints, ROW_INTS * (size_t)n->rows);
   n->at_groups = place_behind(ints, GROUP_INTS * (size_t)n->groups);
   n->at_group_dofs = place_behind(ints, MOVER_INTS * movers);
-  place_behind(reals, WORLD_REALS);
-  n->at_link_reals = place_behind(reals, LINK_REALS * (size_t)n->links);
-  n->at_dof_reals = place_behind(reals, DOF_REALS * (size_t)n->nv);
-  n->at_actuator_reals = place_behind(reals, ACTUATOR_REALS * (size_t)n->nu);
-  n->at_row_reals = place_behind(reals, ROW_REALS * (size_t)n->rows);
-  n->at_group_reals = place_behind(reals, GROUP_REALS * (size_t)n->groups);
-  n->at_springs = place_behind(reals, n->spring ? SPRING_NUMBERS * (size_t)n->pairs : 0);
+  place_behind(real_count, WORLD_REALS);
+  n->at_link_reals = place_behind(real_count, LINK_REALS * (size_t)n->links);
+  n->at_dof_reals = place_behind(real_count, DOF_REALS * (size_t)n->nv);
+  n->at_actuator_reals = place_behind(real_count, ACTUATOR_REALS * (size_t)n->nu);
+  n->at_row_reals = place_behind(real_count, ROW_REALS * (size_t)n->rows);
+  n->at_group_reals = place_behind(real_count, GROUP_REALS * (size_t)n->groups);
+  n->at_springs = place_behind(real_count, n->spring ? SPRING_NUMBERS * (size_t)n->pairs : 0);
 }
 
 static size_t lay_out_numbers(world_sizes *n, bool mobility)
@@ -371,16 +320,6 @@ static size_t lay_out_work(world_sizes *n, size_t movers)
   return at;
 }
 
-static bool needs_mobility(const scene_def *s, const scene_constants *c,
-                           const contact_group *groups, size_t count)
-{
-  bool any = s->exact_diagonal && s->law != LAW_SPRING;
-  for (size_t i = 0; s->law == LAW_CONE && i < count; ++i) {
-    any = any || is_weak(c, groups[i].link, weight_of(c, groups[i].link));
-  }
-  return any;
-}
-
 size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
                        size_t *slots)
 {
@@ -396,7 +335,26 @@ size_t model_countable(const contact_group *groups, size_t count, size_t capacit
   return count;
 }
 
-static abut_status sizes_of(const scene_def *s, const scene_constants *c,
+bool model_is_damped(const scene_def *s)
+{
+  bool damped = false;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    damped = damped || s->links[i].joint.damping > 0.0;
+  }
+  return damped;
+}
+
+double *model_group(model *m, int i)
+{
+  return m->reals + m->sizes.at_group_reals + GROUP_REALS * i;
+}
+
+int *model_group_ints(model *m, int i)
+{
+  return m->ints + m->sizes.at_groups + GROUP_INTS * i;
+}
+
+static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                             const contact_group *groups, size_t group_count, size_t lanes,
                             world_sizes *out)
 {
@@ -418,18 +376,8 @@ static abut_status sizes_of(const scene_def *s, const scene_constants *c,
                        .line_iterations = s->line_iterations,
                        .capacity = (int)s->capacity,
                        .pyramidal = s->pyramidal,
-                       .exact = s->exact_diagonal && s->law != LAW_SPRING,
-                       .spring = s->law == LAW_SPRING,
                        .contact_planes = (int)(CONTACT_PLANES * slots)};
-  const bool within = s->law == LAW_CONE || s->integrator == INTEGRATOR_EULER;
-  for (size_t i = 0; s->law != LAW_LCP && within && i < s->link_count; ++i) {
-    out->damped |= s->links[i].joint.damping > 0.0; /* hard contacts' own step is explicit */
-  }
-  if (s->law == LAW_LCP) {
-    out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
-    out->hard_rows = 3 * out->hard + out->rows + 1; /* one more: no room is empty */
-    out->elastic = s->hard.elastic;
-  }
+  s->law->sizes(s, slots, out);
   return ABUT_SUCCESS;
 }
 
@@ -440,12 +388,13 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
 {
   world_sizes *n = &out->sizes;
   size_t movers = 0;
-  TRY(sizes_of(s, c, groups, group_count, lanes, n));
+  TRY(count_sizes(s, c, groups, group_count, lanes, n));
   for (size_t i = 0; i < group_count; ++i) {
     movers += (size_t)count_movers(s, &groups[i]);
   }
   lay_out_tables(n, movers, &out->int_count, &out->real_count);
-  const size_t numbers = lay_out_numbers(n, needs_mobility(s, c, groups, group_count));
+  const bool mobility = s->law->needs_mobility && s->law->needs_mobility(s, c, groups, group_count);
+  const size_t numbers = lay_out_numbers(n, mobility);
   const size_t back = lay_out_back(n), work = lay_out_work(n, movers);
   TRY(refuse_count(out->int_count, "integers in tables"));
   TRY(refuse_count(out->real_count, "numbers in tables"));
@@ -480,8 +429,8 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   put_rows(s, c, n, out);
   put_groups(s, c, groups, lanes, n, out);
   put_parameters(s, out);
-  if (s->law == LAW_SPRING) {
-    put_springs(s, n, out);
+  if (s->law->put) {
+    s->law->put(s, c, groups, out);
   }
 done:
   if (status != ABUT_SUCCESS) {

@@ -40,4 +40,16 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
                        size_t group_count, size_t lanes, double tolerance, model *out);
 void model_free(model *m);
 
+/* ---- for contact laws ---- */
+
+/* The sum of the inverse weights of two links. */
+double model_weight(const scene_constants *c, const int link[2]);
+
+/* Whether any joint has a damper. */
+bool model_is_damped(const scene_def *s);
+
+/* Group i's numbers, by GROUP_... of geometry/world.h. */
+double *model_group(model *m, int i);
+int *model_group_ints(model *m, int i);
+
 #endif

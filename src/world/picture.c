@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "render/parts.h"
 #include "world/loaded.h"
+#include "world/law/law.h"
 #include "world/place.h"
 #include <math.h>
 #include <string.h>
@@ -155,15 +156,9 @@ static abut_status find_points(scene_picture *p, const double *framed, size_t co
 
 /* ---- parts ---- */
 
-static size_t number_of(const loaded_scene *s, const scene_pair *p, int side)
-{
-  return scene_body_number(&s->def, (size_t)p->link[side]) + (size_t)p->body[side];
-}
-
-/* Springs are between clouds, which have no pairs of bodies. */
 static bool has_bodies(const loaded_scene *s, const scene_pair *p)
 {
-  return s->def.law != LAW_SPRING && p->link[0] != WORLD;
+  return s->def.law->drawable && p->link[0] != WORLD;
 }
 
 /* The first pair that has the body. */
@@ -172,7 +167,7 @@ static pair *pair_of_piece(const loaded_scene *s, size_t i, int *side)
   for (size_t k = 0; k < s->def.pair_count; ++k) {
     const scene_pair *p = &s->def.pairs[k];
     for (*side = 0; has_bodies(s, p) && *side < 2; ++*side) {
-      if (number_of(s, p, *side) == i) {
+      if (scene_pair_body(&s->def, p, *side) == i) {
         return pair_get(s->pairs[k]);
       }
     }
@@ -218,8 +213,8 @@ static abut_status find_touches(scene_picture *p)
     const scene_pair *of = &s->def.pairs[i];
     if (has_bodies(s, of)) {
       touch *to = &p->touches[p->touch_count++];
-      *to = (touch){pair_get(s->pairs[i]), ABUT_POSE_QUATERNION, p->bodies[number_of(s, of, 0)],
-                    p->bodies[number_of(s, of, 1)]};
+      *to = (touch){pair_get(s->pairs[i]), ABUT_POSE_QUATERNION, p->bodies[scene_pair_body(&s->def, of, 0)],
+                    p->bodies[scene_pair_body(&s->def, of, 1)]};
       TRY(to->pair ? ABUT_SUCCESS : ABUT_ERROR_HANDLE);
     }
   }

@@ -36,6 +36,16 @@ size_t scene_body_number(const scene_def *s, size_t link)
   return before;
 }
 
+const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side)
+{
+  return &s->links[p->link[side]].bodies[p->body[side]];
+}
+
+size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side)
+{
+  return scene_body_number(s, (size_t)p->link[side]) + (size_t)p->body[side];
+}
+
 /* Lists of active contacts are several times as fast as all of them: docs/lists.md. */
 #define FITTED_FLOOR 1e-3
 

@@ -14,12 +14,11 @@
 typedef enum integrator {
   INTEGRATOR_EULER = 0,
   INTEGRATOR_RK4 = 1,
-  INTEGRATOR_IMPLICIT = 2 /* of LAW_SPRING alone */
+  INTEGRATOR_IMPLICIT = 2
 } integrator;
 
-/* What contacts do: soft (docs/cone.md), hard ones (docs/lcp-formulas.md), or springs between clouds of
- * points (docs/spring.md). */
-typedef enum contact_law { LAW_CONE = 0, LAW_LCP = 1, LAW_SPRING = 2 } contact_law;
+/* What contacts do: world/law/law.h. */
+typedef struct contact_law contact_law;
 
 /* Constants of hard contacts; docs/lcp-formulas.md. */
 typedef struct hard_settings {
@@ -50,7 +49,7 @@ typedef struct joint {
   double damping, armature, stiffness, rest, friction_loss;
   bool limited;
   double limits[2];
-  double limit_spring[3]; /* of LAW_SPRING: stiffness, temperature, velocity of dissipation */
+  double limit_spring[3]; /* of springs: stiffness, temperature, velocity of dissipation */
   softness limit, friction;
 } joint;
 
@@ -77,7 +76,7 @@ typedef struct scene_body {
   char *file; /* found from the scene's folder; NULL of a word */
   double size[3];
   double position[3], quaternion[4];
-  double eps1; /* [m^2] of LAW_SPRING's cloud; 0: as the body's file has it, or by its faces */
+  double eps1; /* [m^2] of the cloud that springs are between; 0: as the body's file has it, or by its faces */
 } scene_body;
 
 typedef struct scene_link {
@@ -114,7 +113,7 @@ typedef struct scene_pair {
   double ball[2][4]; /* around its bodies: centre in the link, radius [m] */
   softness soft;
   int condim;  /* 1 or 3 */
-  double spring[SPRING_NUMBERS]; /* of LAW_SPRING */
+  double spring[SPRING_NUMBERS]; /* of springs */
   abut_dissipation dissipation;
   abut_reaction reaction;
   bool fitted;     /* not all of a smoothing was stated */
@@ -125,7 +124,7 @@ typedef struct scene_pair {
 typedef struct scene_def {
   double timestep, gravity[3], impratio;
   integrator integrator;
-  contact_law law;
+  const contact_law *law;
   hard_settings hard;
   bool pyramidal, exact_diagonal;
   int iterations, line_iterations;
@@ -152,6 +151,12 @@ int joint_dofs(joint_type type);
 /* How many bodies all links have, and the number of a link's first among them: bodies are counted
  * by links, in the links' order. link_count gives the whole. */
 size_t scene_body_number(const scene_def *s, size_t link);
+
+/* The body of a side, 0 or 1, of a pair. */
+const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side);
+
+/* The number, by scene_body_number, of the body of a side, 0 or 1, of a pair. */
+size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side);
 
 /* Of a pair without smoothing whose links are not WORLD: the side, 0 or 1, whose body alone tells
  * the size that its smoothing is fitted to, because the other is a plane, which may be as large as

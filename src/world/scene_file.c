@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "format/whole_file.h"
 #include "io/smoothing_file.h"
-#include "world/scene_parts.h"
+#include "world/law/read.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 
 #define ACTUATORS_MOST 4096
 #define PAIRS_MOST ((size_t)1 << 20)
-#define FRICTION_LEAST 1e-5
 
 /* ---- actuators ---- */
 
@@ -192,8 +191,8 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
     TRY(read_sides(r, element, p));
   }
   TRY(scene_number(f, element, "friction", bound_not_negative, &p->friction));
-  p->friction = r->s->law == LAW_CONE ? fmax(p->friction, FRICTION_LEAST) : p->friction;
-  TRY(scene_spring(r, element, p));
+  TRY(laws_read_pair(f, element, p));
+  TRY(law_settle_pair(r, element, p));
   TRY(scene_number(f, element, "margin", bound_any, &p->margin));
   TRY(scene_softness(f, element, "solref", "solimp", &p->soft));
   TRY(scene_count(f, element, "condim", 1, &p->condim));
@@ -284,7 +283,7 @@ static abut_status read_words(const json_file *f, const json_at *root, scene_def
   static const char *const cones[] = {"elliptic", "pyramidal"};
   static const char *const diagonals[] = {"approximate", "exact"};
   int pyramidal = 0, exact = 0;
-  int which = s->law == LAW_SPRING ? INTEGRATOR_IMPLICIT : INTEGRATOR_EULER;
+  int which = (int)law_usual_integrator(s);
   TRY(scene_word(f, root, "integrator", integrators, 3, &which));
   TRY(scene_word(f, root, "cone", cones, 2, &pyramidal));
   TRY(scene_word(f, root, "diagonal", diagonals, 2, &exact));
@@ -299,7 +298,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   const json_file *f = r->file;
   scene_def *s = r->s;
   int capacity = 0;
-  TRY(scene_hard(f, root, s));
+  TRY(laws_read(f, root, s));
   TRY(read_words(f, root, s));
   TRY(scene_number(f, root, "timestep", bound_positive, &s->timestep));
   TRY(scene_vector(f, root, "gravity", 3, s->gravity));
@@ -313,7 +312,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
   s->capacity = (size_t)capacity;
-  return scene_check_law(r, root);
+  return law_settle(r, root);
 }
 
 /* ---- all of it ---- */
@@ -346,7 +345,7 @@ static abut_status read_root(reader *r, const json_at *root)
                       .line_iterations = 30,
                       .line_tolerance = 1e-3,
                       .divergence = 1e6};
-  TRY(scene_model(r, root));
+  TRY(law_read_word(r, root));
   TRY(CHECK_KEYS(r->file, root, keys));
   TRY(read_settings(r, root));
   TRY(scene_links(r, root));

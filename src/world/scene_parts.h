@@ -62,20 +62,6 @@ abut_status scene_path(reader *r, const json_at *at, char **out);
 abut_status scene_list(reader *r, const json_at *root, const char *key, size_t size, size_t most,
                        json_at *list, void **out, size_t *count);
 
-/* ---- what each law has of its own (scene_laws.c) ---- */
-
-/* The file's, or the reader's in its place. */
-abut_status scene_model(reader *r, const json_at *root);
-
-/* The constants of hard contacts, which a scene of another law may have too. */
-abut_status scene_hard(const json_file *f, const json_at *root, scene_def *s);
-
-/* Refuses settings that the law has no meaning for: a result would not be what was asked for. */
-abut_status scene_check_law(const reader *r, const json_at *root);
-
-/* A pair's spring, behind its sides and its friction. */
-abut_status scene_spring(reader *r, const json_at *element, scene_pair *p);
-
 /* ---- links (scene_links.c) ---- */
 
 extern const char *const joint_words[];

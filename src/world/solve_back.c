@@ -2,18 +2,7 @@
  * parameters that they come from, and through the manifold to the links. */
 #include "base/error.h"
 #include "manifold/active.h"
-#include "world/steps.h"
-
-/* Where what a reverse pass knows of groups goes. */
-typedef struct group_rows {
-  buffer *groups;
-  size_t width, at;
-} group_rows;
-
-bool is_rk4(const steps_call *c)
-{
-  return c->scene->def.integrator == INTEGRATOR_RK4;
-}
+#include "world/law/law.h"
 
 size_t state_width(const world_sizes *n)
 {
@@ -89,18 +78,8 @@ static abut_status poses_back(const stepping *s, const run *r, size_t i, int sid
                 ARG_INT(to->width), ARG_INT(to->at), ARG_INT(s->count));
 }
 
-/* What is made of groups: rows of `width`, from `at` on. */
-static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_PULL, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
-                OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
-                ARG_INT(s->count));
-}
-
 /* Of a pair whose contacts have cotangents. */
-static abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to)
+abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to)
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_bars(r, segment);
@@ -112,7 +91,7 @@ static abut_status pair_back(const stepping *s, const run *r, size_t i, const gr
 }
 
 /* The pairs share the manifold's memory: what is there is the last one's. */
-static abut_status manifold_of(const stepping *s, size_t i, run *r)
+abut_status manifold_of(const stepping *s, size_t i, run *r)
 {
   return i + 1 == s->kind->group_count ? run_of(s->call, s->kind, i, s->on, s->slot, r)
                                        : run_pair(s, i, r);
@@ -138,24 +117,6 @@ static abut_status given_back(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-static abut_status factor(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
-                OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
-                OF(s, WORLD_GOOD), ARG_INT(s->count));
-}
-
-static abut_status multipliers(const stepping *s, bool with_basis)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_MARKS), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
-                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_WORK),
-                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK),
-                ARG_INT(s->count));
-}
-
 abut_status tree_back(const stepping *s, world_buffer acceleration)
 {
   return LAUNCH(s->device, KERNEL_WORLD_TREE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
@@ -165,56 +126,31 @@ abut_status tree_back(const stepping *s, world_buffer acceleration)
                 OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
 }
 
-/* From the cotangent of accelerations to those of contacts. */
-static abut_status contacts_back(const stepping *s, const group_rows *to)
+group_rows group_rows_of(const stepping *s)
 {
-  if (is_hard(s->call)) { /* hard_factor comes before the step's end, whose bounces it knows */
-    TRY(hard_multipliers(s, true));
-    return hard_pull(s, -1, to->groups, to->width, to->at);
+  return (group_rows){world_buffer_of(s, WORLD_GROUP_BACK), GROUP_BACK * s->kind->group_count, 0};
+}
+
+abut_status pairs_back(const stepping *s, const group_rows *to)
+{
+  if (s->call->worlds->contacts) {
+    return given_back(s);
   }
-  TRY(factor(s));
-  TRY(multipliers(s, false));
-  return pull(s, -1, -1, to);
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    run r;
+    TRY(manifold_of(s, i, &r));
+    TRY(pair_back(s, &r, i, to));
+  }
+  return ABUT_SUCCESS;
 }
 
 abut_status solve_back(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
-  if (is_spring(s->call)) {
-    TRY(spring_back(s));
-    return tree_back(s, WORLD_ACCELERATION);
-  }
-  TRY(contacts_back(s, &to));
-  if (s->call->worlds->contacts) {
-    TRY(given_back(s));
-  } else {
-    for (size_t i = s->kind->group_count; i-- > 0;) {
-      run r;
-      TRY(manifold_of(s, i, &r));
-      TRY(pair_back(s, &r, i, &to));
-    }
-  }
+  TRY(s->call->scene->def.law->contacts_back(s));
   return tree_back(s, WORLD_ACCELERATION);
 }
 
 /* ---- Jacobians ---- */
-
-/* What each group's unit twists give: whatever y is, its own twist makes a sum of these. */
-static abut_status make_basis(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r = {0};
-    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
-    for (int basis = 0; basis < 6; ++basis) {
-      const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, (size_t)basis * width};
-      TRY(pull(s, basis, (int)i, &to));
-      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
-    }
-  }
-  return ABUT_SUCCESS;
-}
 
 abut_status unit_back(const stepping *s, int dof, int stages)
 {
@@ -232,93 +168,23 @@ abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
                 OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }
 
-/* What contacts ask for by the acceleration of one degree of freedom. r: the manifold of pair `only`
- * (-1: all pairs, which are one at most), or NULL where the caller has given the contacts. */
-static abut_status hard_unit_back(const stepping *s, const run *r, int only, size_t dof,
-                                  const group_rows *to)
+abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
 {
-  TRY(keep_pace(s));
-  TRY(unit_back(s, (int)dof, 1));
-  TRY(hard_multipliers(s, false));
-  TRY(hard_pull(s, only, to->groups, to->width, to->at));
-  return r ? pair_back(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
-}
-
-static abut_status hard_jacobian_row(const stepping *s, size_t dof)
-{
-  TRY(tree_back(s, WORLD_ACCELERATION));
-  return put_jacobian_row(s, 0, (int)dof, 1);
-}
-
-/* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is
- * not a matter of their group's twist alone. */
-static abut_status hard_basis(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r;
-    TRY(manifold_of(s, i, &r));
-    for (size_t dof = 0; dof < nv; ++dof) {
-      const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, dof * width};
-      TRY(hard_unit_back(s, &r, (int)i, dof, &to));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* Pairs share the manifold's memory: with several, each goes back for all rows before the next does. */
-static abut_status hard_jacobian_of_pairs(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  TRY(hard_basis(s));
-  for (size_t dof = 0; dof < nv; ++dof) {
+  const contact_law *law = s->call->scene->def.law;
+  const int nv = sizes_of(s)->nv;
+  TRY(law->basis(s));
+  for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
-    TRY(unit_back(s, (int)dof, 1));
-    TRY(hard_multipliers(s, false));
-    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width));
-    TRY(hard_jacobian_row(s, dof));
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status hard_jacobian(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
-  const bool given = s->call->worlds->contacts || !s->kind->group_count;
-  run r = {0};
-  TRY(hard_factor(s));
-  if (!given && s->kind->group_count > 1) {
-    return hard_jacobian_of_pairs(s);
-  }
-  TRY(given ? ABUT_SUCCESS : manifold_of(s, 0, &r));
-  for (size_t dof = 0; dof < nv; ++dof) {
-    TRY(hard_unit_back(s, given ? NULL : &r, -1, dof, &to));
-    TRY(hard_jacobian_row(s, dof));
+    TRY(unit_back(s, dof, stages));
+    TRY(law->multipliers_of_basis(s));
+    TRY(tree_back(s, WORLD_ACCELERATION));
+    TRY(put_jacobian_row(s, stage, dof, stages));
   }
   return ABUT_SUCCESS;
 }
 
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
 {
-  return is_implicit(s->call) ? spring_implicit_jacobian(s) : explicit_jacobian(s, stage, stages);
-}
-
-abut_status explicit_jacobian(const stepping *s, int stage, int stages)
-{
-  const int nv = sizes_of(s)->nv;
-  if (is_hard(s->call)) {
-    return hard_jacobian(s);
-  }
-  const bool spring = is_spring(s->call);
-  TRY(spring ? ABUT_SUCCESS : factor(s));
-  TRY(spring ? spring_basis(s) : make_basis(s));
-  for (int dof = 0; dof < nv; ++dof) {
-    TRY(keep_pace(s));
-    TRY(unit_back(s, dof, stages));
-    TRY(spring ? spring_multipliers(s, true) : multipliers(s, true));
-    TRY(tree_back(s, WORLD_ACCELERATION));
-    TRY(put_jacobian_row(s, stage, dof, stages));
-  }
-  return ABUT_SUCCESS;
+  const contact_law *law = s->call->scene->def.law;
+  return is_implicit(s->call) ? law->implicit_jacobian(s) : law->jacobian(s, stage, stages);
 }

@@ -4,7 +4,7 @@
 #include "batch/batch.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
-#include "world/steps.h"
+#include "world/law/law.h"
 
 #define LEAST_DOUBLE 1e-12 /* activities that count as none */
 #define LEAST_FLOAT 1e-9
@@ -28,7 +28,7 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
 static abut_status put_slots(const stepping *s, size_t group, int segment, const contact_source *c,
                              size_t offset)
 {
-  return s->call->worlds->multipliers || is_hard(s->call)
+  return s->call->worlds->multipliers || s->call->scene->def.law->keeps_slots
            ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, s->count, 1, MODEL(s), ARG_INT(group),
                     ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
                     ARG_BUFFER(c->list), ARG_INT(c->list_row), ARG_INT(c->list && c->places < 0),
@@ -210,16 +210,19 @@ static abut_status given_contacts(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-abut_status find_contacts(const stepping *s)
+abut_status find_contacts_of_pairs(const stepping *s)
 {
-  if (s->call->worlds->contacts) {
-    return given_contacts(s);
-  }
-  if (is_spring(s->call)) {
-    return spring_contacts(s);
-  }
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     TRY(pair_contacts(s, i));
   }
   return ABUT_SUCCESS;
+}
+
+abut_status find_contacts(const stepping *s)
+{
+  const contact_law *law = s->call->scene->def.law;
+  if (s->call->worlds->contacts) {
+    return given_contacts(s);
+  }
+  return law->find_contacts ? law->find_contacts(s) : ABUT_SUCCESS;
 }

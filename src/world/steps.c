@@ -3,8 +3,14 @@
 
 #include "base/error.h"
 #include "geometry/layout.h"
+#include "world/law/law.h"
 
 #define PACE_LAUNCHES 256 /* a few steps: that far the host is ahead of a device before it waits */
+
+static const contact_law *law_of(const stepping *s)
+{
+  return s->call->scene->def.law;
+}
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c)
 {
@@ -17,8 +23,7 @@ stepping stepping_of(batch_on *on, size_t slot, chunk c)
                     .on = on,
                     .slot = slot,
                     .count = c.count,
-                    .device = on->device,
-                    .classes = HARD_CLASSES};
+                    .device = on->device};
 }
 
 buffer *world_buffer_of(const stepping *s, world_buffer id)
@@ -90,26 +95,10 @@ static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
                 OF(s, WORLD_ENERGY));
 }
 
-/* All slots; those that have no contact stay 0. */
-static abut_status multipliers(const stepping *s)
+abut_status clear_forces(const stepping *s, size_t width)
 {
-  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
-  const size_t pairs = 3 * s->kind->group_count;
-  if (is_spring(s->call)) {
-    return take(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
-  }
-  if (!width) {
-    return ABUT_SUCCESS;
-  }
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, OUT_MULTIPLIERS),
-             ARG_INT(s->count)));
-  if (is_hard(s->call)) {
-    return hard_forces(s, width);
-  }
-  return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
-                OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
-                OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, OUT_MULTIPLIERS),
+                ARG_INT(s->count));
 }
 
 /* Of the step's beginning. */
@@ -121,13 +110,13 @@ static abut_status show_all(const stepping *s)
   TRY(show(s, n->at_mass, nv * nv, OUT_MASS, w->mass));
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
-  TRY(w->multipliers ? multipliers(s) : ABUT_SUCCESS);
+  TRY(w->multipliers ? law_of(s)->forces(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
   }
   TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
   TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
-  TRY(w->inverse ? spring_inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
+  TRY(w->inverse ? law_of(s)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
   return w->constraint ? take(s, WORLD_PUSH, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 
@@ -153,32 +142,20 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
   return find_contacts(s);
 }
 
-/* J' lambda is what dampers within a step leave to it, and what the caller may ask for. */
-static bool needs_push(const stepping *s)
+bool is_implicit(const steps_call *c)
 {
-  return sizes_of(s)->damped || s->call->worlds->constraint;
+  return c->scene->def.integrator == INTEGRATOR_IMPLICIT;
 }
 
-bool is_hard(const steps_call *c)
+bool is_rk4(const steps_call *c)
 {
-  return c->scene->def.law == LAW_LCP;
+  return c->scene->def.integrator == INTEGRATOR_RK4;
 }
 
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
-  if (is_hard(s->call)) {
-    return hard_solve_step(s, q, v, start);
-  }
-  if (is_spring(s->call)) {
-    return spring_solve_step(s, q, v);
-  }
-  return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
-                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
-                OF(s, WORLD_ACCELERATION), ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
-                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+  return law_of(s)->solve(s, q, v, start);
 }
 
 static abut_status euler(const stepping *s, world_buffer acceleration)
@@ -205,8 +182,8 @@ static abut_status implicit(const stepping *s)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
   TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
-  TRY(spring_implicit(s));
-  return euler(s, SPRING_ACCELERATION);
+  TRY(law_of(s)->implicit(s));
+  return euler(s, WORLD_IMPLICIT);
 }
 
 /* The classical tableau, after its first solve; each starts from the acceleration before. */
@@ -226,20 +203,13 @@ static abut_status check_contacts(const stepping *s)
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-static abut_status check_springs(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->model->head),
-                OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), PARAMETERS_OF(s),
-                OF(s, OUT_STATUS), ARG_INT(s->count));
-}
-
 abut_status check_step(const stepping *s, size_t step)
 {
   const bool first = step == 0 && !s->again;
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
-  TRY(first && is_spring(s->call) ? check_springs(s) : ABUT_SUCCESS);
+  TRY(first && law_of(s)->check_step ? law_of(s)->check_step(s) : ABUT_SUCCESS);
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
@@ -247,7 +217,7 @@ abut_status check_step(const stepping *s, size_t step)
  * stage. */
 static abut_status watch(const stepping *s)
 {
-  const bool gains = is_spring(s->call) && !is_rk4(s->call);
+  const bool gains = law_of(s)->watches_energy && !is_rk4(s->call);
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_PUSH), OF(s, IN_SPRINGS),
                 ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), OF(s, WORLD_SCRATCH),
@@ -266,7 +236,7 @@ abut_status one_step(const stepping *s, size_t step)
   TRY(is_rk4(s->call)        ? rk4(s)
       : is_implicit(s->call) ? implicit(s)
                              : euler(s, WORLD_ACCELERATION));
-  const world_buffer found = is_implicit(s->call) ? SPRING_ACCELERATION : WORLD_ACCELERATION;
+  const world_buffer found = is_implicit(s->call) ? WORLD_IMPLICIT : WORLD_ACCELERATION;
   if (last && w->acceleration) {
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }

@@ -11,7 +11,7 @@
 #define POOL_OF_WORLDS 1 /* the manifold's runs have the other */
 
 /* Buffers of the worlds' buffer pool. */
-typedef enum world_buffer {
+enum {
   IN_Q,
   IN_V,
   IN_W,
@@ -108,44 +108,18 @@ typedef enum world_buffer {
   OUT_P_FRICTION,
   OUT_P_STIFFNESS,
   OUT_P_GRAVITY,
-  HARD_NUMBERS, /* of hard contacts, as all that follows */
-  HARD_CHOICE,
-  HARD_CANDIDATES,
-  HARD_NEAREST,
-  HARD_PARENTS,
-  HARD_A,
-  HARD_B,
-  HARD_MU,
-  HARD_BOX,
-  HARD_GUESS,
-  HARD_F,
-  HARD_W,
-  HARD_CLASSES,
-  HARD_HOW,
-  HARD_RESIDUAL,
-  HARD_ROOM, /* of lcp_solve */
-  HARD_PLACES,
-  HARD_TABLES, /* of lcp_rest */
-  HARD_TABLE_PLACES,
-  HARD_DERIVATIVES,
-  HARD_OTHER, /* classes that descent chooses */
-  HARD_KEPT_BACK,
+  WORLD_LAW_KEPT, /* what a law's step leaves for its derivatives */
   OUT_ESCAPED,
-  HARD_EXTRA, /* what collisions in time add to a cotangent of q */
   IN_SPRINGS,
   IN_A,
   OUT_INVERSE,
   OUT_SPRINGS_BAR,
-  SPRING_FORCES,       /* on the first body of each pair */
-  SPRING_MATRIX,       /* of implicit steps, in two triangles, */
-  SPRING_PIVOTS,       /* and the rows that were swapped for them */
-  SPRING_ACCELERATION, /* over such a step */
-  SPRING_KEPT_STATE,   /* cotangents of the state and of parameters, while others are made */
-  SPRING_KEPT,
-  WORLD_BUFFERS
-} world_buffer;
+  WORLD_IMPLICIT, /* the acceleration over an implicit step */
+  WORLD_BUFFERS   /* from here on each law counts its own: only one is at work */
+};
 
-_Static_assert(WORLD_BUFFERS <= POOL_BUFFERS, "a buffer pool has no room for the worlds' buffers");
+/* One of these, or a law's own. */
+typedef size_t world_buffer;
 
 /* Worlds of a scene, with the groups of their contacts. */
 typedef struct steps_kind {
@@ -183,7 +157,7 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count;
   device *device;
-  world_buffer classes; /* of hard contacts, by which derivatives go */
+  bool other; /* derivatives go by the law's other choice of what contacts do */
   bool again; /* what has been computed is once more: statuses and iterations stay */
 } stepping;
 
@@ -253,8 +227,10 @@ abut_status run_pair(const stepping *s, size_t i, run *r);
 /* Slots of contacts of the pairs before pair i. */
 size_t slots_before(const steps_kind *k, size_t i);
 
-/* Contacts of all pairs for the links' places that are there: those of the bodies, or given ones. */
+/* Contacts of all pairs for the links' places that are there: those that are given, or the law's; and,
+ * for laws, those of the bodies by the manifold. */
 abut_status find_contacts(const stepping *s);
+abut_status find_contacts_of_pairs(const stepping *s);
 
 /* ---- steps ---- */
 abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
@@ -269,65 +245,9 @@ abut_status step_controls(const stepping *s, size_t step);
 /* Tree, contacts, and where links can move against each other, at a state. */
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
 
-/* Whether contacts are hard ones. */
-bool is_hard(const steps_call *c);
-
-/* ---- hard contacts (hard.c) ---- */
-void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
-
-/* After step_tree: accelerations at a state, whose problem begins from what `start` would do. */
-abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
-
-/* Forces of contacts by slot, all of which are 0 before. */
-abut_status hard_forces(const stepping *s, size_t width);
-
-/* Derivatives of what hard_solve_step has left for the state in WORLD_Q and WORLD_V: what they ask
- * for; what collisions add to a cotangent of q, of WORLD_STATE_BAR; multipliers, with that or
- * without; cotangents of contacts and their groups, of all or of `only` one. */
-abut_status hard_factor(const stepping *s);
-abut_status hard_elastic_back(const stepping *s);
-abut_status hard_multipliers(const stepping *s, bool with_extra);
-abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at);
-
-/* Whether descent may choose classes (docs/lcp-formulas.md); then the way back, which `back` goes with the
- * classes that are in force, is tried with the answer's own and with those, and gone with the ones
- * of the larger gradient. `begin`: what of it comes before classes matter, which leaves
- * WORLD_ACCELERATION_BAR. */
-typedef abut_status (*way_back)(const stepping *s, size_t step);
-bool is_escaping(const steps_call *c);
-abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end);
-
-/* ---- springs between clouds (spring.c) ---- */
-bool is_spring(const steps_call *c);
-
-/* Whether a step goes by v' = v + h (M - h df/dv)^-1 f. */
+/* Whether a step goes by v' = v + h (M - h df/dv)^-1 f; by four stages. */
 bool is_implicit(const steps_call *c);
-
-/* What pairs of clouds take, of buffer pool 0, and their worlds. */
-void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
-                  size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS]);
-
-/* All pairs' wrenches, on the links; then accelerations. */
-abut_status spring_contacts(const stepping *s);
-abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v);
-
-/* What actuators must do for the accelerations at IN_A, after spring_solve_step. */
-abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v);
-
-/* From WORLD_ACCELERATION at the state in WORLD_Q and WORLD_V to SPRING_ACCELERATION, that of an
- * implicit step. */
-abut_status spring_implicit(const stepping *s);
-
-/* After it: from WORLD_ACCELERATION_BAR, a cotangent of that, to what solve_back leaves; and its
- * Jacobian. */
-abut_status spring_implicit_back(const stepping *s);
-abut_status spring_implicit_jacobian(const stepping *s);
-
-/* From WORLD_ACCELERATION_BAR to multipliers and what groups and rows do; or multipliers alone, and
- * what all unit twists of groups do. */
-abut_status spring_back(const stepping *s);
-abut_status spring_multipliers(const stepping *s, bool with_basis);
-abut_status spring_basis(const stepping *s);
+bool is_rk4(const steps_call *c);
 
 /* Accelerations at a state, from an acceleration to start with. */
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
@@ -367,8 +287,6 @@ static inline bool is_differentiated(const steps_call *c)
   return c->gradients || c->tangents || c->transition;
 }
 
-bool is_rk4(const steps_call *c);
-
 /* Positions, velocities, last accelerations of a world. */
 size_t state_width(const world_sizes *n);
 abut_status read_state(const stepping *s, world_buffer from, size_t width, size_t at,
@@ -379,6 +297,15 @@ abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world
 /* RK4's stages from OUT_Q, OUT_V and OUT_W on, each kept in WORLD_STAGES. */
 abut_status keep_stages(const stepping *s);
 
+/* Where what a reverse pass knows of groups goes: rows of `width`, from `at` on. */
+typedef struct group_rows {
+  buffer *groups;
+  size_t width, at;
+} group_rows;
+
+/* WORLD_GROUP_BACK. */
+group_rows group_rows_of(const stepping *s);
+
 /* From WORLD_ACCELERATION_BAR, the cotangent of WORLD_ACCELERATION at WORLD_Q and WORLD_V, to
  * WORLD_STATE_BAR, WORLD_U_BAR and the block's parameters; after step_tree. */
 abut_status solve_back(const stepping *s);
@@ -386,8 +313,15 @@ abut_status solve_back(const stepping *s);
 /* Of the accelerations of a stage, of so many, by everything, to WORLD_JACOBIAN. */
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
 
-/* The same of the acceleration at the state itself, where a step is implicit. */
-abut_status explicit_jacobian(const stepping *s, int stage, int stages);
+/* The same by what unit twists of groups give, for laws whose contacts depend on nothing else of the
+ * multipliers. */
+abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
+
+/* For laws whose contacts are the manifold's: the manifold of pair i as it was found; the way back
+ * through it for cotangents of its contacts; that of all pairs, or to contacts that are given. */
+abut_status manifold_of(const stepping *s, size_t i, run *r);
+abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to);
+abut_status pairs_back(const stepping *s, const group_rows *to);
 
 /* Parts of it: a cotangent of 1 of a degree of freedom; multipliers -> the state and all else, where
  * joints accelerate so; a row of a Jacobian. */
@@ -396,6 +330,25 @@ abut_status tree_back(const stepping *s, world_buffer acceleration);
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages);
 
 void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
+
+/* ---- for contact laws ---- */
+
+/* Zeroes of all slots' forces. */
+abut_status clear_forces(const stepping *s, size_t width);
+
+/* The slots of all pairs' contacts; the manifold's self-tests for them; its memory. */
+size_t slots_of_pairs(const steps_call *c);
+abut_status test_manifolds(const steps_call *c, size_t place);
+abut_status manifold_bytes(batch_on *on, size_t slot, size_t group);
+
+/* Refuses what laws have not that are solved for forces. */
+abut_status refuse_inverse(const abut_worlds *w);
+abut_status refuse_escaped(const abut_worlds_gradients *g);
+
+/* The way back of an explicit step: what the step has found is found once more unless it is_there. Its
+ * two halves: to WORLD_ACCELERATION_BAR, and from there on. */
+abut_status explicit_step_back(const stepping *s, size_t step, bool is_there);
+abut_status begin_back(const stepping *s, size_t step);
 
 /* ---- gradients ---- */
 size_t segment_of(const steps_call *c); /* steps of one */

@@ -1,7 +1,7 @@
 /* Steps of worlds along tangents, and their transition matrices: of each solve the Jacobian of its
  * accelerations, by rows; then the chain of the step, forward. */
 #include "base/error.h"
-#include "world/steps.h"
+#include "world/law/law.h"
 
 #define COOKIE_TANGENTS 0xab071503u
 #define COOKIE_TRANSITION 0xab071504u
@@ -20,7 +20,7 @@ void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t 
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
-  bytes[WORLD_BASIS] = (is_hard(c) ? nv : 6) * GROUP_BACK * (size_t)n->groups * real;
+  bytes[WORLD_BASIS] = (c->scene->def.law->basis_by_dof ? nv : 6) * GROUP_BACK * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_ALONG] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;
@@ -103,7 +103,7 @@ static abut_status tangent_step(const stepping *s, size_t step)
                nu, t->u));
   TRY(LAUNCH(s->device, KERNEL_WORLD_ALONG, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, HARD_DERIVATIVES), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
     TRY(put_tangent(s, 0, OUT_Q_RECORD_ALONG, kept * nv, at, t->q_record));
@@ -131,7 +131,7 @@ static abut_status put_matrices(const stepping *s)
   const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
   TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, HARD_DERIVATIVES), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
   TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));

@@ -1,4 +1,5 @@
 #include "fuzz.h"
+#include "world/law/law.h"
 #include "world/scene_file.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,10 +41,10 @@ static void check_link(const scene_def *s, size_t i)
 
 static void check_pair(const scene_def *s, const scene_pair *p)
 {
-  PROMISE((p->friction > 0.0 || s->law != LAW_CONE) && p->friction >= 0.0);
+  PROMISE((p->friction > 0.0 || s->law != &cone_law) && p->friction >= 0.0);
   PROMISE(p->condim == 1 || p->condim == 3);
   PROMISE((p->link[0] == WORLD) == (p->link[1] == WORLD));
-  PROMISE(s->law != LAW_SPRING || p->link[0] != WORLD);
+  PROMISE(s->law != &spring_law || p->link[0] != WORLD);
   for (int k = 0; k < SPRING_NUMBERS; k++) {
     PROMISE(p->spring[k] > 0.0 || (k == 1 && p->spring[k] >= 0.0));
   }
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     return 0;
   }
   PROMISE(s.link_count > 0 && s.timestep > 0.0);
-  PROMISE(s.integrator != INTEGRATOR_IMPLICIT || s.law == LAW_SPRING);
+  PROMISE(s.integrator != INTEGRATOR_IMPLICIT || s.law == &spring_law);
   for (size_t i = 0; i < s.link_count; i++) {
     check_link(&s, i);
   }

@@ -2,6 +2,7 @@
 #include "geometry/world.h"
 #include "samples.h"
 #include "support.h"
+#include "world/law/law.h"
 #include "world/scene_file.h"
 
 #include <math.h>
@@ -16,10 +17,10 @@ static abut_status parse(const char *text, scene_def *s)
 
 /* ---- what is read ---- */
 
-static void check_numbers(const char *what, const double *got, const double *wanted, int count)
+static void check_numbers(const char *what, const double *got, const double *sought, int count)
 {
   for (int i = 0; i < count; i++) {
-    check(got[i] == wanted[i], "%s[%d] is %.17g, not %.17g", what, i, got[i], wanted[i]);
+    check(got[i] == sought[i], "%s[%d] is %.17g, not %.17g", what, i, got[i], sought[i]);
   }
 }
 
@@ -89,7 +90,7 @@ static void sample_scene(void)
   scene_def s;
   require(CHECK_EQUAL(samples_make(SAMPLE_SCENE, file), 2));
   REQUIRE_OK(scene_file_parse("d/t", file[1].bytes, file[1].count, &s));
-  CHECK(s.law == LAW_SPRING && s.integrator == INTEGRATOR_IMPLICIT);
+  CHECK(s.law == &spring_law && s.integrator == INTEGRATOR_IMPLICIT);
   CHECK(s.links[1].bodies[0].eps1 == 1e-4 && s.pairs[0].friction == 0.0);
   scene_def_free(&s);
   REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
@@ -144,7 +145,7 @@ static void springs(void)
   REQUIRE_OK(parse("{\"contact_model\": \"spring\", " TWO_BALLS ",\n"
                    "\"pairs\": [{\"a\": 0, \"b\": 1}]}", &s));
   const scene_pair *p = &s.pairs[0];
-  CHECK(s.law == LAW_SPRING && s.integrator == INTEGRATOR_IMPLICIT && s.capacity == 0);
+  CHECK(s.law == &spring_law && s.integrator == INTEGRATOR_IMPLICIT && s.capacity == 0);
   CHECK_NUMBERS(p->spring, usual.k, usual.mu, usual.v_d, usual.v_s, usual.eps2, usual.eps3);
   CHECK(p->dissipation == usual.dissipation && p->reaction == usual.reaction);
   CHECK(p->friction == usual.mu);
@@ -185,7 +186,7 @@ static void springs_shared(void)
   scene_def_free(&s);
   REQUIRE_OK(parse("{" TWO_BALLS ", \"pairs\": [{\"a\": 0, \"b\": 1, \"friction\": 0.3,\n"
                    "\"contact\": {\"k\": -7, \"what\": 1}}]}", &s));
-  CHECK(s.law == LAW_CONE && s.pairs[0].friction == 0.3 && s.pairs[0].spring[0] == 5000.0);
+  CHECK(s.law == &cone_law && s.pairs[0].friction == 0.3 && s.pairs[0].spring[0] == 5000.0);
   scene_def_free(&s);
 }
 
@@ -196,13 +197,13 @@ static void replaced(void)
   const char *soft = write_text("soft.json", "{\"integrator\": \"rk4\", \"capacity\": 8, \"links\": [{}],\n"
                                              "\"lcp\": {\"most\": 4}, \"pairs\": [{\"friction\": 0}]}");
   REQUIRE_OK(scene_file_read_as(soft, NULL, &s));
-  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4 && s.pairs[0].friction == 1e-5);
+  CHECK(s.law == &cone_law && s.integrator == INTEGRATOR_RK4 && s.pairs[0].friction == 1e-5);
   scene_def_free(&s);
   REQUIRE_OK(scene_file_read_as(soft, "cone", &s));
-  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4 && s.capacity == 8);
+  CHECK(s.law == &cone_law && s.integrator == INTEGRATOR_RK4 && s.capacity == 8);
   scene_def_free(&s);
   REQUIRE_OK(scene_file_read_as(soft, "lcp", &s));
-  CHECK(s.law == LAW_LCP && s.integrator == INTEGRATOR_EULER && !s.capacity);
+  CHECK(s.law == &lcp_law && s.integrator == INTEGRATOR_EULER && !s.capacity);
   CHECK(s.hard.most == 4 && s.pairs[0].friction == 0.0);
   scene_def_free(&s);
   expect_failure(scene_file_read_as(soft, "stiff", &s), ABUT_ERROR_ARGUMENT,
@@ -211,7 +212,7 @@ static void replaced(void)
                                            "\"links\": [{}]}");
   expect_failure(scene_file_read_as(own, "lcp", &s), ABUT_ERROR_FORMAT, own, "\"euler\" alone");
   REQUIRE_OK(scene_file_read_as(own, "cone", &s));
-  CHECK(s.law == LAW_CONE && s.integrator == INTEGRATOR_RK4);
+  CHECK(s.law == &cone_law && s.integrator == INTEGRATOR_RK4);
   scene_def_free(&s);
 }
 
@@ -220,7 +221,7 @@ static void hard(void)
 {
   scene_def s;
   REQUIRE_OK(parse("{\"contact_model\": \"lcp\", \"links\": [{}], \"pairs\": [{\"friction\": 0}]}", &s));
-  CHECK(s.law == LAW_LCP && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 && s.hard.most == 16);
+  CHECK(s.law == &lcp_law && s.hard.margin < 0.0 && s.hard.limit_margin == 0.02 && s.hard.most == 16);
   CHECK(s.hard.error_reduction == 0.2 && s.hard.slop == 0.0 && s.hard.correction == 1.0);
   CHECK(s.hard.bounce == 0.05 && s.hard.threshold == 0.25 && s.hard.elastic == HARD_COLLISION);
   CHECK(s.pairs[0].friction == 0.0 && s.pairs[0].restitution == 0.0);

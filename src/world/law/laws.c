@@ -1,175 +1,101 @@
-/* What each law of contacts has of its own in a scene. */
+/* The table of contact laws, and what all of them share when a scene's file is read. */
 #include "base/error.h"
-#include "geometry/spring.h"
-#include "geometry/world.h"
-#include "world/scene_parts.h"
+#include "world/law/law.h"
 #include <string.h>
 
-#define HARD_MOST 64 /* contacts: their boxed problems have three rows each */
+#define LIST_LAW(name) &name##_law,
+const contact_law *const laws[] = {LAWS(LIST_LAW) NULL};
+#undef LIST_LAW
 
-#define MODELS 3
-static const char *const models[MODELS] = {"cone", "lcp", "spring"};
+#define COUNT_LAW(name) +1
+enum { LAW_COUNT = LAWS(COUNT_LAW) };
+#undef COUNT_LAW
 
-/* The place of the model that stands in for the file's, `own`. */
-static abut_status replace_model(reader *r, int own, int *model)
+/* The place of the law that stands in for the file's, `own`. */
+static abut_status replace_law(reader *r, int own, int *which)
 {
-  *model = 0;
-  while (*model < MODELS && strcmp(r->model, models[*model]) != 0) {
-    ++*model;
+  *which = 0;
+  while (laws[*which] && strcmp(r->model, laws[*which]->word) != 0) {
+    ++*which;
   }
-  r->replaced = *model != own;
-  return *model < MODELS ? ABUT_SUCCESS
-                         : fail(ABUT_ERROR_ARGUMENT, "there is no contact model \"%s\"", r->model);
+  r->replaced = *which != own;
+  return laws[*which] ? ABUT_SUCCESS
+                      : fail(ABUT_ERROR_ARGUMENT, "there is no contact model \"%s\"", r->model);
 }
 
-abut_status scene_model(reader *r, const json_at *root)
+abut_status law_read_word(reader *r, const json_at *root)
 {
-  int model = LAW_CONE;
-  TRY(scene_word(r->file, root, "contact_model", models, MODELS, &model));
-  TRY(r->model ? replace_model(r, model, &model) : ABUT_SUCCESS);
-  r->s->law = (contact_law)model;
+  const char *words[LAW_COUNT];
+  int which = 0;
+  for (int i = 0; i < LAW_COUNT; ++i) {
+    words[i] = laws[i]->word;
+  }
+  TRY(scene_word(r->file, root, "contact_model", words, LAW_COUNT, &which));
+  TRY(r->model ? replace_law(r, which, &which) : ABUT_SUCCESS);
+  r->s->law = laws[which];
   return ABUT_SUCCESS;
 }
 
-/* ---- hard contacts ---- */
-
-abut_status scene_hard(const json_file *f, const json_at *root, scene_def *s)
+abut_status laws_read(const json_file *f, const json_at *root, scene_def *s)
 {
-  static const char *const keys[] = {"error_reduction", "slop",         "correction",
-                                     "margin",          "limit_margin", "bounce",
-                                     "threshold",       "most",         "elastic"};
-  static const char *const words[] = {"none", "collision", "paper"};
-  json_at at, list;
-  hard_settings *h = &s->hard;
-  *h = (hard_settings){.error_reduction = 0.2,
-                       .correction = 1.0,
-                       .margin = -1.0,
-                       .limit_margin = 0.02,
-                       .bounce = 0.05,
-                       .threshold = 0.25,
-                       .most = 16,
-                       .elastic = HARD_COLLISION};
-  if (!json_find(root, "lcp", &list)) {
-    return ABUT_SUCCESS;
-  }
-  if (!json_is_object(list.value)) {
-    return json_fail(f, &list, "not an object");
-  }
-  TRY(CHECK_KEYS(f, &list, keys));
-  TRY(scene_number(f, &list, "error_reduction", bound_not_negative, &h->error_reduction));
-  TRY(scene_number(f, &list, "slop", bound_not_negative, &h->slop));
-  TRY(scene_number(f, &list, "correction", bound_not_negative, &h->correction));
-  TRY(json_find(&list, "margin", &at)
-        ? scene_number(f, &list, "margin", bound_not_negative, &h->margin)
-        : ABUT_SUCCESS);
-  TRY(scene_number(f, &list, "limit_margin", bound_not_negative, &h->limit_margin));
-  TRY(scene_number(f, &list, "bounce", bound_not_negative, &h->bounce));
-  TRY(scene_number(f, &list, "threshold", bound_positive, &h->threshold));
-  TRY(scene_count(f, &list, "most", 1, &h->most));
-  TRY(scene_word(f, &list, "elastic", words, 3, &h->elastic));
-  if (h->most > HARD_MOST) {
-    json_find(&list, "most", &at);
-    return json_fail(f, &at, "%d contacts of a world are more than %d", h->most, HARD_MOST);
+  for (const contact_law *const *l = laws; *l; ++l) {
+    TRY((*l)->read ? (*l)->read(f, root, s) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
 
-/* ---- what a law has no meaning for ---- */
+abut_status laws_read_pair(const json_file *f, const json_at *element, scene_pair *p)
+{
+  for (const contact_law *const *l = laws; *l; ++l) {
+    TRY((*l)->read_pair ? (*l)->read_pair(f, element, p) : ABUT_SUCCESS);
+  }
+  return ABUT_SUCCESS;
+}
 
-static abut_status check_integrator(const json_file *f, const json_at *root, const scene_def *s)
+/* Drops what was asked of another law. */
+static void leave_aside(scene_def *s)
+{
+  if (!(s->law->integrators & INTEGRATOR_BIT(s->integrator))) {
+    s->integrator = INTEGRATOR_EULER;
+  }
+  s->capacity = s->law->takes_capacity ? s->capacity : 0;
+}
+
+abut_status law_settle(const reader *r, const json_at *root)
+{
+  if (r->replaced) {
+    leave_aside(r->s);
+  }
+  return r->s->law->settle ? r->s->law->settle(r, root) : ABUT_SUCCESS;
+}
+
+abut_status law_settle_pair(const reader *r, const json_at *element, scene_pair *p)
+{
+  return r->s->law->settle_pair ? r->s->law->settle_pair(r, element, p) : ABUT_SUCCESS;
+}
+
+integrator law_usual_integrator(const scene_def *s)
+{
+  return s->law->usual;
+}
+
+abut_status law_refuse_integrator(const reader *r, const json_at *root, integrator which,
+                                  const char *why)
 {
   json_at at;
-  const bool hard_rk4 = s->law == LAW_LCP && s->integrator == INTEGRATOR_RK4;
-  if (s->law == LAW_SPRING || (!hard_rk4 && s->integrator != INTEGRATOR_IMPLICIT)) {
+  if (r->s->integrator != which) {
     return ABUT_SUCCESS;
   }
   json_find(root, "integrator", &at);
-  return hard_rk4
-           ? json_fail(f, &at, "hard contacts (\"lcp\") act at the end of a step: \"euler\" alone")
-           : json_fail(f, &at, "\"implicit\" is of springs (\"spring\") alone; \"%s\" takes %s",
-                       s->law == LAW_LCP ? "lcp" : "cone",
-                       s->law == LAW_LCP ? "\"euler\"" : "\"euler\" or \"rk4\"");
+  return json_fail(r->file, &at, "%s", why);
 }
 
-/* What was asked of another model. */
-static void leave_aside(scene_def *s)
+abut_status law_refuse_capacity(const reader *r, const json_at *root, const char *why)
 {
-  const bool rk4 = s->integrator == INTEGRATOR_RK4 && s->law != LAW_LCP;
-  if (s->law != LAW_SPRING) {
-    s->integrator = rk4 ? INTEGRATOR_RK4 : INTEGRATOR_EULER;
-  }
-  s->capacity = s->law == LAW_CONE ? s->capacity : 0;
-}
-
-abut_status scene_check_law(const reader *r, const json_at *root)
-{
-  const json_file *f = r->file;
-  scene_def *s = r->s;
   json_at at;
-  if (r->replaced) {
-    leave_aside(s);
-  }
-  TRY(check_integrator(f, root, s));
-  if (s->law == LAW_CONE || !s->capacity) {
+  if (!r->s->capacity) {
     return ABUT_SUCCESS;
   }
   json_find(root, "capacity", &at);
-  return s->law == LAW_LCP
-           ? json_fail(f, &at, "hard contacts (\"lcp\") are bounded by \"most\" of \"lcp\"")
-           : json_fail(f, &at, "springs (\"spring\") have no list of contacts to bound");
-}
-
-/* ---- springs ---- */
-
-/* As abut_default_spring has them. */
-static const double usual_spring[SPRING_NUMBERS] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
-
-static abut_status read_contact(const json_file *f, const json_at *at, scene_pair *p)
-{
-  static const char *const keys[] = {"k",    "mu",   "v_d",         "v_s",
-                                     "eps2", "eps3", "dissipation", "reaction"};
-  static const char *const curves[] = {"c1", "smooth"};
-  static const char *const places[] = {"point", "plane"};
-  int curve = ABUT_DISSIPATION_C1, place = ABUT_REACTION_POINT;
-  TRY(CHECK_KEYS(f, at, keys));
-  for (int i = 0; i < SPRING_NUMBERS; ++i) {
-    TRY(scene_number(f, at, keys[i], i == SPRING_MU ? bound_not_negative : bound_positive,
-                     &p->spring[i]));
-  }
-  TRY(scene_word(f, at, "dissipation", curves, 2, &curve));
-  TRY(scene_word(f, at, "reaction", places, 2, &place));
-  p->dissipation = (abut_dissipation)curve;
-  p->reaction = (abut_reaction)place;
-  return ABUT_SUCCESS;
-}
-
-abut_status scene_spring(reader *r, const json_at *element, scene_pair *p)
-{
-  const json_file *f = r->file;
-  json_at contact, friction;
-  const bool stated = json_find(element, "contact", &contact);
-  memcpy(p->spring, usual_spring, sizeof p->spring);
-  if (stated && !json_is_object(contact.value)) {
-    return json_fail(f, &contact, "not an object");
-  }
-  if (r->s->law != LAW_SPRING) { /* a scene may hold it for another time */
-    return ABUT_SUCCESS;
-  }
-  if (p->link[0] == WORLD) {
-    return json_fail(f, element,
-                     "springs (\"spring\") act between bodies: \"a\" and \"b\" are "
-                     "missing, and contacts cannot be given");
-  }
-  if (json_find(element, "friction", &friction)) {
-    p->spring[SPRING_MU] = p->friction;
-  }
-  TRY(stated ? read_contact(f, &contact, p) : ABUT_SUCCESS);
-  if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
-    return json_fail(f, &contact,
-                     "reactions at planes (\"plane\") need \"integrator\" \"euler\" or "
-                     "\"rk4\": \"implicit\" steps, which scenes of springs take "
-                     "otherwise, are for those at points");
-  }
-  p->friction = p->spring[SPRING_MU];
-  return ABUT_SUCCESS;
+  return json_fail(r->file, &at, "%s", why);
 }

@@ -1,19 +1,137 @@
-/* Hard contacts of worlds on a device: each step's boxed problem, its answer, and its derivatives.
+/* Hard contacts of worlds: their settings, and on a device each step's boxed problem and its answer.
  * docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "lcp/lcp.h"
-#include "world/steps.h"
+#include "self_test/runner.h"
+#include "world/law/lcp.h"
+#include <abut/files.h>
 
 /* Flat sides in touch have many contacts, of which a few would do: their rows are dependent, and their
  * targets agree to a share of some 1e-8 of a step's speeds. Below that it has no meaning which of them
  * hold and which do not; 1e-6 is a micrometre a second of a metre a second. */
 #define TOLERANCE 1e-6
 
-#define HARD(s) OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_PARENTS)
-#define FOUND(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK)
+/* Of the larger body: how far contacts reach, and how near to each other they are one. */
+#define HARD_MARGIN 0.02
+#define HARD_MERGED 1e-3
 
-void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+#define HARD_MOST 64 /* contacts: their boxed problems have three rows each */
+
+/* ---- a scene's file ---- */
+
+static abut_status read(const json_file *f, const json_at *root, scene_def *s)
+{
+  static const char *const keys[] = {"error_reduction", "slop",         "correction",
+                                     "margin",          "limit_margin", "bounce",
+                                     "threshold",       "most",         "elastic"};
+  static const char *const words[] = {"none", "collision", "paper"};
+  json_at at, list;
+  hard_settings *h = &s->hard;
+  *h = (hard_settings){.error_reduction = 0.2,
+                       .correction = 1.0,
+                       .margin = -1.0,
+                       .limit_margin = 0.02,
+                       .bounce = 0.05,
+                       .threshold = 0.25,
+                       .most = 16,
+                       .elastic = HARD_COLLISION};
+  if (!json_find(root, "lcp", &list)) {
+    return ABUT_SUCCESS;
+  }
+  if (!json_is_object(list.value)) {
+    return json_fail(f, &list, "not an object");
+  }
+  TRY(CHECK_KEYS(f, &list, keys));
+  TRY(scene_number(f, &list, "error_reduction", bound_not_negative, &h->error_reduction));
+  TRY(scene_number(f, &list, "slop", bound_not_negative, &h->slop));
+  TRY(scene_number(f, &list, "correction", bound_not_negative, &h->correction));
+  TRY(json_find(&list, "margin", &at)
+        ? scene_number(f, &list, "margin", bound_not_negative, &h->margin)
+        : ABUT_SUCCESS);
+  TRY(scene_number(f, &list, "limit_margin", bound_not_negative, &h->limit_margin));
+  TRY(scene_number(f, &list, "bounce", bound_not_negative, &h->bounce));
+  TRY(scene_number(f, &list, "threshold", bound_positive, &h->threshold));
+  TRY(scene_count(f, &list, "most", 1, &h->most));
+  TRY(scene_word(f, &list, "elastic", words, 3, &h->elastic));
+  if (h->most > HARD_MOST) {
+    json_find(&list, "most", &at);
+    return json_fail(f, &at, "%d contacts of a world are more than %d", h->most, HARD_MOST);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status settle(const reader *r, const json_at *root)
+{
+  TRY(law_refuse_integrator(r, root, INTEGRATOR_RK4,
+                            "hard contacts (\"lcp\") act at the end of a step: \"euler\" alone"));
+  TRY(law_refuse_integrator(r, root, INTEGRATOR_IMPLICIT,
+                            "\"implicit\" is of springs (\"spring\") alone; \"lcp\" takes \"euler\""));
+  return law_refuse_capacity(r, root, "hard contacts (\"lcp\") are bounded by \"most\" of \"lcp\"");
+}
+
+/* ---- a scene ---- */
+
+static void inform(const loaded_scene *s, abut_scene_info *info)
+{
+  info->hard = true;
+  scene_inform_of_pairs(s, info);
+}
+
+/* A step of hard contacts is explicit: dampers are not within it. */
+static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
+{
+  out->exact = s->exact_diagonal;
+  out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
+  out->hard_rows = 3 * out->hard + out->rows + 1; /* one more: no room is empty */
+  out->elastic = s->hard.elastic;
+}
+
+static bool needs_mobility(const scene_def *s, const scene_constants *c,
+                           const contact_group *groups, size_t count)
+{
+  (void)c;
+  (void)groups;
+  (void)count;
+  return s->exact_diagonal;
+}
+
+static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+{
+  (void)c;
+  for (int i = 0; i < m->sizes.groups; ++i) {
+    const scene_pair *p = &s->pairs[groups[i].pair];
+    double *group = model_group(m, i);
+    group[GROUP_MARGIN] = 0.0;
+    group[GROUP_RESTITUTION] = p->restitution;
+    group[GROUP_REACH] = s->hard.margin >= 0.0 ? s->hard.margin : HARD_MARGIN * p->size;
+    group[GROUP_MERGED] = HARD_MERGED * p->size;
+    group[GROUP_DEPTH] = p->size > 0.0 ? p->smoothing.penetration : 0.0;
+  }
+}
+
+/* ---- calls ---- */
+
+bool is_escaping(const steps_call *c)
+{
+  return c->gradients && c->gradients->escape;
+}
+
+static abut_status check_escaped(const abut_worlds_gradients *g)
+{
+  return g->escape ? ABUT_SUCCESS : refuse_escaped(g);
+}
+
+static abut_status test(const steps_call *c, size_t place)
+{
+  TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, SELF_TEST_MAIN));
+  for (int adjoint = 0; adjoint < (is_differentiated(c) ? 2 : 1); ++adjoint) {
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_HARD));
+  }
+  return test_manifolds(c, place);
+}
+
+static void own_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t m = (size_t)n->hard_rows, nv = (size_t)n->nv, most = (size_t)n->hard;
   const size_t slots = (size_t)n->contact_planes / CONTACT_PLANES;
@@ -32,7 +150,7 @@ void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[HARD_TABLES] = (LCP_TABLE(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(double);
   bytes[HARD_TABLE_PLACES] = (LCP_TABLE_PLACES(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(int);
   if (is_differentiated(c)) {
-    bytes[HARD_DERIVATIVES] = HARD_BACK(m, nv) * real;
+    bytes[WORLD_LAW_KEPT] = HARD_BACK(m, nv) * real;
     bytes[HARD_EXTRA] = nv * real;
     bytes[WORLD_W] = nv * real;
   }
@@ -42,6 +160,17 @@ void hard_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
     bytes[OUT_ESCAPED] = sizeof(int);
   }
 }
+
+static abut_status bytes(batch_on *on, size_t slot, size_t group)
+{
+  const steps_call *c = (const steps_call *)on->call;
+  const steps_on *at = on->user;
+  TRY(manifold_bytes(on, slot, group));
+  own_bytes(c, &at->models[group]->sizes, device_real_bytes(on->device), on->bytes[POOL_OF_WORLDS]);
+  return ABUT_SUCCESS;
+}
+
+/* ---- steps ---- */
 
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
 {
@@ -69,7 +198,7 @@ static abut_status solve_problem(const stepping *s)
                 OF(s, HARD_CLASSES), OF(s, HARD_HOW), OF(s, HARD_RESIDUAL), ARG_INT(s->count));
 }
 
-abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
+static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(make_problem(s, q, v, start));
   TRY(solve_problem(s));
@@ -80,93 +209,46 @@ abut_status hard_solve_step(const stepping *s, world_buffer q, world_buffer v, w
                 ARG_INT(s->count));
 }
 
-abut_status hard_forces(const stepping *s, size_t width)
+static abut_status forces(const stepping *s)
 {
+  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  if (!width) {
+    return ABUT_SUCCESS;
+  }
+  TRY(clear_forces(s, width));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
                 ARG_INT(width), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 
-/* ---- derivatives ---- */
-
-abut_status hard_factor(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
-                OF(s, HARD_BOX), OF(s, HARD_F), OF(s, s->classes), OF(s, HARD_HOW),
-                ARG_INT(s->classes == HARD_CLASSES), OF(s, HARD_PLACES), OF(s, HARD_DERIVATIVES),
-                OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
-}
-
-abut_status hard_elastic_back(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_BACK, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, HARD_DERIVATIVES),
-                OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
-}
-
-abut_status hard_multipliers(const stepping *s, bool with_extra)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
-                HARD(s), OF(s, HARD_MU), OF(s, s->classes), OF(s, HARD_PLACES),
-                OF(s, HARD_DERIVATIVES), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
-                OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
-}
-
-abut_status hard_pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_PULL, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
-                OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, s->classes),
-                OF(s, HARD_PLACES), OF(s, HARD_DERIVATIVES), OF(s, WORLD_GOOD),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
-                ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
-}
-
-/* ---- classes that descent would choose ---- */
-
-bool is_escaping(const steps_call *c)
-{
-  return c->gradients && c->gradients->escape && is_hard(c);
-}
-
-static abut_status keep(const stepping *s, bool again)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_BACK), OF(s, HARD_KEPT_BACK),
-                ARG_INT(s->count));
-}
-
-static abut_status open_classes(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, MODEL(s), REALS(s), FOUND(s),
-                HARD(s), OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
-                ARG_INT(s->count));
-}
-
-static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
-                REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
-                ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
-                OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED), ARG_INT(s->count));
-}
-
-abut_status hard_escape(const stepping *s, size_t step, way_back begin, way_back end)
-{
-  stepping other = *s;
-  other.classes = HARD_OTHER;
-  TRY(keep(s, false));
-  TRY(begin(s, step));
-  TRY(open_classes(s));
-  TRY(end(s, step));
-  TRY(keep_larger(s, step, false));
-  for (int pass = 0; pass < 2; ++pass) { /* with these classes; then with what is larger */
-    TRY(keep(s, true));
-    TRY(begin(s, step));
-    TRY(hard_factor(&other));
-    TRY(end(&other, step));
-    TRY(pass ? ABUT_SUCCESS : keep_larger(s, step, true));
-  }
-  return ABUT_SUCCESS;
-}
+const contact_law lcp_law = {
+  .word = "lcp",
+  .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER),
+  .usual = INTEGRATOR_EULER,
+  .read = read,
+  .settle = settle,
+  .points = POINTS_FEW,
+  .drawable = true,
+  .load = scene_load_pairs,
+  .load_body = abut_load_body,
+  .measure = extent_of_body,
+  .inform = inform,
+  .sizes = own_sizes,
+  .needs_mobility = needs_mobility,
+  .put = put,
+  .check = refuse_inverse,
+  .check_gradients = check_escaped,
+  .test = test,
+  .granule = LCP_SHARED,
+  .bytes = bytes,
+  .slots = slots_of_pairs,
+  .find_contacts = find_contacts_of_pairs,
+  .keeps_slots = true,
+  .solve = solve,
+  .forces = forces,
+  .keeps_guess = true,
+  .basis_by_dof = true,
+  .step_back = lcp_step_back,
+  .contacts_back = lcp_contacts_back,
+  .jacobian = lcp_jacobian,
+};

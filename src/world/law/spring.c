@@ -1,36 +1,67 @@
-/* Springs between clouds in worlds on a device: each step's wrenches and accelerations, implicit steps,
- * and derivatives. docs/spring-formulas.md. */
+/* Springs between clouds in worlds: what a scene has of them, and on a device each step's wrenches and
+ * accelerations. docs/spring-formulas.md. */
+#include "world/law/spring.h"
+
 #include "base/error.h"
-#include "geometry/spring.h"
-#include "spring/run.h"
-#include "world/steps.h"
+#include "self_test/runner.h"
 
 _Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are those of springs");
 
 #define POSE_OF_SIDE(side) ((side) ? SPRING_POSES_2 : SPRING_POSES_1)
 #define TWIST_OF_SIDE(side) ((side) ? SPRING_TWISTS_2 : SPRING_TWISTS_1)
-#define TWIST 6
 
-static buffer *spring_buffer(const stepping *s, size_t id)
+/* ---- calls ---- */
+
+static abut_status check(const abut_worlds *w)
+{
+  return w->contacts
+           ? fail(ABUT_ERROR_ARGUMENT, "springs are between bodies: contacts cannot be given")
+           : ABUT_SUCCESS;
+}
+
+/* Of reactions at planes' centres slopes are not known (docs/spring.md). */
+static abut_status check_kind(const steps_call *c, const steps_kind *k)
+{
+  if (!is_differentiated(c) && !is_implicit(c)) {
+    return ABUT_SUCCESS;
+  }
+  for (size_t i = 0; i < k->group_count; ++i) {
+    if (k->scene->def.pairs[i].reaction != ABUT_REACTION_POINT) {
+      return fail(
+        ABUT_ERROR_ARGUMENT,
+        "pair %zu has reactions at planes' centres, of which there are no derivatives, and "
+        "no implicit steps",
+        i);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status test(const steps_call *c, size_t place)
+{
+  for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
+    TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
+    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING));
+    if (is_differentiated(c) && is_implicit(c)) {
+      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, SELF_TEST_MAIN));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static size_t slots(const steps_call *c)
+{
+  return c->scene->def.pair_count;
+}
+
+buffer *spring_buffer(const stepping *s, size_t id)
 {
   return memory_buffer(&s->on->memory[s->slot][0], id);
 }
 
-#define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
-#define BODIES(s) ARG_BUFFER((s)->model->bodies)
-
-bool is_spring(const steps_call *c)
-{
-  return c->scene->def.law == LAW_SPRING;
-}
-
-bool is_implicit(const steps_call *c)
-{
-  return c->scene->def.integrator == INTEGRATOR_IMPLICIT;
-}
-
-void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
-                  size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
+/* Of a pair, in buffer pool 0, and of its worlds. */
+static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
+                      size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
   const bool slopes = is_differentiated(c) || is_implicit(c);
   const size_t nv = (size_t)m->sizes.nv;
@@ -53,7 +84,7 @@ void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
     along_bytes(c, &m->sizes, real, worlds);
     worlds[SPRING_MATRIX] = nv * nv * real;
     worlds[SPRING_PIVOTS] = nv * sizeof(int);
-    worlds[SPRING_ACCELERATION] = nv * real;
+    worlds[WORLD_IMPLICIT] = nv * real;
     worlds[SPRING_KEPT_STATE] = 2 * nv * real;
     worlds[SPRING_KEPT] = (size_t)PARAMETERS(m->sizes.links, m->sizes.pairs) * real;
     if (is_differentiated(c)) {
@@ -62,14 +93,18 @@ void spring_bytes(const steps_call *c, const resident_model *m, size_t real,
   }
 }
 
-static double step_of(const stepping *s)
+static abut_status bytes(batch_on *on, size_t slot, size_t group)
 {
-  return s->kind->scene->def.timestep;
+  const steps_on *at = on->user;
+  (void)slot;
+  own_bytes((const steps_call *)on->call, at->models[group], device_real_bytes(on->device),
+            on->bytes[0], on->bytes[POOL_OF_WORLDS]);
+  return ABUT_SUCCESS;
 }
 
 /* ---- wrenches ---- */
 
-static spring_run run_of_pair(const stepping *s, size_t i)
+spring_run run_of_pair(const stepping *s, size_t i)
 {
   const scene_pair *p = &s->kind->scene->def.pairs[s->kind->groups[i].pair];
   const resident_springs *m = &s->model->springs;
@@ -87,7 +122,7 @@ static spring_run run_of_pair(const stepping *s, size_t i)
                       .room = m->room};
 }
 
-static abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to)
+abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_TWISTS, world_blocks(s), 1,
                 ARG_BUFFER(s->model->head), OF(s, WORLD_SCRATCH), ARG_INT(from), BODIES(s),
@@ -104,8 +139,7 @@ static abut_status put_motion(const stepping *s, size_t i, int side)
   return put_twist(s, i, side, sizes_of(s)->at_velocity, TWIST_OF_SIDE(side));
 }
 
-/* The pairs share their memory: what is there is the last one's. */
-static abut_status find_wrench(const stepping *s, size_t i)
+abut_status find_wrench(const stepping *s, size_t i)
 {
   const spring_run r = run_of_pair(s, i);
   TRY(keep_pace(s));
@@ -118,7 +152,7 @@ static abut_status find_wrench(const stepping *s, size_t i)
   return spring_run_forces(&r);
 }
 
-abut_status spring_contacts(const stepping *s)
+static abut_status find_contacts_of_clouds(const stepping *s)
 {
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     TRY(find_wrench(s, i));
@@ -134,8 +168,9 @@ abut_status spring_contacts(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v)
+static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
+  (void)start;
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_SINGULARS), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
@@ -143,211 +178,61 @@ abut_status spring_solve_step(const stepping *s, world_buffer q, world_buffer v)
                 ARG_INT(s->count));
 }
 
-abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v)
+static abut_status inverse(const stepping *s, world_buffer q, world_buffer v)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_PUSH), OF(s, IN_A),
                 OF(s, WORLD_SCRATCH), OF(s, OUT_INVERSE), ARG_INT(s->count));
 }
 
-/* ---- derivatives ---- */
-
-static abut_status find_bars(const stepping *s, size_t i, int basis)
+static abut_status forces(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
-                ARG_INT(i), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_SCRATCH),
-                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_WRENCHES_2_BAR),
-                PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
+  const size_t pairs = 3 * s->kind->group_count;
+  return take(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
 }
 
-static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
-                           bool adds, bool ahead)
+static abut_status check_springs(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_COLLECT, world_blocks(s), 1, MODEL(s), BODIES(s),
-                PARAMETERS_OF(s), ARG_INT(i), PAIR_OF(s, SPRING_LAWS),
-                ARG_INT(s->call->worlds->springs != NULL), PAIR_OF(s, SPRING_WRENCHES_1),
-                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_POSES_1_BAR),
-                PAIR_OF(s, SPRING_POSES_2_BAR), PAIR_OF(s, SPRING_TWISTS_1_BAR),
-                PAIR_OF(s, SPRING_TWISTS_2_BAR), PAIR_OF(s, SPRING_LAWS_BAR),
-                PAIR_OF(s, SPRING_ALONG_1), PAIR_OF(s, SPRING_ALONG_2),
-                PAIR_OF(s, SPRING_ALONG_BARS_1), ARG_REAL(ahead ? step_of(s) : 0.0),
-                OF(s, WORLD_SCRATCH), OF(s, to), ARG_INT(width), ARG_INT(at), ARG_INT(adds),
-                OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_CHECK_SPRINGS, s->count, 1, ARG_BUFFER(s->model->head),
+                OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), PARAMETERS_OF(s),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* A pair with its slopes; see find_wrench. */
-static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
-{
-  *r = run_of_pair(s, i);
-  TRY(i + 1 == s->kind->group_count ? ABUT_SUCCESS : find_wrench(s, i));
-  return spring_run_slopes(r);
-}
-
-static abut_status multipliers_of(const stepping *s, bool with_basis, bool ahead)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
-                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, SPRING_ACCELERATION),
-                ARG_REAL(ahead ? step_of(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
-}
-
-abut_status spring_multipliers(const stepping *s, bool with_basis)
-{
-  return multipliers_of(s, with_basis, false);
-}
-
-abut_status spring_back(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  TRY(spring_multipliers(s, false));
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    spring_run r;
-    TRY(keep_pace(s));
-    TRY(find_slopes(s, i, &r));
-    TRY(find_bars(s, i, -1));
-    TRY(spring_run_back(&r));
-    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, false));
-  }
-  return ABUT_SUCCESS;
-}
-
-/* What each group's unit twists give. */
-abut_status spring_basis(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    spring_run r;
-    TRY(find_slopes(s, i, &r));
-    for (int basis = 0; basis < 6; ++basis) {
-      TRY(keep_pace(s));
-      TRY(find_bars(s, i, basis));
-      TRY(spring_run_back(&r));
-      TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, false));
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
-/* ---- implicit steps ---- */
-
-/* What the way back has so far: Jacobians are made in its place. */
-static abut_status keep(const stepping *s)
-{
-  const world_sizes *n = sizes_of(s);
-  const size_t width = 2 * (size_t)n->nv;
-  TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
-  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_BACK, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(0),
-                ARG_INT(PARAMETERS(n->links, n->pairs)), OF(s, SPRING_KEPT), ARG_INT(s->count));
-}
-
-static abut_status unkeep(const stepping *s)
-{
-  const size_t width = 2 * (size_t)sizes_of(s)->nv;
-  TRY(take(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
-  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_AGAIN, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, SPRING_KEPT), OF(s, WORLD_BACK),
-                ARG_INT(s->count));
-}
-
-abut_status spring_implicit(const stepping *s)
-{
-  const bool keeps = s->call->gradients && s->again;
-  TRY(keeps ? keep(s) : ABUT_SUCCESS);
-  TRY(explicit_jacobian(s, 0, 1));
-  TRY(keeps ? unkeep(s) : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->model->head),
-                REALS(s), OF(s, WORLD_ACCELERATION), OF(s, WORLD_JACOBIAN),
-                ARG_INT(seed_width(sizes_of(s))), OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS),
-                OF(s, SPRING_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(s->count));
-}
-
-static abut_status unsolve(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->model->head),
-                OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS), OF(s, OUT_STATUS),
-                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
-}
-
-static abut_status bias_back(const stepping *s)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_V), OF(s, SPRING_ACCELERATION), OF(s, WORLD_MULTIPLIERS),
-                PARAMETERS_OF(s), OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
-                ARG_INT(s->count));
-}
-
-/* A pair's sums and Jacobians, with derivatives along the step's acceleration. */
-static abut_status find_along(const stepping *s, size_t i, spring_run *r)
-{
-  *r = run_of_pair(s, i);
-  TRY(keep_pace(s));
-  TRY(find_wrench(s, i));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_ALONG, world_blocks(s), 1, MODEL(s),
-             OF(s, SPRING_ACCELERATION), OF(s, WORLD_SCRATCH), ARG_INT(s->count)));
-  for (int side = 0; side < 2; ++side) {
-    TRY(
-      put_twist(s, i, side, sizes_of(s)->at_acceleration, side ? SPRING_ALONG_2 : SPRING_ALONG_1));
-  }
-  return spring_run_along(r);
-}
-
-static abut_status copy_bars(const stepping *s, size_t from, size_t to)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, PAIR_OF(s, from), ARG_INT(TWIST),
-                ARG_INT(0), PAIR_OF(s, to), ARG_INT(TWIST), ARG_INT(0), ARG_INT(TWIST),
-                ARG_INT(s->count));
-}
-
-/* Of wrenches W + h dW/dv x: cotangents of twists by W alone, then all. */
-static abut_status ahead_back(const stepping *s, const spring_run *r)
-{
-  TRY(spring_run_ahead(r, 0.0));
-  TRY(spring_run_back(r));
-  TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_ALONG_BARS_1));
-  TRY(spring_run_ahead(r, step_of(s)));
-  return spring_run_back(r);
-}
-
-abut_status spring_implicit_back(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  TRY(unsolve(s));
-  TRY(multipliers_of(s, false, true));
-  TRY(bias_back(s));
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    spring_run r;
-    TRY(find_along(s, i, &r));
-    TRY(find_bars(s, i, -1));
-    TRY(ahead_back(s, &r));
-    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, true));
-  }
-  return tree_back(s, SPRING_ACCELERATION);
-}
-
-abut_status spring_implicit_jacobian(const stepping *s)
-{
-  const size_t width = GROUP_BACK * s->kind->group_count;
-  const int nv = sizes_of(s)->nv;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    spring_run r;
-    TRY(find_along(s, i, &r));
-    for (int basis = 0; basis < 6; ++basis) {
-      TRY(keep_pace(s));
-      TRY(find_bars(s, i, basis));
-      TRY(ahead_back(s, &r));
-      TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, true));
-    }
-  }
-  for (int dof = 0; dof < nv; ++dof) {
-    TRY(keep_pace(s));
-    TRY(unit_back(s, dof, 1));
-    TRY(unsolve(s));
-    TRY(multipliers_of(s, true, true));
-    TRY(bias_back(s));
-    TRY(tree_back(s, SPRING_ACCELERATION));
-    TRY(put_jacobian_row(s, 0, dof, 1));
-  }
-  return ABUT_SUCCESS;
-}
+const contact_law spring_law = {
+  .word = "spring",
+  .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER) | INTEGRATOR_BIT(INTEGRATOR_RK4) |
+                 INTEGRATOR_BIT(INTEGRATOR_IMPLICIT),
+  .usual = INTEGRATOR_IMPLICIT,
+  .read_pair = spring_read_pair,
+  .settle = spring_settle,
+  .settle_pair = spring_settle_pair,
+  .points = POINTS_FEW,
+  .half_spaces = true,
+  .numbers = SPRING_NUMBERS,
+  .load = spring_load,
+  .load_body = spring_load_body,
+  .measure = spring_measure,
+  .upload = spring_upload,
+  .inform = spring_inform,
+  .sizes = spring_sizes,
+  .put = spring_put,
+  .check = check,
+  .check_gradients = refuse_escaped,
+  .check_kind = check_kind,
+  .test = test,
+  .bytes = bytes,
+  .slots = slots,
+  .check_step = check_springs,
+  .find_contacts = find_contacts_of_clouds,
+  .solve = solve,
+  .forces = forces,
+  .inverse = inverse,
+  .implicit = spring_implicit,
+  .watches_energy = true,
+  .step_back = spring_step_back,
+  .contacts_back = spring_contacts_back,
+  .jacobian = jacobian_by_twists,
+  .implicit_jacobian = spring_implicit_jacobian,
+  .basis = spring_basis,
+  .multipliers_of_basis = spring_multipliers_of_basis,
+};

@@ -1,0 +1,190 @@
+/* Soft contacts in friction cones, and their derivatives, on a device. docs/cone.md. */
+#include "base/error.h"
+#include "world/law/law.h"
+#include <abut/files.h>
+#include <math.h>
+
+/* ---- a scene's file ---- */
+
+#define FRICTION_LEAST 1e-5 /* cones of no friction have no inside */
+
+static abut_status settle(const reader *r, const json_at *root)
+{
+  return law_refuse_integrator(r, root, INTEGRATOR_IMPLICIT,
+                               "\"implicit\" is of springs (\"spring\") alone; \"cone\" takes "
+                               "\"euler\" or \"rk4\"");
+}
+
+static abut_status settle_pair(const reader *r, const json_at *element, scene_pair *p)
+{
+  (void)r;
+  (void)element;
+  p->friction = fmax(p->friction, FRICTION_LEAST);
+  return ABUT_SUCCESS;
+}
+
+/* ---- tables ---- */
+
+static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
+{
+  (void)slots;
+  out->exact = s->exact_diagonal;
+  out->damped = model_is_damped(s);
+}
+
+/* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
+#define WEAK_WEIGHT 1e-3
+
+/* Whether the links' own inverse weights are far below that of a point as heavy as both. */
+static bool is_weak(const scene_constants *c, const int link[2])
+{
+  double lightest = 0.0;
+  for (int k = 0; k < 2; ++k) {
+    if (link[k] >= 0 && c->masses[link[k]].mass > 0.0) {
+      lightest = fmax(lightest, 1.0 / c->masses[link[k]].mass);
+    }
+  }
+  return model_weight(c, link) < WEAK_WEIGHT * lightest;
+}
+
+static bool needs_mobility(const scene_def *s, const scene_constants *c,
+                           const contact_group *groups, size_t count)
+{
+  bool any = s->exact_diagonal;
+  for (size_t i = 0; i < count; ++i) {
+    any = any || is_weak(c, groups[i].link);
+  }
+  return any;
+}
+
+static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+{
+  (void)s;
+  for (int i = 0; i < m->sizes.groups; ++i) {
+    model_group_ints(m, i)[GROUP_WEAK] = is_weak(c, groups[i].link);
+  }
+}
+
+/* ---- steps ---- */
+
+/* J' lambda is what dampers within a step leave to it, and what the caller may ask for. */
+static bool needs_push(const stepping *s)
+{
+  return sizes_of(s)->damped || s->call->worlds->constraint;
+}
+
+static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
+                OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
+                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
+}
+
+static abut_status forces(const stepping *s)
+{
+  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  if (!width) {
+    return ABUT_SUCCESS;
+  }
+  TRY(clear_forces(s, width));
+  return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
+                OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
+                OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+}
+
+/* ---- derivatives ---- */
+
+static abut_status factor(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
+                OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
+                OF(s, WORLD_GOOD), ARG_INT(s->count));
+}
+
+static abut_status multipliers(const stepping *s, bool with_basis)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
+                OF(s, WORLD_MARKS), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_WORK),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK),
+                ARG_INT(s->count));
+}
+
+/* What is made of groups, by the multipliers (basis -1) or by a unit twist; of all of them (only -1)
+ * or of one. */
+static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_PULL, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
+                OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
+                ARG_INT(s->count));
+}
+
+static abut_status contacts_back(const stepping *s)
+{
+  const group_rows to = group_rows_of(s);
+  TRY(factor(s));
+  TRY(multipliers(s, false));
+  TRY(pull(s, -1, -1, &to));
+  return pairs_back(s, &to);
+}
+
+/* Whatever the multipliers are, their own twist of a group makes a sum of what its unit twists give. */
+static abut_status basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  TRY(factor(s));
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    run r = {0};
+    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
+    for (int twist = 0; twist < 6; ++twist) {
+      const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, (size_t)twist * width};
+      TRY(pull(s, twist, (int)i, &to));
+      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status multipliers_of_basis(const stepping *s)
+{
+  return multipliers(s, true);
+}
+
+const contact_law cone_law = {
+  .word = "cone",
+  .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER) | INTEGRATOR_BIT(INTEGRATOR_RK4),
+  .usual = INTEGRATOR_EULER,
+  .takes_capacity = true,
+  .settle = settle,
+  .settle_pair = settle_pair,
+  .points = POINTS_MANY,
+  .drawable = true,
+  .load = scene_load_pairs,
+  .load_body = abut_load_body,
+  .measure = extent_of_body,
+  .inform = scene_inform_of_pairs,
+  .sizes = own_sizes,
+  .needs_mobility = needs_mobility,
+  .put = put,
+  .check = refuse_inverse,
+  .check_gradients = refuse_escaped,
+  .test = test_manifolds,
+  .bytes = manifold_bytes,
+  .slots = slots_of_pairs,
+  .find_contacts = find_contacts_of_pairs,
+  .solve = solve,
+  .forces = forces,
+  .step_back = explicit_step_back,
+  .contacts_back = contacts_back,
+  .jacobian = jacobian_by_twists,
+  .basis = basis,
+  .multipliers_of_basis = multipliers_of_basis,
+};

@@ -1,0 +1,183 @@
+/* Derivatives of steps with hard contacts, of what `solve` has left for the state in WORLD_Q and
+ * WORLD_V. docs/lcp-formulas.md. */
+#include "base/error.h"
+#include "geometry/lcp.h"
+#include "world/law/lcp.h"
+
+/* The classes by which derivatives go: the answer's own, or those that descent chooses. */
+static world_buffer classes_of(const stepping *s)
+{
+  return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
+}
+
+static abut_status factor(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
+                OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
+                OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_HOW),
+                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT),
+                OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
+}
+
+static abut_status elastic_back(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_BACK, s->count, 1, MODEL(s), REALS(s),
+                OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_LAW_KEPT),
+                OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
+}
+
+static abut_status multipliers(const stepping *s, bool with_extra)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
+                HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
+                OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
+                OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
+}
+
+static abut_status pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_PULL, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
+                OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, classes_of(s)),
+                OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD),
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
+                ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
+}
+
+/* ---- classes that descent would choose ---- */
+
+static abut_status keep(const stepping *s, bool again)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_BACK), OF(s, HARD_KEPT_BACK),
+                ARG_INT(s->count));
+}
+
+static abut_status open_classes(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, MODEL(s), REALS(s), FOUND(s),
+                HARD(s), OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
+                ARG_INT(s->count));
+}
+
+static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
+                ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
+                OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED), ARG_INT(s->count));
+}
+
+/* The way back is tried with the answer's own classes and with those that descent would choose, and
+ * gone with the ones of the larger gradient. */
+static abut_status escape(const stepping *s, size_t step)
+{
+  stepping other = *s;
+  other.other = true;
+  TRY(keep(s, false));
+  TRY(begin_back(s, step));
+  TRY(open_classes(s));
+  TRY(solve_back(s));
+  TRY(keep_larger(s, step, false));
+  for (int pass = 0; pass < 2; ++pass) { /* with these classes; then with what is larger */
+    TRY(keep(s, true));
+    TRY(begin_back(s, step));
+    TRY(factor(&other));
+    TRY(solve_back(&other));
+    TRY(pass ? ABUT_SUCCESS : keep_larger(s, step, true));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* The step is solved once more, from the same guess. */
+abut_status lcp_step_back(const stepping *s, size_t step, bool is_there)
+{
+  TRY(is_there ? ABUT_SUCCESS : solve_step(s, WORLD_Q, WORLD_V, WORLD_W));
+  TRY(factor(s));
+  TRY(elastic_back(s));
+  if (is_escaping(s->call)) {
+    return escape(s, step);
+  }
+  TRY(begin_back(s, step));
+  return solve_back(s);
+}
+
+/* `factor` comes before the step's end, whose bounces it knows. */
+abut_status lcp_contacts_back(const stepping *s)
+{
+  const group_rows to = group_rows_of(s);
+  TRY(multipliers(s, true));
+  TRY(pull(s, -1, to.groups, to.width, to.at));
+  return pairs_back(s, &to);
+}
+
+/* ---- Jacobians ---- */
+
+/* What contacts ask for by the acceleration of one degree of freedom. r: the manifold of pair `only`
+ * (-1: all pairs, which are one at most), or NULL where the caller has given the contacts. */
+static abut_status contact_unit_back(const stepping *s, const run *r, int only, size_t dof,
+                                  const group_rows *to)
+{
+  TRY(keep_pace(s));
+  TRY(unit_back(s, (int)dof, 1));
+  TRY(multipliers(s, false));
+  TRY(pull(s, only, to->groups, to->width, to->at));
+  return r ? pair_back(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
+}
+
+static abut_status jacobian_row(const stepping *s, size_t dof)
+{
+  TRY(tree_back(s, WORLD_ACCELERATION));
+  return put_jacobian_row(s, 0, (int)dof, 1);
+}
+
+/* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is
+ * not a matter of their group's twist alone. */
+static abut_status basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    run r;
+    TRY(manifold_of(s, i, &r));
+    for (size_t dof = 0; dof < nv; ++dof) {
+      const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, dof * width};
+      TRY(contact_unit_back(s, &r, (int)i, dof, &to));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Pairs share the manifold's memory: with several, each goes back for all rows before the next does. */
+static abut_status jacobian_of_pairs(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  TRY(basis(s));
+  for (size_t dof = 0; dof < nv; ++dof) {
+    TRY(keep_pace(s));
+    TRY(unit_back(s, (int)dof, 1));
+    TRY(multipliers(s, false));
+    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width));
+    TRY(jacobian_row(s, dof));
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status lcp_jacobian(const stepping *s, int stage, int stages)
+{
+  (void)stage;
+  (void)stages;
+  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
+  const bool given = s->call->worlds->contacts || !s->kind->group_count;
+  run r = {0};
+  TRY(factor(s));
+  if (!given && s->kind->group_count > 1) {
+    return jacobian_of_pairs(s);
+  }
+  TRY(given ? ABUT_SUCCESS : manifold_of(s, 0, &r));
+  for (size_t dof = 0; dof < nv; ++dof) {
+    TRY(contact_unit_back(s, given ? NULL : &r, -1, dof, &to));
+    TRY(jacobian_row(s, dof));
+  }
+  return ABUT_SUCCESS;
+}

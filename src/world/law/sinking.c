@@ -1,0 +1,174 @@
+/* How deep springs give way under what rests on them at a scene's start. docs/spring.md. */
+#include "world/law/spring.h"
+
+#include "world/extent.h"
+#include "world/place.h"
+#include <math.h>
+#include <string.h>
+
+#define ABOVE 0.25 /* of the lower body's height: so much two may overlap, and one rests on the other */
+#define SINKING_MOST 0.01
+
+/* A pair at the scene's start: which side rests on the other, if one does. */
+typedef struct support {
+  int upper, lower; /* trees' roots; -1 upper: none rests on the other */
+  double size;      /* the smaller body's diagonal, planes apart */
+} support;
+
+typedef struct loads {
+  const loaded_scene *s;
+  double up[3], g;
+  double (*places)[PLACE]; /* of links */
+  int *root;               /* of links */
+  double *mass;            /* of roots, their trees' */
+  bool *held;              /* of roots: hinged to the world, or fast in it */
+  bool *seen;
+  support *of; /* of pairs */
+} loads;
+
+/* The least and the largest height of a body's box. */
+static void heights(const loads *l, const scene_pair *p, int side, const extent *e, double out[2])
+{
+  double place[PLACE], ball[3], axis[3];
+  const scene_body *b = scene_side(&l->s->def, p, side);
+  place_body(b, l->places[p->link[side]], place);
+  out[0] = out[1] = place[0] * l->up[0] + place[1] * l->up[1] + place[2] * l->up[2];
+  for (int k = 0; k < 3; ++k) {
+    memset(axis, 0, sizeof axis);
+    axis[k] = 1.0;
+    place_turn(place, axis, ball);
+    const double along = ball[0] * l->up[0] + ball[1] * l->up[1] + ball[2] * l->up[2];
+    out[0] += fmin(along * e->lower[k], along * e->upper[k]);
+    out[1] += fmax(along * e->lower[k], along * e->upper[k]);
+  }
+}
+
+static abut_status find_support(loads *l, size_t i)
+{
+  const scene_pair *p = &l->s->def.pairs[i];
+  extent e[2];
+  double high[2][2];
+  l->of[i] = (support){-1, -1, HUGE_VAL};
+  if (p->link[0] == WORLD || p->link[1] == WORLD) {
+    return ABUT_SUCCESS;
+  }
+  for (int side = 0; side < 2; ++side) {
+    TRY(extent_of(l->s, p, side, &e[side]));
+    heights(l, p, side, &e[side], high[side]);
+    if (scene_side(&l->s->def, p, side)->shape != SHAPE_PLANE) {
+      l->of[i].size = fmin(l->of[i].size, extent_diagonal(&e[side]));
+    }
+  }
+  for (int side = 0; side < 2; ++side) { /* `side` rests on the other */
+    const double overlap = high[!side][1] - high[side][0];
+    if (overlap <= ABOVE * (high[!side][1] - high[!side][0]) && high[side][1] > high[!side][1] &&
+        l->root[p->link[side]] != l->root[p->link[!side]]) {
+      l->of[i].upper = l->root[p->link[side]];
+      l->of[i].lower = l->root[p->link[!side]];
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Takes in what is joined with a tree by pairs other than one; whether any of it is held. */
+static bool join(const loads *l, int root, size_t without)
+{
+  bool held = false;
+  memset(l->seen, 0, l->s->def.link_count * sizeof *l->seen);
+  l->seen[root] = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < l->s->def.pair_count; ++i) {
+      const support *o = &l->of[i];
+      if (i != without && o->upper >= 0 && l->seen[o->upper] != l->seen[o->lower]) {
+        l->seen[o->upper] = l->seen[o->lower] = more = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < l->s->def.link_count; ++i) {
+    held = held || (l->seen[i] && l->held[i]);
+  }
+  return held;
+}
+
+/* The mass that a pair bears: all that rests on it alone, or what rests on others too by itself. */
+static double borne(const loads *l, size_t i)
+{
+  const int upper = l->of[i].upper;
+  double sum = 0.0;
+  if (upper < 0 || l->held[upper]) {
+    return 0.0;
+  }
+  if (join(l, upper, i)) {
+    return l->mass[upper];
+  }
+  for (size_t k = 0; k < l->s->def.link_count; ++k) {
+    sum += l->seen[k] ? l->mass[k] : 0.0;
+  }
+  return sum;
+}
+
+static void find_trees(loads *l)
+{
+  const scene_def *d = &l->s->def;
+  for (size_t i = 0; i < d->link_count; ++i) {
+    const int parent = d->links[i].parent;
+    l->root[i] = parent == WORLD ? (int)i : l->root[parent];
+    l->held[i] = parent == WORLD && d->links[i].joint.type != JOINT_FREE;
+    l->mass[l->root[i]] += l->s->constants.masses[i].mass;
+  }
+}
+
+static abut_status loads_make(loads *l, arena *memory)
+{
+  const size_t links = l->s->def.link_count, pairs = l->s->def.pair_count;
+  void *at;
+  TRY(arena_allocate(memory, &at, links, sizeof *l->places));
+  l->places = at;
+  TRY(arena_allocate(memory, &at, links, sizeof *l->root));
+  l->root = at;
+  TRY(arena_allocate(memory, &at, links, sizeof *l->mass));
+  l->mass = at;
+  TRY(arena_allocate(memory, &at, links, sizeof *l->held));
+  l->held = at;
+  TRY(arena_allocate(memory, &at, links, sizeof *l->seen));
+  l->seen = at;
+  TRY(arena_allocate(memory, &at, pairs, sizeof *l->of));
+  l->of = at;
+  memset(l->mass, 0, links * sizeof *l->mass);
+  find_trees(l);
+  TRY(scene_place_links(l->s, l->s->constants.q0, l->places[0]));
+  for (size_t i = 0; i < pairs; ++i) {
+    TRY(find_support(l, i));
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_find_sinking(loaded_scene *s)
+{
+  const double *g = s->def.gravity;
+  loads l = {.s = s, .g = hypot(hypot(g[0], g[1]), g[2])};
+  arena memory = {0};
+  abut_status status = ABUT_SUCCESS;
+  if (!(l.g > 0.0) || !s->def.pair_count) {
+    return ABUT_SUCCESS;
+  }
+  for (int k = 0; k < 3; ++k) {
+    l.up[k] = -g[k] / l.g;
+  }
+  TRY_DONE(loads_make(&l, &memory));
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const double k = s->def.pairs[i].spring[0], force = l.g * borne(&l, i);
+    const double share = force / k / l.of[i].size;
+    s->sinking.pairs += share > SINKING_MOST;
+    if (share > s->sinking.share) {
+      s->sinking.share = share;
+      s->sinking.depth = force / k;
+      s->sinking.k = force / (SINKING_MOST * l.of[i].size);
+      s->sinking.pair = i;
+    }
+  }
+done:
+  arena_free(&memory);
+  return status;
+}

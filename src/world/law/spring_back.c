@@ -1,0 +1,221 @@
+/* Derivatives of steps with springs, and implicit steps, which are made of them.
+ * docs/spring-formulas.md. */
+#include "base/error.h"
+#include "world/law/spring.h"
+
+static double step_of(const stepping *s)
+{
+  return s->kind->scene->def.timestep;
+}
+
+static abut_status find_bars(const stepping *s, size_t i, int basis)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
+                ARG_INT(i), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_SCRATCH),
+                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_WRENCHES_2_BAR),
+                PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
+}
+
+static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
+                           bool adds, bool ahead)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_COLLECT, world_blocks(s), 1, MODEL(s), BODIES(s),
+                PARAMETERS_OF(s), ARG_INT(i), PAIR_OF(s, SPRING_LAWS),
+                ARG_INT(s->call->worlds->springs != NULL), PAIR_OF(s, SPRING_WRENCHES_1),
+                PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_POSES_1_BAR),
+                PAIR_OF(s, SPRING_POSES_2_BAR), PAIR_OF(s, SPRING_TWISTS_1_BAR),
+                PAIR_OF(s, SPRING_TWISTS_2_BAR), PAIR_OF(s, SPRING_LAWS_BAR),
+                PAIR_OF(s, SPRING_ALONG_1), PAIR_OF(s, SPRING_ALONG_2),
+                PAIR_OF(s, SPRING_ALONG_BARS_1), ARG_REAL(ahead ? step_of(s) : 0.0),
+                OF(s, WORLD_SCRATCH), OF(s, to), ARG_INT(width), ARG_INT(at), ARG_INT(adds),
+                OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
+}
+
+/* A pair with its slopes; see find_wrench. */
+static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
+{
+  *r = run_of_pair(s, i);
+  TRY(i + 1 == s->kind->group_count ? ABUT_SUCCESS : find_wrench(s, i));
+  return spring_run_slopes(r);
+}
+
+static abut_status multipliers_of(const stepping *s, bool with_basis, bool ahead)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_IMPLICIT),
+                ARG_REAL(ahead ? step_of(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
+                OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
+}
+
+abut_status spring_multipliers_of_basis(const stepping *s)
+{
+  return multipliers_of(s, true, false);
+}
+
+abut_status spring_contacts_back(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  TRY(multipliers_of(s, false, false));
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(keep_pace(s));
+    TRY(find_slopes(s, i, &r));
+    TRY(find_bars(s, i, -1));
+    TRY(spring_run_back(&r));
+    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, false));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* What each group's unit twists give. */
+abut_status spring_basis(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(find_slopes(s, i, &r));
+    for (int basis = 0; basis < 6; ++basis) {
+      TRY(keep_pace(s));
+      TRY(find_bars(s, i, basis));
+      TRY(spring_run_back(&r));
+      TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, false));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- implicit steps ---- */
+
+/* What the way back has so far: Jacobians are made in its place. */
+static abut_status keep(const stepping *s)
+{
+  const world_sizes *n = sizes_of(s);
+  const size_t width = 2 * (size_t)n->nv;
+  TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
+  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_BACK, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(0),
+                ARG_INT(PARAMETERS(n->links, n->pairs)), OF(s, SPRING_KEPT), ARG_INT(s->count));
+}
+
+static abut_status unkeep(const stepping *s)
+{
+  const size_t width = 2 * (size_t)sizes_of(s)->nv;
+  TRY(take(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
+  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_AGAIN, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), OF(s, SPRING_KEPT), OF(s, WORLD_BACK),
+                ARG_INT(s->count));
+}
+
+abut_status spring_implicit(const stepping *s)
+{
+  const bool keeps = s->call->gradients && s->again;
+  TRY(keeps ? keep(s) : ABUT_SUCCESS);
+  TRY(jacobian_by_twists(s, 0, 1));
+  TRY(keeps ? unkeep(s) : ABUT_SUCCESS);
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_IMPLICIT, s->count, 1, ARG_BUFFER(s->model->head),
+                REALS(s), OF(s, WORLD_ACCELERATION), OF(s, WORLD_JACOBIAN),
+                ARG_INT(seed_width(sizes_of(s))), OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS),
+                OF(s, WORLD_IMPLICIT), OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
+static abut_status unsolve(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->model->head),
+                OF(s, SPRING_MATRIX), OF(s, SPRING_PIVOTS), OF(s, OUT_STATUS),
+                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
+}
+
+static abut_status bias_back(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
+                OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS),
+                PARAMETERS_OF(s), OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
+                ARG_INT(s->count));
+}
+
+/* A pair's sums and Jacobians, with derivatives along the step's acceleration. */
+static abut_status find_along(const stepping *s, size_t i, spring_run *r)
+{
+  *r = run_of_pair(s, i);
+  TRY(keep_pace(s));
+  TRY(find_wrench(s, i));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_ALONG, world_blocks(s), 1, MODEL(s),
+             OF(s, WORLD_IMPLICIT), OF(s, WORLD_SCRATCH), ARG_INT(s->count)));
+  for (int side = 0; side < 2; ++side) {
+    TRY(
+      put_twist(s, i, side, sizes_of(s)->at_acceleration, side ? SPRING_ALONG_2 : SPRING_ALONG_1));
+  }
+  return spring_run_along(r);
+}
+
+static abut_status copy_bars(const stepping *s, size_t from, size_t to)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, PAIR_OF(s, from), ARG_INT(TWIST),
+                ARG_INT(0), PAIR_OF(s, to), ARG_INT(TWIST), ARG_INT(0), ARG_INT(TWIST),
+                ARG_INT(s->count));
+}
+
+/* Of wrenches W + h dW/dv x: cotangents of twists by W alone, then all. */
+static abut_status ahead_back(const stepping *s, const spring_run *r)
+{
+  TRY(spring_run_ahead(r, 0.0));
+  TRY(spring_run_back(r));
+  TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_ALONG_BARS_1));
+  TRY(spring_run_ahead(r, step_of(s)));
+  return spring_run_back(r);
+}
+
+static abut_status implicit_contacts_back(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  TRY(unsolve(s));
+  TRY(multipliers_of(s, false, true));
+  TRY(bias_back(s));
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(find_along(s, i, &r));
+    TRY(find_bars(s, i, -1));
+    TRY(ahead_back(s, &r));
+    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, true));
+  }
+  return tree_back(s, WORLD_IMPLICIT);
+}
+
+/* What an implicit step has found is made once more. */
+abut_status spring_step_back(const stepping *s, size_t step, bool is_there)
+{
+  if (!is_implicit(s->call)) {
+    return explicit_step_back(s, step, is_there);
+  }
+  TRY(solve_step(s, WORLD_Q, WORLD_V, WORLD_V));
+  TRY(spring_implicit(s));
+  TRY(begin_back(s, step));
+  return implicit_contacts_back(s);
+}
+
+abut_status spring_implicit_jacobian(const stepping *s)
+{
+  const size_t width = GROUP_BACK * s->kind->group_count;
+  const int nv = sizes_of(s)->nv;
+  for (size_t i = s->kind->group_count; i-- > 0;) {
+    spring_run r;
+    TRY(find_along(s, i, &r));
+    for (int basis = 0; basis < 6; ++basis) {
+      TRY(keep_pace(s));
+      TRY(find_bars(s, i, basis));
+      TRY(ahead_back(s, &r));
+      TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, true));
+    }
+  }
+  for (int dof = 0; dof < nv; ++dof) {
+    TRY(keep_pace(s));
+    TRY(unit_back(s, dof, 1));
+    TRY(unsolve(s));
+    TRY(multipliers_of(s, true, true));
+    TRY(bias_back(s));
+    TRY(tree_back(s, WORLD_IMPLICIT));
+    TRY(put_jacobian_row(s, 0, dof, 1));
+  }
+  return ABUT_SUCCESS;
+}

@@ -1,0 +1,214 @@
+/* What a scene has of springs: its file's settings, clouds, how large their bodies are, and tables.
+ * docs/spring.md. */
+#include "world/law/spring.h"
+
+#include "base/error.h"
+#include "family/family.h"
+#include "format/text.h"
+#include "io/body_file.h"
+#include <abut/files.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a scene's file ---- */
+
+/* As abut_default_spring has them. */
+static const double usual_spring[SPRING_NUMBERS] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
+
+static abut_status read_contact(const json_file *f, const json_at *at, scene_pair *p)
+{
+  static const char *const keys[] = {"k",    "mu",   "v_d",         "v_s",
+                                     "eps2", "eps3", "dissipation", "reaction"};
+  static const char *const curves[] = {"c1", "smooth"};
+  static const char *const places[] = {"point", "plane"};
+  int curve = ABUT_DISSIPATION_C1, place = ABUT_REACTION_POINT;
+  TRY(CHECK_KEYS(f, at, keys));
+  for (int i = 0; i < SPRING_NUMBERS; ++i) {
+    TRY(scene_number(f, at, keys[i], i == SPRING_MU ? bound_not_negative : bound_positive,
+                     &p->spring[i]));
+  }
+  TRY(scene_word(f, at, "dissipation", curves, 2, &curve));
+  TRY(scene_word(f, at, "reaction", places, 2, &place));
+  p->dissipation = (abut_dissipation)curve;
+  p->reaction = (abut_reaction)place;
+  return ABUT_SUCCESS;
+}
+
+/* A scene of another law may hold a pair's springs. */
+abut_status spring_read_pair(const json_file *f, const json_at *element, scene_pair *p)
+{
+  json_at contact;
+  memcpy(p->spring, usual_spring, sizeof p->spring);
+  return json_find(element, "contact", &contact) && !json_is_object(contact.value)
+           ? json_fail(f, &contact, "not an object")
+           : ABUT_SUCCESS;
+}
+
+abut_status spring_settle(const reader *r, const json_at *root)
+{
+  return law_refuse_capacity(r, root, "springs (\"spring\") have no list of contacts to bound");
+}
+
+abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pair *p)
+{
+  const json_file *f = r->file;
+  json_at contact, friction;
+  if (p->link[0] == WORLD) {
+    return json_fail(f, element,
+                     "springs (\"spring\") act between bodies: \"a\" and \"b\" are "
+                     "missing, and contacts cannot be given");
+  }
+  if (json_find(element, "friction", &friction)) {
+    p->spring[SPRING_MU] = p->friction;
+  }
+  TRY(json_find(element, "contact", &contact) ? read_contact(f, &contact, p) : ABUT_SUCCESS);
+  if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
+    return json_fail(f, &contact,
+                     "reactions at planes (\"plane\") need \"integrator\" \"euler\" or "
+                     "\"rk4\": \"implicit\" steps, which scenes of springs take "
+                     "otherwise, are for those at points");
+  }
+  p->friction = p->spring[SPRING_MU];
+  return ABUT_SUCCESS;
+}
+
+/* ---- a scene ---- */
+
+/* A body file that only names a mesh and says how that becomes a cloud has no field: the mesh's is
+ * its. */
+abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
+{
+  body_file f = {0};
+  if (!has_extension(path, ".json")) {
+    return abut_load_body(c, path, out);
+  }
+  TRY(body_file_read(path, &f));
+  const abut_status status = abut_load_body(c, family_any(&f.def) ? path : f.mesh_path, out);
+  body_file_free(&f);
+  return status;
+}
+
+/* Pairs of clouds have no contacts to find. */
+static abut_status make_springs(loaded_scene *s)
+{
+  TRY(scene_clouds_load(&s->def, &s->clouds));
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+  }
+  return s->clouds.count ? pack_clouds(s->clouds.clouds, s->clouds.count,
+                                       context_real_bytes(s->context), &s->packed)
+                         : ABUT_SUCCESS;
+}
+
+abut_status spring_load(loaded_scene *s, abut_context c, const scene_bodies *bodies)
+{
+  (void)c;
+  (void)bodies;
+  TRY(make_springs(s));
+  TRY(scene_measure_pairs(s));
+  return scene_find_sinking(s);
+}
+
+static abut_status upload_springs(const loaded_scene *s, device *d, resident_springs *out)
+{
+  void *memory = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY(allocate(&memory, 2 * s->def.pair_count + 2, sizeof(int32_t)));
+  int32_t *clouds = memory;
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    size_t room = 0;
+    for (int side = 0; side < 2; ++side) {
+      clouds[2 * i + (size_t)side] = s->clouds.of[scene_pair_body(&s->def, &s->def.pairs[i], side)];
+      room += cloud_padded(&s->clouds.clouds[clouds[2 * i + (size_t)side]]);
+    }
+    out->room = room > out->room ? room : out->room;
+  }
+  TRY_DONE(buffer_upload(d, (2 * s->def.pair_count + 2) * sizeof *clouds, clouds, &out->pairs));
+  TRY_DONE(buffer_upload(d, s->packed.head_count * sizeof(int), s->packed.heads, &out->heads));
+  TRY_DONE(buffer_upload(d, s->packed.shapes.count * s->packed.shapes.size, s->packed.shapes.data,
+                         &out->shapes));
+done:
+  free(memory);
+  return status;
+}
+
+abut_status spring_upload(const loaded_scene *s, device *d, resident_model *out)
+{
+  return s->packed.heads ? upload_springs(s, d, &out->springs) : ABUT_SUCCESS;
+}
+
+static double least(const double *x, size_t count)
+{
+  double out = HUGE_VAL;
+  for (size_t i = 0; i < count; ++i) {
+    out = fmin(out, x[i]);
+  }
+  return out;
+}
+
+/* Of a cloud of a file the least side of its box, which may be more than it is thick. */
+static extent extent_of_cloud(const scene_body *b, const abut_cloud *c)
+{
+  extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0.0};
+  for (size_t i = 0; i < 3 * c->count; ++i) {
+    e.lower[i % 3] = fmin(e.lower[i % 3], c->points[i]);
+    e.upper[i % 3] = fmax(e.upper[i % 3], c->points[i]);
+  }
+  const double sides[3] = {e.upper[0] - e.lower[0], e.upper[1] - e.lower[1],
+                           e.upper[2] - e.lower[2]};
+  e.thickness = b->shape == SHAPE_FILE      ? least(sides, 3)
+                : b->shape == SHAPE_CAPSULE ? 2.0 * b->size[0]
+                                            : 2.0 * least(b->size, body_shape_sizes[b->shape]);
+  return e;
+}
+
+abut_status spring_measure(const loaded_scene *s, const scene_pair *p, int side, extent *out)
+{
+  const int32_t of = s->clouds.of[scene_pair_body(&s->def, p, side)];
+  *out = extent_of_cloud(scene_side(&s->def, p, side), &s->clouds.clouds[of]);
+  return ABUT_SUCCESS;
+}
+
+void spring_inform(const loaded_scene *s, abut_scene_info *info)
+{
+  info->contacts += s->def.pair_count;
+  info->springs += s->def.pair_count;
+}
+
+/* ---- tables ---- */
+
+/* Dampers are within a step by Euler's rule alone: an implicit one takes them in by its Jacobian. */
+void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
+{
+  (void)slots;
+  out->spring = true;
+  out->damped = s->integrator == INTEGRATOR_EULER && model_is_damped(s);
+}
+
+/* Limits are springs, too, as smooth as the pairs'. */
+void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
+{
+  const world_sizes *n = &m->sizes;
+  bool smooth = s->pair_count > 0;
+  int row = 0;
+  (void)c;
+  (void)groups;
+  for (size_t i = 0; i < s->pair_count; ++i) {
+    smooth = smooth && s->pairs[i].dissipation == ABUT_DISSIPATION_SMOOTH;
+    memcpy(m->reals + n->at_springs + SPRING_NUMBERS * i, s->pairs[i].spring,
+           sizeof s->pairs[i].spring);
+  }
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const joint *j = &s->links[i].joint;
+    for (int end = 0; j->limited && end < 2; ++end) {
+      double *to = m->reals + n->at_row_reals + ROW_REALS * row++;
+      to[ROW_SPRING_K] = j->limit_spring[0];
+      to[ROW_SPRING_E] = j->limit_spring[1];
+      to[ROW_SPRING_V] = j->limit_spring[2];
+      to[ROW_SPRING_SMOOTH] = smooth;
+    }
+    row += j->friction_loss > 0.0 ? joint_dofs(j->type) : 0;
+  }
+}
