@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "body/parts.h"
 #include "device/host_path.h"
-#include "manifold/smoothing.h"
+#include "smoothing/smoothing.h"
 #include <math.h>
 #include <stdlib.h>
 

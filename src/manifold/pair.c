@@ -6,7 +6,7 @@
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "manifold/pair_head.h"
-#include "manifold/smoothing.h"
+#include "smoothing/smoothing.h"
 #include <math.h>
 #include <stdlib.h>
 

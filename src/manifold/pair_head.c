@@ -1,7 +1,7 @@
 #include "manifold/pair_head.h"
 
 #include "base/memory.h"
-#include "manifold/smoothing.h"
+#include "smoothing/smoothing.h"
 #include <stdlib.h>
 #include <string.h>
 

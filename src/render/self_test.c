@@ -1,9 +1,9 @@
 /* Self-tests of pictures: where rays enter a body, and its field at points. */
 #include "body/body.h"
-#include "manifold/smoothing.h"
 #include "self_test/bodies.h"
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
+#include "smoothing/smoothing.h"
 #include <math.h>
 
 #include "render/self_test_answers.inl"

@@ -1,8 +1,8 @@
-#include "manifold/smoothing.h"
+#include "smoothing/smoothing.h"
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "body/body.h"
+#include <abut/body.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Smoothing coefficients: checks, and what kernels read. */
-#ifndef ABUT_MANIFOLD_SMOOTHING_H
-#define ABUT_MANIFOLD_SMOOTHING_H
+#ifndef ABUT_SMOOTHING_SMOOTHING_H
+#define ABUT_SMOOTHING_SMOOTHING_H
 
 #include "base/reals.h"
 #include "device/context.h"
