@@ -13,7 +13,8 @@ static size_t row_of(const batch_array *a)
   return a->width * a->size;
 }
 
-/* Bytes of a row of the slot's group. */
+/* Returns how many bytes a row of the slot's group has. It may be narrower than a row of the
+ * caller's array. */
 static size_t own_of(const batch_on *on, size_t slot, const batch_array *a)
 {
   return a->each ? a->each * on->units[slot] * a->size : row_of(a);
@@ -24,25 +25,27 @@ static bool is_dual(const batch_array *a)
   return a->form == FORM_DUAL_ROWS || a->form == FORM_DUAL_HALVES;
 }
 
-/* Bytes from a row of `own` bytes to the next in the buffer. */
+/* Returns how many bytes lie between the begins of two rows of `own` bytes in the buffer. */
 static size_t pitch_of(const batch_array *a, size_t own)
 {
   return a->form == FORM_DUAL_ROWS ? a->parts * own : own;
 }
 
-/* Bytes before a chunk's first row in the buffer. */
+/* Returns how many bytes lie before a chunk's first row in the buffer. */
 static size_t begin_of(const batch_array *a, size_t own, size_t count)
 {
   return is_dual(a) ? a->part * own * (a->form == FORM_DUAL_HALVES ? count : 1) : 0;
 }
 
-/* Whether a chunk's rows are in the caller's memory as they are on the device. */
+/* Tells whether a chunk's rows lie in the caller's memory as they do on the device: side by side
+ * and as wide. */
 static bool is_straight(const batch_on *on, size_t slot, const batch_array *a)
 {
   return on->straight[slot] && own_of(on, slot, a) == row_of(a);
 }
 
-/* A cl_mem is a handle: that it is written through says nothing of its constness. */
+/* Drops the const of a pointer. A cl_mem is a handle, and a pointer to const does not say that the
+ * memory behind the handle is only read. */
 static void *handle_of(const void *array)
 {
   void *out = NULL;
@@ -62,7 +65,7 @@ static size_t number_of(const batch_array *a)
   return ((const abut_state_array *)memory_of(a))->array;
 }
 
-/* The buffer of the owning device in which a chunk's rows are, *offset behind its begin. */
+/* Returns the owning device's buffer in which a chunk's rows are; they begin at *offset in it. */
 static buffer *state_buffer(const batch_on *on, const batch_array *a, chunk c, size_t *offset)
 {
   const range *r = state_range(on->call->state, c.first);
@@ -70,7 +73,8 @@ static buffer *state_buffer(const batch_on *on, const batch_array *a, chunk c, s
   return r->buffers[number_of(a)];
 }
 
-/* Of all arrays, those that are the same as one that is written. */
+/* Refuses an array that the call writes where another of the call's arrays is the same one of the
+ * state. */
 static abut_status check_apart(const batch_call *c, const batch_array *a)
 {
   for (size_t i = 0; i < c->array_count; ++i) {
@@ -125,7 +129,7 @@ abut_status arrays_check(const batch_call *c)
   return ABUT_SUCCESS;
 }
 
-/* What all of an array takes in host memory. */
+/* Returns how many bytes of host memory a whole array takes, 0 where it does not lie there. */
 static size_t host_bytes(const batch_call *c, const batch_array *a)
 {
   return a->memory == ABUT_MEMORY_HOST ? c->count * row_of(a) : 0;
@@ -167,7 +171,8 @@ void arrays_forget(void *copies[BATCH_ARRAYS])
   }
 }
 
-/* Two OpenCL buffers must not share host memory, and numbers lie at multiples of their size. */
+/* OpenCL buffers must not overlap in host memory, and kernels expect numbers at multiples of their
+ * size; where the caller's arrays break either rule none is lent. */
 bool arrays_can_borrow(const batch_on *on)
 {
   const batch_call *c = on->call;
@@ -251,7 +256,8 @@ abut_status arrays_sync(batch_on *on, size_t slot)
 
 /* ---- copies ---- */
 
-/* Room of at least so many bytes, zero where it has just been made. */
+/* Makes room for at least so many bytes. They are zeros where the room has just been made, which
+ * put_zeros relies on. */
 static abut_status take_room(struct host_room *r, size_t bytes)
 {
   if (bytes > r->bytes || !r->at) {
@@ -298,7 +304,7 @@ static abut_status get_planes(batch_on *on, buffer *from, const batch_array *a, 
   return ABUT_SUCCESS;
 }
 
-/* Rows from wherever they lie in host memory. */
+/* Brings up a chunk's rows from wherever they lie in host memory. */
 static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, size_t own, chunk c)
 {
   const char *from = a->in;
@@ -319,7 +325,8 @@ static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, 
                 : buffer_write_rows(to, begin, pitch, own, c.count, on->gathered.at);
 }
 
-/* What a kernel takes from `from`, or zeros of NULL. */
+/* Launches the kernel that writes a chunk's rows to the buffer `to`: those that it finds in `from`,
+ * or zeros where that is NULL. */
 static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, buffer *to,
                                const batch_array *a, size_t own, chunk c)
 {
@@ -330,7 +337,7 @@ static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, bu
                 ARG_INT(pitch_of(a, own) / a->size), ARG_BUFFER(to));
 }
 
-/* The same in OpenCL memory. */
+/* Brings rows from wherever they lie in the caller's OpenCL memory. */
 static abut_status take_rows(const batch_on *on, size_t slot, buffer *to, const batch_array *a,
                              size_t own, chunk c)
 {
@@ -341,7 +348,8 @@ static abut_status take_rows(const batch_on *on, size_t slot, buffer *to, const 
   return status;
 }
 
-/* What is behind a row's own numbers becomes 0. */
+/* Brings rows to their places in the caller's OpenCL memory, with zeros behind the numbers of a row
+ * that is narrower than the caller's. */
 static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, const batch_array *a,
                              size_t own, chunk c)
 {
@@ -372,7 +380,7 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   if ((!a->in && !a->zeros) || m->external[a->buffer]) {
     return ABUT_SUCCESS;
   }
-  if (a->zeros && a->memory != ABUT_MEMORY_HOST) { /* nothing goes up */
+  if (a->zeros && a->memory != ABUT_MEMORY_HOST) { /* a kernel writes them; nothing goes up */
     return launch_rows(on, slot, NULL, to, a, own, c);
   }
   if (a->zeros) {
@@ -418,7 +426,7 @@ abut_status arrays_up(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Rows into host memory, side by side. */
+/* Reads a chunk's rows into host memory, side by side. */
 static abut_status get(batch_on *on, buffer *from, const batch_array *a, size_t own, size_t count,
                        char *to)
 {
@@ -435,8 +443,9 @@ static bool comes_down(const batch_on *on, size_t slot, const batch_array *a)
   return a->out && !on->memory[slot][a->pool].external[a->buffer];
 }
 
-/* Whether an output waits on the host until the chunk is whole: where it replaces inputs, or where
- * a read of each row would be a command. */
+/* Tells whether an output waits on the host until the chunk is whole. It does where it replaces
+ * inputs, which a chunk that fails would read again, and where rows must be scattered and reading
+ * each of them would be a command of its own. */
 static bool waits(const batch_on *on, size_t slot, const batch_array *a)
 {
   return a->out && a->memory == ABUT_MEMORY_HOST &&
@@ -455,7 +464,8 @@ static size_t staged_bytes(const batch_on *on, size_t slot, chunk c)
   return bytes;
 }
 
-/* A row as it belongs: `own` bytes, and zeros behind. */
+/* Returns the place of an element's row in the caller's array, and clears what lies behind its
+ * first `own` bytes. */
 static char *row_to(const batch_call *c, const batch_array *a, size_t own, size_t element)
 {
   char *to = (char *)a->out + batch_row(c, element) * row_of(a);
@@ -524,7 +534,8 @@ static void spread(const batch_call *c, const batch_array *a, size_t own, const 
   }
 }
 
-/* Nothing is bound to host memory in a call whose outputs wait. */
+/* Only what waits is scattered here. No buffer is bound to host memory in a call whose outputs
+ * wait. */
 void arrays_hand_over(const batch_on *on, size_t slot, chunk c)
 {
   const char *stage = on->staged.at;

@@ -17,7 +17,8 @@ void batch_add(batch_call *c, batch_array a)
 
 /* ---- a device ---- */
 
-/* Slots share the budget, where there is more than one chunk. What is borrowed takes none of it. */
+/* Finds the most elements of a chunk. Slots share the budget where there is more than one chunk.
+ * Memory that is borrowed takes none of it. */
 static abut_status size_chunks(const batch_on *on, const worker *w, size_t *most)
 {
   enum { BUFFERS = BUFFER_POOLS * POOL_BUFFERS };
@@ -44,7 +45,7 @@ static void take_buffer_pools(batch_on *on, buffer_pools *all)
   }
 }
 
-/* Sets up the slot for a chunk of a group. */
+/* Sets on->bytes, and what `enter` sets, up for a chunk of a group in the slot. */
 static abut_status enter(batch_on *on, size_t slot, size_t group)
 {
   const operation *o = on->call->operation;
@@ -151,7 +152,7 @@ static abut_status launch_chunk(worker *w, size_t slot, chunk c)
   return arrays_sync(on, slot);
 }
 
-/* Copies within OpenCL memory are waited for too. */
+/* Waits for copies into the caller's OpenCL memory, which are launched like kernels. */
 static abut_status end_copies(const batch_on *on)
 {
   double ended;
@@ -166,7 +167,8 @@ static abut_status end_copies(const batch_on *on)
   return device_wait(on->device, &ended);
 }
 
-/* What adds to the answer comes last: a chunk that fails on the way is done again elsewhere. */
+/* `add` and what waits to be handed over come last: nothing of them may have happened when a chunk
+ * fails on the way, for it is then done again elsewhere. */
 static abut_status collect_chunk(worker *w, size_t slot, chunk c)
 {
   batch_on *on = w->user;

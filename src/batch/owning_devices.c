@@ -6,12 +6,12 @@
 #include "batch/batch.h"
 #include <stdlib.h>
 
-/* A member at work on its ranges: chunks go to one slot, whose queue does them in order. */
+/* A member at work on its ranges. All its chunks go to one slot, whose queue does them in order. */
 typedef struct hand {
   worker worker;
   const state *state;
   abut_status status;
-  char *text; /* of its error; (ERROR_TEXT_BYTES) */
+  char *text; /* (ERROR_TEXT_BYTES) what its error says */
   pthread_t thread;
   bool threaded;
 } hand;
@@ -35,7 +35,8 @@ static void report(const hand *h, chunk c)
   pthread_mutex_unlock(&owner->lock);
 }
 
-/* For a timeline, which tells when kernels have ended. */
+/* Collects a chunk for a timeline, which must know when kernels have ended and therefore waits for
+ * them. */
 static abut_status collect_timed(hand *h, chunk c, double uploaded)
 {
   worker *w = &h->worker;
@@ -76,7 +77,8 @@ static abut_status do_chunk(hand *h, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Whether a chunk that failed may be tried again with fewer rows: what it read is as it was. */
+/* Tells whether a chunk that failed may be tried again with fewer rows, and sets their number. What
+ * it read must be as it was, which is not so where kernels replace what they read. */
 static bool can_shrink(hand *h, abut_status status, chunk c)
 {
   worker *w = &h->worker;
@@ -146,12 +148,12 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
-/* A hand for each member whose device owns a range. */
+/* Sets up a hand for each member whose device owns a range. */
 static size_t find_hands(job *j, const state *s, hand hands[MEMBERS])
 {
   size_t count = 0;
   for (size_t i = 0; i < s->range_count; ++i) {
-    const size_t place = s->ranges[i].place; /* a member's ranges are one behind the other */
+    const size_t place = s->ranges[i].place; /* a member's ranges follow one another */
     if (!count || hands[count - 1].worker.member != place) {
       hands[count] = (hand){.state = s, .text = hands[count].text};
       hands[count++].worker = (worker){.job = j, .member = place,
@@ -178,7 +180,7 @@ static void run_hands(hand *hands, size_t count)
   }
 }
 
-/* A failed device counts more than another error. */
+/* Returns an error if there is any; that of a failed device counts before all others. */
 static abut_status status_of(const hand *hands, size_t count)
 {
   const hand *worst = &hands[0];
@@ -210,7 +212,8 @@ static abut_status try_once(job *j, state *s, hand hands[MEMBERS])
   return status_of(hands, count);
 }
 
-/* Once more, as long as a device that fails loses nothing but this job. */
+/* Does the job again after a device has failed, as long as the state was at its copy before, so
+ * that nothing but this job is lost. */
 static abut_status try_all(job *j, state *s, hand hands[MEMBERS])
 {
   batch_call *c = j->user;

@@ -4,9 +4,9 @@
 
 #include "schedule/schedule.h"
 
-/* Does a job of batch_run, whose call has a state, whole or fails. On return kernels may be at work
- * still. Where a device fails the state goes back to its copy: the job is then done again if the
- * copy is what it began with, else ABUT_ERROR_STATE. */
+/* Does the whole job of a batch_run whose call has a state, or fails. Kernels may still be at work
+ * on return. Where a device fails the state goes back to its copy: if the job began from that copy
+ * it is done again, else the call fails with ABUT_ERROR_STATE. */
 abut_status run_on_owning_devices(job *j);
 
 #endif

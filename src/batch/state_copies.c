@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of an array; exactly one of `from` and `to` is there. */
+/* A transfer of rows first .. first + rows - 1 of an array; exactly one of `from` and `to` is not
+ * NULL. */
 typedef struct transfer {
   size_t array, first, rows;
   const char *from;
   char *to;
 } transfer;
 
-/* The rows of a transfer that are a range's. */
+/* Transfers those rows that lie in a range. */
 static abut_status transfer_range(const state *s, const range *r, const transfer *t)
 {
   const size_t row = state_row(s, t->array), range_end = r->first + r->count;
@@ -38,7 +39,7 @@ static abut_status transfer_all(state *s, const transfer *t)
       context_fail(s->context, r->place, status);
       return state_fall_back(s);
     }
-    if (status != ABUT_SUCCESS && !state_changed(s)) { /* some rows are written, others not */
+    if (status != ABUT_SUCCESS && !state_changed(s)) { /* only some rows may be written */
       state_go_back(s);
     }
     TRY(status);
@@ -69,7 +70,7 @@ abut_status abut_write_state(abut_state_array array, size_t first, size_t rows, 
   }
   const size_t row = state_row(s, array.array);
   const transfer t = {array.array, first, rows, from, NULL};
-  if (!state_changed(s)) { /* which it stays: the copy is written, too */
+  if (!state_changed(s)) { /* it stays so, for the copy is written, too */
     memcpy(s->copy[array.array] + first * row, from, rows * row);
   } else {
     ++s->changes;
@@ -113,7 +114,7 @@ abut_status abut_save_state(abut_state handle_)
     const transfer t = {i, 0, s->count, NULL, next[i]};
     TRY_DONE(transfer_all(s, &t));
   }
-  for (size_t i = 0; i < s->array_count; ++i) { /* the older ones are freed */
+  for (size_t i = 0; i < s->array_count; ++i) { /* `next` keeps the older ones, to be freed */
     char *copy = s->copy[i];
     s->copy[i] = next[i];
     next[i] = copy;

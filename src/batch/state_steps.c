@@ -1,4 +1,5 @@
-/* What loops do between their steps, as operations of the engine on a state's arrays. */
+/* The operations that loops do on a state's arrays between their steps, as operations of the
+ * engine. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "batch/batch.h"
@@ -7,17 +8,18 @@
 
 enum { OPERANDS = 4 };
 
-/* Operands lie in buffer pool 0 by their place in the call: y, then what it is made of. */
+/* A step. Operands lie in buffer pool 0 in the order of the call: y, then what it is made of. */
 typedef struct step_call {
   batch_call base;
   kernel_id kernel;
   abut_state_array operands[OPERANDS];
-  size_t width; /* of y */
-  size_t factors; /* of z, which multiplies */
+  size_t width;   /* numbers of a row of y */
+  size_t factors; /* numbers of a row of z, by which x is multiplied: `width`, or one for all */
   double a, b;
 } step_call;
 
-/* The first program has been asked when the context was made. */
+/* There is nothing to ask: these kernels are of the first program, which was asked when the context
+ * was made. */
 static abut_status test(const batch_call *c, size_t place)
 {
   (void)c;
@@ -25,7 +27,7 @@ static abut_status test(const batch_call *c, size_t place)
   return ABUT_SUCCESS;
 }
 
-/* Kernels count numbers in int. */
+/* Bounds a chunk, for kernels count its numbers in int. */
 static abut_status place(batch_on *on)
 {
   const step_call *s = (const step_call *)on->call;
@@ -59,7 +61,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
 
 static const operation step_operation = {.test = test, .place = place, .launch = launch};
 
-/* A step into y, whose state all others are of, too. */
+/* Sets up a step into y, of whose state all other operands must be, too. */
 static abut_status start(step_call *s, kernel_id kernel, abut_state_array y)
 {
   state *of = NULL;
