@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
-/* ends: of the elements of each kind, in order. */
+/* Names the groups of kinds that have elements; `ends` tells where each kind's end, in order. */
 static void name_groups(size_t kind_count, const size_t *ends, batch_order *o)
 {
   for (size_t i = 0; i < kind_count; ++i) {
@@ -25,7 +25,7 @@ static void sort_elements(size_t count, size_t kind_count, const uint32_t *kind,
     ends[i] += ends[i - 1];
   }
   name_groups(kind_count, ends, o);
-  for (size_t i = count; i-- > 0;) { /* from the last one, so that equals keep their order */
+  for (size_t i = count; i-- > 0;) { /* from the last, so that equals keep their order */
     o->rows[--ends[kind[i]]] = (uint32_t)i;
   }
 }

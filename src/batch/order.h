@@ -4,15 +4,16 @@
 
 #include "schedule/schedule.h"
 
-/* Elements kind by kind (of pairs, of scenes), those of one in the caller's order. */
+/* Elements sorted by their kind (a pair, or a scene); elements of one kind keep the caller's
+ * order. */
 typedef struct batch_order {
   uint32_t *rows;    /* (N) the element that is computed at each place */
   job_group *groups; /* of kinds that have elements; without rates */
-  uint32_t *kinds;   /* of each group, in the caller's list */
+  uint32_t *kinds;   /* each group's place in the caller's list */
   size_t group_count;
 } batch_order;
 
-/* Of elements' kinds, each below kind_count; *out is empty on failure. */
+/* Makes the order of elements from their kinds, each below kind_count; *out is empty on failure. */
 abut_status batch_order_create(size_t count, size_t kind_count, const uint32_t *kind,
                                batch_order *out);
 void batch_order_free(batch_order *o);

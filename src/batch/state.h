@@ -8,7 +8,8 @@
 #include "device/context.h"
 #include <abut/state.h>
 
-/* Rows first .. first + count - 1, which a member of the context owns, in a buffer for each array. */
+/* Rows first .. first + count - 1, which a member of the context owns, in a buffer for each
+ * array. */
 typedef struct range {
   size_t first, count, place;
   buffer *buffers[ABUT_STATE_ARRAYS_MOST];

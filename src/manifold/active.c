@@ -1,6 +1,6 @@
-/* Active contacts alone: the kernels of near.cl and listed.cl in cl/kernels/manifold. A bound
- * decides what can reach the cutoff, the greater of the smoothing's floor and the list's threshold;
- * only that is computed. Equal to the full computation but for rounding. */
+/* Active contacts alone, by the kernels of near.cl and listed.cl in cl/kernels/manifold. The cutoff
+ * is the greater of the smoothing's floor and the list's threshold. A bound decides what can reach
+ * it, and only that is computed; the result equals the full computation's but for rounding. */
 #include "manifold/active.h"
 
 #include "base/error.h"
@@ -8,10 +8,11 @@
 #include "manifold/pair_head.h"
 #include <math.h>
 
-/* Bounds are made with rounding, of numbers that are rounded. */
+/* Bounds are computed with rounding, from rounded numbers; this much lower the cutoff keeps them
+ * safe. */
 #define CUTOFF_SLACK (1.0 - 1e-4)
-/* A witness point leaves its edge by no more than this part of it, times `compare`: the largest of
- * x / (1 + exp(x)) is 0.2785. */
+/* A witness point lies beyond an end of its edge by no more than this part of the edge, times
+ * `compare`: the largest value of x / (1 + exp(x)) is 0.2785. */
 #define OVERSHOOT 0.28
 
 double active_cutoff(const pair *p, double threshold)
@@ -19,8 +20,8 @@ double active_cutoff(const pair *p, double threshold)
   return CUTOFF_SLACK * fmax(p->smoothing.floor, threshold);
 }
 
-/* SoftSort needs every score, tracing moves points without a bound, and kept vertices are ranked by
- * exact distances: there everything is computed. */
+/* Three things need everything computed: SoftSort reads every score, tracing moves points without a
+ * bound, and kept vertices are ranked by exact distances. */
 bool can_skip_inactive(const run *r, double cutoff)
 {
   const pair *p = r->pair;
@@ -30,19 +31,20 @@ bool can_skip_inactive(const run *r, double cutoff)
          !(edges && (p->smoothing.trace || (selects && !gated(r))));
 }
 
-/* The distance at which [phi <= 0] falls to the cutoff. */
+/* Returns the distance at which [phi <= 0] falls to the cutoff. */
 static double vertex_reach(const run *r)
 {
   return r->pair->smoothing.penetration * log(1.0 / r->wanted.cutoff - 1.0);
 }
 
-/* The same for what bounds decide, which say nothing of how deep a point lies. */
+/* Returns the same distance for bounds, which tell how far a point is but not how deep it lies. */
 static double bound_reach(const run *r)
 {
   return fmax(vertex_reach(r), 0.0);
 }
 
-/* The opposing distance beyond which an edge's point is not active, nor any other edge near it. */
+/* Returns the distance to the opposing body beyond which a point of an edge is not active, and no
+ * other edge near it is either. */
 static double point_reach(const run *r)
 {
   return bound_reach(r) + r->pair->smoothing.near;
@@ -53,15 +55,15 @@ double edge_part(const abut_smoothing *s)
   return fmax(0.5, OVERSHOOT * s->compare);
 }
 
-/* A selection ranks the body's edges. */
+/* Tells whether a selection ranks the body's edges. */
 static bool selects(const run *r, int side)
 {
   return edges_run(r) && r->pair->selected_edges[side];
 }
 
-/* Measured for 18 edges of a body; what is selected covers a surface, so that its breadth goes by
- * the root of their number. */
-#define SCORED_EDGES 2.0 /* mean lengths */
+/* The reach is measured for 18 edges of a body. What is selected covers a surface, so that its
+ * breadth grows with the root of the number of edges. */
+#define SCORED_EDGES 2.0 /* in mean lengths of an edge */
 double scored_reach(const resident_body *b, size_t selected)
 {
   return SCORED_EDGES * sqrt((double)selected / 18.0) * b->mean_edge;
@@ -91,7 +93,7 @@ void active_sizes(const run *r, sizes *s)
   s->real[SCRATCH_REACHES] = 2;
   s->real[SCRATCH_REDUCED] = r->wanted.reduced ? REDUCED_REALS : 0;
   s->integer[SCRATCH_COUNTS] = 1;
-  s->integer[SCRATCH_OFFSETS] = 2; /* one more than poses, for any chunk */
+  s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1, whatever the chunk */
   for (int side = 0; side < 2; ++side) {
     const resident_body *b = r->bodies[side];
     s->real[SCRATCH_BALL_BOUNDS_1 + side] = b->ball_padded;
@@ -142,7 +144,9 @@ static abut_status touch(const run *r, size_t poses, int side)
                     HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_TOUCH));
 }
 
-/* given: what is asked for is the caller's list, which has been read. */
+/* Decides for each pose whether edges matter, and below which distances the fields must be exact.
+ * With `given` it is the caller's list, which has been read by then, that says whether edges
+ * matter. */
 static abut_status plan(const run *r, size_t poses, bool given)
 {
   TRY(bounds(r, poses, 0));
@@ -218,7 +222,7 @@ static abut_status list_near_pairs(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_NEAR_LIST));
 }
 
-/* The opposing body's distance at the points of body `side` of the pairs in `list`. */
+/* Finds the opposing body's distance at the points of body `side` of the pairs in `list`. */
 static abut_status opposing(const run *r, size_t poses, int side, scratch_id list, double reach)
 {
   const resident_body *other = r->bodies[!side];
@@ -228,7 +232,7 @@ static abut_status opposing(const run *r, size_t poses, int side, scratch_id lis
                     HEAD(r), ARG_INT(side));
 }
 
-/* How deep the edges of body `side` of listed pairs lie in the other body. */
+/* Finds how deep the edges of body `side` of the listed pairs lie in the other body. */
 static abut_status probes(const run *r, size_t poses, int side)
 {
   const resident_body *other = r->bodies[!side];
@@ -263,7 +267,7 @@ static abut_status own(const run *r, size_t poses, int side)
                     ARG_INT(side), BUFFER(r, OF_SIDE(SCRATCH_OWN_1, side)));
 }
 
-/* Kept edges, and everything of their pairs that needs no field. */
+/* Selects the kept edges, and computes everything of their pairs that needs no field. */
 static abut_status near_pairs(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
@@ -315,8 +319,8 @@ abut_status run_active(const run *r, size_t poses)
   return ABUT_SUCCESS;
 }
 
-/* Both bodies' listed vertices and the listed pairs with their values, as counts and sums read
- * them. */
+/* The arguments by which counts and sums read both bodies' listed vertices, the listed pairs, and
+ * their values. */
 #define LISTED_VALUES(r)                                                                          \
   BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_VALUES_1),                           \
     BUFFER(r, SCRATCH_VERTEX_LIST_2), BUFFER(r, SCRATCH_VERTEX_VALUES_2),                         \

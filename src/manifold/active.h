@@ -1,40 +1,45 @@
-/* Active contacts alone, at the price of those that can be; and those of a caller's list. */
+/* Computes active contacts alone, at the price of those that can be active; and the contacts of a
+ * caller's list. */
 #ifndef ABUT_MANIFOLD_ACTIVE_H
 #define ABUT_MANIFOLD_ACTIVE_H
 
 #include "manifold/run.h"
 
-/* For lists that the caller gives, of contacts of any activity. */
+/* The cutoff for lists that the caller gives, whose contacts may be of any activity. It only has to
+ * be a cutoff. */
 #define ANY_CUTOFF 0.5
 
-/* Activities below it need not be computed for contacts of at least `threshold`. */
+/* Returns the activity below which nothing needs to be computed for contacts of at least
+ * `threshold`. */
 double active_cutoff(const pair *p, double threshold);
 
-/* Whether bounds can decide what reaches a cutoff for a run's pair, and derivatives of some
- * contacts can do without the others'. */
+/* Tells whether bounds can decide what reaches a cutoff for a run's pair, and whether derivatives
+ * of some contacts can do without the others. */
 bool can_skip_inactive(const run *r, double cutoff);
 
-/* For PAIR_REALS. Every point of an edge lies within this part of its length from one of its ends.
- * A selection needs exact distances beyond what touches, of the nearest edges: so far it looks at
- * first, and where that is not enough, it asks for more. */
+/* Two of a pair's reals (PAIR_REALS). Every point of an edge lies within edge_part of its length
+ * from one of its ends. A selection needs exact distances of the nearest edges even where nothing
+ * touches: scored_reach is how far it looks at first, and where that is not enough it asks for
+ * more. */
 double edge_part(const abut_smoothing *s);
 double scored_reach(const resident_body *b, size_t selected);
 
-/* What run_active and run_listed need beside the poses and the selected edges. */
+/* Sets what run_active and run_listed need beside the poses and the selected edges. */
 void active_sizes(const run *r, sizes *s);
 
 /* Lists and computes what can reach wanted.cutoff. */
 abut_status run_active(const run *r, size_t poses);
 
-/* Then: sums of activity and of energy to SCRATCH_REDUCED; or how many contacts of at least
- * `threshold` each pose has, SCRATCH_OFFSETS, and these to SCRATCH_LIST and SCRATCH_VALUES, made
- * for `capacity` entries. */
+/* What may follow run_active. run_active_sums writes sums of activity and of energy to
+ * SCRATCH_REDUCED. run_active_counts writes to SCRATCH_OFFSETS how many contacts of at least
+ * `threshold` the poses have; run_entries writes these contacts to SCRATCH_LIST and SCRATCH_VALUES,
+ * for which it makes room of `capacity` entries. */
 abut_status run_active_sums(const run *r, size_t poses);
 abut_status run_active_counts(const run *r, size_t poses, double threshold);
 abut_status run_entries(const run *r, size_t poses, double threshold, size_t capacity);
 
-/* A list on a device: offsets of the poses' entries, of which there are `count`, and their slots,
- * `step` ints apart from the `at`th on. */
+/* A list of `count` entries on a device: the offsets of the poses' entries, and the entries' slots,
+ * which begin with the `at`th int and are `step` ints apart. */
 typedef struct entry_list {
   buffer *offsets, *slots;
   size_t at, step, count;
@@ -44,27 +49,29 @@ typedef struct entry_list {
   ARG_BUFFER((l)->offsets), ARG_BUFFER((l)->slots), ARG_INT((l)->at), ARG_INT((l)->step), \
     ARG_INT((l)->count)
 
-/* Reads a list and prepares its contacts; then computes their values, with derivatives on duals;
- * then those of `room` entries, from `first` on, to SCRATCH_ROWS. */
+/* run_listed reads a list and prepares its contacts. Then run_listed_values computes their values,
+ * with derivatives on duals, and run_listed_rows writes those of `room` entries, from `first` on,
+ * to SCRATCH_ROWS. */
 abut_status run_listed(const run *r, size_t poses, const entry_list *list);
 abut_status run_listed_values(const run *r, size_t poses);
 abut_status run_listed_rows(const run *r, size_t poses, size_t first, size_t room);
 
-/* The same of a run that has computed all contacts. */
+/* Does what run_listed_rows does, for a run that has computed all contacts. */
 abut_status run_picked_rows(const run *r, size_t poses, const entry_list *list, size_t first,
                             size_t room);
 
-/* Back from cotangents of listed contacts, in the place of their values, to SCRATCH_GRADIENT_*.
- * First the cotangents: SCRATCH_ROWS of the caller's entries, or those of a sum over what is
- * active. */
+/* The pass back from cotangents of listed contacts, which take the place of their values, to
+ * SCRATCH_GRADIENT_*. Before run_active_reverse the cotangents are put there: run_row_bars takes
+ * those of the caller's entries from SCRATCH_ROWS, run_sum_bars makes those of a sum over what is
+ * active. active_reverse_sizes sets what the pass needs. */
 void active_reverse_sizes(const run *r, sizes *s);
 abut_status run_row_bars(const run *r, size_t poses);
 abut_status run_sum_bars(const run *r, size_t poses, bool energy);
 abut_status run_active_reverse(const run *r, size_t poses);
 
 /* ---- shared by the two passes ---- */
-abut_status run_listed_depths(const run *r, size_t poses); /* of the pairs of the caller's list */
+abut_status run_listed_depths(const run *r, size_t poses); /* of the list's pairs */
 bool lists_vertices(const run *r, int side);
-size_t near_plane(const run *r);             /* numbers of a plane of pairs */
+size_t near_plane(const run *r);             /* how many numbers a plane of pairs has */
 
 #endif

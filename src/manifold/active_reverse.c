@@ -1,12 +1,13 @@
-/* From cotangents of listed contacts back to gradients of the poses: the adjoints of near.cl and
- * listed.cl, in the opposite order of active.c. Each kernel's work-group leaves a block of wrenches
- * for each of its items. */
+/* The pass from cotangents of listed contacts back to gradients of the poses: it launches the
+ * adjoints of near.cl and listed.cl in the opposite order of active.c. Each work-item of a kernel's
+ * work-groups leaves a block of wrenches. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 
-/* Kernels that leave wrenches: both bodies' vertices, and of edges the pairs' fields, their witness
- * points, both selections and, with `agree`, both bodies' probes. */
+/* The kernels that leave wrenches, in the order of their blocks: those of both bodies' vertices; of
+ * edges, those of the pairs' fields, of their witness points, of both selections and, with `agree`,
+ * of both bodies' probes. */
 enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, OF_PROBES = 6, WITH_PROBES = 8 };
 
 static size_t group(const run *r)
@@ -33,7 +34,7 @@ void active_reverse_sizes(const run *r, sizes *s)
   }
 }
 
-/* Where a kernel's blocks begin. */
+/* The arguments that tell a kernel where its blocks begin. */
 #define WRENCHES(r, kernel)                                                      \
   BUFFER(r, SCRATCH_WRENCHES), ARG_INT(WRENCH_REALS * blocks(r)), ARG_INT((kernel) * group(r))
 
@@ -101,7 +102,7 @@ static abut_status witnesses_back(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_WEIGHTS_BAR_2), WRENCHES(r, OF_WITNESSES));
 }
 
-/* The cotangents of gate weights matter to activities alone; without them they are 0. */
+/* Only activities give gate weights cotangents; without those the cotangents are 0. */
 static abut_status selection_back(const run *r, size_t poses, int side)
 {
   const resident_body *b = r->bodies[side], *other = r->bodies[!side];

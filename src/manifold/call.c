@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define COOKIE 0xab070105u
-/* Poses of a chunk whose arrays begin where any device can address a part of the caller's. */
+/* Chunks begin at multiples of so many poses, where any device can address a part of the caller's
+ * arrays. */
 #define ALIGNED_POSES 128
 
 abut_batch abut_default_batch(void)
@@ -32,7 +33,7 @@ static bool wants_reductions(const abut_reductions *r)
   return false;
 }
 
-/* Those that are made of weights, too, which others do without. */
+/* Tells whether reductions are wanted that are made of weights, which the others do without. */
 static bool wants_distances(const abut_reductions *r)
 {
   return r->distance || r->soft_distance;
@@ -80,7 +81,8 @@ static abut_status check_batch(const abut_batch *b)
   return compact_list_check(b->compact);
 }
 
-/* Where a list of active contacts and sums weighted by activity are all that is asked for. */
+/* There is a cutoff only where nothing is asked for but a list of active contacts and sums weighted
+ * by activity. */
 double call_cutoff(const run *r, const abut_batch *b)
 {
   const abut_reductions *w = &b->reductions;
@@ -92,7 +94,7 @@ double call_cutoff(const run *r, const abut_batch *b)
   }
   const double threshold = sums ? 0.0 : b->compact->threshold;
   const double cutoff = active_cutoff(r->pair, threshold);
-  const bool all = b->compact && !(b->compact->threshold > 0.0); /* also what is at 0 */
+  const bool all = b->compact && !(b->compact->threshold > 0.0); /* those of 0, too */
   return !all && can_skip_inactive(r, cutoff) ? cutoff : 0.0;
 }
 
@@ -107,7 +109,7 @@ static abut_status run_of(run *r, abut_pair handle_, program_id program, const a
   return ABUT_SUCCESS;
 }
 
-/* The batch's own pairs instead of one for all. */
+/* Takes the batch's own pairs instead of one for all. */
 static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
 {
   TRY(mixed_check(b, &c->contacts));
@@ -120,7 +122,7 @@ static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
   return ABUT_SUCCESS;
 }
 
-/* The state that a batch's poses are in. */
+/* Finds the state that a batch's poses are in, NULL if they are in none. */
 static abut_status find_state(const abut_batch *b, const context *owner, state **out)
 {
   *out = NULL;
@@ -166,7 +168,8 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   return ABUT_SUCCESS;
 }
 
-/* Slots that mean the same: as many, and on both sides in mesh order or in the order of rank. */
+/* Tells whether the slots of two pairs mean the same: there are as many, and on each side both
+ * pairs take the elements in mesh order or both by rank. */
 static bool same_slots(const pair *a, const pair *b)
 {
   const abut_layout *k = &a->layout, *l = &b->layout;
@@ -197,7 +200,7 @@ static abut_status check_second(const pair *r, const pair *values)
 abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
 {
   const size_t count = c->lists[0] ? c->batch->pair_count : 1;
-  for (size_t i = count; i-- > 0;) { /* the first one stays */
+  for (size_t i = count; i-- > 0;) { /* what is set last, and stays, is of the first pair */
     if (c->lists[0] && !pair_get(pairs[i])) {
       return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list for derivatives is none, or "
                   "destroyed", i);
@@ -214,7 +217,8 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
   return ABUT_SUCCESS;
 }
 
-/* What takes its own time: the derivatives' program, and Jacobians. */
+/* Returns the kind of rate that a call is measured by: its last run's program, or Jacobians or
+ * Hessians. */
 static int rate_kind(const run *last)
 {
   if (last->wanted.motions) {
@@ -223,7 +227,7 @@ static int rate_kind(const run *last)
   return PROGRAM_KIND(last->program, last->wanted.cotangents);
 }
 
-/* Entries pair by pair. */
+/* Groups the entries by their pairs. */
 static abut_status group_entries(call *c)
 {
   const abut_pair *list = c->lists[c->run_count - 1];

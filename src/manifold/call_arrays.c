@@ -3,7 +3,7 @@
 #include "manifold/call.h"
 #include <string.h>
 
-/* The arrays of a batch's reductions, in the order of their numbers in SCRATCH_REDUCED. */
+/* Lists the arrays of a batch's reductions in the order of their numbers in SCRATCH_REDUCED. */
 void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 {
   void *const all[REDUCED_REALS] = {r->mean_distance, r->activity, r->energy, r->minimum_distance,
@@ -11,7 +11,8 @@ void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
   memcpy(arrays, all, sizeof all);
 }
 
-/* Rows of `each` reals a contact, or of `width`, in a run's buffer pool. */
+/* Describes rows in a run's buffer pool that have `each` reals a contact, or `width` reals if
+ * `each` is 0. */
 static batch_array rows(const call *c, int which, const char *name, size_t id, size_t each,
                         size_t width)
 {
@@ -30,7 +31,7 @@ static void add_input(call *c, int which, const char *name, scratch_id id, const
   batch_add(&c->base, a);
 }
 
-/* in_place: kernels on plain numbers may write into the caller's memory. */
+/* Adds an output. `in_place` allows kernels on plain numbers to write into the caller's memory. */
 static void add_output(call *c, int which, const char *name, size_t id, size_t part, void *array,
                        size_t each, size_t width, bool in_place)
 {
@@ -46,7 +47,7 @@ static void add_output(call *c, int which, const char *name, size_t id, size_t p
   }
 }
 
-/* A part of numbers that are duals: 0 values, 1 derivatives. */
+/* Adds an input to a part of numbers that are duals: 0 for values, 1 for derivatives. */
 static void add_input_part(call *c, int which, const char *name, scratch_id id, size_t part,
                            const void *array, size_t each)
 {
@@ -100,7 +101,7 @@ void call_add_gradients(call *c, size_t part, const abut_gradients *to)
   }
 }
 
-/* Every run has poses of its own, and on duals their tangents. */
+/* Adds poses for every run, for each has its own, and on duals their tangents. */
 static void add_poses(call *c)
 {
   const abut_batch *b = c->batch;
@@ -116,7 +117,8 @@ static void add_poses(call *c)
   }
 }
 
-/* A state's reductions are columns that stay on the device. */
+/* Adds what the batch wants. A state's reductions are columns that stay on the device; others are
+ * read apart from the arrays. */
 void call_add_arrays(call *c)
 {
   void *reduced[REDUCED_REALS];

@@ -1,4 +1,4 @@
-/* A call over a batch of poses as an operation of the engine: what is done with a chunk, and with a
+/* A call over a batch of poses as an operation of the engine: what it does with a chunk, and with a
  * device before and after. */
 #include "base/error.h"
 #include "base/memory.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contacts of a chunk are counted in int. */
+/* Bounds the contacts of a chunk, which are counted in int. */
 #define CHUNK_CONTACTS ((size_t)1 << 30)
-#define CHUNK_POSES 65535 /* work-groups along a second dimension that every driver takes */
+#define CHUNK_POSES 65535 /* every driver takes so many work-groups along a second dimension */
 
 /* ---- a chunk ---- */
 
@@ -42,7 +42,8 @@ static abut_status upload_chunk(batch_on *b, size_t slot, chunk c)
   return on->call->upload ? on->call->upload(on, slot, c) : ABUT_SUCCESS;
 }
 
-/* Reductions whose arrays are a state's stay on the device. */
+/* Copies reductions, where their arrays are a state's, from rows to columns, which stay on the
+ * device. */
 static abut_status part_reductions(const call_on *on, const run *r, size_t count)
 {
   void *to[REDUCED_REALS];
@@ -57,7 +58,8 @@ static abut_status part_reductions(const call_on *on, const run *r, size_t count
   return ABUT_SUCCESS;
 }
 
-/* What can be active, and what is asked for of it. */
+/* Computes what can be active, unless only the caller's list is asked for, and the sums and counts
+ * of it. */
 static abut_status launch_active(const call_on *on, const run *r, size_t poses)
 {
   TRY(r->wanted.listed ? ABUT_SUCCESS : run_active(r, poses));
@@ -69,11 +71,11 @@ static abut_status launch_active(const call_on *on, const run *r, size_t poses)
                            : ABUT_SUCCESS;
 }
 
-/* The forward pass, with its reductions and compact list. */
+/* Launches the forward pass with its reductions and compact list. */
 static abut_status launch_values(const call_on *on, const run *r, size_t poses)
 {
   const abut_compact *list = on->call->batch->compact;
-  if (!r->wanted.motions) { /* else all that is asked for is the call's own */
+  if (!r->wanted.motions) { /* a run along motions is launched by the call's own step */
     TRY(run_forward(r, poses));
   }
   if (r->wanted.reduced) {
@@ -100,7 +102,7 @@ static abut_status launch_chunk(batch_on *b, size_t slot, chunk c)
   return on->call->launch ? on->call->launch(on, slot, c) : ABUT_SUCCESS;
 }
 
-/* A loop on a state does not wait for statuses that nobody asks for. */
+/* Reads the statuses of poses. A loop on a state does not wait for them if nobody asks for them. */
 static abut_status fetch_status(call_on *on, const run *r, chunk c)
 {
   if (on->call->base.state && !on->call->batch->status) {
@@ -137,7 +139,8 @@ static abut_status fetch_reductions(const call_on *on, const run *r, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* A chunk's entries, once it is known how many there are. Timelines count their kernels as such. */
+/* Makes a chunk's entries, once it is known how many there are. Where there is a timeline it waits,
+ * so that these kernels count as computing. */
 static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entries)
 {
   TRY(run_entries(r, c.count, on->call->list.out->threshold, entries));
@@ -160,7 +163,7 @@ static abut_status fetch_compact(call_on *on, const run *r, chunk c)
   TRY(piece_create(list, c.first, c.count, (size_t)found, &on->piece));
   const size_t entries = on->piece->entries;
   if (!entries) {
-    return ABUT_SUCCESS; /* nor room for them */
+    return ABUT_SUCCESS; /* without entries there are no buffers for them */
   }
   TRY(r->wanted.cutoff > 0.0 ? make_entries(on, r, c, entries) : ABUT_SUCCESS);
   TRY(buffer_read(run_buffer(r, SCRATCH_LIST), 0, entries * COMPACT_INTS * sizeof(int),
@@ -193,7 +196,7 @@ static void add_chunk(batch_on *b, chunk c)
 
 /* ---- a device ---- */
 
-/* Kernels count the blocks of a pose in int. */
+/* Refuses what kernels, which count the blocks of a pose in int, would count wrongly. */
 static abut_status check_parts(const run *r)
 {
   const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
@@ -209,8 +212,8 @@ static abut_status check_parts(const run *r)
   return ABUT_SUCCESS;
 }
 
-/* What a run of this pair skips. Of blocks and lists' derivatives, every contact that is in no
- * list. */
+/* Decides what a run of this pair skips. For Jacobian blocks and derivatives of lists that is every
+ * contact that is in no list. */
 static void choose_cutoff(run *r, const call *c)
 {
   if (r->wanted.blocks || r->wanted.listed) {
@@ -223,7 +226,7 @@ static void choose_cutoff(run *r, const call *c)
   }
 }
 
-/* A run in a slot of a device, for a chunk of a group. */
+/* Sets up a run in a slot of a device, for a chunk of a group. */
 static abut_status place_run(run *r, const call *c, int which, batch_on *b, size_t slot,
                              size_t group)
 {
@@ -247,7 +250,8 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
   return check_scratch(r);
 }
 
-/* Which parts of the kernels a run uses: of one pair active contacts alone, of another all. */
+/* Finds which parts of the kernels a run uses: with some pairs of a batch it may compute active
+ * contacts alone, with others all. */
 static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
 {
   const abut_pair *list = c->lists[which];
@@ -268,7 +272,7 @@ static abut_status test_run(const run *r, context *c, size_t place, self_test_pa
                               : ABUT_SUCCESS;
 }
 
-/* Each program that the call needs has passed its self-test before. */
+/* Makes sure that the device has passed the self-test of each program that the call needs. */
 static abut_status test_programs(const batch_call *b, size_t place)
 {
   const call *c = (const call *)b;
@@ -293,7 +297,7 @@ static abut_status place(batch_on *b)
   return ABUT_SUCCESS;
 }
 
-/* The pair's runs in the slot. */
+/* Sets up the runs of a group's pair in the slot. */
 static abut_status enter(batch_on *b, size_t slot, size_t group)
 {
   call_on *on = b->user;

@@ -58,7 +58,7 @@ void piece_free(piece *p)
   }
 }
 
-/* An entry of a piece to a place of the caller's list. */
+/* Copies an entry of a piece to a place of the caller's list. */
 static void put_entry(const compact_list *l, const piece *p, size_t i, size_t pose, size_t place)
 {
   const abut_compact *out = l->out;
@@ -124,7 +124,7 @@ void compact_list_add(compact_list *l, piece *p)
 
 /* ---- at the end ---- */
 
-/* The caller's list as long as what waits. */
+/* Gives the caller's list new arrays, as long as all that waits. */
 static abut_status grow_list(compact_list *l)
 {
   abut_compact *out = l->out;
@@ -165,14 +165,14 @@ static size_t pose_of(const compact_list *l, const piece *p, size_t i)
 }
 
 /* Puts what waits in the order of its poses. A piece's poses ascend, and a pose's entries are in
- * one piece. One that was cut short has as many entries as the whole list: whatever belongs behind
- * what it lacks finds no room. */
+ * one piece. A piece that was cut short has as many entries as the whole list has room for, so that
+ * whatever belongs behind the entries it lacks would find no room either. */
 static abut_status put_in_order(compact_list *l, size_t poses)
 {
   void *memory = NULL;
   abut_compact *out = l->out;
   TRY(allocate(&memory, poses + 1, sizeof(size_t)));
-  size_t *next = memory; /* place of each pose's next entry */
+  size_t *next = memory; /* the place of each pose's next entry */
   for (const piece *p = l->waiting; p; p = p->next) {
     out->count += p->found;
     for (size_t i = 0; i < p->entries; ++i) {

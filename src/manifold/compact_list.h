@@ -8,8 +8,8 @@
 typedef struct piece {
   struct piece *next;
   size_t first, poses;
-  size_t found;   /* active contacts */
-  size_t entries; /* of them that are here: as many as the whole list could take */
+  size_t found;   /* how many contacts of the chunk are active */
+  size_t entries; /* how many of these are here: at most as many as the list has room for */
   int *ints;      /* (entries, COMPACT_INTS) */
   char *reals;    /* (entries, COMPACT_REALS) */
   char *blocks;   /* (entries, block_bytes), or NULL */
@@ -18,26 +18,26 @@ typedef struct piece {
 typedef struct compact_list {
   abut_compact *out;
   size_t real_bytes;
-  size_t block_bytes; /* of an entry; 0: it has none */
-  char *blocks; /* what they come to, or NULL */
-  piece *waiting; /* in order, for those before them; or all of them */
+  size_t block_bytes; /* bytes of an entry's block; 0: it has none */
+  char *blocks; /* where the blocks are to go, or NULL */
+  piece *waiting; /* pieces in order that wait for those before them, or for the end */
   const uint32_t *rows; /* the pose of each element, where that is not its place; or NULL */
-  size_t poses;   /* that the caller's list holds so far */
+  size_t poses;   /* how many the caller's list holds so far */
 } compact_list;
 
-/* Refuses a list that grows with arrays of the caller's. NULL is allowed. */
+/* Refuses a list that grows but has arrays of the caller's. NULL is allowed. */
 abut_status compact_list_check(const abut_compact *l);
 
 abut_status piece_create(const compact_list *l, size_t first, size_t poses, size_t found,
                          piece **out);
 void piece_free(piece *p); /* NULL is allowed */
 
-/* Takes a piece over, and moves what is next in turn to the caller's list. Where elements are not
- * in the order of their poses, or the list grows, all pieces wait for the end. */
+/* Takes a piece over, and moves those pieces to the caller's list whose turn it is. Where elements
+ * are not in the order of their poses, or the list grows, all pieces wait for the end. */
 void compact_list_add(compact_list *l, piece *p);
 
-/* After the last piece of so many poses: moves what waits to the caller's list, which grows to it
- * first where it is to. */
+/* Moves what waits to the caller's list, after the last piece of so many poses. A list that grows
+ * gets the room for it first. */
 abut_status compact_list_finish(compact_list *l, size_t poses);
 
 void compact_list_free(compact_list *l);

@@ -1,4 +1,4 @@
-/* VJP and its derivative, JVP, gradients and Hessians of reductions, Jacobian blocks. */
+/* VJPs and their derivatives, JVPs, gradients and Hessians of reductions, and Jacobian blocks. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -8,8 +8,8 @@
 #include "manifold/outputs.h"
 #include <stdlib.h>
 
-/* Makes the derivatives' run: the values' own, unless they have another smoothing, or are on duals
- * while the batch wants what only the plain program computes. */
+/* Makes the derivatives' run. It is the values' own, unless derivatives have another smoothing, or
+ * are on duals while the batch wants what only the plain program computes. */
 static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivatives,
                                    program_id program)
 {
@@ -26,11 +26,11 @@ static abut_status add_derivatives(call *c, abut_pair handle_, abut_pair derivat
     return call_add_run(c, own, program);
   }
   c->runs[0].program = program;
-  c->runs[0].wanted.active = false; /* derivatives of all contacts */
+  c->runs[0].wanted.active = false; /* the derivatives are of all contacts */
   return ABUT_SUCCESS;
 }
 
-/* The derivatives' own forward pass, where it is not the values'. */
+/* Launches the derivatives' own forward pass, where it is not the values'. */
 static abut_status forward_derivatives(call_on *on, size_t slot, chunk c)
 {
   return on->call->run_count > 1 ? run_forward(derivatives_on(on, slot), c.count) : ABUT_SUCCESS;
@@ -44,7 +44,7 @@ static abut_status vjp_launch(call_on *on, size_t slot, chunk c)
   return run_reverse(derivatives_on(on, slot), c.count);
 }
 
-/* Cotangents and their own tangents, either of which may be NULL. */
+/* Adds cotangents and their own tangents, either of which may be NULL. */
 static void add_cotangents(call *c, const abut_cotangents *bars, const abut_cotangents *tangents)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
@@ -72,7 +72,7 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   return call_finish(&c);
 }
 
-/* The pass of abut_vjp on duals, poses and cotangents alike. */
+/* Makes the pass of abut_vjp on duals, for poses and cotangents alike. */
 abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
                              const abut_cotangents *cotangents,
                              const abut_cotangents *cotangent_tangents,
@@ -132,7 +132,7 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
 
 /* ---- reductions ---- */
 
-/* C numbers that all poses share as cotangents. */
+/* Makes a row of C numbers that all poses share as cotangents, unless it has been made before. */
 static abut_status make_shared_bar(const run *r, double value, buffer **out)
 {
   if (*out) {
@@ -149,8 +149,8 @@ static abut_status make_shared_bar(const run *r, double value, buffer **out)
   return status;
 }
 
-/* What the reduction reads, `values`, and what its cotangents are of, in `r`. Values of duals are
- * the run's own. */
+/* Sets what the reduction reads, in `values`, and which cotangents it gives, in `r`. On duals the
+ * reduction reads values of the run itself. */
 static void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
   static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D,
@@ -214,7 +214,8 @@ static abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Of a sum over active contacts, what cannot be active is not computed where bounds can tell. */
+/* Launches the derivatives of a reduction. Of a sum over active contacts, what cannot be active is
+ * not computed where bounds can tell. */
 static abut_status reduction_launch(call_on *on, size_t slot, chunk c)
 {
   const abut_reduction reduction = *(const abut_reduction *)on->call->user;
@@ -235,7 +236,8 @@ static abut_status check_reduction(abut_reduction reduction)
            : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
 }
 
-/* Whether a sum over active contacts is asked for, and nothing beside it but the batch's own. */
+/* Tells whether a sum over active contacts is asked for, and nothing beside it that needs a run or
+ * a list of its own. */
 static bool sums_active(const call *c, abut_pair derivatives, abut_reduction reduction)
 {
   const abut_batch *b = c->batch;
@@ -294,12 +296,13 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
 /* ---- whole Hessians ---- */
 
 typedef struct hessian_call {
-  abut_reduction reduction; /* first: what reductions' steps read */
-  size_t first, columns;    /* of both poses' numbers, pose 1's before pose 2's */
+  abut_reduction reduction; /* first, for the steps of reductions read it there */
+  size_t first, columns;    /* among both poses' numbers, pose 1's before pose 2's */
 } hessian_call;
 
-/* Reductions are of distances and activities, which depend on the motion of one body against the
- * other alone: six of these are enough, whatever numbers the poses have. */
+/* Launches whole Hessians. Reductions are made of distances and activities, which depend on the
+ * motion of one body against the other alone: derivatives along six of these motions are enough,
+ * whatever numbers the poses have. */
 static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
 {
   const hessian_call *h = on->call->user;
@@ -319,7 +322,8 @@ static abut_status hessian_launch(call_on *on, size_t slot, chunk c)
                     BUFFER(&r, SCRATCH_HESSIAN));
 }
 
-/* A run along motions has other frames than values, if any are wanted. */
+/* Adds a run of its own for derivatives along motions, whose frames are not the values', if any
+ * values are wanted. */
 static abut_status add_own_run(call *c, const abut_pair *one, program_id program)
 {
   const wanted *w = &c->runs[0].wanted;
@@ -371,8 +375,8 @@ abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction re
 
 /* ---- Jacobian blocks ---- */
 
-/* Every entry's values with their derivatives along all motions: of the list's contacts alone, or
- * of all. */
+/* Computes values with their derivatives along all motions: of the list's contacts alone, or of
+ * all. */
 static abut_status entries_along_motions(const run *r, size_t poses, const entry_list *list)
 {
   if (!r->wanted.listed) {
@@ -382,7 +386,7 @@ static abut_status entries_along_motions(const run *r, size_t poses, const entry
   return run_listed_values(r, poses);
 }
 
-/* Blocks of the entries from `first` on. */
+/* Makes the blocks of `count` entries, from `first` on. */
 static abut_status make_blocks(const run *r, size_t poses, const entry_list *list, size_t first,
                                size_t count)
 {
@@ -393,8 +397,8 @@ static abut_status make_blocks(const run *r, size_t poses, const entry_list *lis
                 ARG_INT(r->pose_width), BUFFER(r, SCRATCH_JACOBIAN));
 }
 
-/* How many entries there are is known once the values are there: their derivatives are launched
- * then. */
+/* Makes a chunk's blocks. How many entries there are is known only once the values are there; then
+ * their derivatives are launched. */
 static abut_status jacobian_collect(call_on *on, size_t slot, chunk c)
 {
   const run *r = derivatives_on(on, slot), *values = values_on(on, slot);

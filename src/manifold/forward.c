@@ -72,11 +72,11 @@ field_kind vertex_field_kind(const run *r, int side)
   if (!r->pair->selected_vertices[side] && r->pair->layout.vertices[side]) {
     return contact_field_kind(r);
   }
-  return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE; /* for scores alone */
+  return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE; /* only scores read it */
 }
 
-/* Evaluates body `of` at points; frame: from the points' frame to that body's, -1 if it is the
- * same. */
+/* Evaluates the field of body `of` at points. `frame` is the place of the transformation from the
+ * points' frame to that body's, or -1 where the two are the same. */
 abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
                      scratch_id out)
 {
@@ -89,7 +89,7 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
                     ARG_BUFFER(b->shape), ARG_BUFFER(r->on->head), BUFFER(r, out));
 }
 
-/* The opposing field at all vertices of one body, where contacts or scores need it. */
+/* Evaluates the opposing field at all vertices of one body, where contacts or scores need it. */
 static abut_status vertex_field(const run *r, size_t poses, int side)
 {
   const resident_body *b = r->bodies[side];
@@ -101,9 +101,10 @@ static abut_status vertex_field(const run *r, size_t poses, int side)
                   OF_SIDE(SCRATCH_FIELD_1, side));
 }
 
-/* Ranks scores and takes rows of `source` by the pair's way of selection. */
+/* How elements of a body are selected: scores are ranked, and rows of `source` are taken by the
+ * pair's way of selection. */
 typedef struct selection {
-  int of, side; /* VERTICES_OF or EDGES_OF a side */
+  int of, side; /* of: VERTICES_OF or EDGES_OF the side */
   buffer *source;
   scratch_id index, top, out, weights;
   kernel_id softsort;
@@ -147,7 +148,7 @@ abut_status edge_score_kernel(const run *r, size_t poses, int side)
                     ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
 }
 
-/* Vertices in contact: those selected, or all of a body, shared by all poses. */
+/* Returns the vertices in contact: those selected, or all of a body, which all poses share. */
 point_set kept_vertices(const run *r, int side)
 {
   const pair_elements *e = elements(r, VERTICES_OF(side));
@@ -157,7 +158,7 @@ point_set kept_vertices(const run *r, int side)
                      : (point_set){r->bodies[side]->sorted_planes, 0, 0, plane};
 }
 
-/* Kept vertices of one body and the opposing field there. */
+/* Selects the kept vertices of one body, and evaluates the opposing field there. */
 static abut_status select_vertices(const run *r, size_t poses, int side)
 {
   const selection s = {VERTICES_OF(side), side, r->bodies[side]->vertex_planes,
@@ -195,7 +196,7 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     BUFFER(r, SCRATCH_WEIGHT));
 }
 
-/* Kept edges of one body: their ends, and gate weights. */
+/* Selects the kept edges of one body: finds their ends, and gate weights. */
 static abut_status select_edges(const run *r, size_t poses, int side)
 {
   if (!r->pair->selected_edges[side]) {
@@ -209,7 +210,8 @@ static abut_status select_edges(const run *r, size_t poses, int side)
   return select_top(r, poses, &s);
 }
 
-/* Ends of the kept edges: those selected, or the body's own, shared by all poses. */
+/* Returns the ends of the kept edges: of those selected, or of all the body's, which all poses
+ * share. */
 buffer *edge_ends(const run *r, int side)
 {
   return r->pair->selected_edges[side] ? run_buffer(r, OF_SIDE(SCRATCH_ENDS_1, side))
@@ -221,8 +223,9 @@ size_t pair_slots(const run *r)
   return (size_t)r->on->sizes.pair_slots;
 }
 
-/* A reverse pass needs the points before each tracing step; otherwise a step replaces them. The
- * first lie before con's plane, those after each step behind all others, two points a step. */
+/* Returns where the witness points after `step` tracing steps begin. A reverse pass needs the
+ * points before each step; otherwise a step replaces them. The first points lie before con's plane,
+ * and those after each step behind all others, two points a step. */
 static size_t witness_base(const run *r, uint32_t step)
 {
   if (!r->wanted.cotangents || !step) {
@@ -253,7 +256,7 @@ static abut_status witness_points(const run *r, size_t poses)
                     ARG_INT(witness_stride(r)));
 }
 
-/* Each body's own field at its witness points, after `trace` steps onto its surface. */
+/* Evaluates each body's own field at its witness points, after `trace` steps onto its surface. */
 static abut_status own_fields(const run *r, size_t poses)
 {
   const uint32_t last = r->pair->smoothing.trace;
@@ -281,7 +284,7 @@ static field_kind opposing_kind(const run *r)
   return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE;
 }
 
-/* The other body's distance at each witness point: activity alone needs it. */
+/* Evaluates the other body's distance at each witness point, which activities and weights need. */
 static abut_status opposing_fields(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
@@ -291,13 +294,14 @@ static abut_status opposing_fields(const run *r, size_t poses)
   return ABUT_SUCCESS;
 }
 
-/* Activities below these are no contacts, and count as 0 where edges would have to be looked at. */
+/* Returns the activity below which there is no contact: it counts as 0 where edges would have to be
+ * looked at to find it. */
 static double least_activity(const run *r)
 {
   return device_real_bytes(r->device) == sizeof(double) ? 1e-12 : 1e-7;
 }
 
-/* How deep edges lie in the other body, of listed pairs. */
+/* Finds how deep the edges of listed pairs lie in the other body. */
 static abut_status edge_depths(const run *r, size_t poses, scratch_id list, scratch_id depth)
 {
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
@@ -315,13 +319,13 @@ static abut_status edge_depths(const run *r, size_t poses, scratch_id list, scra
   return ABUT_SUCCESS;
 }
 
-/* Of pairs that could be active. */
+/* Finds these depths for the pairs that could be active. */
 static abut_status edge_probes(const run *r, size_t poses)
 {
   const point_set at = witness_set(r, 0, r->pair->smoothing.trace);
   const launch_argument opposing_stride =
     ARG_INT(field_planes(opposing_kind(r)) * pair_slots(r));
-  /* The factors are written later, and lend their room. */
+  /* The kernel works in the room of the factors, which are written later. */
   TRY(LAUNCH_RUN(r, KERNEL_PROBED_PAIRS, poses, 1, ARG_BUFFER(at.memory), ARG_INT(at.base),
                  ARG_INT(at.stride), BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
                  opposing_stride, BUFFER(r, SCRATCH_EDGE_WEIGHTS_1),
@@ -331,7 +335,7 @@ static abut_status edge_probes(const run *r, size_t poses)
   return edge_depths(r, poses, SCRATCH_PROBED, SCRATCH_DEPTH);
 }
 
-/* What edge contacts count apart from their depth. */
+/* Computes the weights of edge contacts: what they count apart from how deep they are. */
 static abut_status edge_weights(const run *r, size_t poses)
 {
   const size_t slots = pair_slots(r);
@@ -446,7 +450,7 @@ abut_status run_forward(const run *r, size_t poses)
 {
   TRY(run_frames(r, poses));
   if (!r->wanted.arrays && !r->wanted.cotangents) {
-    return ABUT_SUCCESS; /* the poses' statuses are all that is asked for */
+    return ABUT_SUCCESS; /* nothing but the poses' statuses is asked for */
   }
   for (int side = 0; side < 2; ++side) {
     TRY(vertex_field(r, poses, side));

@@ -1,5 +1,6 @@
-/* Derivatives of the entries of a list of contacts. Where bounds can decide what is active they
- * cost what the entries depend on; else the whole manifold is computed, and entries picked. */
+/* Derivatives of the entries of a list of contacts. Where bounds can decide what is active only
+ * what the entries depend on is computed; else the whole manifold is, and the entries are picked
+ * from it. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -13,7 +14,7 @@
 
 typedef struct list_call {
   const abut_compact *list;
-  const abut_cotangents *cotangents; /* of a VJP; NULL where the list is empty */
+  const abut_cotangents *cotangents; /* of a VJP; may be NULL where the list is empty */
   const abut_tangents *tangents;     /* of a JVP, else NULL */
 } list_call;
 
@@ -22,7 +23,7 @@ static bool is_vjp(const list_call *l)
   return !l->tangents;
 }
 
-/* The entries of a pose. */
+/* The places of a pose's entries in the list. */
 typedef struct entry_range {
   size_t first, count;
 } entry_range;
@@ -41,7 +42,8 @@ static size_t first_of_pose(const abut_compact *l, size_t pose)
   return low;
 }
 
-/* Of a chunk's i-th pose, which is another one of the caller's in a batch of several pairs. */
+/* Finds the entries of a chunk's i-th pose. In a batch of several pairs that is another one than
+ * the caller's i-th of the chunk. */
 static entry_range entries_of(const call_on *on, chunk c, size_t i)
 {
   const abut_compact *l = ((const list_call *)on->call->user)->list;
@@ -120,7 +122,8 @@ done:
   return status;
 }
 
-/* Rows of a chunk's entries <-> the caller's arrays: of each output `bytes` an entry. */
+/* Copies an output's numbers, `components` an entry, between rows of a chunk's entries and an array
+ * of the caller's. */
 static void copy_rows(const call_on *on, chunk c, const contact_output *o, char *rows, char *array,
                       size_t size, bool down)
 {
@@ -135,7 +138,7 @@ static void copy_rows(const call_on *on, chunk c, const contact_output *o, char 
   }
 }
 
-/* Rows of cotangents, 0 where an output has none. */
+/* Brings up rows of cotangents, which are 0 where an output has none. */
 static abut_status put_rows(const call_on *on, const run *r, chunk c, size_t entries)
 {
   const list_call *l = on->call->user;
@@ -177,7 +180,8 @@ static abut_status scatter_bars(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_WEIGHT_BAR));
 }
 
-/* Where all contacts are computed the forward pass is launched already. */
+/* Launches the derivatives. Where all contacts are computed the forward pass has been launched
+ * already. */
 static abut_status list_launch(call_on *on, size_t slot, chunk c)
 {
   const list_call *l = on->call->user;
@@ -222,7 +226,7 @@ static abut_status list_collect(call_on *on, size_t slot, chunk c)
 
 /* ---- calls ---- */
 
-/* The batch gives poses alone. */
+/* Sets up a call whose batch gives poses alone. */
 static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, list_call *l,
                               program_id program)
 {
@@ -237,7 +241,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   }
   TRY(check_list(l->list, batch, r));
   r->program = program;
-  r->wanted.listed = true; /* where the entry's pair can */
+  r->wanted.listed = true; /* choose_cutoff takes it back for pairs that cannot */
   c->upload = list_upload;
   c->launch = list_launch;
   c->collect = list_collect;

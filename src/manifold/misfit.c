@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ASKED 256     /* vertices, spread over the mesh */
-#define FITTED 0.004  /* of the diagonal: temperatures, as fitted smoothing has them */
+#define ASKED 256     /* so many vertices are asked, spread over the mesh */
+#define FITTED 0.004  /* temperatures as shares of the diagonal, as fitted smoothing has them */
 
 static double diagonal_of(const abut_body_def *def)
 {
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Sizes of the field at vertices; count: at most ASKED. */
+/* Evaluates the size of the field at `count` vertices, which are at most ASKED. */
 static void evaluate(const abut_body_def *def, size_t count, int *head, const reals *shape,
                      const reals *coefficients, double out[ASKED])
 {

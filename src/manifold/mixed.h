@@ -4,13 +4,14 @@
 
 #include "manifold/pair.h"
 
-/* Whether a batch has pairs of its own. */
+/* Tells whether a batch has pairs of its own. */
 bool is_mixed(const abut_batch *b);
 
-/* Refuses lists that cannot be computed. *most: the largest number of contacts among the pairs. */
+/* Refuses lists that cannot be computed. *most becomes the largest number of contacts among the
+ * pairs. */
 abut_status mixed_check(const abut_batch *b, size_t *most);
 
-/* Each entry's own number of contacts, where the batch asks for it. */
+/* Writes each entry's own number of contacts, where the batch asks for it. */
 void mixed_count(const abut_batch *b);
 
 #endif

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Slots are counted in int on devices, with room for their coordinates. */
+/* Bounds a pair's slots. Devices count them in int, and their coordinates, too. */
 #define CONTACTS_MOST ((size_t)1 << 28)
 #define SEPARATION_MOST 2e12 /* [m] in float32, see cl/geometry/pose.inl */
 #define PRODUCT_MOST 1e36
@@ -48,8 +48,9 @@ static size_t kept(uint32_t asked, size_t there)
   return asked && asked < there ? asked : there;
 }
 
-/* Edges, and what parts the bodies, are divided by `length` and multiplied up to the fourth
- * order: a far shorter length would leave float. */
+/* Refuses a length that is too short. Edges, and what parts the bodies, are divided by `length` and
+ * multiplied up to the fourth order; with a far shorter length that would leave the range of
+ * float. */
 static abut_status check_length(const abut_smoothing *s, const body *const bodies[2])
 {
   for (int i = 0; s->edge_edge && i < 2; ++i) {
@@ -140,7 +141,7 @@ abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smooth
 {
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
-  if (other && other != entered) { /* whose bodies another thread may destroy now */
+  if (other && other != entered) { /* another thread may destroy the other's bodies now */
     return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
   }
   const body *bodies[2] = {body_get(body1), NULL};

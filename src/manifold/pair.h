@@ -1,4 +1,4 @@
-/* A pair of bodies with its smoothing and its slots. */
+/* A pair of bodies, with its smoothing and its slots. */
 #ifndef ABUT_MANIFOLD_PAIR_H
 #define ABUT_MANIFOLD_PAIR_H
 
@@ -7,27 +7,27 @@
 #include "geometry/pair.h"
 #include <abut/manifold.h>
 
-/* Scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body come in
- * pairs, body 1's first. */
+/* The scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body
+ * come in pairs, body 1's first. */
 typedef enum scratch_id {
   SCRATCH_POSE_1, SCRATCH_POSE_2,
-  SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* of the poses, for the program on duals */
+  SCRATCH_TANGENT_1, SCRATCH_TANGENT_2,           /* the poses' tangents, for programs on duals */
   SCRATCH_FRAMES, SCRATCH_STATUS,
-  SCRATCH_FIELD_1, SCRATCH_FIELD_2,               /* opposing field at all vertices */
+  SCRATCH_FIELD_1, SCRATCH_FIELD_2,               /* the opposing field at all vertices */
   SCRATCH_SCORES,
   SCRATCH_VERTEX_INDEX_1, SCRATCH_VERTEX_INDEX_2, /* ranked elements */
   SCRATCH_VERTEX_TOP_1, SCRATCH_VERTEX_TOP_2,     /* their scores */
   SCRATCH_KEPT_VERTICES_1, SCRATCH_KEPT_VERTICES_2,
   SCRATCH_KEPT_FIELD_1, SCRATCH_KEPT_FIELD_2,
-  SCRATCH_VERTEX_WEIGHTS_1, SCRATCH_VERTEX_WEIGHTS_2, /* of gates; SoftSort's 1 / sums */
+  SCRATCH_VERTEX_WEIGHTS_1, SCRATCH_VERTEX_WEIGHTS_2, /* gates' weights, or SoftSort's 1 / sums */
   SCRATCH_EDGE_INDEX_1, SCRATCH_EDGE_INDEX_2,
   SCRATCH_EDGE_TOP_1, SCRATCH_EDGE_TOP_2,
   SCRATCH_ENDS_1, SCRATCH_ENDS_2,
   SCRATCH_EDGE_WEIGHTS_1, SCRATCH_EDGE_WEIGHTS_2,
   SCRATCH_WITNESS, SCRATCH_OWN_1, SCRATCH_OWN_2, SCRATCH_OPPOSING_1, SCRATCH_OPPOSING_2,
-  SCRATCH_DEPTH, SCRATCH_PROBED,                  /* of `agree`: which pairs are looked at */
+  SCRATCH_DEPTH, SCRATCH_PROBED,                  /* of `agree`, and the pairs looked at for it */
   SCRATCH_FACTORS,
-  SCRATCH_WEIGHT_DEPTH, SCRATCH_WEIGHED, SCRATCH_WEIGHT_FACTORS, /* the same three of weights */
+  SCRATCH_WEIGHT_DEPTH, SCRATCH_WEIGHED, SCRATCH_WEIGHT_FACTORS, /* the same three, of weights */
   SCRATCH_P, SCRATCH_D, SCRATCH_N, SCRATCH_ACTIVITY, SCRATCH_WEIGHT,
   SCRATCH_REDUCED,
   SCRATCH_COUNTS, SCRATCH_OFFSETS, SCRATCH_LIST, SCRATCH_VALUES,
@@ -46,12 +46,12 @@ typedef enum scratch_id {
   SCRATCH_WITNESS_BAR, SCRATCH_PAIR_ENDS_BAR, SCRATCH_ENDS_BAR,
   SCRATCH_KEPT_BAR, SCRATCH_WEIGHTS_BAR,
   SCRATCH_RANKED_PARTS, SCRATCH_RANKED_BAR, SCRATCH_SCORES_BAR,
-  SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, by selections */
+  SCRATCH_FIELD_BAR_1, SCRATCH_FIELD_BAR_2,       /* of phi at all vertices, from selections */
   SCRATCH_WRENCHES,
   SCRATCH_GRADIENT_1, SCRATCH_GRADIENT_2,
-  SCRATCH_STEPS, SCRATCH_JACOBIAN, /* of Jacobian blocks */
+  SCRATCH_STEPS, SCRATCH_JACOBIAN, /* for Jacobian blocks */
   SCRATCH_SLOPES, SCRATCH_HESSIAN,
-  SCRATCH_COLUMNS, /* of SCRATCH_REDUCED, for states: a buffer each */
+  SCRATCH_COLUMNS, /* for states, columns of SCRATCH_REDUCED: a buffer each */
   SCRATCH_COLUMNS_END = SCRATCH_COLUMNS + REDUCED_REALS,
   SCRATCH_BUFFERS = SCRATCH_COLUMNS_END
 } scratch_id;
@@ -62,10 +62,10 @@ _Static_assert(SCRATCH_BUFFERS <= POOL_BUFFERS, "a buffer pool holds all scratch
 typedef struct resident_pair {
   pair_sizes sizes;
   buffer *head; /* coefficients, reals and sizes: cl/kernels/manifold/pair.h */
-  buffer *mean_bar, *one_bar; /* C numbers of 1 / C and of 1, made when they are first needed */
+  buffer *mean_bar, *one_bar; /* C numbers 1 / C, and C numbers 1; made when first needed */
 } resident_pair;
 
-/* What takes its own time a pose: each program, Jacobians and Hessians. */
+/* Kinds of work that take a pose different times: each program, Jacobians, and Hessians. */
 #define RATE_JACOBIAN PROGRAM_KINDS
 #define RATE_HESSIAN (PROGRAM_KINDS + 1)
 #define RATE_KINDS (PROGRAM_KINDS + 2)
@@ -78,19 +78,19 @@ typedef struct pair {
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
-  double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by what is computed */
+  double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
 } pair;
 
-/* The pair on a member of its context, brought there when it is first asked for. */
+/* Finds the pair on a member of its context, and brings it there when it is first asked for. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);
 
-/* Whether a handle is meant as one: ABUT_SAME_PAIR and its like are not. */
+/* Tells whether a handle is meant as one; ABUT_SAME_PAIR and its like are not. */
 static inline bool has_pair(abut_pair p)
 {
   return p.index || p.generation;
 }
 
-/* The pair of a handle, or NULL with an error text. */
+/* Returns the pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
 
 #endif

@@ -33,12 +33,13 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
     n.elements[EDGES_OF(side)] = elements_of(info->edges, l->edges[side], p->selected_edges[side],
                                              gated, l->edge_offset[side], lanes);
   }
-  n.near_plane = (int)(slots + lanes); /* rows of pairs begin anywhere: blocks reach further */
+  n.near_plane = (int)(slots + lanes); /* rows begin anywhere; blocks may reach beyond */
   n.near_stride = (int)near_stride_of(&n, lanes);
   return n;
 }
 
-/* Planes of pairs, then body 2's ends in body 1's frame, around which blocks reach too. */
+/* A pose has planes of pairs, and then body 2's ends in body 1's frame. Blocks of lanes may reach
+ * beyond these, too. */
 size_t near_stride_of(const pair_sizes *n, uint32_t lanes)
 {
   return NEAR_PLANES * (size_t)n->near_plane +

@@ -1,20 +1,22 @@
-/* From cotangents of the outputs back to gradients of the poses: the adjoint of each kernel of
- * forward.c, in the opposite order. Nothing is scattered: a kernel owns what it writes, each block
- * leaves its share of the pose's wrenches, and the last kernel sums these in order. */
+/* The pass from cotangents of the outputs back to gradients of the poses: it launches the adjoint
+ * of each kernel of forward.c, in the opposite order. Nothing is scattered: a kernel owns what it
+ * writes, each block leaves its share of the pose's wrenches, and the last kernel sums these in
+ * order. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "manifold/run.h"
 
-/* A pass back: where the next kernel's blocks leave their wrenches, and which bodies' fields have
- * got cotangents from a selection. */
+/* A pass back. It knows where the next kernel's blocks leave their wrenches, and which bodies'
+ * fields have got cotangents from a selection. */
 typedef struct reverse_pass {
   const run *run;
   size_t poses, next_block, blocks;
   bool scored[2];
 } reverse_pass;
 
-/* Edge contacts and witness points, a tracing step of each body's and its edges' probes, vertices in
- * contact and, where a selection reads their field, all vertices. */
+/* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
+ * points; by each body's tracing steps and edges' probes; by edges' weights; by vertices in
+ * contact; and, where a selection reads their field, by all vertices. */
 size_t wrench_blocks(const run *r)
 {
   size_t blocks = 0;
@@ -47,7 +49,8 @@ static size_t take_blocks(reverse_pass *pass, size_t count)
   return first;
 }
 
-/* Cotangents of distances and activities: the run's own rows, or one for all poses. */
+/* Return the cotangents of distances and of activities: the run's own rows, or one row for all
+ * poses. */
 static launch_argument d_bar(const run *r)
 {
   const launch_argument shared = ARG_BUFFER(r->on->mean_bar);
@@ -113,7 +116,7 @@ static abut_status probes_back(reverse_pass *pass, scratch_id list, scratch_id d
   return ABUT_SUCCESS;
 }
 
-/* Adds what weights' cotangents give to what contacts have left. */
+/* Adds what the cotangents of weights give to what those of contacts have left. */
 static abut_status weights_of_edges_back(reverse_pass *pass)
 {
   const run *r = pass->run;
@@ -138,7 +141,8 @@ static abut_status weights_of_edges_back(reverse_pass *pass)
   return probes_back(pass, SCRATCH_WEIGHED, SCRATCH_WEIGHT_DEPTH);
 }
 
-/* A body's own field is computed again at the points before each step. */
+/* Goes back through the tracing steps. A body's own field is computed again at the points before
+ * each. */
 static abut_status trace_back(reverse_pass *pass)
 {
   const run *r = pass->run;
@@ -181,7 +185,8 @@ typedef struct ranked {
   kernel_id softsort;
 } ranked;
 
-/* Cotangents of the means (bars) or of the gate weights -> SCRATCH_SCORES_BAR. */
+/* Takes the cotangents of the means (bars), or those of the gate weights, back to
+ * SCRATCH_SCORES_BAR. */
 static abut_status select_back(const reverse_pass *pass, const ranked *s)
 {
   const run *r = pass->run;
@@ -205,7 +210,8 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                     BUFFER(r, SCRATCH_SCORES_BAR));
 }
 
-/* What moves a body's kept edges: their ends, or with gates their weights alone. */
+/* Adds up the cotangents of a body's kept edges: of their ends or, with gates, of their weights
+ * alone. */
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
@@ -232,7 +238,7 @@ static abut_status select_edges_back(reverse_pass *pass, int side)
   const run *r = pass->run;
   const resident_body *b = r->bodies[side];
   const int weighed = WANT_ACTIVITY | WANT_WEIGHT;
-  /* Gated edges are true ones: without cotangents of these nothing depends on the scores. */
+  /* Gates keep true edges, so that only activities and weights depend on the scores. */
   if (!r->pair->selected_edges[side] || (gated(r) && !(r->wanted.cotangents & weighed))) {
     return ABUT_SUCCESS;
   }
@@ -344,7 +350,7 @@ abut_status run_wrenches(const run *r, size_t poses)
   }
   TRY(side_back(&pass, 0));
   TRY(side_back(&pass, 1));
-  if (pass.next_block != pass.blocks) { /* some would be added up that nobody wrote */
+  if (pass.next_block != pass.blocks) { /* blocks that nobody wrote would be added up */
     return fail(ABUT_ERROR_ARGUMENT, "kernels have left %zu blocks of wrenches a pose, not %zu",
                 pass.next_block, pass.blocks);
   }

@@ -1,58 +1,60 @@
-/* The kernels of one chunk, in order: forward, and back from cotangents. */
+/* Launches the kernels of one chunk in order: forward, and back from cotangents. */
 #ifndef ABUT_MANIFOLD_RUN_H
 #define ABUT_MANIFOLD_RUN_H
 
 #include "batch/batch.h"
 #include "manifold/pair.h"
 
-/* What a run must compute: bits WANT_* of cl/geometry/layout.h and more of the same. */
+/* What a run must compute. `arrays` and `cotangents` are made of the bits WANT_* of
+ * cl/geometry/layout.h. */
 typedef struct wanted {
-  int arrays;     /* outputs that kernels must write */
-  int cotangents; /* outputs whose cotangents a reverse pass will bring; 0: there is none */
-  bool distances; /* reductions that are made of weights */
-  bool reduced, compact, blocks; /* blocks: a Jacobian of every entry of a compact list */
+  int arrays;     /* which outputs kernels must write */
+  int cotangents; /* whose cotangents a reverse pass starts from; 0: there is no such pass */
+  bool distances; /* reductions that are made of weights are wanted */
+  bool reduced, compact, blocks; /* blocks: a Jacobian of each entry of a compact list */
   bool vertices_alone; /* nothing asks for edge-edge contacts */
-  bool shared_d, shared_activity; /* one row of cotangents for all poses */
-  bool motions;  /* tangents are motions of body 2, not of the poses' parameters */
-  bool listed;   /* only contacts that the caller has listed are computed; with a cutoff */
+  bool shared_d, shared_activity; /* all poses share a row of cotangents */
+  bool motions;  /* tangents are motions of body 2 instead of the poses' parameters' */
+  bool listed;   /* with a cutoff: only contacts that the caller has listed are computed */
   bool active;   /* nothing but active contacts is asked for */
-  bool sum;      /* the gradient of a sum over them is */
+  bool sum;      /* the gradient of a sum over them is asked for */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
                     all, as where its bounds cannot tell */
 } wanted;
 
-/* One run of a call: a pair, the program (plain numbers or duals), what is wanted; then, on a
- * device, what lies there. */
+/* One run of a call: a pair, the program (on plain numbers or on duals), what is wanted, and then,
+ * on a device, what lies there. */
 typedef struct run {
   pair *pair;
   program_id program;
   wanted wanted;
   int pose_width; /* 6 or 7 */
-  int motion;     /* the first tangent's, with wanted.motions */
+  int motion;     /* with wanted.motions, which motion the first tangent is */
   device *device;
   resident_pair *on;
   const resident_body *bodies[2];
-  const chunk_memory *memory; /* its scratch, of the device's slot */
+  const chunk_memory *memory; /* its scratch, in the device's slot */
 } run;
 
-/* Numbers, reals and ints a pose, before they become bytes; on duals a number is several reals. */
+/* How many numbers, reals and ints each scratch buffer has for a pose, before they become bytes. On
+ * duals a number is several reals. */
 typedef struct sizes {
   size_t number[SCRATCH_BUFFERS];
   size_t real[SCRATCH_BUFFERS];
   size_t integer[SCRATCH_BUFFERS];
 } sizes;
 
-/* Bytes a pose of each scratch buffer, 0 where the run does not need it. */
+/* Finds the bytes a pose of each scratch buffer, 0 where the run does not need it. */
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
 /* Refuses what kernels, which count the numbers of a pose in int, would count wrongly. */
 abut_status check_scratch(const run *r);
 
-/* Entries of a Jacobian for which there is room at a time, a pose. */
+/* For so many entries a pose, at most, there is room for Jacobian blocks at a time. */
 #define BLOCK_ENTRIES 64
 size_t block_entries(const run *r);
 
-/* Frames and statuses of the `count` poses in SCRATCH_POSE_*. */
+/* Computes frames and statuses of the `count` poses in SCRATCH_POSE_*. */
 abut_status run_frames(const run *r, size_t count);
 
 /* Launches everything for the `count` poses in SCRATCH_POSE_*. */
@@ -61,8 +63,8 @@ abut_status run_reductions(const run *r, size_t count);
 abut_status run_distances(const run *r, size_t count, double temperature);
 abut_status run_compact(const run *r, size_t count, double threshold, size_t capacity);
 
-/* After run_forward with wanted.cotangents: SCRATCH_*_BAR of the outputs, or shared rows, ->
- * SCRATCH_WRENCHES, and from these SCRATCH_GRADIENT_*. */
+/* Go back after run_forward with wanted.cotangents: run_wrenches from SCRATCH_*_BAR of the outputs,
+ * or rows that poses share, to SCRATCH_WRENCHES, and run_reverse on to SCRATCH_GRADIENT_*. */
 abut_status run_wrenches(const run *r, size_t count);
 abut_status run_reverse(const run *r, size_t count);
 
@@ -82,13 +84,14 @@ static inline buffer *run_buffer(const run *r, scratch_id id)
 /* A scratch buffer of body `side`, from body 1's. */
 #define OF_SIDE(id, side) ((scratch_id)((int)(id) + (side)))
 
-/* Points whose field is asked for: three planes of `padded`, see cl/kernels/field.h. */
+/* Points whose field is asked for: three planes of `padded` numbers, see cl/kernels/field.h. */
 typedef struct point_set {
   buffer *memory;
   size_t base, stride, padded;
 } point_set;
 
-/* Planes of a field: phi alone; with the normal; with phi's gradient; all derivatives. */
+/* What is wanted of a field: phi alone, phi and the normal, phi and its gradient, or all
+ * derivatives. */
 typedef enum field_kind {
   FIELD_DISTANCE,
   FIELD_NORMAL,

@@ -4,7 +4,7 @@
 #include "manifold/outputs.h"
 #include <limits.h>
 
-/* Room for the largest of what shares a buffer. */
+/* Makes room for the largest of what shares a buffer. */
 static void at_least(size_t *size, size_t needed)
 {
   *size = needed > *size ? needed : *size;
@@ -43,7 +43,7 @@ static void selected_edge_sizes(const run *r, int side, uint32_t lanes, sizes *s
   at_least(&s->number[SCRATCH_SCORES], r->bodies[side]->edge_padded);
 }
 
-/* What a selection of `kept` among `count` elements needs on the way back. */
+/* Sets what a selection of `kept` among `count` elements needs on the way back. */
 static void selection_bars(const run *r, size_t kept, size_t count, uint32_t lanes, sizes *s)
 {
   at_least(&s->number[SCRATCH_RANKED_BAR], kept + 1);
@@ -128,7 +128,7 @@ static void output_sizes(const run *r, sizes *s)
   }
   if (r->wanted.compact) {
     s->integer[SCRATCH_COUNTS] = 1;
-    s->integer[SCRATCH_OFFSETS] = 2; /* one more than poses, for any chunk */
+    s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1, whatever the chunk */
     s->integer[SCRATCH_LIST] = contacts * COMPACT_INTS;
     s->real[SCRATCH_VALUES] = contacts * COMPACT_REALS;
   }
@@ -140,7 +140,8 @@ size_t block_entries(const run *r)
   return contacts < BLOCK_ENTRIES ? contacts : BLOCK_ENTRIES;
 }
 
-/* Blocks, what they are made of, and the steps of the poses' parameters. */
+/* Sets what Jacobian blocks need: the blocks, what they are made of, and the steps of the poses'
+ * parameters. */
 static void block_sizes(const run *r, sizes *s)
 {
   s->number[SCRATCH_ROWS] = block_entries(r) * COMPACT_REALS;
@@ -183,7 +184,7 @@ static void sizes_of(const run *r, sizes *s)
 
 abut_status check_scratch(const run *r)
 {
-  /* A pair that plain numbers can count, duals can. */
+  /* The plain program counts as duals do, so that a pair that it accepts suits these, too. */
   const program_id numbers = r->program == PROGRAM_PLAIN ? PROGRAM_DUAL : r->program;
   const size_t most = (size_t)INT_MAX / number_parts(numbers);
   sizes s;

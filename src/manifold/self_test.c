@@ -1,4 +1,4 @@
-/* Self-tests of contacts and their derivatives. */
+/* The self-tests of contacts and their derivatives. */
 #include "geometry/layout.h"
 #include "self_test/bodies.h"
 #include "self_test/runner.h"
@@ -15,9 +15,9 @@
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
 #define OUTPUTS 4
-#define ANSWERS 7 /* to one self-test at most */
+#define ANSWERS 7 /* the most that one self-test has */
 
-/* By PROGRAM_KIND; answers end where there is no name. */
+/* The known answers by PROGRAM_KIND; they end where there is no name. */
 static const answer answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p", expected_p, CONTACTS, 3, OF_P},
    {"d", expected_d, CONTACTS, 1, OF_D},
@@ -43,7 +43,7 @@ static const answer answers[PROGRAM_KINDS][ANSWERS] = {
    {"the Jacobian of activity along a tangent", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
 };
 
-/* The same of entries of a list, in their places among all; zeros elsewhere. */
+/* The same for entries of a list, in their places among all contacts, with zeros elsewhere. */
 static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p of active contacts", list_p, LISTED, 3, OF_P},
    {"d of active contacts", list_d, LISTED, 1, OF_D},
@@ -72,7 +72,7 @@ typedef struct trial {
   abut_pair pair;
   abut_batch batch;
   const void *got[ANSWERS];
-  uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* of a list that a device makes */
+  uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* for a list that a device makes */
 } trial;
 
 /* ---- all contacts ---- */
@@ -82,7 +82,8 @@ static double cotangent(size_t i)
   return (double)((int)(i * 7 % 11) - 5) / 4.0;
 }
 
-/* Cotangents of an output: the same for each pose, by the place among its numbers. */
+/* Puts cotangents of an output, which depend on the place among a pose's numbers and are the same
+ * for each pose. */
 static void *put_cotangents(trial *t, size_t components)
 {
   double row[CONTACTS * 3];
@@ -159,7 +160,7 @@ static abut_status jvp(trial *t, const answer *all)
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
-/* A row of 2 POSE_REALS numbers, from `first` on, times the tangent of a pose. */
+/* Multiplies a row of 2 POSE_REALS numbers, from `first` on, by the tangent of a pose. */
 static double row_along(const trial *t, const void *rows, size_t first, size_t pose)
 {
   const double *const along[2] = {tangent_1, tangent_2};
@@ -171,7 +172,7 @@ static double row_along(const trial *t, const void *rows, size_t first, size_t p
   return sum;
 }
 
-/* Whole ones times the tangent are products, too. */
+/* Whole Hessians times the tangent must be the products, too. */
 static abut_status whole_hessian(trial *t)
 {
   void *rows = self_test_room(&t->test, POSES * 4 * POSE_REALS * POSE_REALS);
@@ -199,14 +200,14 @@ static abut_status hessian(trial *t, const answer *all)
 /* Where an output of a contact lies among a Jacobian block's rows. */
 static const size_t block_rows[OUTPUTS] = {0, 3, 4, 7};
 
-/* A block times a tangent is what the JVP gives. */
+/* A block times a tangent must be what the JVP gives. */
 static double block_along(const trial *t, const void *blocks, size_t entry, size_t row,
                           size_t pose)
 {
   return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, pose);
 }
 
-/* Every contact has a block, for none is less active than 0. */
+/* With a threshold of 0 every contact has a block, for none is less active. */
 static abut_status jacobian(trial *t, const answer *all)
 {
   abut_compact list = {.threshold = 0.0, .capacity = POSES * CONTACTS};
@@ -228,22 +229,22 @@ static abut_status jacobian(trial *t, const answer *all)
 
 /* ---- active contacts ---- */
 
-/* A list for active contacts, as the device will find them. */
+/* Returns an empty list for active contacts, which the device is to find. */
 static abut_compact empty_list(trial *t)
 {
   return (abut_compact){.threshold = SELF_TEST_THRESHOLD, .capacity = POSES * LISTED,
                         .pose = t->pose, .slot = t->slot};
 }
 
-/* The list as it is known. */
+/* Returns the list as it is known. */
 static abut_compact known_list(void)
 {
   return (abut_compact){.count = ENTRIES, .pose = (uint32_t *)(uintptr_t)list_poses,
                         .slot = (uint32_t *)(uintptr_t)list_slots};
 }
 
-/* Numbers of a list's entries, `components` each, by their places among all. What a device that
- * answers wrongly lists beyond all is not looked at. */
+/* Puts numbers of a list's entries, `components` each, in their places among all contacts. Places
+ * beyond these, which a device that answers wrongly may list, are passed over. */
 static void *put_dense(trial *t, const abut_compact *list, const double *numbers,
                        size_t components)
 {
@@ -257,7 +258,7 @@ static void *put_dense(trial *t, const abut_compact *list, const double *numbers
   return self_test_put(&t->test, dense, POSES * LISTED * components, POSES * LISTED * components);
 }
 
-/* The same of an array that the device has filled. */
+/* Does the same with an array that the device has filled. */
 static void *put_entries(trial *t, const abut_compact *list, const void *array, size_t components)
 {
   double numbers[POSES * LISTED * 3];
@@ -286,7 +287,7 @@ static abut_status list_contacts(trial *t, const answer *all)
   return ABUT_SUCCESS;
 }
 
-/* As those of all contacts, of the entries' places. */
+/* Puts cotangents of a list's entries: those that all contacts have in these places. */
 static void *put_entry_cotangents(trial *t, size_t components)
 {
   double rows[ENTRIES * 3];

@@ -1,17 +1,17 @@
-/* A body's field at points of its frame. */
+/* Evaluates a body's field at points of its frame. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "body/body.h"
 #include "query/query.h"
 
-enum { POINTS, FIELD }; /* buffers */
+enum { POINTS, FIELD }; /* buffers of buffer pool 0 */
 
 typedef struct field_call {
   query_call query;
   body *of;
 } field_call;
 
-/* The body is there before the first chunk. */
+/* Brings the body to the device before the first chunk. */
 static abut_status place(batch_on *on)
 {
   const field_call *f = (const field_call *)on->call; /* its query call comes first */

@@ -1,4 +1,4 @@
-/* Witness points alone, of edges and of faces. */
+/* Finds witness points alone, on edges and on faces. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 #include <abut/derivatives.h>
 #include <stdlib.h>
 
-/* What takes its own time a query. */
+/* The ways of a query, which take it different times: plain values, tangents, and adjoints. */
 enum { PLAIN, ALONG, BACK, WAYS };
 #define EDGES 0
 #define FACES WAYS
@@ -28,8 +28,8 @@ static void set_kind(query_call *q, int way, int of)
 
 /* ---- edges ---- */
 
-/* Buffers of the forward kernel, then of its adjoint, which reads cotangents from the first's
- * outputs. */
+/* The buffers of the forward kernel, and then those of its adjoint, which reads cotangents from
+ * where the forward kernel writes its outputs. */
 enum { EDGES_1, EDGES_2, POINTS_1, POINTS_2, INTERIOR, EDGES_1_BAR, EDGES_2_BAR };
 
 static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
@@ -127,7 +127,7 @@ enum { POINTS, TRIANGLES, PROJECTED, POINTS_BAR, TRIANGLES_BAR, STATUSES };
 /* What faces add to a query call: the count of statuses other than 0. */
 typedef struct faces_call {
   query_call query;
-  uint8_t *status; /* the caller's, or our own where only the count is asked for; or NULL */
+  uint8_t *status; /* the caller's; or our own, where only the count is asked for; or NULL */
   size_t rejected;
 } faces_call;
 
@@ -188,7 +188,8 @@ static size_t count_lost(const context *c)
   return lost;
 }
 
-/* Statuses of our own are left behind where a device that has not ended may still write them. */
+/* Runs a call on faces. Statuses of our own are not freed where a device has been lost in the call,
+ * for it may still write them. */
 static abut_status run_faces(faces_call *f, size_t *rejected)
 {
   batch_call *c = &f->query.base;

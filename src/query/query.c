@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #define QUERY_CHUNK ((size_t)1 << 20)
-#define COPIED_CHUNK ((size_t)1 << 15) /* where copies are to stay in a CPU's cache */
-#define LEAST_CHUNK ((size_t)1 << 10)  /* a device without the memory for that is of no use */
+#define COPIED_CHUNK ((size_t)1 << 15) /* keeps copies in a CPU's cache */
+#define LEAST_CHUNK ((size_t)1 << 10)  /* see batch_call.least */
 #define LANES_MOST 16
 
 abut_status query_start(query_call *q, context *owner, const operation *o, size_t count,

@@ -5,13 +5,13 @@
 #include "batch/batch.h"
 #include <abut/manifold.h>
 
-/* Buffers are of buffer pool 0. */
+/* A call. Its buffers are those of buffer pool 0. */
 typedef struct query_call {
   batch_call base;
   const abut_smoothing *smoothing;
   program_id program;
   kernel_id kernel;
-  bool adjoint; /* the kernel is one */
+  bool adjoint; /* tells whether the kernel is one */
 } query_call;
 
 /* What a call keeps on a device. */
@@ -19,22 +19,22 @@ typedef struct query_on {
   buffer *coefficients;
 } query_on;
 
-/* Sets up a call of `count` queries, on plain numbers as long as nothing else is said. */
+/* Sets up a call of `count` queries; its numbers are plain unless q->program is set afterwards. */
 abut_status query_start(query_call *q, context *owner, const operation *o, size_t count,
                         const abut_smoothing *smoothing);
 
-/* Arrays of `width` reals a query. An input of NULL is zero, an output of NULL is not wanted. On
- * duals an input has a tangent, or NULL for zero, and outputs are the tangents alone. */
+/* Add arrays of `width` reals a query. An input of NULL is zero, an output of NULL is not wanted.
+ * On duals an input has a tangent, where NULL is zero, and outputs are the tangents alone. */
 void query_input(query_call *q, const char *name, size_t id, size_t width, const void *in,
                  const void *tangent);
 void query_output(query_call *q, const char *name, size_t id, size_t width, void *out);
 
-/* Parts of these operations. */
+/* The parts that all these operations share. */
 abut_status query_test(const batch_call *c, size_t place);
 abut_status query_place(batch_on *on);
 void query_leave(batch_on *on);
 
-/* An argument of a launch: a buffer of the chunk's. */
+/* A buffer of the chunk's as an argument of a launch. */
 #define AT(on, slot, id) ARG_BUFFER(memory_buffer(&(on)->memory[slot][0], id))
 
 #endif

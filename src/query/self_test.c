@@ -1,5 +1,6 @@
-/* Self-tests of witness points alone, and of a body's field at points. Answers are of a few
- * queries, repeated so that they fill whole blocks of lanes and begin another. */
+/* The self-tests of witness points alone, and of a body's field at points. The answers to a few
+ * queries are known; these are repeated so that they fill whole blocks of lanes and begin another
+ * one. */
 #include "self_test/bodies.h"
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
@@ -136,7 +137,7 @@ const module_self_tests witness_self_tests = {{[SELF_TEST_MAIN] = {
 
 /* ---- fields ---- */
 
-/* Both kernels: with the normals, and the distances alone. */
+/* Asks both kernels: the one with the normals, and the one of distances alone. */
 static abut_status field_of(self_test *t, int which)
 {
   static const answer distances[2] = {

@@ -1,4 +1,5 @@
-/* Two small bodies with every kind of primitive, and their smoothing: devices are asked of them. */
+/* Two small bodies with every kind of primitive, and their smoothing, about which devices are
+ * asked. */
 #ifndef ABUT_SELF_TEST_BODIES_H
 #define ABUT_SELF_TEST_BODIES_H
 

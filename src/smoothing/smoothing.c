@@ -9,7 +9,8 @@
 typedef double real; /* of the list's struct, which is not used here */
 #include "geometry/coefficients.h"
 
-/* As many edges as primitives, within bounds that keep the pairs between 16^2 and 32^2. */
+/* Returns how many edges of a body to keep: as many as it has primitives, within bounds that keep
+ * the pairs of two bodies between 16^2 and 32^2; 0, for all, if it has few. */
 static uint32_t edges_to_keep(const abut_body_info *info)
 {
   if (info->edges <= 32) {
@@ -19,20 +20,21 @@ static uint32_t edges_to_keep(const abut_body_info *info)
   return primitives > 16 ? (uint32_t)primitives : 16;
 }
 
-/* How many times as large as it is thick a body may be and still be a block: a plate of 10 mm has
- * the scale of a block of 80 mm. */
+/* A body whose diagonal is at most so many times its thickness is as a block; beyond that its
+ * thickness decides: a plate of 10 mm has the scale of a block of 80 mm. */
 #define THICKNESSES 8.0
 #define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
 
-/* The size by which a body's contacts are smoothed [m]; HUGE_VAL of a single point. */
+/* Returns the size by which a body's contacts are smoothed [m], HUGE_VAL for a single point. */
 static double scale_of(const abut_body_info *info)
 {
   return fmin(info->diagonal > 0.0 ? info->diagonal : HUGE_VAL,
               info->thickness > 0.0 ? THICKNESSES * info->thickness : HUGE_VAL);
 }
 
-/* Scores of a large body's edges differ by more than those of a small one's. Below a hundredth of
- * the smaller body its own kept edges keep their weights. */
+/* Returns the temperature of selections. Scores of a large body's edges differ by more than those
+ * of a small one's. Below a hundredth of the smaller body the kept edges of that body keep their
+ * weights. */
 static double fitted_sort(const abut_body_info *info1, const abut_body_info *info2, double size)
 {
   const double small = fmin(info1->diagonal, info2->diagonal);
@@ -40,9 +42,10 @@ static double fitted_sort(const abut_body_info *info1, const abut_body_info *inf
   return small > 0.0 ? fmin(0.005 * large, 0.01 * small) : 0.005 * size;
 }
 
-/* The temperature of unions [m]. Where primitives blend, another than theirs moves the surface off
- * the mesh: a body of several has its own, which its file may tell. Of two the smaller: a blend
- * that is too wide closes bores and fills notches, one too narrow leaves seams a little deeper. */
+/* Returns the temperature of unions [m]. Where primitives blend, any other temperature than theirs
+ * moves the surface off the mesh: a body of several primitives has a temperature of its own, which
+ * its file may tell. Of two bodies' the smaller one is taken: a blend that is too wide closes bores
+ * and fills notches, while one that is too narrow leaves seams a little deeper. */
 static double fitted_union(const abut_body_info *info1, const abut_body_info *info2, double size)
 {
   const abut_body_info *infos[2] = {info1, info2};
@@ -81,8 +84,8 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
    * both, by the deeper one too, which is not the nearest. */
   out->neighbour = 2.0 * out->penetration;
   out->distance = 1e-10 * size * size;
-  /* True elements and what meets near their bodies: gradients along a path keep to what values do
-   * (bench/paths.py). */
+  /* Gates keep true elements, near their bodies, where SoftSort would keep means of them: gradients
+   * along a path then keep to what values do (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
   out->reach = 6.0 * out->penetration;
@@ -93,7 +96,7 @@ abut_status abut_fit_smoothing(abut_body body1, abut_body body2, abut_smoothing 
   return ABUT_SUCCESS;
 }
 
-/* near and reach: below `penetration` they would take from contacts that just touch. */
+/* Checks `near` and `reach`: below `penetration` they would take from contacts that just touch. */
 static abut_status check_off_or_least(const char *name, double value, double least)
 {
   if (value == 0.0 || (value >= least && value <= SMOOTHING_MOST)) {

@@ -1,4 +1,4 @@
-/* Smoothing coefficients: checks, and what kernels read. */
+/* Checks smoothing coefficients, and prepares what kernels read of them. */
 #ifndef ABUT_SMOOTHING_SMOOTHING_H
 #define ABUT_SMOOTHING_SMOOTHING_H
 
@@ -6,11 +6,11 @@
 #include "device/context.h"
 #include <abut/manifold.h>
 
-/* Refuses what is out of range, naming the coefficient. */
+/* Refuses a coefficient that is out of range, and names it. */
 abut_status check_smoothing(const abut_smoothing *s);
 
-/* The coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for `more`
- * behind them. */
+/* Makes the coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for
+ * `more` behind them. */
 abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out);
 abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out);
 
