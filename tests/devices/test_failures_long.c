@@ -44,7 +44,7 @@ static uint64_t launches(const world *w)
   return c.launches;
 }
 
-/* With a device that has answered its questions. */
+/* With a device that has passed its self-tests. */
 static void open_scene(const setting *s, kind of, world *w, abut_scene *scene)
 {
   REQUIRE_OK(create_context(s, w));
