@@ -69,11 +69,11 @@ abut_status spring_run_slopes(const spring_run *r)
 
 /* ---- along twists ---- */
 
-void spring_along_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS])
+void spring_tangent_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS])
 {
-  bytes[SPRING_ALONG_1] = bytes[SPRING_ALONG_2] = TWIST * real;
-  bytes[SPRING_ALONG_BARS_1] = bytes[SPRING_ALONG_BARS_2] = TWIST * real;
-  bytes[SPRING_ALONG_FRAMES] = SPRING_FRAME * real;
+  bytes[SPRING_TANGENT_1] = bytes[SPRING_TANGENT_2] = TWIST * real;
+  bytes[SPRING_TANGENT_BARS_1] = bytes[SPRING_TANGENT_BARS_2] = TWIST * real;
+  bytes[SPRING_TANGENT_FRAMES] = SPRING_FRAME * real;
   bytes[SPRING_DUAL_FRAMES] = 2 * SPRING_FRAME * real;
   bytes[SPRING_DUAL_PHI] = 2 * room * real;
   bytes[SPRING_DUAL_MEANS] = 2 * SPRING_MEANS * real;
@@ -95,9 +95,9 @@ static abut_status lift(const spring_run *r, size_t values, size_t derivatives, 
 static abut_status lift_all(const spring_run *r)
 {
   TRY(LAUNCH(r->device, KERNEL_SPRING_FRAMES, r->count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
-             ARG_INT(r->pose_width), AT(SPRING_ALONG_1), AT(SPRING_ALONG_2), ARG_BUFFER(r->law),
-             ARG_INT(r->law_stride), ARG_INT(r->count), AT(SPRING_ALONG_FRAMES)));
-  TRY(lift(r, SPRING_FRAMES, SPRING_ALONG_FRAMES, SPRING_FRAME, SPRING_SPEED, SPRING_SPIN + 3,
+             ARG_INT(r->pose_width), AT(SPRING_TANGENT_1), AT(SPRING_TANGENT_2), ARG_BUFFER(r->law),
+             ARG_INT(r->law_stride), ARG_INT(r->count), AT(SPRING_TANGENT_FRAMES)));
+  TRY(lift(r, SPRING_FRAMES, SPRING_TANGENT_FRAMES, SPRING_FRAME, SPRING_SPEED, SPRING_SPIN + 3,
            SPRING_DUAL_FRAMES));
   TRY(lift(r, SPRING_ROWS_OF_PHI, SPRING_ROWS_OF_PHI, r->room, 0, 0, SPRING_DUAL_PHI));
   return lift(r, SPRING_MEANS_OF, SPRING_MEANS_OF, SPRING_MEANS, 0, 0, SPRING_DUAL_MEANS);
@@ -122,7 +122,7 @@ static abut_status dual_slopes(const spring_run *r)
                    AT(SPRING_DUAL_JACOBIANS));
 }
 
-abut_status spring_run_along(const spring_run *r)
+abut_status spring_run_tangent(const spring_run *r)
 {
   TRY(lift_all(r));
   return dual_slopes(r);
@@ -142,7 +142,7 @@ abut_status spring_run_second(const spring_run *r)
   TRY(dual_slopes(r));
   return LAUNCH(r->device, KERNEL_SPRING_PART, SPRING_SLOPES, r->count, AT(SPRING_DUAL_JACOBIANS),
                 ARG_INT(SPRING_SLOPES), AT(SPRING_FRAMES), ARG_INT(r->count),
-                AT(SPRING_JACOBIANS_ALONG));
+                AT(SPRING_JACOBIANS_TANGENT));
 }
 
 abut_status spring_run_ahead(const spring_run *r, double step)

@@ -34,11 +34,11 @@ enum {
   SPRING_WRENCHES_2_BAR,
   SPRING_DISTANCES_BAR,
   SPRING_JACOBIANS,
-  SPRING_ALONG_1, /* the twists along which derivatives are taken */
-  SPRING_ALONG_2,
-  SPRING_ALONG_FRAMES,
-  SPRING_ALONG_BARS_1,
-  SPRING_ALONG_BARS_2,
+  SPRING_TANGENT_1, /* the twists along which derivatives are taken */
+  SPRING_TANGENT_2,
+  SPRING_TANGENT_FRAMES,
+  SPRING_TANGENT_BARS_1,
+  SPRING_TANGENT_BARS_2,
   SPRING_DUAL_FRAMES,
   SPRING_DUAL_PHI,
   SPRING_DUAL_MEANS,
@@ -51,7 +51,7 @@ enum {
   SPRING_POINT_SUMS,
   SPRING_POINTS,
   SPRING_DIRECTIONS, /* the directions along which Jacobians have derivatives */
-  SPRING_JACOBIANS_ALONG
+  SPRING_JACOBIANS_TANGENT
 };
 
 /* Pairs of bodies, each of which has a row of the buffers. */
@@ -84,14 +84,14 @@ abut_status spring_run_forces(const spring_run *r);
 /* After these two: makes Jacobians. */
 abut_status spring_run_slopes(const spring_run *r);
 
-/* Tells the bytes that each pair takes beside these for spring_run_along. */
-void spring_along_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS]);
+/* Tells the bytes that each pair takes beside these for spring_run_tangent. */
+void spring_tangent_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* After spring_run_forces: makes sums and Jacobians with their derivatives along the twists at
- * SPRING_ALONG_1 and SPRING_ALONG_2, as changes of the bodies' own. */
-abut_status spring_run_along(const spring_run *r);
+ * SPRING_TANGENT_1 and SPRING_TANGENT_2, as changes of the bodies' own. */
+abut_status spring_run_tangent(const spring_run *r);
 
-/* After spring_run_along: makes sums, wrenches and Jacobians, plus `step` times their
+/* After spring_run_tangent: makes sums, wrenches and Jacobians, plus `step` times their
  * derivatives. */
 abut_status spring_run_ahead(const spring_run *r, double step);
 

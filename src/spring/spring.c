@@ -71,7 +71,7 @@ static abut_status place(batch_on *on)
   TRY(upload(c, on->device, memory));
   spring_run_bytes(c->room, real, c->gradients != NULL, on->bytes[0]);
   if (is_second(c)) {
-    spring_along_bytes(c->room, real, on->bytes[0]);
+    spring_tangent_bytes(c->room, real, on->bytes[0]);
   }
   on->granule = 1;
   on->most = CHUNK_PAIRS;
@@ -195,7 +195,7 @@ static void add_gradients(spring_call *c, size_t pose, size_t real)
   add(c, "jacobian", SPRING_JACOBIANS, SPRING_SLOPES, real, NULL, g->jacobian);
   if (g->jacobian_along) {
     add(c, "direction", SPRING_DIRECTIONS, 12, real, g->direction, NULL);
-    add(c, "jacobian_along", SPRING_JACOBIANS_ALONG, SPRING_SLOPES, real, NULL, g->jacobian_along);
+    add(c, "jacobian_along", SPRING_JACOBIANS_TANGENT, SPRING_SLOPES, real, NULL, g->jacobian_along);
   }
 }
 

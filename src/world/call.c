@@ -167,7 +167,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   if (c->gradients) {
     gradient_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   } else if (is_differentiated(c)) {
-    along_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
+    tangent_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   }
   return bound_chunk(on);
 }
@@ -197,11 +197,11 @@ static const operation gradients_operation = {.module = MODULE_WORLD,
                                               .launch = gradients_launch,
                                               .leave = leave};
 
-static const operation along_operation = {.module = MODULE_WORLD,
+static const operation tangent_operation = {.module = MODULE_WORLD,
                                           .test = test,
                                           .place = place,
                                           .enter = enter,
-                                          .launch = along_launch,
+                                          .launch = tangent_launch,
                                           .leave = leave};
 
 /* ---- calls ---- */
@@ -412,7 +412,7 @@ static abut_status run_kinds(steps_call *c, abut_worlds *w)
   if (c->gradients) {
     add_gradients(c);
   } else if (is_differentiated(c)) {
-    add_along(c);
+    add_tangents(c);
   }
   status = batch_run(&c->base);
   w->failures = c->base.failures;
@@ -467,7 +467,7 @@ abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_world
   return run_call(&c, w);
 }
 
-static abut_status run_along(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t,
+static abut_status run_tangents(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t,
                              const abut_worlds_transition *m)
 {
   ENTER(scene_pool, handle_);
@@ -476,22 +476,22 @@ static abut_status run_along(abut_scene handle_, abut_worlds *w, const abut_worl
     return ABUT_ERROR_HANDLE;
   }
   TRY(check(s, w));
-  steps_call c = {.base.operation = &along_operation,
+  steps_call c = {.base.operation = &tangent_operation,
                   .scene = s,
                   .worlds = w,
                   .tangents = t,
                   .transition = m};
-  TRY(check_along(&c));
+  TRY(check_tangents(&c));
   return run_call(&c, w);
 }
 
 abut_status abut_jvp_worlds(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t)
 {
-  return run_along(handle_, w, t, NULL);
+  return run_tangents(handle_, w, t, NULL);
 }
 
 abut_status abut_transition_worlds(abut_scene handle_, abut_worlds *w,
                                    const abut_worlds_transition *t)
 {
-  return run_along(handle_, w, NULL, t);
+  return run_tangents(handle_, w, NULL, t);
 }

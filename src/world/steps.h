@@ -94,14 +94,14 @@ enum {
   WORLD_GOOD,
   WORLD_BASIS,
   WORLD_JACOBIAN,
-  WORLD_ALONG,
+  WORLD_TANGENT_WORK,
   WORLD_MATRIX,
   WORLD_TANGENT,
-  IN_U_ALONG,
-  OUT_Q_ALONG,
-  OUT_V_ALONG,
-  OUT_Q_RECORD_ALONG,
-  OUT_V_RECORD_ALONG,
+  IN_U_TANGENT,
+  OUT_Q_TANGENT,
+  OUT_V_TANGENT,
+  OUT_Q_RECORD_TANGENT,
+  OUT_V_RECORD_TANGENT,
   OUT_A,
   OUT_B,
   OUT_P_MASS,
@@ -359,14 +359,14 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
 
 /* ---- along tangents ---- */
-abut_status check_along(const steps_call *c);
-void add_along(steps_call *c);
+abut_status check_tangents(const steps_call *c);
+void add_tangents(steps_call *c);
 /* Numbers of a tangent: q, v, controls, parameters. */
 size_t seed_width(const world_sizes *n);
 
-void along_bytes(const steps_call *c, const world_sizes *n, size_t real,
+void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
                  size_t bytes[POOL_BUFFERS]);
-abut_status along_launch(batch_on *on, size_t slot, chunk c);
+abut_status tangent_launch(batch_on *on, size_t slot, chunk c);
 
 /* An array of the caller's, read or written; NULL on both sides: neither given nor wanted. */
 typedef struct named_array {

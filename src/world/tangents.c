@@ -16,13 +16,13 @@ static int stages_of(const steps_call *c)
   return is_rk4(c) ? 4 : 1;
 }
 
-void along_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
   bytes[WORLD_BASIS] = (c->scene->def.law->basis_by_dof ? nv : 6) * GROUP_BACK * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
-  bytes[WORLD_ALONG] = (2 * width + 8 * nv) * real;
+  bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;
   bytes[WORLD_MATRIX] = c->transition ? 2 * nv * width * real : 0;
 }
@@ -99,15 +99,15 @@ static abut_status tangent_step(const stepping *s, size_t step)
   const abut_worlds_tangents *t = s->call->tangents;
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
-  TRY(put_seed(s, IN_U_ALONG, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, 2 * nv,
+  TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, 2 * nv,
                nu, t->u));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ALONG, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
-    TRY(put_tangent(s, 0, OUT_Q_RECORD_ALONG, kept * nv, at, t->q_record));
-    TRY(put_tangent(s, nv, OUT_V_RECORD_ALONG, kept * nv, at, t->v_record));
+    TRY(put_tangent(s, 0, OUT_Q_RECORD_TANGENT, kept * nv, at, t->q_record));
+    TRY(put_tangent(s, nv, OUT_V_RECORD_TANGENT, kept * nv, at, t->v_record));
   }
   return ABUT_SUCCESS;
 }
@@ -131,7 +131,7 @@ static abut_status put_matrices(const stepping *s)
   const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
   TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_ALONG), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
   TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));
@@ -140,7 +140,7 @@ static abut_status put_matrices(const stepping *s)
   return cut(s, at + links + 2 * pairs, 3, OUT_P_GRAVITY, t->gravity);
 }
 
-abut_status along_launch(batch_on *on, size_t slot, chunk c)
+abut_status tangent_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
   const stepping s = stepping_of(on, slot, c);
@@ -152,8 +152,8 @@ abut_status along_launch(batch_on *on, size_t slot, chunk c)
     TRY(call->tangents ? tangent_step(&s, step) : put_matrices(&s));
   }
   if (call->tangents) {
-    TRY(put_tangent(&s, 0, OUT_Q_ALONG, nv, 0, call->tangents->q_next));
-    TRY(put_tangent(&s, nv, OUT_V_ALONG, nv, 0, call->tangents->v_next));
+    TRY(put_tangent(&s, 0, OUT_Q_TANGENT, nv, 0, call->tangents->q_next));
+    TRY(put_tangent(&s, nv, OUT_V_TANGENT, nv, 0, call->tangents->v_next));
   }
   return ABUT_SUCCESS;
 }
@@ -170,7 +170,7 @@ abut_worlds_transition abut_default_worlds_transition(void)
   return (abut_worlds_transition){.cookie = COOKIE_TRANSITION};
 }
 
-abut_status check_along(const steps_call *c)
+abut_status check_tangents(const steps_call *c)
 {
   if (c->tangents && c->tangents->cookie != COOKIE_TANGENTS) {
     return fail(ABUT_ERROR_ARGUMENT, "make tangents by abut_default_worlds_tangents");
@@ -188,7 +188,7 @@ abut_status check_along(const steps_call *c)
   return ABUT_SUCCESS;
 }
 
-void add_along(steps_call *c)
+void add_tangents(steps_call *c)
 {
   const abut_worlds_tangents *t = c->tangents;
   const abut_worlds_transition *m = c->transition;
@@ -200,15 +200,15 @@ void add_along(steps_call *c)
     const named_array all[] = {
       {"q tangent", IN_STATE_BAR, nv, t->q, NULL},
       {"v tangent", IN_ACCELERATION_BAR, nv, t->v, NULL},
-      {"u tangent", IN_U_ALONG, w->controls ? w->steps * nu : nu, t->u, NULL},
+      {"u tangent", IN_U_TANGENT, w->controls ? w->steps * nu : nu, t->u, NULL},
       {"mass_scale tangent", OUT_MASS_BAR, links, t->mass_scale, NULL},
       {"friction tangent", OUT_FRICTION_BAR, pairs, t->friction, NULL},
       {"stiffness tangent", OUT_STIFFNESS_BAR, pairs, t->stiffness, NULL},
       {"gravity tangent", OUT_GRAVITY_BAR, 3, t->gravity, NULL},
-      {"q_next tangent", OUT_Q_ALONG, nv, NULL, t->q_next},
-      {"v_next tangent", OUT_V_ALONG, nv, NULL, t->v_next},
-      {"q_record tangent", OUT_Q_RECORD_ALONG, kept * nv, NULL, t->q_record},
-      {"v_record tangent", OUT_V_RECORD_ALONG, kept * nv, NULL, t->v_record}};
+      {"q_next tangent", OUT_Q_TANGENT, nv, NULL, t->q_next},
+      {"v_next tangent", OUT_V_TANGENT, nv, NULL, t->v_next},
+      {"q_record tangent", OUT_Q_RECORD_TANGENT, kept * nv, NULL, t->q_record},
+      {"v_record tangent", OUT_V_RECORD_TANGENT, kept * nv, NULL, t->v_record}};
     add_named(c, all, sizeof all / sizeof *all);
   } else {
     const named_array all[] = {

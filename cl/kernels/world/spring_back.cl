@@ -267,7 +267,7 @@ ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL con
 
 // One work-item writes the twists of links under the acceleration x of an implicit step (`ahead`)
 // in a block of worlds, to at_acceleration, where accelerations of links are made later.
-ADJOINT_KERNEL void world_spring_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_spring_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *ahead, GLOBAL real *scratch, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);

@@ -33,7 +33,7 @@
 #include "kernels/world/pull.cl"
 #include "kernels/world/back.cl"
 #include "kernels/world/step_back.cl"
-#include "kernels/world/along.cl"
+#include "kernels/world/tangent.cl"
 #include "kernels/world/spring_back.cl"
 #include "kernels/world/hard_back.cl"
 #include "kernels/world/hard_pull.cl"

@@ -81,14 +81,14 @@ static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
   }
   worlds[SPRING_FORCES] = 3 * (size_t)m->sizes.pairs * real;
   if (is_implicit(c)) {
-    along_bytes(c, &m->sizes, real, worlds);
+    tangent_bytes(c, &m->sizes, real, worlds);
     worlds[SPRING_MATRIX] = nv * nv * real;
     worlds[SPRING_PIVOTS] = nv * sizeof(int);
     worlds[WORLD_IMPLICIT] = nv * real;
     worlds[SPRING_KEPT_STATE] = 2 * nv * real;
     worlds[SPRING_KEPT] = (size_t)PARAMETERS(m->sizes.links, m->sizes.pairs) * real;
     if (is_differentiated(c)) {
-      spring_along_bytes(m->springs.room, real, bytes);
+      spring_tangent_bytes(m->springs.room, real, bytes);
     }
   }
 }

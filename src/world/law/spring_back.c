@@ -25,8 +25,8 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
                 PAIR_OF(s, SPRING_WRENCHES_1_BAR), PAIR_OF(s, SPRING_POSES_1_BAR),
                 PAIR_OF(s, SPRING_POSES_2_BAR), PAIR_OF(s, SPRING_TWISTS_1_BAR),
                 PAIR_OF(s, SPRING_TWISTS_2_BAR), PAIR_OF(s, SPRING_LAWS_BAR),
-                PAIR_OF(s, SPRING_ALONG_1), PAIR_OF(s, SPRING_ALONG_2),
-                PAIR_OF(s, SPRING_ALONG_BARS_1), ARG_REAL(ahead ? step_of(s) : 0.0),
+                PAIR_OF(s, SPRING_TANGENT_1), PAIR_OF(s, SPRING_TANGENT_2),
+                PAIR_OF(s, SPRING_TANGENT_BARS_1), ARG_REAL(ahead ? step_of(s) : 0.0),
                 OF(s, WORLD_SCRATCH), OF(s, to), ARG_INT(width), ARG_INT(at), ARG_INT(adds),
                 OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
 }
@@ -135,18 +135,18 @@ static abut_status bias_back(const stepping *s)
 }
 
 /* A pair's sums and Jacobians, with derivatives along the step's acceleration. */
-static abut_status find_along(const stepping *s, size_t i, spring_run *r)
+static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
   TRY(keep_pace(s));
   TRY(find_wrench(s, i));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_ALONG, world_blocks(s), 1, MODEL(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_TANGENT, world_blocks(s), 1, MODEL(s),
              OF(s, WORLD_IMPLICIT), OF(s, WORLD_SCRATCH), ARG_INT(s->count)));
   for (int side = 0; side < 2; ++side) {
     TRY(
-      put_twist(s, i, side, sizes_of(s)->at_acceleration, side ? SPRING_ALONG_2 : SPRING_ALONG_1));
+      put_twist(s, i, side, sizes_of(s)->at_acceleration, side ? SPRING_TANGENT_2 : SPRING_TANGENT_1));
   }
-  return spring_run_along(r);
+  return spring_run_tangent(r);
 }
 
 static abut_status copy_bars(const stepping *s, size_t from, size_t to)
@@ -161,7 +161,7 @@ static abut_status ahead_back(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));
   TRY(spring_run_back(r));
-  TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_ALONG_BARS_1));
+  TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_TANGENT_BARS_1));
   TRY(spring_run_ahead(r, step_of(s)));
   return spring_run_back(r);
 }
@@ -174,7 +174,7 @@ static abut_status implicit_contacts_back(const stepping *s)
   TRY(bias_back(s));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
-    TRY(find_along(s, i, &r));
+    TRY(find_tangent(s, i, &r));
     TRY(find_bars(s, i, -1));
     TRY(ahead_back(s, &r));
     TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, true));
@@ -200,7 +200,7 @@ abut_status spring_implicit_jacobian(const stepping *s)
   const int nv = sizes_of(s)->nv;
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
-    TRY(find_along(s, i, &r));
+    TRY(find_tangent(s, i, &r));
     for (int basis = 0; basis < 6; ++basis) {
       TRY(keep_pace(s));
       TRY(find_bars(s, i, basis));

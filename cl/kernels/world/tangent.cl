@@ -34,7 +34,7 @@ static vec3_r moved_along(vec3_r s, vec3_r dq, vec3_r ds)
 }
 
 // Returns the tangent of exponential_rate(s, v).
-static vec3_r rate_along(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
+static vec3_r rate_tangent(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
 {
   lane kappa;
   const lane slope = kappa_slope(dot3_r(s, s), &kappa), middle = lane_lit(R(0.5));
@@ -47,20 +47,20 @@ static vec3_r rate_along(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
 // The numbers of a world's work here: the tangent that the step begins with and the one at a stage
 // (seed each), the sums of rates and of accelerations over the stages, and rates, accelerations and
 // moves of the stage. There is room for eight vectors of nv.
-#define ALONG_NUMBERS(nv, seed) (2 * (seed) + 8 * (nv))
+#define TANGENT_NUMBERS(nv, seed) (2 * (seed) + 8 * (nv))
 
 // What a work-item has of its world: the Jacobians of its stages, and its work.
-typedef struct along {
+typedef struct step_tangents {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *jacobian; // (stages, nv, width)
   GLOBAL const real *elastic; // what collisions add to dq'/dq and dv'/dq, (nv, nv) each, or NULL
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
   int width;
-} along;
+} step_tangents;
 
 // Finds the tangent of a stage's accelerations: its Jacobian times the tangent there.
-static void jacobian_times(const along *a, int stage)
+static void jacobian_times(const step_tangents *a, int stage)
 {
   const int nv = a->n->nv;
   GLOBAL const real *rows = a->jacobian + (size_t)stage * nv * a->width;
@@ -75,7 +75,7 @@ static void jacobian_times(const along *a, int stage)
 
 // Makes q's tangent at a stage, of the one at the step's beginning: q moves by `factor` times s
 // (nv), and a->moves is the tangent of that move.
-static void moved_tangent(const along *a, GLOBAL const real *s, real factor)
+static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real factor)
 {
   for (int i = 0; i < a->n->nv; ++i) {
     a->now[i] = a->seed[i] + a->moves[i];
@@ -90,7 +90,7 @@ static void moved_tangent(const along *a, GLOBAL const real *s, real factor)
   }
 }
 
-static void euler_along(const along *a, GLOBAL const real *next_v, real h)
+static void euler_tangent(const step_tangents *a, GLOBAL const real *next_v, real h)
 {
   const int nv = a->n->nv;
   jacobian_times(a, 0);
@@ -108,7 +108,7 @@ static void euler_along(const along *a, GLOBAL const real *next_v, real h)
 }
 
 // Finds the tangent of a stage's rates, where the stage's state has the tangent a->now.
-static void rates_along(const along *a, GLOBAL const real *stages, int stage, real h)
+static void rates_tangent(const step_tangents *a, GLOBAL const real *stages, int stage, real h)
 {
   const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
   GLOBAL const real *s = stages + (stage - 1) * one + a->n->nq + 2 * nv;
@@ -121,13 +121,13 @@ static void rates_along(const along *a, GLOBAL const real *stages, int stage, re
     const tree_link l = link_at(a->n, a->ints, i);
     if (l.dofs > 1) {
       const int at = turning_at(&l);
-      put_part(a->rates + at, rate_along(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
+      put_part(a->rates + at, rate_tangent(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
                                          rotation_part(a->moves + at), rotation_part(a->now + nv + at)));
     }
   }
 }
 
-static void rk4_along(const along *a, GLOBAL const real *stages, real h)
+static void rk4_tangent(const step_tangents *a, GLOBAL const real *stages, real h)
 {
   const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
   for (int stage = 0; stage < 4; ++stage) {
@@ -140,7 +140,7 @@ static void rk4_along(const along *a, GLOBAL const real *stages, real h)
       }
       moved_tangent(a, stages + (stage - 1) * one + a->n->nq + 2 * nv, ahead);
     }
-    rates_along(a, stages, stage, h);
+    rates_tangent(a, stages, stage, h);
     jacobian_times(a, stage);
     for (int i = 0; i < nv; ++i) {
       a->sums[i] = (stage ? a->sums[i] : R(0.0)) + weight * a->rates[i];
@@ -183,17 +183,17 @@ ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-static along along_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *jacobian,
+static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *jacobian,
                       int stages, GLOBAL const real *hard_rows, GLOBAL real *work, int world)
 {
-  along a;
+  step_tangents a;
   const int nv = n->nv;
   a.n = n;
   a.ints = ints;
   a.width = SEED(nv, n->nu, n->links, n->pairs);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
   a.elastic = n->elastic ? ROW(hard_rows, world, HARD_BACK(n->hard_rows, nv)) : (GLOBAL const real *)0;
-  a.seed = ROW(work, world, ALONG_NUMBERS(nv, a.width));
+  a.seed = ROW(work, world, TANGENT_NUMBERS(nv, a.width));
   a.now = a.seed + a.width;
   a.sums = a.now + a.width;
   a.rates = a.sums + 2 * nv;
@@ -202,16 +202,16 @@ static along along_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBA
   return a;
 }
 
-static void step_along(const along *a, GLOBAL const real *next_v, GLOBAL const real *stage_rows,
+static void step_tangent(const step_tangents *a, GLOBAL const real *next_v, GLOBAL const real *stage_rows,
                        int stages, real h, int world)
 {
   for (int i = 0; i < a->width; ++i) {
     a->now[i] = a->seed[i];
   }
   if (stages == 1) {
-    euler_along(a, ROW(next_v, world, a->n->nv), h);
+    euler_tangent(a, ROW(next_v, world, a->n->nv), h);
   } else {
-    rk4_along(a, ROW(stage_rows, world, 4 * STAGE_NUMBERS(a->n->nq, a->n->nv)), h);
+    rk4_tangent(a, ROW(stage_rows, world, 4 * STAGE_NUMBERS(a->n->nq, a->n->nv)), h);
   }
 }
 
@@ -234,9 +234,9 @@ static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
   }
 }
 
-// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_along makes of each
+// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_tangent makes of each
 // column of the unit matrix.
-static void euler_matrix(const along *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
+static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
 {
   const int nv = a->n->nv, width = a->width;
   for (int i = 0; i < nv; ++i) {
@@ -293,7 +293,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
   if (world >= worlds) {
     return;
   }
-  const along a = along_of(n, ints, jacobian, stages, hard_rows, work, world);
+  const step_tangents a = tangents_of(n, ints, jacobian, stages, hard_rows, work, world);
   const int stopped = status[world] & WORLD_STOPPED;
   GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
   if (stages == 1 && !stopped) {
@@ -305,7 +305,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
       a.seed[i] = i == c ? R(1.0) : R(0.0);
     }
     if (!stopped) {
-      step_along(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
+      step_tangent(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
     }
     for (int i = 0; i < 2 * nv; ++i) {
       to[i * a.width + c] = stopped ? R(0.0) : a.now[i];
@@ -316,7 +316,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
 // One work-item takes the tangent of one world through a step: in tangents (worlds, SEED) that of
 // (q', v') takes the place of the one of (q, v), with zeros where the world has stopped. The other
 // arrays are those of world_transition.
-ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *next_v,
                                 GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
                                 int stages, GLOBAL const real *hard_rows,
@@ -327,13 +327,13 @@ ADJOINT_KERNEL void world_along(GLOBAL const world_sizes *n, GLOBAL const int *i
   if (world >= worlds) {
     return;
   }
-  const along a = along_of(n, ints, jacobian, stages, hard_rows, work, world);
+  const step_tangents a = tangents_of(n, ints, jacobian, stages, hard_rows, work, world);
   GLOBAL real *own = ROW(tangents, world, a.width);
   for (int i = 0; i < a.width; ++i) {
     a.seed[i] = own[i];
   }
   if (!(status[world] & WORLD_STOPPED)) {
-    step_along(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
+    step_tangent(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
   }
   for (int i = 0; i < 2 * nv; ++i) {
     own[i] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
