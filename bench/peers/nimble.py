@@ -8,7 +8,7 @@ The build's Python must be of the same version, 3.11. Nimble's box hangs on a tr
 velocities are abut's: linear in the world's axes, angular in the box's. (Its free joint, which times are of, counts
 both in the box's axes.) abut takes the contacts that Nimble finds. Times are processor time, medians of rounds in
 which both take turns: of one world a call with Nimble, which has no batches, and of 1024 with abut. --write keeps
-bench/results/nimble.json and renews its table in docs/benchmarks/hard.md. A minute.
+bench/results/nimble.json and renews its table in docs/benchmarks/lcp.md. A minute.
 """
 import argparse
 import importlib.metadata

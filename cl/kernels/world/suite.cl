@@ -24,8 +24,8 @@
 #include "kernels/world/cone.cl"
 #include "kernels/world/cost.cl"
 #include "kernels/world/newton.cl"
-#include "kernels/world/hard_choose.cl"
-#include "kernels/world/hard.cl"
+#include "kernels/world/lcp_choose.cl"
+#include "kernels/world/lcp.cl"
 #include "kernels/world/step.cl"
 #include "kernels/world/watch.cl"
 #include "kernels/spring/curves.cl"
@@ -35,8 +35,8 @@
 #include "kernels/world/step_back.cl"
 #include "kernels/world/tangent.cl"
 #include "kernels/world/spring_back.cl"
-#include "kernels/world/hard_back.cl"
-#include "kernels/world/hard_pull.cl"
+#include "kernels/world/lcp_back.cl"
+#include "kernels/world/lcp_adjoint.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

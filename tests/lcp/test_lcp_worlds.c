@@ -1,4 +1,4 @@
-/* Steps with hard contacts: test_hard PRECISION ROOT [--or-refused], the folder of golden answers. On the
+/* Steps with hard contacts: test_lcp_worlds PRECISION ROOT [--or-refused], the folder of golden answers. On the
  * device of ABUT_TEST_DEVICE, which with --or-refused may as well fail its self-test. */
 #include "support/check.h"
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Hard contacts: what steps and their Jacobians cost on one core, and how often the guess of classes is right.
 
-  PYTHONPATH=build/python python3 bench/peers/hard.py [--device NAME] [--rounds N] [--write]
+  PYTHONPATH=build/python python3 bench/peers/lcp_worlds.py [--device NAME] [--rounds N] [--write]
 
 Times are processor time, medians of calls of batches of worlds, each divided by its worlds. The jumpworm's
 contacts are given (tests/golden-dynamics); the box is one by a word on a plane, through the manifold, at rest.
 Differences are what the same Jacobians cost as central differences, in one batch of steps. Needs NumPy. --write
-keeps bench/results/hard.json and renews the table of docs/benchmarks/hard.md. A minute.
+keeps bench/results/lcp-worlds.json and renews the table of docs/benchmarks/lcp.md. A minute.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ import abut  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden-dynamics"
-RESULT, PAGE = ROOT / "bench" / "results" / "hard.json", ROOT / "docs" / "benchmarks" / "hard.md"
+RESULT, PAGE = ROOT / "bench" / "results" / "lcp-worlds.json", ROOT / "docs" / "benchmarks" / "lcp.md"
 BEGIN, END = "<!-- hard: begin -->", "<!-- hard: end -->"
 WORLDS = 1024
 DROPPED, FALLING, ENDED = 64, 250, 1000  # worlds and steps of a box that falls, tumbles, and lies

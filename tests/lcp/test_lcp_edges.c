@@ -1,6 +1,6 @@
 /* What calls of worlds with hard contacts say where little is as usual: bodies that are squeezed, more
  * contacts than there is room for, contacts that are the same, worlds that are no numbers:
- * test_hard_edges PRECISION. On the device of ABUT_TEST_DEVICE. */
+ * test_lcp_edges PRECISION. On the device of ABUT_TEST_DEVICE. */
 #include "world/play.h"
 
 #include <math.h>

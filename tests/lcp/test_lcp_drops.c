@@ -1,5 +1,5 @@
 /* Bodies by a word dropped onto each other and onto a plane, as they come, with hard contacts:
- * test_hard_drops PRECISION COUNT. On the device of ABUT_TEST_DEVICE.
+ * test_lcp_drops PRECISION COUNT. On the device of ABUT_TEST_DEVICE.
  *
  * None may become no number or be left unsolved; how many were squeezed or had more contacts than there
  * is room for is printed, and what energy any gained, which contacts that are pushed apart give. */

@@ -1,6 +1,6 @@
 /* Derivatives of steps with hard contacts of bodies, against central differences of abut_step_worlds
  * itself, in float64; and that no number depends on how steps and worlds are split:
- * test_hard_derivatives SCENES [NAME]
+ * test_lcp_derivatives SCENES [NAME]
  *
  * Where bounces are timed ("elastic") derivatives are not those of the step: scenes leave that out. A
  * body at rest has its contacts at d = 0 or at the slop, where what is asked of them has a kink: such

@@ -1,5 +1,5 @@
 /* How bodies with hard contacts collide, slide, bounce and come to rest, against closed forms:
- * test_hard_physics PRECISION. On the device of ABUT_TEST_DEVICE, the host by default. */
+ * test_lcp_physics PRECISION. On the device of ABUT_TEST_DEVICE, the host by default. */
 #include "world/play.h"
 
 #include <math.h>
