@@ -215,7 +215,7 @@ typedef struct world_sizes {
 #define BACK_FRICTION 30
 #define BACK_STIFFNESS 31
 #define BACK_MOBILITY 32
-#define GROUP_BACK 53
+#define GROUP_ADJOINT 53
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
 // many rows they, limits and friction losses make. Then for each chosen contact its group and its
@@ -238,19 +238,19 @@ typedef struct world_sizes {
 #define HARD_REALS(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
 // The room that their derivatives take: what collisions in time add to dq'/dq and to dv'/dq, (nv,
 // nv) each, three matrices (m, m), three vectors of m, and for each row a vector of nv.
-#define HARD_BACK(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
+#define HARD_ADJOINT(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
 
 // The numbers of a world in which descent may choose the classes (docs/lcp-formulas.md, section 9):
 // the cotangents of the state and of the parameters with which the way back began, and the size of
 // the gradient by the answer's own classes.
 #define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
-// The planes (ROW_BACK, nv) of what rows on single degrees of freedom add to the cotangents of q,
+// The planes (ROW_ADJOINT, nv) of what rows on single degrees of freedom add to the cotangents of q,
 // of v and of the diagonal of inv(M).
 #define ROW_BACK_Q 0
 #define ROW_BACK_V 1
 #define ROW_BACK_WEIGHT 2
-#define ROW_BACK 3
+#define ROW_ADJOINT 3
 
 // The numbers of a link in the reverse pass. First its twists (angular velocity, velocity of its
 // origin) where joints move by y and by z. Then five pairs of vectors, a moment and a force each:
@@ -263,6 +263,6 @@ typedef struct world_sizes {
 #define LINK_BACK_V 24
 #define LINK_BACK_A 30
 #define LINK_BACK_POSE 36
-#define LINK_BACK 42
+#define LINK_ADJOINT 42
 
 #endif

@@ -99,6 +99,6 @@ abut_status spring_run_ahead(const spring_run *r, double step);
 abut_status spring_run_second(const spring_run *r);
 
 /* After these, as often as one likes: makes gradients of cotangents of wrenches and distances. */
-abut_status spring_run_back(const spring_run *r);
+abut_status spring_run_adjoint(const spring_run *r);
 
 #endif

@@ -208,7 +208,7 @@ static abut_status test_plain(context *one)
   return test_many(one);
 }
 
-static abut_status test_back(context *one)
+static abut_status test_adjoints(context *one)
 {
   return test_of(one, test_gradients);
 }
@@ -218,4 +218,4 @@ static abut_status test_dual(context *one)
   return test_of(one, test_second);
 }
 
-const module_self_tests spring_self_tests = {{{test_plain, test_back, test_dual, test_dual}}};
+const module_self_tests spring_self_tests = {{{test_plain, test_adjoints, test_dual, test_dual}}};

@@ -138,7 +138,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   TRY(call->surfaces.ints ? find_points(call, at, &r) : ABUT_SUCCESS);
   TRY(spring_run_forces(&r));
   TRY(call->gradients ? spring_run_slopes(&r) : ABUT_SUCCESS);
-  TRY(call->gradients ? spring_run_back(&r) : ABUT_SUCCESS);
+  TRY(call->gradients ? spring_run_adjoint(&r) : ABUT_SUCCESS);
   return is_second(call) ? spring_run_second(&r) : ABUT_SUCCESS;
 }
 

@@ -57,42 +57,42 @@ static abut_status add_acceleration(const stepping *s, size_t step)
            : ABUT_SUCCESS;
 }
 
-abut_status begin_back(const stepping *s, size_t step)
+abut_status begin_adjoint(const stepping *s, size_t step)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_EULER_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
              OF(s, WORLD_NEXT_V), OF(s, WORLD_ACCELERATION), OF(s, WORLD_STATE_BAR),
-             OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
+             OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
              ARG_INT(s->count)));
   return add_acceleration(s, step);
 }
 
-abut_status explicit_step_back(const stepping *s, size_t step, bool is_there)
+abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   TRY(is_there ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
-  TRY(begin_back(s, step));
-  return solve_back(s);
+  TRY(begin_adjoint(s, step));
+  return solve_adjoint(s);
 }
 
-static abut_status rk4_back(const stepping *s, size_t step)
+static abut_status rk4_adjoint(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const size_t one = nq + 3 * nv, width = 4 * one, nu = (size_t)sizes_of(s)->nu;
   TRY(keep_stages(s));
   TRY(LAUNCH(s->device, KERNEL_WORLD_STAGES_START, world_blocks(s), 1, MODEL(s), REALS(s),
-             OF(s, WORLD_STAGES), OF(s, WORLD_STATE_BAR), OF(s, WORLD_BACK),
+             OF(s, WORLD_STAGES), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
              OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
   for (size_t i = 4; i-- > 0;) {
     TRY(read_state(s, WORLD_STAGES, width, i * one, WORLD_Q, WORLD_V, WORLD_ACCELERATION));
     TRY(step_tree(s, WORLD_Q, WORLD_V));
     TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_START, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-               OF(s, WORLD_STAGE_BARS), ARG_INT(i), OF(s, WORLD_BACK),
+               OF(s, WORLD_STAGE_BARS), ARG_INT(i), OF(s, WORLD_ADJOINT),
                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
     TRY(i == 3 ? add_acceleration(s, step) : ABUT_SUCCESS);
-    TRY(solve_back(s));
+    TRY(solve_adjoint(s));
     TRY(i == 3 ? take(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
                : take_more(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu));
-    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
-               OF(s, WORLD_STAGES), ARG_INT(i), OF(s, WORLD_BACK), OF(s, WORLD_STATE_BAR),
+    TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
+               OF(s, WORLD_STAGES), ARG_INT(i), OF(s, WORLD_ADJOINT), OF(s, WORLD_STATE_BAR),
                OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
   }
   return take(s, WORLD_U_SUM, nu, 0, WORLD_U_BAR, nu, 0, nu);
@@ -142,7 +142,7 @@ static abut_status put_controls(const stepping *s, size_t step)
 }
 
 /* Back through the steps of a segment, whose states are there. */
-static abut_status segment_back(const stepping *s, size_t first, size_t end)
+static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
   const size_t nv = (size_t)sizes_of(s)->nv, width = (segment_of(s->call) + 1) * one;
@@ -153,7 +153,7 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
     TRY(add_records(s, step));
     if (is_rk4(s->call)) {
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
-      TRY(rk4_back(s, step));
+      TRY(rk4_adjoint(s, step));
     } else {
       TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
@@ -161,7 +161,7 @@ static abut_status segment_back(const stepping *s, size_t first, size_t end)
                            : ABUT_SUCCESS);
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
-      TRY(law->step_back(s, step, step + 1 == end && keeps_tree(s, step)));
+      TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
     TRY(put_controls(s, step));
   }
@@ -178,8 +178,8 @@ static abut_status silence(const stepping *s, world_buffer rows, size_t width, c
 static abut_status put_parameters(const stepping *s, world_buffer to, size_t from, size_t width,
                                   const void *asked)
 {
-  TRY(asked && width ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_BACK, world_blocks(s), 1,
-                              ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(from),
+  TRY(asked && width ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
+                              ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(from),
                               ARG_INT(width), OF(s, to), ARG_INT(s->count))
                      : ABUT_SUCCESS);
   return silence(s, to, width, asked);
@@ -209,13 +209,13 @@ static abut_status put_gradients(const stepping *s)
 }
 
 /* The forward run's last state is among the caller's outputs: it comes back at the end. */
-static abut_status gradients_back(const stepping *s)
+static abut_status gradients_adjoint(const stepping *s)
 {
   const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
   const size_t segments = segments_of(s->call), one = state_width(sizes_of(s));
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
-             ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(s->count)));
+             ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   if (s->call->gradients->springs) {
     TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1,
                ARG_INT(SPRING_NUMBERS * sizes_of(s)->pairs), OF(s, OUT_SPRINGS_BAR),
@@ -228,7 +228,7 @@ static abut_status gradients_back(const stepping *s)
       TRY(read_state(s, WORLD_CHECKPOINTS, segments * one, i * one, OUT_Q, OUT_V, OUT_W));
       TRY(run_segment(s, first, end, true));
     }
-    TRY(segment_back(s, first, end));
+    TRY(segment_adjoint(s, first, end));
   }
   return put_gradients(s);
 }
@@ -247,7 +247,7 @@ abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
   }
   TRY(write_state(&s, OUT_Q, OUT_V, OUT_W, WORLD_END, one, 0));
   s.again = true;
-  TRY(gradients_back(&s));
+  TRY(gradients_adjoint(&s));
   return read_state(&s, WORLD_END, one, 0, OUT_Q, OUT_V, OUT_W);
 }
 

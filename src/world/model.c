@@ -292,11 +292,11 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   return at;
 }
 
-static size_t lay_out_back(world_sizes *n)
+static size_t lay_out_adjoint(world_sizes *n)
 {
   const size_t links = (size_t)n->links, nv = (size_t)n->nv;
   size_t at = 0;
-  n->at_back_links = place_behind(&at, LINK_BACK * links);
+  n->at_back_links = place_behind(&at, LINK_ADJOINT * links);
   n->at_back_y = place_behind(&at, nv);
   n->at_back_z = place_behind(&at, nv);
   n->at_back_slow = place_behind(&at, nv);
@@ -395,7 +395,7 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
   lay_out_tables(n, movers, &out->int_count, &out->real_count);
   const bool mobility = s->law->needs_mobility && s->law->needs_mobility(s, c, groups, group_count);
   const size_t numbers = lay_out_numbers(n, mobility);
-  const size_t back = lay_out_back(n), work = lay_out_work(n, movers);
+  const size_t back = lay_out_adjoint(n), work = lay_out_work(n, movers);
   TRY(refuse_count(out->int_count, "integers in tables"));
   TRY(refuse_count(out->real_count, "numbers in tables"));
   TRY(refuse_count(numbers, "numbers"));

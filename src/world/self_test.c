@@ -62,7 +62,7 @@ static abut_status step(self_test *t, abut_scene scene)
   return compare(t, &answers[2], w.acceleration);
 }
 
-static abut_status step_back(self_test *t, abut_scene scene)
+static abut_status step_adjoint(self_test *t, abut_scene scene)
 {
   static const answer answers[] = {
     {"gradients by positions", q_gradients, 1, NV, {1e-2, 1e-7}, true},
@@ -139,9 +139,9 @@ static abut_status test(context *one)
   return test_of(one, slides, fall);
 }
 
-static abut_status test_back(context *one)
+static abut_status test_adjoints(context *one)
 {
-  return test_of(one, scene_text, step_back);
+  return test_of(one, scene_text, step_adjoint);
 }
 
 /* ---- hard contacts ---- */
@@ -194,7 +194,7 @@ static abut_status step_hard(self_test *t, abut_scene scene)
 }
 
 /* Of v'_x + 2 v'_z. */
-static abut_status step_hard_back(self_test *t, abut_scene scene)
+static abut_status step_hard_adjoint(self_test *t, abut_scene scene)
 {
   static const double bars[] = {0, 0, 1, 2, 0, 0, 1, 2};
   static const double by_v[] = {1, 0.5, 0, 0}, by_d[] = {-30, -40}, by_friction[] = {-0.11, 0};
@@ -220,9 +220,9 @@ static abut_status test_hard(context *one)
   return test_of(one, HARD_TEXT, step_hard);
 }
 
-static abut_status test_hard_back(context *one)
+static abut_status test_hard_adjoint(context *one)
 {
-  return test_of(one, HARD_TEXT, step_hard_back);
+  return test_of(one, HARD_TEXT, step_hard_adjoint);
 }
 
 /* ---- springs ---- */
@@ -259,7 +259,7 @@ static abut_status step_springs_implicitly(self_test *t, abut_scene scene)
   return compare_springs(t, scene, spring_implicit_q, spring_implicit_v);
 }
 
-static abut_status step_springs_back(self_test *t, abut_scene scene)
+static abut_status step_springs_adjoint(self_test *t, abut_scene scene)
 {
   static const answer answers[] = {
     {"gradients by positions, of springs", spring_q_gradients, 1, SLIDE_NV, {1e-3, 1e-9}, true},
@@ -293,13 +293,13 @@ static abut_status test_springs(context *one)
   return test_springs_explicitly(one, step_springs);
 }
 
-static abut_status test_springs_back(context *one)
+static abut_status test_springs_adjoint(context *one)
 {
   TRY(test_of(one, spring_text, step_springs_implicitly));
-  return test_springs_explicitly(one, step_springs_back);
+  return test_springs_explicitly(one, step_springs_adjoint);
 }
 
 const module_self_tests world_self_tests = {
-  {[SELF_TEST_MAIN] = {test, test_back},
-   [SELF_TEST_HARD] = {test_hard, test_hard_back},
-   [SELF_TEST_SPRING] = {test_springs, test_springs_back}}};
+  {[SELF_TEST_MAIN] = {test, test_adjoints},
+   [SELF_TEST_HARD] = {test_hard, test_hard_adjoint},
+   [SELF_TEST_SPRING] = {test_springs, test_springs_adjoint}}};

@@ -84,9 +84,9 @@ enum {
   WORLD_ACCELERATION_BAR,
   WORLD_MULTIPLIERS,
   WORLD_BARS,
-  WORLD_GROUP_BACK,
-  WORLD_ROW_BACK,
-  WORLD_BACK,
+  WORLD_GROUP_ADJOINT,
+  WORLD_ROW_ADJOINT,
+  WORLD_ADJOINT,
   WORLD_STAGES, /* of RK4 */
   WORLD_STAGE_BARS,
   WORLD_U_SUM,
@@ -303,12 +303,12 @@ typedef struct group_rows {
   size_t width, at;
 } group_rows;
 
-/* WORLD_GROUP_BACK. */
+/* WORLD_GROUP_ADJOINT. */
 group_rows group_rows_of(const stepping *s);
 
 /* From WORLD_ACCELERATION_BAR, the cotangent of WORLD_ACCELERATION at WORLD_Q and WORLD_V, to
  * WORLD_STATE_BAR, WORLD_U_BAR and the block's parameters; after step_tree. */
-abut_status solve_back(const stepping *s);
+abut_status solve_adjoint(const stepping *s);
 
 /* Of the accelerations of a stage, of so many, by everything, to WORLD_JACOBIAN. */
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
@@ -320,13 +320,13 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 /* For laws whose contacts are the manifold's: the manifold of pair i as it was found; the way back
  * through it for cotangents of its contacts; that of all pairs, or to contacts that are given. */
 abut_status manifold_of(const stepping *s, size_t i, run *r);
-abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to);
-abut_status pairs_back(const stepping *s, const group_rows *to);
+abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to);
+abut_status pairs_adjoint(const stepping *s, const group_rows *to);
 
 /* Parts of it: a cotangent of 1 of a degree of freedom; multipliers -> the state and all else, where
  * joints accelerate so; a row of a Jacobian. */
-abut_status unit_back(const stepping *s, int dof, int stages);
-abut_status tree_back(const stepping *s, world_buffer acceleration);
+abut_status unit_cotangent(const stepping *s, int dof, int stages);
+abut_status tree_adjoint(const stepping *s, world_buffer acceleration);
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages);
 
 void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
@@ -347,8 +347,8 @@ abut_status refuse_escaped(const abut_worlds_gradients *g);
 
 /* The way back of an explicit step: what the step has found is found once more unless it is_there. Its
  * two halves: to WORLD_ACCELERATION_BAR, and from there on. */
-abut_status explicit_step_back(const stepping *s, size_t step, bool is_there);
-abut_status begin_back(const stepping *s, size_t step);
+abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there);
+abut_status begin_adjoint(const stepping *s, size_t step);
 
 /* ---- gradients ---- */
 size_t segment_of(const steps_call *c); /* steps of one */

@@ -442,7 +442,7 @@ static void test_split_blocks(abut_precision precision, int index)
 /* ---- quaternions ---- */
 
 /* d pose / d twist by central differences of the closed form, times the gradient by pose. */
-static void pull_twist(const double twist[6], const double by_pose[7], double by_twist[6])
+static void adjoint_twist(const double twist[6], const double by_pose[7], double by_twist[6])
 {
   const double step = 1e-5;
   for (int i = 0; i < 6; ++i) {
@@ -501,7 +501,7 @@ static void test_quaternions(const scene *t)
       }
       check(fabs(along) <= (wide ? 1e-14 : 1e-6) * size, "pose %zu: a gradient of %g along the "
             "quaternion, of %g", i, along, size);
-      pull_twist(twist[side][i], by_pose, by_twist);
+      adjoint_twist(twist[side][i], by_pose, by_twist);
       for (size_t k = 0; k < 6; ++k) {
         const double g = slopes_at(&twists, twists.gradient[side], 6 * i + k);
         check(fabs(g - by_twist[k]) <= (wide ? 1e-9 : 1e-2) * size,

@@ -340,8 +340,8 @@ static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
                                int active, FN(edge_pair_bar) *r, wrench *relative)
 {
   const int stride = JET_PLANES * pair_padded, gradient = JET_PLANE_GRADIENT * pair_padded;
-  r->e1 = FN(add3)(r->e1, pull_normal(jet1, pair_padded, r->m1));
-  vec across = pull_normal(jet2, pair_padded, turn(to_2, r->m2));
+  r->e1 = FN(add3)(r->e1, adjoint_normal(jet1, pair_padded, r->m1));
+  vec across = adjoint_normal(jet2, pair_padded, turn(to_2, r->m2));
   if (active) {
     r->e1 = FN(mad3)(load3(jet1 + gradient, stride, pair_padded), r->at.own1, r->e1);
     across = FN(mad3)(load3(jet2 + gradient, stride, pair_padded), r->at.own2, across);

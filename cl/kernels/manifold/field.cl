@@ -85,7 +85,7 @@ ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, in
 
 // Returns J' bar, what a cotangent of the normal becomes at the point; jet is a block of the planes
 // of field_jet.
-static vec pull_normal(GLOBAL const real *jet, int padded, vec bar)
+static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
 {
   const int stride = JET_PLANES * padded;
   GLOBAL const real *j = jet + JET_PLANE_JACOBIAN * padded;
@@ -192,7 +192,7 @@ ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int 
   const num phi = load(jet, stride);
   const vec n = load3(jet + JET_PLANE_NORMAL * padded, stride, padded);
   const vec gradient = load3(jet + JET_PLANE_GRADIENT * padded, stride, padded);
-  const vec pulled = pull_normal(jet, padded, inside);
+  const vec pulled = adjoint_normal(jet, padded, inside);
   const num along = FN(dot3)(inside, n);
   vec change = FN(mad3)(gradient, n_neg(along), FN(scale3)(pulled, n_neg(phi)));
   wrench relative = no_wrench();

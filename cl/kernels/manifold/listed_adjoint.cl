@@ -16,7 +16,7 @@ static void steady_jet(FN(jet) *jet)
 }
 
 // Returns J' bar, what a cotangent of the normal becomes at the point.
-static vec pull_jet(const FN(jet) *jet, vec bar)
+static vec adjoint_jet(const FN(jet) *jet, vec bar)
 {
   const num *j = jet->jacobian;
   return FN(make)(n_mad(j[6], bar.z, n_mad(j[3], bar.y, n_mul(j[0], bar.x))),
@@ -94,7 +94,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
     if (have & WANT_N) {
       const vec pull = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_N));
       const vec across = side ? pull : turn(frame + FRAME_1_TO_2, pull);
-      bar = FN(add3)(bar, pull_jet(&jet, across));
+      bar = FN(add3)(bar, adjoint_jet(&jet, across));
       twist_normal(frame, side, steady3(jet.normal, COTANGENT_LIMIT), pull, &relative, &carried);
     }
     vec push = bar;
@@ -186,9 +186,9 @@ static num factored_bar(num bar, num factor, num a, GLOBAL const coefficients *c
 static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge_pair_bar) *r,
                            wrench *relative)
 {
-  r->e1 = FN(add3)(r->e1, pull_jet(&b->jet[0], r->m1));
+  r->e1 = FN(add3)(r->e1, adjoint_jet(&b->jet[0], r->m1));
   r->e1 = FN(mad3)(steady3(b->jet[0].gradient, COTANGENT_LIMIT), r->at.own1, r->e1);
-  vec across = pull_jet(&b->jet[1], turn(to_2, r->m2));
+  vec across = adjoint_jet(&b->jet[1], turn(to_2, r->m2));
   across = FN(mad3)(steady3(b->jet[1].gradient, COTANGENT_LIMIT), r->at.own2, across);
   across = turn_back(to_2, across);
   r->e2 = FN(add3)(r->e2, across);

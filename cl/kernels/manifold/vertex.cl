@@ -191,7 +191,7 @@ ADJOINT_KERNEL void vertex_adjoint(GLOBAL const real *points, GLOBAL const int *
   wrench relative = no_wrench(), carried = relative;
   if (have & WANT_N) {
     const vec pull = vertex_bar3(&rows, n_bar, frame);
-    bar = FN(add3)(bar, pull_normal(at, padded, side ? pull : turn(frame + FRAME_1_TO_2, pull)));
+    bar = FN(add3)(bar, adjoint_normal(at, padded, side ? pull : turn(frame + FRAME_1_TO_2, pull)));
     twist_normal(frame, side, load3(at + JET_PLANE_NORMAL * padded, field_stride, padded), pull,
                  &relative, &carried);
   }

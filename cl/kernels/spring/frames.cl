@@ -331,7 +331,7 @@ static void spring_write_bar(const spring_motion *m, int width, const spring_bar
 // SPRING_COLUMNS) are those of the forward kernels and of spring_slopes. It writes pose1_bar and
 // pose2_bar (pairs, width), twist1_bar and twist2_bar (pairs, 6) and parameters_bar (pairs, 6), and
 // makes the Jacobian of a pair that is out of range NaN, for the caller may ask for it.
-ADJOINT_KERNEL void spring_back(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+ADJOINT_KERNEL void spring_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                 GLOBAL const real *twist1, GLOBAL const real *twist2,
                                 GLOBAL const real *frames, GLOBAL const real *sums,
                                 GLOBAL real *jacobians, GLOBAL const real *wrench1_bar,

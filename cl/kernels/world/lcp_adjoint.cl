@@ -3,7 +3,7 @@
 
 // Returns the cotangent of a unit normal, given those of itself and of its tangents: the adjoint of
 // hard_tangents.
-static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
+static vec3_r hard_tangents_adjoint(vec3_r n, const vec3_r bar[3])
 {
   const lane one = lane_lit(R(1.0)), two = lane_lit(R(2.0));
   const lane s = lane_select(n.z >= lane_lit(R(-0.55)), one, -one), a = R(1.0) / (R(1.0) + s * n.z);
@@ -20,12 +20,12 @@ static vec3_r hard_tangents_back(vec3_r n, const vec3_r bar[3])
 #define HARD_AT 0
 #define HARD_NORMAL 3
 #define HARD_WORTH 6
-#define HARD_PULLED 15
+#define HARD_ADJOINTS 15
 
 // Gathers chosen contact k to lane l, and adds the cotangent of its friction to *friction.
-static void hard_gather(const hard *h, const hard_back *back, int k, GLOBAL const real *f,
+static void hard_gather(const hard *h, const hard_adjoint *back, int k, GLOBAL const real *f,
                         GLOBAL const int *classes, GLOBAL const real *y, int l,
-                        real in[HARD_PULLED][LANES], real *friction)
+                        real in[HARD_ADJOINTS][LANES], real *friction)
 {
   const hard_place at = hard_place_of(h, k);
   const int nv = h->s.n->nv;
@@ -53,7 +53,7 @@ static vec3_r lanes3(real in[3][LANES])
 
 // Replaces the points and normals that were gathered by their cotangents, and adds the three
 // wrenches to `sums`.
-static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane sums[18])
+static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS][LANES], lane sums[18])
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r p = lanes3(in + HARD_AT), normal = lanes3(in + HARD_NORMAL);
@@ -77,7 +77,7 @@ static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane su
     }
     p_bar = add3_r(p_bar, cross3_r(push, turn));
   }
-  const vec3_r n_bar = hard_tangents_back(frame[0], row_bar);
+  const vec3_r n_bar = hard_tangents_adjoint(frame[0], row_bar);
   const vec3_r turned = scale3_r(sub3_r(n_bar, scale3_r(frame[0], dot3_r(frame[0], n_bar))), shrink);
   lane_store(p_bar.x, in[HARD_AT]);
   lane_store(p_bar.y, in[HARD_AT + 1]);
@@ -88,7 +88,7 @@ static void hard_pull(const pull_twists *t, real in[HARD_PULLED][LANES], lane su
 }
 
 // Writes what lane l holds to the place of chosen contact k in bars.
-static void hard_scatter(const hard *h, const hard_back *back, int k, int l, real in[HARD_PULLED][LANES],
+static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l, real in[HARD_ADJOINTS][LANES],
                          GLOBAL real *bars)
 {
   const hard_place at = hard_place_of(h, k);
@@ -101,13 +101,13 @@ static void hard_scatter(const hard *h, const hard_back *back, int k, int l, rea
 }
 
 // Finds the cotangents of all chosen contacts of a group, in `bars`, which holds zeros before, and
-// those of the group, to `to` (GROUP_BACK). f, classes and y are those of its world.
-static void hard_pull_group(const hard *h, const hard_back *back, int group, GLOBAL const real *f,
-                            GLOBAL const int *classes, GLOBAL const real *y, const pull_twists *t,
+// those of the group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
+static void hard_pull_group(const hard *h, const hard_adjoint *back, int group, GLOBAL const real *f,
+                            GLOBAL const int *classes, GLOBAL const real *y, const adjoint_twists *t,
                             GLOBAL real *bars, GLOBAL real *to)
 {
   const int chosen = h->chosen[HARD_COUNT];
-  real in[HARD_PULLED][LANES], friction = R(0.0);
+  real in[HARD_ADJOINTS][LANES], friction = R(0.0);
   lane sums[18];
   int places[LANES];
   for (int i = 0; i < 18; ++i) {
@@ -115,7 +115,7 @@ static void hard_pull_group(const hard *h, const hard_back *back, int group, GLO
   }
   for (int k = 0; k < chosen;) {
     int some = 0;
-    for (int i = 0; i < HARD_PULLED; ++i) { // lanes without a contact weigh nothing
+    for (int i = 0; i < HARD_ADJOINTS; ++i) { // lanes without a contact weigh nothing
       lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
     }
     for (; k < chosen && some < LANES; ++k) {
@@ -125,13 +125,13 @@ static void hard_pull_group(const hard *h, const hard_back *back, int group, GLO
       }
     }
     if (some) {
-      hard_pull(t, in, sums);
+      hard_contact_adjoint(t, in, sums);
     }
     for (int l = 0; l < some; ++l) {
       hard_scatter(h, back, places[l], l, in, bars);
     }
   }
-  for (int i = 0; i < GROUP_BACK; ++i) {
+  for (int i = 0; i < GROUP_ADJOINT; ++i) {
     to[i] = i < 18 ? lane_sum(sums[i]) : R(0.0);
   }
   to[BACK_FRICTION] = friction;
@@ -139,8 +139,8 @@ static void hard_pull_group(const hard *h, const hard_back *back, int group, GLO
 
 // After world_hard_multipliers one work-item finds the cotangents of one world's contacts, bars
 // (worlds, contacts, BAR_PLANES), and those of its groups, or of group `only` where that is at
-// least 0. Groups' cotangents go to rows of `width` numbers a world in group_back, from `at` on.
-ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+// least 0. Groups' cotangents go to rows of `width` numbers a world in group_adjoint, from `at` on.
+ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *v,
                                     GLOBAL const real *acceleration, GLOBAL const real *scratch,
                                     GLOBAL const real *contacts, GLOBAL const int *marks,
@@ -149,7 +149,7 @@ ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const in
                                     GLOBAL const int *classes, GLOBAL int *places,
                                     GLOBAL real *back, GLOBAL const int *good,
                                     GLOBAL const real *y, int only, GLOBAL real *bars,
-                                    GLOBAL real *group_back, int width, int at, int worlds)
+                                    GLOBAL real *group_adjoint, int width, int at, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -157,13 +157,13 @@ ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const in
   }
   const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
-  const hard_back k = hard_back_of(&h, back, places);
+  const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
   for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
     const newton_group g = bare_group(&s, group);
-    GLOBAL real *to = ROW(group_back, world, width) + at + GROUP_BACK * group;
+    GLOBAL real *to = ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group;
     GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
-    pull_twists t;
+    adjoint_twists t;
     for (int i = 0; i < BAR_PLANES; ++i) {
       for (int j = 0; j < g.count; ++j) {
         rows[i * g.plane + j] = R(0.0);
@@ -177,7 +177,7 @@ ADJOINT_KERNEL void world_hard_pull(GLOBAL const world_sizes *n, GLOBAL const in
                       ROW(y, world, nv), &t, own, to);
       continue;
     }
-    for (int i = 0; i < GROUP_BACK; ++i) {
+    for (int i = 0; i < GROUP_ADJOINT; ++i) {
       to[i] = R(0.0);
     }
   }

@@ -328,7 +328,7 @@ static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL 
 }
 
 // Replaces x by inv(A') x.
-static void spring_solve_back(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x,
+static void spring_solve_adjoint(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x,
                               int nv)
 {
   for (int i = 0; i < nv; ++i) {

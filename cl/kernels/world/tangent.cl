@@ -192,7 +192,7 @@ static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *
   a.ints = ints;
   a.width = SEED(nv, n->nu, n->links, n->pairs);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
-  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_BACK(n->hard_rows, nv)) : (GLOBAL const real *)0;
+  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv)) : (GLOBAL const real *)0;
   a.seed = ROW(work, world, TANGENT_NUMBERS(nv, a.width));
   a.now = a.seed + a.width;
   a.sums = a.now + a.width;

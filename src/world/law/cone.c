@@ -112,7 +112,7 @@ static abut_status multipliers(const stepping *s, bool with_basis)
                 OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
                 OF(s, WORLD_MARKS), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_WORK),
-                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -120,26 +120,26 @@ static abut_status multipliers(const stepping *s, bool with_basis)
  * or of one. */
 static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_PULL, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
                 OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
                 ARG_INT(s->count));
 }
 
-static abut_status contacts_back(const stepping *s)
+static abut_status contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(factor(s));
   TRY(multipliers(s, false));
   TRY(pull(s, -1, -1, &to));
-  return pairs_back(s, &to);
+  return pairs_adjoint(s, &to);
 }
 
 /* Whatever the multipliers are, their own twist of a group makes a sum of what its unit twists give. */
 static abut_status basis(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count;
   TRY(factor(s));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     run r = {0};
@@ -147,7 +147,7 @@ static abut_status basis(const stepping *s)
     for (int twist = 0; twist < 6; ++twist) {
       const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, (size_t)twist * width};
       TRY(pull(s, twist, (int)i, &to));
-      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : pair_back(s, &r, i, &to));
+      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_adjoint(s, &r, i, &to));
     }
   }
   return ABUT_SUCCESS;
@@ -182,8 +182,8 @@ const contact_law cone_law = {
   .find_contacts = find_contacts_of_pairs,
   .solve = solve,
   .forces = forces,
-  .step_back = explicit_step_back,
-  .contacts_back = contacts_back,
+  .step_adjoint = explicit_step_adjoint,
+  .contacts_adjoint = contacts_adjoint,
   .jacobian = jacobian_by_twists,
   .basis = basis,
   .multipliers_of_basis = multipliers_of_basis,

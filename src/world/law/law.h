@@ -112,10 +112,10 @@ struct contact_law {
 
   /* Back through one step by Euler's rule or an implicit one, from WORLD_STATE_BAR after it to that
    * before it. is_there: the step has just been made. */
-  abut_status (*step_back)(const stepping *s, size_t step, bool is_there);
+  abut_status (*step_adjoint)(const stepping *s, size_t step, bool is_there);
 
   /* From WORLD_ACCELERATION_BAR to WORLD_MULTIPLIERS, and to what contacts and joints make of them. */
-  abut_status (*contacts_back)(const stepping *s);
+  abut_status (*contacts_adjoint)(const stepping *s);
 
   /* The Jacobian of accelerations, of stage `stage` of so many, row by row to WORLD_JACOBIAN; that of
    * an implicit step. */

@@ -150,13 +150,13 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real, si
   bytes[HARD_TABLES] = (LCP_TABLE(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(double);
   bytes[HARD_TABLE_PLACES] = (LCP_TABLE_PLACES(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(int);
   if (is_differentiated(c)) {
-    bytes[WORLD_LAW_KEPT] = HARD_BACK(m, nv) * real;
+    bytes[WORLD_LAW_KEPT] = HARD_ADJOINT(m, nv) * real;
     bytes[HARD_EXTRA] = nv * real;
     bytes[WORLD_W] = nv * real;
   }
   if (is_escaping(c)) {
     bytes[HARD_OTHER] = m * sizeof(int);
-    bytes[HARD_KEPT_BACK] = HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
+    bytes[HARD_KEPT_ADJOINT] = HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
     bytes[OUT_ESCAPED] = sizeof(int);
   }
 }
@@ -248,7 +248,7 @@ const contact_law lcp_law = {
   .forces = forces,
   .keeps_guess = true,
   .basis_by_dof = true,
-  .step_back = lcp_step_back,
-  .contacts_back = lcp_contacts_back,
+  .step_adjoint = lcp_step_adjoint,
+  .contacts_adjoint = lcp_contacts_adjoint,
   .jacobian = lcp_jacobian,
 };

@@ -26,7 +26,7 @@ enum lcp_buffer {
   HARD_TABLES, /* of lcp_rest */
   HARD_TABLE_PLACES,
   HARD_OTHER, /* classes that descent chooses */
-  HARD_KEPT_BACK,
+  HARD_KEPT_ADJOINT,
   HARD_EXTRA, /* what collisions in time add to a cotangent of q */
   HARD_BUFFERS
 };
@@ -39,9 +39,9 @@ _Static_assert((int)HARD_BUFFERS <= POOL_BUFFERS, "a pool has no room for all bu
 /* Whether descent may choose classes (docs/lcp-formulas.md). */
 bool is_escaping(const steps_call *c);
 
-/* ---- derivatives (lcp_back.c) ---- */
-abut_status lcp_step_back(const stepping *s, size_t step, bool is_there);
-abut_status lcp_contacts_back(const stepping *s);
+/* ---- derivatives (lcp_adjoint.c) ---- */
+abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there);
+abut_status lcp_contacts_adjoint(const stepping *s);
 abut_status lcp_jacobian(const stepping *s, int stage, int stages);
 
 #endif

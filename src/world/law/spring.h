@@ -49,10 +49,10 @@ abut_status find_wrench(const stepping *s, size_t i);
 /* The twist of a side's body by a velocity of links in the scratch at `from`. */
 abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to);
 
-/* ---- derivatives (spring_back.c) ---- */
+/* ---- derivatives (spring_adjoint.c) ---- */
 abut_status spring_implicit(const stepping *s);
-abut_status spring_step_back(const stepping *s, size_t step, bool is_there);
-abut_status spring_contacts_back(const stepping *s);
+abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there);
+abut_status spring_contacts_adjoint(const stepping *s);
 abut_status spring_basis(const stepping *s);
 abut_status spring_multipliers_of_basis(const stepping *s);
 abut_status spring_implicit_jacobian(const stepping *s);

@@ -15,12 +15,12 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_Q] = nq * real;
   bytes[WORLD_V] = nv * real;
   bytes[WORLD_STATE_BAR] = 2 * nv * real;
-  bytes[WORLD_ROW_BACK] = ROW_BACK * nv * real;
+  bytes[WORLD_ROW_ADJOINT] = ROW_ADJOINT * nv * real;
   bytes[WORLD_U_BAR] = (size_t)n->nu * real;
   bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
   bytes[WORLD_BARS] = (size_t)n->contact_planes / CONTACT_PLANES * BAR_PLANES * real;
-  bytes[WORLD_GROUP_BACK] = GROUP_BACK * (size_t)n->groups * real;
-  bytes[WORLD_BACK] = (size_t)n->back_numbers * real;
+  bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real;
+  bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
   if (is_rk4(c)) {
     bytes[WORLD_STAGES] = 4 * (nq + 3 * nv) * real;
@@ -68,10 +68,10 @@ static abut_status put_bars(const stepping *s, size_t group, int segment, const 
                 ARG_BUFFER(c->activity), SOURCE_STRIDES(c), ARG_INT(s->count));
 }
 
-static abut_status poses_back(const stepping *s, const run *r, size_t i, int side,
+static abut_status link_poses_adjoint(const stepping *s, const run *r, size_t i, int side,
                               const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_BACK, world_blocks(s), 1, MODEL(s),
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, world_blocks(s), 1, MODEL(s),
                 OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
                 ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(i), ARG_INT(side),
                 BUFFER(r, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
@@ -79,15 +79,15 @@ static abut_status poses_back(const stepping *s, const run *r, size_t i, int sid
 }
 
 /* Of a pair whose contacts have cotangents. */
-abut_status pair_back(const stepping *s, const run *r, size_t i, const group_rows *to)
+abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to)
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_bars(r, segment);
     TRY(put_bars(s, i, segment, &c));
   }
   TRY(r->wanted.cutoff > 0.0 ? run_active_reverse(r, s->count) : run_reverse(r, s->count));
-  TRY(poses_back(s, r, i, 0, to));
-  return poses_back(s, r, i, 1, to);
+  TRY(link_poses_adjoint(s, r, i, 0, to));
+  return link_poses_adjoint(s, r, i, 1, to);
 }
 
 /* The pairs share the manifold's memory: what is there is the last one's. */
@@ -98,7 +98,7 @@ abut_status manifold_of(const stepping *s, size_t i, run *r)
 }
 
 /* To the caller's arrays, of one step. */
-static abut_status given_back(const stepping *s)
+static abut_status given_adjoint(const stepping *s)
 {
   const abut_worlds_gradients *g = s->call->gradients;
   int at = 0;
@@ -117,46 +117,46 @@ static abut_status given_back(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-abut_status tree_back(const stepping *s, world_buffer acceleration)
+abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_TREE_BACK, world_blocks(s), 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, acceleration),
-                OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_BACK),
-                OF(s, WORLD_ROW_BACK), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
+                OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_ADJOINT),
+                OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
 }
 
 group_rows group_rows_of(const stepping *s)
 {
-  return (group_rows){world_buffer_of(s, WORLD_GROUP_BACK), GROUP_BACK * s->kind->group_count, 0};
+  return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count, 0};
 }
 
-abut_status pairs_back(const stepping *s, const group_rows *to)
+abut_status pairs_adjoint(const stepping *s, const group_rows *to)
 {
   if (s->call->worlds->contacts) {
-    return given_back(s);
+    return given_adjoint(s);
   }
   for (size_t i = s->kind->group_count; i-- > 0;) {
     run r;
     TRY(manifold_of(s, i, &r));
-    TRY(pair_back(s, &r, i, to));
+    TRY(manifold_adjoint(s, &r, i, to));
   }
   return ABUT_SUCCESS;
 }
 
-abut_status solve_back(const stepping *s)
+abut_status solve_adjoint(const stepping *s)
 {
-  TRY(s->call->scene->def.law->contacts_back(s));
-  return tree_back(s, WORLD_ACCELERATION);
+  TRY(s->call->scene->def.law->contacts_adjoint(s));
+  return tree_adjoint(s, WORLD_ACCELERATION);
 }
 
 /* ---- Jacobians ---- */
 
-abut_status unit_back(const stepping *s, int dof, int stages)
+abut_status unit_cotangent(const stepping *s, int dof, int stages)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_UNIT_BACK, world_blocks(s), 1, ARG_BUFFER(s->model->head),
+  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1, ARG_BUFFER(s->model->head),
                 REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
                 ARG_INT(s->count));
 }
 
@@ -164,7 +164,7 @@ abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
 {
   return LAUNCH(s->device, KERNEL_WORLD_JACOBIAN_ROW, world_blocks(s), 1,
                 ARG_BUFFER(s->model->head), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR),
-                OF(s, WORLD_BACK), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
+                OF(s, WORLD_ADJOINT), ARG_INT(stage), ARG_INT(dof), ARG_INT(stages),
                 OF(s, WORLD_JACOBIAN), ARG_INT(s->count));
 }
 
@@ -175,9 +175,9 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
   TRY(law->basis(s));
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
-    TRY(unit_back(s, dof, stages));
+    TRY(unit_cotangent(s, dof, stages));
     TRY(law->multipliers_of_basis(s));
-    TRY(tree_back(s, WORLD_ACCELERATION));
+    TRY(tree_adjoint(s, WORLD_ACCELERATION));
     TRY(put_jacobian_row(s, stage, dof, stages));
   }
   return ABUT_SUCCESS;

@@ -45,7 +45,7 @@ static abut_status multipliers_of(const stepping *s, bool with_basis, bool ahead
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, OUT_STATUS), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_IMPLICIT),
                 ARG_REAL(ahead ? step_of(s) : 0.0), OF(s, WORLD_SCRATCH), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_GROUP_BACK), OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
+                OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
 abut_status spring_multipliers_of_basis(const stepping *s)
@@ -53,17 +53,17 @@ abut_status spring_multipliers_of_basis(const stepping *s)
   return multipliers_of(s, true, false);
 }
 
-abut_status spring_contacts_back(const stepping *s)
+abut_status spring_contacts_adjoint(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count;
   TRY(multipliers_of(s, false, false));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
     TRY(keep_pace(s));
     TRY(find_slopes(s, i, &r));
     TRY(find_bars(s, i, -1));
-    TRY(spring_run_back(&r));
-    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, false));
+    TRY(spring_run_adjoint(&r));
+    TRY(collect(s, i, WORLD_GROUP_ADJOINT, width, 0, s->call->gradients->springs != NULL, false));
   }
   return ABUT_SUCCESS;
 }
@@ -71,14 +71,14 @@ abut_status spring_contacts_back(const stepping *s)
 /* What each group's unit twists give. */
 abut_status spring_basis(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count;
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_slopes(s, i, &r));
     for (int basis = 0; basis < 6; ++basis) {
       TRY(keep_pace(s));
       TRY(find_bars(s, i, basis));
-      TRY(spring_run_back(&r));
+      TRY(spring_run_adjoint(&r));
       TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, false));
     }
   }
@@ -93,8 +93,8 @@ static abut_status keep(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t width = 2 * (size_t)n->nv;
   TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
-  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_BACK, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, WORLD_BACK), ARG_INT(0),
+  return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(0),
                 ARG_INT(PARAMETERS(n->links, n->pairs)), OF(s, SPRING_KEPT), ARG_INT(s->count));
 }
 
@@ -103,7 +103,7 @@ static abut_status unkeep(const stepping *s)
   const size_t width = 2 * (size_t)sizes_of(s)->nv;
   TRY(take(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_AGAIN, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), OF(s, SPRING_KEPT), OF(s, WORLD_BACK),
+                ARG_BUFFER(s->model->head), OF(s, SPRING_KEPT), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -126,11 +126,11 @@ static abut_status unsolve(const stepping *s)
                 OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
-static abut_status bias_back(const stepping *s)
+static abut_status bias_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS),
-                PARAMETERS_OF(s), OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_BACK),
+                PARAMETERS_OF(s), OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -157,46 +157,46 @@ static abut_status copy_bars(const stepping *s, size_t from, size_t to)
 }
 
 /* Of wrenches W + h dW/dv x: cotangents of twists by W alone, then all. */
-static abut_status ahead_back(const stepping *s, const spring_run *r)
+static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));
-  TRY(spring_run_back(r));
+  TRY(spring_run_adjoint(r));
   TRY(copy_bars(s, SPRING_TWISTS_1_BAR, SPRING_TANGENT_BARS_1));
   TRY(spring_run_ahead(r, step_of(s)));
-  return spring_run_back(r);
+  return spring_run_adjoint(r);
 }
 
-static abut_status implicit_contacts_back(const stepping *s)
+static abut_status implicit_contacts_adjoint(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count;
   TRY(unsolve(s));
   TRY(multipliers_of(s, false, true));
-  TRY(bias_back(s));
+  TRY(bias_adjoint(s));
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_tangent(s, i, &r));
     TRY(find_bars(s, i, -1));
-    TRY(ahead_back(s, &r));
-    TRY(collect(s, i, WORLD_GROUP_BACK, width, 0, s->call->gradients->springs != NULL, true));
+    TRY(ahead_adjoint(s, &r));
+    TRY(collect(s, i, WORLD_GROUP_ADJOINT, width, 0, s->call->gradients->springs != NULL, true));
   }
-  return tree_back(s, WORLD_IMPLICIT);
+  return tree_adjoint(s, WORLD_IMPLICIT);
 }
 
 /* What an implicit step has found is made once more. */
-abut_status spring_step_back(const stepping *s, size_t step, bool is_there)
+abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   if (!is_implicit(s->call)) {
-    return explicit_step_back(s, step, is_there);
+    return explicit_step_adjoint(s, step, is_there);
   }
   TRY(solve_step(s, WORLD_Q, WORLD_V, WORLD_V));
   TRY(spring_implicit(s));
-  TRY(begin_back(s, step));
-  return implicit_contacts_back(s);
+  TRY(begin_adjoint(s, step));
+  return implicit_contacts_adjoint(s);
 }
 
 abut_status spring_implicit_jacobian(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count;
   const int nv = sizes_of(s)->nv;
   for (size_t i = s->kind->group_count; i-- > 0;) {
     spring_run r;
@@ -204,17 +204,17 @@ abut_status spring_implicit_jacobian(const stepping *s)
     for (int basis = 0; basis < 6; ++basis) {
       TRY(keep_pace(s));
       TRY(find_bars(s, i, basis));
-      TRY(ahead_back(s, &r));
+      TRY(ahead_adjoint(s, &r));
       TRY(collect(s, i, WORLD_BASIS, 6 * width, (size_t)basis * width, false, true));
     }
   }
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
-    TRY(unit_back(s, dof, 1));
+    TRY(unit_cotangent(s, dof, 1));
     TRY(unsolve(s));
     TRY(multipliers_of(s, true, true));
-    TRY(bias_back(s));
-    TRY(tree_back(s, WORLD_IMPLICIT));
+    TRY(bias_adjoint(s));
+    TRY(tree_adjoint(s, WORLD_IMPLICIT));
     TRY(put_jacobian_row(s, 0, dof, 1));
   }
   return ABUT_SUCCESS;

@@ -3,7 +3,7 @@
 // v_y and a spin w_y, asks for the gradient of
 //   force . v_y + moment . w_y
 // by poses, twists and parameters, where force and moment are the wrench on body 1 about its
-// origin. spring_back makes that gradient of the cotangents v_y and w_y.
+// origin. spring_adjoint makes that gradient of the cotangents v_y and w_y.
 
 // Returns the way from a group's centre to the origin of the body of side 0 or 1.
 static vec spring_arm(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -40,20 +40,20 @@ static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOB
 
 // One work-item finds the multipliers of a block of worlds, y (worlds, nv) = inv(M) b of the
 // cotangents b of their accelerations (`bar`), and what limits and friction losses give by them,
-// row_back (worlds, ROW_BACK, nv). What is differentiated are their forces f, or, where `step` h is
+// row_adjoint (worlds, ROW_ADJOINT, nv). What is differentiated are their forces f, or, where `step` h is
 // above 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). Where with_basis is
-// set group_back is made as in world_multipliers.
+// set group_adjoint is made as in world_multipliers.
 ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const int *status,
                                              GLOBAL const real *bar, GLOBAL const real *basis,
                                              int with_basis, GLOBAL const real *ahead, real step,
                                              GLOBAL real *scratch, GLOBAL real *y,
-                                             GLOBAL real *group_back, GLOBAL real *row_back,
+                                             GLOBAL real *group_adjoint, GLOBAL real *row_adjoint,
                                              int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
-  const int nv = n->nv, width = GROUP_BACK * n->groups, rows = ROW_BACK * nv;
+  const int nv = n->nv, width = GROUP_ADJOINT * n->groups, rows = ROW_ADJOINT * nv;
   if (b.first > b.last) {
     return;
   }
@@ -69,7 +69,7 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   }
   spring_stop(&b, status, nv, y);
   for (int k = 0; k < rows; ++k) {
-    row_put(&b, row_back, rows, k, n_lit(R(0.0)));
+    row_put(&b, row_adjoint, rows, k, n_lit(R(0.0)));
   }
   for (int row = 0; row < n->rows; ++row) {
     const spring_row r = spring_row_of(&b, n, ints, reals, row, q, v);
@@ -81,26 +81,26 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
       q_slope = n_mad(r.by_qv, x, q_slope);
       v_slope = n_mad(r.by_vv, x, v_slope);
     }
-    row_put(&b, row_back, rows, by_q, n_mad(q_slope, own, row_get(&b, row_back, rows, by_q)));
-    row_put(&b, row_back, rows, by_v, n_mad(v_slope, own, row_get(&b, row_back, rows, by_v)));
+    row_put(&b, row_adjoint, rows, by_q, n_mad(q_slope, own, row_get(&b, row_adjoint, rows, by_q)));
+    row_put(&b, row_adjoint, rows, by_v, n_mad(v_slope, own, row_get(&b, row_adjoint, rows, by_v)));
   }
   for (int group = 0; group < n->groups && with_basis; ++group) {
     num twist[6];
     spring_twist(&b, n, ints, group, y, -1, twist);
-    for (int k = 0; k < GROUP_BACK; ++k) {
-      const int at = GROUP_BACK * group + k;
+    for (int k = 0; k < GROUP_ADJOINT; ++k) {
+      const int at = GROUP_ADJOINT * group + k;
       num sum = row_get(&b, basis, 6 * width, at); // the wrench itself does not depend on y
       for (int i = 0; i < 6 && k >= BACK_ACCELERATION; ++i) {
         const num part = n_mul(twist[i], row_get(&b, basis, 6 * width, i * width + at));
         sum = i ? n_add(sum, part) : part;
       }
-      row_put(&b, group_back, width, at, sum);
+      row_put(&b, group_adjoint, width, at, sum);
     }
   }
 }
 
 // One work-item writes the cotangents of a group's wrenches and distance in a block of worlds, for
-// spring_back: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1 is
+// spring_adjoint: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1 is
 // the twist at body 1's origin that y (worlds, nv), or unit twist `basis`, gives it against body 2;
 // the others are zero.
 ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -126,7 +126,7 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
 // Writes moment and force on a link, to `to` of its world's row of backs, that the cotangent
 // pose_bar (worlds, 7) of its body's pose amounts to, with a force `more` at the body's origin and
 // a moment `turn` added.
-static void spring_pose_back(const world_block *b, GLOBAL const world_sizes *n, int link,
+static void spring_pose_adjoint(const world_block *b, GLOBAL const world_sizes *n, int link,
                              GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
                              vec turn, GLOBAL real *backs, int width, int to)
 {
@@ -173,7 +173,7 @@ static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twi
   return a;
 }
 
-// One work-item takes what spring_back has found for the cotangents of world_spring_bars, in a
+// One work-item takes what spring_adjoint has found for the cotangents of world_spring_bars, in a
 // block of worlds, to backs, as the tree wants it: rows of `width` numbers a world, of which the
 // first group's begin at `first`. Where `adds` is set it adds the gradient by the pair's parameters
 // to own (worlds, pairs, SPRING_PARAMETER_COUNT).
@@ -195,12 +195,12 @@ ADJOINT_KERNEL void world_spring_collect(
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
-  const int to = first + GROUP_BACK * group, pair = g[GROUP_PAIR],
+  const int to = first + GROUP_ADJOINT * group, pair = g[GROUP_PAIR],
             all = SPRING_PARAMETER_COUNT * n->pairs;
   if (b.first > b.last) {
     return;
   }
-  for (int i = 0; i < GROUP_BACK; ++i) {
+  for (int i = 0; i < GROUP_ADJOINT; ++i) {
     row_put(&b, backs, width, to + i, n_lit(R(0.0)));
   }
   const vec arm = spring_arm(&b, n, ints, bodies, group, 0);
@@ -226,9 +226,9 @@ ADJOINT_KERNEL void world_spring_collect(
     more2 = FN(add3)(more2, a.shift2);
     turn2 = a.turn2;
   }
-  spring_pose_back(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, none, backs,
+  spring_pose_adjoint(&b, n, g[GROUP_A], bodies + spring_body(group, 0), pose1_bar, more1, none, backs,
                    width, to + BACK_POSE_A);
-  spring_pose_back(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, turn2,
+  spring_pose_adjoint(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, turn2,
                    backs, width, to + BACK_POSE_B);
   const num stiffness = parameter_get(&b, parameters, PARAMETERS(n->links, n->pairs),
                                       n->links + n->pairs + pair, shared);
@@ -260,7 +260,7 @@ ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL con
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world < worlds && !(status[world] & WORLD_STOPPED)) {
-    spring_solve_back(ROW(matrices, world, nv * nv), ROW(pivots, world, nv), ROW(bars, world, nv),
+    spring_solve_adjoint(ROW(matrices, world, nv * nv), ROW(pivots, world, nv), ROW(bars, world, nv),
                       nv);
   }
 }
@@ -305,14 +305,14 @@ ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const 
     back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
     back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
     for (int i = 0; i < n->links; ++i) {
-      mass_back(&b, &k, n, reals, parameters, shared, i, 0);
+      mass_adjoint(&b, &k, n, reals, parameters, shared, i, 0);
     }
     back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, rows);
   }
   tree_twists(&b, n, ints, v, n->at_velocity);
 }
 
-// One work-item puts the cotangents of parameters that world_parameters_back has copied, from
+// One work-item puts the cotangents of parameters that world_parameters_adjoint has copied, from
 // (worlds, PARAMETERS), back into the block.
 ADJOINT_KERNEL void world_parameters_again(GLOBAL const world_sizes *n, GLOBAL const real *from,
                                            GLOBAL real *memory, int count)

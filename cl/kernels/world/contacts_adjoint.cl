@@ -88,7 +88,7 @@ static void by_friction(const cone_of *c, const lane j[3], lane out[3])
 // ---- frames ----
 
 // Returns the cotangent of n, given those of its frame's rows: the adjoint of frame_of.
-static vec3_r frame_back(vec3_r n, const vec3_r bar[3])
+static vec3_r frame_adjoint(vec3_r n, const vec3_r bar[3])
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   const lane length = lane_sqrt(dot3_r(n, n) + R(1e-20)), inverse = R(1.0) / length;
@@ -109,15 +109,15 @@ static vec3_r frame_back(vec3_r n, const vec3_r bar[3])
 
 // The relative twists of a group's links where joints move by the multiplier, by the acceleration
 // and by the velocity.
-typedef struct pull_twists {
+typedef struct adjoint_twists {
   real of[3][6];
-} pull_twists;
+} adjoint_twists;
 
 // The sums over a group's contacts: the wrenches that belong to the three twists, then the
-// cotangents of friction, of stiffness, and, from PULL_MOBILITY on, of the lower triangle of the
+// cotangents of friction, of stiffness, and, from ADJOINT_MOBILITY on, of the lower triangle of the
 // mobility.
-#define PULL_SUMS 41
-#define PULL_MOBILITY 20
+#define ADJOINT_SUMS 41
+#define ADJOINT_MOBILITY 20
 
 // Returns -1 in lanes where body 2 owns the contact's point, else 1: there the rows of its frame
 // were turned around.
@@ -167,9 +167,9 @@ static lane point_product(const lane x[3], lane square, int i, int k)
 // Takes the cotangent `bar` of a contact's diagonal A to the cotangents of its point, of its rows,
 // of its friction and of its group's mobility, where A is made from that: the adjoint of
 // contact_diagonal.
-static void diagonal_back(const newton *s, const newton_group *g, const world_group *w,
+static void diagonal_adjoint(const newton *s, const newton_group *g, const world_group *w,
                           const contact_block *c, lane side, lane bar, vec3_r *p_bar,
-                          vec3_r row_bar[3], lane sums[PULL_SUMS])
+                          vec3_r row_bar[3], lane sums[ADJOINT_SUMS])
 {
   const int exact = s->n->exact, cone = g->cone.kind == 1;
   const lane friction = w->of.friction, zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
@@ -208,7 +208,7 @@ static void diagonal_back(const newton *s, const newton_group *g, const world_gr
     *p_bar = mad3_r(mobility_slope(&s->tree, w->mobility, c->p), unit, *p_bar);
   }
   const lane x[3] = {c->p.x, c->p.y, c->p.z}, long2 = dot3_r(c->p, c->p);
-  int at = PULL_MOBILITY;
+  int at = ADJOINT_MOBILITY;
   for (int i = 0; i < 6; ++i) {
     for (int k = 0; k <= i; ++k) {
       sums[at++] += unit * (exact ? row[i] * row[k] : point_product(x, long2, i, k));
@@ -220,8 +220,8 @@ static void diagonal_back(const newton *s, const newton_group *g, const world_gr
 // the group needs of them to `sums`. In the terms of docs/cone.md, section 10, `y` is Y, `bent` is
 // GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows of the frame
 // are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
-static void pull_block(const newton *s, const newton_group *g, const world_group *w, int group,
-                       int first, const pull_twists *t, GLOBAL real *bars, lane sums[PULL_SUMS])
+static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int group,
+                       int first, const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
 {
   GLOBAL const real *soft = w->reals + GROUP_SOFT;
   const ilane there = lanes_before(first, g->count);
@@ -276,10 +276,10 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   const lane below = lane_max(rest * held, lane_lit(MIN_DIAGONAL));
   const lane e_bar = lane_select(there, d_bar * scale / (below * rest), zero);
   const lane r_bar = a * slope * e_bar - k * (imp + r * slope) * bent[0];
-  diagonal_back(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
+  diagonal_adjoint(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
                 row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
-  put_bars(bars + first, plane, p_bar, r_bar, frame_back(n, row_bar), imp * e_bar);
+  put_bars(bars + first, plane, p_bar, r_bar, frame_adjoint(n, row_bar), imp * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
   if (g->cone.kind == 1) { // a pyramid's D falls with the friction
     const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
@@ -291,7 +291,7 @@ static void pull_block(const newton *s, const newton_group *g, const world_group
   sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
 }
 
-// Finds the cotangents of a group's contacts, and writes those of the group to back (GROUP_BACK):
+// Finds the cotangents of a group's contacts, and writes those of the group to back (GROUP_ADJOINT):
 // three wrenches, friction, stiffness and mobility. `y` is the twist under the multiplier.
 static void group_pull(const newton *s, int group, const real y[6], GLOBAL const real *acc,
                        GLOBAL real *bars, GLOBAL real *back)
@@ -299,23 +299,23 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
   const newton_group g = newton_group_of(s, group);
   const world_group w = group_of(&s->tree, s->n, s->ints, s->reals, s->parameters, s->world,
                                  s->shared, group);
-  pull_twists t;
-  lane sums[PULL_SUMS];
+  adjoint_twists t;
+  lane sums[ADJOINT_SUMS];
   const lane v[6] = {w.w.x, w.w.y, w.w.z, w.v.x, w.v.y, w.v.z};
   group_twist(s, &g, acc, t.of[1]);
   for (int i = 0; i < 6; ++i) {
     t.of[0][i] = y[i];
     t.of[2][i] = lane_first(v[i]);
   }
-  for (int i = 0; i < PULL_SUMS; ++i) {
+  for (int i = 0; i < ADJOINT_SUMS; ++i) {
     sums[i] = lane_lit(R(0.0));
   }
   for (int first = 0; first < g.count; first += LANES) {
-    pull_block(s, &g, &w, group, first, &t, bars + (size_t)BAR_PLANES * g.ints[GROUP_AT], sums);
+    adjoint_block(s, &g, &w, group, first, &t, bars + (size_t)BAR_PLANES * g.ints[GROUP_AT], sums);
   }
-  for (int i = 0; i < GROUP_BACK; ++i) {
+  for (int i = 0; i < GROUP_ADJOINT; ++i) {
     back[i] = i < 18 ? lane_sum(sums[i])
-              : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[PULL_MOBILITY + i - BACK_MOBILITY]);
+              : i < BACK_MOBILITY ? R(0.0) : lane_sum(sums[ADJOINT_MOBILITY + i - BACK_MOBILITY]);
   }
   // A parameter that was raised to the least that it may be has no derivative.
   GLOBAL const real *given = s->shared ? s->parameters
@@ -344,8 +344,8 @@ static real row_by_stiffness(const newton *s, int row, real acc, real d, real mo
 }
 
 // Adds what a row that y moves gives to the cotangents of q, v and the diagonal of inv(M): back
-// (ROW_BACK, nv).
-static void row_pull(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
+// (ROW_ADJOINT, nv).
+static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc, GLOBAL const real *q,
                      GLOBAL const real *y, GLOBAL real *back)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -414,11 +414,11 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
 
 // After world_factor one work-item finds the multiplier of one world, y (worlds, nv) = inv(H) b of
 // the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
-// row_back (worlds, ROW_BACK, nv).
+// row_adjoint (worlds, ROW_ADJOINT, nv).
 //
-// Where with_basis is set, basis (worlds, 6, groups, GROUP_BACK) holds what world_pull makes of the
-// six unit twists of each group. Contacts are linear in y's twist, so that group_back (worlds,
-// groups, GROUP_BACK) follows as a sum of these.
+// Where with_basis is set, basis (worlds, 6, groups, GROUP_ADJOINT) holds what world_contacts_adjoint makes of the
+// six unit twists of each group. Contacts are linear in y's twist, so that group_adjoint (worlds,
+// groups, GROUP_ADJOINT) follows as a sum of these.
 ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *q,
                                       GLOBAL const real *parameters, int shared,
@@ -426,14 +426,14 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
                                       GLOBAL const int *marks, GLOBAL const int *good,
                                       GLOBAL const real *b, GLOBAL const real *basis,
                                       int with_basis, GLOBAL real *work, GLOBAL real *y,
-                                      GLOBAL real *group_back, GLOBAL real *row_back, int worlds)
+                                      GLOBAL real *group_adjoint, GLOBAL real *row_adjoint, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv, width = GROUP_BACK * n->groups;
+  const int world = (int)get_global_id(0), nv = n->nv, width = GROUP_ADJOINT * n->groups;
   if (world >= worlds) {
     return;
   }
   const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
-  GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_back, world, ROW_BACK * nv);
+  GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
   for (int i = 0; i < nv; ++i) {
     step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
     own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
@@ -445,15 +445,15 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
     ROW(y, world, nv)[i] = step[i];
   }
   for (int i = 0; i < n->rows; ++i) {
-    row_pull(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
+    row_forces_adjoint(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
   }
   for (int group = 0; group < n->groups && with_basis; ++group) {
     const newton_group g = newton_group_of(&s, group);
-    GLOBAL const real *from = ROW(basis, world, 6 * width) + GROUP_BACK * group;
-    GLOBAL real *to = ROW(group_back, world, width) + GROUP_BACK * group;
+    GLOBAL const real *from = ROW(basis, world, 6 * width) + GROUP_ADJOINT * group;
+    GLOBAL real *to = ROW(group_adjoint, world, width) + GROUP_ADJOINT * group;
     real twist[6];
     group_twist(&s, &g, step, twist);
-    for (int k = 0; k < GROUP_BACK; ++k) {
+    for (int k = 0; k < GROUP_ADJOINT; ++k) {
       real sum = R(0.0);
       for (int i = 0; i < 6; ++i) {
         sum += twist[i] * from[i * width + k];
@@ -467,12 +467,12 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
 // One work-item finds the cotangents of one world's contacts, bars (worlds, contacts, BAR_PLANES),
 // and those of its groups, or of group `only` where that is at least 0. The twist under the
 // multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least 0, that unit
-// twist. Groups' cotangents go to rows of `width` numbers a world in group_back, from `at` on.
-ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+// twist. Groups' cotangents go to rows of `width` numbers a world in group_adjoint, from `at` on.
+ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *contacts,
                                GLOBAL const int *marks, GLOBAL const real *y, int basis, int only,
-                               GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_back,
+                               GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_adjoint,
                                int width, int at, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -491,6 +491,6 @@ ADJOINT_KERNEL void world_pull(GLOBAL const world_sizes *n, GLOBAL const int *in
     }
     group_pull(&s, group, twist, newton_vector(&s, VECTOR_ACC),
                ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
-               ROW(group_back, world, width) + at + GROUP_BACK * group);
+               ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group);
   }
 }

@@ -7,24 +7,24 @@
 #define HARD_LARGER R(1e-5)
 #endif
 
-// What a work-item has of its world's derivatives, in HARD_BACK numbers and LCP_PLACES places. In
+// What a work-item has of its world's derivatives, in HARD_ADJOINT numbers and LCP_PLACES places. In
 // the terms of section 8 shift (nv, nv) is S less the unit matrix, and turn (nv, nv) is D. inverse,
 // q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right sides.
 // tau are the factor's coefficients, x is that of section 6, one of each row, room is memory, and
 // pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists, hits are rows
 // that bounce, and rest are clamping rows of contacts that do not.
-typedef struct hard_back {
+typedef struct hard_adjoint {
   GLOBAL real *shift, *turn;
   GLOBAL real *inverse, *q, *right;
   GLOBAL real *tau, *x, *room, *pushed;
   GLOBAL int *hits, *clamping, *order, *rest;
-} hard_back;
+} hard_adjoint;
 
-static hard_back hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *places)
+static hard_adjoint hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *places)
 {
-  hard_back k;
+  hard_adjoint k;
   const int nv = h->s.n->nv, m = h->most;
-  GLOBAL real *own = ROW(back, h->s.world, HARD_BACK(m, nv));
+  GLOBAL real *own = ROW(back, h->s.world, HARD_ADJOINT(m, nv));
   GLOBAL int *lists = ROW(places, h->s.world, LCP_PLACES(m));
   k.shift = own;
   k.turn = own + nv * nv;
@@ -43,7 +43,7 @@ static hard_back hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *plac
 }
 
 // Returns the world's boxed problem with these classes, as lcp_matrix wants it.
-static lcp hard_lcp(const hard *h, const hard_back *k, GLOBAL const real *A, GLOBAL const real *b,
+static lcp hard_lcp(const hard *h, const hard_adjoint *k, GLOBAL const real *A, GLOBAL const real *b,
                     GLOBAL const real *mu, GLOBAL const real *box, GLOBAL int *classes, int squeezed)
 {
   lcp l;
@@ -82,7 +82,7 @@ static void hard_unit(int count, int stride, GLOBAL real *out)
 
 // Lists clamping rows that bounce in hits, and clamping rows that are not of contacts that bounce
 // in rest. Returns how many bounce, and in *rest how many of the others there are.
-static int hard_find_hits(const hard *h, const hard_back *k, GLOBAL const int *classes, int *rest)
+static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int *classes, int *rest)
 {
   int hits = 0;
   *rest = 0;
@@ -101,7 +101,7 @@ static int hard_find_hits(const hard *h, const hard_back *k, GLOBAL const int *c
 
 // Fills the rows of `pushed`, W' of section 8: what the impulse of each bounce, with the friction
 // that goes with it, does to velocities after the rows that rest have answered it.
-static void hard_pushed(const hard *h, const hard_back *k, GLOBAL const real *f, int hits, int rest)
+static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real *f, int hits, int rest)
 {
   const int nv = h->s.n->nv, m = h->m;
   for (int j = 0; j < hits; ++j) {
@@ -133,7 +133,7 @@ static void hard_pushed(const hard *h, const hard_back *k, GLOBAL const real *f,
 }
 
 // Adds S - 1 = -W (N W)^+ (1 + R) N to shift and D to turn, of all bounces at once (section 8).
-static void hard_collision(const hard *h, const hard_back *k, GLOBAL const real *v, int hits)
+static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const real *v, int hits)
 {
   const int nv = h->s.n->nv, m = h->m;
   const real step = h->s.reals[WORLD_STEP];
@@ -165,7 +165,7 @@ static void hard_collision(const hard *h, const hard_back *k, GLOBAL const real 
 // Adds to shift the matrix nearest to 1 that turns the approach of each bounce around, less 1
 // (section 8, "paper", after Werling et al. 2021):
 //   sum_i y_i N_i (N_i^+)', (K o K^+) y = -e - diag(K K^+), K = N N'.
-static void hard_least_squares(const hard *h, const hard_back *k, int hits)
+static void hard_least_squares(const hard *h, const hard_adjoint *k, int hits)
 {
   const int nv = h->s.n->nv, m = h->m;
   for (int j = 0; j < hits; ++j) {
@@ -203,7 +203,7 @@ static void hard_least_squares(const hard *h, const hard_back *k, int hits)
 }
 
 // Fills shift and turn, by whichever way the scene has chosen.
-static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *classes,
+static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int *classes,
                          GLOBAL const real *f, GLOBAL const real *v)
 {
   const int nv = h->s.n->nv, elastic = h->s.n->elastic;
@@ -220,7 +220,7 @@ static void hard_elastic(const hard *h, const hard_back *k, GLOBAL const int *cl
   }
 }
 
-// One work-item prepares the derivatives of one world's step, back (worlds, HARD_BACK), at the
+// One work-item prepares the derivatives of one world's step, back (worlds, HARD_ADJOINT), at the
 // answer f (worlds, hard_rows) with these classes (worlds, hard_rows): S - 1 and D of collisions in
 // time, unless with_elastic is 0 as they are known already, and Q^+. good (worlds) is 0 where there
 // are no derivatives, else 1.
@@ -242,7 +242,7 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
   }
   const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
-  const hard_back k = hard_back_of(&h, back, places);
+  const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL const real *own = ROW(f, world, h.most);
   good[world] = !(status[world] & WORLD_STOPPED) && how[world] != LCP_BAD;
   if (!good[world]) {
@@ -264,7 +264,7 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
 // One work-item finds what collisions in time add to the cotangent of one world's q, out (worlds,
 // nv), of those of q' and v', state (worlds, 2 nv): (S - 1)' F_w' of the former and D' of the
 // latter. room (worlds, nv) is memory.
-ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                             GLOBAL const real *reals, GLOBAL const real *next_v,
                                             GLOBAL const real *state, GLOBAL const real *back,
                                             GLOBAL real *room, GLOBAL real *out, int worlds)
@@ -273,7 +273,7 @@ ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL 
   if (world >= worlds) {
     return;
   }
-  GLOBAL const real *shift = ROW(back, world, HARD_BACK(n->hard_rows, nv)), *turn = shift + nv * nv;
+  GLOBAL const real *shift = ROW(back, world, HARD_ADJOINT(n->hard_rows, nv)), *turn = shift + nv * nv;
   GLOBAL const real *bar = ROW(state, world, 2 * nv), *v = ROW(next_v, world, nv);
   GLOBAL real *by = ROW(room, world, nv), *to = ROW(out, world, nv);
   for (int i = 0; i < nv; ++i) {
@@ -284,7 +284,7 @@ ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL 
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       vec3_r q_bar, s_bar;
-      moved_back(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])), rotation_part(bar + at),
+      moved_adjoint(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])), rotation_part(bar + at),
                  &q_bar, &s_bar);
       put_part(by + at, s_bar);
     }
@@ -299,7 +299,7 @@ ADJOINT_KERNEL void world_hard_elastic_back(GLOBAL const world_sizes *n, GLOBAL 
 }
 
 // Adds what limits and friction losses of the problem ask of q and v, of the x of their rows.
-static void hard_rows_back(const hard *h, GLOBAL const real *x, GLOBAL real *out)
+static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *out)
 {
   const int nv = h->s.n->nv, contacts = 3 * h->chosen[HARD_COUNT];
   for (int i = contacts; i < h->m; ++i) {
@@ -313,7 +313,7 @@ static void hard_rows_back(const hard *h, GLOBAL const real *x, GLOBAL real *out
 
 // One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
 // acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
-// row (section 6). row_back (worlds, ROW_BACK, nv) gets what limits and friction losses ask of q
+// row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask of q
 // and v, and for q also extra (worlds, nv) where with_extra is set.
 ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            GLOBAL const real *reals, GLOBAL const real *scratch,
@@ -324,7 +324,7 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
                                            GLOBAL int *places, GLOBAL real *back,
                                            GLOBAL const int *good, GLOBAL const real *b,
                                            GLOBAL const real *extra, int with_extra, GLOBAL real *y,
-                                           GLOBAL real *row_back, int worlds)
+                                           GLOBAL real *row_adjoint, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -332,8 +332,8 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   }
   const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
-  const hard_back k = hard_back_of(&h, back, places);
-  GLOBAL real *own = ROW(row_back, world, ROW_BACK * nv), *to = ROW(y, world, nv);
+  const hard_adjoint k = hard_back_of(&h, back, places);
+  GLOBAL real *own = ROW(row_adjoint, world, ROW_ADJOINT * nv), *to = ROW(y, world, nv);
   GLOBAL const int *class_ = ROW(classes, world, h.most);
   int count = 0;
   for (int i = 0; i < nv; ++i) {
@@ -371,7 +371,7 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
       to[i] -= reals[WORLD_STEP] * k.x[k.clamping[c]] * h.Y[k.clamping[c] * nv + i];
     }
   }
-  hard_rows_back(&h, k.x, own);
+  hard_rows_adjoint(&h, k.x, own);
 }
 
 // ---- classes that descent would choose ----

@@ -1,7 +1,7 @@
 // The adjoint of links.cl, forces.cl and, but for M itself, of mass.cl: the gradient by q, v and
 // parameters of y . (M a + c - f) and of what contacts ask for, at a fixed acceleration a;
 // docs/cone.md, section 10. It goes through the tree once, from the leaves to the roots. The y of
-// this file is minus the multiplier of pull.cl.
+// this file is minus the multiplier of contacts_adjoint.cl.
 
 // Returns the numbers of a block's reverse pass, in memory (blocks, back_numbers, LANES).
 static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)
@@ -14,7 +14,7 @@ static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int
   return b;
 }
 
-static int link_back(GLOBAL const world_sizes *n, int i) { return n->at_back_links + LINK_BACK * i; }
+static int link_adjoint(GLOBAL const world_sizes *n, int i) { return n->at_back_links + LINK_ADJOINT * i; }
 
 // The numbers of a link in the reverse pass come as pairs of vectors.
 static vec pair_first(const world_block *k, int at) { return block_get3(k, at); }
@@ -34,10 +34,10 @@ static void back_twists(const world_block *b, const world_block *k, GLOBAL const
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    const int to = link_back(n, i) + place;
+    const int to = link_adjoint(n, i) + place;
     vec w = none, v = none;
     if (l.parent >= 0) {
-      const int from = link_back(n, l.parent) + place;
+      const int from = link_adjoint(n, l.parent) + place;
       w = pair_first(k, from);
       v = FN(add3)(pair_second(k, from), FN(cross3)(w, block_get3(b, n->at_anchor + 3 * i)));
     }
@@ -65,11 +65,11 @@ static vec inertia_turned(const link_mass *m, vec a, vec c)
 // Adds the gradient of y times the inertial force of link i: cotangents of its twist under y, of
 // its acceleration, of its velocity and of its pose, and that of its mass_scale. With `still` set
 // the tree stands still: the acceleration is the twist under z alone, and gets its cotangents.
-static void mass_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                       GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
                       int still)
 {
-  const int at = link_back(n, i);
+  const int at = link_adjoint(n, i);
   const link_mass m = mass_of(b, n, reals, i);
   const num scale = parameter_get(b, parameters, PARAMETERS(n->links, n->pairs), i, shared);
   const vec c = m.com, none = lit3(R(0.0), R(0.0), R(0.0));
@@ -110,8 +110,8 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
                        GLOBAL const int *ints, int i, int y, int z, GLOBAL const real *v)
 {
   const tree_link l = link_at(n, ints, i);
-  const int at = link_back(n, i), own = l.parent >= 0;
-  const int up = link_back(n, own ? l.parent : i);
+  const int at = link_adjoint(n, i), own = l.parent >= 0;
+  const int up = link_adjoint(n, own ? l.parent : i);
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
   const vec arm = block_get3(b, n->at_arm + 3 * i), anchor = block_get3(b, n->at_anchor + 3 * i);
   const vec w = block_get3(b, n->at_velocity + 6 * i), alpha = block_get3(b, n->at_acceleration + 6 * i);
@@ -191,8 +191,8 @@ static void back_sweep(const world_block *b, const world_block *k, GLOBAL const 
 static void back_clear(const world_block *k, GLOBAL const world_sizes *n)
 {
   for (int i = 0; i < n->links; ++i) {
-    for (int j = LINK_BACK_Y; j < LINK_BACK; ++j) {
-      block_put(k, link_back(n, i) + j, n_lit(R(0.0)));
+    for (int j = LINK_BACK_Y; j < LINK_ADJOINT; ++j) {
+      block_put(k, link_adjoint(n, i) + j, n_lit(R(0.0)));
     }
   }
 }
@@ -206,7 +206,7 @@ typedef struct link_wrench {
 static link_wrench wrench_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *backs,
                         int group, int place)
 {
-  const int width = GROUP_BACK * n->groups, at = GROUP_BACK * group + place;
+  const int width = GROUP_ADJOINT * n->groups, at = GROUP_ADJOINT * group + place;
   link_wrench w;
   w.moment = row_get3(b, backs, width, at);
   w.force = row_get3(b, backs, width, at + 3);
@@ -216,21 +216,21 @@ static link_wrench wrench_of(const world_block *b, GLOBAL const world_sizes *n, 
 // Takes a wrench about c, the cotangent of a twist at c, to the link whose twist it is, times
 // `sign`: to the cotangents of the link's own twist (`place`) and of its pose. `turn` is the
 // angular velocity of that twist.
-static void wrench_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         int link, num sign, vec c, const link_wrench *w, vec turn, int place)
 {
   if (link >= 0) {
     const vec r = FN(sub3)(c, block_get3(b, n->at_origin + 3 * link));
     const vec force = FN(scale3)(w->force, sign);
     const vec moment = FN(add3)(FN(scale3)(w->moment, sign), FN(cross3)(r, force));
-    pair_add(k, link_back(n, link) + place, moment, force);
-    block_add3(k, link_back(n, link) + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
+    pair_add(k, link_adjoint(n, link) + place, moment, force);
+    block_add3(k, link_adjoint(n, link) + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
   }
 }
 
-// Takes what contacts ask of a group, backs (worlds, groups, GROUP_BACK), to its two links and to
+// Takes what contacts ask of a group, backs (worlds, groups, GROUP_ADJOINT), to its two links and to
 // the parameters of its pair.
-static void group_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+static void group_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, GLOBAL const real *backs, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
@@ -241,28 +241,28 @@ static void group_back(const world_block *b, const world_block *k, GLOBAL const 
   for (int side = 0; side < 2; ++side) {
     const int link = g[side ? GROUP_B : GROUP_A];
     if (link >= 0) {
-      const int at = link_back(n, link);
+      const int at = link_adjoint(n, link);
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       const link_wrench pose = wrench_of(b, n, backs, group, side ? BACK_POSE_B : BACK_POSE_A);
       // The tree's y is minus the multiplier.
-      wrench_back(b, k, n, link, n_neg(sign), c, &by[0], pair_first(k, at + LINK_BACK_TWIST_Y),
+      wrench_adjoint(b, k, n, link, n_neg(sign), c, &by[0], pair_first(k, at + LINK_BACK_TWIST_Y),
                   LINK_BACK_Y);
-      wrench_back(b, k, n, link, sign, c, &by[1], pair_first(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
-      wrench_back(b, k, n, link, sign, c, &by[2], block_get3(b, n->at_velocity + 6 * link),
+      wrench_adjoint(b, k, n, link, sign, c, &by[1], pair_first(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
+      wrench_adjoint(b, k, n, link, sign, c, &by[2], block_get3(b, n->at_velocity + 6 * link),
                   LINK_BACK_V);
       pair_add(k, at + LINK_BACK_POSE, pose.moment, pose.force);
     }
   }
   const int pair = n->at_back_parameters + n->links + g[GROUP_PAIR];
-  block_add(k, pair, row_get(b, backs, GROUP_BACK * n->groups, GROUP_BACK * group + BACK_FRICTION));
+  block_add(k, pair, row_get(b, backs, GROUP_ADJOINT * n->groups, GROUP_ADJOINT * group + BACK_FRICTION));
   block_add(k, pair + n->pairs,
-            row_get(b, backs, GROUP_BACK * n->groups, GROUP_BACK * group + BACK_STIFFNESS));
+            row_get(b, backs, GROUP_ADJOINT * n->groups, GROUP_ADJOINT * group + BACK_STIFFNESS));
 }
 
 // ---- other forces ----
 
 // Adds the gradient of -y . f of the other forces f by q, v and controls.
-static void forces_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
                         GLOBAL const real *v, GLOBAL const real *u)
 {
@@ -313,7 +313,7 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
   back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
   back_twists(b, k, n, ints, z, LINK_BACK_TWIST_Z);
   for (int i = 0; i < n->links; ++i) {
-    mass_back(b, k, n, reals, parameters, shared, i, 1);
+    mass_adjoint(b, k, n, reals, parameters, shared, i, 1);
   }
   if (group >= 0) {
     GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
@@ -321,8 +321,8 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
     for (int side = 0; side < 2; ++side) {
       const int link = g[side ? GROUP_B : GROUP_A];
       if (link >= 0) {
-        wrench_back(b, k, n, link, n_lit(side ? R(-1.0) : R(1.0)), c, w,
-                    pair_first(k, link_back(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+        wrench_adjoint(b, k, n, link, n_lit(side ? R(-1.0) : R(1.0)), c, w,
+                    pair_first(k, link_adjoint(n, link) + LINK_BACK_TWIST_Y), LINK_BACK_Y);
       }
     }
   }
@@ -339,7 +339,7 @@ static void solve_to(const world_block *b, const world_block *k, GLOBAL const wo
 }
 
 // Adds the gradient of S : X inv(M) X', where S is the cotangent of a group's mobility.
-static void mobility_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                           GLOBAL const int *ints, GLOBAL const real *reals,
                           GLOBAL const real *parameters, int shared, GLOBAL const real *v,
                           GLOBAL const real *backs, int group)
@@ -370,8 +370,8 @@ static void mobility_back(const world_block *b, const world_block *k, GLOBAL con
       num sum = zero;
       for (int m = 0; m < 6; ++m) {
         const int high = l > m ? l : m, low = l + m - high;
-        const int at = GROUP_BACK * group + BACK_MOBILITY + high * (high + 1) / 2 + low;
-        sum = n_mad(row_get(b, backs, GROUP_BACK * n->groups, at), block_get(b, x + 6 * i + m), sum);
+        const int at = GROUP_ADJOINT * group + BACK_MOBILITY + high * (high + 1) / 2 + low;
+        sum = n_mad(row_get(b, backs, GROUP_ADJOINT * n->groups, at), block_get(b, x + 6 * i + m), sum);
       }
       block_put(k, n->at_back_y + i, n_neg(sum));
       block_put(k, n->at_back_z + i, block_get(b, x + 6 * i + l));
@@ -381,11 +381,11 @@ static void mobility_back(const world_block *b, const world_block *k, GLOBAL con
 }
 
 // Adds the gradient of the diagonal of inv(M), whose cotangent rows on single degrees of freedom
-// have left in row_back.
-static void weights_back(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+// have left in row_adjoint.
+static void inverse_weights_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                          GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *parameters, int shared, GLOBAL const real *v,
-                         GLOBAL const real *row_back)
+                         GLOBAL const real *row_adjoint)
 {
   const int nv = n->nv;
   for (int row = 0; row < n->rows; ++row) {
@@ -393,7 +393,7 @@ static void weights_back(const world_block *b, const world_block *k, GLOBAL cons
     if (row && (ints + n->at_rows + ROW_INTS * (row - 1))[ROW_V] == dof) {
       continue; // an upper limit behind a lower one
     }
-    const num bar = row_get(b, row_back, ROW_BACK * nv, ROW_BACK_WEIGHT * nv + dof);
+    const num bar = row_get(b, row_adjoint, ROW_ADJOINT * nv, ROW_BACK_WEIGHT * nv + dof);
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, n_lit(i == dof ? R(1.0) : R(0.0)));
     }
@@ -424,7 +424,7 @@ static vec pose_moment(const world_block *b, GLOBAL const world_sizes *n, int li
 // One work-item takes the cotangent `gradient` (worlds, 7) of the poses of the body of a group's
 // side 0 or 1, in a block of worlds, to moment and force on its link: to rows of `width` numbers a
 // world in backs, of which the first group's begin at `first`.
-ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL real *scratch, GLOBAL const real *body, int at, int group,
                                      int side, GLOBAL const real *gradient, GLOBAL real *backs,
                                      int width, int first, int count)
@@ -434,22 +434,22 @@ ADJOINT_KERNEL void world_poses_back(GLOBAL const world_sizes *n, GLOBAL const i
   if (b.first > b.last || link < 0) {
     return;
   }
-  const int to = first + GROUP_BACK * group + (side ? BACK_POSE_B : BACK_POSE_A);
+  const int to = first + GROUP_ADJOINT * group + (side ? BACK_POSE_B : BACK_POSE_A);
   row_put3(&b, backs, width, to, pose_moment(&b, n, link, body + at, gradient));
   row_put3(&b, backs, width, to + 3, row_get3(&b, gradient, 7, 0));
 }
 
 // One work-item ends the reverse pass of a solve in a block of worlds. Of the multipliers y
-// (worlds, nv), the accelerations (worlds, nv), and what contacts (backs) and rows (row_back) ask
+// (worlds, nv), the accelerations (worlds, nv), and what contacts (backs) and rows (row_adjoint) ask
 // for, it makes the cotangents of q and v, in the place of state (worlds, 2 nv), and of controls
 // (worlds, nu). Those of parameters are added to the block's. What the step's end has asked of q
-// and v is in the block already: see world_euler_back.
-ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+// and v is in the block already: see world_euler_adjoint.
+ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *q,
                                     GLOBAL const real *v, GLOBAL const real *u,
                                     GLOBAL const real *acceleration, GLOBAL const real *y,
                                     GLOBAL const real *parameters, int shared,
-                                    GLOBAL const real *backs, GLOBAL const real *row_back,
+                                    GLOBAL const real *backs, GLOBAL const real *row_adjoint,
                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *state,
                                     GLOBAL real *controls, int count)
 {
@@ -462,21 +462,21 @@ ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const in
   for (int i = 0; i < nv; ++i) {
     block_put(&k, n->at_back_y + i, n_neg(row_get(&b, y, nv, i)));
     block_put(&k, n->at_back_z + i, row_get(&b, acceleration, nv, i));
-    block_add(&k, n->at_back_q + i, row_get(&b, row_back, ROW_BACK * nv, i));
-    block_add(&k, n->at_back_v + i, row_get(&b, row_back, ROW_BACK * nv, nv + i));
+    block_add(&k, n->at_back_q + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, i));
+    block_add(&k, n->at_back_v + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, nv + i));
   }
   back_clear(&k, n);
   back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
   back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
   tree_accelerations(&b, n, ints, v, acceleration, gravity_of(&b, n, parameters, shared));
   for (int i = 0; i < n->links; ++i) {
-    mass_back(&b, &k, n, reals, parameters, shared, i, 0);
+    mass_adjoint(&b, &k, n, reals, parameters, shared, i, 0);
   }
   for (int i = 0; i < n->groups; ++i) {
-    group_back(&b, &k, n, ints, backs, i);
+    group_adjoint(&b, &k, n, ints, backs, i);
   }
   back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
-  forces_back(&b, &k, n, ints, reals, q, v, u);
+  forces_adjoint(&b, &k, n, ints, reals, q, v, u);
   if (n->damped) { // M stands before the step's acceleration less the solver's, too
     still_sweep(&b, &k, n, ints, reals, parameters, shared, v, n->at_back_slow, n->at_back_less, -1,
                 (const link_wrench *)0);
@@ -484,10 +484,10 @@ ADJOINT_KERNEL void world_tree_back(GLOBAL const world_sizes *n, GLOBAL const in
   if (n->at_columns != n->numbers) {
     block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
     for (int i = 0; i < n->groups; ++i) {
-      mobility_back(&b, &k, n, ints, reals, parameters, shared, v, backs, i);
+      mobility_adjoint(&b, &k, n, ints, reals, parameters, shared, v, backs, i);
     }
     if (n->exact) {
-      weights_back(&b, &k, n, ints, reals, parameters, shared, v, row_back);
+      inverse_weights_adjoint(&b, &k, n, ints, reals, parameters, shared, v, row_adjoint);
     }
   }
   for (int i = 0; i < nv; ++i) {

@@ -6,7 +6,7 @@ static int turning_at(const tree_link *l) { return l->v + (l->type == JOINT_IS_F
 
 // Writes the cotangents of q and s, given the cotangent c of q (+) s of a rotation: R(s) c, and
 // J(s)' c, where J is the exponential's derivative.
-static void moved_back(vec s, vec c, vec *q_bar, vec *s_bar)
+static void moved_adjoint(vec s, vec c, vec *q_bar, vec *s_bar)
 {
   num a, b, d, cosine;
   FN(exp_coefficients)(FN(dot3)(s, s), &a, &b, &d, &cosine);
@@ -44,7 +44,7 @@ static void step_acceleration(const world_block *b, const world_block *k, GLOBAL
 // Takes the cotangent of the step's own acceleration, at at_back_slow of k, to that of the
 // solver's, out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h stays at
 // at_back_slow, where the tree looks for it.
-static void acceleration_back(const world_block *b, const world_block *k,
+static void acceleration_adjoint(const world_block *b, const world_block *k,
                               GLOBAL const world_sizes *n, real h, GLOBAL real *out)
 {
   const int nv = n->nv, slow = n->at_back_slow;
@@ -73,7 +73,7 @@ static void acceleration_back(const world_block *b, const world_block *k,
 // One work-item begins the way back through Euler's step in a block of worlds. Of the cotangents of
 // q' and v', state (worlds, 2 nv), it makes that of the solver's acceleration, out (worlds, nv),
 // and leaves in the back block what q and v do to the step's end by themselves.
-ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *acceleration, GLOBAL const real *state,
                                      GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
@@ -97,7 +97,7 @@ ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const i
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       vec q_bar, s_bar;
-      moved_back(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
+      moved_adjoint(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
       block_put3(&k, slow + at, FN(scale3)(s_bar, n_lit(h)));
     }
@@ -107,13 +107,13 @@ ADJOINT_KERNEL void world_euler_back(GLOBAL const world_sizes *n, GLOBAL const i
     block_put(&k, n->at_back_v + i, v_bar);
     block_put(&k, slow + i, n_scale(v_bar, h));
   }
-  acceleration_back(&b, &k, n, damped, out);
+  acceleration_adjoint(&b, &k, n, damped, out);
 }
 
 // One work-item begins a way back in a block of worlds as if degree of freedom `dof` of the step's
 // own acceleration had a cotangent of 1 and nothing else had one: that gives a row of a Jacobian.
 // `slow` is 1 where dampers act within the step.
-ADJOINT_KERNEL void world_unit_back(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                     GLOBAL const real *acceleration, int dof, int slow,
                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
                                     int count)
@@ -133,7 +133,7 @@ ADJOINT_KERNEL void world_unit_back(GLOBAL const world_sizes *n, GLOBAL const re
   for (int i = 0; i < PARAMETERS(n->links, n->pairs); ++i) {
     block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
   }
-  acceleration_back(&b, &k, n, h, out);
+  acceleration_adjoint(&b, &k, n, h, out);
 }
 
 // One work-item takes the cotangents of one world's contacts in a segment of a group from bars
@@ -206,7 +206,7 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
 
 // One work-item copies `width` cotangents of a block's parameters, from `from` on, to out (worlds,
 // width).
-ADJOINT_KERNEL void world_parameters_back(GLOBAL const world_sizes *n, GLOBAL real *memory, int from,
+ADJOINT_KERNEL void world_parameters_adjoint(GLOBAL const world_sizes *n, GLOBAL real *memory, int from,
                                           int width, GLOBAL real *out, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
@@ -266,7 +266,7 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
     if (l.dofs > 1) {
       const int at = turning_at(&l);
       vec q_bar, s_bar;
-      moved_back(stage_move(&k, n, stages, 4, h, at), block_get3(&k, n->at_back_q + at), &q_bar,
+      moved_adjoint(stage_move(&k, n, stages, 4, h, at), block_get3(&k, n->at_back_q + at), &q_bar,
                  &s_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
       block_put3(&k, n->at_back_y + at, s_bar);
@@ -318,7 +318,7 @@ static num kappa_slope(num t2, num *kappa)
 }
 
 // Writes the cotangents of s and v, given the cotangent c of exponential_rate(s, v).
-static void rate_back(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
+static void rate_adjoint(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
 {
   num kappa;
   const num slope = kappa_slope(FN(dot3)(s, s), &kappa);
@@ -333,7 +333,7 @@ static void rate_back(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
 // solve has left in state (worlds, 2 nv), to those of the step's beginning and of the rates and
 // accelerations of the stage before, in bars (worlds, STAGE_BARS). After the first stage (0)
 // `state` gets the sums: the cotangents of the step's q and v.
-ADJOINT_KERNEL void world_stage_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *stages, int stage,
                                      GLOBAL real *memory, GLOBAL real *state, GLOBAL real *bars,
                                      int count)
@@ -360,8 +360,8 @@ ADJOINT_KERNEL void world_stage_back(GLOBAL const world_sizes *n, GLOBAL const i
       const vec s = stage_move(&k, n, stages, stage, h, at);
       const vec v = row_get3(&k, stages, 4 * one, stage * one + n->nq + at);
       vec q_bar, s_bar, s_more, v_bar;
-      moved_back(s, block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
-      rate_back(s, v, row_get3(&k, bars, width, (2 + stage) * nv + at), &s_more, &v_bar);
+      moved_adjoint(s, block_get3(&k, n->at_back_q + at), &q_bar, &s_bar);
+      rate_adjoint(s, v, row_get3(&k, bars, width, (2 + stage) * nv + at), &s_more, &v_bar);
       block_put3(&k, n->at_back_q + at, q_bar);
       block_put3(&k, n->at_back_y + at, FN(add3)(s_bar, s_more));
       block_put3(&k, n->at_back_z + at, FN(add3)(row_get3(&k, state, 2 * nv, nv + at), v_bar));

@@ -19,9 +19,9 @@ static abut_status factor(const stepping *s)
                 OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
-static abut_status elastic_back(const stepping *s)
+static abut_status elastic_adjoint(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_BACK, s->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_LAW_KEPT),
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
@@ -32,12 +32,12 @@ static abut_status multipliers(const stepping *s, bool with_extra)
                 HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
                 OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_ROW_BACK), ARG_INT(s->count));
+                OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
 static abut_status pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_PULL, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
                 OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, classes_of(s)),
                 OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
@@ -49,7 +49,7 @@ static abut_status pull(const stepping *s, int only, buffer *groups, size_t widt
 static abut_status keep(const stepping *s, bool again)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_BACK), OF(s, HARD_KEPT_BACK),
+                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT), OF(s, HARD_KEPT_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -65,7 +65,7 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
   return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
                 REALS(s), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(with_other),
                 ARG_INT(step + 1 == s->call->worlds->steps), OF(s, HARD_CLASSES), OF(s, HARD_OTHER),
-                OF(s, HARD_KEPT_BACK), OF(s, OUT_ESCAPED), ARG_INT(s->count));
+                OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
 /* The way back is tried with the answer's own classes and with those that descent would choose, and
@@ -75,59 +75,59 @@ static abut_status escape(const stepping *s, size_t step)
   stepping other = *s;
   other.other = true;
   TRY(keep(s, false));
-  TRY(begin_back(s, step));
+  TRY(begin_adjoint(s, step));
   TRY(open_classes(s));
-  TRY(solve_back(s));
+  TRY(solve_adjoint(s));
   TRY(keep_larger(s, step, false));
   for (int pass = 0; pass < 2; ++pass) { /* with these classes; then with what is larger */
     TRY(keep(s, true));
-    TRY(begin_back(s, step));
+    TRY(begin_adjoint(s, step));
     TRY(factor(&other));
-    TRY(solve_back(&other));
+    TRY(solve_adjoint(&other));
     TRY(pass ? ABUT_SUCCESS : keep_larger(s, step, true));
   }
   return ABUT_SUCCESS;
 }
 
 /* The step is solved once more, from the same guess. */
-abut_status lcp_step_back(const stepping *s, size_t step, bool is_there)
+abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   TRY(is_there ? ABUT_SUCCESS : solve_step(s, WORLD_Q, WORLD_V, WORLD_W));
   TRY(factor(s));
-  TRY(elastic_back(s));
+  TRY(elastic_adjoint(s));
   if (is_escaping(s->call)) {
     return escape(s, step);
   }
-  TRY(begin_back(s, step));
-  return solve_back(s);
+  TRY(begin_adjoint(s, step));
+  return solve_adjoint(s);
 }
 
 /* `factor` comes before the step's end, whose bounces it knows. */
-abut_status lcp_contacts_back(const stepping *s)
+abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(multipliers(s, true));
   TRY(pull(s, -1, to.groups, to.width, to.at));
-  return pairs_back(s, &to);
+  return pairs_adjoint(s, &to);
 }
 
 /* ---- Jacobians ---- */
 
 /* What contacts ask for by the acceleration of one degree of freedom. r: the manifold of pair `only`
  * (-1: all pairs, which are one at most), or NULL where the caller has given the contacts. */
-static abut_status contact_unit_back(const stepping *s, const run *r, int only, size_t dof,
+static abut_status contact_unit_adjoint(const stepping *s, const run *r, int only, size_t dof,
                                   const group_rows *to)
 {
   TRY(keep_pace(s));
-  TRY(unit_back(s, (int)dof, 1));
+  TRY(unit_cotangent(s, (int)dof, 1));
   TRY(multipliers(s, false));
   TRY(pull(s, only, to->groups, to->width, to->at));
-  return r ? pair_back(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
+  return r ? manifold_adjoint(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
 }
 
 static abut_status jacobian_row(const stepping *s, size_t dof)
 {
-  TRY(tree_back(s, WORLD_ACCELERATION));
+  TRY(tree_adjoint(s, WORLD_ACCELERATION));
   return put_jacobian_row(s, 0, (int)dof, 1);
 }
 
@@ -135,13 +135,13 @@ static abut_status jacobian_row(const stepping *s, size_t dof)
  * not a matter of their group's twist alone. */
 static abut_status basis(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
   for (size_t i = s->kind->group_count; i-- > 0;) {
     run r;
     TRY(manifold_of(s, i, &r));
     for (size_t dof = 0; dof < nv; ++dof) {
       const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, dof * width};
-      TRY(contact_unit_back(s, &r, (int)i, dof, &to));
+      TRY(contact_unit_adjoint(s, &r, (int)i, dof, &to));
     }
   }
   return ABUT_SUCCESS;
@@ -150,13 +150,13 @@ static abut_status basis(const stepping *s)
 /* Pairs share the manifold's memory: with several, each goes back for all rows before the next does. */
 static abut_status jacobian_of_pairs(const stepping *s)
 {
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
   TRY(basis(s));
   for (size_t dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
-    TRY(unit_back(s, (int)dof, 1));
+    TRY(unit_cotangent(s, (int)dof, 1));
     TRY(multipliers(s, false));
-    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_BACK, width, 0, width));
+    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_ADJOINT, width, 0, width));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
@@ -166,8 +166,8 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
 {
   (void)stage;
   (void)stages;
-  const size_t width = GROUP_BACK * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  const group_rows to = {world_buffer_of(s, WORLD_GROUP_BACK), width, 0};
+  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const group_rows to = {world_buffer_of(s, WORLD_GROUP_ADJOINT), width, 0};
   const bool given = s->call->worlds->contacts || !s->kind->group_count;
   run r = {0};
   TRY(factor(s));
@@ -176,7 +176,7 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
   }
   TRY(given ? ABUT_SUCCESS : manifold_of(s, 0, &r));
   for (size_t dof = 0; dof < nv; ++dof) {
-    TRY(contact_unit_back(s, given ? NULL : &r, -1, dof, &to));
+    TRY(contact_unit_adjoint(s, given ? NULL : &r, -1, dof, &to));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
