@@ -45,7 +45,7 @@ typedef struct world_sizes {
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
   int at_mobility, at_row_weights, at_columns; // there where the diagonal is exact or a group weak
-  int at_push; // the constraint force, where contacts are springs
+  int at_constraint_force; // the constraint force, where contacts are springs
   int numbers;
   // where the numbers of a world's reverse pass begin in its block
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
@@ -182,7 +182,7 @@ typedef struct world_sizes {
 #define VECTOR_STEP 2
 #define VECTOR_GRADIENT 3
 #define VECTOR_SCALE 4
-#define VECTOR_PUSH 5                // J' lambda, the constraint force
+#define VECTOR_CONSTRAINT_FORCE 5                // J' lambda, the constraint force
 #define VECTOR_TURN 6                // M (acc - free)
 #define VECTOR_ALONG 7               // M step
 #define VECTOR_HELD 8                // M free

@@ -95,7 +95,7 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUF
   const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, planes = (size_t)n->contact_planes;
   bytes[OUT_Q] = bytes[WORLD_NEXT_Q] = nq * real;
   bytes[OUT_V] = bytes[OUT_W] = bytes[WORLD_NEXT_V] = nv * real;
-  bytes[WORLD_ACCELERATION] = bytes[WORLD_PUSH] = nv * real;
+  bytes[WORLD_ACCELERATION] = bytes[WORLD_CONSTRAINT_FORCE] = nv * real;
   bytes[WORLD_STAGE_Q] = nq * real;
   bytes[WORLD_STAGE_V] = bytes[WORLD_RATES] = nv * real;
   bytes[WORLD_SUMS] = 2 * nv * real;

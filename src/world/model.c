@@ -285,7 +285,7 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   n->at_smooth = place_behind(&at, nv);
   n->at_bias = place_behind(&at, nv);
   n->at_free = place_behind(&at, nv);
-  n->at_push = place_behind(&at, n->spring ? nv : 0);
+  n->at_constraint_force = place_behind(&at, n->spring ? nv : 0);
   n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
   n->at_columns = place_behind(&at, mobility ? 6 * nv : 0);

@@ -117,7 +117,7 @@ static abut_status show_all(const stepping *s)
   TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
   TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
   TRY(w->inverse ? law_of(s)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
-  return w->constraint ? take(s, WORLD_PUSH, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
+  return w->constraint ? take(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 
 abut_status step_controls(const stepping *s, size_t step)
@@ -161,7 +161,7 @@ abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_
 static abut_status euler(const stepping *s, world_buffer acceleration)
 {
   return LAUNCH(s->device, KERNEL_WORLD_EULER, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
-                OF(s, OUT_V), OF(s, acceleration), OF(s, WORLD_PUSH), ARG_INT(s->count),
+                OF(s, OUT_V), OF(s, acceleration), OF(s, WORLD_CONSTRAINT_FORCE), ARG_INT(s->count),
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V));
 }
 
@@ -219,7 +219,7 @@ static abut_status watch(const stepping *s)
 {
   const bool gains = law_of(s)->watches_energy && !is_rk4(s->call);
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_PUSH), OF(s, IN_SPRINGS),
+                OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
                 ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), OF(s, WORLD_SCRATCH),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }

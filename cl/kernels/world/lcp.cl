@@ -183,7 +183,7 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
 // Returns the target s of a normal row at distance d, the speed that it is to have at the step's
 // end, and its derivative by d in *slope; docs/lcp-formulas.md, section 1. At d = 0, where bodies
 // rest, the derivative is that of a gap, which closes.
-static real hard_push(GLOBAL const real *reals, real d, real *slope)
+static real hard_constraint_force(GLOBAL const real *reals, real d, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
   const real speed = reals[WORLD_ERROR_REDUCTION] * deep / h;
@@ -235,7 +235,7 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
     h->slope[row + i] = h->bounce[row + i] = R(0.0);
   }
   const real u = dot_n(nv, h->J + row * nv, v);
-  real slope, target = hard_push(h->s.reals, c.distance, &slope);
+  real slope, target = hard_constraint_force(h->s.reals, c.distance, &slope);
   if (restitution > R(0.0) && u < -h->s.reals[WORLD_BOUNCE] && c.distance + step * u <= R(0.0) &&
       -restitution * u >= target) {
     target = -restitution * u;
@@ -265,7 +265,7 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
     h->J[row * nv + k] = k == of[ROW_V] ? side : R(0.0);
   }
   real slope;
-  const real pushed = hard_push(h->s.reals, d, &slope), target = loss ? R(0.0) : pushed;
+  const real pushed = hard_constraint_force(h->s.reals, d, &slope), target = loss ? R(0.0) : pushed;
   h->slope[row] = loss ? R(0.0) : slope;
   h->bounce[row] = R(0.0);
   hard_put_row(h, p, row, loss ? LCP_BOXED : LCP_NO_PARENT, target, R(0.0),
@@ -393,7 +393,7 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
 }
 
 // One work-item makes the acceleration of one world, acceleration (worlds, nv), and its constraint
-// force, push (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in which way
+// force, constraint_force (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in which way
 // they were found, becomes the number of iterations and bits of the status.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
@@ -402,7 +402,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
                                   GLOBAL int *chosen, GLOBAL int *parents,
                                   GLOBAL const int *slots, GLOBAL int *candidates, GLOBAL real *nearest,
                                   GLOBAL const real *f, GLOBAL const int *how,
-                                  GLOBAL real *acceleration, GLOBAL real *push,
+                                  GLOBAL real *acceleration, GLOBAL real *constraint_force,
                                   GLOBAL int *iterations, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -420,7 +420,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
       sum += h.J[k * nv + i] * own[k] / reals[WORLD_STEP];
     }
     ROW(acceleration, world, nv)[i] = a;
-    ROW(push, world, nv)[i] = sum;
+    ROW(constraint_force, world, nv)[i] = sum;
     newton_vector(&s, VECTOR_ACC)[i] = ROW(v, world, nv)[i] + reals[WORLD_STEP] * a;
   }
   iterations[world] = stopped ? 0 : how[world];

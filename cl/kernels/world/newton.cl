@@ -25,13 +25,13 @@ static real newton_cost(const newton *s, GLOBAL const real *x)
   return sum;
 }
 
-// Writes J' lambda at x to VECTOR_PUSH, and with `curved` the Hessian H = M + J'GJ as well.
-static void newton_push(const newton *s, GLOBAL const real *x, int curved)
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, and with `curved` the Hessian H = M + J'GJ as well.
+static void newton_constraint_force(const newton *s, GLOBAL const real *x, int curved)
 {
   const int nv = s->n->nv;
-  GLOBAL real *push = newton_vector(s, VECTOR_PUSH);
+  GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
   for (int i = 0; i < nv; ++i) {
-    push[i] = R(0.0);
+    constraint_force[i] = R(0.0);
     for (int k = 0; curved && k <= i; ++k) {
       s->hessian[i * nv + k] = s->mass[i * nv + k];
     }
@@ -39,7 +39,7 @@ static void newton_push(const newton *s, GLOBAL const real *x, int curved)
   for (int g = 0; g < s->n->groups; ++g) {
     real sums[SUMS];
     group_wrench(s, g, x, curved, sums);
-    add_wrench(s, g, sums, R(1.0), push);
+    add_wrench(s, g, sums, R(1.0), constraint_force);
     if (curved) {
       add_curvature(s, g, sums);
     }
@@ -47,7 +47,7 @@ static void newton_push(const newton *s, GLOBAL const real *x, int curved)
   for (int i = 0; i < s->n->rows; ++i) {
     const int dof = row_dof(s, i);
     const row_terms_of t = single_terms(s, i, x[dof]);
-    push[dof] -= t.slope;
+    constraint_force[dof] -= t.slope;
     if (curved) {
       s->hessian[dof * (nv + 1)] += t.bend;
     }
@@ -189,13 +189,13 @@ static int newton_step(const newton *s)
   const int nv = s->n->nv;
   GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *step = newton_vector(s, VECTOR_STEP);
   GLOBAL real *turned = newton_vector(s, VECTOR_TURN), *g = newton_vector(s, VECTOR_GRADIENT);
-  newton_push(s, acc, 1);
+  newton_constraint_force(s, acc, 1);
   for (int i = 0; i < nv; ++i) {
     step[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
   }
   mass_times(s, step, turned);
   for (int i = 0; i < nv; ++i) {
-    g[i] = turned[i] - newton_vector(s, VECTOR_PUSH)[i];
+    g[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
     step[i] = -g[i];
   }
   if (!newton_factor(s)) {
@@ -215,8 +215,8 @@ static int all_finite(int n, GLOBAL const real *x)
 }
 
 // One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start`
-// (worlds, nv) on or from a0 where that costs less; docs/cone.md, section 9. Where with_push is
-// set, push (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds)
+// (worlds, nv) on or from a0 where that costs less; docs/cone.md, section 9. Where with_constraint_force is
+// set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds)
 // and adds to status (worlds). `contacts` and `marks` are those of world_contacts, and `work`
 // (worlds, work) is its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
@@ -224,7 +224,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                         GLOBAL const real *singular, GLOBAL const real *contacts,
                         GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *acceleration,
-                        int with_push, GLOBAL real *push, GLOBAL int *iterations,
+                        int with_constraint_force, GLOBAL real *constraint_force, GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -245,7 +245,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (stopped || (!n->groups && !n->rows)) { // nothing to solve
     for (int i = 0; i < nv; ++i) {
       ROW(acceleration, world, nv)[i] = stopped ? R(0.0) : one_real(&s.tree, n->at_free + i);
-      ROW(push, world, nv)[i] = R(0.0);
+      ROW(constraint_force, world, nv)[i] = R(0.0);
     }
     iterations[world] = 0;
     return;
@@ -291,10 +291,10 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     acc[i] += step[i]; // after one full step at last the answer does not depend on the start
     ROW(acceleration, world, nv)[i] = acc[i];
   }
-  if (with_push) {
-    newton_push(&s, acc, 0);
+  if (with_constraint_force) {
+    newton_constraint_force(&s, acc, 0);
     for (int i = 0; i < nv; ++i) {
-      ROW(push, world, nv)[i] = newton_vector(&s, VECTOR_PUSH)[i];
+      ROW(constraint_force, world, nv)[i] = newton_vector(&s, VECTOR_CONSTRAINT_FORCE)[i];
     }
   }
   iterations[world] = iteration;

@@ -178,12 +178,12 @@ static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, 
 }
 
 // One work-item makes the accelerations of a block of worlds, acceleration (worlds, nv), and their
-// constraint forces, push (worlds, nv), of the forces on links at at_force and of limits and
-// friction losses. There is nothing to iterate: a = inv(M) (f - c + push).
+// constraint forces, constraint_force (worlds, nv), of the forces on links at at_force and of limits and
+// friction losses. There is nothing to iterate: a = inv(M) (f - c + constraint_force).
 KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *singular, GLOBAL real *scratch,
-                               GLOBAL real *acceleration, GLOBAL real *push, GLOBAL int *iterations,
+                               GLOBAL real *acceleration, GLOBAL real *constraint_force, GLOBAL int *iterations,
                                GLOBAL int *status, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
@@ -192,22 +192,22 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
     return;
   }
   for (int k = 0; k < nv && !n->groups; ++k) {
-    block_put(&b, n->at_push + k, n_lit(R(0.0)));
+    block_put(&b, n->at_constraint_force + k, n_lit(R(0.0)));
   }
   if (n->groups) {
-    tree_gather(&b, n, ints, n->at_push);
+    tree_gather(&b, n, ints, n->at_constraint_force);
   }
   for (int row = 0; row < n->rows; ++row) {
     const spring_row r = spring_row_of(&b, n, ints, reals, row, q, v);
-    block_add(&b, n->at_push + r.dof, r.force);
+    block_add(&b, n->at_constraint_force + r.dof, r.force);
   }
   for (int k = 0; k < nv; ++k) {
-    row_put(&b, push, nv, k, block_get(&b, n->at_push + k));
-    block_add(&b, n->at_push + k, block_get(&b, n->at_smooth + k));
+    row_put(&b, constraint_force, nv, k, block_get(&b, n->at_constraint_force + k));
+    block_add(&b, n->at_constraint_force + k, block_get(&b, n->at_smooth + k));
   }
-  block_solve(&b, nv, n->at_factor, n->at_push);
+  block_solve(&b, nv, n->at_factor, n->at_constraint_force);
   for (int k = 0; k < nv; ++k) {
-    row_put(&b, acceleration, nv, k, block_get(&b, n->at_push + k));
+    row_put(&b, acceleration, nv, k, block_get(&b, n->at_constraint_force + k));
   }
   for (int world = b.first; world < b.first + LANES && world <= b.last; ++world) {
     iterations[world] = 0;
@@ -216,16 +216,16 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
     }
   }
   spring_stop(&b, status, nv, acceleration);
-  spring_stop(&b, status, nv, push);
+  spring_stop(&b, status, nv, constraint_force);
 }
 
 // One work-item finds, in a block of worlds, the forces on joints by which actuators would make
-// accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - push. The force at
+// accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - constraint_force. The force at
 // at_smooth holds what actuators do by u (worlds, nu), so that is taken off again.
 KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q,
                                  GLOBAL const real *v, GLOBAL const real *u,
-                                 GLOBAL const real *push, GLOBAL const real *a,
+                                 GLOBAL const real *constraint_force, GLOBAL const real *a,
                                  GLOBAL real *scratch, GLOBAL real *out, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
@@ -234,22 +234,22 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
     return;
   }
   for (int i = 0; i < nv; ++i) {
-    num sum = n_neg(n_add(block_get(&b, n->at_smooth + i), row_get(&b, push, nv, i)));
+    num sum = n_neg(n_add(block_get(&b, n->at_smooth + i), row_get(&b, constraint_force, nv, i)));
     for (int k = 0; k < nv; ++k) {
       const int at = i > k ? i * nv + k : k * nv + i;
       sum = n_mad(block_get(&b, n->at_mass + at), row_get(&b, a, nv, k), sum);
     }
-    block_put(&b, n->at_push + i, sum);
+    block_put(&b, n->at_constraint_force + i, sum);
   }
   for (int i = 0; i < n->nu; ++i) {
     lane within;
     const int dof = ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V];
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
     const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within);
-    block_add(&b, n->at_push + dof, n_scale(f, gear));
+    block_add(&b, n->at_constraint_force + dof, n_scale(f, gear));
   }
   for (int i = 0; i < nv; ++i) {
-    row_put(&b, out, nv, i, block_get(&b, n->at_push + i));
+    row_put(&b, out, nv, i, block_get(&b, n->at_constraint_force + i));
   }
 }
 

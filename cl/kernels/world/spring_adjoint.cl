@@ -61,11 +61,11 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
     block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
   }
   for (int k = 0; k < nv; ++k) {
-    block_put(&b, n->at_push + k, row_get(&b, bar, nv, k));
+    block_put(&b, n->at_constraint_force + k, row_get(&b, bar, nv, k));
   }
-  block_solve(&b, nv, n->at_factor, n->at_push);
+  block_solve(&b, nv, n->at_factor, n->at_constraint_force);
   for (int k = 0; k < nv; ++k) {
-    row_put(&b, y, nv, k, block_get(&b, n->at_push + k));
+    row_put(&b, y, nv, k, block_get(&b, n->at_constraint_force + k));
   }
   spring_stop(&b, status, nv, y);
   for (int k = 0; k < rows; ++k) {

@@ -96,11 +96,11 @@ static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const
 }
 
 // One work-item makes Euler's step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv). With
-// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where `push` (worlds,
+// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where `constraint_force` (worlds,
 // nv) is J' lambda, else it is `acceleration` (worlds, nv).
 KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
-                        GLOBAL const real *push, int count, GLOBAL real *scratch, GLOBAL real *q1,
+                        GLOBAL const real *constraint_force, int count, GLOBAL real *scratch, GLOBAL real *q1,
                         GLOBAL real *v1)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
@@ -110,7 +110,7 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
   for (int k = 0; k < n->nv; ++k) {
     block_put(&b, n->at_free + k,
-              n->damped ? n_add(block_get(&b, n->at_smooth + k), row_get(&b, push, n->nv, k))
+              n->damped ? n_add(block_get(&b, n->at_smooth + k), row_get(&b, constraint_force, n->nv, k))
                         : row_get(&b, acceleration, n->nv, k));
   }
   if (n->damped) {

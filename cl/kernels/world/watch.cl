@@ -77,17 +77,17 @@ static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   return sum;
 }
 
-// Says whether springs give joints more energy in a step than they can have. `push` (nv) is their
+// Says whether springs give joints more energy in a step than they can have. `constraint_force` (nv) is their
 // force at the step's beginning, and joints go from v to v1. Springs do not push what parts at more
 // than twice v_d (`part`), so that they give at most the energy of all that moves at that speed.
 static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                        GLOBAL const real *scales, const world_one *o, GLOBAL const real *v,
-                       GLOBAL const real *v1, GLOBAL const real *push, real part)
+                       GLOBAL const real *v1, GLOBAL const real *constraint_force, real part)
 {
   const int nv = n->nv;
   real work = R(0.0), kinetic = R(0.0);
   for (int i = 0; i < nv; ++i) {
-    work += R(0.5) * reals[WORLD_STEP] * push[i] * (v[i] + v1[i]);
+    work += R(0.5) * reals[WORLD_STEP] * constraint_force[i] * (v[i] + v1[i]);
     for (int k = 0; k <= i; ++k) {
       kinetic += (k < i ? R(1.0) : R(0.5)) * v[i] * one_real(o, n->at_mass + i * nv + k) * v[k];
     }
@@ -98,12 +98,12 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 }
 
 // One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
-// before the next state, whose velocities are v1 (worlds, nv), is taken. `push` (worlds, nv) is the
+// before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force` (worlds, nv) is the
 // constraint force; with_gain says that it is that of springs, whose parameters are `springs`
 // (worlds, pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
-                        GLOBAL const real *v1, GLOBAL const real *push, GLOBAL const real *springs,
+                        GLOBAL const real *v1, GLOBAL const real *constraint_force, GLOBAL const real *springs,
                         int given, int with_gain, GLOBAL const real *scratch, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
@@ -129,7 +129,7 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
     GLOBAL const real *scales = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
     found |= world_gains(n, ints, reals, scales, &o, ROW(v, world, nv), ROW(v1, world, nv),
-                         ROW(push, world, nv), part)
+                         ROW(constraint_force, world, nv), part)
                ? WORLD_GAINED
                : 0;
   }

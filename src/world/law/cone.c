@@ -68,7 +68,7 @@ static void put(const scene_def *s, const scene_constants *c, const contact_grou
 /* ---- steps ---- */
 
 /* J' lambda is what dampers within a step leave to it, and what the caller may ask for. */
-static bool needs_push(const stepping *s)
+static bool needs_constraint_force(const stepping *s)
 {
   return sizes_of(s)->damped || s->call->worlds->constraint;
 }
@@ -78,7 +78,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
-                OF(s, WORLD_ACCELERATION), ARG_INT(needs_push(s)), OF(s, WORLD_PUSH),
+                OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)), OF(s, WORLD_CONSTRAINT_FORCE),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }

@@ -204,7 +204,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   TRY(solve_problem(s));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
                 FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
-                OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
+                OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_CONSTRAINT_FORCE),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }

@@ -173,7 +173,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   (void)start;
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_SOLVE, world_blocks(s), 1, MODEL(s), REALS(s),
                 OF(s, q), OF(s, v), OF(s, WORLD_SINGULARS), OF(s, WORLD_SCRATCH),
-                OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSH),
+                OF(s, WORLD_ACCELERATION), OF(s, WORLD_CONSTRAINT_FORCE),
                 OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
@@ -181,7 +181,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status inverse(const stepping *s, world_buffer q, world_buffer v)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_INVERSE, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_PUSH), OF(s, IN_A),
+                OF(s, q), OF(s, v), OF(s, WORLD_U), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_A),
                 OF(s, WORLD_SCRATCH), OF(s, OUT_INVERSE), ARG_INT(s->count));
 }
 
