@@ -1,7 +1,7 @@
 #include "world/bodies.h"
 
 #include "base/error.h"
-#include "world/body_words.h"
+#include "world/body_shapes.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
 #include <abut/files.h>
@@ -55,14 +55,14 @@ static abut_status load_file(const scene_def *s, const turn *t, scene_bodies *b)
   return ABUT_SUCCESS;
 }
 
-static abut_status make_word(const scene_def *s, const turn *t, scene_bodies *b)
+static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b)
 {
   void *memory;
   const size_t first = b->first[t->number];
   if (first == t->number) {
     TRY(arena_allocate(&b->memory, &memory, 1, sizeof(abut_body_def)));
     const abut_status status =
-      body_word_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
+      body_shape_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
     if (status == ABUT_ERROR_BODY) {
       char cause[512];
       snprintf(cause, sizeof cause, "%s", abut_last_error());
@@ -94,7 +94,7 @@ static abut_status load_all(const scene_def *s, const scene_body **all, scene_bo
       t.body = all[t.number] = &t.link->bodies[k];
       t.place = (scene_place){"links", i, "bodies", true, k};
       b->first[t.number] = find_first(all, t.number);
-      TRY(t.body->shape == SHAPE_FILE ? load_file(s, &t, b) : make_word(s, &t, b));
+      TRY(t.body->shape == SHAPE_FILE ? load_file(s, &t, b) : make_shape(s, &t, b));
     }
   }
   return ABUT_SUCCESS;

@@ -1,4 +1,4 @@
-/* The bodies of a scene on the host: what makes those of words, and the meshes that densities
+/* The bodies of a scene on the host: what makes those of shapes, and the meshes that densities
  * fill. */
 #ifndef ABUT_WORLD_BODIES_H
 #define ABUT_WORLD_BODIES_H
@@ -10,8 +10,8 @@
 /* All arrays are by scene_body_number, `count` long. */
 typedef struct scene_bodies {
   size_t count;
-  size_t *first; /* the first body of the same file, or of the same word and lengths */
-  const abut_body_def **def; /* of a word: for abut_create_body; of a file: its mesh alone, where
+  size_t *first; /* the first body of the same file, or of the same shape and lengths */
+  const abut_body_def **def; /* of a shape: for abut_create_body; of a file: its mesh alone, where
                                 the link has a density, else NULL */
   mesh *meshes;  /* of files, at their first body, */
   abut_body_def *of_meshes; /* and as definitions */

@@ -5,7 +5,7 @@
 #include "format/text.h"
 #include "io/body_file.h"
 #include "world/cloud_gap.h"
-#include "world/cloud_words.h"
+#include "world/shape_clouds.h"
 #include "world/scene_file.h"
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
 {
   const bool named = b->shape != SHAPE_FILE;
   TRY(scene_blame(s, place, named ? "its cloud: " : "its file, ",
-                  named ? cloud_word_make(b->shape, b->size, b->eps1, out)
+                  named ? shape_cloud_make(b->shape, b->size, b->eps1, out)
                         : load_file(b->file, b->eps1, out)));
   const abut_status status = scene_blame(s, place, "its cloud: ", check_range(out));
   if (status != ABUT_SUCCESS) {

@@ -6,7 +6,7 @@
 
 typedef struct scene_clouds {
   size_t count;
-  abut_cloud *clouds; /* bodies of the same file, or of the same word and lengths, have one if
+  abut_cloud *clouds; /* bodies of the same file, or of the same shape and lengths, have one if
                          their eps1 is the same; all planes have one */
   int *of;            /* by scene_body_number; -1: the body is in no pair */
   double gap;         /* the most that a field lies off its faces, as a share of the body's diagonal, */

@@ -110,7 +110,7 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
 
 /* ---- made and destroyed ---- */
 
-/* Bodies of a file, or of a word and its lengths, are one. */
+/* Bodies of a file, or of a shape and its lengths, are one. */
 static void forget_body(loaded_scene *s, abut_body b)
 {
   for (size_t i = 0; i < s->body_count; ++i) {

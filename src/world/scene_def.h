@@ -53,7 +53,7 @@ typedef struct joint {
   softness limit, friction;
 } joint;
 
-/* What a body is: a file, or a word for a shape (world/body_words.h). */
+/* What a body is: a file, or a shape (world/body_shapes.h). */
 typedef enum body_shape {
   SHAPE_FILE = 0,
   SHAPE_BOX = 1,       /* half lengths */
@@ -73,7 +73,7 @@ extern const size_t body_shape_sizes[BODY_SHAPES];
 
 typedef struct scene_body {
   body_shape shape;
-  char *file; /* found from the scene's folder; NULL of a word */
+  char *file; /* found from the scene's folder; NULL of a shape */
   double size[3];
   double position[3], quaternion[4];
   double eps1; /* [m^2] of the cloud that springs are between; 0: as the body's file has it, or by its faces */

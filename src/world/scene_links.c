@@ -182,7 +182,7 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
   return ABUT_SUCCESS;
 }
 
-/* The file, or the word of the shape, one of them. */
+/* The file, or the shape, one of them. */
 static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
 {
   json_at at, chosen = {.value = NULL};

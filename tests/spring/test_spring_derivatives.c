@@ -30,7 +30,7 @@ static const struct trial {
   {{"two-bricks-spring", "\"integrator\": \"implicit\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"euler\"", 3}, {2e-4, 0.05}, 4, true},
   {{"two-bricks-spring", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},
-  {{"derive-words", SPRINGS "\"euler\"", 3}, {1e-3, 0.05}, 1, false},
+  {{"derive-shapes", SPRINGS "\"euler\"", 3}, {1e-3, 0.05}, 1, false},
 };
 
 static void run_trial(const struct trial *of, const char *const folders[2], abut_context context,

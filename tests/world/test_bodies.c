@@ -1,9 +1,9 @@
-/* Bodies by words: meshes that are closed and outward, fields that agree with them and with the
+/* Bodies of shapes: meshes that are closed and outward, fields that agree with them and with the
  * distance, and bodies of a scene together; each allocation fails once. */
 #include "support.h"
 #include "support/allocations.h"
 #include "world/bodies.h"
-#include "world/body_words.h"
+#include "world/body_shapes.h"
 #include "world/constants.h"
 #include "world/mass.h"
 #include "world/scene_file.h"
@@ -152,14 +152,14 @@ static void check_around(const shape_case *c, abut_body body)
         body_shape_words[c->shape], most, count);
 }
 
-static void each_word(void)
+static void each_shape(void)
 {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     arena memory = {0};
     abut_body_def def;
     abut_body body;
     abut_body_info info;
-    REQUIRE_OK(body_word_make(cases[i].shape, cases[i].size, cases[i].points, &memory, &def));
+    REQUIRE_OK(body_shape_make(cases[i].shape, cases[i].size, cases[i].points, &memory, &def));
     check_mesh_of(&cases[i], &def);
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_get_body_info(body, &info));
@@ -191,7 +191,7 @@ static void flat_sides(void)
     abut_body_def def;
     abut_body body;
     double distance[4];
-    REQUIRE_OK(body_word_make(sides[i].shape, sides[i].size, POINTS_MANY, &memory, &def));
+    REQUIRE_OK(body_shape_make(sides[i].shape, sides[i].size, POINTS_MANY, &memory, &def));
     REQUIRE_OK(abut_create_body(context, &def, &body));
     REQUIRE_OK(abut_evaluate_body(body, 1e-3, 1e-3, sides[i].count, sides[i].points, distance,
                                   NULL));
@@ -210,7 +210,7 @@ static void refuse(body_shape shape, double a, double b, double c, abut_status w
   const double size[3] = {a, b, c};
   arena memory = {0};
   abut_body_def def;
-  expect_failure(body_word_make(shape, size, POINTS_FEW, &memory, &def), wanted, "", text);
+  expect_failure(body_shape_make(shape, size, POINTS_FEW, &memory, &def), wanted, "", text);
   arena_free(&memory);
 }
 
@@ -234,7 +234,7 @@ static void most_slender(void)
   for (int i = 0; i < 3; i++) {
     arena memory = {0};
     abut_body_def def;
-    CHECK_OK(body_word_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], POINTS_MANY, &memory, &def));
+    CHECK_OK(body_shape_make(i ? SHAPE_CYLINDER : SHAPE_CAPSULE, sizes[i], POINTS_MANY, &memory, &def));
     arena_free(&memory);
   }
 }
@@ -315,7 +315,7 @@ static void each_allocation_of_grids(void)
     arena memory = {0};
     abut_body_def def;
     allocations_fail_after(allowed++);
-    status = body_word_make(SHAPE_CAPSULE, size, POINTS_FEW, &memory, &def);
+    status = body_shape_make(SHAPE_CAPSULE, size, POINTS_FEW, &memory, &def);
     allocations_end();
     require(CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY));
     arena_free(&memory);
@@ -330,7 +330,7 @@ int main(void)
   REQUIRE_OK(abut_find_device("host", &def.device));
   REQUIRE_OK(abut_create_context(&def, &context));
   folder_make();
-  each_word();
+  each_shape();
   flat_sides();
   refusals();
   most_slender();

@@ -1,10 +1,10 @@
-/* The oriented point clouds of a scene's bodies: those of words against closed forms, those of
+/* The oriented point clouds of a scene's bodies: those of shapes against closed forms, those of
  * files, what is refused and where; each allocation fails once. */
 #include "geometry/spring.h"
 #include "support.h"
 #include "support/allocations.h"
 #include "world/cloud_gap.h"
-#include "world/cloud_words.h"
+#include "world/shape_clouds.h"
 #include "world/clouds.h"
 #include "world/scene_file.h"
 
@@ -48,7 +48,7 @@ static abut_cloud make(body_shape shape, double a, double b, double c)
 {
   const double size[3] = {a, b, c};
   abut_cloud cloud;
-  REQUIRE_OK(cloud_word_make(shape, size, 0.0, &cloud));
+  REQUIRE_OK(shape_cloud_make(shape, size, 0.0, &cloud));
   for (size_t i = 0; i < cloud.count; i++) {
     const double *n = cloud.normals + 3 * i;
     CHECK(fabs(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1.0) < 1e-14);
@@ -200,7 +200,7 @@ static void sphere(double radius, double eps1, double bound)
   double planes = 0.0, weights = 0.0, most = 0.0;
   uint64_t random = 11;
   abut_cloud c;
-  REQUIRE_OK(cloud_word_make(SHAPE_SPHERE, size, eps1 * radius * radius, &c));
+  REQUIRE_OK(shape_cloud_make(SHAPE_SPHERE, size, eps1 * radius * radius, &c));
   CHECK_EQUAL(c.count, 1280);
   for (size_t i = 0; i < c.count; i++) {
     const double *p = c.points + 3 * i, *n = c.normals + 3 * i, w = exp(c.log_weights[i]);
@@ -254,14 +254,14 @@ static void too_unlike(void)
   const double box_size[3] = {1.0, 0.9e-5, 1.0}, last_size[3] = {1.0, 1e-5, 1.0};
   const double capsule_size[3] = {1.0, 1e-6, 0.0}, plane_size[3] = {1e6, 1e-6, 0.0};
   abut_cloud c;
-  expect_failure(cloud_word_make(SHAPE_BOX, box_size, 0.0, &c), ABUT_ERROR_BODY, "lengths of 9e-06",
+  expect_failure(shape_cloud_make(SHAPE_BOX, box_size, 0.0, &c), ABUT_ERROR_BODY, "lengths of 9e-06",
                  "and 1 m are too unlike");
   CHECK(!c.points && !c.count);
-  expect_failure(cloud_word_make(SHAPE_CAPSULE, capsule_size, 0.0, &c), ABUT_ERROR_BODY, "lengths",
+  expect_failure(shape_cloud_make(SHAPE_CAPSULE, capsule_size, 0.0, &c), ABUT_ERROR_BODY, "lengths",
                  "are too unlike");
-  CHECK_OK(cloud_word_make(SHAPE_BOX, last_size, 0.0, &c));
+  CHECK_OK(shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c));
   abut_free_cloud(&c);
-  CHECK_OK(cloud_word_make(SHAPE_PLANE, plane_size, 0.0, &c));
+  CHECK_OK(shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c));
   abut_free_cloud(&c);
 }
 

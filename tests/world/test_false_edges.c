@@ -1,6 +1,6 @@
 /* Edge contacts that must not be there, or must: test_false_edges PRECISION
  *
- * Bodies by a word with the smoothing that scenes fit, at poses whose true depth is known. A contact
+ * Bodies of shapes with the smoothing that scenes fit, at poses whose true depth is known. A contact
  * that counts (activity above 0.1) must not claim more than three times that depth and 3 mm. On the
  * device of ABUT_TEST_DEVICE, the host by default. */
 #include "play.h"
@@ -22,7 +22,7 @@ typedef struct scenes_pair {
   size_t count;
 } scenes_pair;
 
-/* Two bodies by their words. */
+/* Two bodies of shapes. */
 static void open_pair(scenes_pair *s, const char *fixed, const char *moving)
 {
   char text[1024];

@@ -22,12 +22,12 @@ static const struct trial {
   derive_scene scene;
   const char *dofs;
 } trials[] = {
-  {{"derive-words", "", 3}, "tttrrrtttrrrth"},
-  {{"derive-words", "\"cone\": \"pyramidal\"", 3}, "tttrrrtttrrrth"},
-  {{"derive-words", "\"diagonal\": \"exact\"", 3}, "tttrrrtttrrrth"},
-  {{"derive-words", "\"cone_smoothing\": 0.5, \"limit_smoothing\": 0.01", 3}, "tttrrrtttrrrth"},
-  {{"derive-words", "\"impratio\": 10, \"integrator\": \"rk4\"", 3}, "tttrrrtttrrrth"},
-  {{"derive-words", "", 1}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "", 3}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "\"cone\": \"pyramidal\"", 3}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "\"diagonal\": \"exact\"", 3}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "\"cone_smoothing\": 0.5, \"limit_smoothing\": 0.01", 3}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "\"impratio\": 10, \"integrator\": \"rk4\"", 3}, "tttrrrtttrrrth"},
+  {{"derive-shapes", "", 1}, "tttrrrtttrrrth"},
   {{"derive-assets", "", 3}, "tttrrrttttrrr"},
   {{"cone-drill-screwdriver", "", 0}, "tttrrrtttrrr"},
   {{"cone-figure-pair", "", 0}, "tttrrrtttrrr"},

@@ -108,7 +108,7 @@ static void test_resting(const char *name, double height, double depth)
   play_close(&p);
 }
 
-/* Bodies by a word whose corners lie beside what holds them, or on its rim, with the smoothing that is
+/* Bodies of shapes whose corners lie beside what holds them, or on its rim, with the smoothing that is
  * fitted: a plank across a table, an axle on rails, a pole on a box, a box and a cylinder on their
  * likes, a bar across one. */
 static void test_held(void)
@@ -241,7 +241,7 @@ static size_t write_links(char *text, int count, const char *word, double densit
   return at + (size_t)snprintf(text + at, TEXT - at, "], \"pairs\": [");
 }
 
-/* Bodies by a word that lie on each other, a little off the middle and turned: a pile stands where its
+/* Bodies of shapes that lie on each other, a little off the middle and turned: a pile stands where its
  * sides are stiff against turning, which grows with how many points they have. Lowest first: height is
  * that of one of them. */
 static void test_pile(const char *word, double height)

@@ -4,7 +4,7 @@
 #ifndef ABUT_WORLD_LAW_LAW_H
 #define ABUT_WORLD_LAW_LAW_H
 
-#include "world/body_words.h"
+#include "world/body_shapes.h"
 #include "world/extent.h"
 #include "world/law/read.h"
 #include "world/steps.h"
@@ -33,7 +33,7 @@ struct contact_law {
   abut_status (*settle_pair)(const reader *r, const json_at *element, scene_pair *p);
 
   /* ---- a scene ---- */
-  side_points points; /* how many vertices a body has that is a word */
+  side_points points; /* how many vertices a body has that is a shape */
   bool half_spaces;   /* a plane is all that lies below it, and so has no thickness */
   bool drawable;      /* its pairs are pairs of bodies, whose contacts a picture shows */
   size_t numbers;     /* of each pair that worlds may have their own of: abut_worlds' `springs` */

@@ -1,4 +1,4 @@
-#include "world/cloud_words.h"
+#include "world/shape_clouds.h"
 
 #include "base/error.h"
 #include "geometry/spring.h"
@@ -310,7 +310,7 @@ static abut_status make(body_shape shape, const double size[3], double eps1, are
   }
 }
 
-abut_status cloud_word_make(body_shape shape, const double size[3], double eps1, abut_cloud *out)
+abut_status shape_cloud_make(body_shape shape, const double size[3], double eps1, abut_cloud *out)
 {
   arena memory = {0};
   memset(out, 0, sizeof *out);

@@ -1,6 +1,6 @@
 /* Oriented point clouds of bodies that a word and a few lengths tell. */
-#ifndef ABUT_WORLD_CLOUD_WORDS_H
-#define ABUT_WORLD_CLOUD_WORDS_H
+#ifndef ABUT_WORLD_SHAPE_CLOUDS_H
+#define ABUT_WORLD_SHAPE_CLOUDS_H
 
 #include "world/scene_def.h"
 
@@ -10,6 +10,6 @@
  * plane           one point, whose field is z everywhere and which never counts as a point
  *
  * eps1 0 takes what suits the cells. Fails with ABUT_ERROR_BODY where lengths are too unlike. */
-abut_status cloud_word_make(body_shape shape, const double size[3], double eps1, abut_cloud *out);
+abut_status shape_cloud_make(body_shape shape, const double size[3], double eps1, abut_cloud *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "world/body_words.h"
+#include "world/body_shapes.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -216,7 +216,7 @@ static abut_status check_sizes(body_shape shape, const double size[3])
   return ABUT_SUCCESS;
 }
 
-abut_status body_word_make(body_shape shape, const double size[3], side_points points,
+abut_status body_shape_make(body_shape shape, const double size[3], side_points points,
                            arena *memory, abut_body_def *out)
 {
   *out = abut_default_body_def();

@@ -1,6 +1,6 @@
 /* Bodies that a word and a few lengths tell, so that scenes need no files for them. */
-#ifndef ABUT_WORLD_BODY_WORDS_H
-#define ABUT_WORLD_BODY_WORDS_H
+#ifndef ABUT_WORLD_BODY_SHAPES_H
+#define ABUT_WORLD_BODY_SHAPES_H
 
 #include "world/scene_def.h"
 #include "world/shape_mesh.h"
@@ -17,7 +17,7 @@
  * points     how many are on flat sides, and how many rings along straight ones
  *
  * What it points to is of `memory`. Fails with ABUT_ERROR_BODY where sizes are out of range. */
-abut_status body_word_make(body_shape shape, const double size[3], side_points points,
+abut_status body_shape_make(body_shape shape, const double size[3], side_points points,
                            arena *memory, abut_body_def *out);
 
 #endif
