@@ -106,6 +106,8 @@ static void test_refusals(void)
   w.contacts = NULL;
   w.springs = some;
   refused(abut_step_worlds(soft.scene, &w), "no springs");
+  w.contacts = &contacts; /* which were taken while springs beside them were forgotten */
+  refused(abut_step_worlds(soft.scene, &w), "no springs");
   play_close(&p);
   play_close(&soft);
   free(some);
