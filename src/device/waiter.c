@@ -119,13 +119,16 @@ static double next_poll(double begun, double until)
   return next < until ? next : until;
 }
 
-/* Its callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). */
+/* The callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). The lock is
+ * not held meanwhile, because a driver may call back from within the question. */
 static void poll_event(waiter *w)
 {
   cl_int state = CL_QUEUED;
-  if (clGetEventInfo(w->polled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
-        CL_SUCCESS &&
-      state <= CL_COMPLETE) {
+  pthread_mutex_unlock(&w->lock);
+  const cl_int code = clGetEventInfo(w->polled, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+                                     &state, NULL);
+  pthread_mutex_lock(&w->lock);
+  if (code == CL_SUCCESS && state <= CL_COMPLETE && !w->done) {
     w->done = true;
     w->code = state < 0 ? state : CL_SUCCESS;
     w->ended = now();
