@@ -58,7 +58,7 @@ typedef struct abut_lcp {
   uint32_t *how;         /* (count) abut_lcp_how */
   void *residual;        /* (count) the largest max |A_ii (f_i - clip(f_i - w_i / A_ii))|, in w's unit:
                             at most 1e-10 of the largest |b| in double, 1e-4 in float, or `tolerance`,
-                            but FAILED */
+                            but FAILED; SQUEEZED: of the largest A_ii |f_i|, if that is more */
   size_t failures;       /* out: devices that failed during the call, whose share others did */
   uint32_t cookie;
 } abut_lcp;

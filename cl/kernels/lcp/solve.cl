@@ -200,7 +200,8 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
   for (int k = 0; k < 2; ++k) {
     if (k ? lemke_solve(l, t, R(0.0), LEMKE_FRESH, l->f) : lcp_anew(l)) {
       const real residual = lcp_stabilise(l, LCP_ENOUGH * scale);
-      if (residual <= LCP_PASS * real_max(scale, lcp_heaviest(l))) {
+      const real heaviest = lcp_heaviest(l);
+      if (heaviest < REAL_BIG && residual <= LCP_PASS * real_max(scale, heaviest)) {
         return LCP_SQUEEZED;
       }
     }
