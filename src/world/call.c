@@ -343,14 +343,6 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
   return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */
 }
 
-abut_status refuse_inverse(const abut_worlds *w)
-{
-  return w->inverse ? fail(ABUT_ERROR_ARGUMENT,
-                           "forces for given accelerations are of springs alone: other contacts' "
-                           "forces follow from the solver")
-                    : ABUT_SUCCESS;
-}
-
 static abut_status check(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w || w->cookie != COOKIE) {
@@ -378,6 +370,14 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }
   TRY(s->def.law->check ? s->def.law->check(w) : ABUT_SUCCESS);
+  if (w->inverse && !s->def.law->inverse) {
+    return fail(ABUT_ERROR_ARGUMENT,
+                "forces for given accelerations are of springs alone: other contacts' forces follow "
+                "from the solver");
+  }
+  if (w->multipliers && !s->def.law->forces) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
+  }
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
   }

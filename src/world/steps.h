@@ -341,10 +341,6 @@ size_t slots_of_pairs(const steps_call *c);
 abut_status test_manifolds(const steps_call *c, size_t place);
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group);
 
-/* Refuses what laws have not that are solved for forces. */
-abut_status refuse_inverse(const abut_worlds *w);
-abut_status refuse_escaped(const abut_worlds_gradients *g);
-
 /* The way back of an explicit step: what the step has found is found once more unless it is_there. Its
  * two halves: to WORLD_ACCELERATION_BAR, and from there on. */
 abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there);

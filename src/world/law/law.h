@@ -14,7 +14,10 @@
 
 #define INTEGRATOR_BIT(i) (1u << (i))
 
-/* NULL, 0 and false: the law has nothing to do there. */
+/* NULL, 0 and false: the law has nothing to do there. Worlds cannot do without load, inform, sizes and
+ * solve; pictures and scene_measure_pairs not without load_body and measure; implicit steps, for laws that
+ * take them, not without implicit; derivatives not without step_adjoint, contacts_adjoint and jacobian, so that
+ * a law that has none refuses them in check_kind. */
 struct contact_law {
   /* ---- a scene's file ---- */
   const char *word;      /* of "contact_model" */
@@ -65,10 +68,9 @@ struct contact_law {
   void (*put)(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m);
 
   /* ---- a call ---- */
-  /* Refuses what a call of its worlds cannot be asked for: of all calls, of gradients, and of each
-   * scene of a call. */
+  /* Refuses what a call of its worlds cannot be asked for, and each scene of a call. What follows from
+   * members that are not there is refused for all laws. */
   abut_status (*check)(const abut_worlds *w);
-  abut_status (*check_gradients)(const abut_worlds_gradients *g);
   abut_status (*check_kind)(const steps_call *c, const steps_kind *k);
 
   /* Runs the self-tests, on a member of the context, of all that its steps need beside the worlds'
@@ -107,6 +109,7 @@ struct contact_law {
   bool watches_energy; /* a world that gains energy in a step says so in its status */
 
   /* ---- derivatives ---- */
+  bool escapes;      /* abut_worlds_gradients' `escape` means something to it */
   bool keeps_guess;  /* a step that is solved once more starts from the acceleration that it had */
   bool basis_by_dof; /* WORLD_BASIS has an entry for each degree of freedom, not for each of 6 twists */
 

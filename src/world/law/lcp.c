@@ -117,11 +117,6 @@ bool is_escaping(const steps_call *c)
   return c->gradients && c->gradients->escape;
 }
 
-static abut_status check_escaped(const abut_worlds_gradients *g)
-{
-  return g->escape ? ABUT_SUCCESS : refuse_escaped(g);
-}
-
 static abut_status test(const steps_call *c, size_t place)
 {
   TRY(test_member(c->base.context, place, MODULE_LCP, PROGRAM_PLAIN, 0, SELF_TEST_MAIN));
@@ -236,8 +231,6 @@ const contact_law lcp_law = {
   .sizes = own_sizes,
   .needs_mobility = needs_mobility,
   .put = put,
-  .check = refuse_inverse,
-  .check_gradients = check_escaped,
   .test = test,
   .granule = LCP_SHARED,
   .bytes = bytes,
@@ -246,6 +239,7 @@ const contact_law lcp_law = {
   .keeps_slots = true,
   .solve = solve,
   .forces = forces,
+  .escapes = true,
   .keeps_guess = true,
   .basis_by_dof = true,
   .step_adjoint = lcp_step_adjoint,
