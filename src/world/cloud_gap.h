@@ -1,13 +1,13 @@
-/* How far the field of a cloud of faces lies off them. */
+/* How far the zero of a cloud's field lies off the faces that the cloud was made of. */
 #ifndef ABUT_WORLD_CLOUD_GAP_H
 #define ABUT_WORLD_CLOUD_GAP_H
 
 #include <abut/spring.h>
 
-/* By how much the field is off at the most, as a share of the mesh's diagonal: its size half way between the
- * middles of faces and their corners, which lies on the faces, and how deep inside it says that places are
- * which lie outside, on the way from faces to what is next along their normals. 0 of a cloud that is of no
- * faces. */
+/* Sets *out to the largest error of the field that is found, as a share of the mesh's diagonal. Half way
+ * from the middle of a face to its corners, on the face itself, the error is the field's size. On the way
+ * out from a face along its normal, up to the next face, it is the depth that the field tells, since these
+ * places lie outside. *out is 0 for a cloud that was not made of faces. */
 abut_status cloud_gap(const abut_cloud *c, double *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a scene alone tells of its worlds: counts, masses, and how easily links and joints move. */
+/* What follows from a scene alone and is the same for all its worlds: counts, masses, and inverse weights,
+ * which say how easily links and joints move (docs/cone.md, sections 3 and 5). */
 #ifndef ABUT_WORLD_CONSTANTS_H
 #define ABUT_WORLD_CONSTANTS_H
 
@@ -7,19 +8,21 @@
 
 typedef struct scene_constants {
   int nq, nv;
-  int *qadr, *vadr;       /* (links) where a joint's positions and dofs begin */
-  mass *masses;           /* (links) stated, or of a density; com in the link's axes */
-  double *q0;             /* (nq) hinges and slides 0, balls the identity, free links as stated */
-  double *mass_matrix;    /* (nv, nv) at q0, armature in it */
-  double *link_invweight; /* (links) tr(J M^-1 J')/3 of a link's centre at q0; 0: it cannot move */
-  double *dof_invweight;  /* (nv) diagonal of M^-1 at q0, a mean over a ball's and over each half
-                             of a free joint's */
+  int *qadr, *vadr;       /* (links) where a joint's positions and degrees of freedom begin in q and v */
+  mass *masses;           /* (links) as the file states them or a density gives them; in the link's axes */
+  double *q0;             /* (nq) hinges and slides at 0, balls at the identity, free links as stated */
+  double *mass_matrix;    /* (nv, nv) M at q0, with armature */
+  double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of mass; 0
+                             where the link cannot move */
+  double *dof_invweight;  /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean, and so
+                             have either three of a free joint, since their axes are arbitrary */
   arena memory;
 } scene_constants;
 
-/* bodies: by scene_body_number, meshes of the bodies of links with a density; others are not looked
- * at (scene_bodies.def). Fails with the scene's file and line where a mesh is not closed or
- * encloses nothing, and where a dof moves no inertia. *out is empty on failure. */
+/* Fills *out. bodies, by scene_body_number, are the meshes of the bodies of links with a density
+ * (scene_bodies.def); those of other links are not read. Fails with the scene's file and line where a mesh
+ * is not closed or encloses nothing, and where a degree of freedom moves no inertia. *out is empty on
+ * failure. */
 abut_status scene_constants_make(const scene_def *s, const abut_body_def *const *bodies,
                                  scene_constants *out);
 void scene_constants_free(scene_constants *c);

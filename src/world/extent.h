@@ -1,21 +1,24 @@
-/* How large the bodies of a scene's pairs are, and what follows from it alone: how fast is too fast for a
- * step. */
+/* How large and how thick the bodies of a scene's pairs are. Steps tell by it whether bodies move so fast
+ * that one may pass the other within a step (status 128, docs/simulate.md, "Too fast, too stiff"). */
 #ifndef ABUT_WORLD_EXTENT_H
 #define ABUT_WORLD_EXTENT_H
 
 #include "world/loaded.h"
 
-/* A body's box in its own frame, and how thick it is [m]; 0: not known. */
+/* The box around a body in its own frame, and how thick the body is [m], 0 where that is not known. */
 typedef struct extent {
   double lower[3], upper[3], thickness;
 } extent;
 
-/* The extent of a body of a pair, side 0 or 1; of one that is no plane, by its field. */
+/* Finds the extent of the body on side 0 or 1 of a pair: of a plane by its lengths, of others by the law's
+ * `measure`. extent_of_body is such a `measure`, by what is known of the loaded body. */
 abut_status extent_of(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 abut_status extent_of_body(const loaded_scene *s, const scene_pair *p, int side, extent *out);
+
+/* Returns the diagonal of the box [m]. */
 double extent_diagonal(const extent *e);
 
-/* Fills `half` and `ball` of the definition's pairs, once their bodies or clouds are there. */
+/* Fills `half` and `ball` of the definition's pairs. The law's bodies or clouds must be loaded. */
 abut_status scene_measure_pairs(loaded_scene *s);
 
 #endif

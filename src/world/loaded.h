@@ -1,4 +1,5 @@
-/* A scene that a context has: its definition, its bodies and pairs, and tables on devices. */
+/* A scene that a context has: its definition, what follows from it, its bodies and pairs, and its tables on
+ * each device that has needed them. */
 #ifndef ABUT_WORLD_LOADED_H
 #define ABUT_WORLD_LOADED_H
 
@@ -9,24 +10,27 @@
 #include "world/model.h"
 #include <abut/world.h>
 
-/* Clouds of a scene's pairs on a device, of springs alone. */
+/* The clouds of a scene's pairs on a device. Only scenes whose contacts are springs have them; others have
+ * NULL and 0. */
 typedef struct resident_springs {
-  buffer *heads, *shapes, *pairs; /* packed clouds; two of them of each pair */
-  size_t room;                    /* padded points of the largest pair */
+  buffer *heads, *shapes, *pairs; /* all clouds, packed by spring/pack.h; (pairs, 2) the pairs' clouds */
+  size_t room;                    /* how many padded points the largest pair has */
 } resident_springs;
 
-/* Tables on a device. */
+/* The tables of model.h on a device. */
 typedef struct resident_model {
   world_sizes sizes;
-  buffer *head, *ints, *reals, *parameters;
-  buffer *bodies; /* of each pair and side the position and quaternion of its body on its link */
+  buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
+  buffer *bodies; /* (pairs, 2, 7) the position and quaternion of each body of a pair on its link */
   resident_springs springs;
 } resident_model;
 
-/* Of springs at rest, the pair that gives way most for its size: docs/spring.md. */
+/* The pair that gives way most, for its size, under what rests on it as the scene starts (docs/spring.md).
+ * Springs alone give way: with other laws all is 0. */
 typedef struct scene_sinking {
-  double share, depth, k; /* of the smaller body's diagonal, [m], [N/m] that would make it 1 % */
-  size_t pair, pairs;     /* which, and how many give way by more than 1 % */
+  double share, depth, k; /* by which share of the smaller body's diagonal; how deep [m]; the stiffness [N/m]
+                             that would make the share 1 % */
+  size_t pair, pairs;     /* which pair it is; how many give way by more than 1 % */
 } scene_sinking;
 
 typedef struct loaded_scene {
@@ -34,44 +38,50 @@ typedef struct loaded_scene {
   context *context;
   scene_def def;
   scene_constants constants;
-  abut_body *bodies; /* by scene_body_number; of springs null until they are needed */
+  abut_body *bodies; /* (body_count) by scene_body_number. Springs need clouds and not bodies: theirs are null
+                        handles until scene_need_bodies makes them. */
   size_t body_count;
-  abut_pair *pairs;      /* (def.pair_count); null where contacts are given with each step */
-  contact_group *groups; /* one a pair */
-  bool given;            /* some pair has no bodies */
-  scene_clouds clouds;   /* of springs, which have no `pairs`, */
-  scene_sinking sinking; /* likewise */
-  packed_clouds packed;  /* in the context's precision */
-  resident_model *on[MEMBERS];
-  double rates[MEMBERS];
+  abut_pair *pairs;      /* (def.pair_count) null handles for springs, and for pairs without bodies */
+  contact_group *groups; /* (def.pair_count) */
+  bool given;            /* Some pair has no bodies, so that each call must give its contacts. */
+  scene_clouds clouds;   /* of springs, and the two below as well; empty with other laws */
+  scene_sinking sinking;
+  packed_clouds packed;        /* in the context's precision */
+  resident_model *on[MEMBERS]; /* NULL where no call has needed the member yet */
+  double rates[MEMBERS];       /* worlds a second, by which the schedule shares worlds among members */
 } loaded_scene;
 
-/* The scene of a handle, or NULL with an error text. */
+/* Returns the scene of a handle, or NULL with an error text. */
 loaded_scene *scene_get(abut_scene s);
 
-/* A scene from a text, which names no files. */
+/* Loads a scene from the text of a scene's file, which must name no other files. */
 abut_status scene_of_text(abut_context context, const char *text, abut_scene *out);
 
-/* Its tables on a member of its context, brought there when they are first asked for. */
+/* Sets *out to the scene's tables on member `place` of its context; the scene owns them. The first call for a
+ * member makes them and brings them there. */
 abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
 
-/* Makes the bodies, which the steps of some laws do without, where they are not there yet. */
+/* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures need them. */
 abut_status scene_need_bodies(loaded_scene *s);
 
-/* Where links are (links, PLACE), of positions that are finite and have quaternions. */
+/* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses positions
+ * that are not finite, and quaternions of length 0. */
 abut_status scene_place_links(const loaded_scene *s, const double *q, double *places);
 
-/* Tables of other groups. */
+/* Makes the scene's tables with `count` groups of contacts and brings them to a device. A call with given
+ * contacts has groups of its own. *out is empty on failure. */
 abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
                           size_t count, resident_model *out);
 void resident_free_model(resident_model *r);
 
 /* ---- for contact laws ---- */
 
-/* Makes the bodies of a scene and the pairs of them. */
+/* A law's `load` where contacts are the manifold's: makes bodies and pairs, fits smoothings that are not
+ * stated whole, and refuses more slots of contacts than kernels count. */
 abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies);
 
-/* Counts the contacts of all pairs, and tells which bodies are suspicious. */
+/* A law's `inform` where contacts are the manifold's: counts the slots of all pairs, and tells how many
+ * bodies of files have diagnostics, with those of the first. */
 void scene_inform_of_pairs(const loaded_scene *s, abut_scene_info *info);
 
 #endif

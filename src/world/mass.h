@@ -9,15 +9,16 @@ typedef struct mass {
   double mass, com[3], inertia[9];
 } mass;
 
-/* Of what a mesh's faces enclose, evenly filled; they may run either way round, all of them alike.
- * Fails with ABUT_ERROR_BODY where an edge has not exactly one face on either side, or nothing is
- * enclosed. */
+/* Finds the mass of what a mesh's faces enclose, filled evenly with `density` [kg/m^3]: docs/cone.md,
+ * section 3. Faces may run either way round, if all do alike. Fails with ABUT_ERROR_BODY where an edge has
+ * not exactly one face on either side, or nothing is enclosed. */
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out);
 
-/* The same at another place: x goes to R(quaternion) x + position; w, x, y, z, of length 1. */
+/* Returns the mass where the body has moved, so that its point x is at R(quaternion) x + position. The
+ * quaternion is w, x, y, z, of length 1; the inertia is turned with it. */
 mass mass_moved(const mass *m, const double position[3], const double quaternion[4]);
 
-/* Both together; what overlaps counts twice. */
+/* Returns the mass of both together. Where they overlap, both count. */
 mass mass_sum(const mass *a, const mass *b);
 
 #endif

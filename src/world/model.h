@@ -1,4 +1,4 @@
-/* A scene as tables for kernels: cl/geometry/world.h. */
+/* A scene as the tables that kernels read, whose layout is cl/geometry/world.h. */
 #ifndef ABUT_WORLD_MODEL_H
 #define ABUT_WORLD_MODEL_H
 
@@ -7,48 +7,50 @@
 #include "world/scene_def.h"
 #include <limits.h>
 
-#define MODEL_LANES_MOST 16 /* of any device */
+#define MODEL_LANES_MOST 16 /* No device has more lanes. */
 
-/* Slots of a world's contacts: kernels count the numbers of all of them in int. */
+/* The most slots of contacts that a world may have: kernels count the CONTACT_PLANES numbers of all of them
+ * in int. */
 #define MODEL_SLOTS_MOST ((size_t)INT_MAX / CONTACT_PLANES)
 
-/* Contacts between two links: link -1 is the world. */
+/* The contacts of one pair between the same two links; link WORLD is the world. A scene's own groups are its
+ * pairs; given contacts of one pair may be of several groups. */
 typedef struct contact_group {
-  int link[2];
+  int link[2];     /* that of body 1, that of body 2; of given contacts owner and opposing */
   int pair;
-  size_t contacts; /* most of them in a world */
+  size_t contacts; /* how many slots of contacts a world has for it */
 } contact_group;
 
 typedef struct model {
   world_sizes sizes;
-  int *ints;
-  double *reals;
-  double *parameters; /* a world's, as the scene has them */
+  int *ints;          /* (int_count) the tables of ints, at sizes.at_links to at_group_dofs */
+  double *reals;      /* (real_count) WORLD_REALS settings, then tables at at_link_reals to at_springs */
+  double *parameters; /* (parameter_count) those of a world that is given none: see PARAMETERS */
   size_t int_count, real_count, parameter_count;
   arena memory;
 } model;
 
-/* How many groups, from the first on, have no more contacts than kernels count, each of a group's own,
- * or `capacity` where that is less and not 0, rounded up to whole lanes. *slots: their slots, and
- * where a group is too many, with those of that group. */
+/* Returns how many groups, from the first on, have together no more slots than MODEL_SLOTS_MOST. A group has
+ * room for all its contacts, or for `capacity` where that is less and not 0, rounded up to whole lanes.
+ * *slots becomes the slots of these groups and, for error texts, of the group that does not fit, if any. */
 size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
                        size_t *slots);
 
-/* Tables for devices of so many lanes; tolerance: of the solver. Refuses what kernels cannot count.
- * *out is empty on failure. */
+/* Makes the tables for devices of so many lanes and a solver of this tolerance. Refuses what kernels cannot
+ * count in int. *out is empty on failure. */
 abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        size_t group_count, size_t lanes, double tolerance, model *out);
 void model_free(model *m);
 
 /* ---- for contact laws ---- */
 
-/* The sum of the inverse weights of two links. */
+/* Returns the sum of the inverse weights of two links (docs/cone.md, section 5); the world has none. */
 double model_weight(const scene_constants *c, const int link[2]);
 
-/* Whether any joint has a damper. */
+/* Whether any joint has a damper, which Euler's step must then take in. */
 bool model_is_damped(const scene_def *s);
 
-/* Group i's numbers, by GROUP_... of geometry/world.h. */
+/* Group i's row in the table of reals, and in that of ints: see GROUP_... of geometry/world.h. */
 double *model_group(model *m, int i);
 int *model_group_ints(model *m, int i);
 

@@ -1,5 +1,5 @@
-/* A scene as its file describes it: trees of links, what acts on them, pairs of bodies that touch
- * (shared constants of N worlds). SI units; quaternions are w, x, y, z, as MuJoCo's. */
+/* A scene as its file describes it (docs/cone.md, section 1): trees of links, what acts on them, and the
+ * pairs of bodies that may touch. All worlds of a scene share it. SI units; quaternions are w, x, y, z. */
 #ifndef ABUT_WORLD_SCENE_DEF_H
 #define ABUT_WORLD_SCENE_DEF_H
 
@@ -7,8 +7,8 @@
 #include <abut/manifold.h>
 #include <abut/spring.h>
 
-#define WORLD (-1) /* a link that is no link */
-#define SCENE_DOFS_MOST 64 /* matrices of a world are dense */
+#define WORLD (-1) /* in the place of a link's number: the world itself */
+#define SCENE_DOFS_MOST 64 /* few enough for dense matrices, and for a bit each in constants.c */
 #define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */
 
 typedef enum integrator {
@@ -17,16 +17,16 @@ typedef enum integrator {
   INTEGRATOR_IMPLICIT = 2
 } integrator;
 
-/* What contacts do: world/law/law.h. */
+/* How contacts push: an entry of the table in world/law/law.h. */
 typedef struct contact_law contact_law;
 
-/* Constants of hard contacts; docs/lcp-formulas.md. */
+/* The settings of hard contacts, by the names of docs/lcp-formulas.md: sections 1, 5 and 8. */
 typedef struct hard_settings {
   double error_reduction, slop, correction; /* [-], [m], [m/s] */
-  double margin, limit_margin;              /* [m]; margin below 0: by the bodies */
+  double margin, limit_margin;              /* [m]; a margin below 0: a share of the pair's size */
   double bounce, threshold;                 /* [m/s], [-] */
-  int most;                                 /* contacts of a world */
-  int elastic;                              /* HARD_... of geometry/world.h */
+  int most;                                 /* how many contacts of a world are chosen */
+  int elastic;                              /* HARD_STIFF, HARD_COLLISION, HARD_PAPER of geometry/world.h */
 } hard_settings;
 
 typedef enum joint_type {
@@ -37,8 +37,8 @@ typedef enum joint_type {
   JOINT_FREE = 4
 } joint_type;
 
-/* How a row yields [M]: time constant and damping ratio, or negative stiffness and damping; and
- * impedance over depth. */
+/* How a row of the soft law gives way (docs/cone.md, section 8): solref is time constant and damping ratio,
+ * or stiffness and damping with the sign changed; solimp is the impedance over depth. */
 typedef struct softness {
   double solref[2], solimp[5];
 } softness;
@@ -49,11 +49,11 @@ typedef struct joint {
   double damping, armature, stiffness, rest, friction_loss;
   bool limited;
   double limits[2];
-  double limit_spring[3]; /* of springs: stiffness, temperature, velocity of dissipation */
-  softness limit, friction;
+  double limit_spring[3]; /* k, eps3, v_d of a limit where contacts are springs (docs/spring-formulas.md) */
+  softness limit, friction; /* of a limit and of friction loss where contacts are soft */
 } joint;
 
-/* What a body is: a file, or a shape (world/body_shapes.h). */
+/* What a body is: a file's, or a shape (world/body_shapes.h). Behind each are its sizes. */
 typedef enum body_shape {
   SHAPE_FILE = 0,
   SHAPE_BOX = 1,       /* half lengths */
@@ -65,26 +65,26 @@ typedef enum body_shape {
 } body_shape;
 
 #define BODY_SHAPES 7
-#define SHAPE_SLENDER_MOST 50.0 /* of capsules and cylinders: the longer by the shorter length */
+#define SHAPE_SLENDER_MOST 50.0 /* the longer by the shorter length of a capsule or cylinder, at most */
 
-/* Their words in files, and how many sizes each has. */
+/* The names of shapes in files, and how many sizes each has. */
 extern const char *const body_shape_words[BODY_SHAPES];
 extern const size_t body_shape_sizes[BODY_SHAPES];
 
 typedef struct scene_body {
   body_shape shape;
-  char *file; /* found from the scene's folder; NULL of a shape */
+  char *file; /* its path as found from the scene's folder; NULL where the body is a shape */
   double size[3];
-  double position[3], quaternion[4];
-  double eps1; /* [m^2] of the cloud that springs are between; 0: as the body's file has it, or by its faces */
+  double position[3], quaternion[4]; /* on its link */
+  double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its faces */
 } scene_body;
 
 typedef struct scene_link {
   char *name; /* NULL: it has none */
-  int parent; /* WORLD or a link before */
-  double position[3], quaternion[4];
-  double mass, com[3], inertia[9]; /* about com, in the link's axes */
-  double density;                  /* above 0: mass, com and inertia are the bodies' */
+  int parent; /* WORLD, or a link before this one */
+  double position[3], quaternion[4]; /* in the parent, where its joint is at 0 */
+  double mass, com[3], inertia[9]; /* the inertia about com, in the link's axes, row by row */
+  double density; /* above 0: mass, com and inertia are those of the bodies, filled so [kg/m^3] */
   joint joint;
   scene_body *bodies;
   size_t body_count;
@@ -99,25 +99,29 @@ typedef enum actuator_kind {
 typedef struct actuator {
   actuator_kind kind;
   int link;
-  int dof; /* within the joint, of motors */
+  int dof; /* which of the joint's degrees of freedom a motor moves */
   double gear, kp, kv;
   bool limited;
   double force_limits[2];
 } actuator;
 
 typedef struct scene_pair {
-  int link[2], body[2]; /* body: of the link's; link WORLD: contacts are given with each step */
+  int link[2], body[2]; /* the body's number on its link; link WORLD: there is none, contacts are given */
   double friction, margin, restitution;
-  double size; /* of the larger body: its diagonal [m]; 0 of a pair without bodies */
-  double half;    /* of the thickness of its thinner body [m], planes apart; 0: not known */
-  double ball[2][4]; /* around its bodies: centre in the link, radius [m] */
-  softness soft;
-  int condim;  /* 1 or 3 */
-  double spring[SPRING_NUMBERS]; /* of springs */
+  /* What follows from the loaded bodies, 0 until then and for pairs without bodies: the diagonal of the
+   * larger body that scene_pair_fits names [m], which clouds do not get; half the thickness of the thinner
+   * body [m], 0 where that is not known or does not matter; and spheres around the bodies, each with its
+   * centre in its link and its radius [m]. */
+  double size;
+  double half;
+  double ball[2][4];
+  softness soft; /* of soft contacts */
+  int condim;    /* 1, without friction, or 3 */
+  double spring[SPRING_NUMBERS]; /* of springs, as are dissipation and reaction */
   abut_dissipation dissipation;
   abut_reaction reaction;
-  bool fitted;     /* not all of a smoothing was stated */
-  uint32_t stated; /* of which these were: smoothing_read_some */
+  bool fitted;     /* The file does not state all of the smoothing: the rest is fitted to the bodies. */
+  uint32_t stated; /* which members it states, as bits of smoothing_read_some */
   abut_smoothing smoothing;
 } scene_pair;
 
@@ -128,7 +132,7 @@ typedef struct scene_def {
   hard_settings hard;
   bool pyramidal, exact_diagonal;
   int iterations, line_iterations;
-  double tolerance, line_tolerance; /* tolerance 0: by precision */
+  double tolerance, line_tolerance; /* tolerance 0: as the context's precision allows */
   double cone_smoothing, limit_smoothing, divergence;
   size_t capacity;
   scene_link *links;
@@ -137,37 +141,38 @@ typedef struct scene_def {
   size_t actuator_count;
   scene_pair *pairs;
   size_t pair_count;
-  char *file, *text; /* of its file, for what is found wrong later; NULL without one */
+  char *file, *text; /* the file's name and content, for faults that are found later; NULL without a file */
   size_t text_bytes;
   arena memory;
 } scene_def;
 
 void scene_def_free(scene_def *s);
 
-/* Positions and degrees of freedom of a joint. */
+/* Return how many positions and how many degrees of freedom a joint has. */
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
 
-/* How many bodies all links have, and the number of a link's first among them: bodies are counted
- * by links, in the links' order. link_count gives the whole. */
+/* Bodies of a scene are numbered link by link. Returns the number of a link's first body; with link_count it
+ * returns how many bodies there are. */
 size_t scene_body_number(const scene_def *s, size_t link);
 
-/* The body of a side, 0 or 1, of a pair. */
+/* Returns the body of a side, 0 or 1, of a pair that has bodies. */
 const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side);
 
-/* The number, by scene_body_number, of the body of a side, 0 or 1, of a pair. */
+/* Returns that body's number, by scene_body_number. */
 size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side);
 
-/* Of a pair without smoothing whose links are not WORLD: the side, 0 or 1, whose body alone tells
- * the size that its smoothing is fitted to, because the other is a plane, which may be as large as
- * it likes; -1: both do. */
+/* Returns the side, 0 or 1, of a pair with bodies whose body alone says how large the contact is, to which
+ * its smoothing is fitted, because the other body is a plane, whose size means nothing. Returns -1 where
+ * both bodies say it. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
-/* Gives a pair a smoothing that was fitted to its bodies, with reach as dynamics need it (they want no
- * edge contact to fade with depth). */
+/* Gives a pair a smoothing that was fitted to its bodies, but for the members that its file states. `reach`
+ * is 0, since edge contacts that fade with depth let crossed bars fall through each other (docs/cone.md,
+ * section 7). */
 void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted);
 
-/* `near` where a smoothing is stated without one: its edges may not have to `agree`. */
+/* Returns `near` for a smoothing that is stated whole but without it: docs/cone.md, section 7. */
 double scene_near(const abut_smoothing *s);
 
 #endif

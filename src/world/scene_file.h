@@ -1,19 +1,20 @@
-/* NAME.scene.json. */
+/* The reader of scenes' files, NAME.scene.json (docs/scenes.md). */
 #ifndef ABUT_WORLD_SCENE_FILE_H
 #define ABUT_WORLD_SCENE_FILE_H
 
 #include "world/scene_def.h"
 
-/* Reads a scene; the bodies that it names are not opened, but smoothing files are. Free it with
- * scene_def_free. */
+/* Reads a scene. It opens the smoothing files that the scene names, but not the bodies. Free *out with
+ * scene_def_free; it is empty on failure. */
 abut_status scene_file_read(const char *path, scene_def *out);
-/* The same with a contact model in place of the file's, where it is not NULL. What of the file's own
- * model that one has no meaning for is left aside. */
+/* Does the same with the contact model `model`, unless that is NULL, in place of the file's. What the file
+ * asks of its own model and the other one does not take, an integrator or a capacity, is dropped. */
 abut_status scene_file_read_as(const char *path, const char *model, scene_def *out);
 abut_status scene_file_parse(const char *name, const char *bytes, size_t count, scene_def *out);
 
-/* A place in a scene: element `index` of a list of the root, or of it a member, or of that an
- * element. They must be in the scene's file, if it has one. */
+/* A place in a scene, to which a fault belongs: element `index` of the root's list `list`, or its member
+ * `part`, or with in_list the element part_index of that. A scene that has a file must have the place in
+ * it. */
 typedef struct scene_place {
   const char *list;
   size_t index;
@@ -22,13 +23,13 @@ typedef struct scene_place {
   size_t part_index;
 } scene_place;
 
-/* ABUT_ERROR_FORMAT and "FILE:LINE: place: text" for what is found wrong after reading; of a scene
- * without a file ABUT_ERROR_ARGUMENT. */
+/* Fails for a fault that is found after the file was read: with ABUT_ERROR_FORMAT and the text "FILE:LINE:
+ * place: ...", or with ABUT_ERROR_ARGUMENT where the scene has no file. */
 __attribute__((format(printf, 3, 4))) abut_status scene_fail(const scene_def *s, scene_place place,
                                                             const char *format, ...);
 
-/* The status of a call about that place, which is given back: where what the scene says there is to
- * blame, the last error's text is told with the place from then on, behind `what` ("its file, "). */
+/* Returns the `status` that a call about this place has had. If it is a kind of failure that the scene's file
+ * can be to blame for, the last error's text gets the place and `what` ("its file, ") before it. */
 abut_status scene_blame(const scene_def *s, scene_place place, const char *what,
                         abut_status status);
 

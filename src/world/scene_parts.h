@@ -1,4 +1,4 @@
-/* What the files that read scenes share. */
+/* What the files that read scenes' files share. */
 #ifndef ABUT_WORLD_SCENE_PARTS_H
 #define ABUT_WORLD_SCENE_PARTS_H
 
@@ -10,8 +10,8 @@
 typedef struct reader {
   const json_file *file;
   scene_def *s;
-  const char *model; /* contact model in place of the file's; NULL: the file's */
-  bool replaced;     /* it is another one */
+  const char *model; /* the contact model that takes the place of the file's, or NULL */
+  bool replaced;     /* `model` is another one than the file's */
 } reader;
 
 #define CHECK_KEYS(file, at, keys) json_check_keys(file, at, keys, sizeof(keys) / sizeof *(keys))
@@ -42,23 +42,25 @@ abut_status scene_unit(const json_file *f, const json_at *parent, const char *ke
 abut_status scene_range(const json_file *f, const json_at *parent, const char *key, double out[2],
                         bool *there);
 
-/* The number of one of several words. */
+/* Sets *out to the place among `words` of the word that is given. */
 abut_status scene_word(const json_file *f, const json_at *parent, const char *key,
                        const char *const *words, int count, int *out);
 
-/* Sets it to what `solref` and `solimp` say, or to the defaults. */
+/* Sets *out to what the keys `solref` and `solimp` say, or to the defaults, clipped as docs/cone.md,
+ * section 1, says. */
 abut_status scene_softness(const json_file *f, const json_at *parent, const char *solref,
                            const char *solimp, softness *out);
 
-/* Fails, with a text, where a key is there that must not be. */
+/* Fails with the text `why` where the key is there although it is not `allowed`. */
 abut_status scene_refuse(const json_file *f, const json_at *parent, const char *key, bool allowed,
                          const char *why);
 
-/* A text, and a file's name as it is found from the scene's folder, both of the scene's memory. */
+/* Copy a text, and the path of a file as it is found from the scene's folder, to the scene's memory. */
 abut_status scene_text(reader *r, const char *text, char **out);
 abut_status scene_path(reader *r, const json_at *at, char **out);
 
-/* An array of things, which may be missing: their list and zeroed room for them. */
+/* Finds an array of at most `most` elements and makes zeroed room for as many things of `size` bytes. Where
+ * the key is missing, *count is 0. */
 abut_status scene_list(reader *r, const json_at *root, const char *key, size_t size, size_t most,
                        json_at *list, void **out, size_t *count);
 
@@ -68,8 +70,8 @@ extern const char *const joint_words[];
 
 abut_status scene_links(reader *r, const json_at *root);
 
-/* A link by its number or its name, of the first `count`; -1 is the world where `parent` says
- * that a link's parent is asked for. */
+/* Finds one of the first `count` links by its number or its name. Where `parent` says that a link's parent is
+ * read, -1 stands for the world. */
 abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool parent, int *out);
 
 #endif

@@ -1,4 +1,9 @@
-/* Steps of worlds on a device: what a call, a chunk of its worlds and a step of them have. */
+/* Steps of worlds on a device. The engine (batch/batch.h) hands a chunk of a call's worlds to a device;
+ * all steps of these worlds then run there, one behind the other. A `stepping` is such a chunk at work.
+ *
+ * Where a comment says that an array is (worlds, a, b), the chunk's worlds lie in it one behind the other,
+ * each with an array (a, b). nq, nv and nu are the numbers of positions, degrees of freedom and actuators;
+ * other sizes are those of world_sizes and the macros of geometry/world.h. */
 #ifndef ABUT_WORLD_STEPS_H
 #define ABUT_WORLD_STEPS_H
 
@@ -7,11 +12,14 @@
 #include "manifold/run.h"
 #include "world/loaded.h"
 
-#define POSE_WIDTH 7
-#define POOL_OF_WORLDS 1 /* the manifold's runs have the other */
+#define POSE_WIDTH 7     /* of a body's pose: position, quaternion */
+#define POOL_OF_WORLDS 1 /* contacts of pairs are found in the other buffer pool, number 0 */
 
-/* Buffers of the worlds' buffer pool. */
+/* The buffers of the worlds' buffer pool. IN_ are inputs of the caller's and OUT_ outputs, in the shapes
+ * that include/abut/world.h names; WORLD_ are the steps' own, (worlds, ...) unless a comment says how they
+ * lie. BAR stands for a cotangent. A buffer that a call does not use has no bytes. */
 enum {
+  /* State, controls, parameters and given contacts. */
   IN_Q,
   IN_V,
   IN_W,
@@ -24,9 +32,11 @@ enum {
   IN_D,
   IN_N,
   IN_ACTIVITY,
+  /* Cotangents that a VJP is given. A JVP's tangents of q and v take the first and the third of these. */
   IN_STATE_BAR,
   IN_RECORD_BAR,
   IN_ACCELERATION_BAR,
+  /* The first three are the state from which the next step starts, and so the answer after the last. */
   OUT_Q,
   OUT_V,
   OUT_W,
@@ -44,24 +54,28 @@ enum {
   OUT_ENERGY,
   OUT_MOMENTUM,
   OUT_ENERGY_RECORD,
-  WORLD_ENERGY,
-  WORLD_SLOTS,
-  WORLD_U,
-  WORLD_PARAMETERS_OF,
-  WORLD_SCRATCH,
-  WORLD_SINGULARS,
-  WORLD_CONTACTS,
-  WORLD_CONTACT_PLACES,
-  WORLD_MARKS,
-  WORLD_WORK,
-  WORLD_NEXT_Q,
-  WORLD_NEXT_V,
-  WORLD_ACCELERATION,
-  WORLD_CONSTRAINT_FORCE,
-  WORLD_STAGE_Q,
-  WORLD_STAGE_V,
-  WORLD_RATES,
-  WORLD_SUMS, /* of RK4 */
+  /* What every step uses. */
+  WORLD_ENERGY,         /* (ENERGY_REALS) energy and momentum */
+  WORLD_SLOTS,          /* (slots) ints: the slot of each contact, written where somebody asks */
+  WORLD_U,              /* (nu) the controls of the step at work */
+  WORLD_PARAMETERS_OF,  /* (PARAMETERS) there where the caller gives any of them */
+  WORLD_SCRATCH,        /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
+  WORLD_SINGULARS,      /* 0 where the mass matrix is positive definite, else 1 */
+  WORLD_CONTACTS,       /* (contact_planes) what CONTACT_... of geometry/world.h names, group by group */
+  WORLD_CONTACT_PLACES, /* (slots) ints: the place of each contact in its segment */
+  WORLD_MARKS,          /* (groups, GROUP_MARKS) ints: where each segment begins */
+  WORLD_WORK,           /* (work) the memory of Newton's method */
+  WORLD_NEXT_Q,         /* (nq) the state after the step, until it is accepted */
+  WORLD_NEXT_V,         /* (nv) */
+  WORLD_ACCELERATION,   /* (nv) what a law's `solve` finds */
+  WORLD_CONSTRAINT_FORCE, /* (nv) J' lambda, the sum of contacts, limits and friction losses */
+  /* Of RK4: a stage's state, its rates, and the sums over stages of rates and accelerations. */
+  WORLD_STAGE_Q, /* (nq) */
+  WORLD_STAGE_V, /* (nv) */
+  WORLD_RATES,   /* (nv) */
+  WORLD_SUMS,    /* (2 nv) */
+  /* The gradients of a VJP. The tangents of parameters that a JVP is given take OUT_MASS_BAR to
+   * OUT_GRAVITY_BAR. */
   OUT_Q_BAR,
   OUT_V_BAR,
   OUT_U_BAR,
@@ -73,30 +87,35 @@ enum {
   OUT_D_BAR,
   OUT_N_BAR,
   OUT_ACTIVITY_BAR,
-  WORLD_CHECKPOINTS, /* states at the beginning of segments */
-  WORLD_SEGMENT,     /* and within the one at work */
-  WORLD_ITERATIONS,  /* of steps that are made once more */
-  WORLD_Q,           /* before a step */
-  WORLD_V,
-  WORLD_W, /* hard contacts' guess */
-  WORLD_STATE_BAR,
-  WORLD_U_BAR,
-  WORLD_ACCELERATION_BAR,
-  WORLD_MULTIPLIERS,
-  WORLD_BARS,
-  WORLD_GROUP_ADJOINT,
-  WORLD_ROW_ADJOINT,
-  WORLD_ADJOINT,
-  WORLD_STAGES, /* of RK4 */
-  WORLD_STAGE_BARS,
-  WORLD_U_SUM,
-  WORLD_END,
-  WORLD_GOOD,
-  WORLD_BASIS,
-  WORLD_JACOBIAN,
-  WORLD_TANGENT_WORK,
-  WORLD_MATRIX,
-  WORLD_TANGENT,
+  /* States of a rollout: a state is q, v and the last acceleration, state_width numbers. */
+  WORLD_CHECKPOINTS, /* (segments, state_width) where each segment begins */
+  WORLD_SEGMENT,     /* (steps of a segment + 1, state_width) all states of the segment at work */
+  WORLD_ITERATIONS,  /* takes OUT_ITERATIONS' place where steps are computed a second time */
+  /* The step that is differentiated: the state before it, and the cotangents of a reverse pass. */
+  WORLD_Q,                /* (nq) */
+  WORLD_V,                /* (nv) */
+  WORLD_W,                /* (nv) the acceleration from which the step was solved, for `keeps_guess` */
+  WORLD_STATE_BAR,        /* (2 nv) of q' and v', then in their place of q and v */
+  WORLD_U_BAR,            /* (nu) */
+  WORLD_ACCELERATION_BAR, /* (nv) b of docs/cone.md, section 10 */
+  WORLD_MULTIPLIERS,      /* (nv) y = H^-1 b there */
+  WORLD_BARS,             /* (slots, BAR_PLANES) of each contact's p, d, n and activity */
+  WORLD_GROUP_ADJOINT,    /* (groups, GROUP_ADJOINT) */
+  WORLD_ROW_ADJOINT,      /* (ROW_ADJOINT, nv) */
+  WORLD_ADJOINT,          /* blocks of LANES worlds, from world_sizes' at_back_links on */
+  /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of the
+   * stages' rates and accelerations; the sum of the stages' cotangents of controls. */
+  WORLD_STAGES,     /* (4, nq + 3 nv) */
+  WORLD_STAGE_BARS, /* (10, nv) */
+  WORLD_U_SUM,      /* (nu) */
+  WORLD_END,        /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to OUT_W */
+  WORLD_GOOD,       /* an int: 0 where the step of a world has no derivatives */
+  /* Of Jacobians and tangents. Rows of `seed_width` numbers are by q, v, controls and parameters. */
+  WORLD_BASIS,        /* (6 or nv, groups, GROUP_ADJOINT), see basis_by_dof of law/law.h */
+  WORLD_JACOBIAN,     /* (stages, nv, seed_width) of the accelerations */
+  WORLD_TANGENT_WORK, /* (2 seed_width + 8 nv) memory */
+  WORLD_MATRIX,       /* (2 nv, seed_width) of the whole step */
+  WORLD_TANGENT,      /* (seed_width) */
   IN_U_TANGENT,
   OUT_Q_TANGENT,
   OUT_V_TANGENT,
@@ -108,63 +127,68 @@ enum {
   OUT_P_FRICTION,
   OUT_P_STIFFNESS,
   OUT_P_GRAVITY,
-  WORLD_LAW_KEPT, /* what a law's step leaves for its derivatives */
-  OUT_ESCAPED,
+  WORLD_LAW_KEPT, /* what a law's step leaves for its derivatives; only hard contacts have it */
+  OUT_ESCAPED,    /* how hard contacts' derivatives went: docs/lcp-formulas.md, section 9 */
+  /* Of springs. */
   IN_SPRINGS,
   IN_A,
   OUT_INVERSE,
   OUT_SPRINGS_BAR,
-  WORLD_IMPLICIT, /* the acceleration over an implicit step */
-  WORLD_BUFFERS   /* from here on each law counts its own: only one is at work */
+  WORLD_IMPLICIT, /* (nv) the acceleration (v' - v) / h of an implicit step */
+  WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
 
-/* One of these, or a law's own. */
+/* One of these numbers, or one of a law's own. */
 typedef size_t world_buffer;
 
-/* Worlds of a scene, with the groups of their contacts. */
+/* A scene of which a call has worlds, with the groups of their contacts. */
 typedef struct steps_kind {
   loaded_scene *scene;
-  contact_group *groups; /* of given contacts, else the scene's */
+  contact_group *groups; /* where contacts are given, groups of these; else the scene's own */
   size_t group_count;
 } steps_kind;
 
+/* A call: one of gradients, tangents and transition is there where derivatives are asked for. */
 typedef struct steps_call {
   batch_call base;
-  loaded_scene *scene; /* whose shape all worlds have */
-  steps_kind *kinds;   /* by the batch's groups */
+  loaded_scene *scene; /* All worlds have links, joints, pairs and law of this scene. */
+  steps_kind *kinds;   /* one for each of the batch's groups, see batch/batch.h */
   size_t kind_count;
   const abut_worlds *worlds;
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
-  const abut_worlds_tangents *tangents;   /* of a JVP */
+  const abut_worlds_tangents *tangents;   /* of a JVP, else NULL */
   const abut_worlds_transition *transition;
-  int *places; /* of given contacts: those of each group, one group behind the other */
+  int *places; /* which of the given contacts are those of the first group, then of the next; else NULL */
 } steps_call;
 
-/* The call at work on a device. */
+/* What the call has on one device, for all its chunks. */
 typedef struct steps_on {
-  const resident_model **models; /* by kind */
-  resident_model own;            /* of given contacts */
-  buffer *places;
-  uint64_t paced; /* launches of the device when keep_pace waited last */
+  const resident_model **models; /* (kind_count) */
+  resident_model own; /* the tables of given contacts, whose groups are not the scene's */
+  buffer *places;     /* steps_call.places */
+  uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
 
-/* One step of a chunk. */
+/* A chunk of worlds at work. */
 typedef struct stepping {
   const steps_call *call;
   const steps_on *at;
   const steps_kind *kind;
   const resident_model *model;
   batch_on *on;
-  size_t slot, count;
+  size_t slot, count; /* the device's slot; how many worlds */
   device *device;
-  bool other; /* derivatives go by the law's other choice of what contacts do */
-  bool again; /* what has been computed is once more: statuses and iterations stay */
+  bool other; /* Derivatives go by HARD_OTHER, the classes that descent chooses, not by the answer's own. */
+  bool again; /* Steps are computed a second time, for a reverse pass: the first time has set what the
+                 caller is told, so that statuses only gain bits, and iterations and records stay. */
 } stepping;
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c);
 
+/* A buffer of the worlds' pool as the chunk's slot has it: the pool's own, or the caller's memory. */
 buffer *world_buffer_of(const stepping *s, world_buffer id);
 
+/* Arguments of launches: a buffer, the scene's tables, and the parameters that worlds share or each has. */
 #define OF(s, id) ARG_BUFFER(world_buffer_of(s, id))
 #define MODEL(s) ARG_BUFFER((s)->model->head), ARG_BUFFER((s)->model->ints)
 #define REALS(s) ARG_BUFFER((s)->model->reals)
@@ -173,34 +197,42 @@ buffer *world_buffer_of(const stepping *s, world_buffer id);
                                   : world_buffer_of(s, WORLD_PARAMETERS_OF)), \
     ARG_INT(shares_parameters(s))
 
-/* Bits of the parameters that the caller gives by world. */
+/* Which parameters the caller gives for each world: 1 mass_scale, 2 friction, 4 stiffness, 8 gravity. */
 int given_parameters(const abut_worlds *w);
 
-/* All worlds have the scene's own parameters. */
+/* Whether all worlds have the scene's own parameters, of which one row then serves all. */
 bool shares_parameters(const stepping *s);
 
 const world_sizes *sizes_of(const stepping *s);
 
-/* Of LANES worlds, the last one maybe not full. */
+/* How many blocks of LANES worlds the chunk makes; the last one need not be full. */
 size_t world_blocks(const stepping *s);
 
-/* Called wherever launches come again and again: after so many of them it sends them off and waits
- * for those before, so that what is under way, and what the device's time-out is for, does not grow
- * with a call's steps, pairs and degrees of freedom. */
+/* Is called wherever launches repeat. After so many of them it sends them off and waits for those before,
+ * because the device's time-out bounds what is under way, and that would grow with a call's steps, pairs
+ * and degrees of freedom. */
 abut_status keep_pace(const stepping *s);
 
-/* ---- contacts ---- */
+/* ---- contacts ----
+ *
+ * The contacts of a group are appended to WORLD_CONTACTS segment by segment (SEGMENTS_MOST of
+ * geometry/world.h). The manifold leaves the four segments of a pair in four places, of which a
+ * contact_source describes one; given contacts are one segment. */
 
-/* Where the numbers of contacts are: see world_contacts. */
+/* Where a segment's contacts lie, as the kernel world_contacts takes it. A world has a row of `row` numbers
+ * of p and of n, or row / 3 of d and activity where rows3 is set; at[] is where p, d, n and activity begin
+ * in it. From one contact's vector to the next one's it is `step3` numbers, from one component of a vector
+ * to the next `plane`. */
 typedef struct contact_source {
   buffer *p, *d, *n, *activity;
   size_t row, at[4], step3, plane;
   bool rows3;
-  buffer *list;
-  size_t list_row;
-  int places, count; /* -1: none, as the list says */
-  buffer *order;     /* of what the list names: its slots, or NULL where it names slots */
-  size_t slot;       /* of the first */
+  buffer *list;      /* which contacts there are; NULL: all of them */
+  size_t list_row;   /* how many ints each world has of the list, where it has its own */
+  int places, count; /* places: where the segment begins in a list that all worlds share, else -1. count:
+                        how many contacts there are; -1: as many as the first int of the world's list says */
+  buffer *order;     /* the slots of what the list names; NULL where the list names slots themselves */
+  size_t slot;       /* the slot of the segment's first contact, within its pair */
 } contact_source;
 
 #define SOURCE_STRIDES(c)                                                               \
@@ -208,163 +240,219 @@ typedef struct contact_source {
     ARG_INT((c)->at[3]), ARG_INT((c)->step3), ARG_INT((c)->plane), ARG_INT((c)->rows3), \
     ARG_BUFFER((c)->list), ARG_INT((c)->list_row), ARG_INT((c)->places), ARG_INT((c)->count)
 
-/* Segment 0 to 3 of a pair's contacts. */
+/* Where the manifold leaves the contacts of segment 0 to 3 of its pair. */
 contact_source segment_source(const run *r, int segment);
 
-/* Segments with their cotangents' places in them, as the reverse pass wants them. */
+/* Where the manifold's reverse pass reads the cotangents of these contacts. */
 contact_source segment_bars(const run *r, int segment);
 
-/* Group i of given contacts, `at` in the list of their places. */
+/* Where the given contacts of group i lie, whose places begin at `at` in steps_call.places. */
 contact_source given_source(const stepping *s, size_t i, int at);
 
-/* A pair's manifold on a device, for the worlds of a slot. */
+/* Sets *r to the manifold of pair i on a device, for the worlds of a slot; it launches nothing. */
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_on *on, size_t slot,
                    run *r);
 
-/* The manifold of pair i for the links' places that are there. */
+/* Sets *r as run_of does and runs the manifold, for the places of links that the last step_tree has left. */
 abut_status run_pair(const stepping *s, size_t i, run *r);
 
-/* Slots of contacts of the pairs before pair i. */
+/* How many slots of contacts the pairs before pair i have: contacts of pair i begin there in
+ * `multipliers`. */
 size_t slots_before(const steps_kind *k, size_t i);
 
-/* Contacts of all pairs for the links' places that are there: those that are given, or the law's; and,
- * for laws, those of the bodies by the manifold. */
+/* Finds the contacts of all pairs for the places of links that the last tree kernel has left: takes those
+ * that are given, or has the law find its own. find_contacts_of_pairs is how laws find them by manifolds. */
 abut_status find_contacts(const stepping *s);
 abut_status find_contacts_of_pairs(const stepping *s);
 
-/* ---- steps ---- */
+/* ---- steps ----
+ *
+ * A step is: its controls, a check of the state, the tree and contacts there, the law's acceleration, then
+ * the integrator, which asks for more solves with RK4; at last each world takes the new state or stops. */
+
+/* For each world, copies `width` numbers from its row in `from`, which is from_width wide, from from_at on,
+ * to its row in `to`. take_more adds them to what is there. */
 abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
                  world_buffer to, size_t to_width, size_t to_at, size_t width);
 
 abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
                       world_buffer to, size_t to_width, size_t to_at, size_t width);
 
-/* The controls of a step: all worlds' own row. */
+/* Copies each world's controls of a step to WORLD_U. */
 abut_status step_controls(const stepping *s, size_t step);
 
-/* Tree, contacts, and where links can move against each other, at a state. */
+/* Fills WORLD_SCRATCH with the tree at a state (docs/cone.md, sections 4 to 6), with mobilities where the
+ * law needs them, and then finds the contacts there. */
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
 
-/* Whether a step goes by v' = v + h (M - h df/dv)^-1 f; by four stages. */
+/* is_implicit: whether a step goes by v' = v + h (M - h df/dv)^-1 f (docs/spring.md, "Worlds"). is_rk4:
+ * whether it has four stages (docs/cone.md, section 11). */
 bool is_implicit(const steps_call *c);
 bool is_rk4(const steps_call *c);
 
-/* Accelerations at a state, from an acceleration to start with. */
+/* Has step_tree and then the law find WORLD_ACCELERATION at a state. The solver starts at `start`. */
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 
-/* Stage 0 to 3 of RK4, whose accelerations are known; what comes after it. */
+/* Ends stage 0 to 3 of RK4 once its acceleration is known: makes the next stage's state and rates, or after
+ * the last one the step's end. */
 abut_status step_stage(const stepping *s, int stage);
 
-/* The state before the first step, and one step. */
+/* steps_start copies the caller's state to OUT_Q, OUT_V and OUT_W and makes rows of parameters; one_step
+ * takes the state there to the one after it. */
 abut_status steps_start(const stepping *s);
 abut_status one_step(const stepping *s, size_t step);
 
-/* What one_step begins with, after its controls: before it nobody knows statuses of a first step. */
+/* Sets WORLD_BAD_INPUT where a state or what the caller gives for it is out of range; the first step's
+ * statuses begin with this. one_step does it after step_controls. Who solves the first step before one_step
+ * calls it earlier, since solving reads statuses. */
 abut_status check_step(const stepping *s, size_t step);
 
-/* Whether what step_tree has found for a step is still there after it. */
+/* Whether WORLD_SCRATCH and the contacts still are those of a step's beginning after one_step and
+ * keep_record. They are not with RK4, nor where a record's energy has moved the tree to the step's end. */
 bool keeps_tree(const stepping *s, size_t step);
-abut_status keep_record(const stepping *s, size_t step); /* unless once more */
 
-/* Steps a chunk of worlds, all steps one behind the other. */
+/* After a step, notes statuses and copies the state to the records that the caller asks for; does nothing
+ * where the steps are computed a second time. */
+abut_status keep_record(const stepping *s, size_t step);
+
+/* Steps a chunk of worlds: the `launch` of calls without derivatives. */
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);
 
-/* ---- kinds of worlds ---- */
+/* ---- kinds of worlds ----
+ *
+ * A call's worlds are of one scene, whose contacts may be given, or of several scenes. */
+
+/* The kind of a scene's worlds with the scene's own groups, which it borrows. */
 steps_kind kind_of(loaded_scene *s);
 
-/* Contacts of the same links and pair, group by group, to c->kinds. */
+/* Checks given contacts and sorts them into groups, each of one pair between the same two links, since
+ * kernels sum up by group. Allocates the groups of c->kinds[0] and c->places, which the caller frees. */
 abut_status group_given(steps_call *c);
 
-/* Worlds of several scenes: refuses what cannot be; then the batch's groups, scene by scene. */
+/* check_scenes refuses scenes whose worlds cannot be in one call with `own`. group_scenes then makes of each
+ * scene a group of the batch and a kind, allocates c->kinds, and sets c->base by *order, which must live as
+ * long as the call. */
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w);
 abut_status group_scenes(steps_call *c, batch_order *order);
 
-/* ---- derivatives ---- */
+/* ---- derivatives ----
+ *
+ * A reverse pass goes through one solve at a time (docs/cone.md, section 10): from the cotangent of its
+ * acceleration to multipliers, to contacts, through the manifold to the poses of links, and through the
+ * tree to the state, controls and parameters. A Jacobian is one such pass for each degree of freedom. */
 
-/* Whether the call wants any: contacts' derivatives then. */
+/* Whether the call asks for derivatives, so that their kernels and buffers are needed. */
 static inline bool is_differentiated(const steps_call *c)
 {
   return c->gradients || c->tangents || c->transition;
 }
 
-/* Positions, velocities, last accelerations of a world. */
+/* How many numbers a state has that is kept: q, v and w, the last acceleration, one behind the other.
+ * read_state and write_state copy one between three buffers and rows of `width` numbers, at `at`. */
 size_t state_width(const world_sizes *n);
 abut_status read_state(const stepping *s, world_buffer from, size_t width, size_t at,
                        world_buffer q, world_buffer v, world_buffer w);
 abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
                         world_buffer to, size_t width, size_t at);
 
-/* RK4's stages from OUT_Q, OUT_V and OUT_W on, each kept in WORLD_STAGES. */
+/* Solves the four stages of a step of RK4 from OUT_Q, OUT_V and OUT_W on, and keeps each in WORLD_STAGES:
+ * derivatives go through stages whose states are gone when the step has been made. */
 abut_status keep_stages(const stepping *s);
 
-/* Where what a reverse pass knows of groups goes: rows of `width`, from `at` on. */
+/* Where the cotangents of groups go: a world's row has `width` numbers, and (groups, GROUP_ADJOINT) of them
+ * begin at `at`. So the same kernels fill WORLD_GROUP_ADJOINT and an entry of WORLD_BASIS. */
 typedef struct group_rows {
   buffer *groups;
   size_t width, at;
 } group_rows;
 
-/* WORLD_GROUP_ADJOINT. */
+/* The whole of WORLD_GROUP_ADJOINT. */
 group_rows group_rows_of(const stepping *s);
 
-/* From WORLD_ACCELERATION_BAR, the cotangent of WORLD_ACCELERATION at WORLD_Q and WORLD_V, to
- * WORLD_STATE_BAR, WORLD_U_BAR and the block's parameters; after step_tree. */
+/* Goes back through one solve, whose step_tree must be there: from WORLD_ACCELERATION_BAR, the cotangent of
+ * WORLD_ACCELERATION at WORLD_Q and WORLD_V, to WORLD_STATE_BAR and WORLD_U_BAR. Cotangents of parameters
+ * are added to those in WORLD_ADJOINT. */
 abut_status solve_adjoint(const stepping *s);
 
-/* Of the accelerations of a stage, of so many, by everything, to WORLD_JACOBIAN. */
+/* Fills WORLD_JACOBIAN with the rows of one stage of `stages` (1 or, with RK4, 4): its acceleration by q, v,
+ * controls and parameters. */
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
 
-/* The same by what unit twists of groups give, for laws whose contacts depend on nothing else of the
- * multipliers. */
+/* A law's `jacobian` where contacts see of the multipliers y only the relative twist that y gives the two
+ * links of a group, and are linear in it. Six passes through all pairs then serve all degrees of freedom. */
 abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 
-/* For laws whose contacts are the manifold's: the manifold of pair i as it was found; the way back
- * through it for cotangents of its contacts; that of all pairs, or to contacts that are given. */
+/* For laws whose contacts are the manifold's. Pairs share the manifold's memory, so manifold_of runs pair i
+ * anew unless it was the last. manifold_adjoint takes the cotangents of its contacts in WORLD_BARS through
+ * it to the forces and moments on links in *to. pairs_adjoint does so for all pairs; where contacts are
+ * given it copies their cotangents to the caller's arrays instead. */
 abut_status manifold_of(const stepping *s, size_t i, run *r);
 abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to);
 abut_status pairs_adjoint(const stepping *s, const group_rows *to);
 
-/* Parts of it: a cotangent of 1 of a degree of freedom; multipliers -> the state and all else, where
- * joints accelerate so; a row of a Jacobian. */
+/* The parts of a Jacobian's row. unit_cotangent makes WORLD_ACCELERATION_BAR of a cotangent that is 1 for
+ * one degree of freedom of the step's own acceleration: with one stage, an Euler step, dampers act within
+ * the step and change it. tree_adjoint goes from WORLD_MULTIPLIERS and the adjoints of groups and rows to
+ * the state, controls and parameters, where joints accelerate by `acceleration`. put_jacobian_row copies
+ * what it has found to WORLD_JACOBIAN. */
 abut_status unit_cotangent(const stepping *s, int dof, int stages);
 abut_status tree_adjoint(const stepping *s, world_buffer acceleration);
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages);
 
+/* Sets the bytes that every reverse pass needs of each buffer, for one world. */
 void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
 
 /* ---- for contact laws ---- */
 
-/* Zeroes of all slots' forces. */
+/* Fills OUT_MULTIPLIERS, of `width` numbers a world, with zeros: a slot without a contact has no force. */
 abut_status clear_forces(const stepping *s, size_t width);
 
-/* The slots of all pairs' contacts; the manifold's self-tests for them; its memory. */
+/* The members `slots`, `test` and `bytes` of laws whose contacts are the manifold's. */
 size_t slots_of_pairs(const steps_call *c);
 abut_status test_manifolds(const steps_call *c, size_t place);
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group);
 
-/* The way back of an explicit step: what the step has found is found once more unless it is_there. Its
- * two halves: to WORLD_ACCELERATION_BAR, and from there on. */
+/* explicit_step_adjoint is the `step_adjoint` of laws whose Euler steps need nothing but step_tree for their
+ * derivatives; it makes that anew unless is_there. begin_adjoint is its beginning: it goes back through the
+ * step's end, from WORLD_STATE_BAR to WORLD_ACCELERATION_BAR; solve_adjoint goes on from there. */
 abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there);
 abut_status begin_adjoint(const stepping *s, size_t step);
 
-/* ---- gradients ---- */
-size_t segment_of(const steps_call *c); /* steps of one */
+/* ---- gradients ----
+ *
+ * A VJP keeps the states where segments of the rollout begin, and makes all states of a segment anew before
+ * it goes back through it, so that memory grows with the root of the number of steps. */
+
+/* How many steps a segment has; the last one may have fewer. */
+size_t segment_of(const steps_call *c);
+
+/* Of a VJP: refuses what cannot be, adds its arrays to the call, sets its bytes of one world, and launches a
+ * chunk. */
 abut_status check_gradients(const steps_call *c);
 void add_gradients(steps_call *c);
 void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
                     size_t bytes[POOL_BUFFERS]);
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c);
 
-/* ---- along tangents ---- */
+/* ---- tangents ----
+ *
+ * A JVP and a transition make the Jacobian of each step's accelerations, and go forward through it. */
+
 abut_status check_tangents(const steps_call *c);
 void add_tangents(steps_call *c);
-/* Numbers of a tangent: q, v, controls, parameters. */
+
+/* How many numbers a tangent has: of q and v (2 nv), controls (nu) and parameters (PARAMETERS). */
 size_t seed_width(const world_sizes *n);
 
+/* As gradient_bytes and gradients_launch. */
 void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
                  size_t bytes[POOL_BUFFERS]);
 abut_status tangent_launch(batch_on *on, size_t slot, chunk c);
 
-/* An array of the caller's, read or written; NULL on both sides: neither given nor wanted. */
+/* ---- arrays of calls ---- */
+
+/* An array of the caller's that is read (in) or written (out). Where both are NULL it is neither given nor
+ * asked for. */
 typedef struct named_array {
   const char *name;
   world_buffer id;
@@ -373,13 +461,13 @@ typedef struct named_array {
   void *out;
 } named_array;
 
-/* Those that are given or wanted. */
+/* Adds those arrays to the call that are given or asked for. */
 void add_named(steps_call *c, const named_array *all, size_t count);
 
-/* Whole numbers of a world, where they are asked for. */
+/* Adds an array of `width` whole numbers a world, unless `out` is NULL. */
 void add_counts(steps_call *c, const char *name, world_buffer id, size_t width, uint32_t *out);
 
-/* An array of reals of a call. */
+/* Adds an array of `width` reals a world. Where both `in` and `out` are NULL it holds zeros. */
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
                void *out);
 
