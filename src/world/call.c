@@ -1,5 +1,5 @@
-/* Steps of worlds as an operation of the engine: an element is a world, whose steps all run on the
- * device that has it, one behind the other. */
+/* Calls that step worlds, as operations of the engine (batch/batch.h). An element of the batch is a world;
+ * all its steps run on the device that has it. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "manifold/active.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define COOKIE 0xab071501u
-#define CHUNK_WORLDS 65535 /* as of poses: manifold/call_chunk.c */
-#define ALIGNED_WORLDS 128 /* where chunks begin in arrays that lie on a device */
+#define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in manifold/call_chunk.c */
+#define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
 
 static const contact_law *law_of(const steps_call *c)
 {
@@ -136,7 +136,7 @@ static abut_status place(batch_on *on)
   return ABUT_SUCCESS;
 }
 
-/* Kernels count the numbers of a chunk's array in int. */
+/* Bounds the worlds of a chunk, since kernels count the numbers of a chunk's array in int. */
 static abut_status bound_chunk(batch_on *on)
 {
   size_t widest = 1;
@@ -155,7 +155,7 @@ static abut_status bound_chunk(batch_on *on)
   return ABUT_SUCCESS;
 }
 
-/* What worlds of a scene take. */
+/* Tells how many bytes a world of the group's scene takes in each buffer. */
 static abut_status enter(batch_on *on, size_t slot, size_t group)
 {
   const steps_call *c = (const steps_call *)on->call;
@@ -270,7 +270,7 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
   }
 }
 
-/* Those of several scenes have to be as many. */
+/* check_scenes refuses multipliers of scenes that have not as many slots as the first, so the first tells. */
 size_t slots_of_pairs(const steps_call *c)
 {
   return slots_before(&c->kinds[0], c->kinds[0].group_count);
@@ -320,7 +320,8 @@ static void add_arrays(steps_call *c)
   add_counts(c, "iterations", OUT_ITERATIONS, 1, w->iterations);
 }
 
-/* Of a world's row that has `each` numbers for each of `count` steps. */
+/* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot count them
+ * in int. */
 static abut_status check_row(const char *name, size_t count, size_t each)
 {
   return !each || count <= INT_MAX / each
@@ -330,7 +331,7 @@ static abut_status check_row(const char *name, size_t count, size_t each)
                   each);
 }
 
-/* Steps, and what a world has of each, in one array. */
+/* Refuses numbers of steps that kernels cannot count, by themselves or in arrays with a row for each step. */
 static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w->steps || w->steps > INT_MAX) {
@@ -384,7 +385,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   return ABUT_SUCCESS;
 }
 
-/* All arrays are of the state that q is of. */
+/* Finds the state of q, of which all other arrays must be as well. */
 static abut_status worlds_state(const abut_worlds *w, const context *owner, state **out)
 {
   return w->q ? state_for(w->q, owner, w->count, "worlds", out)

@@ -1,4 +1,7 @@
-/* Gradients of steps of worlds: forward with states kept, then back through each step. */
+/* Gradients of rollouts of worlds (docs/cone.md, section 10). A chunk runs forward once and keeps the
+ * states at which segments begin. The reverse pass takes the segments from the last to the first: it makes
+ * the states within a segment anew, equal to the bit, and then goes back through its steps. Only the last
+ * segment's states are kept by the forward run itself, since the reverse pass begins there. */
 #include "base/error.h"
 #include "world/law/law.h"
 
@@ -48,7 +51,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
 
 /* ---- back through one step ---- */
 
-/* A cotangent that the caller has given of the acceleration in the last step. */
+/* Adds the cotangent of the last step's acceleration, if the caller gives one. */
 static abut_status add_acceleration(const stepping *s, size_t step)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
@@ -73,6 +76,9 @@ abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(s);
 }
 
+/* Goes back through a step of RK4, from its last stage to its first, since each stage begins where the one
+ * before has led. WORLD_STAGE_BARS collects what stages ask of each other, WORLD_U_SUM what all of them ask
+ * of the controls, which they share. */
 static abut_status rk4_adjoint(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
@@ -100,7 +106,8 @@ static abut_status rk4_adjoint(const stepping *s, size_t step)
 
 /* ---- a rollout ---- */
 
-/* Steps on from the state that is there; with `inside` each is kept for the way back. */
+/* Makes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W on. Where the reverse pass is next,
+ * `inside`, it keeps their states in WORLD_SEGMENT. */
 static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside)
 {
   const size_t one = state_width(sizes_of(s));
@@ -115,6 +122,7 @@ static abut_status run_segment(const stepping *s, size_t first, size_t end, bool
                 : ABUT_SUCCESS;
 }
 
+/* Adds the cotangents of the record that is kept after a step, if there is one. */
 static abut_status add_records(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -127,6 +135,8 @@ static abut_status add_records(const stepping *s, size_t step)
                    2 * nv);
 }
 
+/* Writes the gradient by a step's controls. Where one row of controls serves all steps it is their sum, which
+ * begins with the last step, as that comes first here. */
 static abut_status put_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -141,7 +151,8 @@ static abut_status put_controls(const stepping *s, size_t step)
                               : take_more(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
 }
 
-/* Back through the steps of a segment, whose states are there. */
+/* Goes back through the steps of a segment, whose states are in WORLD_SEGMENT. Its last step is the one
+ * that the device has made last, so that what it has found may still be there. */
 static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
@@ -168,6 +179,7 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
   return ABUT_SUCCESS;
 }
 
+/* Fills the rows of worlds that have stopped with zeros, since these have no derivatives. */
 static abut_status silence(const stepping *s, world_buffer rows, size_t width, const void *asked)
 {
   return asked && width ? LAUNCH(s->device, KERNEL_WORLD_SILENCE, s->count, 1, OF(s, OUT_STATUS),
@@ -208,7 +220,7 @@ static abut_status put_gradients(const stepping *s)
   return put_parameters(s, OUT_GRAVITY_BAR, links + 2 * pairs, 3, g->gravity);
 }
 
-/* The forward run's last state is among the caller's outputs: it comes back at the end. */
+/* Goes back through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier segments. */
 static abut_status gradients_adjoint(const stepping *s)
 {
   const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
@@ -233,6 +245,7 @@ static abut_status gradients_adjoint(const stepping *s)
   return put_gradients(s);
 }
 
+/* The rollout's last state is among the caller's outputs, so that it is set aside during the reverse pass. */
 abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;

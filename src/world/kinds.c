@@ -1,5 +1,4 @@
-/* What worlds of a call have in common: contacts that are given, group by group, or one of several
- * scenes. */
+/* The kinds of a call's worlds: with contacts that are given, sorted into groups, or of several scenes. */
 #include "base/error.h"
 #include "world/steps.h"
 
@@ -28,7 +27,6 @@ static abut_status check_given(const loaded_scene *s, const abut_given_contacts 
   return ABUT_SUCCESS;
 }
 
-/* Contacts of the same links and pair, group by group. */
 abut_status group_given(steps_call *c)
 {
   const abut_given_contacts *g = c->worlds->contacts;
@@ -65,7 +63,8 @@ abut_status group_given(steps_call *c)
 
 /* ---- worlds of several scenes ---- */
 
-/* Trees of the same links and joints, and as many of everything else. */
+/* Whether two scenes have trees of the same joints, as many pairs and actuators, the same integrator and the
+ * same law, so that their worlds' arrays have the same shape and take the same steps. */
 static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
   bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
@@ -132,7 +131,6 @@ steps_kind kind_of(loaded_scene *s)
   return (steps_kind){s, s->groups, s->def.pair_count};
 }
 
-/* The batch's groups: worlds scene by scene. */
 abut_status group_scenes(steps_call *c, batch_order *order)
 {
   const abut_worlds *w = c->worlds;

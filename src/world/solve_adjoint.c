@@ -1,5 +1,6 @@
-/* Back through one solve: from a cotangent of accelerations to the state, the controls and the
- * parameters that they come from, and through the manifold to the links. */
+/* The reverse pass of one solve (docs/cone.md, section 10): from the cotangent of its accelerations to
+ * contacts, through the manifold to the poses of links, and through the tree to the state, controls and
+ * parameters. */
 #include "base/error.h"
 #include "manifold/active.h"
 #include "world/law/law.h"
@@ -59,6 +60,7 @@ abut_status keep_stages(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+/* Copies the cotangents of a segment's contacts from WORLD_BARS to the arrays of *c. */
 static abut_status put_bars(const stepping *s, size_t group, int segment, const contact_source *c)
 {
   TRY(keep_pace(s));
@@ -68,6 +70,7 @@ static abut_status put_bars(const stepping *s, size_t group, int segment, const 
                 ARG_BUFFER(c->activity), SOURCE_STRIDES(c), ARG_INT(s->count));
 }
 
+/* Takes the manifold's gradient by the pose of a side's body to the moment and force on its link. */
 static abut_status link_poses_adjoint(const stepping *s, const run *r, size_t i, int side,
                               const group_rows *to)
 {
@@ -78,7 +81,6 @@ static abut_status link_poses_adjoint(const stepping *s, const run *r, size_t i,
                 ARG_INT(to->width), ARG_INT(to->at), ARG_INT(s->count));
 }
 
-/* Of a pair whose contacts have cotangents. */
 abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to)
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
@@ -90,14 +92,15 @@ abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const gr
   return link_poses_adjoint(s, r, i, 1, to);
 }
 
-/* The pairs share the manifold's memory: what is there is the last one's. */
+/* find_contacts has run the pairs in their order, so that the last one's manifold is there still. */
 abut_status manifold_of(const stepping *s, size_t i, run *r)
 {
   return i + 1 == s->kind->group_count ? run_of(s->call, s->kind, i, s->on, s->slot, r)
                                        : run_pair(s, i, r);
 }
 
-/* To the caller's arrays, of one step. */
+/* Copies the cotangents of given contacts to the caller's arrays. check_gradients allows that for one step
+ * alone, so that nothing needs to be added up. */
 static abut_status given_adjoint(const stepping *s)
 {
   const abut_worlds_gradients *g = s->call->gradients;
@@ -131,6 +134,7 @@ group_rows group_rows_of(const stepping *s)
   return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count, 0};
 }
 
+/* The last pair comes first, since its manifold need not be run again. */
 abut_status pairs_adjoint(const stepping *s, const group_rows *to)
 {
   if (s->call->worlds->contacts) {

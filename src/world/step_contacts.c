@@ -1,15 +1,17 @@
-/* Contacts of worlds on a device: from the manifold's lists of active ones, from all of its slots, or
- * given by the caller. */
+/* The contacts of worlds on a device. They come from the manifold's lists of active ones, from all of its
+ * slots, or from the caller. */
 #include "base/error.h"
 #include "batch/batch.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
 #include "world/law/law.h"
 
-#define LEAST_DOUBLE 1e-12 /* activities that count as none */
+#define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
 #define LEAST_FLOAT 1e-9
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 
+/* Appends the contacts of a segment to those of its group. Of given contacts all are taken, also those of
+ * activity 0, since they have gradients. `sign` is -1 where body 2 owns the points. */
 static abut_status append(const stepping *s, size_t group, int segment, int sign,
                           const contact_source *c)
 {
@@ -24,7 +26,7 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
                 ARG_INT(s->count));
 }
 
-/* Slots of the contacts that have just been appended, where they are asked for. */
+/* Writes the slots of the contacts that have just been appended, where forces or the law need them. */
 static abut_status put_slots(const stepping *s, size_t group, int segment, const contact_source *c,
                              size_t offset)
 {
@@ -46,7 +48,7 @@ size_t slots_before(const steps_kind *k, size_t i)
   return slots;
 }
 
-/* Those of all slots, `count` from the first on. */
+/* The contacts in `count` slots, from slot `first` on, where the manifold computes all slots. */
 static contact_source dense_source(const run *r, size_t first, size_t count)
 {
   const size_t contacts = r->pair->layout.contacts;
@@ -64,6 +66,7 @@ static contact_source dense_source(const run *r, size_t first, size_t count)
                           .slot = first};
 }
 
+/* The contacts of a list of active ones, whose values lie in planes of `plane` numbers from `at` on. */
 static contact_source listed_source(buffer *values, size_t row, size_t at, size_t plane,
                                     buffer *list, size_t list_row)
 {
@@ -82,7 +85,8 @@ static contact_source listed_source(buffer *values, size_t row, size_t at, size_
                           .count = -1};
 }
 
-/* Vertices and edges that are listed; what a pair has none of leaves an empty segment. */
+/* The segments of a pair whose active contacts are listed: the vertices of either body, then the edge
+ * contacts with points on either. A kind of contact that the pair does not have leaves its segment empty. */
 static contact_source listed_segment(const run *r, int segment)
 {
   const int side = segment % 2;
@@ -115,7 +119,7 @@ contact_source segment_source(const run *r, int segment)
                      : dense_source(r, l->edge_offset[segment - 2], l->edges[0] * l->edges[1]);
 }
 
-/* Listed contacts' cotangents take the place of their values. */
+/* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays for them. */
 contact_source segment_bars(const run *r, int segment)
 {
   contact_source c = segment_source(r, segment);

@@ -1,11 +1,11 @@
-/* Steps of worlds on a device: their tree, contacts and accelerations, and what becomes of them. */
+/* Steps of worlds on a device, without derivatives: docs/cone.md, section 11. */
 #include "world/steps.h"
 
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "world/law/law.h"
 
-#define PACE_LAUNCHES 256 /* a few steps: that far the host is ahead of a device before it waits */
+#define PACE_LAUNCHES 256 /* launches of a few steps, after which the host waits for those before them */
 
 static const contact_law *law_of(const stepping *s)
 {
@@ -80,6 +80,7 @@ abut_status take_more(const stepping *s, world_buffer from, size_t from_width, s
                 ARG_INT(s->count));
 }
 
+/* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output of the caller's, if it is asked for. */
 static abut_status show(const stepping *s, int at, size_t width, world_buffer to, const void *asked)
 {
   return asked
@@ -101,7 +102,8 @@ abut_status clear_forces(const stepping *s, size_t width)
                 ARG_INT(s->count));
 }
 
-/* Of the step's beginning. */
+/* Writes the outputs that describe the beginning of the last step, while its tree and its answers are
+ * there. */
 static abut_status show_all(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
@@ -167,6 +169,8 @@ static abut_status euler(const stepping *s, world_buffer acceleration)
 
 abut_status step_stage(const stepping *s, int stage)
 {
+  /* The classical tableau: how far from the step's beginning the next stage lies, as a share of the step's
+   * length (0: the stage is the last), and how much a stage counts, over 6. */
   static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
   const bool last = stage == 3;
   return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, OUT_Q),
@@ -186,7 +190,8 @@ static abut_status implicit(const stepping *s)
   return euler(s, WORLD_IMPLICIT);
 }
 
-/* The classical tableau, after its first solve; each starts from the acceleration before. */
+/* Makes the four stages of RK4; one_step has solved the first already. Each later solve starts from the
+ * acceleration before it. */
 static abut_status rk4(const stepping *s)
 {
   for (int i = 0; i < 4; ++i) {
@@ -213,8 +218,9 @@ abut_status check_step(const stepping *s, size_t step)
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
-/* What no contact tells; the step's tree and push are there still, but with rk4, which has those of its last
- * stage. */
+/* Adds WORLD_FAST and WORLD_GAINED to statuses. Both are judged by the tree and the constraint force of the
+ * step's beginning, which are still there, but not after RK4, which leaves those of its last stage: then
+ * gains of energy are not looked for. */
 static abut_status watch(const stepping *s)
 {
   const bool gains = law_of(s)->watches_energy && !is_rk4(s->call);

@@ -15,9 +15,10 @@
 #define POSE_WIDTH 7     /* of a body's pose: position, quaternion */
 #define POOL_OF_WORLDS 1 /* contacts of pairs are found in the other buffer pool, number 0 */
 
-/* The buffers of the worlds' buffer pool. IN_ are inputs of the caller's and OUT_ outputs, in the shapes
- * that include/abut/world.h names; WORLD_ are the steps' own, (worlds, ...) unless a comment says how they
- * lie. BAR stands for a cotangent. A buffer that a call does not use has no bytes. */
+/* The buffers of the worlds' buffer pool. IN_ are inputs of the caller's and OUT_ outputs, in the shapes that
+ * include/abut/world.h names. WORLD_ are the steps' own; a comment has the shape of one world's row, and rows
+ * lie one behind the other unless it names blocks. BAR stands for a cotangent. A buffer that a call does not
+ * use has no bytes. */
 enum {
   /* State, controls, parameters and given contacts. */
   IN_Q,
@@ -58,7 +59,7 @@ enum {
   WORLD_ENERGY,         /* (ENERGY_REALS) energy and momentum */
   WORLD_SLOTS,          /* (slots) ints: the slot of each contact, written where somebody asks */
   WORLD_U,              /* (nu) the controls of the step at work */
-  WORLD_PARAMETERS_OF,  /* (PARAMETERS) there where the caller gives any of them */
+  WORLD_PARAMETERS_OF,  /* (PARAMETERS) filled where the caller gives any of them */
   WORLD_SCRATCH,        /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
   WORLD_SINGULARS,      /* 0 where the mass matrix is positive definite, else 1 */
   WORLD_CONTACTS,       /* (contact_planes) what CONTACT_... of geometry/world.h names, group by group */
@@ -304,7 +305,7 @@ abut_status one_step(const stepping *s, size_t step);
 
 /* Sets WORLD_BAD_INPUT where a state or what the caller gives for it is out of range; the first step's
  * statuses begin with this. one_step does it after step_controls. Who solves the first step before one_step
- * calls it earlier, since solving reads statuses. */
+ * calls it earlier, since solving adds to statuses. */
 abut_status check_step(const stepping *s, size_t step);
 
 /* Whether WORLD_SCRATCH and the contacts still are those of a step's beginning after one_step and
@@ -383,9 +384,9 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
 abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 
 /* For laws whose contacts are the manifold's. Pairs share the manifold's memory, so manifold_of runs pair i
- * anew unless it was the last. manifold_adjoint takes the cotangents of its contacts in WORLD_BARS through
- * it to the forces and moments on links in *to. pairs_adjoint does so for all pairs; where contacts are
- * given it copies their cotangents to the caller's arrays instead. */
+ * anew unless it is the scene's last one. manifold_adjoint takes the cotangents of its contacts in
+ * WORLD_BARS through it to the forces and moments on links in *to. pairs_adjoint does so for all pairs;
+ * where contacts are given it copies their cotangents to the caller's arrays instead. */
 abut_status manifold_of(const stepping *s, size_t i, run *r);
 abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to);
 abut_status pairs_adjoint(const stepping *s, const group_rows *to);
@@ -420,8 +421,8 @@ abut_status begin_adjoint(const stepping *s, size_t step);
 
 /* ---- gradients ----
  *
- * A VJP keeps the states where segments of the rollout begin, and makes all states of a segment anew before
- * it goes back through it, so that memory grows with the root of the number of steps. */
+ * A VJP keeps the states where segments of the rollout begin, and makes the states within a segment anew
+ * before it goes back through it, so that memory grows with the root of the number of steps. */
 
 /* How many steps a segment has; the last one may have fewer. */
 size_t segment_of(const steps_call *c);

@@ -1,5 +1,6 @@
-/* Steps of worlds along tangents, and their transition matrices: of each solve the Jacobian of its
- * accelerations, by rows; then the chain of the step, forward. */
+/* Tangents of rollouts, and transition matrices of steps. Reverse passes make the Jacobian of each solve's
+ * accelerations, a row for each degree of freedom; the tangent or the matrix of the whole step then follows
+ * forward, by the chain rule. */
 #include "base/error.h"
 #include "world/law/law.h"
 
@@ -27,7 +28,8 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real, size_
   bytes[WORLD_MATRIX] = c->transition ? 2 * nv * width * real : 0;
 }
 
-/* The Jacobians of the step that has just been made from the state in WORLD_SEGMENT. */
+/* Makes the Jacobians of the step that has just been made from the state in WORLD_Q and WORLD_V, or, with
+ * RK4, of its four stages, which are in WORLD_STAGES. */
 static abut_status step_jacobian(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv, one = nq + 3 * nv;
@@ -43,7 +45,8 @@ static abut_status step_jacobian(const stepping *s, size_t step)
   return ABUT_SUCCESS;
 }
 
-/* One step, with all that its derivatives ask for. */
+/* Makes one step and its Jacobians. With RK4 all stages are solved twice: first to keep their states, then by
+ * the step itself. */
 static abut_status differentiate_step(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
@@ -62,6 +65,8 @@ static abut_status differentiate_step(const stepping *s, size_t step)
 
 /* ---- tangents ---- */
 
+/* Copies a part of the tangent that the caller gives, `some` numbers, to `at` in WORLD_TANGENT. What is not
+ * given stays 0. */
 static abut_status put_seed(const stepping *s, world_buffer from, size_t width, size_t from_at,
                             size_t at, size_t some, const void *given)
 {
@@ -86,6 +91,7 @@ static abut_status start_tangent(const stepping *s)
   return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * pairs, 3, t->gravity);
 }
 
+/* Copies the tangent of q (from 0) or of v (from nv) to an output of the caller's, if it is asked for. */
 static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, size_t width,
                                size_t at, const void *asked)
 {
@@ -114,6 +120,7 @@ static abut_status tangent_step(const stepping *s, size_t step)
 
 /* ---- matrices ---- */
 
+/* Copies `some` columns of the step's matrix to an output of the caller's, if it is asked for. */
 static abut_status cut(const stepping *s, size_t from, size_t some, world_buffer to,
                        const void *asked)
 {

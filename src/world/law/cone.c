@@ -1,4 +1,4 @@
-/* Soft contacts in friction cones, and their derivatives, on a device. docs/cone.md. */
+/* Soft contacts in friction cones, and their derivatives, on a device. Sections are those of docs/cone.md. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include <abut/files.h>
@@ -6,7 +6,7 @@
 
 /* ---- a scene's file ---- */
 
-#define FRICTION_LEAST 1e-5 /* cones of no friction have no inside */
+#define FRICTION_LEAST 1e-5 /* to which friction is raised, since a cone without friction has no inside */
 
 static abut_status settle(const reader *r, const json_at *root)
 {
@@ -32,10 +32,12 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->damped = model_is_damped(s);
 }
 
-/* Below it an inverse weight may say nothing of a contact, beside that of a point mass. */
+/* Links whose inverse weights add up to less than this share of 1 / mass are weak: their points may move
+ * much more easily than their centres of mass, by which inverse weights are made. A wheel that turns about
+ * its centre has an inverse weight of 0, and contacts would be endlessly stiff (section 8, guards). */
 #define WEAK_WEIGHT 1e-3
 
-/* Whether the links' own inverse weights are far below that of a point as heavy as both. */
+/* Whether two links are weak, by the mass of the lighter one. */
 static bool is_weak(const scene_constants *c, const int link[2])
 {
   double lightest = 0.0;
@@ -47,6 +49,7 @@ static bool is_weak(const scene_constants *c, const int link[2])
   return model_weight(c, link) < WEAK_WEIGHT * lightest;
 }
 
+/* Exact diagonals are made of mobilities, and weak links' contacts are compared with them. */
 static bool needs_mobility(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t count)
 {
@@ -67,7 +70,8 @@ static void put(const scene_def *s, const scene_constants *c, const contact_grou
 
 /* ---- steps ---- */
 
-/* J' lambda is what dampers within a step leave to it, and what the caller may ask for. */
+/* Whether J' lambda is needed: by the caller, or by Euler's step with dampers, which solves (M + h damping)
+ * a = f - c + J' lambda (section 11). */
 static bool needs_constraint_force(const stepping *s)
 {
   return sizes_of(s)->damped || s->call->worlds->constraint;
@@ -98,6 +102,7 @@ static abut_status forces(const stepping *s)
 
 /* ---- derivatives ---- */
 
+/* Leaves in WORLD_WORK the factor of the Hessian H at the acceleration (section 10). */
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
@@ -106,6 +111,8 @@ static abut_status factor(const stepping *s)
                 OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
+/* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
+ * as a sum of what WORLD_BASIS holds. */
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
@@ -116,8 +123,8 @@ static abut_status multipliers(const stepping *s, bool with_basis)
                 ARG_INT(s->count));
 }
 
-/* What is made of groups, by the multipliers (basis -1) or by a unit twist; of all of them (only -1)
- * or of one. */
+/* Makes the cotangents of contacts and groups, of all groups where `only` is -1, else of that one. The
+ * groups' relative twists are those under the multipliers where `basis` is -1, else unit twist `basis`. */
 static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
@@ -136,7 +143,9 @@ static abut_status contacts_adjoint(const stepping *s)
   return pairs_adjoint(s, &to);
 }
 
-/* Whatever the multipliers are, their own twist of a group makes a sum of what its unit twists give. */
+/* Contacts see of the multipliers only the relative twist that these give their group's links, and are
+ * linear in it. So the cotangents for any multipliers are sums of those for the six unit twists, which are
+ * made here. */
 static abut_status basis(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;

@@ -103,8 +103,8 @@ struct contact_law {
   abut_status (*find_contacts)(const stepping *s);
   bool keeps_slots; /* WORLD_SLOTS is written in every step, not only where multipliers are asked for. */
 
-  /* Finds WORLD_ACCELERATION and WORLD_CONSTRAINT_FORCE at a state, after step_tree, and adds to statuses.
-   * What is iterated starts at the acceleration `start`. */
+  /* Finds WORLD_ACCELERATION at a state, after step_tree, and WORLD_CONSTRAINT_FORCE where that is read
+   * later; adds to statuses. What is iterated starts at the acceleration `start`. */
   abut_status (*solve)(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 
   /* Writes the forces of the contacts of the last `solve` to OUT_MULTIPLIERS. NULL: multipliers

@@ -11,7 +11,7 @@ const contact_law *const laws[] = {LAWS(LIST_LAW) NULL};
 enum { LAW_COUNT = LAWS(COUNT_LAW) };
 #undef COUNT_LAW
 
-/* The place of the law that stands in for the file's, `own`. */
+/* Finds the law that takes the place of the file's, which is number `own`. */
 static abut_status replace_law(reader *r, int own, int *which)
 {
   *which = 0;
@@ -52,7 +52,7 @@ abut_status laws_read_pair(const json_file *f, const json_at *element, scene_pai
   return ABUT_SUCCESS;
 }
 
-/* Drops what was asked of another law. */
+/* Drops what the file asks of its own law and the one in its place does not take. */
 static void leave_aside(scene_def *s)
 {
   if (!(s->law->integrators & INTEGRATOR_BIT(s->integrator))) {

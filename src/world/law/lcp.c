@@ -1,5 +1,5 @@
-/* Hard contacts of worlds: their settings, and on a device each step's boxed problem and its answer.
- * docs/lcp-formulas.md. */
+/* Hard contacts of worlds: their settings, and each step's boxed problem and its answer on a device. Sections
+ * are those of docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "lcp/lcp.h"
@@ -7,16 +7,18 @@
 #include "world/law/lcp.h"
 #include <abut/files.h>
 
-/* Flat sides in touch have many contacts, of which a few would do: their rows are dependent, and their
- * targets agree to a share of some 1e-8 of a step's speeds. Below that it has no meaning which of them
- * hold and which do not; 1e-6 is a micrometre a second of a metre a second. */
+/* The solver takes a residual of this share of the largest b as an answer: a micrometre a second of a metre
+ * a second. Flat sides that touch have many more contacts than would hold them, so that rows depend on each
+ * other, and their targets s agree to some 1e-8 of a step's speeds only. Closer than that, rounding alone
+ * would decide which of them hold. */
 #define TOLERANCE 1e-6
 
-/* Of the larger body: how far contacts reach, and how near to each other they are one. */
+/* Shares of the pair's size (section 5): how far apart contacts may be where the scene states no margin, and
+ * within what distance of each other two of them are merged. */
 #define HARD_MARGIN 0.02
 #define HARD_MERGED 1e-3
 
-#define HARD_MOST 64 /* contacts: their boxed problems have three rows each */
+#define HARD_MOST 64 /* the most contacts of a world that may be chosen; each brings three rows */
 
 /* ---- a scene's file ---- */
 
@@ -78,12 +80,12 @@ static void inform(const loaded_scene *s, abut_scene_info *info)
   scene_inform_of_pairs(s, info);
 }
 
-/* A step of hard contacts is explicit: dampers are not within it. */
+/* `damped` stays false: damping is among the explicit forces tau of section 1. */
 static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   out->exact = s->exact_diagonal;
   out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
-  out->hard_rows = 3 * out->hard + out->rows + 1; /* one more: no room is empty */
+  out->hard_rows = 3 * out->hard + out->rows + 1; /* one more, so that no buffer is empty */
   out->elastic = s->hard.elastic;
 }
 
@@ -96,6 +98,8 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return s->exact_diagonal;
 }
 
+/* GROUP_MARGIN, which shifts distances, is for soft contacts alone. A `size` of 0 says that the pair has no
+ * bodies: its contacts are given, and chosen by their activity itself (section 5). */
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
 {
   (void)c;
@@ -167,6 +171,8 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 
 /* ---- steps ---- */
 
+/* Chooses the contacts and fills the boxed problem w = A f + b of each world (sections 1 and 5), with a guess
+ * of its classes by the last acceleration w. */
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, MODEL(s), REALS(s), OF(s, q),
@@ -177,6 +183,9 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
                 OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
+/* Solves the boxed problems (section 3). Worlds that neither the guess nor pivoting solves are left to a
+ * second kernel, of which one work-item serves LCP_SHARED worlds, as its tables are large and seldom
+ * needed. */
 static abut_status solve_problem(const stepping *s)
 {
   const int m = sizes_of(s)->hard_rows;

@@ -30,7 +30,7 @@ enum lcp_buffer {
   HARD_TABLES,        /* with HARD_TABLE_PLACES that of lcp_rest, for LCP_SHARED worlds together */
   HARD_TABLE_PLACES,
   HARD_OTHER,         /* (m) the classes that descent would choose, section 9 */
-  HARD_KEPT_ADJOINT,  /* (HARD_ESCAPE) the cotangents with which a pass back is tried a second time */
+  HARD_KEPT_ADJOINT,  /* (HARD_ESCAPE) the cotangents with which a step's adjoint begins each try */
   HARD_EXTRA,         /* (nv) what collisions in time add to the cotangent of q, section 8 */
   HARD_BUFFERS
 };

@@ -1,15 +1,17 @@
-/* Derivatives of steps with hard contacts, of what `solve` has left for the state in WORLD_Q and
- * WORLD_V. docs/lcp-formulas.md. */
+/* Derivatives of steps with hard contacts, of the problem and the answer that `solve` has left for the
+ * state in WORLD_Q and WORLD_V. Sections are those of docs/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "world/law/lcp.h"
 
-/* The classes by which derivatives go: the answer's own, or those that descent chooses. */
+/* The classes by which derivatives go: the answer's own, or those that descent would choose (section 9). */
 static world_buffer classes_of(const stepping *s)
 {
   return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
 }
 
+/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_LAW_KEPT. Where `other`
+ * classes are tried, the first two are there already. */
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
@@ -19,6 +21,7 @@ static abut_status factor(const stepping *s)
                 OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
+/* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and v'. */
 static abut_status elastic_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, MODEL(s), REALS(s),
@@ -26,6 +29,8 @@ static abut_status elastic_adjoint(const stepping *s)
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
 
+/* Makes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT of WORLD_ACCELERATION_BAR, b (section
+ * 6). */
 static abut_status multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
@@ -35,6 +40,8 @@ static abut_status multipliers(const stepping *s, bool with_extra)
                 OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
+/* Makes the cotangents of contacts, and of groups in rows of `width` numbers from `at` on: of all groups
+ * where `only` is -1, else of that one. */
 static abut_status pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
@@ -46,6 +53,7 @@ static abut_status pull(const stepping *s, int only, buffer *groups, size_t widt
 
 /* ---- classes that descent would choose ---- */
 
+/* Sets aside the cotangents with which a step's adjoint begins, or restores them for another try. */
 static abut_status keep(const stepping *s, bool again)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
@@ -53,6 +61,7 @@ static abut_status keep(const stepping *s, bool again)
                 ARG_INT(s->count));
 }
 
+/* Makes HARD_OTHER, the classes that descent would choose. */
 static abut_status open_classes(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, MODEL(s), REALS(s), FOUND(s),
@@ -60,6 +69,9 @@ static abut_status open_classes(const stepping *s)
                 ARG_INT(s->count));
 }
 
+/* After the pass by the answer's own classes it keeps the size of its gradient. After the pass with_other it
+ * compares: where that gradient is not larger HARD_OTHER gets the answer's own classes, else the world's
+ * OUT_ESCAPED is set. The last step comes first and clears OUT_ESCAPED. */
 static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_LARGER, s->count, 1, ARG_BUFFER(s->model->head),
@@ -68,8 +80,8 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
                 OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
-/* The way back is tried with the answer's own classes and with those that descent would choose, and
- * gone with the ones of the larger gradient. */
+/* Goes back through a step three times: by the answer's own classes, by those that descent would choose, and
+ * at last, for good, in each world by those whose gradient was larger, which are in HARD_OTHER by then. */
 static abut_status escape(const stepping *s, size_t step)
 {
   stepping other = *s;
@@ -79,7 +91,7 @@ static abut_status escape(const stepping *s, size_t step)
   TRY(open_classes(s));
   TRY(solve_adjoint(s));
   TRY(keep_larger(s, step, false));
-  for (int pass = 0; pass < 2; ++pass) { /* with these classes; then with what is larger */
+  for (int pass = 0; pass < 2; ++pass) {
     TRY(keep(s, true));
     TRY(begin_adjoint(s, step));
     TRY(factor(&other));
@@ -89,7 +101,8 @@ static abut_status escape(const stepping *s, size_t step)
   return ABUT_SUCCESS;
 }
 
-/* The step is solved once more, from the same guess. */
+/* Derivatives need the problem and its answer beside the tree. Where these are gone the step is solved again,
+ * from the same guess WORLD_W, so that it has the same answer even where there are several. */
 abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   TRY(is_there ? ABUT_SUCCESS : solve_step(s, WORLD_Q, WORLD_V, WORLD_W));
@@ -102,7 +115,8 @@ abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(s);
 }
 
-/* `factor` comes before the step's end, whose bounces it knows. */
+/* `factor` has been called before: the adjoint of the step's end needs its S and D of bounces, and comes
+ * first. */
 abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
@@ -113,8 +127,8 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 
 /* ---- Jacobians ---- */
 
-/* What contacts ask for by the acceleration of one degree of freedom. r: the manifold of pair `only`
- * (-1: all pairs, which are one at most), or NULL where the caller has given the contacts. */
+/* Makes the cotangents of groups where degree of freedom `dof` of the acceleration has a cotangent of 1. r is
+ * the manifold of pair `only`, where that is -1 of the scene's single pair, or NULL where there is none. */
 static abut_status contact_unit_adjoint(const stepping *s, const run *r, int only, size_t dof,
                                   const group_rows *to)
 {
@@ -131,8 +145,9 @@ static abut_status jacobian_row(const stepping *s, size_t dof)
   return put_jacobian_row(s, 0, (int)dof, 1);
 }
 
-/* Of each pair the way back through its manifold, by degree of freedom: what hard contacts ask for is
- * not a matter of their group's twist alone. */
+/* Fills WORLD_BASIS: for each pair and degree of freedom it goes back through the pair's manifold. Unit
+ * twists of groups would not do, since what hard contacts ask for also depends on x, one number of each
+ * row. */
 static abut_status basis(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
@@ -147,7 +162,8 @@ static abut_status basis(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Pairs share the manifold's memory: with several, each goes back for all rows before the next does. */
+/* Pairs share the manifold's memory, so that each pair goes back for all rows before the next one is run. The
+ * rows are then made of what has been kept in WORLD_BASIS. */
 static abut_status jacobian_of_pairs(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;

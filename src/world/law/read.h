@@ -18,7 +18,7 @@ abut_status law_settle(const reader *r, const json_at *root);
 /* Has it settle a pair whose bodies and friction are read. */
 abut_status law_settle_pair(const reader *r, const json_at *element, scene_pair *p);
 
-/* The integrator of a file that names none. */
+/* Returns the integrator of a file that names none. */
 integrator law_usual_integrator(const scene_def *s);
 
 #endif

@@ -1,4 +1,6 @@
-/* How deep springs give way under what rests on them at a scene's start. docs/spring.md. */
+/* How deep springs give way under what rests on them as a scene starts (docs/spring.md, "What a scene's
+ * numbers mean"). Whether one body rests on another is judged by their boxes' heights alone. A pair bears
+ * the trees of links that would fall without it. */
 #include "world/law/spring.h"
 
 #include "world/extent.h"
@@ -6,27 +8,27 @@
 #include <math.h>
 #include <string.h>
 
-#define ABOVE 0.25 /* of the lower body's height: so much two may overlap, and one rests on the other */
-#define SINKING_MOST 0.01
+#define ABOVE 0.25 /* the most that a body reaches into what it rests on, as a share of that one's height */
+#define SINKING_MOST 0.01 /* the share of the smaller body's diagonal from which callers are told */
 
 /* A pair at the scene's start: which side rests on the other, if one does. */
 typedef struct support {
-  int upper, lower; /* trees' roots; -1 upper: none rests on the other */
-  double size;      /* the smaller body's diagonal, planes apart */
+  int upper, lower; /* the roots of both trees of links; upper -1: neither rests on the other */
+  double size;      /* the diagonal of the smaller body that is no plane */
 } support;
 
 typedef struct loads {
   const loaded_scene *s;
   double up[3], g;
-  double (*places)[PLACE]; /* of links */
-  int *root;               /* of links */
-  double *mass;            /* of roots, their trees' */
-  bool *held;              /* of roots: hinged to the world, or fast in it */
-  bool *seen;
-  support *of; /* of pairs */
+  double (*places)[PLACE]; /* (links) */
+  int *root;               /* (links) the root of the link's tree */
+  double *mass;            /* (links) at roots, the mass of the whole tree */
+  bool *held;              /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
+  bool *seen;              /* (links) at roots: what `join` has reached */
+  support *of;             /* (pairs) */
 } loads;
 
-/* The least and the largest height of a body's box. */
+/* Finds the least and the largest height of a body's box. */
 static void heights(const loads *l, const scene_pair *p, int side, const extent *e, double out[2])
 {
   double place[PLACE], ball[3], axis[3];
@@ -59,7 +61,7 @@ static abut_status find_support(loads *l, size_t i)
       l->of[i].size = fmin(l->of[i].size, extent_diagonal(&e[side]));
     }
   }
-  for (int side = 0; side < 2; ++side) { /* `side` rests on the other */
+  for (int side = 0; side < 2; ++side) { /* Does `side` rest on the other one? */
     const double overlap = high[!side][1] - high[side][0];
     if (overlap <= ABOVE * (high[!side][1] - high[!side][0]) && high[side][1] > high[!side][1] &&
         l->root[p->link[side]] != l->root[p->link[!side]]) {
@@ -70,7 +72,8 @@ static abut_status find_support(loads *l, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Takes in what is joined with a tree by pairs other than one; whether any of it is held. */
+/* Marks as seen the trees that are joined with a tree, directly or by others, by pairs of which one rests
+ * on the other, but for pair `without`. Returns whether any of them is held. */
 static bool join(const loads *l, int root, size_t without)
 {
   bool held = false;
@@ -91,7 +94,9 @@ static bool join(const loads *l, int root, size_t without)
   return held;
 }
 
-/* The mass that a pair bears: all that rests on it alone, or what rests on others too by itself. */
+/* Returns the mass that a pair bears. If all that is joined with the upper tree rests on this pair alone,
+ * it is the mass of all that. If some of it is held elsewhere, who bears how much is not known: then it is
+ * the upper tree's own. */
 static double borne(const loads *l, size_t i)
 {
   const int upper = l->of[i].upper;

@@ -1,5 +1,5 @@
-/* Springs between clouds in worlds: what a scene has of them, and on a device each step's wrenches and
- * accelerations. docs/spring-formulas.md. */
+/* Springs between clouds in worlds: what a call of them needs, and each step's wrenches and accelerations
+ * on a device (docs/spring-formulas.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
@@ -19,7 +19,8 @@ static abut_status check(const abut_worlds *w)
            : ABUT_SUCCESS;
 }
 
-/* Of reactions at planes' centres slopes are not known (docs/spring.md). */
+/* Reactions at planes' centres have no Jacobians (docs/spring-formulas.md, "Derivatives"), which
+ * derivatives and implicit steps need. */
 static abut_status check_kind(const steps_call *c, const steps_kind *k)
 {
   if (!is_differentiated(c) && !is_implicit(c)) {
@@ -59,7 +60,8 @@ buffer *spring_buffer(const stepping *s, size_t id)
   return memory_buffer(&s->on->memory[s->slot][0], id);
 }
 
-/* Of a pair, in buffer pool 0, and of its worlds. */
+/* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those of the
+ * worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of derivatives. */
 static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
                       size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
@@ -130,6 +132,7 @@ abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to
                 ARG_INT(s->count), PAIR_OF(s, to));
 }
 
+/* Writes the pose and the twist of a side's body, as the kernels of springs want them. */
 static abut_status put_motion(const stepping *s, size_t i, int side)
 {
   const int link = s->kind->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
@@ -152,6 +155,7 @@ abut_status find_wrench(const stepping *s, size_t i)
   return spring_run_forces(&r);
 }
 
+/* Adds the wrenches of all pairs to the forces on links, at world_sizes.at_force. */
 static abut_status find_contacts_of_clouds(const stepping *s)
 {
   for (size_t i = 0; i < s->kind->group_count; ++i) {
@@ -168,6 +172,7 @@ static abut_status find_contacts_of_clouds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
+/* Forces follow from the state, so that nothing is iterated and `start` means nothing. */
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   (void)start;

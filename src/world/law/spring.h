@@ -22,7 +22,7 @@ enum spring_world_buffer {
 _Static_assert((int)SPRING_WORLD_BUFFERS <= POOL_BUFFERS, "a pool has no room for all buffers of springs");
 
 /* Arguments of launches: a buffer of the pair at work (spring/run.h), and the poses of pairs' bodies on their
- * links. A twist has six numbers: angular velocity, then velocity. */
+ * links. A twist has six numbers: velocity, then angular velocity. */
 #define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
 #define BODIES(s) ARG_BUFFER((s)->model->bodies)
 #define TWIST 6

@@ -1,5 +1,6 @@
-/* Derivatives of steps with springs, and implicit steps, which are made of them.
- * docs/spring-formulas.md. */
+/* Derivatives of steps with springs, and implicit steps, which are made of them (docs/spring.md, "Worlds").
+ * A pair sees of a multiplier y only the relative twist that y gives its bodies, which is the cotangent of
+ * its wrench. */
 #include "base/error.h"
 #include "world/law/spring.h"
 
@@ -8,6 +9,8 @@ static double step_of(const stepping *s)
   return s->kind->scene->def.timestep;
 }
 
+/* Writes the cotangents of pair i's wrenches: the twist under the multipliers where `basis` is -1, else unit
+ * twist `basis`. */
 static abut_status find_bars(const stepping *s, size_t i, int basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BARS, world_blocks(s), 1, MODEL(s), BODIES(s),
@@ -16,6 +19,9 @@ static abut_status find_bars(const stepping *s, size_t i, int basis)
                 PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
 }
 
+/* Takes the gradient of pair i by poses and twists to its group's cotangents, in rows of `width` numbers
+ * from `at` on, and adds the gradient by its six parameters to OUT_SPRINGS_BAR where `adds` is set.
+ * `ahead`: the wrench that is differentiated is that of an implicit step, W + h dW/dv x. */
 static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
                            bool adds, bool ahead)
 {
@@ -31,7 +37,8 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
                 OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
 }
 
-/* A pair with its slopes; see find_wrench. */
+/* Makes the Jacobian of pair i. The last pair's wrench is still there, as find_wrench says, and callers begin
+ * with that pair. */
 static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
@@ -39,6 +46,9 @@ static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
   return spring_run_slopes(r);
 }
 
+/* Makes y = M^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
+ * as a sum of what WORLD_BASIS holds. `ahead` says that forces are those of an implicit step, f + h df/dv
+ * x. */
 static abut_status multipliers_of(const stepping *s, bool with_basis, bool ahead)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_MULTIPLIERS, world_blocks(s), 1, MODEL(s), REALS(s),
@@ -68,7 +78,6 @@ abut_status spring_contacts_adjoint(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* What each group's unit twists give. */
 abut_status spring_basis(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
@@ -87,7 +96,8 @@ abut_status spring_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* What the way back has so far: Jacobians are made in its place. */
+/* Sets aside the cotangents of the state and of parameters that a reverse pass has so far, since the
+ * Jacobian of an implicit step is made in the same buffers. */
 static abut_status keep(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
@@ -98,6 +108,7 @@ static abut_status keep(const stepping *s)
                 ARG_INT(PARAMETERS(n->links, n->pairs)), OF(s, SPRING_KEPT), ARG_INT(s->count));
 }
 
+/* Brings them back. */
 static abut_status unkeep(const stepping *s)
 {
   const size_t width = 2 * (size_t)sizes_of(s)->nv;
@@ -107,6 +118,7 @@ static abut_status unkeep(const stepping *s)
                 ARG_INT(s->count));
 }
 
+/* v' = v + h x with x = (1 - h da/dv)^-1 a, of the acceleration a and its Jacobian. */
 abut_status spring_implicit(const stepping *s)
 {
   const bool keeps = s->call->gradients && s->again;
@@ -119,6 +131,7 @@ abut_status spring_implicit(const stepping *s)
                 OF(s, WORLD_IMPLICIT), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
+/* Takes the cotangent of x to that of (1 - h da/dv) x, by the transposed triangles of SPRING_MATRIX. */
 static abut_status unsolve(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_UNSOLVE, s->count, 1, ARG_BUFFER(s->model->head),
@@ -126,6 +139,8 @@ static abut_status unsolve(const stepping *s)
                 OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
+/* Adds the gradient of the bias' part of h df/dv x, which is -h dc/dv x, to WORLD_ADJOINT. WORLD_STAGE_V is
+ * room: implicit steps have no stages. */
 static abut_status bias_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
@@ -134,7 +149,8 @@ static abut_status bias_adjoint(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* A pair's sums and Jacobians, with derivatives along the step's acceleration. */
+/* Makes the sums and the Jacobian of pair i, each with its derivative by velocities along x, the
+ * acceleration of the implicit step. */
 static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
@@ -156,7 +172,9 @@ static abut_status copy_bars(const stepping *s, size_t from, size_t to)
                 ARG_INT(s->count));
 }
 
-/* Of wrenches W + h dW/dv x: cotangents of twists by W alone, then all. */
+/* Makes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists that x gives the
+ * bodies, so that the cotangents of these are h times those of the bodies' own twists by W alone, which are
+ * made first and kept for `collect`. */
 static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));
@@ -166,6 +184,8 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
   return spring_run_adjoint(r);
 }
 
+/* Goes back through an implicit step, from the cotangent of x: with y = M^-1 of what `unsolve` makes of it,
+ * the gradient is that of y . (f + h df/dv x - M x) at fixed x and y. */
 static abut_status implicit_contacts_adjoint(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
@@ -182,7 +202,7 @@ static abut_status implicit_contacts_adjoint(const stepping *s)
   return tree_adjoint(s, WORLD_IMPLICIT);
 }
 
-/* What an implicit step has found is made once more. */
+/* An implicit step is always solved again, with its Jacobian and its matrix: is_there saves it nothing. */
 abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   if (!is_implicit(s->call)) {

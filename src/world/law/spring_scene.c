@@ -1,5 +1,5 @@
-/* What a scene has of springs: its file's settings, clouds, how large their bodies are, and tables.
- * docs/spring.md. */
+/* What a scene has of springs: settings in its file, clouds, the sizes of their bodies, and tables
+ * (docs/spring.md, docs/scenes.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 /* ---- a scene's file ---- */
 
-/* As abut_default_spring has them. */
+/* The defaults of k, mu, v_d, v_s, eps2 and eps3, which are those of abut_default_spring. */
 static const double usual_spring[SPRING_NUMBERS] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
 
 static abut_status read_contact(const json_file *f, const json_at *at, scene_pair *p)
@@ -35,7 +35,8 @@ static abut_status read_contact(const json_file *f, const json_at *at, scene_pai
   return ABUT_SUCCESS;
 }
 
-/* A scene of another law may hold a pair's springs. */
+/* Checks only that `contact` is an object: in a scene of another law a pair may hold it, and only springs
+ * settle what is in it. */
 abut_status spring_read_pair(const json_file *f, const json_at *element, scene_pair *p)
 {
   json_at contact;
@@ -75,8 +76,8 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
 
 /* ---- a scene ---- */
 
-/* A body file that only names a mesh and says how that becomes a cloud has no field: the mesh's is
- * its. */
+/* A body file may only name a mesh and say how that becomes a cloud. It then has no field of its own, and the
+ * body is loaded from the mesh. */
 abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
 {
   body_file f = {0};
@@ -89,7 +90,7 @@ abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
   return status;
 }
 
-/* Pairs of clouds have no contacts to find. */
+/* Makes and packs the clouds. Groups have room for no contacts, since springs keep no list of them. */
 static abut_status make_springs(loaded_scene *s)
 {
   TRY(scene_clouds_load(&s->def, &s->clouds));
@@ -148,7 +149,8 @@ static double least(const double *x, size_t count)
   return out;
 }
 
-/* Of a cloud of a file the least side of its box, which may be more than it is thick. */
+/* Finds the box of a cloud's points, and the body's thickness: of a shape by its lengths, of a file the
+ * shortest side of the box, although the body may be thinner than that. */
 static extent extent_of_cloud(const scene_body *b, const abut_cloud *c)
 {
   extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0.0};
@@ -179,7 +181,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 
 /* ---- tables ---- */
 
-/* Dampers are within a step by Euler's rule alone: an implicit one takes them in by its Jacobian. */
+/* Euler's step alone takes dampers in by itself. An implicit one has them in its Jacobian, and RK4's are
+ * explicit. */
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
@@ -187,7 +190,8 @@ void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->damped = s->integrator == INTEGRATOR_EULER && model_is_damped(s);
 }
 
-/* Limits are springs, too, as smooth as the pairs'. */
+/* Puts the numbers of pairs, and those of joints' limits, which are springs as well. Limits are smooth
+ * where all pairs are. */
 void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups, model *m)
 {
   const world_sizes *n = &m->sizes;
