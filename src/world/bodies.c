@@ -16,7 +16,7 @@ static bool is_same(const scene_body *a, const scene_body *b)
                                     : memcmp(a->size, b->size, sizeof a->size) == 0);
 }
 
-/* A body in turn, with its place. */
+/* The body whose turn it is, with its place in the scene. */
 typedef struct turn {
   const scene_link *link;
   const scene_body *body;
@@ -75,7 +75,7 @@ static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b
   return ABUT_SUCCESS;
 }
 
-/* The bodies before a link's number k, compared with it. */
+/* Returns the first body that is the same as number `count`, which may be itself. */
 static size_t find_first(const scene_body *const *all, size_t count)
 {
   size_t i = 0;

@@ -9,18 +9,23 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define CAP_RINGS 8      /* of each end of a capsule */
-#define SIDE_CELLS_LEAST 2 /* of a straight side, along it */
+#define CAP_RINGS 8        /* of each end of a capsule */
+/* How many cells the rings of a straight side make along it, at least, and at most with few and many
+ * points. */
+#define SIDE_CELLS_LEAST 2
 #define FEW_CELLS_MOST 16
 #define MANY_CELLS_MOST 24
-#define MARGIN 6         /* nodes around a shape: where points are clipped it is far */
-#define CELLS_MOST 12    /* along the shape's shorter half length, */
-#define CELLS_LEAST 4    /* and of slender ones */
+/* A grid has MARGIN nodes around the shape, since points beyond it are clipped to its border, where the
+ * shape must be far. It has CELLS_MOST cells along the shape's shorter half length or, where a slender
+ * shape would need more than NODES_MOST nodes, fewer, down to CELLS_LEAST. */
+#define MARGIN 6
+#define CELLS_MOST 12
+#define CELLS_LEAST 4
 #define NODES_MOST ((size_t)1 << 22)
 
 /* ---- boxes ---- */
 
-/* Six planes, outward. */
+/* Makes the field of six planes that face outward. */
 static abut_status box_field(const double lower[3], const double upper[3], arena *memory,
                              abut_body_def *out)
 {
@@ -40,7 +45,9 @@ static abut_status box_field(const double lower[3], const double upper[3], arena
   return ABUT_SUCCESS;
 }
 
-/* A slab has its corners alone: what lies on it has the points, and feels no others go by under it. */
+/* A box's points may lie on all its sides. Slabs, which stand for planes, come with POINTS_NONE and have
+ * their corners alone: what lies on a slab has points of its own, and would feel each point of the slab's
+ * that it passes over. */
 static abut_status make_box(const double lower[3], const double upper[3], side_points points,
                             arena *memory, abut_body_def *out)
 {
@@ -66,8 +73,8 @@ static abut_status make_ball(const double half[3], arena *memory, abut_body_def 
 
 /* ---- capsules and cylinders ---- */
 
-/* Grids, since a superquadric's depth is along the ray from its centre, and in a long one that is
- * many times the way to its side. */
+/* Their fields are grids. A superquadric would tell the depth along the ray from its centre, which in a
+ * long body is many times the way to its side. */
 
 typedef double (*distance_of)(const double size[3], double across, double along);
 
@@ -82,7 +89,8 @@ static double cylinder_distance(const double size[3], double across, double alon
   return fmin(fmax(side, end), 0.0) + hypot(fmax(side, 0.0), fmax(end, 0.0));
 }
 
-/* As fine as the number of nodes allows. */
+/* Chooses the finest spacing that the number of nodes allows, and how many nodes the grid has along each
+ * axis. */
 static abut_status choose_nodes(const double half[3], size_t size[3], double *spacing)
 {
   const double shorter = fmin(half[0], half[2]);
@@ -157,8 +165,8 @@ done:
   return status;
 }
 
-/* Rings of a straight side from -h to h, ends and all, about a radius apart, or half of one: what lies
- * across it is between its ends. */
+/* Puts rings along a straight side from -h to h, with its ends, about a radius apart or, for many points,
+ * half a radius. Without rings between the ends a body that lies across the side would meet no vertices. */
 static size_t put_side(double r, double h, side_points points, double (*rings)[2])
 {
   const bool many = points == POINTS_MANY;

@@ -1,5 +1,6 @@
-/* How far the field of a cloud of faces is off: coarse meshes' planes reach into each other, and into
- * hollows, where a rim's plane closes an opening as a lid does. */
+/* How far the field of a cloud of faces is off. Between the points of a coarse mesh the planes of
+ * neighbours mix; and over a hollow the planes of its rim may close the opening as a lid does, so that
+ * outside counts as inside. */
 #include "world/cloud_gap.h"
 
 #include "base/error.h"
@@ -11,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FACES_MOST 512 /* looked at, evenly among all */
-#define RAYS_MOST 128  /* which leave these, */
-#define STEPS 8        /* in so many parts */
-#define FAINT 50.0     /* an exponent below which a weight does not count */
+#define FACES_MOST 512 /* about how many faces are looked at, evenly among all */
+#define RAYS_MOST 128  /* from about how many faces the way out is looked at */
+#define STEPS 8        /* in how many parts */
+#define FAINT 50.0     /* Weights of e^-50 of the largest one and less do not count. */
 
-/* In double, and for a few points alone: plain sums. */
+/* Returns the field phi of docs/spring-formulas.md at x. Few points are looked at, so that plain sums do. */
 static double field_at(const abut_cloud *c, const double x[3])
 {
   double top = -HUGE_VAL, sum = 0.0, all = 0.0;
@@ -34,7 +35,7 @@ static double field_at(const abut_cloud *c, const double x[3])
   return all / sum;
 }
 
-/* A tree of the faces' triangles, fans from each face's first corner. */
+/* Makes a tree of the faces' triangles, which are fans from each face's first corner. */
 static abut_status make_tree(const abut_cloud *c, tree *out)
 {
   size_t count = 0, at = 0;
@@ -59,8 +60,8 @@ static abut_status make_tree(const abut_cloud *c, tree *out)
   return status;
 }
 
-/* How far a face's own corners stand above its point: what a ray along its normal meets up to there may be
- * the face itself. */
+/* Returns how far a face's own corners stand above its point: what a ray along the normal meets up to there
+ * may be the face itself, where that is not flat. */
 static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
 {
   double height = 0.0;
@@ -72,7 +73,8 @@ static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
   return height;
 }
 
-/* How deep inside the field says that the way out from face i lies, which is outside. */
+/* Returns the largest depth that the field tells on the way out from face i along its normal, up to the
+ * next face. All of that way lies outside. */
 static double lid(const abut_cloud *c, const tree *t, size_t i, const uint32_t *corner, double diagonal)
 {
   const double *p = c->points + 3 * i, *n = c->normals + 3 * i;

@@ -17,7 +17,7 @@
 
 /* ---- of a file ---- */
 
-/* Meshes and clouds know numbers, not the files that they are of. */
+/* Adds the file to the text of an error: what makes clouds of numbers does not know where they are from. */
 static abut_status of_file(const char *path, abut_status status)
 {
   char cause[ERROR_TEXT_BYTES];
@@ -28,7 +28,7 @@ static abut_status of_file(const char *path, abut_status status)
   return fail_at(status, path, 0, "%s", cause);
 }
 
-/* A mesh that a body file names and nobody can read is that file's fault. */
+/* Where a mesh that a body file names cannot be read, the error names the body file. */
 static abut_status load_faces(const char *path, const body_file *b, double eps1, abut_cloud *out)
 {
   char cause[ERROR_TEXT_BYTES];
@@ -66,7 +66,7 @@ static abut_status load_file(const char *path, double eps1, abut_cloud *out)
 
 /* ---- of a body ---- */
 
-/* What kernels want of points, told while the body is known. */
+/* Refuses what kernels would not take, here where the error can name the body. */
 static abut_status check_range(const abut_cloud *c)
 {
   for (size_t i = 0; i < c->count; ++i) {
@@ -97,7 +97,7 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
   return status;
 }
 
-/* All planes are one half space. */
+/* Whether two bodies have the same cloud. Planes of any lengths have, since each is a half space. */
 static bool is_same(const scene_body *a, const scene_body *b)
 {
   if (a->shape != b->shape || a->eps1 < b->eps1 || a->eps1 > b->eps1) {

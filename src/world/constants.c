@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INERTIA_LEAST 1e-13 /* of what is added up: below it is what rounding leaves */
+#define INERTIA_LEAST 1e-13 /* Below this share of what is added up an inertia is what rounding leaves. */
 
 /* ---- small vectors ---- */
 
@@ -25,6 +25,7 @@ static double dot(const double a[3], const double b[3])
 
 /* ---- masses ---- */
 
+/* Adds what body k of link i weighs at the link's density to *out, which body 0 begins. */
 static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
                                 const abut_body_def *mesh, mass *out)
 {
@@ -68,10 +69,11 @@ static abut_status find_masses(const scene_def *s, const abut_body_def *const *b
 
 /* ---- the tree at q0 ---- */
 
-/* A dof: what it moves goes by axis x (p - anchor), or by axis. */
+/* What a degree of freedom does at unit speed: a point p that it moves has the velocity axis x (p - anchor)
+ * where it turns, else axis. */
 typedef struct motion {
   size_t link;
-  int of; /* which of its joint's */
+  int of; /* which of its joint's degrees of freedom it is */
   bool turns;
   double axis[3], anchor[3];
 } motion;
@@ -80,9 +82,9 @@ typedef struct tree {
   const scene_def *s;
   scene_constants *c;
   double (*at)[PLACE]; /* (links) */
-  double (*centre)[3]; /* (links) of mass */
-  mass *turned;        /* (links) inertia in world axes */
-  uint64_t *movers;    /* (links) bits: the dofs that move it */
+  double (*centre)[3]; /* (links) centres of mass, in the world */
+  mass *turned;        /* (links) the masses with their inertias in world axes */
+  uint64_t *movers;    /* (links) the degrees of freedom that move the link, as bits */
   motion dofs[SCENE_DOFS_MOST];
 } tree;
 
@@ -100,7 +102,8 @@ static void put_link(tree *t, size_t i)
   t->movers[i] = l->parent == WORLD ? 0 : t->movers[l->parent];
 }
 
-/* A dof's axis is one of the link, of the world for a free joint's translations. */
+/* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's translations,
+ * which are along the world's (docs/cone.md, section 2). */
 static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
                     const double anchor[3])
 {
@@ -136,7 +139,8 @@ static void add_joint(tree *t, size_t i)
   }
 }
 
-/* The velocity of a link's centre, and how it turns, by a dof that moves it. */
+/* Finds the column of a link's Jacobian, the velocity of its centre of mass and its angular velocity, for a
+ * degree of freedom that moves it. */
 static void column(const tree *t, size_t link, int dof, double linear[3], double angular[3])
 {
   const motion *m = &t->dofs[dof];
@@ -158,7 +162,9 @@ static bool moves(const tree *t, size_t link, int dof)
   return t->movers[link] >> dof & 1;
 }
 
-/* Adds J'IJ of a link, and to scale[dof] what its inertia along a dof could at most be. */
+/* Adds a link's J' I J to the mass matrix (nv, nv), with J (6, nv) and I of mass and inertia (docs/cone.md,
+ * section 5). It also adds to scale[dof] the most that the link's inertia about that degree of freedom
+ * could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by its size. */
 static void add_link(tree *t, size_t i, double *scale)
 {
   const mass *m = &t->turned[i];
@@ -219,7 +225,8 @@ static abut_status make_matrix(tree *t)
   return ABUT_SUCCESS;
 }
 
-/* The lower triangle of L L' = M. */
+/* Finds the lower triangle L (nv, nv) of L L' = M. Where a pivot is 0 but for rounding, fails with the
+ * degree of freedom that moves nothing by itself. */
 static abut_status factor(const tree *t, double *l)
 {
   const int nv = t->c->nv;
@@ -239,7 +246,7 @@ static abut_status factor(const tree *t, double *l)
   return ABUT_SUCCESS;
 }
 
-/* j M^-1 j' of a row j, which is overwritten. */
+/* Returns j M^-1 j' of a row j (nv), which it overwrites. */
 static double weight(const double *l, int nv, double *j)
 {
   double sum = 0.0;
@@ -253,6 +260,7 @@ static double weight(const double *l, int nv, double *j)
   return sum;
 }
 
+/* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass. */
 static double weight_of_link(const tree *t, size_t i, const double *l)
 {
   double rows[3][SCENE_DOFS_MOST] = {{0.0}}, sum = 0.0;
@@ -271,7 +279,7 @@ static double weight_of_link(const tree *t, size_t i, const double *l)
   return sum;
 }
 
-/* Means over `count` dofs from `first` on. */
+/* Replaces the weights of `count` degrees of freedom from `first` on by their mean. */
 static void average(double *weights, int first, int count)
 {
   double sum = 0.0;

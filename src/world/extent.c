@@ -44,6 +44,7 @@ double extent_diagonal(const extent *e)
 
 /* ---- too fast for a step ---- */
 
+/* Finds the sphere around a body's box, with its centre in the link's frame. */
 static void put_ball(const scene_body *b, const extent *e, double ball[4])
 {
   double middle[3], at[3], place[PLACE];
@@ -59,7 +60,10 @@ static void put_ball(const scene_body *b, const extent *e, double ball[4])
   ball[3] = 0.5 * extent_diagonal(e);
 }
 
-/* What is thin does not pass through a plane, from whose inside all comes out; of some laws it is a half space. */
+/* Returns half the thickness of the thinner body, farther than which bodies must not move against each
+ * other in a step, or one could come out behind the other. With a plane only the plane's own thickness
+ * counts, since its field leads everything inside it back to its upper face. A plane that is a half space
+ * has no other side: 0. */
 static double half_of(const loaded_scene *s, const scene_pair *p, const extent of[2])
 {
   double thin = HUGE_VAL;

@@ -110,7 +110,7 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
 
 /* ---- made and destroyed ---- */
 
-/* Bodies of a file, or of a shape and its lengths, are one. */
+/* Sets all handles of a body to null. Bodies of one file, or of one shape and lengths, share a handle. */
 static void forget_body(loaded_scene *s, abut_body b)
 {
   for (size_t i = 0; i < s->body_count; ++i) {
@@ -131,7 +131,7 @@ static void destroy_bodies(loaded_scene *s)
   }
 }
 
-/* No error text is lost by it. */
+/* Destroys pairs and bodies. It is also called after a failure, whose error text it leaves as it is. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
@@ -162,6 +162,7 @@ static void scene_free_memory(void *object)
   free(s);
 }
 
+/* Makes each body once, by its definition or from its file, and gives the others like it the same handle. */
 static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
 {
   size_t at = 0;
@@ -187,7 +188,7 @@ static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
   return s->bodies[scene_pair_body(&s->def, p, side)];
 }
 
-/* Of the bodies that tell one. */
+/* Sets the pair's size, by the bodies that say how large the contact is. */
 static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene_pair *p)
 {
   const int side = scene_pair_fits(s, p);
@@ -198,6 +199,7 @@ static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene
   return ABUT_SUCCESS;
 }
 
+/* Makes pair i and its group. A pair without bodies gets a group alone: its contacts are given. */
 static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
@@ -221,7 +223,8 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Whatever device will step the scene's worlds. */
+/* Refuses more slots of contacts than kernels count, as with the lanes that need most, since any device may
+ * step the scene's worlds. */
 static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
@@ -246,7 +249,7 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
   return check_slots(s);
 }
 
-/* Everything that follows from the definition. */
+/* Makes everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
   scene_bodies bodies = {0};
@@ -288,8 +291,8 @@ loaded_scene *scene_get(abut_scene s)
   return pool_get(&scene_pool, (handle){s.index, s.generation});
 }
 
-/* path: of a file, or NULL; text: of the scene itself then. law: a contact model in place of the
- * scene's, or NULL. */
+/* Loads a scene from the file at `path` or, where that is NULL, from `text`. `law` is the contact model
+ * that takes the place of a file's own, or NULL. */
 static abut_status load(abut_context handle_, const char *path, const char *text, const char *law,
                         abut_scene *out)
 {
@@ -362,6 +365,7 @@ abut_status abut_destroy_scene(abut_scene handle_)
   return ABUT_SUCCESS;
 }
 
+/* Whether a body before this one in the scene has the same handle. */
 static bool is_earlier(const loaded_scene *s, size_t number)
 {
   size_t i = 0;
@@ -371,7 +375,7 @@ static bool is_earlier(const loaded_scene *s, size_t number)
   return i < number;
 }
 
-/* Bodies alike share one, which is looked at where it comes first. */
+/* Counts the bodies of files that have diagnostics, each handle once, and tells those of the first. */
 static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 {
   size_t at = 0;

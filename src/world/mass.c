@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VOLUME_LEAST 1e-14 /* of the reach's cube: below it is what rounding leaves */
+#define VOLUME_LEAST 1e-14 /* Below this share of the reach's cube a volume is what rounding leaves. */
 
 /* ---- closed or not ---- */
 
@@ -25,8 +25,8 @@ static size_t count_corners(const abut_body_def *mesh)
   return count;
 }
 
-/* Of two sorted places at which both lists differ, the lower one has no partner: `from` is a
- * directed edge, `against` the reverse of one. */
+/* Fails with the edge that has no partner: `from` is a directed edge and `against` the reverse of one,
+ * where the two sorted lists first differ, so that the lower of both is missing in the other list. */
 static abut_status open_edge(uint64_t from, uint64_t against)
 {
   const uint64_t edge = from <= against ? from : against << 32 | against >> 32;
@@ -36,7 +36,7 @@ static abut_status open_edge(uint64_t from, uint64_t against)
               (unsigned long)(edge >> 32), (unsigned long)(edge & UINT32_MAX));
 }
 
-/* Every directed edge once, and its reverse. */
+/* Refuses a mesh unless it has every directed edge once, and its reverse once. */
 static abut_status check_closed(const abut_body_def *mesh)
 {
   abut_status status = ABUT_SUCCESS;
@@ -68,8 +68,8 @@ done:
 
 /* ---- integrals ---- */
 
-/* Volume, its first and its second moments about a point, of the tetrahedra from there to triangles
- * (a fan of each polygon). */
+/* The volume and its first and second moments about a point, summed over the tetrahedra from that point to
+ * each triangle of the mesh: V, b and S of docs/cone.md, section 3. A polygon is a fan of triangles. */
 typedef struct moments {
   double volume, first[3], second[3][3];
   double reach; /* from the point to the farthest corner along an axis */
@@ -187,7 +187,7 @@ mass mass_moved(const mass *m, const double position[3], const double quaternion
   return out;
 }
 
-/* Adds what a point mass at `off` has about the origin. */
+/* Adds the inertia about the origin of a point mass m at `off`. */
 static void add_point(double inertia[9], double m, const double off[3])
 {
   const double square = off[0] * off[0] + off[1] * off[1] + off[2] * off[2];

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Contacts of a group that a world has room for. */
+/* Returns for how many of its contacts a group has room in a world. */
 static size_t room_for(size_t contacts, size_t capacity)
 {
   return capacity && capacity < contacts ? capacity : contacts;
 }
 
-/* Of counts that MODEL_SLOTS_MOST bounds. */
+/* Rounds up to whole lanes. The sum cannot wrap around: callers have bounded count by MODEL_SLOTS_MOST. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
   return (count + lanes - 1) / lanes * lanes;
@@ -21,6 +21,7 @@ static size_t whole_blocks(size_t count, size_t lanes)
 
 /* ---- which degrees of freedom move two links against each other ---- */
 
+/* Whether a link is `of` or one of those above it. */
 static bool is_above(const scene_def *s, int link, int of)
 {
   for (; of >= 0; of = s->links[of].parent) {
@@ -31,7 +32,9 @@ static bool is_above(const scene_def *s, int link, int of)
   return false;
 }
 
-/* 1 of those of the first link alone, -1 of those of the second. */
+/* Returns by which sign a link's joint moves a group's links against each other: 1 if it is above the first
+ * link alone, -1 above the second alone, and 0 above both or neither, where it moves them alike or not at
+ * all. */
 static int sign_of(const scene_def *s, const contact_group *g, int link)
 {
   return (int)is_above(s, link, g->link[0]) - (int)is_above(s, link, g->link[1]);
@@ -59,7 +62,8 @@ static int count_rows(const scene_def *s)
 
 /* ---- softness ---- */
 
-/* K and B of a reference acceleration -B v - K d(r) r; docs/cone.md, section 8. */
+/* Puts a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r, then the
+ * five of solimp, which give the impedance d(r) (docs/cone.md, section 8). */
 static void put_softness(const softness *f, double step, double *out)
 {
   const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];
@@ -241,8 +245,8 @@ static abut_status refuse_count(size_t count, const char *what)
                                  "%zu %s of a world are more than kernels count", count, what);
 }
 
-/* Takes `count` places behind those that are taken. Where they are more than INT_MAX in the end,
- * nobody uses what it has given. */
+/* Takes `count` places behind those that are taken and returns the first. Where that is beyond INT_MAX it
+ * returns 0, which nobody uses: lay_out refuses such a scene once all is counted. */
 static int place_behind(size_t *taken, size_t count)
 {
   const size_t at = *taken;
@@ -381,7 +385,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   return ABUT_SUCCESS;
 }
 
-/* Sizes, and how long tables are. */
+/* Sets the sizes, and tells how long the tables are. */
 static abut_status lay_out(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t group_count, size_t lanes,
                            model *out)
@@ -416,7 +420,7 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   *out = (model){.ints = NULL};
   world_sizes *n = &out->sizes;
   TRY_DONE(lay_out(s, c, groups, group_count, lanes, out));
-  /* One more each: what is uploaded is never empty. */
+  /* There may be no ints, but no buffer may be empty. */
   TRY_DONE(arena_allocate(&out->memory, &memory[0], out->int_count + 1, sizeof(int)));
   TRY_DONE(arena_allocate(&out->memory, &memory[1], out->real_count, sizeof(double)));
   TRY_DONE(arena_allocate(&out->memory, &memory[2], out->parameter_count, sizeof(double)));

@@ -1,4 +1,4 @@
-/* Pictures of a scene: its bodies where its links are. */
+/* Pictures of a scene, with its bodies where its links are at given positions. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "render/parts.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGE 4.0 /* bodies that do not move and are so much larger than what does are not framed */
+#define LARGE 4.0 /* A body that does not move is framed up to this many times the size of what moves. */
 
-/* A body of a link, by its number in the scene. */
+/* A body of the scene, as pictures need it. They are kept by scene_body_number. */
 typedef struct piece {
   size_t link;
   const scene_body *def;
@@ -23,10 +23,10 @@ typedef struct scene_picture {
   piece *pieces; /* (scene->body_count) */
   double (*links)[PLACE], (*bodies)[PLACE];
   part *parts;
-  abut_pair *lent; /* (scene->body_count) pairs of bodies that touch nothing */
+  abut_pair *lent; /* (scene->body_count) pairs that are made for bodies which are in no pair */
   touch *touches;
   size_t touch_count;
-  double (*points)[3]; /* framed */
+  double (*points)[3]; /* what the camera is to hold in view */
   size_t point_count;
   arena memory;
 } scene_picture;
@@ -129,8 +129,8 @@ static bool is_framed(const scene_picture *p, size_t i, double moving)
   return !of->moves && !of->floor && (moving <= 0.0 || size <= LARGE * moving);
 }
 
-/* What moves, wherever it is; what does not, unless it is a floor or the like; floors where there
- * is nothing else. */
+/* Collects what the camera holds in view: the corners of what moves, in all states that are framed; of what
+ * does not move unless it is a floor or as large as one; and of all bodies where there is nothing else. */
 static abut_status find_points(scene_picture *p, const double *framed, size_t count)
 {
   const size_t bodies = p->scene->body_count, nq = (size_t)p->scene->constants.nq;
@@ -161,7 +161,7 @@ static bool has_bodies(const loaded_scene *s, const scene_pair *p)
   return s->def.law->drawable && p->link[0] != WORLD;
 }
 
-/* The first pair that has the body. */
+/* Finds the first pair that has body i, on *side, or NULL. */
 static pair *pair_of_piece(const loaded_scene *s, size_t i, int *side)
 {
   for (size_t k = 0; k < s->def.pair_count; ++k) {
@@ -175,7 +175,7 @@ static pair *pair_of_piece(const loaded_scene *s, size_t i, int *side)
   return NULL;
 }
 
-/* A pair of the body with itself, for its smoothing. */
+/* Makes a pair of a body with itself: bodies are drawn by the smoothing of a pair of theirs. */
 static abut_status lend_pair(scene_picture *p, size_t i, pair **out)
 {
   const abut_body of = p->scene->bodies[i];

@@ -16,7 +16,8 @@ static rigid rigid_of(const double position[3], const double quaternion[4])
   return r;
 }
 
-/* Of any length above 0, also one whose square is none of a double. */
+/* Makes a quaternion of any length above 0 one of length 1, also where the square of its length would
+ * overflow or vanish. */
 static void normalise(double q[4])
 {
   const double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
@@ -34,7 +35,7 @@ static void put(const rigid *r, double place[PLACE])
   normalise(place + 3);
 }
 
-/* How a hinge or a ball turns. */
+/* Returns the turn of a hinge or a ball. */
 static rigid turn_of(const joint *j, const double *q)
 {
   rigid turn = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -51,7 +52,7 @@ static rigid turn_of(const joint *j, const double *q)
   return turn;
 }
 
-/* What a joint does to a link, in the link's axes where the joint is at 0. */
+/* Returns how a joint moves its link, in the frame that the link has where the joint is at 0. */
 static rigid motion_of(const joint *j, const double *q)
 {
   rigid motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -148,7 +149,7 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
   return ABUT_SUCCESS;
 }
 
-/* Rows of links' places become those of pairs' bodies. */
+/* Finds the poses of both bodies of each pair from the places of links; NaN where a pair has no bodies. */
 static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1,
                         double *pose2)
 {

@@ -9,14 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-#define NUMBERS_MOST (2 * SCENE_DOFS_MOST) /* positions of a world: 4 for 3 of a ball at most */
+#define NUMBERS_MOST (2 * SCENE_DOFS_MOST) /* more than nq: a ball has 4 positions for 3 degrees of freedom */
 
 static double get(abut_precision precision, const void *array, size_t i)
 {
   return precision == ABUT_FLOAT64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-/* A finite number stays finite in float. */
+/* Writes x, so that a finite number stays finite in float. */
 static void put(abut_precision precision, void *array, size_t i, double x)
 {
   if (precision == ABUT_FLOAT64) {
@@ -28,7 +28,7 @@ static void put(abut_precision precision, void *array, size_t i, double x)
 
 /* ---- quaternions w, x, y, z ---- */
 
-/* The length of q, which becomes a unit quaternion; 0 or NaN: it has none. */
+/* Makes q a unit quaternion and returns the length that it had; with 0 or NaN there was none. */
 static double unit(double q[4])
 {
   const double largest = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
@@ -51,7 +51,7 @@ static void product(const double a[4], const double b[4], double out[4])
   out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
 }
 
-/* q (+) d = q exp(d / 2), of unit q. */
+/* Finds q (+) d = q exp(d / 2) of a unit quaternion q and a rotation vector d (3). */
 static void turn(const double q[4], const double d[3], double out[4])
 {
   const double angle = hypot(hypot(d[0], d[1]), d[2]);
@@ -62,7 +62,7 @@ static void turn(const double q[4], const double d[3], double out[4])
   unit(out);
 }
 
-/* The shortest d with b (+) d = a or -a, of unit a and b. */
+/* Finds a (-) b, the shortest rotation vector d with b (+) d = a or -a, of unit quaternions a and b. */
 static void turn_between(const double a[4], const double b[4], double d[3])
 {
   const double back[4] = {b[0], -b[1], -b[2], -b[3]};
@@ -76,14 +76,14 @@ static void turn_between(const double a[4], const double b[4], double d[3])
   }
 }
 
-/* E(q) d = q (0, d): half of it is how q moves along d. */
+/* Finds E(q) d = q (0, d), where E (4, 3) is such that q (+) d changes by E(q) d / 2 for small d. */
 static void along(const double q[4], const double d[3], double out[4])
 {
   const double by[4] = {0.0, d[0], d[1], d[2]};
   product(q, by, out);
 }
 
-/* E(q)'x. */
+/* Finds E(q)' x. */
 static void across(const double q[4], const double x[4], double out[3])
 {
   const double back[4] = {q[0], -q[1], -q[2], -q[3]};
@@ -94,8 +94,9 @@ static void across(const double q[4], const double x[4], double out[3])
 
 /* ---- worlds ---- */
 
-/* What is done with a world's numbers: those that are no quaternion's, one by one, then each
- * quaternion q of unit length that had so much, with x and y of its rows. */
+/* A map from x to y at positions q of a world. Numbers that are not of a quaternion are mapped one by one.
+ * For each quaternion the function gets it at unit length, the length that it had, and its parts of x and
+ * y. */
 typedef struct position_map {
   double (*number)(double q, double x);
   void (*quaternion)(const double q[4], double length, const double *x, double *y);
@@ -122,7 +123,7 @@ static bool has_nan(const double *x, size_t count)
   return false;
 }
 
-/* y of one world; false, or NaN within it, where a quaternion has no length. */
+/* Finds y of one world. Where a quaternion has no length it returns false, or y has NaN. */
 static bool map_world(const loaded_scene *s, const position_map *m, const double *q,
                       const double *x, double *y)
 {

@@ -46,7 +46,8 @@ size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side)
   return scene_body_number(s, (size_t)p->link[side]) + (size_t)p->body[side];
 }
 
-/* Lists of active contacts are several times as fast as all of them: docs/lists.md. */
+/* The floor of smoothings that are fitted. With a floor the manifold lists the active contacts, which is
+ * several times as fast as computing all slots (docs/lists.md). */
 #define FITTED_FLOOR 1e-3
 
 int scene_pair_fits(const scene_def *s, const scene_pair *p)

@@ -62,7 +62,7 @@ static abut_status read_actuators(reader *r, const json_at *root)
 
 /* ---- pairs ---- */
 
-/* [link, body], or a link for its first body. */
+/* Reads a side of a pair: [link, body], or a link alone, which stands for its first body. */
 static abut_status read_side(reader *r, const json_at *element, const char *key, int *link,
                              int *body)
 {
@@ -135,7 +135,7 @@ static abut_status read_smoothing_bytes(const char *name, const char *bytes, siz
   return status;
 }
 
-/* A file that a scene names and nobody can read is the scene's fault. */
+/* Where a file that the scene names cannot be read, the error names the scene's line. */
 static abut_status read_smoothing_file(reader *r, const json_at *at, scene_pair *p)
 {
   char *path, *bytes;
@@ -203,7 +203,7 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   return read_smoothing_of(r, element, p);
 }
 
-/* A pair's bodies, the smaller link first, and its place. */
+/* A pair's bodies, that of the smaller link first, and the pair's place in the list. */
 typedef struct sides {
   int link[2], body[2];
   size_t place;
@@ -233,7 +233,8 @@ static int compare_sides(const void *a_, const void *b_)
   return bodies ? bodies : (a->place > b->place) - (a->place < b->place);
 }
 
-/* Two bodies twice would push each other twice as hard. */
+/* Refuses two pairs of the same bodies, which would push each other twice as hard. They are found by
+ * sorting. */
 static abut_status check_twice(reader *r, const json_at *list)
 {
   const size_t count = r->s->pair_count;

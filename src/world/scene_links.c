@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define INERTIA_SLACK 1e-6 /* relative: of A + B >= C, and of eigenvalues not below 0 */
+#define INERTIA_SLACK 1e-6 /* the relative error that A + B >= C and eigenvalues above 0 may have */
 #define SYMMETRY_SLACK 1e-9
 
 /* ---- joints ---- */
@@ -22,7 +22,7 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
            : json_fail(f, at, "a free joint's parent is the world, not link %d", l->parent);
 }
 
-/* Limits of the law of springs. */
+/* Reads the three numbers of a limit that is a spring: see joint.limit_spring. */
 static abut_status read_limit_spring(const json_file *f, const json_at *joint_at, double out[3])
 {
   json_at at;
@@ -74,8 +74,8 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
 
 /* ---- mass ---- */
 
-/* Of a symmetric matrix whose entries are at most about 1, ascending; by the characteristic
- * polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3 matrix). */
+/* Finds the eigenvalues, ascending, of a symmetric matrix (3, 3) whose entries are at most about 1, by its
+ * characteristic polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3 matrix). */
 static void eigenvalues(const double m[9], double out[3])
 {
   const double mean = (m[0] + m[4] + m[8]) / 3.0;
@@ -91,7 +91,7 @@ static void eigenvalues(const double m[9], double out[3])
   out[1] = 3.0 * mean - out[0] - out[2];
 }
 
-/* Makes it symmetric to the bit where it is so but for rounding. */
+/* Refuses an inertia that no body can have. One that is symmetric but for rounding becomes so to the bit. */
 static abut_status check_inertia(const json_file *f, const json_at *at, double m[9])
 {
   double e[3], scaled[9], size = 0.0;
@@ -155,7 +155,7 @@ static abut_status read_mass(reader *r, const json_at *link, scene_link *l)
 
 /* ---- bodies ---- */
 
-/* A number, or an array of several. */
+/* Reads a shape's sizes: a number where it has one, else an array. */
 static abut_status read_sizes(const json_file *f, const json_at *at, size_t count, double *out)
 {
   TRY(count == 1 ? json_number(f, at, out) : json_numbers(f, at, count, out));
@@ -169,7 +169,7 @@ static abut_status read_sizes(const json_file *f, const json_at *at, size_t coun
   return ABUT_SUCCESS;
 }
 
-/* The fields of capsules and cylinders are grids, which must hold them in few enough nodes. */
+/* Refuses capsules and cylinders that are too slender: their fields are grids, with so many nodes at most. */
 static abut_status check_slender(const json_file *f, const json_at *at, const scene_body *b)
 {
   const double r = b->size[0], half = b->size[1];
@@ -182,7 +182,7 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
   return ABUT_SUCCESS;
 }
 
-/* The file, or the shape, one of them. */
+/* Reads what the body is: exactly one of the keys for a file and for each shape must be there. */
 static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
 {
   json_at at, chosen = {.value = NULL};

@@ -30,15 +30,15 @@ abut_status scene_number(const json_file *f, const json_at *parent, const char *
 abut_status scene_vector(const json_file *f, const json_at *parent, const char *key, size_t count,
                          double *out);
 
-/* A whole number from `least` on. */
+/* Reads a whole number that is at least `least`. */
 abut_status scene_count(const json_file *f, const json_at *parent, const char *key, int least,
                         int *out);
 
-/* A vector that is not 0, made of length 1. */
+/* Reads a vector, refuses 0, and makes its length 1. */
 abut_status scene_unit(const json_file *f, const json_at *parent, const char *key, size_t count,
                        double *out);
 
-/* Two numbers, the first below the second; *there tells whether they are given. */
+/* Reads two numbers, of which the first must be below the second. *there tells whether they are given. */
 abut_status scene_range(const json_file *f, const json_at *parent, const char *key, double out[2],
                         bool *there);
 

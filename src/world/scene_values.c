@@ -62,7 +62,7 @@ abut_status scene_unit(const json_file *f, const json_at *parent, const char *ke
   if (!(most >= DBL_MIN)) {
     return json_fail(f, &at, "has no length");
   }
-  for (size_t k = 0; k < count; ++k) { /* squares neither overflow nor vanish then */
+  for (size_t k = 0; k < count; ++k) { /* divided first, so that squares neither overflow nor vanish */
     out[k] /= most;
     square += out[k] * out[k];
   }
@@ -145,6 +145,7 @@ abut_status scene_refuse(const json_file *f, const json_at *parent, const char *
 
 /* ---- texts and lists ---- */
 
+/* Copies the first `folder` bytes of `before`, and then a text, to the scene's memory. */
 static abut_status hold(reader *r, const char *before, size_t folder, const char *text, char **out)
 {
   void *memory;

@@ -1,5 +1,5 @@
-/* Self-tests of worlds: one step of two worlds, repeated so that they fill whole
- * blocks of lanes and begin another; and a step of a large one. */
+/* Self-tests of worlds: one step of two worlds that are repeated so often that they fill whole blocks of
+ * lanes and begin another, and a step of a large one. */
 #include "self_test/runner.h"
 #include "self_test/self_test.h"
 #include "world/loaded.h"
@@ -25,7 +25,7 @@ static abut_status compare(const self_test *t, const answer *a, const void *got)
   return self_test_compare(t, a, got, WORLDS, KNOWN);
 }
 
-/* The arrays of both self-tests; the caller's struct holds the contacts. */
+/* Makes the arrays that both self-tests of one step share. The caller's struct holds the contacts. */
 static abut_worlds known_worlds(self_test *t, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {0, 2, 0}, opposing[] = {-1, -1, 2}, pair[] = {0, 0, 0};
@@ -83,10 +83,10 @@ static abut_status step_adjoint(self_test *t, abut_scene scene)
 
 /* ---- long loops ---- */
 
-/* As many slides as a scene may have, which begin to fall side by side against friction: the loops
- * of the solver's work-item take some 1.4e5 rounds. Mesa's llvmpipe (22.3) gives all loops of a
- * kernel together 65535, leaves each after one round from then on, and what follows may never run;
- * contacts bring scenes of a dozen degrees of freedom to that. */
+/* A scene of as many slides as there may be, which begin to fall side by side against friction: the loops
+ * of the solver's work-item take some 1.4e5 rounds. Mesa's llvmpipe (22.3) allows all loops of a kernel
+ * together 65535 rounds. From then on it leaves each loop after one round, and what follows may never run.
+ * With contacts, scenes of a dozen degrees of freedom come to that. */
 #define SLIDES SCENE_DOFS_MOST
 #define SLIDE_TEXT                                                            \
   "{\"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": " \
@@ -102,7 +102,8 @@ static void write_slides(char *to, size_t bytes)
   snprintf(to + at, bytes - at, "]}");
 }
 
-/* Friction of d(0) = 0.9 leaves a tenth of gravity; docs/cone.md, section 8. */
+/* A friction loss of 20 N could hold each slide's 10 N, but with its impedance d(0) = 0.9 it takes only
+ * that share of the acceleration: a tenth of gravity is left (docs/cone.md, section 8). */
 static abut_status fall(self_test *t, abut_scene scene)
 {
   static const double still[] = {0.0}, expected[] = {-0.01};
@@ -146,8 +147,10 @@ static abut_status test_adjoints(context *one)
 
 /* ---- hard contacts ---- */
 
-/* A mass on two slides that touches the floor, 0.5 mm deep, and slides; and one that comes down and
- * sticks. By hand: f_n = s - v_z + g h, with s a fifth of the depth over h; v'_x = v_x - mu f_n, or 0. */
+/* Two worlds of a mass on two slides that touches the floor. In the first it is 0.5 mm deep and slides, in
+ * the second it comes down and sticks. The answers are made by hand: f_n = s - v_z + g h, where the target
+ * s is a fifth of the depth over h, and v'_x = v_x - mu f_n, or 0 where it sticks (docs/lcp-formulas.md,
+ * section 1). */
 #define HARD_TEXT                                                                                \
   "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["      \
   "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, "       \
@@ -193,7 +196,7 @@ static abut_status step_hard(self_test *t, abut_scene scene)
   return compare(t, &answers[1], w.v_next);
 }
 
-/* Of v'_x + 2 v'_z. */
+/* The gradient is that of v'_x + 2 v'_z. */
 static abut_status step_hard_adjoint(self_test *t, abut_scene scene)
 {
   static const double bars[] = {0, 0, 1, 2, 0, 0, 1, 2};
@@ -277,7 +280,7 @@ static abut_status step_springs_adjoint(self_test *t, abut_scene scene)
   return compare(t, &answers[2], g.springs);
 }
 
-/* Explicit steps; implicit ones need derivatives. */
+/* Forward kernels are tested by explicit steps, since implicit ones run kernels of derivatives as well. */
 #define EXPLICITLY "{\"integrator\": \"euler\", "
 
 static abut_status test_springs_explicitly(context *one,

@@ -8,19 +8,24 @@
 
 #define PI 3.14159265358979323846
 #define ARC (2.0 * PI / SHAPE_SIDES)
-#define BOX_CELLS 8    /* along the longest side: no cells are longer; */
-#define BOX_POINTS 768 /* of slender ones no shorter than so many, of that size, would cover it with */
-#define SIDE_CELLS 8   /* along half a cylinder's side: no cells are longer, */
-#define SIDE_CELLS_MOST 32 /* nor, of slender ones and of capsules, longer than the radius by more than these make */
+/* No cell of a box is longer than the longest side over BOX_CELLS. In slender boxes cells shall not be
+ * longer than the shortest half length, but for long ones that is given up where it takes more than
+ * BOX_POINTS square cells to cover the box. */
+#define BOX_CELLS 8
+#define BOX_POINTS 768
+/* Cells along a cylinder's side may be as long as half the side over SIDE_CELLS, but no longer than the
+ * radius unless half the side, or that of a capsule, is more than SIDE_CELLS_MOST radii long. */
+#define SIDE_CELLS 8
+#define SIDE_CELLS_MOST 32
 #define CAP_RINGS 8    /* of each end of a capsule */
-#define GROWTH 1.5     /* of a cell to the next one, away from an edge */
-#define UNLIKE 1e5     /* a shape's longest length to its shortest */
-#define STEPS_MOST 128 /* cells along a line: by then they have grown by more than UNLIKE */
-#define EPS1_SHARE 8.0 /* of a cell's area */
+#define GROWTH 1.5     /* how many times as long the next cell away from an edge may be */
+#define UNLIKE 1e5     /* how many times its shortest length a shape's longest may be */
+#define STEPS_MOST 128 /* the most cells along a line: by then they have grown by more than UNLIKE */
+#define EPS1_SHARE 8.0 /* eps1 is a cell's area over this */
 
 /* ---- lines of cells ---- */
 
-/* From -half to half, symmetric. */
+/* The borders of cells along a line from -half to half, the same on both sides of its middle. */
 typedef struct line {
   double at[STEPS_MOST + 1];
   size_t cells;
@@ -32,7 +37,7 @@ static void put_mirrored(line *l, size_t from_end, double x)
   l->at[l->cells - from_end] = x;
 }
 
-/* The cells at both ends are `first` long, the others up to `most`; first <= half. */
+/* Divides a line: the cells at both ends are `first` <= half long, and those within grow up to `most`. */
 static void make_line(double half, double first, double most, line *l)
 {
   const double inner = half - first, second = fmin(GROWTH * first, most);
@@ -65,7 +70,7 @@ static void make_line(double half, double first, double most, line *l)
 
 /* ---- faces ---- */
 
-/* Faces with corners of their own, in the making; room for them is known before. */
+/* A mesh in the making, whose faces share no corners. `begin` gives it all the room that it needs. */
 typedef struct faces {
   double *vertices;
   uint32_t *sizes, *corners;
@@ -104,7 +109,7 @@ static abut_status cloud_of(const faces *f, double eps1, bool area_weight, abut_
 
 /* ---- boxes ---- */
 
-/* A side's cells, counterclockwise seen from outside. */
+/* Puts the cells of a side, counterclockwise seen from outside. */
 static void put_box_side(faces *f, const line lines[3], const double half[3], int axis, bool upper)
 {
   static const size_t turns[2][4][2] = {{{0, 0}, {0, 1}, {1, 1}, {1, 0}},
@@ -124,8 +129,8 @@ static void put_box_side(faces *f, const line lines[3], const double half[3], in
   }
 }
 
-/* The longest cell. Only points touch: of two bars that cross, one must have points within the other's
- * width, so that cells of slender bars are no longer than half their width. */
+/* Returns how long the longest cell of a box is. Only points touch, so that of two bars that cross one must
+ * have points within the other's width: cells of slender bars are no longer than half their width. */
 static double longest_cell(const double half[3], double shortest)
 {
   const double longest = fmax(fmax(half[0], half[1]), half[2]);
@@ -175,7 +180,8 @@ static void put_side(faces *f, double r, const line *along)
   }
 }
 
-/* A ring's cell from `step` on, with all corners that its neighbours have. */
+/* Puts a cell of a ring, `steps` sides wide from side `step` on, with all corners that its neighbours have
+ * there. */
 static void put_end_cell(faces *f, const double ring[2], size_t step, size_t steps, double z)
 {
   const bool upper = z > 0.0;
@@ -191,7 +197,8 @@ static void put_end_cell(faces *f, const double ring[2], size_t step, size_t ste
   ++f->face_count;
 }
 
-/* A ring between two radii, in cells about as wide as deep, the outermost in the side's. */
+/* Puts a ring between two radii in cells that are about as wide as deep. The outermost ring has a cell for
+ * each of the cylinder's sides, since cells on both sides of the rim must be alike. */
 static void put_end_ring(faces *f, const double ring[2], bool outermost, double z)
 {
   size_t steps = 1;

@@ -8,17 +8,19 @@
 
 #define PI 3.14159265358979323846
 
-/* Few: a box's longest side has so many cells, a cube's the least, slender ones' the most. */
+/* With few points, how many cells the longest side of a box has: a cube's at least, a slender box's at
+ * most. */
 #define FEW_CELLS_LEAST 4
 #define FEW_CELLS_MOST 16
 
-/* Many: about so many square cells on all six sides, 8 by 8 a side of a cube; and along a side. */
+/* With many points, about how many square cells all six sides have together, which makes 8 by 8 a side of a
+ * cube, and how many there are along a side at most. */
 #define MANY_CELLS 384.0
 #define MANY_CELLS_MOST 64
 
-#define CELLS_LEAST 2 /* along any side */
+#define CELLS_LEAST 2 /* along any side, in either case */
 
-/* A mesh in the making; how much room it has is known before. */
+/* A mesh in the making. `begin` gives it all the room that it needs. */
 typedef struct builder {
   double *vertices;
   uint32_t *sizes, *corners;
@@ -69,9 +71,9 @@ static void end(const builder *b, abut_body_def *out)
   out->face_count = b->face_count;
 }
 
-/* Points on the sides of a box, beside its corners. */
+/* ---- points on the sides of a box, beside its corners ---- */
 
-/* How many cells a side has along each axis. */
+/* Finds how many cells the sides have along each axis. */
 static void cells_of(const double lower[3], const double upper[3], side_points points,
                      size_t cells[3])
 {
@@ -162,7 +164,7 @@ static void put_sides(builder *b, size_t count)
   }
 }
 
-/* A ring's end: a polygon, or triangles to a pole. */
+/* Puts the faces beyond an outermost ring: a polygon, or triangles to a pole. */
 static void put_end(builder *b, size_t ring, bool upper, bool pole)
 {
   const size_t at = ring * SHAPE_SIDES, tip = b->vertex_count - (upper ? 1 : 2);
@@ -177,8 +179,8 @@ static void put_end(builder *b, size_t ring, bool upper, bool pole)
   b->face_count += pole ? 0 : 1;
 }
 
-/* Points of a flat end within its rim: its middle and rings about it, each with `step` more than the one
- * within. Many are about as close together as the rim's. */
+/* The points of a flat end within its rim: one in its middle and rings about that, each with `step` more
+ * points than the one within it. Many of them are about as close together as the rim's. */
 typedef struct end_rings {
   int count, step;
 } end_rings;
@@ -236,7 +238,7 @@ abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, side_
 
 /* ---- balls ---- */
 
-#define ROUNDS 3 /* of four triangles for each: 642 vertices */
+#define ROUNDS 3 /* how often each triangle becomes four: 642 vertices in the end */
 
 static abut_status icosahedron(arena *memory, abut_body_def *out)
 {
@@ -270,7 +272,7 @@ static int compare_edges(const void *a, const void *b)
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* The vertex in an edge's middle: edges' come behind the others, in the edges' order. */
+/* Returns the vertex in the middle of an edge. These come behind the others, in the order of the edges. */
 static size_t middle(const abut_body_def *m, const uint32_t *edges, size_t count, uint32_t a,
                      uint32_t b)
 {
@@ -292,7 +294,7 @@ static void put_middles(builder *b, const uint32_t *edges, size_t count)
   }
 }
 
-/* Four triangles for each, on the unit sphere. */
+/* Replaces each triangle by four, with new vertices on the unit sphere. */
 static abut_status refine(arena *memory, abut_body_def *m)
 {
   uint32_t *edges;
