@@ -23,7 +23,7 @@ struct contact_law {
   const char *word;     /* its name in scenes' files, under "contact_model" */
   unsigned integrators; /* INTEGRATOR_BIT of each that it takes. Where a call puts it in the place of the
                            file's law, a file's integrator that is none of these becomes "euler"; in files
-                            of its own it is refused, by `settle` in better words. */
+                           of its own it is refused, by `settle` in better words. */
   integrator usual;     /* the integrator of a file that names none */
   bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of another law
                            loses its capacity, and one in files of its own is refused. */
