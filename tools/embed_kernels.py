@@ -54,7 +54,8 @@ def argument_kind(text):
     words = text.replace("*", " * ").split()
     if "*" in words:
         return "ARGUMENT_BUFFER", " ".join(w for w in words[:-1] if w != "GLOBAL")
-    return ("ARGUMENT_INT" if words[0] == "int" else "ARGUMENT_REAL"), words[0]
+    kinds = {"int": "ARGUMENT_INT", "real": "ARGUMENT_REAL"}
+    return kinds.get(words[0], "ARGUMENT_STRUCT"), words[0]
 
 
 def meeting_functions(source):
@@ -126,11 +127,13 @@ def condition(kernel):
 
 
 def write_shims(out, modules, kernels):
-    field = {"ARGUMENT_BUFFER": "pointer", "ARGUMENT_INT": "integer", "ARGUMENT_REAL": "number"}
+    value = {"ARGUMENT_BUFFER": "({0})a[{1}].pointer", "ARGUMENT_INT": "({0})a[{1}].integer",
+             "ARGUMENT_REAL": "({0})a[{1}].number",
+             "ARGUMENT_STRUCT": "*(const {0} *)a[{1}].structure"}
     text = "/* Made by tools/embed_kernels.py. */\n"
     text += "".join(f'#include "kernels/{module}/suite.cl"\n' for module in modules) + "\n"
     for k in kernels:
-        values = ", ".join(f"({kind_type})a[{i}].{field[kind]}"
+        values = ", ".join(value[kind].format(kind_type, i)
                            for i, (kind, kind_type) in enumerate(k.kinds))
         text += (f"#if {condition(k)}\nstatic void call_{k.name}(const host_argument *a)\n"
                  f"{{\n  {k.name}({values});\n}}\n#endif\n\n")

@@ -202,6 +202,20 @@ typedef struct world_sizes {
 #define SEGMENTS_MOST 4
 #define GROUP_MARKS (SEGMENTS_MOST + 1)
 
+// How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
+// a list of their places. Kernels take it by value. All members are ints, so that host and device
+// agree on the layout.
+typedef struct contact_layout {
+  int row;   // how many numbers of p and of n each world has
+  int rows3; // 1 where it has row / 3 of d and of activity, 0 where it has as many of these
+  int at_p, at_d, at_n, at_activity; // where the segment begins in a world's row of each
+  int step3; // how far one contact's vector is from the next one's; numbers are 1 apart
+  int plane; // how far one component of a vector is from the next
+  int count; // how many contacts there are; -1: as many as the first int of the world's list says
+  int place_at; // where their places begin in a list that all worlds share, else -1
+  int list_row; // how many ints each world has of the list, where it has its own
+} contact_layout;
+
 // What a reverse pass knows of a group. First three wrenches (moment, force), the cotangents of the
 // group's relative twist about its centre as joints move by the multiplier y, by the acceleration
 // and by the velocity. Then for either link the moment about its origin and the force that its

@@ -129,11 +129,14 @@ typedef struct launch_argument {
   buffer *memory;
   int integer;
   double number;
+  const void *structure;
+  size_t bytes; /* of the structure */
 } launch_argument;
 
-#define ARG_BUFFER(b) {ARGUMENT_BUFFER, (b), 0, 0.0}
-#define ARG_INT(i) {ARGUMENT_INT, NULL, (int)(i), 0.0}
-#define ARG_REAL(x) {ARGUMENT_REAL, NULL, 0, (x)}
+#define ARG_BUFFER(b) {.kind = ARGUMENT_BUFFER, .memory = (b)}
+#define ARG_INT(i) {.kind = ARGUMENT_INT, .integer = (int)(i)}
+#define ARG_REAL(x) {.kind = ARGUMENT_REAL, .number = (x)}
+#define ARG_STRUCT(s) {.kind = ARGUMENT_STRUCT, .structure = &(s), .bytes = sizeof(s)}
 
 /* Runs a kernel of a program, which is built at its first use, over (x, y) work-items, or x
  * work-groups where the kernel works in groups. Nothing where x or y is 0. A NULL buffer is passed

@@ -37,8 +37,9 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
   host_argument a[KERNEL_ARGUMENTS];
   const buffer *spare = any_buffer(arguments, count);
   for (size_t i = 0; i < count; ++i) {
-    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
-    a[i] = (host_argument){b ? b->host : NULL, arguments[i].integer, arguments[i].number};
+    const launch_argument *from = &arguments[i];
+    const buffer *b = from->memory ? from->memory : spare;
+    a[i] = (host_argument){b ? b->host : NULL, from->integer, from->number, from->structure};
   }
   static const host_launch launches[2][PROGRAM_NUMBERS] = {
     {host_launch_f32, host_launch_f32_dual, host_launch_f32_dual6},
@@ -137,8 +138,10 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
   opencl_argument a[KERNEL_ARGUMENTS];
   buffer *spare = any_buffer(arguments, count);
   for (size_t i = 0; i < count; ++i) {
-    const buffer *b = arguments[i].memory ? arguments[i].memory : spare;
-    a[i] = (opencl_argument){b ? b->memory : NULL, arguments[i].integer, arguments[i].number};
+    const launch_argument *from = &arguments[i];
+    const buffer *b = from->memory ? from->memory : spare;
+    a[i] = (opencl_argument){b ? b->memory : NULL, from->integer, from->number, from->structure,
+                             from->bytes};
   }
   bool built = false;
   TRY(opencl_need(d->cl, program, kernel, &built));

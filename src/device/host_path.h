@@ -10,6 +10,7 @@ typedef struct host_argument {
   void *pointer;
   int integer;
   double number;
+  const void *structure;
 } host_argument;
 
 typedef void (*host_function)(const host_argument *arguments);

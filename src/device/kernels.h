@@ -8,7 +8,8 @@
 typedef enum argument_kind {
   ARGUMENT_BUFFER,
   ARGUMENT_INT,
-  ARGUMENT_REAL
+  ARGUMENT_REAL,
+  ARGUMENT_STRUCT /* by value, of ints alone */
 } argument_kind;
 
 #include "kernel_ids.h"

@@ -437,6 +437,8 @@ static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, ar
   } else if (kind == ARGUMENT_INT) {
     const cl_int integer = a->integer;
     code = clSetKernelArg(kernel, i, sizeof integer, &integer);
+  } else if (kind == ARGUMENT_STRUCT) {
+    code = clSetKernelArg(kernel, i, a->bytes, a->structure);
   } else if (o->options.float64) {
     code = clSetKernelArg(kernel, i, sizeof a->number, &a->number);
   } else {

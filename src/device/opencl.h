@@ -33,6 +33,8 @@ typedef struct opencl_argument {
   cl_mem memory;
   int integer;
   double number;
+  const void *structure;
+  size_t bytes; /* of the structure */
 } opencl_argument;
 
 /* Opens a context, and builds nothing yet. */

@@ -66,8 +66,7 @@ static abut_status put_bars(const stepping *s, size_t group, int segment, const 
   TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, s->count, 1, MODEL(s), ARG_INT(group),
                 ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n),
-                ARG_BUFFER(c->activity), SOURCE_STRIDES(c), ARG_INT(s->count));
+                OF(s, WORLD_MARKS), SOURCE(c), ARG_INT(s->count));
 }
 
 /* Takes the manifold's gradient by the pose of a side's body to the moment and force on its link. */
@@ -110,7 +109,7 @@ static abut_status given_adjoint(const stepping *s)
   }
   for (size_t i = 0; i < s->kind->group_count; ++i) {
     contact_source c = given_source(s, i, at);
-    at += c.count;
+    at += c.layout.count;
     c.p = world_buffer_of(s, OUT_P_BAR);
     c.d = world_buffer_of(s, OUT_D_BAR);
     c.n = world_buffer_of(s, OUT_N_BAR);

@@ -19,11 +19,9 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
   const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
   TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign),
-                ARG_BUFFER(c->p), ARG_BUFFER(c->d), ARG_BUFFER(c->n), ARG_BUFFER(c->activity),
-                SOURCE_STRIDES(c), ARG_REAL(least), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign), SOURCE(c),
+                ARG_REAL(least), OF(s, WORLD_CONTACTS), OF(s, WORLD_CONTACT_PLACES),
+                OF(s, WORLD_MARKS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 /* Writes the slots of the contacts that have just been appended, where forces or the law need them. */
@@ -33,9 +31,10 @@ static abut_status put_slots(const stepping *s, size_t group, int segment, const
   return s->call->worlds->multipliers || s->call->scene->def.law->keeps_slots
            ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, s->count, 1, MODEL(s), ARG_INT(group),
                     ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
-                    ARG_BUFFER(c->list), ARG_INT(c->list_row), ARG_INT(c->list && c->places < 0),
-                    ARG_BUFFER(c->order), ARG_INT(c->order != NULL), ARG_INT(offset + c->slot),
-                    OF(s, WORLD_SLOTS), ARG_INT(s->count))
+                    ARG_BUFFER(c->list), ARG_INT(c->layout.list_row),
+                    ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
+                    ARG_INT(c->order != NULL), ARG_INT(offset + c->slot), OF(s, WORLD_SLOTS),
+                    ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
 
@@ -51,38 +50,43 @@ size_t slots_before(const steps_kind *k, size_t i)
 /* The contacts in `count` slots, from slot `first` on, where the manifold computes all slots. */
 static contact_source dense_source(const run *r, size_t first, size_t count)
 {
-  const size_t contacts = r->pair->layout.contacts;
+  const int contacts = (int)r->pair->layout.contacts, slot = (int)first;
   return (contact_source){.p = run_buffer(r, SCRATCH_P),
                           .d = run_buffer(r, SCRATCH_D),
                           .n = run_buffer(r, SCRATCH_N),
                           .activity = run_buffer(r, SCRATCH_ACTIVITY),
-                          .row = 3 * contacts,
-                          .at = {3 * first, first, 3 * first, first},
-                          .step3 = 3,
-                          .plane = 1,
-                          .rows3 = true,
-                          .places = -1,
-                          .count = (int)count,
+                          .layout = {.row = 3 * contacts,
+                                     .rows3 = 1,
+                                     .at_p = 3 * slot,
+                                     .at_d = slot,
+                                     .at_n = 3 * slot,
+                                     .at_activity = slot,
+                                     .step3 = 3,
+                                     .plane = 1,
+                                     .count = (int)count,
+                                     .place_at = -1},
                           .slot = first};
 }
 
 /* The contacts of a list of active ones, whose values lie in planes of `plane` numbers from `at` on. */
-static contact_source listed_source(buffer *values, size_t row, size_t at, size_t plane,
-                                    buffer *list, size_t list_row)
+static contact_source listed_source(buffer *values, int row, int at, int plane, buffer *list,
+                                    int list_row)
 {
   return (contact_source){.p = values,
                           .d = values,
                           .n = values,
                           .activity = values,
-                          .row = row,
-                          .at = {at + VALUE_P * plane, at + VALUE_D * plane, at + VALUE_N * plane,
-                                 at + VALUE_ACTIVITY * plane},
-                          .step3 = 1,
-                          .plane = plane,
                           .list = list,
-                          .list_row = list_row,
-                          .places = -1,
-                          .count = -1};
+                          .layout = {.row = row,
+                                     .at_p = at + VALUE_P * plane,
+                                     .at_d = at + VALUE_D * plane,
+                                     .at_n = at + VALUE_N * plane,
+                                     .at_activity = at + VALUE_ACTIVITY * plane,
+                                     .step3 = 1,
+                                     .plane = plane,
+                                     .count = -1,
+                                     .place_at = -1,
+                                     .list_row = list_row}};
 }
 
 /* The segments of a pair whose active contacts are listed: the vertices of either body, then the edge
@@ -91,20 +95,20 @@ static contact_source listed_segment(const run *r, int segment)
 {
   const int side = segment % 2;
   if (segment < 2) {
-    const size_t plane = r->bodies[side]->vertex_padded;
+    const int plane = (int)r->bodies[side]->vertex_padded;
     contact_source c =
       listed_source(run_buffer(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)), VALUE_PLANES * plane, 0,
                     plane, run_buffer(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), plane + 1);
-    c.count = lists_vertices(r, side) ? -1 : 0;
+    c.layout.count = lists_vertices(r, side) ? -1 : 0;
     c.order = r->bodies[side]->order;
     c.slot = r->pair->layout.vertex_offset[side];
     return c;
   }
-  const size_t plane = near_plane(r);
+  const int plane = (int)near_plane(r);
   contact_source c = listed_source(run_buffer(r, SCRATCH_PAIR_VALUES), 2 * VALUE_PLANES * plane,
-                                   (size_t)side * VALUE_PLANES * plane, plane,
+                                   side * VALUE_PLANES * plane, plane,
                                    run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
-  c.count = edges_run(r) ? -1 : 0;
+  c.layout.count = edges_run(r) ? -1 : 0;
   c.slot = r->pair->layout.edge_offset[side];
   return c;
 }
@@ -193,13 +197,13 @@ contact_source given_source(const stepping *s, size_t i, int at)
                           .d = world_buffer_of(s, IN_D),
                           .n = world_buffer_of(s, IN_N),
                           .activity = world_buffer_of(s, IN_ACTIVITY),
-                          .row = 3 * s->call->worlds->contacts->count,
-                          .step3 = 3,
-                          .plane = 1,
-                          .rows3 = true,
                           .list = s->at->places,
-                          .places = at,
-                          .count = (int)s->kind->groups[i].contacts};
+                          .layout = {.row = 3 * (int)s->call->worlds->contacts->count,
+                                     .rows3 = 1,
+                                     .step3 = 3,
+                                     .plane = 1,
+                                     .count = (int)s->kind->groups[i].contacts,
+                                     .place_at = at}};
 }
 
 static abut_status given_contacts(const stepping *s)
@@ -209,7 +213,7 @@ static abut_status given_contacts(const stepping *s)
     const contact_source c = given_source(s, i, at);
     TRY(append(s, i, 0, 1, &c));
     TRY(put_slots(s, i, 0, &c, 0));
-    at += c.count;
+    at += c.layout.count;
   }
   return ABUT_SUCCESS;
 }

@@ -220,26 +220,18 @@ abut_status keep_pace(const stepping *s);
  * geometry/world.h). The manifold leaves the four segments of a pair in four places, of which a
  * contact_source describes one; given contacts are one segment. */
 
-/* Where a segment's contacts lie, as the kernel world_contacts takes it. A world has a row of `row` numbers
- * of p and of n, or row / 3 of d and activity where rows3 is set; at[] is where p, d, n and activity begin
- * in it. From one contact's vector to the next one's it is `step3` numbers, from one component of a vector
- * to the next `plane`. */
+/* Where a segment's contacts lie, as the kernel world_contacts takes it. */
 typedef struct contact_source {
   buffer *p, *d, *n, *activity;
-  size_t row, at[4], step3, plane;
-  bool rows3;
-  buffer *list;      /* which contacts there are; NULL: all of them */
-  size_t list_row;   /* how many ints each world has of the list, where it has its own */
-  int places, count; /* places: where the segment begins in a list that all worlds share, else -1. count:
-                        how many contacts there are; -1: as many as the first int of the world's list says */
-  buffer *order;     /* the slots of what the list names; NULL where the list names slots themselves */
-  size_t slot;       /* the slot of the segment's first contact, within its pair */
+  buffer *list; /* which contacts there are; NULL: all of them */
+  contact_layout layout;
+  buffer *order; /* the slots of what the list names; NULL where the list names slots themselves */
+  size_t slot;   /* the slot of the segment's first contact, within its pair */
 } contact_source;
 
-#define SOURCE_STRIDES(c)                                                               \
-  ARG_INT((c)->row), ARG_INT((c)->at[0]), ARG_INT((c)->at[1]), ARG_INT((c)->at[2]),     \
-    ARG_INT((c)->at[3]), ARG_INT((c)->step3), ARG_INT((c)->plane), ARG_INT((c)->rows3), \
-    ARG_BUFFER((c)->list), ARG_INT((c)->list_row), ARG_INT((c)->places), ARG_INT((c)->count)
+#define SOURCE(c)                                                                        \
+  ARG_BUFFER((c)->p), ARG_BUFFER((c)->d), ARG_BUFFER((c)->n), ARG_BUFFER((c)->activity), \
+    ARG_BUFFER((c)->list), ARG_STRUCT((c)->layout)
 
 /* Where the manifold leaves the contacts of segment 0 to 3 of its pair. */
 contact_source segment_source(const run *r, int segment);

@@ -400,21 +400,16 @@ static void put_contacts(const contact_target *t, int to, const contact_row *row
 // groups, GROUP_MARKS) where the segment begins and ends; what the group has no room for sets
 // WORLD_OVERFLOW.
 //
-// Where the contacts lie: ps, ds, ns and as have rows of `row` numbers a world (ds and as of row /
-// 3 where `rows3` is set), with p, d, n and activity from at_p, at_d, at_n and at_a on. Vectors lie
-// `step3` apart, numbers 1 apart, and components of a vector `plane`. Which they are: where `fixed`
-// is at least 0, that many; they are the places that stand in `list` from place_at on, the same in
-// each world, or with place_at -1 the first ones. Else they are as many as the first of a world's
-// `list_row` ints in `list` tells, in order. `sign` is -1 where body 2 owns the points.
+// The contacts' p, d, n and activity lie in ps, ds, ns and as, and their places in `list`, as
+// `layout` says. Places are the same in each world; where none are listed, contacts are there in
+// order. `sign` is -1 where body 2 owns the points.
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                            GLOBAL const real *scratch, int group, int segment, int sign,
                            GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
-                           GLOBAL const real *as, int row, int at_p, int at_d, int at_n, int at_a,
-                           int step3, int plane, int rows3, GLOBAL const int *list, int list_row,
-                           int place_at, int fixed, real least, GLOBAL real *contacts,
-                           GLOBAL int *contact_places, GLOBAL int *marks, GLOBAL int *status,
-                           int worlds)
+                           GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
+                           real least, GLOBAL real *contacts, GLOBAL int *contact_places,
+                           GLOBAL int *marks, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -424,17 +419,20 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, group);
   const int room = g.ints[GROUP_PLANE];
   GLOBAL int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
-  const int count = fixed >= 0 ? fixed : ROW(list, world, list_row)[0];
-  GLOBAL const int *places = fixed >= 0 && place_at >= 0 ? list + place_at : NO_ORDER;
+  const int count = layout.count >= 0 ? layout.count : ROW(list, world, layout.list_row)[0];
+  const int listed = layout.count >= 0 && layout.place_at >= 0;
+  GLOBAL const int *places = listed ? list + layout.place_at : NO_ORDER;
   const contact_target to = {NUMS(contacts, world, n->contact_planes) +
                                (size_t)CONTACT_PLANES * g.ints[GROUP_AT],
                              ROW(contact_places, world, n->contact_planes / CONTACT_PLANES) +
                                g.ints[GROUP_AT],
                              room, n->contact_planes};
-  const int row1 = rows3 ? row / 3 : row; // of d and activity, where these have rows of their own
-  const contact_source s[4] = {
-    {NUMS(ps, world, row), at_p, row, step3, plane}, {NUMS(ds, world, row1), at_d, row1, 1, plane},
-    {NUMS(ns, world, row), at_n, row, step3, plane}, {NUMS(as, world, row1), at_a, row1, 1, plane}};
+  const int row = layout.row, row1 = layout.rows3 ? row / 3 : row; // row1: of d and activity
+  const int step3 = layout.step3, plane = layout.plane;
+  const contact_source s[4] = {{NUMS(ps, world, row), layout.at_p, row, step3, plane},
+                               {NUMS(ds, world, row1), layout.at_d, row1, 1, plane},
+                               {NUMS(ns, world, row), layout.at_n, row, step3, plane},
+                               {NUMS(as, world, row1), layout.at_activity, row1, 1, plane}};
   const int most = n->capacity ? MIN_INT(n->capacity, room) : room;
   int end = segment ? mark[segment] : 0, over = 0;
   mark[segment] = end;

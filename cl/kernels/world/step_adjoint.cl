@@ -137,17 +137,15 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
 }
 
 // One work-item takes the cotangents of one world's contacts in a segment of a group from bars
-// (worlds, contacts, BAR_PLANES) to where the manifold keeps the segment's cotangents. All `fixed`
-// elements of the segment get zeros first (with -1 as many as the first of a world's list_row ints
-// in `list` tells). Strides and places are as in world_contacts.
+// (worlds, contacts, BAR_PLANES) to where the manifold keeps the segment's cotangents, which lie in
+// ps, ds, ns and as like the contacts in world_contacts. All elements of the segment get zeros
+// first.
 ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group,
                                        int segment, GLOBAL const real *bars,
                                        GLOBAL const int *contact_places, GLOBAL const int *marks,
                                        GLOBAL real *ps, GLOBAL real *ds, GLOBAL real *ns,
-                                       GLOBAL real *as, int row, int at_p, int at_d, int at_n,
-                                       int at_a, int step3, int plane, int rows3,
-                                       GLOBAL const int *list, int list_row, int place_at, int fixed,
-                                       int worlds)
+                                       GLOBAL real *as, GLOBAL const int *list,
+                                       contact_layout layout, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -158,11 +156,14 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const
   const int most = n->contact_planes / CONTACT_PLANES, room = g[GROUP_PLANE];
   GLOBAL const int *places = ROW(contact_places, world, most) + g[GROUP_AT];
   GLOBAL const real *from = ROW(bars, world, most * BAR_PLANES) + (size_t)BAR_PLANES * g[GROUP_AT];
-  const int count = fixed >= 0 ? fixed : ROW(list, world, list_row)[0], row1 = rows3 ? row / 3 : row;
-  GLOBAL real *p = ROW(ps, world, row) + at_p, *d = ROW(ds, world, row1) + at_d;
-  GLOBAL real *normal = ROW(ns, world, row) + at_n, *a = ROW(as, world, row1) + at_a;
+  const int count = layout.count >= 0 ? layout.count : ROW(list, world, layout.list_row)[0];
+  const int row = layout.row, row1 = layout.rows3 ? row / 3 : row;
+  const int step3 = layout.step3, plane = layout.plane;
+  GLOBAL real *p = ROW(ps, world, row) + layout.at_p, *d = ROW(ds, world, row1) + layout.at_d;
+  GLOBAL real *normal = ROW(ns, world, row) + layout.at_n;
+  GLOBAL real *a = ROW(as, world, row1) + layout.at_activity;
   for (int i = 0; i < count; ++i) {
-    const int at = fixed >= 0 && place_at >= 0 ? list[place_at + i] : i;
+    const int at = layout.count >= 0 && layout.place_at >= 0 ? list[layout.place_at + i] : i;
     d[at] = a[at] = R(0.0);
     for (int k = 0; k < 3; ++k) {
       p[step3 * at + k * plane] = normal[step3 * at + k * plane] = R(0.0);
