@@ -198,11 +198,11 @@ static const operation gradients_operation = {.module = MODULE_WORLD,
                                               .leave = leave};
 
 static const operation tangent_operation = {.module = MODULE_WORLD,
-                                          .test = test,
-                                          .place = place,
-                                          .enter = enter,
-                                          .launch = tangent_launch,
-                                          .leave = leave};
+                                            .test = test,
+                                            .place = place,
+                                            .enter = enter,
+                                            .launch = tangent_launch,
+                                            .leave = leave};
 
 /* ---- calls ---- */
 
@@ -311,7 +311,8 @@ static void add_arrays(steps_call *c)
     add_reals(c, "a", IN_A, nv, w->a, NULL);
     add_wanted(c, "inverse", OUT_INVERSE, nv, w->inverse);
   }
-  add_wanted(c, "multipliers", OUT_MULTIPLIERS, law_of(c)->slots ? 3 * law_of(c)->slots(c) : 0, w->multipliers);
+  add_wanted(c, "multipliers", OUT_MULTIPLIERS, law_of(c)->slots ? 3 * law_of(c)->slots(c) : 0,
+             w->multipliers);
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
   add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);
@@ -373,8 +374,8 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   TRY(s->def.law->check ? s->def.law->check(w) : ABUT_SUCCESS);
   if (w->inverse && !s->def.law->inverse) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "forces for given accelerations are of springs alone: other contacts' forces follow "
-                "from the solver");
+                "forces for given accelerations are of springs alone: other contacts' "
+                "forces follow from the solver");
   }
   if (w->multipliers && !s->def.law->forces) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
@@ -469,7 +470,7 @@ abut_status abut_vjp_worlds(abut_scene handle_, abut_worlds *w, const abut_world
 }
 
 static abut_status run_tangents(abut_scene handle_, abut_worlds *w, const abut_worlds_tangents *t,
-                             const abut_worlds_transition *m)
+                                const abut_worlds_transition *m)
 {
   ENTER(scene_pool, handle_);
   loaded_scene *s = scene_get(handle_);

@@ -359,8 +359,8 @@ int *model_group_ints(model *m, int i)
 }
 
 static abut_status count_sizes(const scene_def *s, const scene_constants *c,
-                            const contact_group *groups, size_t group_count, size_t lanes,
-                            world_sizes *out)
+                               const contact_group *groups, size_t group_count, size_t lanes,
+                               world_sizes *out)
 {
   size_t slots;
   TRY(refuse_count(group_count, "groups of contacts"));

@@ -71,7 +71,7 @@ static abut_status put_bars(const stepping *s, size_t group, int segment, const 
 
 /* Takes the manifold's gradient by the pose of a side's body to the moment and force on its link. */
 static abut_status link_poses_adjoint(const stepping *s, const run *r, size_t i, int side,
-                              const group_rows *to)
+                                      const group_rows *to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, world_blocks(s), 1, MODEL(s),
                 OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
@@ -130,7 +130,8 @@ abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 
 group_rows group_rows_of(const stepping *s)
 {
-  return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count, 0};
+  return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count,
+                      0};
 }
 
 /* The last pair comes first, since its manifold need not be run again. */
@@ -157,10 +158,10 @@ abut_status solve_adjoint(const stepping *s)
 
 abut_status unit_cotangent(const stepping *s, int dof, int stages)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof), ARG_INT(stages == 1),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
-                ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1,
+                ARG_BUFFER(s->model->head), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
+                ARG_INT(stages == 1), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
+                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }
 
 abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)

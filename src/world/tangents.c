@@ -17,11 +17,13 @@ static int stages_of(const steps_call *c)
   return is_rk4(c) ? 4 : 1;
 }
 
-void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
+                   size_t bytes[POOL_BUFFERS])
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
-  bytes[WORLD_BASIS] = (c->scene->def.law->basis_by_dof ? nv : 6) * GROUP_ADJOINT * (size_t)n->groups * real;
+  bytes[WORLD_BASIS] =
+    (c->scene->def.law->basis_by_dof ? nv : 6) * GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;
@@ -105,11 +107,12 @@ static abut_status tangent_step(const stepping *s, size_t step)
   const abut_worlds_tangents *t = s->call->tangents;
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
-  TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, 2 * nv,
-               nu, t->u));
+  TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0,
+               2 * nv, nu, t->u));
   TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
+             OF(s, WORLD_TANGENT), ARG_INT(s->count)));
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
     TRY(put_tangent(s, 0, OUT_Q_RECORD_TANGENT, kept * nv, at, t->q_record));
@@ -138,7 +141,8 @@ static abut_status put_matrices(const stepping *s)
   const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
   TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK), OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
+             OF(s, WORLD_MATRIX), ARG_INT(s->count)));
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
   TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));

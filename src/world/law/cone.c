@@ -6,7 +6,8 @@
 
 /* ---- a scene's file ---- */
 
-#define FRICTION_LEAST 1e-5 /* to which friction is raised, since a cone without friction has no inside */
+/* Friction is raised to this, since a cone without friction has no inside. */
+#define FRICTION_LEAST 1e-5
 
 static abut_status settle(const reader *r, const json_at *root)
 {
@@ -82,9 +83,9 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
-                OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)), OF(s, WORLD_CONSTRAINT_FORCE),
-                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
+                OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)
@@ -127,8 +128,8 @@ static abut_status multipliers(const stepping *s, bool with_basis)
  * groups' relative twists are those under the multipliers where `basis` is -1, else unit twist `basis`. */
 static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
                 OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
                 ARG_INT(s->count));

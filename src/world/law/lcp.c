@@ -67,8 +67,9 @@ static abut_status settle(const reader *r, const json_at *root)
 {
   TRY(law_refuse_integrator(r, root, INTEGRATOR_RK4,
                             "hard contacts (\"lcp\") act at the end of a step: \"euler\" alone"));
-  TRY(law_refuse_integrator(r, root, INTEGRATOR_IMPLICIT,
-                            "\"implicit\" is of springs (\"spring\") alone; \"lcp\" takes \"euler\""));
+  TRY(law_refuse_integrator(
+    r, root, INTEGRATOR_IMPLICIT,
+    "\"implicit\" is of springs (\"spring\") alone; \"lcp\" takes \"euler\""));
   return law_refuse_capacity(r, root, "hard contacts (\"lcp\") are bounded by \"most\" of \"lcp\"");
 }
 
@@ -130,7 +131,8 @@ static abut_status test(const steps_call *c, size_t place)
   return test_manifolds(c, place);
 }
 
-static void own_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
+                      size_t bytes[POOL_BUFFERS])
 {
   const size_t m = (size_t)n->hard_rows, nv = (size_t)n->nv, most = (size_t)n->hard;
   const size_t slots = (size_t)n->contact_planes / CONTACT_PLANES;
@@ -179,8 +181,9 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
                 OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
                 OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES),
-                OF(s, HARD_NEAREST), OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX),
-                OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, HARD_NEAREST), OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B),
+                OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_GUESS), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
 }
 
 /* Solves the boxed problems (section 3). Worlds that neither the guess nor pivoting solves are left to a
@@ -208,9 +211,9 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   TRY(solve_problem(s));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ACCELERATE, s->count, 1, MODEL(s), REALS(s), OF(s, v),
                 FOUND(s), HARD(s), OF(s, WORLD_SLOTS), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
-                OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION), OF(s, WORLD_CONSTRAINT_FORCE),
-                OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                OF(s, HARD_F), OF(s, HARD_HOW), OF(s, WORLD_ACCELERATION),
+                OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
+                OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)

@@ -17,8 +17,8 @@ static abut_status factor(const stepping *s)
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
                 OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_HOW),
-                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT),
-                OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
+                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS),
+                OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
 /* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and v'. */
@@ -44,9 +44,9 @@ static abut_status multipliers(const stepping *s, bool with_extra)
  * where `only` is -1, else of that one. */
 static abut_status pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_V),
-                OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F), OF(s, classes_of(s)),
-                OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s),
+                OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
+                OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
                 ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
 }
@@ -57,8 +57,8 @@ static abut_status pull(const stepping *s, int only, buffer *groups, size_t widt
 static abut_status keep(const stepping *s, bool again)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT), OF(s, HARD_KEPT_ADJOINT),
-                ARG_INT(s->count));
+                ARG_INT(again), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
+                OF(s, HARD_KEPT_ADJOINT), ARG_INT(s->count));
 }
 
 /* Makes HARD_OTHER, the classes that descent would choose. */
@@ -130,7 +130,7 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 /* Makes the cotangents of groups where degree of freedom `dof` of the acceleration has a cotangent of 1. r is
  * the manifold of pair `only`, where that is -1 of the scene's single pair, or NULL where there is none. */
 static abut_status contact_unit_adjoint(const stepping *s, const run *r, int only, size_t dof,
-                                  const group_rows *to)
+                                        const group_rows *to)
 {
   TRY(keep_pace(s));
   TRY(unit_cotangent(s, (int)dof, 1));

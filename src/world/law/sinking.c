@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ABOVE 0.25 /* the most that a body reaches into what it rests on, as a share of that one's height */
+#define ABOVE \
+  0.25 /* the most that a body reaches into what it rests on, as a share of that one's height */
 #define SINKING_MOST 0.01 /* the share of the smaller body's diagonal from which callers are told */
 
 /* A pair at the scene's start: which side rests on the other, if one does. */
@@ -23,9 +24,9 @@ typedef struct loads {
   double (*places)[PLACE]; /* (links) */
   int *root;               /* (links) the root of the link's tree */
   double *mass;            /* (links) at roots, the mass of the whole tree */
-  bool *held;              /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
-  bool *seen;              /* (links) at roots: what `join` has reached */
-  support *of;             /* (pairs) */
+  bool *held;  /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
+  bool *seen;  /* (links) at roots: what `join` has reached */
+  support *of; /* (pairs) */
 } loads;
 
 /* Finds the least and the largest height of a body's box. */

@@ -42,9 +42,11 @@ static abut_status test(const steps_call *c, size_t place)
 {
   for (int adjoint = 0; adjoint < (is_differentiated(c) || is_implicit(c) ? 2 : 1); ++adjoint) {
     TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
-    TRY(test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING));
+    TRY(
+      test_member(c->base.context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_SPRING));
     if (is_differentiated(c) && is_implicit(c)) {
-      TRY(test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, SELF_TEST_MAIN));
+      TRY(
+        test_member(c->base.context, place, MODULE_SPRING, PROGRAM_DUAL, adjoint, SELF_TEST_MAIN));
     }
   }
   return ABUT_SUCCESS;

@@ -144,8 +144,8 @@ static abut_status unsolve(const stepping *s)
 static abut_status bias_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_BIAS, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS),
-                PARAMETERS_OF(s), OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
+                OF(s, WORLD_V), OF(s, WORLD_IMPLICIT), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
+                OF(s, WORLD_STAGE_V), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
 }
 
@@ -159,8 +159,8 @@ static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
   TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_TANGENT, world_blocks(s), 1, MODEL(s),
              OF(s, WORLD_IMPLICIT), OF(s, WORLD_SCRATCH), ARG_INT(s->count)));
   for (int side = 0; side < 2; ++side) {
-    TRY(
-      put_twist(s, i, side, sizes_of(s)->at_acceleration, side ? SPRING_TANGENT_2 : SPRING_TANGENT_1));
+    TRY(put_twist(s, i, side, sizes_of(s)->at_acceleration,
+                  side ? SPRING_TANGENT_2 : SPRING_TANGENT_1));
   }
   return spring_run_tangent(r);
 }
