@@ -111,7 +111,7 @@ static abut_status tangent_step(const stepping *s, size_t step)
                2 * nv, nu, t->u));
   TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
+             OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
              OF(s, WORLD_TANGENT), ARG_INT(s->count)));
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
@@ -141,7 +141,7 @@ static abut_status put_matrices(const stepping *s)
   const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
   TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
-             OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
+             OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
              OF(s, WORLD_MATRIX), ARG_INT(s->count)));
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));

@@ -151,7 +151,7 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[HARD_TABLES] = (LCP_TABLE(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(double);
   bytes[HARD_TABLE_PLACES] = (LCP_TABLE_PLACES(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(int);
   if (is_differentiated(c)) {
-    bytes[WORLD_LAW_KEPT] = HARD_ADJOINT(m, nv) * real;
+    bytes[WORLD_KEPT] = HARD_ADJOINT(m, nv) * real;
     bytes[HARD_EXTRA] = nv * real;
     bytes[WORLD_W] = nv * real;
   }

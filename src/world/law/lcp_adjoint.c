@@ -10,14 +10,14 @@ static world_buffer classes_of(const stepping *s)
   return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
 }
 
-/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_LAW_KEPT. Where `other`
+/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_KEPT. Where `other`
  * classes are tried, the first two are there already. */
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
                 OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_HOW),
-                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, OUT_STATUS),
+                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
                 OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
@@ -25,7 +25,7 @@ static abut_status factor(const stepping *s)
 static abut_status elastic_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_LAW_KEPT),
+                OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_KEPT),
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
 
@@ -35,7 +35,7 @@ static abut_status multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s), FOUND(s),
                 HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
-                OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
+                OF(s, WORLD_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
                 OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
                 OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
@@ -46,7 +46,7 @@ static abut_status pull(const stepping *s, int only, buffer *groups, size_t widt
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
-                OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_LAW_KEPT), OF(s, WORLD_GOOD),
+                OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
                 ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
 }

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ABOVE \
-  0.25 /* the most that a body reaches into what it rests on, as a share of that one's height */
+/* A body that rests on another reaches into it by at most this share of that one's height. */
+#define ABOVE 0.25
 #define SINKING_MOST 0.01 /* the share of the smaller body's diagonal from which callers are told */
 
 /* A pair at the scene's start: which side rests on the other, if one does. */
