@@ -419,8 +419,10 @@ static const struct {
    "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
    "have a mass matrix, or a solver's, that is not positive, and keep the last state that they had"},
   {ABUT_WORLD_OVERFLOW,
-   "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out",
-   "had more contacts than the scene's `capacity`, or than `most` hard ones: some were left out"},
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "`capacity`: some were left out",
+   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a soft scene's "
+   "`capacity`: some were left out"},
   {ABUT_WORLD_NOT_CONVERGED,
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken"},
