@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define POLL_LEAST 2e-5 /* [s] between two looks at an event: of what has been waited for one part in */
-#define POLL_PART 16.0  /* POLL_PART, so that little is waited beyond the end, */
-#define POLL_MOST 1e-3  /* within these bounds */
+/* Between two looks at an event one part in POLL_PART of the time waited so far goes by, so that the end is
+ * seen soon beside what it took; but no less and no more than these [s]. */
+#define POLL_PART 16.0
+#define POLL_LEAST 2e-5
+#define POLL_MOST 1e-3
 
 struct waiter {
   pthread_mutex_t lock;
@@ -114,8 +116,8 @@ static struct timespec time_of(double seconds)
 /* When to look at the event next. */
 static double next_poll(double begun, double until)
 {
-  const double part = (now() - begun) / POLL_PART;
-  const double next = now() + (part < POLL_LEAST ? POLL_LEAST : part > POLL_MOST ? POLL_MOST : part);
+  const double at = now(), part = (at - begun) / POLL_PART;
+  const double next = at + (part < POLL_LEAST ? POLL_LEAST : part > POLL_MOST ? POLL_MOST : part);
   return next < until ? next : until;
 }
 
