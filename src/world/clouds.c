@@ -117,11 +117,6 @@ typedef struct loader {
   size_t *first;            /* of each link the number of its first body */
 } loader;
 
-static const scene_body *body_of(const scene_def *s, const scene_pair *p, int side)
-{
-  return &s->links[p->link[side]].bodies[p->body[side]];
-}
-
 static abut_status mark_pairs(const loader *l)
 {
   const scene_def *s = l->s;
@@ -130,7 +125,7 @@ static abut_status mark_pairs(const loader *l)
     if (p->link[0] == WORLD) {
       continue;
     }
-    if (body_of(s, p, 0)->shape == SHAPE_PLANE && body_of(s, p, 1)->shape == SHAPE_PLANE) {
+    if (scene_side(s, p, 0)->shape == SHAPE_PLANE && scene_side(s, p, 1)->shape == SHAPE_PLANE) {
       return scene_fail(s, (scene_place){"pairs", i, NULL, false, 0},
                         "two planes have no points that could touch");
     }

@@ -42,9 +42,9 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   double *to = memory;
   for (size_t i = 0; i < 2 * s->pair_count; ++i, to += BODY_POSE) {
     const scene_pair *p = &s->pairs[i / 2];
-    const int link = p->link[i % 2];
-    if (link != WORLD) {
-      const scene_body *b = &s->links[link].bodies[p->body[i % 2]];
+    const int side = (int)(i % 2);
+    if (p->link[side] != WORLD) {
+      const scene_body *b = scene_side(s, p, side);
       memcpy(to, b->position, sizeof b->position);
       memcpy(to + 3, b->quaternion, sizeof b->quaternion);
     }

@@ -54,7 +54,7 @@ int scene_pair_fits(const scene_def *s, const scene_pair *p)
 {
   bool plane[2];
   for (int k = 0; k < 2; ++k) {
-    plane[k] = s->links[p->link[k]].bodies[p->body[k]].shape == SHAPE_PLANE;
+    plane[k] = scene_side(s, p, k)->shape == SHAPE_PLANE;
   }
   return plane[0] == plane[1] ? -1 : plane[0];
 }
