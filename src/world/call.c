@@ -13,11 +13,6 @@
 #define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in manifold/call_chunk.c */
 #define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
 
-static const contact_law *law_of(const steps_call *c)
-{
-  return c->scene->def.law;
-}
-
 /* ---- a device ---- */
 
 static bool is_listed(const steps_kind *k, const pair *p)

@@ -157,7 +157,7 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
   const size_t nv = (size_t)sizes_of(s)->nv, width = (segment_of(s->call) + 1) * one;
-  const contact_law *law = s->call->scene->def.law;
+  const contact_law *law = law_of(s->call);
   for (size_t step = end; step-- > first;) {
     const size_t at = (step - first) * one;
     TRY(step_controls(s, step));
@@ -229,9 +229,7 @@ static abut_status gradients_adjoint(const stepping *s)
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
              ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   if (s->call->gradients->springs) {
-    TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1,
-               ARG_INT(SPRING_NUMBERS * sizes_of(s)->pairs), OF(s, OUT_SPRINGS_BAR),
-               ARG_INT(s->count)));
+    TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->pairs));
   }
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
@@ -282,7 +280,7 @@ abut_status check_gradients(const steps_call *c)
     return fail(ABUT_ERROR_ARGUMENT, "gradients by contacts are those of one step with contacts "
                                      "that are given");
   }
-  const contact_law *law = c->scene->def.law;
+  const contact_law *law = law_of(c);
   if (g->escaped && !(g->escape && law->escapes)) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "what has escaped is asked for, but hard contacts do not `escape`");

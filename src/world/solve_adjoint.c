@@ -150,7 +150,7 @@ abut_status pairs_adjoint(const stepping *s, const group_rows *to)
 
 abut_status solve_adjoint(const stepping *s)
 {
-  TRY(s->call->scene->def.law->contacts_adjoint(s));
+  TRY(law_of(s->call)->contacts_adjoint(s));
   return tree_adjoint(s, WORLD_ACCELERATION);
 }
 
@@ -174,7 +174,7 @@ abut_status put_jacobian_row(const stepping *s, int stage, int dof, int stages)
 
 abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
 {
-  const contact_law *law = s->call->scene->def.law;
+  const contact_law *law = law_of(s->call);
   const int nv = sizes_of(s)->nv;
   TRY(law->basis(s));
   for (int dof = 0; dof < nv; ++dof) {
@@ -189,6 +189,6 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages)
 
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages)
 {
-  const contact_law *law = s->call->scene->def.law;
+  const contact_law *law = law_of(s->call);
   return is_implicit(s->call) ? law->implicit_jacobian(s) : law->jacobian(s, stage, stages);
 }

@@ -28,7 +28,7 @@ static abut_status append(const stepping *s, size_t group, int segment, int sign
 static abut_status put_slots(const stepping *s, size_t group, int segment, const contact_source *c,
                              size_t offset)
 {
-  return s->call->worlds->multipliers || s->call->scene->def.law->keeps_slots
+  return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
            ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, s->count, 1, MODEL(s), ARG_INT(group),
                     ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
                     ARG_BUFFER(c->list), ARG_INT(c->layout.list_row),
@@ -228,7 +228,7 @@ abut_status find_contacts_of_pairs(const stepping *s)
 
 abut_status find_contacts(const stepping *s)
 {
-  const contact_law *law = s->call->scene->def.law;
+  const contact_law *law = law_of(s->call);
   if (s->call->worlds->contacts) {
     return given_contacts(s);
   }

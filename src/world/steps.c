@@ -7,11 +7,6 @@
 
 #define PACE_LAUNCHES 256 /* launches of a few steps, after which the host waits for those before them */
 
-static const contact_law *law_of(const stepping *s)
-{
-  return s->call->scene->def.law;
-}
-
 stepping stepping_of(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
@@ -81,6 +76,12 @@ abut_status take_more(const stepping *s, world_buffer from, size_t from_width, s
 }
 
 /* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output of the caller's, if it is asked for. */
+abut_status clear_rows(const stepping *s, world_buffer rows, size_t width)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, rows),
+                ARG_INT(s->count));
+}
+
 static abut_status show(const stepping *s, int at, size_t width, world_buffer to, const void *asked)
 {
   return asked
@@ -96,10 +97,11 @@ static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
                 OF(s, WORLD_ENERGY));
 }
 
-abut_status clear_forces(const stepping *s, size_t width)
+abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping *s, size_t width))
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, OUT_MULTIPLIERS),
-                ARG_INT(s->count));
+  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  TRY(width ? clear_rows(s, OUT_MULTIPLIERS, width) : ABUT_SUCCESS);
+  return width ? put(s, width) : ABUT_SUCCESS;
 }
 
 /* Writes the outputs that describe the beginning of the last step, while its tree and its answers are
@@ -112,13 +114,13 @@ static abut_status show_all(const stepping *s)
   TRY(show(s, n->at_mass, nv * nv, OUT_MASS, w->mass));
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
-  TRY(w->multipliers ? law_of(s)->forces(s) : ABUT_SUCCESS);
+  TRY(w->multipliers ? law_of(s->call)->forces(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
   }
   TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
   TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
-  TRY(w->inverse ? law_of(s)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
+  TRY(w->inverse ? law_of(s->call)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
   return w->constraint ? take(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv) : ABUT_SUCCESS;
 }
 
@@ -157,7 +159,7 @@ bool is_rk4(const steps_call *c)
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
-  return law_of(s)->solve(s, q, v, start);
+  return law_of(s->call)->solve(s, q, v, start);
 }
 
 static abut_status euler(const stepping *s, world_buffer acceleration)
@@ -186,7 +188,7 @@ static abut_status implicit(const stepping *s)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
   TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
-  TRY(law_of(s)->implicit(s));
+  TRY(law_of(s->call)->implicit(s));
   return euler(s, WORLD_IMPLICIT);
 }
 
@@ -214,7 +216,7 @@ abut_status check_step(const stepping *s, size_t step)
   TRY(LAUNCH(s->device, KERNEL_WORLD_CHECK, s->count, 1, MODEL(s), OF(s, OUT_Q), OF(s, OUT_V),
              OF(s, WORLD_U), OF(s, OUT_W), PARAMETERS_OF(s), ARG_INT(first), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
-  TRY(first && law_of(s)->check_step ? law_of(s)->check_step(s) : ABUT_SUCCESS);
+  TRY(first && law_of(s->call)->check_step ? law_of(s->call)->check_step(s) : ABUT_SUCCESS);
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
@@ -223,7 +225,7 @@ abut_status check_step(const stepping *s, size_t step)
  * gains of energy are not looked for. */
 static abut_status watch(const stepping *s)
 {
-  const bool gains = law_of(s)->watches_energy && !is_rk4(s->call);
+  const bool gains = law_of(s->call)->watches_energy && !is_rk4(s->call);
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
                 ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), OF(s, WORLD_SCRATCH),

@@ -271,6 +271,9 @@ abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t
 abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
                       world_buffer to, size_t to_width, size_t to_at, size_t width);
 
+/* Fills rows of `width` numbers with zeros. */
+abut_status clear_rows(const stepping *s, world_buffer rows, size_t width);
+
 /* Copies each world's controls of a step to WORLD_U. */
 abut_status step_controls(const stepping *s, size_t step);
 
@@ -397,8 +400,10 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
 
 /* ---- for contact laws ---- */
 
-/* Fills OUT_MULTIPLIERS, of `width` numbers a world, with zeros: a slot without a contact has no force. */
-abut_status clear_forces(const stepping *s, size_t width);
+/* For `forces` of laws whose contacts are the manifold's: fills OUT_MULTIPLIERS with zeros, since a slot
+ * without a contact has no force, then has `put` write those of the others, in rows of `width` numbers. */
+abut_status forces_of_pairs(const stepping *s,
+                            abut_status (*put)(const stepping *s, size_t width));
 
 /* The members `slots`, `test` and `bytes` of laws whose contacts are the manifold's. */
 size_t slots_of_pairs(const steps_call *c);

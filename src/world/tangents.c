@@ -23,7 +23,7 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
   bytes[WORLD_BASIS] =
-    (c->scene->def.law->basis_by_dof ? nv : 6) * GROUP_ADJOINT * (size_t)n->groups * real;
+    (law_of(c)->basis_by_dof ? nv : 6) * GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;
@@ -83,8 +83,7 @@ static abut_status start_tangent(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, links = (size_t)n->links, pairs = (size_t)n->pairs;
   const size_t at = 2 * nv + (size_t)n->nu;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(seed_width(n)),
-             OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+  TRY(clear_rows(s, WORLD_TANGENT, seed_width(n)));
   TRY(put_seed(s, IN_STATE_BAR, nv, 0, 0, nv, t->q));
   TRY(put_seed(s, IN_ACCELERATION_BAR, nv, 0, nv, nv, t->v));
   TRY(put_seed(s, OUT_MASS_BAR, links, 0, at, links, t->mass_scale));

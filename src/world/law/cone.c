@@ -88,17 +88,17 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-static abut_status forces(const stepping *s)
+static abut_status put_forces(const stepping *s, size_t width)
 {
-  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
-  if (!width) {
-    return ABUT_SUCCESS;
-  }
-  TRY(clear_forces(s, width));
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
                 OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
                 OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+}
+
+static abut_status forces(const stepping *s)
+{
+  return forces_of_pairs(s, put_forces);
 }
 
 /* ---- derivatives ---- */

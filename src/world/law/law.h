@@ -149,12 +149,14 @@ struct contact_law {
   abut_status (*multipliers_of_basis)(const stepping *s);
 };
 
+static inline const contact_law *law_of(const steps_call *c)
+{
+  return c->scene->def.law;
+}
+
 #define DECLARE_LAW(name) extern const contact_law name##_law;
 LAWS(DECLARE_LAW)
 #undef DECLARE_LAW
-
-/* The table of all laws, which ends with NULL. */
-extern const contact_law *const laws[];
 
 /* For `settle`: fail, with the text `why` at the place in the file, where the scene has this integrator, and
  * where it has a capacity. */

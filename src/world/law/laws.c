@@ -3,24 +3,25 @@
 #include "world/law/law.h"
 #include <string.h>
 
-#define LIST_LAW(name) &name##_law,
-const contact_law *const laws[] = {LAWS(LIST_LAW) NULL};
-#undef LIST_LAW
-
 #define COUNT_LAW(name) +1
 enum { LAW_COUNT = LAWS(COUNT_LAW) };
 #undef COUNT_LAW
+
+#define LIST_LAW(name) &name##_law,
+static const contact_law *const laws[LAW_COUNT] = {LAWS(LIST_LAW)};
+#undef LIST_LAW
 
 /* Finds the law that takes the place of the file's, which is number `own`. */
 static abut_status replace_law(reader *r, int own, int *which)
 {
   *which = 0;
-  while (laws[*which] && strcmp(r->model, laws[*which]->word) != 0) {
+  while (*which < LAW_COUNT && strcmp(r->model, laws[*which]->word) != 0) {
     ++*which;
   }
   r->replaced = *which != own;
-  return laws[*which] ? ABUT_SUCCESS
-                      : fail(ABUT_ERROR_ARGUMENT, "there is no contact model \"%s\"", r->model);
+  return *which < LAW_COUNT
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "there is no contact model \"%s\"", r->model);
 }
 
 abut_status law_read_word(reader *r, const json_at *root)
@@ -38,16 +39,16 @@ abut_status law_read_word(reader *r, const json_at *root)
 
 abut_status laws_read(const json_file *f, const json_at *root, scene_def *s)
 {
-  for (const contact_law *const *l = laws; *l; ++l) {
-    TRY((*l)->read ? (*l)->read(f, root, s) : ABUT_SUCCESS);
+  for (int i = 0; i < LAW_COUNT; ++i) {
+    TRY(laws[i]->read ? laws[i]->read(f, root, s) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
 
 abut_status laws_read_pair(const json_file *f, const json_at *element, scene_pair *p)
 {
-  for (const contact_law *const *l = laws; *l; ++l) {
-    TRY((*l)->read_pair ? (*l)->read_pair(f, element, p) : ABUT_SUCCESS);
+  for (int i = 0; i < LAW_COUNT; ++i) {
+    TRY(laws[i]->read_pair ? laws[i]->read_pair(f, element, p) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }

@@ -216,16 +216,16 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-static abut_status forces(const stepping *s)
+static abut_status put_forces(const stepping *s, size_t width)
 {
-  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
-  if (!width) {
-    return ABUT_SUCCESS;
-  }
-  TRY(clear_forces(s, width));
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
                 ARG_INT(width), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+}
+
+static abut_status forces(const stepping *s)
+{
+  return forces_of_pairs(s, put_forces);
 }
 
 const contact_law lcp_law = {
