@@ -1,0 +1,244 @@
+/* Closest points of convex shapes: signed distance, witness points and normal of batches of pairs, and
+ * derivatives that stay informative on flat faces and at sharp corners.
+ *
+ *   abut_shape_def def = abut_default_shape_def();
+ *   def.vertices = ...;  def.vertex_count = 8;
+ *   abut_shape shapes[2];
+ *   abut_create_shape(context, &def, &shapes[0]); ...
+ *   abut_closest_batch b = abut_default_closest_batch();
+ *   b.shapes = shapes;  b.shape_count = 2;  b.count = 1000;  b.pose1 = ...;  b.pose2 = ...;  b.d = ...;
+ *   abut_closest(context, &b);
+ *
+ * Poses, units and precision are those of <abut/manifold.h>: metres, reals in the context's precision.
+ * g(n) = n . s2(-n) - n . s1(n), with s the shapes' support maps in the world, is a lower bound of the
+ * signed distance for every unit n; d is its maximum, for shapes apart and overlapping alike. n points
+ * from shape 1 to shape 2, and p2 = p1 + d n. docs/closest.md has the formulas.
+ *
+ * Source: Montaut et al. 2023, Differentiable collision detection: a randomized smoothing approach.
+ */
+#ifndef ABUT_CLOSEST_H
+#define ABUT_CLOSEST_H
+
+#include <abut/body.h>
+#include <abut/derivatives.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- shapes ---- */
+
+typedef struct abut_shape {
+  uint32_t index, generation;
+} abut_shape;
+
+typedef enum abut_shape_kind {
+  ABUT_SHAPE_HULL = 0,      /* of `vertices`: points, segments and flat sets among them */
+  ABUT_SHAPE_SPHERE = 1,    /* size: r */
+  ABUT_SHAPE_BOX = 2,       /* size: half lengths */
+  ABUT_SHAPE_ELLIPSOID = 3, /* size: half axes */
+  ABUT_SHAPE_CAPSULE = 4,   /* size: r, h; around the segment from -h to h on z */
+  ABUT_SHAPE_CYLINDER = 5,  /* size: r, h; z from -h to h */
+  ABUT_SHAPE_CONE = 6,      /* size: r, h; base of radius r at z = -h, apex at z = h */
+  ABUT_SHAPE_SUPERQUADRIC = 7 /* size: half axes; exponents e1, e2, as abut_superquadric has them */
+} abut_shape_kind;
+
+#define ABUT_SHAPE_KINDS 8
+
+typedef struct abut_shape_def {
+  abut_shape_kind kind;
+  const double *vertices;  /* (vertex_count, 3) of a hull [m]; any number, of which those on the hull
+                              count */
+  size_t vertex_count;
+  double size[3];          /* of the other kinds [m], in [0, 1e6], but above 0 where a form divides by
+                              it: ellipsoids and superquadrics at least 1e-9 */
+  double exponents[2];     /* of superquadrics, in [0.1, 1.9] */
+  double radius;           /* rounds the shape: all points within it of the shape [m], from 0 */
+  double position[3];      /* the shape's own frame in the frame that poses move [m] ... */
+  double quaternion[4];    /* ... w, x, y, z, of any length above 0; 1 0 0 0 */
+  uint32_t cookie;         /* set by abut_default_shape_def */
+} abut_shape_def;
+
+/* A definition whose kind is a hull without vertices yet. */
+ABUT_API abut_shape_def abut_default_shape_def(void);
+
+/* Makes a shape. Its convex hull is found here, once; everything is copied. It comes to a device with
+ * the first call that names it, and stays there. Errors: ABUT_ERROR_ARGUMENT, whose text names what is
+ * out of range. */
+ABUT_API abut_status abut_create_shape(abut_context context, const abut_shape_def *def,
+                                       abut_shape *shape);
+ABUT_API abut_status abut_destroy_shape(abut_shape shape);
+
+typedef struct abut_shape_info {
+  abut_shape_kind kind;
+  size_t vertices;   /* on the hull: of hulls and boxes; else 0 */
+  size_t dimensions; /* of the hull: 3, 2 a flat one, 1 a segment, 0 a point; 3 for what is no hull */
+  double diagonal;   /* L, the norm of the extents along the shape's own axes, without `radius` [m] */
+  double span;       /* the same with `radius` [m] */
+} abut_shape_info;
+
+/* Error: ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_get_shape_info(abut_shape shape, abut_shape_info *info);
+
+/* Copies a hull's vertices out, (vertices, 3), in the order in which `simplex` counts them: that of the
+ * definition, without those that are not on the hull. A box's are its corners. */
+ABUT_API abut_status abut_get_shape_vertices(abut_shape shape, double *vertices);
+
+/* What of a body is taken as shapes. */
+typedef enum abut_body_part {
+  ABUT_PART_HULL = 0,          /* the hull of its mesh: one shape */
+  ABUT_PART_SUPERQUADRICS = 1, /* each superquadric that adds; exponents outside [0.1, 1.9] count as the
+                                  nearest in it */
+  ABUT_PART_POLYHEDRA = 2      /* each polyhedron that adds */
+} abut_body_part;
+
+/* Says how many shapes a body has of a kind. */
+ABUT_API abut_status abut_count_body_shapes(abut_body body, abut_body_part part, size_t *count);
+
+/* Makes these, (count) of them, in the order of the body's file. Errors: ABUT_ERROR_ARGUMENT for a body
+ * without such parts; ABUT_ERROR_BODY for a polyhedron that is empty or without bounds. On an error none
+ * is made. */
+ABUT_API abut_status abut_create_body_shapes(abut_body body, abut_body_part part, size_t count,
+                                             abut_shape *shapes);
+
+/* Reads a file of shapes: a JSON array of objects with "kind" (hull, sphere, ...), "numbers" (groups as
+ * docs/closest.md has them: a sphere's [r], a hull's [vertices], a cone's [[r, h]]) and, if they are not
+ * none, "radius", "position" and "quaternion". Free the handles' array with abut_free, after the shapes
+ * are destroyed. */
+ABUT_API abut_status abut_load_shapes(abut_context context, const char *path, size_t *count,
+                                      abut_shape **shapes);
+
+/* ---- queries ---- */
+
+/* What became of a row. */
+typedef enum abut_closest_status {
+  ABUT_CLOSEST_CONVERGED = 0,       /* the gap is under the tolerance */
+  ABUT_CLOSEST_ITERATION_LIMIT = 1, /* the answer stands within its gap */
+  ABUT_CLOSEST_DEGENERATE = 2,      /* both shapes flat in one plane, or rounding ends progress before the
+                                       tolerance is reached: the answer stands within its gap */
+  ABUT_CLOSEST_BAD_INPUT = 3,       /* a pose that is not finite, or whose quaternion is 0: outputs 0 */
+  ABUT_CLOSEST_BEYOND = 4,          /* certainly farther apart than `cutoff`: d is a lower bound of the
+                                       distance, above `cutoff`, and gap reaches up to an upper one */
+  ABUT_CLOSEST_FLAT = 8             /* added to these where derivatives by ABUT_CLOSEST_EXACT were asked
+                                       of a shape that has no curvature where it is touched, a face or an
+                                       edge: it counts as 0 */
+} abut_closest_status;
+
+typedef struct abut_closest_batch {
+  size_t count;                /* N, from 0 */
+  const abut_shape *shapes;    /* (shape_count) of one context */
+  size_t shape_count;
+  const uint32_t *one, *two;   /* (N) which of `shapes` are shapes 1 and 2; NULL: 0 and 1 of all */
+  abut_memory memory;          /* of poses, d, n, p1, p2, gap and the derivatives' arrays of the same
+                                  call; the others stay in host memory */
+  abut_pose_kind poses;
+  const void *pose1, *pose2;   /* real (N, 6) or (N, 7) */
+  const int32_t *warm;         /* (N, 4, 2) `simplex` of an earlier call to begin from: it changes the
+                                  time, not the answer beyond the tolerance; or NULL */
+  double tolerance;            /* of the gap, as a share of both shapes' spans together; 0: 1e-12 in
+                                  double, 1e-6 in float */
+  double cutoff;               /* a row ends as soon as its distance is certainly above it [m]; INFINITY
+                                  (abut_default_closest_batch): never */
+  uint32_t iterations_most;    /* of a row, apart; 0: 256 */
+  uint32_t corners_most;       /* of the polytope in overlapping shapes, 8 to 4096; 0: 256 */
+  void *d;                     /* real (N) signed distance [m], or NULL, as all that follow */
+  void *n;                     /* real (N, 3) unit, from shape 1 to shape 2 */
+  void *p1, *p2;               /* real (N, 3) witness points, in the world [m] */
+  void *gap;                   /* real (N) what is certain [m]: the true distance is within [d - gap, d] where
+                                  the shapes without their `radius` are apart, [d, d + gap] where they
+                                  overlap, beside the rounding of d itself; at BEYOND [d, d + gap] */
+  uint8_t *status;             /* (N) abut_closest_status */
+  uint32_t *iterations;        /* (N) */
+  int32_t *simplex;            /* (N, 4, 2) support points of shapes 1 and 2: indices of hulls' vertices,
+                                  codes of directions for curved shapes; -1 behind the last */
+  size_t unsettled;            /* out: rows at ITERATION_LIMIT or DEGENERATE */
+  size_t rejected;             /* out: rows at BAD_INPUT */
+  size_t failures;             /* out: devices that failed during the call, whose share others did */
+  abut_progress progress;      /* or NULL */
+  void *user;
+  uint32_t cookie;             /* set by abut_default_closest_batch */
+} abut_closest_batch;
+
+ABUT_API abut_closest_batch abut_default_closest_batch(void);
+
+/* Computes all pairs, on all devices of the context. What is NULL is neither written nor transferred.
+ * Every row ends, and no finite pose gives NaN. Results do not depend, to the bit, on how the batch is split
+ * into chunks, calls or devices of one kind. Errors: ABUT_ERROR_ARGUMENT, which names an entry whose
+ * shape is not there; ABUT_ERROR_HANDLE. */
+ABUT_API abut_status abut_closest(abut_context context, abut_closest_batch *batch);
+
+/* ---- derivatives ---- */
+
+/* Where the curvature of the shapes comes from (docs/closest.md). Derivatives are those of the smoothed
+ * problem at the answer that is not smoothed. */
+typedef enum abut_closest_method {
+  ABUT_CLOSEST_EXACT = 0,    /* the shapes' own: 0 on faces, edges and corners */
+  ABUT_CLOSEST_GUMBEL = 1,   /* hulls and boxes by a soft maximum of the vertices around the witness
+                                point, in closed form; other shapes by their own */
+  ABUT_CLOSEST_GAUSSIAN = 2, /* of the support map's mean over Gaussian directions, from samples */
+  ABUT_CLOSEST_ZEROTH = 3,   /* by queries at random poses around the given one */
+  ABUT_CLOSEST_FINITE = 4    /* central differences, in float64 alone */
+} abut_closest_method;
+
+typedef struct abut_closest_smoothing {
+  abut_closest_method method;
+  double temperature;  /* of GUMBEL, as a share of each shape's L; 0.05 */
+  uint32_t level;      /* of GUMBEL: how often neighbours on the hull are added, 0 to 16; 1 */
+  double epsilon;      /* of GAUSSIAN [-], 0.3; of ZEROTH, 0.02: rad, and of the shapes' spans. 0: these */
+  uint32_t samples;    /* of both, 1 to 65536; 20 */
+  uint64_t seed;       /* of both: a row's numbers follow from it and from `first` + the row alone */
+  uint64_t first;      /* what the first row counts as */
+  double ridge;        /* least eigenvalue that is divided by, as a share of both spans; 1e-6 */
+  bool solved;         /* d, n, p1, p2 and status of the batch are the answers of abut_closest to these
+                          poses, and are read instead of computed; not by ZEROTH and FINITE */
+  uint32_t cookie;     /* set by abut_default_closest_smoothing */
+} abut_closest_smoothing;
+
+ABUT_API abut_closest_smoothing abut_default_closest_smoothing(void);
+
+/* Jacobians by world twists (tau, phi) of each body about the origin that its pose places: t becomes
+ * t + tau and R becomes exp(hat phi) R. Columns: tau1, phi1, tau2, phi2. NULL: not wanted. */
+typedef struct abut_closest_jacobians {
+  void *p1, *p2, *n; /* real (N, 3, 12) */
+  void *d;           /* real (N, 12) */
+} abut_closest_jacobians;
+
+/* All functions compute what the batch wants, too. A row at BAD_INPUT gets zeros. Errors: as
+ * abut_closest; ABUT_ERROR_ARGUMENT for settings out of range, and for FINITE in float32. */
+ABUT_API abut_status abut_closest_jacobian(abut_context context, abut_closest_batch *batch,
+                                           const abut_closest_smoothing *smoothing,
+                                           const abut_closest_jacobians *jacobians);
+
+/* Cotangents or tangents of the outputs. */
+typedef struct abut_closest_cotangents {
+  const void *p1, *p2, *n; /* real (N, 3), or NULL for zero */
+  const void *d;           /* real (N), or NULL for zero */
+} abut_closest_cotangents;
+
+typedef struct abut_closest_tangents {
+  void *p1, *p2, *n; /* real (N, 3), or NULL where it is not wanted */
+  void *d;           /* real (N), or NULL */
+} abut_closest_tangents;
+
+/* Gradients of the sum of all outputs times their cotangents: by twists, and by the poses' own numbers,
+ * where a quaternion's part is orthogonal to it. */
+typedef struct abut_closest_gradients {
+  void *twists;        /* real (N, 12), or NULL */
+  void *pose1, *pose2; /* real (N, P), or NULL */
+} abut_closest_gradients;
+
+ABUT_API abut_status abut_closest_vjp(abut_context context, abut_closest_batch *batch,
+                                      const abut_closest_smoothing *smoothing,
+                                      const abut_closest_cotangents *cotangents,
+                                      const abut_closest_gradients *gradients);
+
+/* Derivatives of the outputs along twists, real (N, 12). */
+ABUT_API abut_status abut_closest_jvp(abut_context context, abut_closest_batch *batch,
+                                      const abut_closest_smoothing *smoothing, const void *twists,
+                                      const abut_closest_tangents *tangents);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
