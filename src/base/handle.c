@@ -16,22 +16,26 @@ struct pool {
   slot *slots;
   size_t count, capacity;
   const char *what;
+  size_t taken; /* so many of the first slots are not free, maybe more */
 };
 
-pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context"};
-pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body"};
-pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair"};
-pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state"};
-pool scene_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "scene"};
+pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context", 0};
+pool body_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "body", 0};
+pool pair_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "pair", 0};
+pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state", 0};
+pool scene_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "scene", 0};
+pool shape_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "shape", 0};
+pool shape_list_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "shape list", 0};
 
 abut_status pool_add(pool *p, void *object, call_lock *l, handle *out)
 {
   abut_status status = ABUT_SUCCESS;
   pthread_mutex_lock(&p->lock);
-  size_t i = 0;
+  size_t i = p->taken;
   while (i < p->count && p->slots[i].object) {
     ++i;
   }
+  p->taken = i;
   if (i == p->count) {
     void *slots = p->slots;
     TRY_DONE(grow(&slots, &p->capacity, p->count + 1, sizeof(slot)));
@@ -73,7 +77,8 @@ call_lock *pool_call_lock(pool *p, handle h)
   return found.object ? found.call_lock : NULL;
 }
 
-static pool *const pools[] = {&context_pool, &body_pool, &pair_pool, &state_pool, &scene_pool};
+static pool *const pools[] = {&context_pool, &body_pool,  &pair_pool,      &state_pool,
+                              &scene_pool,   &shape_pool, &shape_list_pool};
 
 void pools_lock(void)
 {
@@ -94,6 +99,7 @@ void pool_remove(pool *p, handle h)
   pthread_mutex_lock(&p->lock);
   if (h.index < p->count && p->slots[h.index].generation == h.generation) {
     p->slots[h.index].object = NULL;
+    p->taken = h.index < p->taken ? h.index : p->taken;
   }
   pthread_mutex_unlock(&p->lock);
 }

@@ -31,6 +31,11 @@
 #define GRID_DISTANCE_MOST 4e6
 #define GRID_LEVELS_MOST 8
 
+/* These are of convex shapes; their lengths are at most COORDINATE_MOST. */
+#define SHAPE_AXIS_LEAST 1e-9    /* of what a form divides by [m] */
+#define SHAPE_EXPONENT_LEAST 0.1 /* of superquadrics */
+#define SHAPE_EXPONENT_MOST 1.9
+
 /* Whether all |x| are at most a limit; false where one is not a number. */
 static inline bool all_within(const double *x, size_t count, double limit)
 {
