@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/reals.h"
 #include "body/diagnostics.h"
-#include "body/parts.h"
 #include "family/family.h"
 #include "geometry/layout.h"
 #include <math.h>
@@ -63,6 +62,7 @@ static void body_free(void *object)
   }
   free(b->vertices);
   free(b->edges);
+  free_parts(&b->parts);
   free(b->head);
   free(b->shape.data);
   free(b);
@@ -397,6 +397,7 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   abut_status status = ABUT_SUCCESS;
   b->context = c;
   TRY_DONE(copy_mesh(b, def));
+  TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);
   TRY_DONE(context_on_each(c, bring, b));

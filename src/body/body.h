@@ -3,6 +3,7 @@
 #define ABUT_BODY_BODY_H
 
 #include "base/reals.h"
+#include "body/parts.h"
 #include "device/context.h"
 #include <abut/body.h>
 
@@ -36,6 +37,7 @@ typedef struct body {
   abut_body_info info;
   double *vertices;  /* (vertices, 3) */
   uint32_t *edges;   /* (edges, 2) */
+  body_parts parts;
   int *head;         /* primitives, packed as devices read them */
   size_t head_count;
   reals shape;

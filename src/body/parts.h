@@ -1,4 +1,4 @@
-/* These are the steps from a body's definition to packed numbers. */
+/* These are the steps from a body's definition to packed numbers, and what is kept beside them. */
 #ifndef ABUT_BODY_PARTS_H
 #define ABUT_BODY_PARTS_H
 
@@ -25,5 +25,19 @@ void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t 
  * shape->data are the caller's to free. */
 abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
                             size_t *head_count, reals *shape);
+
+/* Primitives that a body keeps as they were given, both operations: what else is made of a body than
+ * its field needs them. */
+typedef struct body_parts {
+  abut_superquadric *superquadrics;
+  size_t superquadric_count;
+  abut_polyhedron *polyhedra; /* whose planes are these: */
+  size_t polyhedron_count;
+  double *planes;             /* (all of them, 6) */
+} body_parts;
+
+/* Copies them. free_parts frees what there is, on failure, too. */
+abut_status keep_parts(const abut_body_def *def, body_parts *out);
+void free_parts(body_parts *p);
 
 #endif

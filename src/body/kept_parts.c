@@ -1,0 +1,47 @@
+#include "body/parts.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status copy(void **out, const void *from, size_t count, size_t size)
+{
+  TRY(allocate(out, count, size));
+  if (count) {
+    memcpy(*out, from, count * size);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status keep_parts(const abut_body_def *def, body_parts *out)
+{
+  size_t planes = 0;
+  void *memory = NULL;
+  TRY(copy(&memory, def->superquadrics, def->superquadric_count, sizeof *out->superquadrics));
+  out->superquadrics = memory;
+  out->superquadric_count = def->superquadric_count;
+  TRY(copy(&memory, def->polyhedra, def->polyhedron_count, sizeof *out->polyhedra));
+  out->polyhedra = memory;
+  out->polyhedron_count = def->polyhedron_count;
+  for (size_t i = 0; i < def->polyhedron_count; ++i) {
+    planes += def->polyhedra[i].count;
+  }
+  TRY(allocate(&memory, planes, 6 * sizeof(double)));
+  out->planes = memory;
+  for (size_t i = 0, next = 0; i < def->polyhedron_count; ++i) {
+    abut_polyhedron *p = &out->polyhedra[i];
+    memcpy(out->planes + 6 * next, p->planes, p->count * 6 * sizeof(double));
+    p->planes = out->planes + 6 * next;
+    next += p->count;
+  }
+  return ABUT_SUCCESS;
+}
+
+void free_parts(body_parts *p)
+{
+  free(p->superquadrics);
+  free(p->polyhedra);
+  free(p->planes);
+  *p = (body_parts){0};
+}

@@ -1,0 +1,215 @@
+#include "query/half_spaces.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQUARE (4.0 * COORDINATE_MOST) /* reaches beyond all that is within bounds */
+#define MARGIN 1e-7                    /* [m], more than such squares lose by rounding */
+#define SAME 1e-12                     /* of the size: corners no farther apart are one */
+
+/* A plane n . x = offset; n has length 1. */
+typedef struct plane {
+  double n[3], offset;
+} plane;
+
+/* A convex polygon, and room for what is left when a plane cuts it. */
+typedef struct polygon {
+  double *at, *rest; /* (room, 3), (rest_room, 3) */
+  size_t count, room, rest_room;
+} polygon;
+
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Takes a plane by its distance from a middle, from which all is seen. */
+static plane plane_of(const double given[6], const double middle[3])
+{
+  plane p;
+  const double scale = fmax(fabs(given[0]), fmax(fabs(given[1]), fabs(given[2])));
+  double length2 = 0.0;
+  p.offset = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    p.n[k] = given[k] / scale;
+    length2 += p.n[k] * p.n[k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    p.n[k] /= sqrt(length2);
+    p.offset += p.n[k] * (given[3 + k] - middle[k]);
+  }
+  return p;
+}
+
+/* Begins with a square of the plane around the point of it that is nearest to the middle. There is
+ * room for its four corners. */
+static void begin_square(polygon *g, const plane *p, double half)
+{
+  double u[3] = {0.0, 0.0, 0.0}, v[3], length;
+  int least = 0;
+  for (int k = 1; k < 3; ++k) {
+    least = fabs(p->n[k]) < fabs(p->n[least]) ? k : least;
+  }
+  u[(least + 1) % 3] = p->n[(least + 2) % 3];
+  u[(least + 2) % 3] = -p->n[(least + 1) % 3];
+  length = sqrt(dot(u, u));
+  for (int k = 0; k < 3; ++k) {
+    u[k] *= half / length;
+  }
+  for (int k = 0; k < 3; ++k) {
+    v[k] = p->n[(k + 1) % 3] * u[(k + 2) % 3] - p->n[(k + 2) % 3] * u[(k + 1) % 3];
+  }
+  g->count = 4;
+  for (int i = 0; i < 4; ++i) {
+    const double s = i == 0 || i == 3 ? 1.0 : -1.0, t = i < 2 ? 1.0 : -1.0;
+    for (int k = 0; k < 3; ++k) {
+      g->at[3 * i + k] = p->offset * p->n[k] + s * u[k] + t * v[k];
+    }
+  }
+}
+
+static void add_corner(polygon *g, size_t *count, const double x[3])
+{
+  memcpy(g->rest + 3 * *count, x, 3 * sizeof *x);
+  ++*count;
+}
+
+static abut_status make_room(double **at, size_t *room, size_t count)
+{
+  void *memory = *at;
+  TRY(grow(&memory, room, count, 3 * sizeof **at));
+  *at = memory;
+  return ABUT_SUCCESS;
+}
+
+/* Leaves what of the polygon is in the plane's half space: one corner more at most but for
+ * rounding, by which corners of an edge that lies in the plane may be above it and below by turns.
+ */
+static abut_status cut(polygon *g, const plane *p)
+{
+  size_t count = 0;
+  TRY(make_room(&g->rest, &g->rest_room, 2 * g->count));
+  for (size_t i = 0; i < g->count; ++i) {
+    const double *a = g->at + 3 * i, *b = g->at + 3 * ((i + 1) % g->count);
+    const double above = dot(p->n, a) - p->offset, next = dot(p->n, b) - p->offset;
+    if (above <= 0.0) {
+      add_corner(g, &count, a);
+    }
+    if ((above < 0.0 && next > 0.0) || (above > 0.0 && next < 0.0)) {
+      const double share = above / (above - next);
+      const double x[3] = {a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]),
+                           a[2] + share * (b[2] - a[2])};
+      add_corner(g, &count, x);
+    }
+  }
+  const polygon was = *g;
+  *g = (polygon){was.rest, was.at, count, was.rest_room, was.room};
+  return ABUT_SUCCESS;
+}
+
+/* Adds the corners of each plane's face, which begins as a square and is cut by all others. */
+static abut_status find_faces(corners *out, size_t *capacity, polygon *g, const plane *planes,
+                              size_t count, double half)
+{
+  out->count = 0;
+  TRY(make_room(&g->at, &g->room, 4));
+  TRY(make_room(&g->rest, &g->rest_room, 4)); /* either is where a polygon begins */
+  for (size_t i = 0; i < count; ++i) {
+    begin_square(g, &planes[i], half);
+    for (size_t j = 0; j < count && g->count; ++j) {
+      TRY(j == i ? ABUT_SUCCESS : cut(g, &planes[j]));
+    }
+    TRY(make_room(&out->at, capacity, out->count + g->count));
+    memcpy(out->at + 3 * out->count, g->at, g->count * 3 * sizeof(double));
+    out->count += g->count;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Finds the box around all corners; returns half of its longest side. */
+static double box_around(const corners *c, double middle[3])
+{
+  double half = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = 0; i < c->count; ++i) {
+      low = fmin(low, c->at[3 * i + k]);
+      high = fmax(high, c->at[3 * i + k]);
+    }
+    middle[k] = 0.5 * (low + high);
+    half = fmax(half, 0.5 * (high - low));
+  }
+  return half;
+}
+
+/* Leaves one of corners that lie together, for each is there once for each face that has it. */
+static void join(corners *c, double distance)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < c->count; ++i) {
+    size_t k = 0;
+    while (k < kept && !(fabs(c->at[3 * k] - c->at[3 * i]) <= distance &&
+                         fabs(c->at[3 * k + 1] - c->at[3 * i + 1]) <= distance &&
+                         fabs(c->at[3 * k + 2] - c->at[3 * i + 2]) <= distance)) {
+      ++k;
+    }
+    if (k == kept) {
+      memmove(c->at + 3 * kept++, c->at + 3 * i, 3 * sizeof *c->at);
+    }
+  }
+  c->count = kept;
+}
+
+/* Finds corners twice: roughly within all bounds, and then, by squares of about the polyhedron's
+ * own size around its middle, to rounding. */
+static abut_status find(corners *out, polygon *g, plane *p, const double *planes, size_t count)
+{
+  double middle[3] = {0.0, 0.0, 0.0}, half = SQUARE;
+  size_t capacity = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (size_t i = 0; i < count; ++i) {
+      p[i] = plane_of(planes + 6 * i, middle);
+    }
+    TRY(find_faces(out, &capacity, g, p, count, half));
+    out->is_bounded = !out->count || all_within(out->at, 3 * out->count, COORDINATE_MOST);
+    if (!out->count || !out->is_bounded) {
+      return ABUT_SUCCESS;
+    }
+    if (pass == 0) {
+      half = 8.0 * box_around(out, middle) + MARGIN;
+    }
+  }
+  join(out, SAME * half);
+  for (size_t i = 0; i < 3 * out->count; ++i) {
+    out->at[i] += middle[i % 3];
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status find_corners(corners *out, const double *planes, size_t count)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL;
+  polygon g = {0};
+  *out = (corners){0};
+  TRY_DONE(allocate(&memory, count, sizeof(plane)));
+  TRY_DONE(find(out, &g, memory, planes, count));
+done:
+  free(memory);
+  free(g.at);
+  free(g.rest);
+  if (status != ABUT_SUCCESS) {
+    corners_free(out);
+  }
+  return status;
+}
+
+void corners_free(corners *c)
+{
+  free(c->at);
+  *c = (corners){0};
+}
