@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-abut_status json_file_open(json_file *f, const char *name, const char *bytes, size_t count,
-                           json_at *root)
+static abut_status parse(json_file *f, const char *name, const char *bytes, size_t count,
+                         json_at *root)
 {
   json_error_t error;
   *f = (json_file){name, bytes, count, NULL};
@@ -22,7 +22,21 @@ abut_status json_file_open(json_file *f, const char *name, const char *bytes, si
     return fail_at(ABUT_ERROR_FORMAT, name, error.line > 0 ? (size_t)error.line : 1, "%s",
                    error.text);
   }
+  return ABUT_SUCCESS;
+}
+
+abut_status json_file_open(json_file *f, const char *name, const char *bytes, size_t count,
+                           json_at *root)
+{
+  TRY(parse(f, name, bytes, count, root));
   return json_is_object(f->root) ? ABUT_SUCCESS : json_fail(f, root, "not an object");
+}
+
+abut_status json_file_open_array(json_file *f, const char *name, const char *bytes, size_t count,
+                                 json_at *root)
+{
+  TRY(parse(f, name, bytes, count, root));
+  return json_check_array(f, root, 0);
 }
 
 void json_file_close(json_file *f)

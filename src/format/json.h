@@ -26,6 +26,10 @@ typedef struct json_at {
 /* Parses; the root must be an object, keys must be unique. *root reaches it. */
 abut_status json_file_open(json_file *f, const char *name, const char *bytes, size_t count,
                            json_at *root);
+
+/* Does the same where the root must be an array. */
+abut_status json_file_open_array(json_file *f, const char *name, const char *bytes, size_t count,
+                                 json_at *root);
 void json_file_close(json_file *f);
 
 /* "FILE:LINE: path: text", of the line where the key or the element stands. */
