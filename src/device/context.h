@@ -47,6 +47,8 @@ typedef struct member {
 #define QUERY_SPRING_BACK 8 /* with derivatives */
 #define QUERY_CLOUD 9       /* points in the field of a cloud */
 
+#define SHAPE_LISTS_MOST 8 /* are kept for the calls to come */
+
 typedef struct context {
   member members[MEMBERS];
   double query_rates[QUERY_KINDS][MEMBERS]; /* queries a second, see job.rates */
@@ -57,6 +59,7 @@ typedef struct context {
   size_t failures;
   abut_context_def def;
   owned *newest;
+  struct shape_list *shape_lists[SHAPE_LISTS_MOST]; /* query/shape.h; NULL where there is none */
   handle self;
   call_lock *call_lock;
   pthread_mutex_t lock; /* guards what workers share: statuses, counts, the timeline */

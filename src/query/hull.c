@@ -338,6 +338,10 @@ static abut_status try_qhull(double *points, const point_set *s, const char *opt
   qhT *qhull = memory;
   status = run(qhull, words, points, s, options, l, found);
   qh_freeqhull(qhull, !qh_ALL);
+  if (!qhull->qhmem.LASTsize) { /* qhull itself frees tables only once it has all of them */
+    free(qhull->qhmem.sizetable);
+    free(qhull->qhmem.freelists);
+  }
   qh_memfreeshort(qhull, &long_pieces, &long_bytes);
 done:
   free(memory);

@@ -46,12 +46,11 @@ typedef struct shape_list {
   buffer *numbers_on[MEMBERS];
 } shape_list;
 
-#define SHAPE_LISTS_MOST 8 /* of a context: the one that was not asked for the longest goes */
-
 /* Gives the list of `count` shapes. The same handles in the same order give the same list again,
  * packed and on devices. It stays until one of its shapes is destroyed, or until SHAPE_LISTS_MOST
  * others have been asked for since. Errors: ABUT_ERROR_HANDLE for a handle that is null, stale or
- * of another context, by its index; ABUT_ERROR_ARGUMENT for no shapes, or too many. */
+ * of another context, by its index; ABUT_ERROR_ARGUMENT for no shapes, for too many, and where that
+ * many other lists are held. */
 abut_status shape_list_of(context *c, const abut_shape *shapes, size_t count, shape_list **out);
 
 /* Between these a list does not go, whatever a call that the caller's progress function makes asks

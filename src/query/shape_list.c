@@ -105,16 +105,6 @@ static abut_status pack(shape_list *l, const abut_shape *shapes, size_t count)
 
 /* ---- what is kept ---- */
 
-/* The list behind `before` among those of a context; NULL: the newest of all. */
-static shape_list *next_list(const context *c, const shape_list *before)
-{
-  owned *at = before ? before->base.next : c->newest;
-  while (at && at->pool != &shape_list_pool) {
-    at = at->next;
-  }
-  return (shape_list *)at; /* `base` comes first */
-}
-
 static bool is_of(const shape_list *l, const abut_shape *shapes, size_t count)
 {
   if (l->count != count) {
@@ -128,29 +118,31 @@ static bool is_of(const shape_list *l, const abut_shape *shapes, size_t count)
   return true;
 }
 
-static void end_list(shape_list *l)
+static void end_list(shape_list **place)
 {
+  shape_list *l = *place;
   for (size_t i = 0; i < l->count; ++i) {
     --shape_get(l->shapes[i])->lists; /* it is there: none goes before its lists */
   }
+  *place = NULL;
   context_discard(l->context, &l->base);
 }
 
-/* Ends the list that was not asked for the longest, where there are too many, and none that is
- * held. */
-static void end_oldest(context *c)
+/* Finds a place for a list: a free one, or that of the list that was not asked for the longest, and
+ * that no call holds; NULL: all are held. */
+static shape_list **find_place(context *c)
 {
-  size_t count = 0;
-  shape_list *oldest = NULL;
-  for (shape_list *l = next_list(c, NULL); l; l = next_list(c, l)) {
-    ++count;
-    if (!l->holds && (!oldest || l->used < oldest->used)) {
-      oldest = l;
+  shape_list **found = NULL;
+  for (size_t i = 0; i < SHAPE_LISTS_MOST; ++i) {
+    shape_list **place = &c->shape_lists[i];
+    if (!*place) {
+      return place;
+    }
+    if (!(*place)->holds && (!found || (*place)->used < (*found)->used)) {
+      found = place;
     }
   }
-  if (count >= SHAPE_LISTS_MOST && oldest) {
-    end_list(oldest);
-  }
+  return found;
 }
 
 static abut_status make(context *c, const abut_shape *shapes, size_t count, shape_list **out)
@@ -158,18 +150,25 @@ static abut_status make(context *c, const abut_shape *shapes, size_t count, shap
   for (size_t i = 0; i < count; ++i) {
     TRY(check_handle(c, shapes[i], i));
   }
+  shape_list **place = find_place(c);
+  if (!place) {
+    return fail(ABUT_ERROR_ARGUMENT, "calls from within calls hold %d other lists of shapes",
+                SHAPE_LISTS_MOST);
+  }
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(shape_list)));
   shape_list *l = memory;
   l->context = c;
   TRY_DONE(pack(l, shapes, count));
-  end_oldest(c);
   TRY_DONE(context_adopt(c, &shape_list_pool, &l->base, shape_list_free));
   for (size_t i = 0; i < count; ++i) {
     ++shape_get(shapes[i])->lists;
   }
-  *out = l;
+  if (*place) {
+    end_list(place);
+  }
+  *out = *place = l;
   l = NULL;
 done:
   shape_list_free(l);
@@ -184,9 +183,10 @@ abut_status shape_list_of(context *c, const abut_shape *shapes, size_t count, sh
     return fail(ABUT_ERROR_ARGUMENT, "%zu shapes are %s, from 1 to %d there may be", count,
                 shapes ? "given" : "counted but not given", INT_MAX / SHAPE_REALS);
   }
-  for (shape_list *l = next_list(c, NULL); l; l = next_list(c, l)) {
-    latest = l->used > latest ? l->used : latest;
-    *out = is_of(l, shapes, count) ? l : *out;
+  for (size_t i = 0; i < SHAPE_LISTS_MOST; ++i) {
+    shape_list *l = c->shape_lists[i];
+    latest = l && l->used > latest ? l->used : latest;
+    *out = l && is_of(l, shapes, count) ? l : *out;
   }
   if (!*out) {
     TRY(make(c, shapes, count, out));
@@ -230,10 +230,10 @@ static bool has_shape(const shape_list *l, handle s)
 
 void shape_lists_forget(const shape *s)
 {
-  for (shape_list *l = next_list(s->context, NULL), *next; l && s->lists; l = next) {
-    next = next_list(s->context, l);
-    if (has_shape(l, s->base.self)) {
-      end_list(l);
+  for (size_t i = 0; i < SHAPE_LISTS_MOST && s->lists; ++i) {
+    shape_list **place = &s->context->shape_lists[i];
+    if (*place && has_shape(*place, s->base.self)) {
+      end_list(place);
     }
   }
 }
