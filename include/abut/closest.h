@@ -77,7 +77,7 @@ typedef struct abut_shape_info {
   double span;       /* the same with `radius` [m] */
 } abut_shape_info;
 
-/* Error: ABUT_ERROR_ARGUMENT. */
+/* Says what a shape is. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_shape_info(abut_shape shape, abut_shape_info *info);
 
 /* Copies a hull's vertices out, (vertices, 3), in the order in which `simplex` counts them: that of the

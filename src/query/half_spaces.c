@@ -123,6 +123,9 @@ static abut_status find_faces(corners *out, size_t *capacity, polygon *g, const 
     for (size_t j = 0; j < count && g->count; ++j) {
       TRY(j == i ? ABUT_SUCCESS : cut(g, &planes[j]));
     }
+    if (!g->count) {
+      continue;
+    }
     TRY(make_room(&out->at, capacity, out->count + g->count));
     memcpy(out->at + 3 * out->count, g->at, g->count * 3 * sizeof(double));
     out->count += g->count;
