@@ -8,6 +8,7 @@
 #include "format/npz.h"
 #include "io/pairs.h"
 #include "io/poses.h"
+#include "io/shapes_file.h"
 #include "world/scene_file.h"
 #include "io/smoothing_file.h"
 #include "sound_mesh.h"
@@ -36,6 +37,7 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
   abut_pair_files f;
   tuning_file t;
   scene_def d;
+  shapes_file h;
   abut_npz n;
   abut_poses p;
   abut_status status;
@@ -57,6 +59,10 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
   case SAMPLE_SCENE:
     status = scene_file_parse("t", bytes, count, &d);
     scene_def_free(&d);
+    return status;
+  case SAMPLE_SHAPES:
+    status = shapes_file_parse("t", bytes, count, &h);
+    shapes_file_free(&h);
     return status;
   case SAMPLE_GRID:
     status = grid_file_parse("t", bytes, count, &memory, &g);

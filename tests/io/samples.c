@@ -216,6 +216,16 @@ static const char scene_of_springs[] =
   "  \"v_d\": 0.1, \"v_s\": 0.01, \"eps2\": 5e-4, \"eps3\": 2e-4, \"dissipation\": \"smooth\",\n"
   "  \"reaction\": \"point\"}}]}\n";
 
+static const char shapes[] =
+  "[{\"kind\": \"hull\", \"numbers\": [[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1],\n"
+  "  [0.25, 0.25, 0.25], [1, 0, 0]]]}, {\"kind\": \"hull\", \"numbers\": [[[0, 0, 0],\n"
+  "  [1, 0, 0.5], [0, 1, 0.5], [1, 1, 1]]], \"radius\": 1e-2},\n"
+  " {\"kind\": \"sphere\", \"numbers\": [0.5]}, {\"kind\": \"box\", \"numbers\": [[1, 0, 3]]},\n"
+  " {\"kind\": \"ellipsoid\", \"numbers\": [[1, 2, 3]], \"position\": [0, -1, 1e3]},\n"
+  " {\"kind\": \"capsule\", \"numbers\": [[1, 2]], \"quaternion\": [0, 0, 3, 4]},\n"
+  " {\"kind\": \"cylinder\", \"numbers\": [[1, 2]]}, {\"kind\": \"cone\", \"numbers\": [[1, 2]]},\n"
+  " {\"kind\": \"superquadric\", \"numbers\": [[1, 2, 3], [0.1, 1.9]], \"radius\": 0}]\n";
+
 static const char csv[] =
   "x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n"
   "0,0,0,0,0,0,1,2,3,0.1,0.2,0.3\r\n"
@@ -395,6 +405,9 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     buffer_text(&b[0], "%s%s}]}\n", scene, smoothing);
     buffer_text(&b[1], "%s", scene_of_springs);
     count = 2;
+    break;
+  case SAMPLE_SHAPES:
+    buffer_text(&b[0], "%s", shapes);
     break;
   default:
     buffer_text(&b[0], "%s", csv);

@@ -17,6 +17,7 @@ typedef enum sample_kind {
   SAMPLE_PAIRS,
   SAMPLE_GRID,
   SAMPLE_SCENE,
+  SAMPLE_SHAPES,
   SAMPLE_ASSIMP, /* what the program that reads meshes by Assimp hands over */
   SAMPLE_KINDS
 } sample_kind;

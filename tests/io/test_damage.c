@@ -43,6 +43,7 @@ static size_t loss_allowed(sample_kind kind, size_t number)
   case SAMPLE_SMOOTHING:
   case SAMPLE_TUNING:
   case SAMPLE_SCENE:
+  case SAMPLE_SHAPES:
     return 1;
   default:
     return 0;
