@@ -181,11 +181,21 @@ typedef int ilane_scalar;
 #define BARRIER_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define real_min(a, b) fmin(a, b)
 #define real_max(a, b) fmax(a, b)
+#define real_abs(a) fabs(a)
+#define real_sqrt(a) sqrt(a)
+#define real_pow(a, b) pow(a, b)
 #else
 #define BARRIER
 #define BARRIER_GLOBAL
 #define real_min(a, b) lane_min(a, b)
 #define real_max(a, b) lane_max(a, b)
+#define real_abs(a) lane_abs(a)
+#define real_sqrt(a) lane_sqrt(a)
+#if REAL_DOUBLE
+#define real_pow(a, b) pow(a, b)
+#else
+#define real_pow(a, b) powf(a, b)
+#endif
 #endif
 
 // A group of WG work-items, a power of two, shares local memory. WG is 1 on CPUs, where an item has

@@ -1,0 +1,342 @@
+// Shapes apart, by the method of Gilbert, Johnson and Keerthi (1988): the point v of the Minkowski
+// difference {x2 - x1} that is nearest to the origin, on LANES rows at a time. Support points are found row
+// by row, for rows have shapes of their own.
+//
+// A support point along v gives a lower bound of the distance, |v| an upper one. The difference of both is
+// formed from numbers of the shapes' own size, without the distance between them, so that it keeps its
+// digits however far apart they are.
+//
+// Where the origin lies in the difference, or nearer than the tolerance, a row is left to closest_overlap.
+
+typedef struct closest_walk {
+  vec3_r body1[SIMPLEX];  // points of shape 1
+  vec3_r across[SIMPLEX]; // from these to points of shape 2 put where shape 1's frame is
+  ilane code[2][SIMPLEX];
+  ilane there[NEWEST];
+  lane weight[SIMPLEX];   // of the points, in v
+  vec3_r v;
+  lane q;                 // |v|^2
+  lane lower;             // the best lower bound of |v|
+  ilane begun;            // there is a point
+  ilane active;
+  int segments, triangles; // whether any lane has one or two points
+} closest_walk;
+
+// The lanes' shapes, by rows.
+typedef struct closest_sides {
+  closest_shape of[2][LANES];
+} closest_sides;
+
+static vec3_r closest_select3(ilane mask, vec3_r a, vec3_r b)
+{
+  return make_r(lane_select(mask, a.x, b.x), lane_select(mask, a.y, b.y), lane_select(mask, a.z, b.z));
+}
+
+static void closest_store3(vec3_r v, real to[3][LANES])
+{
+  lane_store(v.x, to[0]);
+  lane_store(v.y, to[1]);
+  lane_store(v.z, to[2]);
+}
+
+static vec3_r closest_load3(const real from[3][LANES])
+{
+  return make_r(lane_load(from[0]), lane_load(from[1]), lane_load(from[2]));
+}
+
+// Finds support points of a side along u, of the lanes in `bits`.
+static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, vec3_r *out, int code[LANES])
+{
+  real from[3][LANES], to[3][LANES];
+  closest_store3(u, from);
+  for (int l = 0; l < LANES; ++l) {
+    real point[3] = {R(0.0), R(0.0), R(0.0)};
+    if (bits >> l & 1) {
+      const real along[3] = {from[0][l], from[1][l], from[2][l]};
+      code[l] = closest_support(&shapes[l], along, point);
+    } else {
+      code[l] = 0;
+    }
+    to[0][l] = point[0];
+    to[1][l] = point[1];
+    to[2][l] = point[2];
+  }
+  *out = closest_load3(to);
+}
+
+// Takes points by their codes instead, in the lanes that have one.
+static void closest_recall(const closest_shape *shapes, int bits, const int warm[LANES], vec3_r *out,
+                           int code[LANES])
+{
+  real to[3][LANES];
+  closest_store3(*out, to);
+  for (int l = 0; l < LANES; ++l) {
+    if (bits >> l & 1) {
+      real point[3];
+      closest_point_of_code(&shapes[l], warm[l], point);
+      code[l] = warm[l];
+      to[0][l] = point[0];
+      to[1][l] = point[1];
+      to[2][l] = point[2];
+    }
+  }
+  *out = closest_load3(to);
+}
+
+static ilane closest_load_codes(const int code[LANES])
+{
+#if LANES == 1
+  return (ilane)code[0];
+#else
+  ilane_scalar t[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    t[l] = (ilane_scalar)code[l];
+  }
+  return NUM_CAT(vload, LANES)(0, t);
+#endif
+}
+
+static ilane closest_select_code(ilane mask, ilane a, ilane b)
+{
+#if LANES == 1
+  return mask ? a : b;
+#else
+  return select(b, a, mask);
+#endif
+}
+
+// Keeps of the simplex what the nearest point is made of, in the lanes of `take`: the newest point goes into
+// the first slot whose point has no weight.
+static void closest_keep(closest_walk *w, const closest_nearest *best, ilane take)
+{
+  const lane zero = lane_lit(R(0.0));
+  ilane placed = zero > zero;
+  w->segments = w->triangles = 0;
+  for (int k = 0; k < NEWEST; ++k) {
+    const ilane stays = best->weight[k] > zero;
+    const ilane here = take & ~stays & ~placed & (best->weight[NEWEST] > zero);
+    w->body1[k] = closest_select3(here, w->body1[NEWEST], w->body1[k]);
+    w->across[k] = closest_select3(here, w->across[NEWEST], w->across[k]);
+    w->code[0][k] = closest_select_code(here, w->code[0][NEWEST], w->code[0][k]);
+    w->code[1][k] = closest_select_code(here, w->code[1][NEWEST], w->code[1][k]);
+    w->weight[k] = lane_select(here, best->weight[NEWEST], lane_select(take, best->weight[k], w->weight[k]));
+    w->there[k] = (take & (stays | here)) | (~take & w->there[k]);
+    placed |= here;
+  }
+  w->segments = lane_any(w->there[0] | w->there[1] | w->there[2]);
+  w->triangles = lane_any((w->there[0] & w->there[1]) | (w->there[1] & w->there[2]) |
+                          (w->there[2] & w->there[0]));
+  w->v = closest_select3(take, best->x, w->v);
+  w->q = lane_select(take, best->q, w->q);
+}
+
+static closest_walk closest_begin(ilane active, int warm)
+{
+  closest_walk w;
+  const lane zero = lane_lit(R(0.0));
+  const vec3_r none = make_r(zero, zero, zero);
+  for (int k = 0; k < SIMPLEX; ++k) {
+    w.body1[k] = w.across[k] = none;
+    w.code[0][k] = w.code[1][k] = zero > zero;
+    w.weight[k] = zero;
+  }
+  for (int k = 0; k < NEWEST; ++k) {
+    w.there[k] = zero > zero;
+  }
+  w.v = none;
+  w.q = zero;
+  w.lower = lane_lit(-REAL_BIG);
+  w.begun = zero > zero;
+  w.active = active;
+  w.segments = w.triangles = 0;
+  (void)warm;
+  return w;
+}
+
+// Returns the unit vector along v, or along x where v is none.
+static vec3_r closest_unit(vec3_r v)
+{
+  const lane most = lane_max(lane_abs(v.x), lane_max(lane_abs(v.y), lane_abs(v.z)));
+  const ilane none = most < lane_lit(REAL_TINY);
+  const lane by = R(1.0) / lane_select(none, lane_lit(R(1.0)), most);
+  const vec3_r u = make_r(lane_select(none, lane_lit(R(1.0)), v.x * by), v.y * by, v.z * by);
+  return scale3_r(u, R(1.0) / lane_sqrt(dot3_r(u, u)));
+}
+
+// The sum of a simplex's points by their weights in v.
+static vec3_r closest_weighted(const lane weight[SIMPLEX], const vec3_r points[SIMPLEX])
+{
+  return mad3_r(points[0], weight[0], mad3_r(points[1], weight[1], scale3_r(points[2], weight[2])));
+}
+
+// Reads which lanes have a point number k to begin with.
+static int closest_warm_codes(GLOBAL const int *warm, int first, int count, int k, int code1[LANES],
+                              int code2[LANES])
+{
+  int bits = 0;
+  for (int l = 0; l < LANES; ++l) {
+    GLOBAL const int *row = ROW(warm, MIN_INT(first + l, count - 1), 2 * SIMPLEX) + 2 * k;
+    code1[l] = row[0];
+    code2[l] = row[1];
+    bits |= (row[0] >= 0 && row[1] >= 0) << l;
+  }
+  return bits;
+}
+
+static ilane closest_mask_of(int bits)
+{
+#if LANES == 1
+  return (ilane)(bits & 1);
+#else
+  return ((ilane)bits & LANE_BITS) != (ilane)0;
+#endif
+}
+
+static void closest_store_status(GLOBAL unsigned char *to, int first, int count, const real status[LANES])
+{
+  for (int l = 0; l < LANES && first + l < count; ++l) {
+    to[first + l] = (unsigned char)status[l];
+  }
+}
+
+static void closest_store_codes(GLOBAL int *simplex, int first, int count, int k, ilane there,
+                                ilane code1, ilane code2)
+{
+  const int bits = lane_bits(there);
+#if LANES == 1
+  if (first < count) {
+    GLOBAL int *row = ROW(simplex, first, 2 * SIMPLEX) + 2 * k;
+    row[0] = bits ? (int)code1 : -1;
+    row[1] = bits ? (int)code2 : -1;
+  }
+#else
+  ilane_scalar t[2][LANES];
+  NUM_CAT(vstore, LANES)(code1, 0, t[0]);
+  NUM_CAT(vstore, LANES)(code2, 0, t[1]);
+  for (int l = 0; l < LANES && first + l < count; ++l) {
+    GLOBAL int *row = ROW(simplex, first + l, 2 * SIMPLEX) + 2 * k;
+    row[0] = bits >> l & 1 ? (int)t[0][l] : -1;
+    row[1] = bits >> l & 1 ? (int)t[1][l] : -1;
+  }
+#endif
+}
+
+// A point of shape 1's own frame in the world.
+static vec3_r closest_to_world(const closest_pair *p, vec3_r x)
+{
+  return add3_r(p->frame[0].t, add3_r(p->offset[0], closest_rotated(p->m[0], x)));
+}
+
+// One work-item takes LANES rows. warm (count, 4, 2) codes to begin with, where has_warm; tolerance a share
+// of both spans; cutoff a distance; outputs d, gap (count), n, p1, p2 (count, 3), status, iterations (count),
+// simplex (count, 4, 2).
+KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
+                          GLOBAL const int *two, int stride, GLOBAL const real *pose1,
+                          GLOBAL const real *pose2, int width, int count, GLOBAL const int *warm,
+                          int has_warm, real tolerance, real cutoff, int iterations_most,
+                          GLOBAL real *d, GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2,
+                          GLOBAL real *gap, GLOBAL unsigned char *status, GLOBAL int *iterations,
+                          GLOBAL int *simplex)
+{
+  const int first = (int)get_global_id(0) * LANES;
+  if (first >= count) {
+    return;
+  }
+  const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
+  closest_sides shapes;
+  for (int l = 0; l < LANES; ++l) {
+    const int row = MIN_INT(first + l, count - 1);
+    shapes.of[0][l] = closest_shape_at(&rows, 0, row);
+    shapes.of[1][l] = closest_shape_at(&rows, 1, row);
+  }
+  closest_pair p;
+  closest_place(&p, &rows, first);
+  const lane zero = lane_lit(R(0.0)), none = zero;
+  const lane far = lane_max(lane_abs(p.t.x), lane_max(lane_abs(p.t.y), lane_abs(p.t.z)));
+  const lane scale = closest_scale(p.spans + far), by = R(1.0) / scale;
+  const lane radii = p.radius[0] + p.radius[1];
+  const lane bound = p.spans * by * tolerance;
+  const lane stop = (cutoff + radii) * by;
+  const vec3_r t = scale3_r(p.t, by);
+  closest_walk w = closest_begin(p.good, has_warm);
+  const vec3_r ahead = closest_unit(t);
+  ilane pending = zero > zero, inside = pending, beyond = pending, settled = pending, stuck = pending;
+  lane rounds = zero;
+  for (int it = 0; it < iterations_most && lane_any(w.active); ++it) {
+    const int bits = lane_bits(w.active);
+    int code[2][LANES], recalled[2][LANES];
+    const int warm_bits = has_warm && it < SIMPLEX
+                            ? bits & closest_warm_codes(warm, first, count, it, recalled[0], recalled[1])
+                            : 0;
+    const lane length = lane_sqrt(w.q);
+    const vec3_r u = closest_select3(w.begun, closest_unit(w.v), ahead);
+    vec3_r x1, x2;
+    closest_supports(shapes.of[0], bits & ~warm_bits, u, &x1, code[0]);
+    closest_supports(shapes.of[1], bits & ~warm_bits, neg3_r(closest_rotated_back(p.r, u)), &x2, code[1]);
+    if (warm_bits) {
+      closest_recall(shapes.of[0], warm_bits, recalled[0], &x1, code[0]);
+      closest_recall(shapes.of[1], warm_bits, recalled[1], &x2, code[1]);
+    }
+    w.body1[NEWEST] = scale3_r(x1, by);
+    w.across[NEWEST] = sub3_r(closest_rotated(p.r, scale3_r(x2, by)), w.body1[NEWEST]);
+    w.code[0][NEWEST] = closest_load_codes(code[0]);
+    w.code[1][NEWEST] = closest_load_codes(code[1]);
+    const ilane fresh = w.active & ~closest_mask_of(warm_bits);
+    const vec3_r less = sub3_r(closest_weighted(w.weight, w.across), w.across[NEWEST]);
+    const lane at_most = lane_select(w.begun, length - dot3_r(u, less),
+                                     dot3_r(u, add3_r(w.across[NEWEST], t)));
+    w.lower = lane_select(fresh, lane_max(w.lower, at_most), w.lower);
+    const ilane done = fresh & w.begun & (length - w.lower <= bound);
+    vec3_r corner[SIMPLEX];
+    for (int k = 0; k < SIMPLEX; ++k) {
+      corner[k] = add3_r(w.across[k], t);
+    }
+    const closest_nearest best = closest_search(corner, w.there, w.segments, w.triangles);
+    const ilane step = w.active & ~done;
+    const ilane around = step & best.inside;
+    const ilane worse = w.begun & (best.q >= w.q * (R(1.0) - R(4.0) * REAL_EPSILON));
+    const ilane halted = step & ~around & fresh & worse;
+    const ilane take = step & ~around & ~worse;
+    closest_keep(&w, &best, take);
+    const ilane touch = take & (w.q <= bound * bound);
+    const ilane past = fresh & step & ~around & ~touch & (w.lower > stop);
+    w.begun |= take;
+    inside |= around;
+    pending |= around | touch;
+    settled |= done;
+    stuck |= halted;
+    beyond |= past & ~halted;
+    rounds += lane_select(w.active, lane_lit(R(1.0)), zero);
+    w.active &= ~(done | around | touch | halted | past);
+  }
+  const lane length = lane_sqrt(w.q), open = lane_max(length - w.lower, zero);
+  const ilane close = settled | (open <= bound);
+  const vec3_r normal = closest_rotated(p.m[0], closest_unit(w.v));
+  const vec3_r at = scale3_r(closest_weighted(w.weight, w.body1), scale);
+  const lane distance = lane_select(beyond, w.lower, length) * scale - radii;
+  const vec3_r world1 = mad3_r(normal, p.radius[0], closest_to_world(&p, at));
+  const vec3_r world2 = mad3_r(normal, distance, world1);
+  real ends[LANES], counts[LANES];
+  const lane code = lane_select(
+    pending, lane_lit((real)CLOSEST_PENDING),
+    lane_select(beyond, lane_lit((real)CLOSEST_BEYOND),
+                lane_select(close, lane_lit((real)CLOSEST_CONVERGED),
+                            lane_select(stuck, lane_lit((real)CLOSEST_DEGENERATE),
+                                        lane_lit((real)CLOSEST_ITERATION_LIMIT)))));
+  lane_store(lane_select(p.good, code, lane_lit((real)CLOSEST_BAD_INPUT)), ends);
+  closest_store_status(status, first, count, ends);
+  lane_store(rounds, counts);
+  for (int l = 0; l < LANES && first + l < count; ++l) {
+    iterations[first + l] = (int)counts[l];
+  }
+  for (int k = 0; k < NEWEST; ++k) {
+    closest_store_codes(simplex, first, count, k, w.there[k] & p.good, w.code[0][k], w.code[1][k]);
+  }
+  closest_store_codes(simplex, first, count, NEWEST, inside, w.code[0][NEWEST], w.code[1][NEWEST]);
+  store_part(d, NO_ORDER, 0, first, count, 1, lane_select(p.good, distance, none));
+  store_part(gap, NO_ORDER, 0, first, count, 1, lane_select(p.good, open * scale, none));
+  const vec3_r nothing = make_r(none, none, none);
+  store_row3(n, 1, NO_ORDER, 0, first, count, closest_select3(p.good, normal, nothing));
+  store_row3(p1, 1, NO_ORDER, 0, first, count, closest_select3(p.good, world1, nothing));
+  store_row3(p2, 1, NO_ORDER, 0, first, count, closest_select3(p.good, world2, nothing));
+}

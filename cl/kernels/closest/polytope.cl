@@ -1,0 +1,260 @@
+// A polytope of support points of the Minkowski difference, of one row, which grows where its face is
+// nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch: corners,
+// planes of faces by components, and places.
+//
+// The origin may lie outside, by as much as shapes that touch are apart: distances of planes from the
+// origin are negative there, and nothing else differs.
+
+typedef struct closest_polytope {
+  int corners_most, corners, faces; // faces: places that have been used, free ones among them
+  int faces_most, free;             // free: how many places are on the list `vacant`
+  GLOBAL real *corner;              // POLYTOPE_CORNER each: the difference, and the point of shape 1
+  GLOBAL real *key;                 // of each face the distance that it is chosen by, REAL_BIG: never
+  GLOBAL real *nx, *ny, *nz, *off;  // outward unit normals, distances of the planes from the origin
+  GLOBAL int *code;                 // (corners, 2)
+  GLOBAL int *link;                 // (corners) the new face that begins at a corner, by `round`
+  GLOBAL int *round;                // (corners) when that was
+  GLOBAL int *ends;                 // (faces, 3) corners, counterclockwise seen from outside
+  GLOBAL int *beside;               // (faces, 3) the face across the edge from each corner to the next
+  GLOBAL int *seen;                 // (faces) when it was last found to be seen by a new corner
+  GLOBAL int *vacant, *stack;       // (faces)
+  int turn;                         // counts growths
+} closest_polytope;
+
+static closest_polytope closest_polytope_in(GLOBAL real *reals, GLOBAL int *ints, int corners)
+{
+  closest_polytope p;
+  const int faces = 2 * corners;
+  p.corners_most = corners;
+  p.faces_most = faces;
+  p.corners = p.faces = p.free = 0;
+  p.key = reals;
+  p.nx = p.key + faces;
+  p.ny = p.nx + faces;
+  p.nz = p.ny + faces;
+  p.off = p.nz + faces;
+  p.corner = p.off + faces;
+  p.ends = ints;
+  p.beside = p.ends + 3 * faces;
+  p.seen = p.beside + 3 * faces;
+  p.vacant = p.seen + faces;
+  p.stack = p.vacant + faces;
+  p.code = p.stack + faces;
+  p.link = p.code + 2 * corners;
+  p.round = p.link + corners;
+  p.turn = 0;
+  return p;
+}
+
+static void closest_cross(const real a[3], const real b[3], real out[3])
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static real closest_dot(const real a[3], const real b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void closest_between(const closest_polytope *p, int from, int to, real out[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    out[k] = p->corner[POLYTOPE_CORNER * to + k] - p->corner[POLYTOPE_CORNER * from + k];
+  }
+}
+
+static real closest_height(const closest_polytope *p, int face, const real x[3])
+{
+  return p->nx[face] * x[0] + p->ny[face] * x[1] + p->nz[face] * x[2] - p->off[face];
+}
+
+// Takes a place for a face, or returns -1.
+static int closest_new_face(closest_polytope *p)
+{
+  if (p->free > 0) {
+    return p->vacant[--p->free];
+  }
+  return p->faces < p->faces_most ? p->faces++ : -1;
+}
+
+static void closest_drop_face(closest_polytope *p, int face)
+{
+  p->key[face] = REAL_BIG;
+  p->vacant[p->free++] = face;
+}
+
+// Sets a face's corners and plane. A face without area, whose new corner lies on its edge's line, is never
+// chosen, and takes the plane of the face across that edge.
+static void closest_set_face(closest_polytope *p, int face, int a, int b, int c, int across)
+{
+  real e1[3], e2[3], normal[3], at[3];
+  closest_between(p, a, b, e1);
+  closest_between(p, a, c, e2);
+  closest_cross(e1, e2, normal);
+  const real nn = closest_dot(normal, normal);
+  const real least = R(256.0) * REAL_EPSILON * REAL_EPSILON * closest_dot(e1, e1) * closest_dot(e2, e2);
+  p->ends[3 * face] = a;
+  p->ends[3 * face + 1] = b;
+  p->ends[3 * face + 2] = c;
+  p->seen[face] = 0;
+  if (nn <= least || nn <= REAL_TINY) {
+    p->nx[face] = across < 0 ? R(0.0) : p->nx[across];
+    p->ny[face] = across < 0 ? R(0.0) : p->ny[across];
+    p->nz[face] = across < 0 ? R(0.0) : p->nz[across];
+    p->off[face] = across < 0 ? R(0.0) : p->off[across];
+    p->key[face] = REAL_BIG;
+    return;
+  }
+  const real by = R(1.0) / real_sqrt(nn);
+  for (int k = 0; k < 3; ++k) {
+    normal[k] *= by;
+    at[k] = p->corner[POLYTOPE_CORNER * a + k];
+  }
+  p->nx[face] = normal[0];
+  p->ny[face] = normal[1];
+  p->nz[face] = normal[2];
+  p->off[face] = closest_dot(normal, at);
+  p->key[face] = p->off[face];
+}
+
+static void closest_add_corner(closest_polytope *p, const real x[POLYTOPE_CORNER], const int code[2])
+{
+  for (int k = 0; k < POLYTOPE_CORNER; ++k) {
+    p->corner[POLYTOPE_CORNER * p->corners + k] = x[k];
+  }
+  p->code[2 * p->corners] = code[0];
+  p->code[2 * p->corners + 1] = code[1];
+  p->round[p->corners] = 0;
+  ++p->corners;
+}
+
+// Makes the four faces of the first four corners. Returns whether they are a tetrahedron.
+static int closest_set_tetrahedron(closest_polytope *p)
+{
+  real e1[3], e2[3], e3[3], normal[3];
+  closest_between(p, 0, 1, e1);
+  closest_between(p, 0, 2, e2);
+  closest_between(p, 0, 3, e3);
+  closest_cross(e1, e2, normal);
+  const int flipped = closest_dot(normal, e3) > R(0.0); // corner 3 must lie behind the face 0 1 2
+  const int b = flipped ? 2 : 1, c = flipped ? 1 : 2;
+  for (int i = 0; i < 4; ++i) {
+    (void)closest_new_face(p);
+  }
+  closest_set_face(p, 0, 0, b, c, -1);
+  closest_set_face(p, 1, 0, 3, b, -1);
+  closest_set_face(p, 2, b, 3, c, -1);
+  closest_set_face(p, 3, c, 3, 0, -1);
+  const int beside[12] = {1, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 0};
+  int sound = 1;
+  for (int i = 0; i < 12; ++i) {
+    p->beside[i] = beside[i];
+    sound = sound && p->key[i / 3] < REAL_BIG;
+  }
+  return sound;
+}
+
+// Returns the face whose plane is nearest to the origin.
+static int closest_nearest_face(const closest_polytope *p)
+{
+#if LANES == 1
+  int best = 0;
+  for (int i = 1; i < p->faces; ++i) {
+    best = p->key[i] < p->key[best] ? i : best;
+  }
+  return best;
+#else
+  lane least = lane_lit(REAL_BIG), block = lane_lit(R(0.0));
+  int i = 0;
+  for (; i + LANES <= p->faces; i += LANES) {
+    const lane key = lane_load(p->key + i);
+    const ilane better = key < least;
+    least = lane_select(better, key, least);
+    block = lane_select(better, lane_lit((real)i), block);
+  }
+  const real most = lane_least(least);
+  int best = (int)lane_least(lane_select(least == lane_lit(most), block + lane_iota(), lane_lit(REAL_BIG)));
+  real key = most;
+  best = most < REAL_BIG ? best : 0;
+  for (; i < p->faces; ++i) {
+    best = p->key[i] < key ? i : best;
+    key = real_min(key, p->key[i]);
+  }
+  return best;
+#endif
+}
+
+// Joins the newest corner to an edge of the border: of the seen face `from`, towards the face `across`.
+static int closest_join(closest_polytope *p, int from, int edge, int across, int corner)
+{
+  const int a = p->ends[3 * from + edge], b = p->ends[3 * from + (edge == 2 ? 0 : edge + 1)];
+  const int made = closest_new_face(p);
+  if (made < 0 || p->round[a] == p->turn) {
+    return 0;
+  }
+  closest_set_face(p, made, a, b, corner, across);
+  p->beside[3 * made] = across;
+  for (int k = 0; k < 3; ++k) {
+    GLOBAL int *beside = p->beside + 3 * across + k;
+    *beside = *beside == from && p->ends[3 * across + k] == b ? made : *beside;
+  }
+  p->round[a] = p->turn;
+  p->link[a] = made;
+  return 1;
+}
+
+// Joins the new faces to each other, once around the border. Returns whether it is a ring.
+static int closest_close_ring(closest_polytope *p, int start, int added)
+{
+  int corner = start;
+  for (int i = 0; i < added; ++i) {
+    const int made = p->link[corner], next = p->ends[3 * made + 1];
+    if (p->round[next] != p->turn) {
+      return 0;
+    }
+    p->beside[3 * made + 1] = p->link[next];
+    p->beside[3 * p->link[next] + 2] = made;
+    corner = next;
+  }
+  return added >= 3 && corner == start;
+}
+
+// Puts the newest corner on the polytope: the faces that it sees, from `face` on, go, and new ones join it
+// to their border. Returns 0 where there is no room or the border is no ring, which rounding may do; the
+// polytope is of no use then.
+static int closest_grow(closest_polytope *p, int face, real slack)
+{
+  const int corner = p->corners - 1, turn = ++p->turn;
+  real x[3];
+  for (int k = 0; k < 3; ++k) {
+    x[k] = p->corner[POLYTOPE_CORNER * corner + k];
+  }
+  int count = 1, added = 0, start = -1;
+  p->stack[0] = face;
+  p->seen[face] = turn;
+  for (int at = 0; at < count; ++at) { // over the faces that are seen, found on the way
+    const int from = p->stack[at];
+    for (int i = 0; i < 3; ++i) {
+      const int across = p->beside[3 * from + i];
+      if (p->seen[across] == turn) {
+        continue;
+      }
+      if (closest_height(p, across, x) > slack) {
+        p->seen[across] = turn;
+        p->stack[count++] = across;
+        continue;
+      }
+      start = p->ends[3 * from + i];
+      ++added;
+      if (!closest_join(p, from, i, across, corner)) {
+        return 0;
+      }
+    }
+  }
+  for (int at = 0; at < count; ++at) {
+    closest_drop_face(p, p->stack[at]);
+  }
+  return closest_close_ring(p, start, added);
+}

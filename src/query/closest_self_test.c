@@ -1,0 +1,66 @@
+/* Self-tests of closest points: pairs of shapes whose answers are known in closed form, apart and
+ * overlapping. */
+#include "self_test/runner.h"
+#include "self_test/self_test.h"
+#include <abut/closest.h>
+
+enum { KNOWN = 4, ROWS = 35, ROOM = ROWS * 32 };
+
+/* A cube of half length 0.5, at the origin, and beside it a ball of radius 0.25 or another cube. */
+static const double cube[] = {-0.5, -0.5, -0.5, 0.5, -0.5, -0.5, -0.5, 0.5, -0.5, 0.5, 0.5, -0.5,
+                              -0.5, -0.5, 0.5,  0.5, -0.5, 0.5,  -0.5, 0.5, 0.5,  0.5, 0.5, 0.5};
+static const double places[KNOWN * 7] = {
+  2, 0.1, 0.2, 1, 0, 0, 0, 0.25, 0.125, -0.0625, 1, 0, 0, 0, //
+  0.1, -1.25, 0.2, 1, 0, 0, 0, 0.1, 0.2, 0.75, 1, 0, 0, 0};
+static const double distances[KNOWN] = {1.25, -0.5, 0.25, -0.25};
+static const double normals[KNOWN * 3] = {1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0, 1};
+
+static abut_status make_shapes(self_test *t, abut_shape shapes[3])
+{
+  abut_shape_def def = abut_default_shape_def();
+  def.vertices = cube;
+  def.vertex_count = 8;
+  TRY(abut_create_shape(self_test_context(t), &def, &shapes[0]));
+  def.kind = ABUT_SHAPE_SPHERE;
+  def.size[0] = 0.25;
+  TRY(abut_create_shape(self_test_context(t), &def, &shapes[1]));
+  def.kind = ABUT_SHAPE_BOX;
+  def.size[0] = def.size[1] = def.size[2] = 0.5;
+  return abut_create_shape(self_test_context(t), &def, &shapes[2]);
+}
+
+static abut_status query(self_test *t)
+{
+  static const answer answers[] = {{"distances of shapes", distances, 1, 1, {1e-5, 1e-11}, false},
+                                   {"normals of shapes", normals, 1, 3, {1e-5, 1e-11}, false}};
+  static const double origin[] = {0, 0, 0, 1, 0, 0, 0};
+  abut_shape shapes[3];
+  uint32_t one[ROWS], two[ROWS];
+  for (uint32_t i = 0; i < ROWS; ++i) {
+    one[i] = 0;
+    two[i] = i % KNOWN < 2 ? 1 : 2;
+  }
+  TRY(make_shapes(t, shapes));
+  abut_closest_batch b = abut_default_closest_batch();
+  b.shapes = shapes;
+  b.shape_count = 3;
+  b.count = ROWS;
+  b.one = one;
+  b.two = two;
+  b.pose1 = self_test_put(t, origin, ROWS * 7, 7);
+  b.pose2 = self_test_put(t, places, ROWS * 7, KNOWN * 7);
+  b.d = self_test_room(t, ROWS);
+  b.n = self_test_room(t, ROWS * 3);
+  TRY(abut_closest(self_test_context(t), &b));
+  TRY(self_test_compare(t, &answers[0], b.d, ROWS, KNOWN));
+  return self_test_compare(t, &answers[1], b.n, ROWS, KNOWN);
+}
+
+static abut_status test(context *one)
+{
+  return self_test_run(one, ROOM, query);
+}
+
+const module_self_tests closest_self_tests = {{[SELF_TEST_MAIN] = {
+  [PROGRAM_KIND(PROGRAM_PLAIN, false)] = test,
+}}};
