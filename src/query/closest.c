@@ -46,8 +46,8 @@ abut_status closest_test(const batch_call *b, size_t place)
 static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
 {
   const size_t real = device_real_bytes(d);
-  const size_t reals = POLYTOPE_REALS(c->corners) * real, places = POLYTOPE_INTS(c->corners) * sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (reals + places);
+  const size_t numbers = POLYTOPE_REALS(c->corners) * real, places = POLYTOPE_INTS(c->corners) * sizeof(int);
+  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (numbers + places);
   const abut_device_info *info = device_info(d);
   const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
                           ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
@@ -55,7 +55,7 @@ static abut_status make_polytopes(const closest_call *c, device *d, closest_on *
   at->workers = room < wanted ? room : wanted;
   at->workers = at->workers ? at->workers : 1;
   for (size_t slot = 0; slot < device_slots(d); ++slot) {
-    TRY(buffer_create(d, at->workers * reals, &at->reals[slot]));
+    TRY(buffer_create(d, at->workers * numbers, &at->reals[slot]));
     TRY(buffer_create(d, at->workers * places, &at->places[slot]));
   }
   return ABUT_SUCCESS;
@@ -183,11 +183,11 @@ static void add_arrays(closest_call *c)
   if (b->warm) {
     add_integers(c, "warm", CLOSEST_WARM, 8, sizeof *b->warm, b->warm, NULL);
   }
-  void *const reals[] = {b->d, b->n, b->p1, b->p2};
+  void *const answers[] = {b->d, b->n, b->p1, b->p2};
   static const char *const names[] = {"d", "n", "p1", "p2"};
   for (size_t i = 0; i < 4; ++i) {
-    closest_add(c, names[i], CLOSEST_D + i, i ? 3 : 1, c->solved ? reals[i] : NULL,
-                c->solved ? NULL : reals[i]);
+    closest_add(c, names[i], CLOSEST_D + i, i ? 3 : 1, c->solved ? answers[i] : NULL,
+                c->solved ? NULL : answers[i]);
   }
   add_integers(c, "status", CLOSEST_STATUS, 1, 1, c->solved ? b->status : NULL, c->status);
   if (!c->solved) {
@@ -314,6 +314,7 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
   TRY(c->solved ? check_solved(batch) : ABUT_SUCCESS);
   TRY(find_state(batch, owner, &at));
   TRY(shape_list_of(owner, batch->shapes, batch->shape_count, &c->list));
+  shape_list_hold(c->list);
   c->batch = batch;
   c->smoothing = smoothing;
   c->base = (batch_call){.operation = o, .context = owner, .count = batch->count, .state = at,
@@ -344,6 +345,10 @@ void closest_end(closest_call *c)
 {
   free(c->own);
   c->own = NULL;
+  if (c->list) {
+    shape_list_let_go(c->list);
+  }
+  c->list = NULL;
 }
 
 abut_status abut_closest(abut_context handle_, abut_closest_batch *batch)

@@ -39,7 +39,7 @@ static void closest_store3(vec3_r v, real to[3][LANES])
   lane_store(v.z, to[2]);
 }
 
-static vec3_r closest_load3(const real from[3][LANES])
+static vec3_r closest_load3(real from[3][LANES])
 {
   return make_r(lane_load(from[0]), lane_load(from[1]), lane_load(from[2]));
 }

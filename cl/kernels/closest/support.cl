@@ -131,9 +131,9 @@ static void closest_support_superquadric(const closest_shape *s, const real u[3]
   for (int k = 0; k < 3; ++k) {
     y[k] = real_max(y[k] / most, R(1e-30));
   }
-  const real wide = real_max(y[0], y[1]), x0 = y[0] / wide, x1 = y[1] / wide;
-  const real m = wide * real_pow(real_pow(x0, p2) + real_pow(x1, p2), R(1.0) / p2);
-  const real around = real_pow(m / wide, R(1.0) - p2);
+  const real larger = real_max(y[0], y[1]), x0 = y[0] / larger, x1 = y[1] / larger;
+  const real m = larger * real_pow(real_pow(x0, p2) + real_pow(x1, p2), R(1.0) / p2);
+  const real around = real_pow(m / larger, R(1.0) - p2);
   const real total = real_pow(real_pow(m, p1) + real_pow(y[2], p1), R(1.0) / p1);
   const real along = real_pow(m / total, p1 - R(1.0)) * around;
   out[0] = closest_signed(a[0] * (along * real_pow(x0, p2 - R(1.0))), u[0]);
