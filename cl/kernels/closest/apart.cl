@@ -8,6 +8,8 @@
 //
 // Where the origin lies in the difference, or nearer than the tolerance, a row is left to closest_overlap.
 
+#define STALLS_MOST 6 // steps that gain nothing, of a row
+
 typedef struct closest_walk {
   vec3_r body1[SIMPLEX];  // points of shape 1
   vec3_r across[SIMPLEX]; // from these to points of shape 2 put where shape 1's frame is
@@ -261,7 +263,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
   closest_walk w = closest_begin(p.good, has_warm);
   const vec3_r ahead = closest_unit(t);
   ilane pending = zero > zero, inside = pending, beyond = pending, settled = pending, stuck = pending;
-  lane rounds = zero;
+  lane rounds = zero, stalls = zero;
   for (int it = 0; it < iterations_most && lane_any(w.active); ++it) {
     const int bits = lane_bits(w.active);
     int code[2][LANES], recalled[2][LANES];
@@ -279,8 +281,10 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     }
     w.body1[NEWEST] = scale3_r(x1, by);
     w.across[NEWEST] = sub3_r(closest_rotated(p.r, scale3_r(x2, by)), w.body1[NEWEST]);
-    w.code[0][NEWEST] = closest_load_codes(code[0]);
-    w.code[1][NEWEST] = closest_load_codes(code[1]);
+    for (int side = 0; side < 2; ++side) { // a row that has ended keeps its last point's
+      w.code[side][NEWEST] =
+        closest_select_code(w.active, closest_load_codes(code[side]), w.code[side][NEWEST]);
+    }
     const ilane fresh = w.active & ~closest_mask_of(warm_bits);
     const vec3_r less = sub3_r(closest_weighted(w.weight, w.across), w.across[NEWEST]);
     const lane at_most = lane_select(w.begun, length - dot3_r(u, less),
@@ -294,7 +298,11 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     const closest_nearest best = closest_search(corner, w.there, w.segments, w.triangles);
     const ilane step = w.active & ~done;
     const ilane around = step & best.inside;
-    const ilane worse = w.begun & (best.q >= w.q * (R(1.0) - R(4.0) * REAL_EPSILON));
+    // A step that gains nothing up to rounding may still turn v to where the bound is better, but not often.
+    const ilane still = w.begun & (best.q >= w.q);
+    stalls += lane_select(step & still, lane_lit(R(1.0)), zero);
+    const ilane worse = still & (~fresh | (best.q > w.q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
+                                 (stalls > lane_lit((real)STALLS_MOST)));
     const ilane halted = step & ~around & fresh & worse;
     const ilane take = step & ~around & ~worse;
     closest_keep(&w, &best, take);

@@ -138,7 +138,8 @@ static int closest_set_tetrahedron(closest_polytope *p)
   closest_between(p, 0, 2, e2);
   closest_between(p, 0, 3, e3);
   closest_cross(e1, e2, normal);
-  const int flipped = closest_dot(normal, e3) > R(0.0); // corner 3 must lie behind the face 0 1 2
+  const real volume = closest_dot(normal, e3);
+  const int flipped = volume > R(0.0); // corner 3 must lie behind the face 0 1 2
   const int b = flipped ? 2 : 1, c = flipped ? 1 : 2;
   for (int i = 0; i < 4; ++i) {
     (void)closest_new_face(p);
@@ -148,7 +149,7 @@ static int closest_set_tetrahedron(closest_polytope *p)
   closest_set_face(p, 2, b, 3, c, -1);
   closest_set_face(p, 3, c, 3, 0, -1);
   const int beside[12] = {1, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 0};
-  int sound = 1;
+  int sound = real_abs(volume) > R(32.0) * REAL_EPSILON * real_sqrt(closest_dot(normal, normal));
   for (int i = 0; i < 12; ++i) {
     p->beside[i] = beside[i];
     sound = sound && p->key[i / 3] < REAL_BIG;
