@@ -82,9 +82,13 @@ typedef float real;
 
 #if REAL_DOUBLE || WIDE
 typedef double wide;
+#define WIDE_EPSILON 2.2204460492503131e-16
 #else
 typedef float wide;
+#define WIDE_EPSILON REAL_EPSILON
 #endif
+#define wide_max(a, b) ((a) > (b) ? (a) : (b))
+#define wide_min(a, b) ((a) < (b) ? (a) : (b))
 
 // ---- lanes: `lane` holds LANES reals, `ilane` integers of the same width (comparisons give these)
 // ----

@@ -45,8 +45,7 @@ abut_status closest_test(const batch_call *b, size_t place)
 /* Makes room for polytopes: as many as are at work at a time on a CPU, and on others as the scratch holds. */
 static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
 {
-  const size_t real = device_real_bytes(d);
-  const size_t numbers = POLYTOPE_REALS(c->corners) * real, places = POLYTOPE_INTS(c->corners) * sizeof(int);
+  const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double), places = POLYTOPE_INTS(c->corners) * sizeof(int);
   const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (numbers + places);
   const abut_device_info *info = device_info(d);
   const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST

@@ -30,28 +30,30 @@ static closest_view closest_view_of(const closest_rows *rows, const closest_pair
 
 // Makes a corner of points of both shapes, each in its own frame.
 static void closest_corner(const closest_view *v, const real x1[3], const real x2[3],
-                           real x[POLYTOPE_CORNER])
+                           wide x[POLYTOPE_CORNER])
 {
   for (int k = 0; k < 3; ++k) {
     const real *r = v->r + 3 * k;
+    const real across = (r[0] * x2[0] + r[1] * x2[1] + r[2] * x2[2]) * v->by - x1[k] * v->by;
     x[3 + k] = x1[k] * v->by;
-    x[k] = (r[0] * x2[0] + r[1] * x2[1] + r[2] * x2[2]) * v->by - x[3 + k] + v->t[k];
+    x[k] = (wide)across + v->t[k];
   }
 }
 
 // Finds the corner that is farthest along `outward`.
-static void closest_corner_along(const closest_view *v, const real outward[3], real x[POLYTOPE_CORNER],
+static void closest_corner_along(const closest_view *v, const wide outward[3], wide corner[POLYTOPE_CORNER],
                                  int code[2])
 {
   const real *r = v->r;
-  real u1[3], u2[3], x1[3], x2[3];
+  const real x = (real)outward[0], y = (real)outward[1], z = (real)outward[2];
+  const real u1[3] = {-x, -y, -z};
+  real u2[3], x1[3], x2[3];
   for (int k = 0; k < 3; ++k) {
-    u1[k] = -outward[k];
-    u2[k] = r[k] * outward[0] + r[3 + k] * outward[1] + r[6 + k] * outward[2];
+    u2[k] = r[k] * x + r[3 + k] * y + r[6 + k] * z;
   }
   code[0] = closest_support(&v->of[0], u1, x1);
   code[1] = closest_support(&v->of[1], u2, x2);
-  closest_corner(v, x1, x2, x);
+  closest_corner(v, x1, x2, corner);
 }
 
 // ---- the first tetrahedron ----
@@ -59,12 +61,12 @@ static void closest_corner_along(const closest_view *v, const real outward[3], r
 #define CANDIDATES 12
 
 typedef struct closest_candidates {
-  real x[CANDIDATES][POLYTOPE_CORNER];
+  wide x[CANDIDATES][POLYTOPE_CORNER];
   int code[CANDIDATES][2];
   int count, given; // given: those of the row's simplex, which come first
 } closest_candidates;
 
-static void closest_add_candidate(closest_candidates *c, const closest_view *v, const real outward[3])
+static void closest_add_candidate(closest_candidates *c, const closest_view *v, const wide outward[3])
 {
   closest_corner_along(v, outward, c->x[c->count], c->code[c->count]);
   ++c->count;
@@ -87,7 +89,7 @@ static void closest_take_simplex(closest_candidates *c, const closest_view *v, G
   c->given = c->count;
 }
 
-static void closest_less(const real a[3], const real b[3], real out[3])
+static void closest_less(const wide a[3], const wide b[3], wide out[3])
 {
   for (int k = 0; k < 3; ++k) {
     out[k] = a[k] - b[k];
@@ -97,7 +99,7 @@ static void closest_less(const real a[3], const real b[3], real out[3])
 static void closest_swap(closest_candidates *c, int i, int j)
 {
   for (int k = 0; k < POLYTOPE_CORNER; ++k) {
-    const real t = c->x[i][k];
+    const wide t = c->x[i][k];
     c->x[i][k] = c->x[j][k];
     c->x[j][k] = t;
   }
@@ -110,47 +112,47 @@ static void closest_swap(closest_candidates *c, int i, int j)
 
 // Puts the candidate that is farthest from the span of those before it at place i, 1 to 3, and returns how
 // far that is. `span` is the direction of the line, or the normal of the plane, which need not be unit.
-static real closest_choose(closest_candidates *c, int i, const real span[3])
+static wide closest_choose(closest_candidates *c, int i, const wide span[3])
 {
-  const real by = i == 1 ? R(1.0) : R(1.0) / real_sqrt(real_max(closest_dot(span, span), REAL_TINY));
-  real most = R(-1.0);
+  const wide by = i == 1 ? (wide)1 : (wide)1 / wide_sqrt(wide_max(closest_dot(span, span), REAL_TINY));
+  wide most = (wide)-1;
   int best = i;
   for (int j = i; j < c->count; ++j) {
-    real e[3], across[3];
+    wide e[3], across[3];
     closest_less(c->x[j], c->x[0], e);
     closest_cross(e, span, across);
-    const real away = i == 1   ? real_sqrt(closest_dot(e, e))
-                      : i == 2 ? real_sqrt(closest_dot(across, across)) * by
-                               : real_abs(closest_dot(e, span)) * by;
+    const wide away = i == 1   ? wide_sqrt(closest_dot(e, e))
+                      : i == 2 ? wide_sqrt(closest_dot(across, across)) * by
+                               : wide_abs(closest_dot(e, span)) * by;
     best = away > most ? j : best;
-    most = real_max(most, away);
+    most = wide_max(most, away);
   }
   closest_swap(c, i, best);
   return most;
 }
 
 // Writes a vector normal to u, as long as u or longer than half of it.
-static void closest_normal_to(const real u[3], real out[3])
+static void closest_normal_to(const wide u[3], wide out[3])
 {
-  const real x = real_abs(u[0]), y = real_abs(u[1]), z = real_abs(u[2]);
+  const wide x = wide_abs(u[0]), y = wide_abs(u[1]), z = wide_abs(u[2]);
   const int least = x <= y && x <= z ? 0 : y <= z ? 1 : 2;
-  const real axis[3] = {least == 0, least == 1, least == 2};
+  const wide axis[3] = {least == 0, least == 1, least == 2};
   closest_cross(u, axis, out);
 }
 
 // Spreads candidates over the difference so that the first four are a tetrahedron, and returns how many
 // dimensions they have; `normal` is the direction in which there is nothing then.
-static int closest_spread(closest_candidates *c, const closest_view *v, real normal[3])
+static int closest_spread(closest_candidates *c, const closest_view *v, wide normal[3])
 {
-  const real flat = R(8.0) * REAL_EPSILON;
-  real e1[3], e2[3];
+  const wide flat = FLAT_SHARE;
+  wide e1[3], e2[3];
   for (int k = 0; k < 6; ++k) {
-    const real sign = k & 1 ? R(-1.0) : R(1.0);
-    const real along[3] = {k / 2 == 0 ? sign : R(0.0), k / 2 == 1 ? sign : R(0.0), k / 2 == 2 ? sign : R(0.0)};
+    const wide sign = k & 1 ? (wide)-1 : (wide)1;
+    const wide along[3] = {k / 2 == 0 ? sign : (wide)0, k / 2 == 1 ? sign : (wide)0, k / 2 == 2 ? sign : (wide)0};
     closest_add_candidate(c, v, along);
   }
-  normal[0] = R(1.0);
-  normal[1] = normal[2] = R(0.0);
+  normal[0] = (wide)1;
+  normal[1] = normal[2] = (wide)0;
   if (closest_choose(c, 1, normal) <= flat) {
     return 0;
   }
@@ -161,7 +163,7 @@ static int closest_spread(closest_candidates *c, const closest_view *v, real nor
   }
   closest_less(c->x[2], c->x[0], e2);
   closest_cross(e1, e2, normal);
-  const real back[3] = {-normal[0], -normal[1], -normal[2]};
+  const wide back[3] = {-normal[0], -normal[1], -normal[2]};
   closest_add_candidate(c, v, normal);
   closest_add_candidate(c, v, back);
   return closest_choose(c, 3, normal) <= flat ? 2 : 3;
@@ -169,7 +171,7 @@ static int closest_spread(closest_candidates *c, const closest_view *v, real nor
 
 // Begins the polytope with the row's own simplex where it is a tetrahedron, else with what is spread.
 static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, const closest_view *v,
-                                  GLOBAL const int *simplex, real normal[3])
+                                  GLOBAL const int *simplex, wide normal[3])
 {
   closest_take_simplex(c, v, simplex);
   for (int again = 0; again < 2; ++again) {
@@ -191,22 +193,22 @@ static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, co
 // ---- the answer ----
 
 typedef struct closest_depth {
-  real height, off;  // of the support plane along the best face's normal, and of the face's plane
-  real outward[3];
+  wide height, off;  // of the support plane along the best face's normal, and of the face's plane
+  wide outward[3];
   int ends[3];       // its corners
-  real inner;        // the least distance of a face from the origin
+  wide inner;        // the least distance of a face from the origin
   int rounds, status;
 } closest_depth;
 
 static void closest_grow_until(closest_polytope *p, const closest_view *v, closest_depth *best)
 {
-  const real slack = R(4.0) * REAL_EPSILON;
+  const wide slack = POLYTOPE_SLACK;
   best->height = REAL_BIG;
   best->rounds = 0;
   for (;;) {
     const int face = closest_nearest_face(p);
-    const real outward[3] = {p->nx[face], p->ny[face], p->nz[face]};
-    real x[POLYTOPE_CORNER];
+    const wide outward[3] = {p->nx[face], p->ny[face], p->nz[face]};
+    wide x[POLYTOPE_CORNER];
     int code[2];
     best->inner = p->off[face];
     if (best->height - best->inner <= v->bound) {
@@ -218,7 +220,7 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
       return;
     }
     closest_corner_along(v, outward, x, code);
-    const real height = closest_dot(outward, x);
+    const wide height = closest_dot(outward, x);
     ++best->rounds;
     if (height < best->height) {
       best->height = height;
@@ -241,13 +243,13 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
 }
 
 // Writes the weights of a face's corners at the origin's projection on its plane, and returns the least.
-static real closest_face_weights(const closest_polytope *p, const int ends[3], real weight[3])
+static wide closest_face_weights(const closest_polytope *p, const int ends[3], wide weight[3])
 {
-  real e1[3], e2[3], normal[3], from[3], part[3];
+  wide e1[3], e2[3], normal[3], from[3], part[3];
   closest_between(p, ends[0], ends[1], e1);
   closest_between(p, ends[0], ends[2], e2);
   closest_cross(e1, e2, normal);
-  const real nn = closest_dot(normal, normal);
+  const wide nn = closest_dot(normal, normal);
   for (int k = 0; k < 3; ++k) {
     from[k] = -p->corner[POLYTOPE_CORNER * ends[0] + k];
   }
@@ -255,36 +257,36 @@ static real closest_face_weights(const closest_polytope *p, const int ends[3], r
   weight[1] = closest_dot(part, normal) / nn;
   closest_cross(e1, from, part);
   weight[2] = closest_dot(part, normal) / nn;
-  weight[0] = R(1.0) - weight[1] - weight[2];
-  return real_min(weight[0], real_min(weight[1], weight[2]));
+  weight[0] = (wide)1 - weight[1] - weight[2];
+  return wide_min(weight[0], wide_min(weight[1], weight[2]));
 }
 
 // Looks among the faces of the best one's plane for that which holds the origin's projection: a flat side
 // of the difference with more than three corners is cut into triangles.
 static void closest_find_holder(const closest_polytope *p, const closest_view *v, const closest_depth *best,
-                                int ends[3], real weight[3])
+                                int ends[3], wide weight[3])
 {
-  real most = closest_face_weights(p, best->ends, weight);
+  wide most = closest_face_weights(p, best->ends, weight);
   for (int k = 0; k < 3; ++k) {
     ends[k] = best->ends[k];
   }
-  for (int i = 0; i < p->faces && most < R(0.0); ++i) {
-    const real turned = p->nx[i] * best->outward[0] + p->ny[i] * best->outward[1] + p->nz[i] * best->outward[2];
-    if (p->key[i] < REAL_BIG && real_abs(p->off[i] - best->off) <= R(2.0) * v->bound &&
-        turned > R(1.0) - R(64.0) * REAL_EPSILON) {
+  for (int i = 0; i < p->faces && most < (wide)0; ++i) {
+    const wide turned = p->nx[i] * best->outward[0] + p->ny[i] * best->outward[1] + p->nz[i] * best->outward[2];
+    if (p->key[i] < REAL_BIG && wide_abs(p->off[i] - best->off) <= (wide)2 * v->bound &&
+        turned > (wide)1 - (wide)64 * REAL_EPSILON) {
       const int other[3] = {p->ends[3 * i], p->ends[3 * i + 1], p->ends[3 * i + 2]};
-      real w[3];
-      const real least = closest_face_weights(p, other, w);
+      wide w[3];
+      const wide least = closest_face_weights(p, other, w);
       for (int k = 0; k < 3 && least > most; ++k) {
         ends[k] = other[k];
         weight[k] = w[k];
       }
-      most = real_max(most, least);
+      most = wide_max(most, least);
     }
   }
-  real sum = R(0.0);
+  wide sum = (wide)0;
   for (int k = 0; k < 3; ++k) {
-    weight[k] = real_max(weight[k], R(0.0));
+    weight[k] = wide_max(weight[k], (wide)0);
     sum += weight[k];
   }
   for (int k = 0; k < 3; ++k) {
@@ -301,16 +303,16 @@ typedef struct closest_answers {
 // Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without its
 // radius, all in shape 1's frame and in units of the view.
 static void closest_write(const closest_answers *to, const closest_pair *p, const closest_view *v, int row,
-                          real depth, const real normal[3], const real at[3], real open)
+                          wide depth, const wide normal[3], const wide at[3], wide open)
 {
   const real radius = lane_first(p->radius[0]), radii = radius + lane_first(p->radius[1]);
-  const real distance = -depth * v->scale - radii;
-  const vec3_r n = closest_rotated(p->m[0], make_r(lane_lit(normal[0]), lane_lit(normal[1]), lane_lit(normal[2])));
-  const vec3_r x = make_r(lane_lit(at[0] * v->scale), lane_lit(at[1] * v->scale), lane_lit(at[2] * v->scale));
+  const real distance = (real)(-depth * v->scale - radii);
+  const vec3_r n = closest_rotated(p->m[0], make_r(lane_lit((real)normal[0]), lane_lit((real)normal[1]), lane_lit((real)normal[2])));
+  const vec3_r x = make_r(lane_lit((real)at[0] * v->scale), lane_lit((real)at[1] * v->scale), lane_lit((real)at[2] * v->scale));
   const vec3_r x1 = mad3_r(n, lane_lit(radius), closest_to_world(p, x));
   const vec3_r x2 = mad3_r(n, lane_lit(distance), x1);
   to->d[row] = distance;
-  to->gap[row] = open * v->scale;
+  to->gap[row] = (real)open * v->scale;
   to->n[3 * row] = lane_first(n.x);
   to->n[3 * row + 1] = lane_first(n.y);
   to->n[3 * row + 2] = lane_first(n.z);
@@ -324,16 +326,17 @@ static void closest_write(const closest_answers *to, const closest_pair *p, cons
 
 // Both shapes lie in one plane, or on one line, and meet there: the depth is 0.
 static void closest_write_flat(const closest_answers *to, const closest_pair *p, const closest_view *v,
-                               int row, closest_candidates *c, const real normal[3])
+                               int row, closest_candidates *c, const wide normal[3])
 {
   vec3_r corner[SIMPLEX];
   ilane there[NEWEST];
-  real weight[SIMPLEX], at[3] = {R(0.0), R(0.0), R(0.0)}, unit[3];
+  real weight[SIMPLEX];
+  wide at[3] = {(wide)0, (wide)0, (wide)0}, unit[3];
   const lane zero = lane_lit(R(0.0));
   const int last = c->given > 0 ? c->given - 1 : 0;
   for (int k = 0; k < SIMPLEX; ++k) {
     const int i = k == NEWEST ? last : k < last ? k : 0;
-    corner[k] = make_r(lane_lit(c->x[i][0]), lane_lit(c->x[i][1]), lane_lit(c->x[i][2]));
+    corner[k] = make_r(lane_lit((real)c->x[i][0]), lane_lit((real)c->x[i][1]), lane_lit((real)c->x[i][2]));
     if (k < NEWEST) {
       there[k] = k < last ? zero == zero : zero > zero;
     }
@@ -346,11 +349,11 @@ static void closest_write_flat(const closest_answers *to, const closest_pair *p,
       at[j] += weight[k] * c->x[i][3 + j];
     }
   }
-  const real by = R(1.0) / real_sqrt(closest_dot(normal, normal));
+  const wide by = (wide)1 / wide_sqrt(closest_dot(normal, normal));
   for (int k = 0; k < 3; ++k) {
     unit[k] = normal[k] * by;
   }
-  closest_write(to, p, v, row, R(0.0), unit, at, R(8.0) * REAL_EPSILON);
+  closest_write(to, p, v, row, (wide)0, unit, at, FLAT_SHARE);
   to->status[row] = CLOSEST_DEGENERATE;
 }
 
@@ -360,7 +363,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   closest_pair pair;
   closest_candidates c;
   closest_depth best;
-  real normal[3], weight[3], at[3], n[3];
+  wide normal[3], weight[3], at[3], n[3];
   int ends[3];
   closest_place(&pair, rows, row);
   const closest_view v = closest_view_of(rows, &pair, row, tolerance);
@@ -375,7 +378,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   closest_find_holder(&p, &v, &best, ends, weight);
   for (int k = 0; k < 3; ++k) {
     n[k] = -best.outward[k];
-    at[k] = R(0.0);
+    at[k] = (wide)0;
     for (int i = 0; i < 3; ++i) {
       at[k] += weight[i] * p.corner[POLYTOPE_CORNER * ends[i] + 3 + k];
     }
@@ -383,17 +386,17 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
     simplex[2 * k + 1] = p.code[2 * ends[k] + 1];
   }
   simplex[2 * NEWEST] = simplex[2 * NEWEST + 1] = -1;
-  closest_write(to, &pair, &v, row, best.height, n, at, real_max(best.height - best.inner, R(0.0)));
+  closest_write(to, &pair, &v, row, best.height, n, at, wide_max(best.height - best.inner, (wide)0));
   to->status[row] = (unsigned char)best.status;
   to->iterations[row] += best.rounds;
 }
 
-// Work-items take every `workers`th row each, in which there is anything left to do; reals and places:
+// Work-items take every `workers`th row each, in which there is anything left to do; polytopes and places:
 // POLYTOPE_REALS and POLYTOPE_INTS of `corners` for each of them.
 KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                             GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                             GLOBAL const real *pose2, int width, int count, int workers, real tolerance,
-                            int corners, GLOBAL real *reals, GLOBAL int *places, GLOBAL real *d,
+                            int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
                             GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *gap,
                             GLOBAL unsigned char *status, GLOBAL int *iterations, GLOBAL int *simplex)
 {
@@ -406,7 +409,7 @@ KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, 
   for (int row = worker; row < count; row += workers) {
     if (status[row] == CLOSEST_PENDING) {
       closest_solve_overlap(&rows, &to, row, tolerance,
-                            closest_polytope_in(ROW(reals, worker, POLYTOPE_REALS(corners)),
+                            closest_polytope_in(ROW(polytopes, worker, POLYTOPE_REALS(corners)),
                                                 ROW(places, worker, POLYTOPE_INTS(corners)), corners));
     }
   }

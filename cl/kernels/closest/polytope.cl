@@ -2,15 +2,26 @@
 // nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch: corners,
 // planes of faces by components, and places.
 //
+// Planes and corners are wide numbers: planes of small faces, from corners in the device's usual numbers, are
+// too far off where these are float. Such corners are a polytope's own, however they were rounded.
+//
 // The origin may lie outside, by as much as shapes that touch are apart: distances of planes from the
 // origin are negative there, and nothing else differs.
+
+// What counts as flat, and which height above a face as none.
+#define FLAT_SHARE ((wide)8 * REAL_EPSILON)
+#if REAL_DOUBLE || !WIDE
+#define POLYTOPE_SLACK ((wide)4 * REAL_EPSILON)
+#else
+#define POLYTOPE_SLACK ((wide)1e-11)
+#endif
 
 typedef struct closest_polytope {
   int corners_most, corners, faces; // faces: places that have been used, free ones among them
   int faces_most, free;             // free: how many places are on the list `vacant`
-  GLOBAL real *corner;              // POLYTOPE_CORNER each: the difference, and the point of shape 1
+  GLOBAL wide *corner;              // POLYTOPE_CORNER each: the difference, and the point of shape 1
   GLOBAL real *key;                 // of each face the distance that it is chosen by, REAL_BIG: never
-  GLOBAL real *nx, *ny, *nz, *off;  // outward unit normals, distances of the planes from the origin
+  GLOBAL wide *nx, *ny, *nz, *off;  // outward unit normals, distances of the planes from the origin
   GLOBAL int *code;                 // (corners, 2)
   GLOBAL int *link;                 // (corners) the new face that begins at a corner, by `round`
   GLOBAL int *round;                // (corners) when that was
@@ -21,19 +32,19 @@ typedef struct closest_polytope {
   int turn;                         // counts growths
 } closest_polytope;
 
-static closest_polytope closest_polytope_in(GLOBAL real *reals, GLOBAL int *ints, int corners)
+static closest_polytope closest_polytope_in(GLOBAL wide *reals, GLOBAL int *ints, int corners)
 {
   closest_polytope p;
   const int faces = 2 * corners;
   p.corners_most = corners;
   p.faces_most = faces;
   p.corners = p.faces = p.free = 0;
-  p.key = reals;
-  p.nx = p.key + faces;
+  p.nx = reals;
   p.ny = p.nx + faces;
   p.nz = p.ny + faces;
   p.off = p.nz + faces;
   p.corner = p.off + faces;
+  p.key = (GLOBAL real *)(p.corner + POLYTOPE_CORNER * corners);
   p.ends = ints;
   p.beside = p.ends + 3 * faces;
   p.seen = p.beside + 3 * faces;
@@ -46,26 +57,26 @@ static closest_polytope closest_polytope_in(GLOBAL real *reals, GLOBAL int *ints
   return p;
 }
 
-static void closest_cross(const real a[3], const real b[3], real out[3])
+static void closest_cross(const wide a[3], const wide b[3], wide out[3])
 {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static real closest_dot(const real a[3], const real b[3])
+static wide closest_dot(const wide a[3], const wide b[3])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void closest_between(const closest_polytope *p, int from, int to, real out[3])
+static void closest_between(const closest_polytope *p, int from, int to, wide out[3])
 {
   for (int k = 0; k < 3; ++k) {
     out[k] = p->corner[POLYTOPE_CORNER * to + k] - p->corner[POLYTOPE_CORNER * from + k];
   }
 }
 
-static real closest_height(const closest_polytope *p, int face, const real x[3])
+static wide closest_height(const closest_polytope *p, int face, const wide x[3])
 {
   return p->nx[face] * x[0] + p->ny[face] * x[1] + p->nz[face] * x[2] - p->off[face];
 }
@@ -89,25 +100,25 @@ static void closest_drop_face(closest_polytope *p, int face)
 // chosen, and takes the plane of the face across that edge.
 static void closest_set_face(closest_polytope *p, int face, int a, int b, int c, int across)
 {
-  real e1[3], e2[3], normal[3], at[3];
+  wide e1[3], e2[3], normal[3], at[3];
   closest_between(p, a, b, e1);
   closest_between(p, a, c, e2);
   closest_cross(e1, e2, normal);
-  const real nn = closest_dot(normal, normal);
-  const real least = R(256.0) * REAL_EPSILON * REAL_EPSILON * closest_dot(e1, e1) * closest_dot(e2, e2);
+  const wide nn = closest_dot(normal, normal);
+  const wide least = (wide)256 * WIDE_EPSILON * WIDE_EPSILON * closest_dot(e1, e1) * closest_dot(e2, e2);
   p->ends[3 * face] = a;
   p->ends[3 * face + 1] = b;
   p->ends[3 * face + 2] = c;
   p->seen[face] = 0;
   if (nn <= least || nn <= REAL_TINY) {
-    p->nx[face] = across < 0 ? R(0.0) : p->nx[across];
-    p->ny[face] = across < 0 ? R(0.0) : p->ny[across];
-    p->nz[face] = across < 0 ? R(0.0) : p->nz[across];
-    p->off[face] = across < 0 ? R(0.0) : p->off[across];
+    p->nx[face] = across < 0 ? (wide)0 : p->nx[across];
+    p->ny[face] = across < 0 ? (wide)0 : p->ny[across];
+    p->nz[face] = across < 0 ? (wide)0 : p->nz[across];
+    p->off[face] = across < 0 ? (wide)0 : p->off[across];
     p->key[face] = REAL_BIG;
     return;
   }
-  const real by = R(1.0) / real_sqrt(nn);
+  const wide by = (wide)1 / wide_sqrt(nn);
   for (int k = 0; k < 3; ++k) {
     normal[k] *= by;
     at[k] = p->corner[POLYTOPE_CORNER * a + k];
@@ -116,10 +127,10 @@ static void closest_set_face(closest_polytope *p, int face, int a, int b, int c,
   p->ny[face] = normal[1];
   p->nz[face] = normal[2];
   p->off[face] = closest_dot(normal, at);
-  p->key[face] = p->off[face];
+  p->key[face] = (real)p->off[face];
 }
 
-static void closest_add_corner(closest_polytope *p, const real x[POLYTOPE_CORNER], const int code[2])
+static void closest_add_corner(closest_polytope *p, const wide x[POLYTOPE_CORNER], const int code[2])
 {
   for (int k = 0; k < POLYTOPE_CORNER; ++k) {
     p->corner[POLYTOPE_CORNER * p->corners + k] = x[k];
@@ -133,13 +144,13 @@ static void closest_add_corner(closest_polytope *p, const real x[POLYTOPE_CORNER
 // Makes the four faces of the first four corners. Returns whether they are a tetrahedron.
 static int closest_set_tetrahedron(closest_polytope *p)
 {
-  real e1[3], e2[3], e3[3], normal[3];
+  wide e1[3], e2[3], e3[3], normal[3];
   closest_between(p, 0, 1, e1);
   closest_between(p, 0, 2, e2);
   closest_between(p, 0, 3, e3);
   closest_cross(e1, e2, normal);
-  const real volume = closest_dot(normal, e3);
-  const int flipped = volume > R(0.0); // corner 3 must lie behind the face 0 1 2
+  const wide volume = closest_dot(normal, e3);
+  const int flipped = volume > (wide)0; // corner 3 must lie behind the face 0 1 2
   const int b = flipped ? 2 : 1, c = flipped ? 1 : 2;
   for (int i = 0; i < 4; ++i) {
     (void)closest_new_face(p);
@@ -149,7 +160,7 @@ static int closest_set_tetrahedron(closest_polytope *p)
   closest_set_face(p, 2, b, 3, c, -1);
   closest_set_face(p, 3, c, 3, 0, -1);
   const int beside[12] = {1, 2, 3, 3, 2, 0, 1, 3, 0, 2, 1, 0};
-  int sound = real_abs(volume) > R(32.0) * REAL_EPSILON * real_sqrt(closest_dot(normal, normal));
+  int sound = wide_abs(volume) > FLAT_SHARE * wide_sqrt(closest_dot(normal, normal));
   for (int i = 0; i < 12; ++i) {
     p->beside[i] = beside[i];
     sound = sound && p->key[i / 3] < REAL_BIG;
@@ -225,10 +236,10 @@ static int closest_close_ring(closest_polytope *p, int start, int added)
 // Puts the newest corner on the polytope: the faces that it sees, from `face` on, go, and new ones join it
 // to their border. Returns 0 where there is no room or the border is no ring, which rounding may do; the
 // polytope is of no use then.
-static int closest_grow(closest_polytope *p, int face, real slack)
+static int closest_grow(closest_polytope *p, int face, wide slack)
 {
   const int corner = p->corners - 1, turn = ++p->turn;
-  real x[3];
+  wide x[3];
   for (int k = 0; k < 3; ++k) {
     x[k] = p->corner[POLYTOPE_CORNER * corner + k];
   }
