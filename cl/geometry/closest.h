@@ -11,6 +11,23 @@
 #define CLOSEST_FLAT 8     // is added to the others
 #define CLOSEST_PENDING 64 // closest_apart has left it to closest_overlap
 
+// Methods, by the numbers of abut_closest_method.
+#define CLOSEST_EXACT 0
+#define CLOSEST_GUMBEL 1
+#define CLOSEST_GAUSSIAN 2
+#define CLOSEST_ZEROTH 3
+#define CLOSEST_FINITE 4
+
+#define SYMMETRIC 6      // numbers of a symmetric matrix: xx xy xz yy yz zz
+#define CLOSEST_VALUES 10 // what is differentiated: p1, p2, n, d
+
+// What derivatives are made with. 64-bit numbers come in halves, as bits.
+typedef struct closest_settings {
+  int method, level, samples;
+  int vertices_most; // of a shape
+  int seed_low, seed_high, first_low, first_high;
+} closest_settings;
+
 // The scratch of a polytope of so many corners, a multiple of 16, for each work-item: numbers of corners
 // (POLYTOPE_CORNER each) and planes of faces (POLYTOPE_FACE_PLANES of 2 corners each); integers likewise.
 #define POLYTOPE_CORNER 6

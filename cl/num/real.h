@@ -188,6 +188,7 @@ typedef int ilane_scalar;
 #define real_abs(a) fabs(a)
 #define real_sqrt(a) sqrt(a)
 #define real_pow(a, b) pow(a, b)
+#define real_power_of_2(a) exp2(a)
 #else
 #define BARRIER
 #define BARRIER_GLOBAL
@@ -197,8 +198,10 @@ typedef int ilane_scalar;
 #define real_sqrt(a) lane_sqrt(a)
 #if REAL_DOUBLE
 #define real_pow(a, b) pow(a, b)
+#define real_power_of_2(a) exp2(a)
 #else
 #define real_pow(a, b) powf(a, b)
+#define real_power_of_2(a) exp2f(a)
 #endif
 #endif
 

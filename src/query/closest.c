@@ -82,6 +82,7 @@ void closest_leave(batch_on *on)
   if (at) {
     buffer_destroy(at->one);
     buffer_destroy(at->two);
+    buffer_destroy(at->marks);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
       buffer_destroy(at->reals[slot]);
       buffer_destroy(at->places[slot]);
@@ -90,7 +91,7 @@ void closest_leave(batch_on *on)
   }
 }
 
-abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q)
+abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q, size_t width)
 {
   const closest_call *call = (const closest_call *)on->call;
   const closest_on *at = on->user;
@@ -100,7 +101,7 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
 #define ROWS                                                                                              \
   ARG_BUFFER(call->list->ints_on[on->place]), ARG_BUFFER(call->list->numbers_on[on->place]),              \
     ARG_BUFFER(each ? AT(CLOSEST_ONE) : at->one), ARG_BUFFER(each ? AT(CLOSEST_TWO) : at->two),           \
-    ARG_INT(each), ARG_BUFFER(q->pose1), ARG_BUFFER(q->pose2), ARG_INT(call->width), ARG_INT(c.count)
+    ARG_INT(each), ARG_BUFFER(q->pose1), ARG_BUFFER(q->pose2), ARG_INT(width), ARG_INT(c.count)
 #define ANSWERS                                                                                           \
   ARG_BUFFER(q->d), ARG_BUFFER(q->n), ARG_BUFFER(q->p1), ARG_BUFFER(q->p2), ARG_BUFFER(q->gap),           \
     ARG_BUFFER(q->status), ARG_BUFFER(q->iterations), ARG_BUFFER(q->simplex)
@@ -128,7 +129,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
                            AT(CLOSEST_STATUS),
                            AT(CLOSEST_ITERATIONS),
                            AT(CLOSEST_SIMPLEX)};
-  return closest_launch_query(on, slot, c, &q);
+  return closest_launch_query(on, slot, c, &q, call->width);
 }
 
 /* Counts what became of a chunk's rows; it is called by one thread at a time. */
@@ -143,7 +144,7 @@ void closest_count(batch_on *on, chunk c)
 }
 
 /* Forgets what was counted, as all rows come again. */
-static void count_again(batch_call *b)
+void closest_count_again(batch_call *b)
 {
   closest_call *call = (closest_call *)b;
   call->unsettled = call->rejected = 0;
@@ -152,7 +153,7 @@ static void count_again(batch_call *b)
 static const operation closest_operation = {.module = MODULE_CLOSEST, .test = closest_test,
                                             .place = closest_place_call, .launch = launch,
                                             .add = closest_count, .leave = closest_leave,
-                                            .again = count_again};
+                                            .again = closest_count_again};
 
 /* ---- the caller's arrays ---- */
 
@@ -163,8 +164,15 @@ void closest_add(closest_call *c, const char *name, size_t id, size_t width, con
                                     .buffer = id, .zeros = false, .in_place = true});
 }
 
-static void add_integers(closest_call *c, const char *name, size_t id, size_t width, size_t size,
-                         const void *in, void *out)
+void closest_add_input(closest_call *c, const char *name, size_t id, size_t width, const void *in)
+{
+  batch_add(&c->base, (batch_array){.name = name, .in = in, .memory = c->batch->memory, .width = width,
+                                    .size = context_real_bytes(c->base.context), .buffer = id,
+                                    .zeros = !in, .in_place = true});
+}
+
+void closest_add_integers(closest_call *c, const char *name, size_t id, size_t width, size_t size,
+                          const void *in, void *out)
 {
   batch_add(&c->base, (batch_array){.name = name, .in = in, .out = out, .memory = ABUT_MEMORY_HOST,
                                     .width = width, .size = size, .buffer = id});
@@ -174,13 +182,13 @@ static void add_arrays(closest_call *c)
 {
   abut_closest_batch *b = c->batch;
   if (b->one) {
-    add_integers(c, "one", CLOSEST_ONE, 1, sizeof *b->one, b->one, NULL);
-    add_integers(c, "two", CLOSEST_TWO, 1, sizeof *b->two, b->two, NULL);
+    closest_add_integers(c, "one", CLOSEST_ONE, 1, sizeof *b->one, b->one, NULL);
+    closest_add_integers(c, "two", CLOSEST_TWO, 1, sizeof *b->two, b->two, NULL);
   }
   closest_add(c, "pose1", CLOSEST_POSE_1, c->width, b->pose1, NULL);
   closest_add(c, "pose2", CLOSEST_POSE_2, c->width, b->pose2, NULL);
   if (b->warm) {
-    add_integers(c, "warm", CLOSEST_WARM, 8, sizeof *b->warm, b->warm, NULL);
+    closest_add_integers(c, "warm", CLOSEST_WARM, 8, sizeof *b->warm, b->warm, NULL);
   }
   void *const answers[] = {b->d, b->n, b->p1, b->p2};
   static const char *const names[] = {"d", "n", "p1", "p2"};
@@ -188,11 +196,11 @@ static void add_arrays(closest_call *c)
     closest_add(c, names[i], CLOSEST_D + i, i ? 3 : 1, c->solved ? answers[i] : NULL,
                 c->solved ? NULL : answers[i]);
   }
-  add_integers(c, "status", CLOSEST_STATUS, 1, 1, c->solved ? b->status : NULL, c->status);
+  closest_add_integers(c, "status", CLOSEST_STATUS, 1, 1, c->solved ? b->status : NULL, c->status);
   if (!c->solved) {
     closest_add(c, "gap", CLOSEST_GAP, 1, NULL, b->gap);
-    add_integers(c, "iterations", CLOSEST_ITERATIONS, 1, sizeof *b->iterations, NULL, b->iterations);
-    add_integers(c, "simplex", CLOSEST_SIMPLEX, 8, sizeof *b->simplex, NULL, b->simplex);
+    closest_add_integers(c, "iterations", CLOSEST_ITERATIONS, 1, sizeof *b->iterations, NULL, b->iterations);
+    closest_add_integers(c, "simplex", CLOSEST_SIMPLEX, 8, sizeof *b->simplex, NULL, b->simplex);
   }
 }
 

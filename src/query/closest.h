@@ -43,6 +43,8 @@ typedef struct closest_on {
   buffer *one, *two;  /* the shapes of all rows, where rows have none of their own */
   buffer *reals[DEVICE_SLOTS], *places[DEVICE_SLOTS]; /* of polytopes */
   size_t workers;     /* how many of these there are room for */
+  buffer *marks;      /* of vertices, for each work-item that chooses them; of derivatives alone */
+  size_t choosers;    /* how many these are */
 } closest_on;
 
 /* Sets up a call, and adds its arrays: inputs and, unless they are read, answers. */
@@ -51,6 +53,12 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
 
 /* Adds an array of reals that lies where the batch's do. */
 void closest_add(closest_call *c, const char *name, size_t id, size_t width, const void *in, void *out);
+void closest_add_input(closest_call *c, const char *name, size_t id, size_t width,
+                       const void *in); /* NULL: zeros */
+
+/* The same of integers, which lie in host memory, of `size` bytes. */
+void closest_add_integers(closest_call *c, const char *name, size_t id, size_t width, size_t size,
+                          const void *in, void *out);
 
 /* Runs a call that was set up, counts what became of its rows, and frees what is its own. */
 abut_status closest_run(closest_call *c);
@@ -60,13 +68,15 @@ void closest_end(closest_call *c);
 abut_status closest_test(const batch_call *b, size_t place);
 abut_status closest_place_call(batch_on *on);
 void closest_count(batch_on *on, chunk c);
+void closest_count_again(batch_call *b);
 void closest_leave(batch_on *on);
 
-/* Solves a chunk's rows for poses that lie in the given buffers. */
+/* Solves a chunk's rows for poses, of `width` numbers, that lie in the given buffers. */
 typedef struct closest_query {
   buffer *pose1, *pose2, *warm; /* warm: or NULL */
   buffer *d, *n, *p1, *p2, *gap, *status, *iterations, *simplex;
 } closest_query;
-abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q);
+abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q,
+                                 size_t width);
 
 #endif

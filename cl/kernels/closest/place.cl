@@ -110,6 +110,13 @@ static void closest_place(closest_pair *p, const closest_rows *rows, int first)
   p->t = closest_rotated_back(p->m[0], add3_r(apart, sub3_r(p->offset[1], p->offset[0])));
 }
 
+// Gathers vectors of rows, of which the last one is repeated.
+static vec3_r closest_gather3(GLOBAL const real *p, int first, int last)
+{
+  return make_r(gather_part(p, first, last, 3), gather_part(p + 1, first, last, 3),
+                gather_part(p + 2, first, last, 3));
+}
+
 // Returns a power of two that is at least x: multiplying by it or its inverse rounds nothing.
 static lane closest_scale(lane x)
 {

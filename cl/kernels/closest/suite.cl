@@ -2,6 +2,7 @@
 #include "kernels/begin.h"
 #include "geometry/closest.h"
 #include "geometry/shape.h"
+#include "num/random.h"
 
 #if !TANGENTS
 #define NUM_DUAL 0
@@ -13,6 +14,9 @@
 #include "kernels/closest/apart.cl"
 #include "kernels/closest/polytope.cl"
 #include "kernels/closest/overlap.cl"
+#include "kernels/closest/curvature.cl"
+#include "kernels/closest/derivatives.cl"
+#include "kernels/closest/estimate.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #endif

@@ -1,0 +1,479 @@
+// Hessians of support maps along the normals of answers, which derivatives are made of (docs/closest.md): of
+// each shape in its own frame at the unit direction u, without its radius, six numbers xx xy xz yy yz zz.
+
+typedef struct closest_smooth {
+  int method, level, samples;
+  real temperature, epsilon;
+  unsigned int seed[2], first[2];
+} closest_smooth;
+
+// Adds factor v v'.
+static void closest_add_square(real h[SYMMETRIC], const real v[3], real factor)
+{
+  h[0] += factor * v[0] * v[0];
+  h[1] += factor * v[0] * v[1];
+  h[2] += factor * v[0] * v[2];
+  h[3] += factor * v[1] * v[1];
+  h[4] += factor * v[1] * v[2];
+  h[5] += factor * v[2] * v[2];
+}
+
+// ---- the shapes' own ----
+
+// A share of L within which two features count as touched alike, so that there is no curvature.
+#define TIED R(1e-6)
+
+static int closest_curve_hull(const closest_shape *s, const real u[3])
+{
+  GLOBAL const real *x = s->planes, *y = x + s->padded, *z = y + s->padded;
+  const int best = closest_farthest(s, u);
+  const real most = x[best] * u[0] + y[best] * u[1] + z[best] * u[2];
+  const real least = most - TIED * s->record[SHAPE_DIAGONAL];
+  int tied = 0;
+  for (int i = 0; i < s->count; ++i) {
+    tied += x[i] * u[0] + y[i] * u[1] + z[i] * u[2] >= least;
+  }
+  return tied > 1;
+}
+
+static int closest_curve_box(const closest_shape *s, const real u[3])
+{
+  int tied = 0;
+  for (int k = 0; k < 3; ++k) {
+    const real size = s->record[SHAPE_SIZE + k];
+    tied |= size > R(0.0) && R(2.0) * size * real_abs(u[k]) < TIED * s->record[SHAPE_DIAGONAL];
+  }
+  return tied;
+}
+
+static int closest_curve_ellipsoid(const closest_shape *s, const real u[3], real h[SYMMETRIC])
+{
+  GLOBAL const real *a = s->record + SHAPE_SIZE;
+  real point[3];
+  closest_support_ellipsoid(s, u, point);
+  const real by = R(1.0) / (point[0] * u[0] + point[1] * u[1] + point[2] * u[2]);
+  h[0] += a[0] * a[0] * by;
+  h[3] += a[1] * a[1] * by;
+  h[5] += a[2] * a[2] * by;
+  closest_add_square(h, point, -by);
+  return 0;
+}
+
+// Of a rim, a circle of radius r: r / k along the tangent, with k the part of u across the axis.
+static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SYMMETRIC])
+{
+  const real r = s->record[SHAPE_SIZE], height = s->record[SHAPE_SIZE + 1];
+  const real least = TIED * s->record[SHAPE_DIAGONAL];
+  const real k = real_sqrt(u[0] * u[0] + u[1] * u[1]), up = R(2.0) * height * u[2];
+  const int is_cone = s->kind == SHAPE_CONE;
+  if ((is_cone ? real_abs(up - r * k) : real_abs(up)) < least) {
+    return 1;
+  }
+  if (is_cone && up > r * k) {
+    return 0;
+  }
+  if (r * k < least) {
+    return 1;
+  }
+  const real tangent[3] = {-u[1] / k, u[0] / k, R(0.0)};
+  closest_add_square(h, tangent, r / k);
+  return 0;
+}
+
+// The derivatives of (x^p + y^p)^(1/p) = N by x and y, for x, y > 0: first (2), second xx, xy, yy. Where a
+// power of a share below it would be without bound the share counts as this.
+#if REAL_DOUBLE
+#define SHARE_LEAST 1e-8
+#else
+#define SHARE_LEAST 1e-4f
+#endif
+
+static void closest_norm_slopes(real x, real y, real p, real *norm, real first[2], real second[3])
+{
+  const real most = real_max(x, y), a = x / most, b = y / most;
+  const real n = real_pow(real_pow(a, p) + real_pow(b, p), R(1.0) / p);
+  const real sx = real_max(a / n, SHARE_LEAST), sy = real_max(b / n, SHARE_LEAST);
+  *norm = most * n;
+  first[0] = real_pow(sx, p - R(1.0));
+  first[1] = real_pow(sy, p - R(1.0));
+  const real by = (p - R(1.0)) / *norm;
+  second[0] = by * (real_pow(sx, p - R(2.0)) - first[0] * first[0]);
+  second[1] = -by * first[0] * first[1];
+  second[2] = by * (real_pow(sy, p - R(2.0)) - first[1] * first[1]);
+}
+
+static int closest_curve_superquadric(const closest_shape *s, const real u[3], real h[SYMMETRIC])
+{
+  GLOBAL const real *a = s->record + SHAPE_SIZE;
+  real y[3], m, total, m1[2], m2[3], t1[2], t2[3], g[3];
+  real most = REAL_TINY;
+  for (int k = 0; k < 3; ++k) {
+    y[k] = real_abs(a[k] * u[k]);
+    most = real_max(most, y[k]);
+  }
+  for (int k = 0; k < 3; ++k) {
+    y[k] = real_max(y[k], most * R(1e-30));
+  }
+  closest_norm_slopes(y[0], y[1], s->record[SHAPE_EXPONENTS + 1], &m, m1, m2);
+  closest_norm_slopes(m, y[2], s->record[SHAPE_EXPONENTS], &total, t1, t2);
+  for (int k = 0; k < 3; ++k) {
+    g[k] = closest_signed(a[k], u[k]);
+  }
+  h[0] += g[0] * g[0] * (t2[0] * m1[0] * m1[0] + t1[0] * m2[0]);
+  h[1] += g[0] * g[1] * (t2[0] * m1[0] * m1[1] + t1[0] * m2[1]);
+  h[3] += g[1] * g[1] * (t2[0] * m1[1] * m1[1] + t1[0] * m2[2]);
+  h[2] += g[0] * g[2] * t2[1] * m1[0];
+  h[4] += g[1] * g[2] * t2[1] * m1[1];
+  h[5] += g[2] * g[2] * t2[2];
+  return 0;
+}
+
+// Returns whether the shape has no curvature there.
+static int closest_curve_exact(const closest_shape *s, const real u[3], real h[SYMMETRIC])
+{
+  switch (s->kind) {
+  case SHAPE_HULL:
+    return closest_curve_hull(s, u);
+  case SHAPE_BOX:
+    return closest_curve_box(s, u);
+  case SHAPE_POINT:
+    return 0;
+  case SHAPE_CAPSULE:
+    return s->record[SHAPE_SIZE] > R(0.0) &&
+           R(2.0) * s->record[SHAPE_SIZE] * real_abs(u[2]) < TIED * s->record[SHAPE_DIAGONAL];
+  case SHAPE_ELLIPSOID:
+    return closest_curve_ellipsoid(s, u, h);
+  case SHAPE_SUPERQUADRIC:
+    return closest_curve_superquadric(s, u, h);
+  default:
+    return closest_curve_ring(s, u, h);
+  }
+}
+
+// ---- of a soft maximum of vertices ----
+
+// What a work-item keeps of a hull: whether each vertex is among those that count, which these are, and how
+// far along u each of these is.
+typedef struct closest_chosen {
+  GLOBAL int *marks, *list; // (vertices_most) each; marks are 0 between two uses
+  int count;
+} closest_chosen;
+
+#define GUMBEL_TIED R(1e-4) // as a share of L: vertices of the touched face, edge or corner
+
+static void closest_choose_touched(const closest_shape *s, const real u[3], closest_chosen *c)
+{
+  GLOBAL const real *x = s->planes, *y = x + s->padded, *z = y + s->padded;
+  const int best = closest_farthest(s, u);
+  const real most = x[best] * u[0] + y[best] * u[1] + z[best] * u[2];
+  const real least = most - GUMBEL_TIED * s->record[SHAPE_DIAGONAL];
+  c->count = 0;
+#if LANES > 1
+  for (int i = 0; i < s->padded; i += LANES) {
+    const lane along = lane_load(x + i) * u[0] + lane_load(y + i) * u[1] + lane_load(z + i) * u[2];
+    unsigned int bits = (unsigned int)lane_bits(along >= lane_lit(least));
+    for (; bits; bits &= bits - 1) {
+      const int at = i + lowest_bit(bits);
+      if (at < s->count) { // what is behind pads the last block
+        c->marks[at] = 1;
+        c->list[c->count++] = at;
+      }
+    }
+  }
+#else
+  for (int i = 0; i < s->count; ++i) {
+    if (x[i] * u[0] + y[i] * u[1] + z[i] * u[2] >= least) {
+      c->marks[i] = 1;
+      c->list[c->count++] = i;
+    }
+  }
+#endif
+}
+
+static void closest_choose_neighbours(GLOBAL const int *rings, int level, closest_chosen *c)
+{
+  int from = 0;
+  for (int turn = 0; turn < level; ++turn) {
+    const int end = c->count;
+    for (; from < end; ++from) {
+      const int i = c->list[from];
+      for (int j = rings[i]; j < rings[i + 1]; ++j) {
+        const int at = rings[j];
+        if (!c->marks[at]) {
+          c->marks[at] = 1;
+          c->list[c->count++] = at;
+        }
+      }
+    }
+  }
+}
+
+// (sum w v v' - mean mean') / temperature, with w the soft maximum's weights; about the touched vertex, so that
+// nothing cancels.
+static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings, const real u[3],
+                                 const closest_smooth *by, closest_chosen *c, real h[SYMMETRIC])
+{
+  const real temperature = by->temperature * s->record[SHAPE_DIAGONAL];
+  const real rate = LOG2E / temperature;
+  real sum = R(0.0), mean[3] = {R(0.0), R(0.0), R(0.0)}, top[3], square[SYMMETRIC];
+  closest_choose_touched(s, u, c);
+  closest_choose_neighbours(rings, by->level, c);
+  closest_vertex(s, c->list[0], top);
+  for (int k = 0; k < SYMMETRIC; ++k) {
+    square[k] = R(0.0);
+  }
+  for (int i = 0; i < c->count; ++i) {
+    real v[3];
+    closest_vertex(s, c->list[i], v);
+    for (int k = 0; k < 3; ++k) {
+      v[k] -= top[k];
+    }
+    const real w = real_power_of_2(rate * (v[0] * u[0] + v[1] * u[1] + v[2] * u[2]));
+    sum += w;
+    for (int k = 0; k < 3; ++k) {
+      mean[k] += w * v[k];
+    }
+    closest_add_square(square, v, w);
+    c->marks[c->list[i]] = 0;
+  }
+  const real part = R(1.0) / sum;
+  closest_add_square(square, mean, -part);
+  for (int k = 0; k < SYMMETRIC; ++k) {
+    h[k] += square[k] * part / temperature;
+  }
+}
+
+// ---- of Gaussian directions ----
+
+// Support points of one shape along LANES directions.
+static vec3_r closest_supports_of(const closest_shape *s, vec3_r u)
+{
+#if LANES > 1
+  if (s->kind == SHAPE_HULL) {
+    GLOBAL const real *x = s->planes, *y = x + s->padded, *z = y + s->padded;
+    lane most = lane_lit(-REAL_BIG);
+    vec3_r best = make_r(most, most, most);
+    for (int i = 0; i < s->count; ++i) {
+      const lane along = u.x * x[i] + u.y * y[i] + u.z * z[i];
+      const ilane better = along > most;
+      most = lane_select(better, along, most);
+      best = closest_select3(better, make_r(lane_lit(x[i]), lane_lit(y[i]), lane_lit(z[i])), best);
+    }
+    return best;
+  }
+#endif
+  real from[3][LANES], to[3][LANES];
+  closest_store3(u, from);
+  for (int l = 0; l < LANES; ++l) {
+    const real along[3] = {from[0][l], from[1][l], from[2][l]};
+    real point[3];
+    (void)closest_support(s, along, point);
+    to[0][l] = point[0];
+    to[1][l] = point[1];
+    to[2][l] = point[2];
+  }
+  return closest_load3(to);
+}
+
+// Standard normal numbers of LANES samples of an element, from `sample` on.
+static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int element[2], int sample)
+{
+  lane_word x[4];
+  x[0] = LANE_COUNT_WORDS + (lane_word)(unsigned int)sample;
+  x[1] = (lane_word)(unsigned int)stream;
+  x[2] = (lane_word)element[0];
+  x[3] = (lane_word)element[1];
+  lane_philox(x, by->seed[0], by->seed[1]);
+  return lane_normals(x);
+}
+
+// The symmetric part of the mean of (s(u + epsilon z) - w) z' / epsilon; w the witness point, which changes no
+// mean and is the same whichever of several vertices is farthest along u.
+static void closest_curve_gaussian(const closest_shape *s, const real u[3], const real witness[3],
+                                   const closest_smooth *by, int stream, unsigned int element[2],
+                                   real h[SYMMETRIC])
+{
+  const lane zero = lane_lit(R(0.0)), halved = lane_lit(R(0.5));
+  lane sum[SYMMETRIC] = {zero, zero, zero, zero, zero, zero};
+  for (int j = 0; j < by->samples; j += LANES) {
+    const vec3_r z = closest_normals(by, stream, element, j);
+    const vec3_r along = make_r(lane_lit(u[0]) + z.x * by->epsilon, lane_lit(u[1]) + z.y * by->epsilon,
+                                lane_lit(u[2]) + z.z * by->epsilon);
+    const vec3_r at = closest_supports_of(s, along);
+    const ilane counts = lane_iota() + lane_lit((real)j) < lane_lit((real)by->samples);
+    const lane x = lane_select(counts, at.x - witness[0], zero);
+    const lane y = lane_select(counts, at.y - witness[1], zero);
+    const lane w = lane_select(counts, at.z - witness[2], zero);
+    sum[0] += x * z.x;
+    sum[1] += (x * z.y + y * z.x) * halved;
+    sum[2] += (x * z.z + w * z.x) * halved;
+    sum[3] += y * z.y;
+    sum[4] += (y * z.z + w * z.y) * halved;
+    sum[5] += w * z.z;
+  }
+  const real part = R(1.0) / ((real)by->samples * by->epsilon);
+  for (int k = 0; k < SYMMETRIC; ++k) {
+    h[k] += lane_sum(sum[k]) * part;
+  }
+}
+
+// ---- of a row ----
+
+// A 64-bit number of a row: what the first row counts as, and the row.
+static void closest_element(const closest_smooth *by, int row, unsigned int element[2])
+{
+  element[0] = by->first[0] + (unsigned int)row;
+  element[1] = by->first[1] + (element[0] < by->first[0]);
+}
+
+// The same of LANES rows; the last row is repeated.
+static void closest_row_words(const closest_smooth *by, int first, int count, lane_word element[2])
+{
+  unsigned int t[2][LANES], one[2];
+  for (int l = 0; l < LANES; ++l) {
+    closest_element(by, MIN_INT(first + l, count - 1), one);
+    t[0][l] = one[0];
+    t[1][l] = one[1];
+  }
+  element[0] = lane_load_words(t[0]);
+  element[1] = lane_load_words(t[1]);
+}
+
+// Turns H of a shape's own frame to the world's axes, R H R', and takes from both sides what lies along n.
+static void closest_turn_curvature(const real h[SYMMETRIC], const real m[9], const real n[3],
+                                   real out[SYMMETRIC])
+{
+  const int at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+  real halved[9], whole[9], along[3];
+  for (int i = 0; i < 9; ++i) {
+    const int r = i / 3, c = i % 3;
+    halved[i] = m[3 * r] * h[at[c]] + m[3 * r + 1] * h[at[3 + c]] + m[3 * r + 2] * h[at[6 + c]];
+  }
+  for (int i = 0; i < 9; ++i) {
+    const int r = i / 3, c = i % 3;
+    whole[i] = halved[3 * r] * m[3 * c] + halved[3 * r + 1] * m[3 * c + 1] + halved[3 * r + 2] * m[3 * c + 2];
+  }
+  for (int i = 0; i < 3; ++i) {
+    along[i] = whole[3 * i] * n[0] + whole[3 * i + 1] * n[1] + whole[3 * i + 2] * n[2];
+  }
+  const real both = along[0] * n[0] + along[1] * n[1] + along[2] * n[2];
+  for (int i = 0; i < 9; ++i) {
+    const int r = i / 3, c = i % 3;
+    out[at[i]] = whole[i] - along[r] * n[c] - n[r] * along[c] + both * n[r] * n[c];
+  }
+}
+
+// A side of a block of rows, put where single rows read it.
+typedef struct closest_touch {
+  real n[3][LANES], u[3][LANES], witness[3][LANES]; // u and the witness point without its radius: own frame
+  real m[9][LANES], radius[LANES];
+} closest_touch;
+
+static void closest_touch_side(const closest_pair *p, int side, int first, int count, GLOBAL const real *n,
+                               GLOBAL const real *at, closest_touch *to)
+{
+  const vec3_r normal = closest_gather3(n, first, count - 1);
+  const vec3_r ahead = scale3_r(normal, lane_lit(side ? R(-1.0) : R(1.0)));
+  const vec3_r from = sub3_r(sub3_r(closest_gather3(at, first, count - 1), p->frame[side].t), p->offset[side]);
+  closest_store3(normal, to->n);
+  closest_store3(closest_rotated_back(p->m[side], ahead), to->u);
+  closest_store3(closest_rotated_back(p->m[side], mad3_r(ahead, -p->radius[side], from)), to->witness);
+  lane_store(p->radius[side], to->radius);
+  for (int k = 0; k < 9; ++k) {
+    lane_store(p->m[side][k], to->m[k]);
+  }
+}
+
+// Writes a side's Hessian of a row, and returns whether it was asked for where there is none.
+static int closest_curve_row(const closest_rows *rows, const closest_smooth *by, closest_chosen *chosen,
+                             int side, int row, const closest_touch *touch, int l, real out[SYMMETRIC])
+{
+  const closest_shape s = closest_shape_at(rows, side, row);
+  const int which = (side ? rows->two : rows->one)[rows->stride ? row : 0];
+  const real u[3] = {touch->u[0][l], touch->u[1][l], touch->u[2][l]};
+  const real n[3] = {touch->n[0][l], touch->n[1][l], touch->n[2][l]};
+  const real witness[3] = {touch->witness[0][l], touch->witness[1][l], touch->witness[2][l]};
+  const real radius = touch->radius[l];
+  real h[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)}, m[9];
+  unsigned int element[2];
+  int flat = 0;
+  if (by->method == CLOSEST_GAUSSIAN) {
+    closest_element(by, row, element);
+    closest_curve_gaussian(&s, u, witness, by, side, element, h);
+  } else if (by->method == CLOSEST_GUMBEL && s.count > 0) {
+    closest_curve_gumbel(&s, rows->ints + ROW(rows->ints, which, SHAPE_INTS)[SHAPE_RINGS], u, by, chosen, h);
+  } else {
+    flat = closest_curve_exact(&s, u, h);
+  }
+  for (int k = 0; k < 9; ++k) {
+    m[k] = touch->m[k][l];
+  }
+  closest_turn_curvature(h, m, n, out);
+  for (int i = 0, k = 0; i < 3; ++i) {
+    for (int j = i; j < 3; ++j, ++k) {
+      out[k] += radius * ((i == j ? R(1.0) : R(0.0)) - n[i] * n[j]);
+    }
+  }
+  return flat && by->method == CLOSEST_EXACT;
+}
+
+static closest_smooth closest_smooth_of(closest_settings s, real temperature, real epsilon)
+{
+  closest_smooth by;
+  by.method = s.method;
+  by.level = s.level;
+  by.samples = s.samples;
+  by.temperature = temperature;
+  by.epsilon = epsilon;
+  by.seed[0] = (unsigned int)s.seed_low;
+  by.seed[1] = (unsigned int)s.seed_high;
+  by.first[0] = (unsigned int)s.first_low;
+  by.first[1] = (unsigned int)s.first_high;
+  return by;
+}
+
+// Work-items take every `workers`th block of LANES rows each. Answers n, p1, p2 (count, 3) and status (count);
+// curvatures (count, 2, 6) in the world's axes, with the radius; marks (workers, 2 vertices_most), from
+// marks_at on.
+ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real *numbers,
+                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
+                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
+                                      int count, int workers, closest_settings settings,
+                                      real temperature, real epsilon, GLOBAL const real *n,
+                                      GLOBAL const real *p1, GLOBAL const real *p2,
+                                      GLOBAL unsigned char *status, GLOBAL int *marks,
+                                      int marks_at, GLOBAL real *curvatures)
+{
+  const int worker = (int)get_global_id(0);
+  const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
+  const closest_smooth by = closest_smooth_of(settings, temperature, epsilon);
+  closest_chosen chosen;
+  if (worker >= workers) {
+    return;
+  }
+  chosen.marks = ROW(marks, worker, 2 * settings.vertices_most) + marks_at;
+  chosen.list = chosen.marks + settings.vertices_most;
+  chosen.count = 0;
+  for (int i = 0; i < settings.vertices_most; ++i) {
+    chosen.marks[i] = 0;
+  }
+  for (int first = worker * LANES; first < count; first += workers * LANES) {
+    closest_pair p;
+    closest_touch touch;
+    closest_place(&p, &rows, first);
+    for (int side = 0; side < 2; ++side) {
+      closest_touch_side(&p, side, first, count, n, side ? p2 : p1, &touch);
+      for (int l = 0; l < MIN_INT(LANES, count - first); ++l) {
+        const int row = first + l;
+        const int good = (status[row] & ~CLOSEST_FLAT) != CLOSEST_BAD_INPUT;
+        real h[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
+        if (good && closest_curve_row(&rows, &by, &chosen, side, row, &touch, l, h)) {
+          status[row] |= CLOSEST_FLAT;
+        }
+        for (int k = 0; k < SYMMETRIC; ++k) {
+          ROW(curvatures, row, 2 * SYMMETRIC)[side * SYMMETRIC + k] = h[k];
+        }
+      }
+    }
+  }
+}
