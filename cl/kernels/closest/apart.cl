@@ -18,7 +18,7 @@ typedef struct closest_walk {
   lane weight[SIMPLEX];   // of the points, in v
   vec3_r v;
   lane q;                 // |v|^2
-  lane lower;             // the best lower bound of |v|
+  lane lower;             // the lower bound of |v| along v, or along the first direction
   ilane begun;            // there is a point
   ilane active;
   int segments, triangles; // whether any lane has one or two points
@@ -289,7 +289,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     const vec3_r less = sub3_r(closest_weighted(w.weight, w.across), w.across[NEWEST]);
     const lane at_most = lane_select(w.begun, length - dot3_r(u, less),
                                      dot3_r(u, add3_r(w.across[NEWEST], t)));
-    w.lower = lane_select(fresh, lane_max(w.lower, at_most), w.lower);
+    w.lower = lane_select(fresh, at_most, w.lower);
     const ilane done = fresh & w.begun & (length - w.lower <= bound);
     vec3_r corner[SIMPLEX];
     for (int k = 0; k < SIMPLEX; ++k) {
@@ -303,8 +303,9 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     stalls += lane_select(step & still, lane_lit(R(1.0)), zero);
     const ilane worse = still & (~fresh | (best.q > w.q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
                                  (stalls > lane_lit((real)STALLS_MOST)));
+    const ilane last_look = closest_mask_of(it + 1 < iterations_most ? ~0 : 0); // else v had no bound
     const ilane halted = step & ~around & fresh & worse;
-    const ilane take = step & ~around & ~worse;
+    const ilane take = step & ~around & ~worse & last_look;
     closest_keep(&w, &best, take);
     const ilane touch = take & (w.q <= bound * bound);
     const ilane past = fresh & step & ~around & ~touch & (w.lower > stop);

@@ -242,47 +242,53 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
   }
 }
 
-// Writes the weights of a face's corners at the origin's projection on its plane, and returns the least.
-static wide closest_face_weights(const closest_polytope *p, const int ends[3], wide weight[3])
+// Writes the weights of a face's corners at the point of it that the origin is seen behind along `outward`, and
+// returns the least: below 0 where the origin is seen beside it. A face that is turned away has none.
+static wide closest_face_weights(const closest_polytope *p, const int ends[3], const wide outward[3],
+                                 wide weight[3])
 {
-  wide e1[3], e2[3], normal[3], from[3], part[3];
-  closest_between(p, ends[0], ends[1], e1);
-  closest_between(p, ends[0], ends[2], e2);
-  closest_cross(e1, e2, normal);
-  const wide nn = closest_dot(normal, normal);
-  for (int k = 0; k < 3; ++k) {
-    from[k] = -p->corner[POLYTOPE_CORNER * ends[0] + k];
+  wide corner[3][3], across[3], sum = (wide)0;
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      corner[i][k] = p->corner[POLYTOPE_CORNER * ends[i] + k];
+    }
   }
-  closest_cross(from, e2, part);
-  weight[1] = closest_dot(part, normal) / nn;
-  closest_cross(e1, from, part);
-  weight[2] = closest_dot(part, normal) / nn;
-  weight[0] = (wide)1 - weight[1] - weight[2];
+  for (int i = 0; i < 3; ++i) {
+    closest_cross(corner[(i + 1) % 3], corner[(i + 2) % 3], across);
+    weight[i] = closest_dot(across, outward);
+    sum += weight[i];
+  }
+  if (sum <= (wide)0) {
+    return (wide)-REAL_BIG;
+  }
+  for (int i = 0; i < 3; ++i) {
+    weight[i] /= sum;
+  }
   return wide_min(weight[0], wide_min(weight[1], weight[2]));
 }
 
-// Looks among the faces of the best one's plane for that which holds the origin's projection: a flat side
-// of the difference with more than three corners is cut into triangles.
+// Finds the face behind which the origin is seen along the best normal. It is the best one itself unless that
+// has gone since, or is one of several triangles in one plane.
 static void closest_find_holder(const closest_polytope *p, const closest_view *v, const closest_depth *best,
                                 int ends[3], wide weight[3])
 {
-  wide most = closest_face_weights(p, best->ends, weight);
+  const int stands = best->height - best->off <= v->bound;
+  wide most = closest_face_weights(p, best->ends, best->outward, weight);
   for (int k = 0; k < 3; ++k) {
     ends[k] = best->ends[k];
+    weight[k] = most > (wide)-1 ? weight[k] : (wide)(k == 0);
   }
+  most = stands ? most : (wide)-REAL_BIG;
   for (int i = 0; i < p->faces && most < (wide)0; ++i) {
-    const wide turned = p->nx[i] * best->outward[0] + p->ny[i] * best->outward[1] + p->nz[i] * best->outward[2];
-    if (p->key[i] < REAL_BIG && wide_abs(p->off[i] - best->off) <= (wide)2 * v->bound &&
-        turned > (wide)1 - (wide)64 * REAL_EPSILON) {
-      const int other[3] = {p->ends[3 * i], p->ends[3 * i + 1], p->ends[3 * i + 2]};
-      wide w[3];
-      const wide least = closest_face_weights(p, other, w);
-      for (int k = 0; k < 3 && least > most; ++k) {
-        ends[k] = other[k];
-        weight[k] = w[k];
-      }
-      most = wide_max(most, least);
+    const int other[3] = {p->ends[3 * i], p->ends[3 * i + 1], p->ends[3 * i + 2]};
+    wide w[3];
+    const wide least =
+      p->key[i] < REAL_BIG ? closest_face_weights(p, other, best->outward, w) : (wide)-REAL_BIG;
+    for (int k = 0; k < 3 && least > most; ++k) {
+      ends[k] = other[k];
+      weight[k] = w[k];
     }
+    most = wide_max(most, least);
   }
   wide sum = (wide)0;
   for (int k = 0; k < 3; ++k) {
