@@ -24,8 +24,13 @@ enum {
   SHAPE_PLANES,  // where its vertices begin: planes of x, y and z, SHAPE_PADDED each
   SHAPE_RINGS,   // where its rings begin among the integers: SHAPE_COUNT + 1 places, from there on,
                  // where each vertex's neighbours begin and the last one's end; then the neighbours
+  SHAPE_PLACING, // bits SHAPE_TURNED and SHAPE_MOVED
   SHAPE_INTS
 };
+
+// Whether a shape's own frame is turned against the frame of poses, or its origin lies elsewhere.
+#define SHAPE_TURNED 1
+#define SHAPE_MOVED 2
 
 // A record. Vertices and sizes are in the shape's own frame, whose origin is the middle of its box.
 enum {

@@ -232,6 +232,18 @@ static void take_sizes(shape *s, const abut_shape_def *def, double extents[3])
   }
 }
 
+/* Tells kernels whether they may leave out the shape's own frame. */
+static void set_placing(shape *s)
+{
+  for (size_t i = 0; i < 9; ++i) {
+    const bool as_given = s->record[SHAPE_ROTATION + i] == (i % 4 == 0 ? 1.0 : 0.0);
+    s->head[SHAPE_PLACING] |= as_given ? 0 : SHAPE_TURNED;
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    s->head[SHAPE_PLACING] |= s->record[SHAPE_OFFSET + k] != 0.0 ? SHAPE_MOVED : 0;
+  }
+}
+
 /* Records where the shape's own frame is, whose origin is the middle of its box now. */
 static void place(shape *s, const abut_shape_def *def, const double middle[3])
 {
@@ -247,6 +259,7 @@ static void place(shape *s, const abut_shape_def *def, const double middle[3])
     }
     s->record[SHAPE_OFFSET + k] = def->position[k] + shift[k];
   }
+  set_placing(s);
 }
 
 static double norm3(const double x[3], double more)

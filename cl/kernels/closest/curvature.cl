@@ -460,7 +460,7 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
   for (int first = worker * LANES; first < count; first += workers * LANES) {
     closest_pair p;
     closest_touch touch;
-    closest_place(&p, &rows, first);
+    closest_place_block(&p, &rows, first);
     for (int side = 0; side < 2; ++side) {
       closest_touch_side(&p, side, first, count, n, side ? p2 : p1, &touch);
       for (int l = 0; l < MIN_INT(LANES, count - first); ++l) {

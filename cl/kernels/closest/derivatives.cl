@@ -223,7 +223,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
     return;
   }
   closest_pair p;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
@@ -249,7 +249,7 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
     return;
   }
   closest_pair p;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward(&l, &bar);
@@ -271,7 +271,7 @@ ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbe
     return;
   }
   closest_pair p;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward(&l, &t);

@@ -115,7 +115,7 @@ ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numb
   }
   closest_pair p;
   lane q[4];
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   const closest_step s = closest_step_of(&by, first, count, round, p.spans);
   closest_quaternion(p.x[0], width, q);
   closest_put_pose(moved1, first, count, p.frame[0].t, q);
@@ -143,7 +143,7 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
     return;
   }
   closest_pair p;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   const closest_step s = closest_step_of(&by, first, count, round, p.spans);
   const int last = count - 1;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
@@ -240,7 +240,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
   }
   closest_pair p;
   closest_sums sum;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
@@ -266,7 +266,7 @@ ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *
   }
   closest_pair p;
   closest_sums sum;
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward_sums(&sum, &bar);
@@ -290,7 +290,7 @@ ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *
   closest_pair p;
   closest_sums sum;
   const lane zero = lane_lit(R(0.0));
-  closest_place(&p, &rows, first);
+  closest_place_block(&p, &rows, first);
   closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward_sums(&sum, &t);

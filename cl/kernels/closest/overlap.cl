@@ -5,26 +5,31 @@
 // A row, seen from shape 1, in units of `scale`.
 typedef struct closest_view {
   closest_shape of[2];
-  real r[9], t[3];
-  real scale, by, bound;
+  real r[9];
+  wide t[3];
+  wide scale, by, bound;
 } closest_view;
 
-static closest_view closest_view_of(const closest_rows *rows, const closest_pair *p, int row,
-                                    real tolerance)
+// A power of two that is at least x, which costs a few steps where x is far from 1.
+static wide closest_wide_scale(wide x)
+{
+  return (wide)lane_first(closest_scale(lane_lit((real)x)));
+}
+
+static closest_view closest_view_of(const closest_spot *p, const closest_shape shapes[2], real tolerance)
 {
   closest_view v;
-  for (int side = 0; side < 2; ++side) {
-    v.of[side] = closest_shape_at(rows, side, row);
-  }
-  v.scale = lane_first(closest_scale(p->spans));
-  v.by = R(1.0) / v.scale;
-  v.bound = lane_first(p->spans) * v.by * tolerance;
+  v.of[0] = shapes[0];
+  v.of[1] = shapes[1];
+  v.scale = closest_wide_scale(p->spans);
+  v.by = (wide)1 / v.scale;
+  v.bound = p->spans * v.by * tolerance;
   for (int i = 0; i < 9; ++i) {
-    v.r[i] = lane_first(p->r[i]);
+    v.r[i] = (real)p->r[i];
   }
-  v.t[0] = lane_first(p->t.x) * v.by;
-  v.t[1] = lane_first(p->t.y) * v.by;
-  v.t[2] = lane_first(p->t.z) * v.by;
+  for (int i = 0; i < 3; ++i) {
+    v.t[i] = p->t[i] * v.by;
+  }
   return v;
 }
 
@@ -34,9 +39,9 @@ static void closest_corner(const closest_view *v, const real x1[3], const real x
 {
   for (int k = 0; k < 3; ++k) {
     const real *r = v->r + 3 * k;
-    const real across = (r[0] * x2[0] + r[1] * x2[1] + r[2] * x2[2]) * v->by - x1[k] * v->by;
+    const real across = r[0] * x2[0] + r[1] * x2[1] + r[2] * x2[2] - x1[k];
     x[3 + k] = x1[k] * v->by;
-    x[k] = (wide)across + v->t[k];
+    x[k] = across * v->by + v->t[k];
   }
 }
 
@@ -308,30 +313,24 @@ typedef struct closest_answers {
 
 // Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without its
 // radius, all in shape 1's frame and in units of the view.
-static void closest_write(const closest_answers *to, const closest_pair *p, const closest_view *v, int row,
+static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
                           wide depth, const wide normal[3], const wide at[3], wide open)
 {
-  const real radius = lane_first(p->radius[0]), radii = radius + lane_first(p->radius[1]);
-  const real distance = (real)(-depth * v->scale - radii);
-  const vec3_r n = closest_rotated(p->m[0], make_r(lane_lit((real)normal[0]), lane_lit((real)normal[1]), lane_lit((real)normal[2])));
-  const vec3_r x = make_r(lane_lit((real)at[0] * v->scale), lane_lit((real)at[1] * v->scale), lane_lit((real)at[2] * v->scale));
-  const vec3_r x1 = mad3_r(n, lane_lit(radius), closest_to_world(p, x));
-  const vec3_r x2 = mad3_r(n, lane_lit(distance), x1);
-  to->d[row] = distance;
-  to->gap[row] = (real)open * v->scale;
-  to->n[3 * row] = lane_first(n.x);
-  to->n[3 * row + 1] = lane_first(n.y);
-  to->n[3 * row + 2] = lane_first(n.z);
-  to->p1[3 * row] = lane_first(x1.x);
-  to->p1[3 * row + 1] = lane_first(x1.y);
-  to->p1[3 * row + 2] = lane_first(x1.z);
-  to->p2[3 * row] = lane_first(x2.x);
-  to->p2[3 * row + 1] = lane_first(x2.y);
-  to->p2[3 * row + 2] = lane_first(x2.z);
+  const wide distance = -depth * v->scale - (p->radius[0] + p->radius[1]);
+  to->d[row] = (real)distance;
+  to->gap[row] = (real)(open * v->scale);
+  for (int k = 0; k < 3; ++k) {
+    const wide *m = p->m + 3 * k;
+    const wide n = m[0] * normal[0] + m[1] * normal[1] + m[2] * normal[2];
+    const wide x = (m[0] * at[0] + m[1] * at[1] + m[2] * at[2]) * v->scale + p->at[k] + n * p->radius[0];
+    to->n[3 * row + k] = (real)n;
+    to->p1[3 * row + k] = (real)x;
+    to->p2[3 * row + k] = (real)(x + distance * n);
+  }
 }
 
 // Both shapes lie in one plane, or on one line, and meet there: the depth is 0.
-static void closest_write_flat(const closest_answers *to, const closest_pair *p, const closest_view *v,
+static void closest_write_flat(const closest_answers *to, const closest_spot *p, const closest_view *v,
                                int row, closest_candidates *c, const wide normal[3])
 {
   vec3_r corner[SIMPLEX];
@@ -366,13 +365,14 @@ static void closest_write_flat(const closest_answers *to, const closest_pair *p,
 static void closest_solve_overlap(const closest_rows *rows, const closest_answers *to, int row,
                                   real tolerance, closest_polytope p)
 {
-  closest_pair pair;
+  const closest_shape shapes[2] = {closest_shape_at(rows, 0, row), closest_shape_at(rows, 1, row)};
+  closest_spot pair;
   closest_candidates c;
   closest_depth best;
   wide normal[3], weight[3], at[3], n[3];
   int ends[3];
-  closest_place(&pair, rows, row);
-  const closest_view v = closest_view_of(rows, &pair, row, tolerance);
+  closest_place_row(&pair, rows, shapes, row);
+  const closest_view v = closest_view_of(&pair, shapes, tolerance);
   GLOBAL int *simplex = ROW(to->simplex, row, 2 * SIMPLEX);
   if (closest_begin_polytope(&p, &c, &v, simplex, normal) < 3) {
     // The candidates were sorted: the row's own simplex comes once more.

@@ -87,7 +87,15 @@ static int closest_new_face(closest_polytope *p)
   if (p->free > 0) {
     return p->vacant[--p->free];
   }
-  return p->faces < p->faces_most ? p->faces++ : -1;
+  if (p->faces >= p->faces_most) {
+    return -1;
+  }
+#if LANES > 1
+  if (p->faces % LANES == 0) {
+    lane_store(lane_lit(REAL_BIG), p->key + p->faces);
+  }
+#endif
+  return p->faces++;
 }
 
 static void closest_drop_face(closest_polytope *p, int face)
@@ -178,23 +186,19 @@ static int closest_nearest_face(const closest_polytope *p)
   }
   return best;
 #else
-  lane least = lane_lit(REAL_BIG), block = lane_lit(R(0.0));
-  int i = 0;
-  for (; i + LANES <= p->faces; i += LANES) {
+  // Keys are there for whole blocks: those behind the last face are never the least.
+  lane least = lane_load(p->key), block = lane_lit(R(0.0));
+  for (int i = LANES; i < p->faces; i += LANES) {
     const lane key = lane_load(p->key + i);
     const ilane better = key < least;
     least = lane_select(better, key, least);
     block = lane_select(better, lane_lit((real)i), block);
   }
-  const real most = lane_least(least);
-  int best = (int)lane_least(lane_select(least == lane_lit(most), block + lane_iota(), lane_lit(REAL_BIG)));
-  real key = most;
-  best = most < REAL_BIG ? best : 0;
-  for (; i < p->faces; ++i) {
-    best = p->key[i] < key ? i : best;
-    key = real_min(key, p->key[i]);
+  const ilane is_best = least == lane_lit(lane_least(least));
+  if (p->faces <= LANES) {
+    return lowest_bit((unsigned int)lane_bits(is_best));
   }
-  return best;
+  return (int)lane_least(lane_select(is_best, block + lane_iota(), lane_lit(REAL_BIG)));
 #endif
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/begin.h"
 #include "geometry/closest.h"
 #include "geometry/shape.h"
+#include "geometry/wide.h"
 #include "num/random.h"
 
 #if !TANGENTS

@@ -2,11 +2,11 @@
 // a time, without its radius. A hull's vertices are looked at by blocks of LANES.
 //
 // A point has a code, by which it is found again at another pose: of hulls and boxes the index of the
-// vertex, of a point 0, of a segment which end it is, of curved shapes a direction along which it lies
+// vertex (a box's bit k: the upper end of axis k), of a point 0, of a segment which end it is, of curved shapes a direction along which it lies
 // farthest, rounded.
 
 typedef struct closest_shape {
-  int kind, count, padded;
+  int kind, count, padded, placing;
   GLOBAL const real *record, *planes;
 } closest_shape;
 
@@ -17,6 +17,7 @@ static closest_shape closest_shape_of(GLOBAL const int *ints, GLOBAL const real 
   s.kind = head[SHAPE_KIND];
   s.count = head[SHAPE_COUNT];
   s.padded = head[SHAPE_PADDED];
+  s.placing = head[SHAPE_PLACING];
   s.record = numbers + head[SHAPE_RECORD];
   s.planes = numbers + head[SHAPE_PLANES];
   return s;
@@ -165,7 +166,7 @@ static int closest_support(const closest_shape *s, const real u[3], real out[3])
     for (int k = 0; k < 3; ++k) {
       out[k] = closest_signed(size[k], u[k]);
     }
-    return (u[0] < R(0.0)) + 2 * (u[1] < R(0.0)) + 4 * (u[2] < R(0.0));
+    return (u[0] >= R(0.0)) + 2 * (u[1] >= R(0.0)) + 4 * (u[2] >= R(0.0));
   case SHAPE_ELLIPSOID:
     closest_support_ellipsoid(s, u, out);
     break;
@@ -187,10 +188,10 @@ static void closest_point_of_code(const closest_shape *s, int code, real out[3])
     return;
   }
   if (s->kind == SHAPE_BOX || s->kind == SHAPE_CAPSULE) {
-    const int bits = s->kind == SHAPE_BOX ? code : code << 2;
-    u[0] = bits & 1 ? R(-1.0) : R(1.0);
-    u[1] = bits & 2 ? R(-1.0) : R(1.0);
-    u[2] = bits & 4 ? R(-1.0) : R(1.0);
+    const int bits = s->kind == SHAPE_BOX ? code : code << 2 ^ 4;
+    u[0] = bits & 1 ? R(1.0) : R(-1.0);
+    u[1] = bits & 2 ? R(1.0) : R(-1.0);
+    u[2] = bits & 4 ? R(1.0) : R(-1.0);
   } else {
     closest_code_direction(code, u);
   }
