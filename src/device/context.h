@@ -41,13 +41,11 @@ typedef struct member {
  * preference. */
 #define MEMBERS (ABUT_DEVICES_MOST + 1)
 
-#define QUERY_KINDS 12 /* of queries that need no body, each of which takes its own time */
+#define QUERY_KINDS 10 /* of queries that need no body, each of which takes its own time */
 #define QUERY_LCP 6         /* boxed problems */
 #define QUERY_SPRING 7      /* pairs of clouds */
 #define QUERY_SPRING_BACK 8 /* with derivatives */
 #define QUERY_CLOUD 9       /* points in the field of a cloud */
-#define QUERY_CLOSEST 10      /* closest points of shapes */
-#define QUERY_CLOSEST_BACK 11 /* with derivatives */
 
 #define SHAPE_LISTS_MOST 8 /* are kept for the calls to come */
 

@@ -326,7 +326,7 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
   c->smoothing = smoothing;
   c->base = (batch_call){.operation = o, .context = owner, .count = batch->count, .state = at,
                          .borrows = true, .multiple = LANES_MOST,
-                         .rates = owner->query_rates[smoothing ? QUERY_CLOSEST_BACK : QUERY_CLOSEST],
+                         .rates = c->list->rates[smoothing != NULL],
                          .progress = batch->progress, .progress_user = batch->user};
   set_sizes(c);
   if (!batch->status && batch->memory != ABUT_MEMORY_STATE) {
