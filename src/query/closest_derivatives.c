@@ -156,6 +156,7 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
   const closest_query moved = {AT(MOVED_1),      AT(MOVED_2),          AT(CLOSEST_SIMPLEX), AT(MOVED_D),
                                AT(MOVED_N),      AT(MOVED_P1),         AT(MOVED_P2),        AT(MOVED_GAP),
                                AT(MOVED_STATUS), AT(MOVED_ITERATIONS), AT(MOVED_SIMPLEX)};
+  const size_t lanes = device_lanes(on->device), plane = BLOCKS * lanes;
   const size_t rounds = settings.method == CLOSEST_FINITE ? 12 : call->smoothing->samples;
   for (size_t i = 0; i < rounds; ++i) {
     TRY(LAUNCH(on->device, KERNEL_CLOSEST_MOVE, BLOCKS, 1, ROWS, ARG_STRUCT(settings), ARG_REAL(d->epsilon),
@@ -164,9 +165,9 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
     TRY(LAUNCH(on->device, KERNEL_CLOSEST_GATHER_SLOPES, BLOCKS, 1, ROWS, ARG_STRUCT(settings),
                ARG_REAL(d->epsilon), ARG_INT(i), ARG_BUFFER(AT(CLOSEST_D)), POINTS,
                ARG_BUFFER(AT(MOVED_D)), ARG_BUFFER(AT(MOVED_N)), ARG_BUFFER(AT(MOVED_P1)),
-               ARG_BUFFER(AT(MOVED_P2)), ARG_BUFFER(AT(CURVATURES))));
+               ARG_BUFFER(AT(MOVED_P2)), ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))));
   }
-#define GIVEN ROWS, POINTS, ARG_BUFFER(AT(CURVATURES))
+#define GIVEN ROWS, POINTS, ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))
   switch (d->wanted) {
   case VJP:
     return LAUNCH(on->device, KERNEL_CLOSEST_VJP_SUMS, BLOCKS, 1, GIVEN, COTANGENTS, GRADIENTS);

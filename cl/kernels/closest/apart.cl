@@ -61,23 +61,20 @@ static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, ve
   *out = closest_load3(to);
 }
 
-// Takes points by their codes instead, in the lanes that have one.
-static void closest_recall(const closest_shape *shapes, int bits, const int warm[LANES], vec3_r *out,
-                           int code[LANES])
+// Finds points of a side by codes, of the lanes in `bits`.
+static vec3_r closest_recall(const closest_shape *shapes, int bits, const int code[LANES])
 {
   real to[3][LANES];
-  closest_store3(*out, to);
   for (int l = 0; l < LANES; ++l) {
+    real point[3] = {R(0.0), R(0.0), R(0.0)};
     if (bits >> l & 1) {
-      real point[3];
-      closest_point_of_code(&shapes[l], warm[l], point);
-      code[l] = warm[l];
-      to[0][l] = point[0];
-      to[1][l] = point[1];
-      to[2][l] = point[2];
+      closest_point_of_code(&shapes[l], code[l], point);
     }
+    to[0][l] = point[0];
+    to[1][l] = point[1];
+    to[2][l] = point[2];
   }
-  *out = closest_load3(to);
+  return closest_load3(to);
 }
 
 static ilane closest_load_codes(const int code[LANES])
@@ -186,6 +183,56 @@ static ilane closest_mask_of(int bits)
 #else
   return ((ilane)bits & LANE_BITS) != (ilane)0;
 #endif
+}
+
+// Puts a point pair into a slot, in the lanes of `take`.
+static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1, vec3_r x2, const lane r[9],
+                               ilane code1, ilane code2)
+{
+  w->body1[slot] = closest_select3(take, x1, w->body1[slot]);
+  w->across[slot] = closest_select3(take, sub3_r(closest_rotated(r, x2), x1), w->across[slot]);
+  w->code[0][slot] = closest_select_code(take, code1, w->code[0][slot]);
+  w->code[1][slot] = closest_select_code(take, code2, w->code[1][slot]);
+}
+
+// Begins with the simplex of an earlier answer: its first point counts as the newest one, unless there are
+// four.
+static ilane closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9], lane by,
+                                vec3_r t, GLOBAL const int *warm, int first, int count)
+{
+  ilane newest = w->active & ~w->active, pending = newest;
+  for (int k = 0; k < SIMPLEX; ++k) {
+    int code[2][LANES];
+    const int bits =
+      lane_bits(w->active) & closest_warm_codes(warm, first, count, k, code[0], code[1]);
+    const vec3_r x1 = scale3_r(closest_recall(shapes->of[0], bits, code[0]), by);
+    const vec3_r x2 = scale3_r(closest_recall(shapes->of[1], bits, code[1]), by);
+    const ilane here = closest_mask_of(bits) & w->active, fresh = here & ~newest;
+    const ilane code1 = closest_load_codes(code[0]), code2 = closest_load_codes(code[1]);
+    if (k < NEWEST) {
+      closest_put_corner(w, k, here & ~fresh, x1, x2, r, code1, code2);
+      closest_put_corner(w, NEWEST, fresh, x1, x2, r, code1, code2);
+      w->there[k] = here & ~fresh;
+    } else if (bits) { // where all four are there slot 0 is free
+      const ilane full = here & newest;
+      w->body1[0] = closest_select3(full, w->body1[NEWEST], w->body1[0]);
+      w->across[0] = closest_select3(full, w->across[NEWEST], w->across[0]);
+      w->code[0][0] = closest_select_code(full, w->code[0][NEWEST], w->code[0][0]);
+      w->code[1][0] = closest_select_code(full, w->code[1][NEWEST], w->code[1][0]);
+      w->there[0] |= full;
+      closest_put_corner(w, NEWEST, here, x1, x2, r, code1, code2);
+    }
+    newest |= here;
+  }
+  vec3_r corner[SIMPLEX];
+  for (int k = 0; k < SIMPLEX; ++k) {
+    corner[k] = add3_r(w->across[k], t);
+  }
+  const closest_nearest best = closest_search(corner, w->there, 1, 1);
+  pending = newest & best.inside;
+  closest_keep(w, &best, newest & ~pending);
+  w->begun |= newest & ~pending;
+  return pending;
 }
 
 static void closest_store_status(GLOBAL unsigned char *to, int first, int count, const real status[LANES])
@@ -329,28 +376,24 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
   ilane inside = zero > zero, settled = inside, stuck = segments;
   ilane pending = segments & (w.q <= bound * bound), beyond = segments & ~pending & (w.lower > stop);
   lane rounds = lane_select(segments, lane_lit(R(1.0)), zero), stalls = zero;
+  if (has_warm) {
+    const ilane around = closest_warm_start(&w, &shapes, p.r, by, t, warm, first, count);
+    inside |= around;
+    pending |= around | (w.begun & (w.q <= bound * bound));
+    w.active &= ~pending;
+  }
   for (int it = 0; it < iterations_most && lane_any(w.active); ++it) {
     const int bits = lane_bits(w.active);
-    int code[2][LANES], recalled[2][LANES];
-    const int warm_bits = has_warm && it < SIMPLEX
-                            ? bits & closest_warm_codes(warm, first, count, it, recalled[0], recalled[1])
-                            : 0;
+    int code[2][LANES];
     const lane length = lane_sqrt(w.q);
     const vec3_r u = closest_select3(w.begun, closest_unit(w.v), ahead);
     vec3_r x1, x2;
-    closest_supports(shapes.of[0], bits & ~warm_bits, u, &x1, code[0]);
-    closest_supports(shapes.of[1], bits & ~warm_bits, neg3_r(closest_rotated_back(p.r, u)), &x2, code[1]);
-    if (warm_bits) {
-      closest_recall(shapes.of[0], warm_bits, recalled[0], &x1, code[0]);
-      closest_recall(shapes.of[1], warm_bits, recalled[1], &x2, code[1]);
-    }
-    w.body1[NEWEST] = scale3_r(x1, by);
-    w.across[NEWEST] = sub3_r(closest_rotated(p.r, scale3_r(x2, by)), w.body1[NEWEST]);
-    for (int side = 0; side < 2; ++side) { // a row that has ended keeps its last point's
-      w.code[side][NEWEST] =
-        closest_select_code(w.active, closest_load_codes(code[side]), w.code[side][NEWEST]);
-    }
-    const ilane fresh = w.active & ~closest_mask_of(warm_bits);
+    closest_supports(shapes.of[0], bits, u, &x1, code[0]);
+    closest_supports(shapes.of[1], bits, neg3_r(closest_rotated_back(p.r, u)), &x2, code[1]);
+    // A row that has ended keeps its last point.
+    closest_put_corner(&w, NEWEST, w.active, scale3_r(x1, by), scale3_r(x2, by), p.r,
+                       closest_load_codes(code[0]), closest_load_codes(code[1]));
+    const ilane fresh = w.active;
     const vec3_r less = sub3_r(closest_weighted(w.weight, w.across), w.across[NEWEST]);
     const lane at_most = lane_select(w.begun, length - dot3_r(u, less),
                                      dot3_r(u, add3_r(w.across[NEWEST], t)));
@@ -366,7 +409,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     // A step that gains nothing up to rounding may still turn v to where the bound is better, but not often.
     const ilane still = w.begun & (best.q >= w.q);
     stalls += lane_select(step & still, lane_lit(R(1.0)), zero);
-    const ilane worse = still & (~fresh | (best.q > w.q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
+    const ilane worse = still & ((best.q > w.q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
                                  (stalls > lane_lit((real)STALLS_MOST)));
     const ilane last_look = closest_mask_of(it + 1 < iterations_most ? ~0 : 0); // else v had no bound
     const ilane halted = step & ~around & fresh & worse;

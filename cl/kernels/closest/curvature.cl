@@ -243,6 +243,76 @@ static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings
   }
 }
 
+#if LANES > 1
+// The same of a hull of at most 32 vertices, whose sets are bits.
+#define SET_MOST 32
+
+static unsigned int closest_set_around(GLOBAL const int *rings, unsigned int set, int level)
+{
+  unsigned int fresh = set;
+  for (int turn = 0; turn < level; ++turn) {
+    unsigned int wider = set;
+    for (; fresh; fresh &= fresh - 1) {
+      const int i = lowest_bit(fresh);
+      for (int j = rings[i]; j < rings[i + 1]; ++j) {
+        wider |= 1u << rings[j];
+      }
+    }
+    fresh = wider & ~set;
+    set = wider;
+  }
+  return set;
+}
+
+static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int *rings, const real u[3],
+                                       const closest_smooth *by, real h[SYMMETRIC])
+{
+  GLOBAL const real *x = s->planes, *y = x + s->padded, *z = y + s->padded;
+  const real temperature = by->temperature * s->record[SHAPE_DIAGONAL], rate = LOG2E / temperature;
+  lane along[SET_MOST / LANES], most = lane_lit(-REAL_BIG);
+  for (int i = 0, b = 0; i < s->padded; i += LANES, ++b) {
+    along[b] = lane_load(x + i) * u[0] + lane_load(y + i) * u[1] + lane_load(z + i) * u[2];
+    most = lane_max(most, along[b]);
+  }
+  const real high = lane_most(most), least = high - GUMBEL_TIED * s->record[SHAPE_DIAGONAL];
+  unsigned int set = 0;
+  for (int i = 0, b = 0; i < s->padded; i += LANES, ++b) {
+    set |= (unsigned int)lane_bits(along[b] >= lane_lit(least)) << i;
+  }
+  set &= s->count == SET_MOST ? ~0u : (1u << s->count) - 1; // without what pads the last block
+  const int first = lowest_bit(set);
+  set = closest_set_around(rings, set, by->level);
+  const real top[3] = {x[first], y[first], z[first]};
+  const lane zero = lane_lit(R(0.0));
+  lane sum = zero, mean[3] = {zero, zero, zero}, square[SYMMETRIC] = {zero, zero, zero, zero, zero, zero};
+  for (int i = 0, b = 0; i < s->padded; i += LANES, ++b) {
+    const ilane in = closest_mask_of((int)(set >> i));
+    const lane w = lane_select(in, lane_exp2((along[b] - high) * rate), zero);
+    const lane vx = lane_load(x + i) - top[0], vy = lane_load(y + i) - top[1], vz = lane_load(z + i) - top[2];
+    sum += w;
+    mean[0] += w * vx;
+    mean[1] += w * vy;
+    mean[2] += w * vz;
+    square[0] += w * vx * vx;
+    square[1] += w * vx * vy;
+    square[2] += w * vx * vz;
+    square[3] += w * vy * vy;
+    square[4] += w * vy * vz;
+    square[5] += w * vz * vz;
+  }
+  const real part = R(1.0) / lane_sum(sum);
+  const real middle[3] = {lane_sum(mean[0]), lane_sum(mean[1]), lane_sum(mean[2])};
+  real total[SYMMETRIC];
+  for (int k = 0; k < SYMMETRIC; ++k) {
+    total[k] = lane_sum(square[k]);
+  }
+  closest_add_square(total, middle, -part);
+  for (int k = 0; k < SYMMETRIC; ++k) {
+    h[k] += total[k] * (part / temperature);
+  }
+}
+#endif
+
 // ---- of Gaussian directions ----
 
 // Support points of one shape along LANES directions.
@@ -339,82 +409,72 @@ static void closest_row_words(const closest_smooth *by, int first, int count, la
   element[1] = lane_load_words(t[1]);
 }
 
-// Turns H of a shape's own frame to the world's axes, R H R', and takes from both sides what lies along n.
-static void closest_turn_curvature(const real h[SYMMETRIC], const real m[9], const real n[3],
-                                   real out[SYMMETRIC])
+// Turns H of a shape's own frame to the world's axes, R H R', takes from both sides what lies along n, and adds
+// what a radius does.
+static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n, lane radius)
 {
   const int at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
-  real halved[9], whole[9], along[3];
+  lane turned[9], whole[9];
   for (int i = 0; i < 9; ++i) {
     const int r = i / 3, c = i % 3;
-    halved[i] = m[3 * r] * h[at[c]] + m[3 * r + 1] * h[at[3 + c]] + m[3 * r + 2] * h[at[6 + c]];
+    turned[i] = m[3 * r] * h[at[c]] + m[3 * r + 1] * h[at[3 + c]] + m[3 * r + 2] * h[at[6 + c]];
   }
   for (int i = 0; i < 9; ++i) {
     const int r = i / 3, c = i % 3;
-    whole[i] = halved[3 * r] * m[3 * c] + halved[3 * r + 1] * m[3 * c + 1] + halved[3 * r + 2] * m[3 * c + 2];
+    whole[i] = turned[3 * r] * m[3 * c] + turned[3 * r + 1] * m[3 * c + 1] + turned[3 * r + 2] * m[3 * c + 2];
   }
+  const lane normal[3] = {n.x, n.y, n.z};
+  lane along[3];
   for (int i = 0; i < 3; ++i) {
-    along[i] = whole[3 * i] * n[0] + whole[3 * i + 1] * n[1] + whole[3 * i + 2] * n[2];
+    along[i] = whole[3 * i] * n.x + whole[3 * i + 1] * n.y + whole[3 * i + 2] * n.z;
   }
-  const real both = along[0] * n[0] + along[1] * n[1] + along[2] * n[2];
-  for (int i = 0; i < 9; ++i) {
-    const int r = i / 3, c = i % 3;
-    out[at[i]] = whole[i] - along[r] * n[c] - n[r] * along[c] + both * n[r] * n[c];
-  }
-}
-
-// A side of a block of rows, put where single rows read it.
-typedef struct closest_touch {
-  real n[3][LANES], u[3][LANES], witness[3][LANES]; // u and the witness point without its radius: own frame
-  real m[9][LANES], radius[LANES];
-} closest_touch;
-
-static void closest_touch_side(const closest_pair *p, int side, int first, int count, GLOBAL const real *n,
-                               GLOBAL const real *at, closest_touch *to)
-{
-  const vec3_r normal = closest_gather3(n, first, count - 1);
-  const vec3_r ahead = scale3_r(normal, lane_lit(side ? R(-1.0) : R(1.0)));
-  const vec3_r from = sub3_r(sub3_r(closest_gather3(at, first, count - 1), p->frame[side].t), p->offset[side]);
-  closest_store3(normal, to->n);
-  closest_store3(closest_rotated_back(p->m[side], ahead), to->u);
-  closest_store3(closest_rotated_back(p->m[side], mad3_r(ahead, -p->radius[side], from)), to->witness);
-  lane_store(p->radius[side], to->radius);
-  for (int k = 0; k < 9; ++k) {
-    lane_store(p->m[side][k], to->m[k]);
-  }
-}
-
-// Writes a side's Hessian of a row, and returns whether it was asked for where there is none.
-static int closest_curve_row(const closest_rows *rows, const closest_smooth *by, closest_chosen *chosen,
-                             int side, int row, const closest_touch *touch, int l, real out[SYMMETRIC])
-{
-  const closest_shape s = closest_shape_at(rows, side, row);
-  const int which = (side ? rows->two : rows->one)[rows->stride ? row : 0];
-  const real u[3] = {touch->u[0][l], touch->u[1][l], touch->u[2][l]};
-  const real n[3] = {touch->n[0][l], touch->n[1][l], touch->n[2][l]};
-  const real witness[3] = {touch->witness[0][l], touch->witness[1][l], touch->witness[2][l]};
-  const real radius = touch->radius[l];
-  real h[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)}, m[9];
-  unsigned int element[2];
-  int flat = 0;
-  if (by->method == CLOSEST_GAUSSIAN) {
-    closest_element(by, row, element);
-    closest_curve_gaussian(&s, u, witness, by, side, element, h);
-  } else if (by->method == CLOSEST_GUMBEL && s.count > 0) {
-    closest_curve_gumbel(&s, rows->ints + ROW(rows->ints, which, SHAPE_INTS)[SHAPE_RINGS], u, by, chosen, h);
-  } else {
-    flat = closest_curve_exact(&s, u, h);
-  }
-  for (int k = 0; k < 9; ++k) {
-    m[k] = touch->m[k][l];
-  }
-  closest_turn_curvature(h, m, n, out);
-  for (int i = 0, k = 0; i < 3; ++i) {
-    for (int j = i; j < 3; ++j, ++k) {
-      out[k] += radius * ((i == j ? R(1.0) : R(0.0)) - n[i] * n[j]);
+  const lane both = along[0] * n.x + along[1] * n.y + along[2] * n.z - radius;
+  for (int r = 0, k = 0; r < 3; ++r) {
+    for (int c = r; c < 3; ++c, ++k) {
+      h[k] = whole[3 * r + c] - along[r] * normal[c] - normal[r] * along[c] + both * normal[r] * normal[c];
+      h[k] += r == c ? radius : lane_lit(R(0.0));
     }
   }
-  return flat && by->method == CLOSEST_EXACT;
+}
+
+// A side of a block of rows, put where single rows read it: u and the witness point without its radius, both in
+// the shape's own frame.
+typedef struct closest_touch {
+  real u[3][LANES], witness[3][LANES];
+} closest_touch;
+
+static void closest_touch_side(const closest_pair *p, int side, vec3_r normal, vec3_r at, closest_touch *to)
+{
+  const vec3_r ahead = scale3_r(normal, lane_lit(side ? R(-1.0) : R(1.0)));
+  const vec3_r from = sub3_r(sub3_r(at, p->frame[side].t), p->offset[side]);
+  closest_store3(closest_rotated_back(p->m[side], ahead), to->u);
+  closest_store3(closest_rotated_back(p->m[side], mad3_r(ahead, -p->radius[side], from)), to->witness);
+}
+
+// Adds a side's Hessian of a row, and returns whether it was asked for where there is none.
+static int closest_curve_row(const closest_rows *rows, const closest_shape *s, const closest_smooth *by,
+                             closest_chosen *chosen, int side, int row, const closest_touch *touch, int l,
+                             real h[SYMMETRIC])
+{
+  const real u[3] = {touch->u[0][l], touch->u[1][l], touch->u[2][l]};
+  if (by->method == CLOSEST_GAUSSIAN) {
+    const real witness[3] = {touch->witness[0][l], touch->witness[1][l], touch->witness[2][l]};
+    unsigned int element[2];
+    closest_element(by, row, element);
+    closest_curve_gaussian(s, u, witness, by, side, element, h);
+    return 0;
+  }
+  if (by->method == CLOSEST_GUMBEL && s->count > 0) {
+#if LANES > 1
+    if (s->padded <= SET_MOST) {
+      closest_curve_gumbel_small(s, rows->ints + s->rings, u, by, h);
+      return 0;
+    }
+#endif
+    closest_curve_gumbel(s, rows->ints + s->rings, u, by, chosen, h);
+    return 0;
+  }
+  return closest_curve_exact(s, u, h) && by->method == CLOSEST_EXACT;
 }
 
 static closest_smooth closest_smooth_of(closest_settings s, real temperature, real epsilon)
@@ -458,21 +518,33 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
     chosen.marks[i] = 0;
   }
   for (int first = worker * LANES; first < count; first += workers * LANES) {
+    const int last = count - 1;
+    const vec3_r normal = closest_gather3(n, first, last);
+    closest_sides shapes;
     closest_pair p;
     closest_touch touch;
-    closest_place_block(&p, &rows, first);
+    closest_take_shapes(&shapes, &rows, first);
+    closest_place(&p, &rows, &shapes, first);
     for (int side = 0; side < 2; ++side) {
-      closest_touch_side(&p, side, first, count, n, side ? p2 : p1, &touch);
-      for (int l = 0; l < MIN_INT(LANES, count - first); ++l) {
-        const int row = first + l;
-        const int good = (status[row] & ~CLOSEST_FLAT) != CLOSEST_BAD_INPUT;
-        real h[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
-        if (good && closest_curve_row(&rows, &by, &chosen, side, row, &touch, l, h)) {
-          status[row] |= CLOSEST_FLAT;
+      real t[SYMMETRIC][LANES];
+      lane h[SYMMETRIC];
+      closest_touch_side(&p, side, normal, closest_gather3(side ? p2 : p1, first, last), &touch);
+      for (int l = 0; l < LANES; ++l) {
+        real own[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
+        if (first + l < count && (status[first + l] & ~CLOSEST_FLAT) != CLOSEST_BAD_INPUT &&
+            closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l, own)) {
+          status[first + l] |= CLOSEST_FLAT;
         }
         for (int k = 0; k < SYMMETRIC; ++k) {
-          ROW(curvatures, row, 2 * SYMMETRIC)[side * SYMMETRIC + k] = h[k];
+          t[k][l] = own[k];
         }
+      }
+      for (int k = 0; k < SYMMETRIC; ++k) {
+        h[k] = lane_load(t[k]);
+      }
+      closest_turn_curvature(h, p.m[side], normal, p.radius[side]);
+      for (int k = 0; k < SYMMETRIC; ++k) {
+        store_part(curvatures + side * SYMMETRIC + k, NO_ORDER, 0, first, count, 2 * SYMMETRIC, h[k]);
       }
     }
   }

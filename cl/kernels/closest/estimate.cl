@@ -124,7 +124,7 @@ ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numb
   closest_put_pose(moved2, first, count, add3_r(p.frame[1].t, s.tau), q);
 }
 
-// Adds a round's changes to sums (count, 10, 6), which the first round begins. `about` is subtracted from the
+// Adds a round's changes to sums, planes (10, 6) of `plane` rows, which the first round begins. `about` is subtracted from the
 // moved answers: central differences take none.
 ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
@@ -134,7 +134,7 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
                                           GLOBAL const real *p1, GLOBAL const real *p2,
                                           GLOBAL const real *moved_d, GLOBAL const real *moved_n,
                                           GLOBAL const real *moved_p1, GLOBAL const real *moved_p2,
-                                          GLOBAL real *sums)
+                                          int plane, GLOBAL real *sums)
 {
   const int first = (int)get_global_id(0) * LANES;
   const closest_rows rows = {ints, numbers, one, two, stride, pose1, pose2, width, count};
@@ -152,9 +152,9 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
     const int step = i < 9 ? 3 : 1;
     const lane change = gather_part(from, first, last, step) - gather_part(about, first, last, step);
     for (int k = 0; k < 6; ++k) {
-      GLOBAL real *sum = sums + 6 * i + k;
-      const lane before = round ? gather_part(sum, first, last, 6 * CLOSEST_VALUES) : lane_lit(R(0.0));
-      store_part(sum, NO_ORDER, 0, first, count, 6 * CLOSEST_VALUES, before + change * s.z[k]);
+      GLOBAL real *sum = sums + (size_t)(6 * i + k) * (size_t)plane + first;
+      const lane before = round ? lane_load(sum) : lane_lit(R(0.0));
+      lane_store(before + change * s.z[k], sum);
     }
   }
 }
@@ -168,12 +168,12 @@ typedef struct closest_sums {
 
 static void closest_read_sums(closest_sums *s, const closest_rows *rows, const closest_pair *p, int first,
                               GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
-                              GLOBAL const real *sums)
+                              int plane, GLOBAL const real *sums)
 {
   const int last = rows->count - 1;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
     for (int k = 0; k < 6; ++k) {
-      s->by[i][k] = gather_part(sums + 6 * i + k, first, last, 6 * CLOSEST_VALUES);
+      s->by[i][k] = lane_load(sums + (size_t)(6 * i + k) * (size_t)plane + first);
     }
   }
   s->n = closest_gather3(n, first, last);
@@ -229,7 +229,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
                                           GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                           int count, GLOBAL const real *n, GLOBAL const real *p1,
-                                          GLOBAL const real *p2, GLOBAL const real *sums,
+                                          GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                           GLOBAL real *p1_by, GLOBAL real *p2_by, GLOBAL real *n_by,
                                           GLOBAL real *d_by)
 {
@@ -241,7 +241,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
   closest_pair p;
   closest_sums sum;
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
     const closest_slopes s = closest_forward_sums(&sum, &t);
@@ -254,7 +254,7 @@ ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                      int count, GLOBAL const real *n, GLOBAL const real *p1,
-                                     GLOBAL const real *p2, GLOBAL const real *sums,
+                                     GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                      GLOBAL const real *d_bar, GLOBAL const real *n_bar,
                                      GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
                                      GLOBAL real *twists, GLOBAL real *pose1_by, GLOBAL real *pose2_by)
@@ -267,7 +267,7 @@ ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *
   closest_pair p;
   closest_sums sum;
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward_sums(&sum, &bar);
   closest_put_gradient(&p, width, first, count, &t, twists, pose1_by, pose2_by);
@@ -278,7 +278,7 @@ ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                      int count, GLOBAL const real *n, GLOBAL const real *p1,
-                                     GLOBAL const real *p2, GLOBAL const real *sums,
+                                     GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                      GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                      GLOBAL real *p1_by, GLOBAL real *p2_by)
 {
@@ -291,7 +291,7 @@ ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *
   closest_sums sum;
   const lane zero = lane_lit(R(0.0));
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward_sums(&sum, &t);
   closest_put3(p1_by, 1, first, count, sum.good, s.p[0]);

@@ -6,7 +6,7 @@
 // farthest, rounded.
 
 typedef struct closest_shape {
-  int kind, count, padded, placing;
+  int kind, count, padded, placing, rings;
   GLOBAL const real *record, *planes;
 } closest_shape;
 
@@ -18,6 +18,7 @@ static closest_shape closest_shape_of(GLOBAL const int *ints, GLOBAL const real 
   s.count = head[SHAPE_COUNT];
   s.padded = head[SHAPE_PADDED];
   s.placing = head[SHAPE_PLACING];
+  s.rings = head[SHAPE_RINGS];
   s.record = numbers + head[SHAPE_RECORD];
   s.planes = numbers + head[SHAPE_PLANES];
   return s;
