@@ -108,6 +108,12 @@ ABUT_API abut_status abut_create_body_shapes(abut_body body, abut_body_part part
 ABUT_API abut_status abut_load_shapes(abut_context context, const char *path, size_t *count,
                                       abut_shape **shapes);
 
+/* Reads which shapes the rows of a batch are of from the .npz of their poses, as abut_load_poses reads
+ * it: `one` and `two`, whole numbers from 0 to 2^32 - 1 of shape (count,). Both are NULL where the file has
+ * neither, as no .csv has. Free them with abut_free. */
+ABUT_API abut_status abut_load_shape_rows(const char *path, size_t count, uint32_t **one,
+                                          uint32_t **two);
+
 /* ---- queries ---- */
 
 /* What became of a row. */

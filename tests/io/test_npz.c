@@ -1,6 +1,7 @@
 #include "samples.h"
 #include "support.h"
 
+#include <abut/closest.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -506,6 +507,58 @@ static void npz_pairs(void)
   }
 }
 
+/* Archives of poses with arrays of shapes. */
+static void npz_shapes(void)
+{
+  static const double numbers[14];
+  static const uint8_t bytes[2] = {1, 0};
+  static const int64_t longs[4] = {(int64_t)UINT32_MAX, 3, -1, 0};
+  static const struct {
+    size_t count; /* of the arrays below, from the first */
+    abut_array rows[2];
+    const char *part;
+  } cases[] = {
+    {2, {{"one", ABUT_ARRAY_UINT8, 1, {2}, bytes}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs}}, NULL},
+    {1, {{"one", ABUT_ARRAY_UINT8, 1, {2}, bytes}}, "array 'two' is missing"},
+    {1, {{"two", ABUT_ARRAY_UINT8, 1, {2}, bytes}}, "array 'one' is missing"},
+    {2,
+     {{"one", ABUT_ARRAY_UINT8, 1, {2}, bytes}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs + 2}},
+     "'two': row 0, counted from 0: -1 is no index of a shape"},
+    {2,
+     {{"one", ABUT_ARRAY_FLOAT64, 1, {2}, numbers}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs}},
+     "'one': dtype float64, not uint8"},
+    {2,
+     {{"one", ABUT_ARRAY_UINT8, 1, {1}, bytes}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs}},
+     "'one': not of shape (N,) of the 2 poses"},
+  };
+  uint32_t *one, *two;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *path = in_folder("rows.npz");
+    const abut_array arrays[] = {{"pose1", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
+                                 {"pose2", ABUT_ARRAY_FLOAT64, 2, {2, 7}, numbers},
+                                 cases[i].rows[0], cases[i].rows[1]};
+    REQUIRE_OK(abut_write_npz(path, arrays, 2 + cases[i].count));
+    if (cases[i].part) {
+      expect_failure(abut_load_shape_rows(path, 2, &one, &two), ABUT_ERROR_FORMAT, path,
+                     cases[i].part);
+      CHECK(!one && !two);
+    } else {
+      REQUIRE_OK(abut_load_shape_rows(path, 2, &one, &two));
+      CHECK(one[0] == 1 && one[1] == 0 && two[0] == UINT32_MAX && two[1] == 3);
+      abut_free(one);
+      abut_free(two);
+    }
+    REQUIRE_OK(abut_write_npz(path, arrays, 2));
+    REQUIRE_OK(abut_load_shape_rows(path, 2, &one, &two));
+    CHECK(!one && !two);
+  }
+  REQUIRE_OK(abut_load_shape_rows("none.csv", 2, &one, &two));
+  CHECK(!one && !two);
+  expect_failure(abut_load_shape_rows(in_folder("none.npz"), 2, &one, &two), ABUT_ERROR_READ, "",
+                 "none.npz");
+  expect_failure(abut_load_shape_rows(NULL, 2, &one, &two), ABUT_ERROR_ARGUMENT, "", "NULL");
+}
+
 static void pair_lists(void)
 {
   sample s[SAMPLE_LIMIT];
@@ -558,6 +611,7 @@ int main(void)
   wrong_poses();
   csv_poses();
   npz_pairs();
+  npz_shapes();
   pair_lists();
   fortran_order();
   folder_remove();
