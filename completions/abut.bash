@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | render | bench | tune)
+      help | devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -20,20 +20,21 @@ _abut()
   case $prev in
     --poses) _abut_files npz csv; return ;;
     --pairs) _abut_files csv; return ;;
-    --smoothing | --soft) _abut_files json; return ;;
+    --shapes | --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents | --states | --controls | --series) _abut_files npz; return ;;
     -o | --output) _abut_files npz png mp4 json; return ;;
     --timeline) _abut_files json png; return ;;
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
+    --as) word='hull superquadrics polyhedra' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='distance soft-distance mean-distance activity energy soft-minimum' ;;
     --models) word='cone lcp spring' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
-    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --elevation | --frames | --height | --index | \
+    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --cutoff | --elevation | --frames | --height | --index | \
       --memory | --rate | --record | --scale | --seconds | --step | --steps | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
   esac
@@ -44,8 +45,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
-    '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck render bench tune' ;;
+    help) options='devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest render bench tune' ;;
+    '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
@@ -73,6 +74,9 @@ _abut()
       ;;
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
+    closest)
+      options+=" --device --poses --timeout $meshes $arrays --lanes --chunk --as --cutoff --shapes"
+      ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"

@@ -36,6 +36,7 @@ typedef enum option_id {
   OPTION_ALL,
   OPTION_ALSO,
   OPTION_APART,
+  OPTION_AS,
   OPTION_AZIMUTH,
   OPTION_BATCH,
   OPTION_CELLS,
@@ -45,6 +46,7 @@ typedef enum option_id {
   OPTION_CONTROLS,
   OPTION_COORDINATE,
   OPTION_COTANGENTS,
+  OPTION_CUTOFF,
   OPTION_DEVICE,
   OPTION_ELEVATION,
   OPTION_FOLLOW,
@@ -74,6 +76,7 @@ typedef enum option_id {
   OPTION_SCALE,
   OPTION_SECONDS,
   OPTION_SERIES,
+  OPTION_SHAPES,
   OPTION_SHOW_SMOOTHING,
   OPTION_SMOOTHING,
   OPTION_SOFT,
@@ -116,6 +119,7 @@ typedef enum command_bit {
   COMMAND_TRANSITION = 8192,
   COMMAND_ROLLOUT = 16384,
   COMMAND_COMPARE = 32768,
+  COMMAND_CLOSEST = 65536,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -170,6 +174,7 @@ exit_code cmd_film(const options *o);
 exit_code cmd_transition(const options *o);
 exit_code cmd_rollout_gradient(const options *o);
 exit_code cmd_compare(const options *o);
+exit_code cmd_closest(const options *o);
 
 /* ---- options.c ---- */
 

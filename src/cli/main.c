@@ -115,6 +115,17 @@ const command commands[] = {
    NULL,
    "abut gradcheck assets/figure.body.json assets/part.body.json --poses assets/poses.npz",
    cmd_gradcheck},
+  {"closest", COMMAND_CLOSEST, " A B|--shapes S.json", " --poses P -o OUT.npz",
+   "compute closest points of convex shapes",
+   "Computes at every pose the signed distance d of two convex shapes (negative where they overlap),\n"
+   "the unit normal n from the first to the second, the witness points p1 and p2, and what is\n"
+   "certain of d (gap). A and B are body files or meshes, as of contacts; their shapes are the hulls\n"
+   "of their meshes, or their superquadrics or polyhedra, of which the two that are nearest to each\n"
+   "other answer. With --shapes they are those of a file, of which one and two of shape (N) beside\n"
+   "the poses say which. A pose that is not finite gets 0 and its `status`.",
+   ".npz: arrays, a row a pose",
+   "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o closest.npz",
+   cmd_closest},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows; and further bodies where --also says, without contacts.",
@@ -192,7 +203,7 @@ static exit_code dispatch(const options *o)
   }
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, import, simulate, transition, "
-                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, render, bench or tune");
+                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, render, bench or tune");
   }
   return o->command->run(o);
 }

@@ -14,7 +14,7 @@
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
-#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
+#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_CLOSEST | COMMAND_FIELD)
 /* Commands that step many worlds; that begin where --states says; that take a scene of links and
  * compute on devices. */
 #define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
@@ -39,13 +39,16 @@ static const struct {
   [OPTION_APART] = {"apart", "X", 0, COMMAND_BENCH,
                     "bodies X of the smaller's diagonal apart, or in each other where\n"
                     "                             negative (up to 0.05 either way)"},
+  [OPTION_AS] = {"as", "WHAT", 0, COMMAND_CLOSEST,
+                 "what of the bodies is taken as shapes: hull, of the mesh, superquadrics or\n"
+                 "                             polyhedra (hull)"},
   [OPTION_AZIMUTH] = {"azimuth", "DEG", 0, COMMAND_RENDER,
                       "camera's angle around the vertical axis [degrees] (34.4)"},
   [OPTION_BATCH] = {"batch", "N,N,...", 0, COMMAND_BENCH, "batch sizes (1,64,1024)"},
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
                     "of a bare mesh: cells of its field along the longest side, 8 to 128\n"
                     "                             (32 or 64, as its shape needs)"},
-  [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS,
+  [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS | COMMAND_CLOSEST,
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list"},
@@ -60,7 +63,9 @@ static const struct {
                          "gradient of the sum of p_bar p + d_bar d + ...; of a rollout: state\n"
                          "                             (N, 2 nv) at its end, or q, v (N, nv); record "
                          "(R, N, 2 nv)"},
-  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS,
+  [OPTION_CUTOFF] = {"cutoff", "M", 0, COMMAND_CLOSEST,
+                     "end a pose as soon as its distance is certainly above M [m] (never)"},
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | COMMAND_CLOSEST,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
@@ -79,7 +84,7 @@ static const struct {
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
   [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE,
                    "print JSON"},
-  [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS,
+  [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS | COMMAND_CLOSEST,
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
@@ -88,17 +93,18 @@ static const struct {
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
-                     | COMMAND_IMPORT | SCENE_COMMANDS,
+                     | COMMAND_IMPORT | SCENE_COMMANDS | COMMAND_CLOSEST,
                      "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
   [OPTION_PARAMETERS] = {"parameters", NULL, 0, COMMAND_TRANSITION,
                          "also the matrices by mass_scale, friction, stiffness and gravity"},
-  [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS,
+  [OPTION_POSES] = {"poses", "P", 0, PAIR_COMMANDS | COMMAND_CLOSEST,
                     "poses: .npz with s1, s2 or pose1, pose2; or .csv, a header and 12\n"
                     "                             columns (twists) or 14 (x y z qw qx qy qz, twice)"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
-                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS,
+                        ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS
+                          | COMMAND_CLOSEST,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
@@ -119,6 +125,9 @@ static const struct {
                       "about how long to measure each device [s] (120)"},
   [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
                      "also write what is drawn, and states and whole gradients"},
+  [OPTION_SHAPES] = {"shapes", "S.json", 0, COMMAND_CLOSEST,
+                     "shapes in place of A and B; arrays one and two beside the poses say which\n"
+                     "                             are meant (the file's two)"},
   [OPTION_SHOW_SMOOTHING] = {"show-smoothing", NULL, 0, KERNEL_COMMANDS | COMMAND_RENDER,
                              "print the smoothing coefficients on standard error, as JSON"},
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS,
@@ -144,10 +153,10 @@ static const struct {
   [OPTION_THRESHOLD] = {"threshold", "T", 0,
                         COMMAND_RENDER | COMMAND_JACOBIAN | CONTACT_COMMANDS,
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
-  [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS,
+  [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
-  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS,
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | COMMAND_CLOSEST,
                       "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
   [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD,
                         "error, as a share of the diagonal, beyond which cells are made finer\n"
@@ -562,7 +571,9 @@ exit_code need_operands(const options *o, int count, const char *names)
   }
   if (o->operand_count > count) {
     return usage_error(o->command, "`%s` is one word too many%s", o->operands[count],
-                       o->value[OPTION_PAIRS] ? ": with --pairs, the list names the bodies" : "");
+                       o->value[OPTION_PAIRS]    ? ": with --pairs, the list names the bodies"
+                       : o->value[OPTION_SHAPES] ? ": with --shapes, the file has all shapes"
+                                                 : "");
   }
   return EXIT_GOOD;
 }

@@ -24,8 +24,9 @@ exit_code outputs_write(outputs *l, const scene *s, const options *o)
   exit_code code = EXIT_GOOD;
   progress p = progress_begin(o, "");
   progress_say(&p, "writing %s", o->value[OPTION_OUTPUT]);
-  const bool none = o->command->bit & (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT);
-  /* Each pair of a scene has its own. */
+  const bool none = o->command->bit & (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT |
+                                    COMMAND_CLOSEST);
+  /* Each pair of a scene has its own, and shapes have none. */
   abut_status status = s->smoothing_text || none ? ABUT_SUCCESS
                                                  : abut_format_smoothing(&s->smoothing, &smoothing);
   if (status == ABUT_SUCCESS && !none) {

@@ -5,7 +5,7 @@
  *   arrays turned FILE        the same with body 2 askew
  *   arrays fill FILE NAME=SHAPE:VALUE...   writes float64 arrays of one value each, or of several
  *                             like 1,2,3 over and over; int64 of a
- *                             value like w3, or, of the value `text`, a text; SHAPE is like 2x6
+ *                             value like w3, or of several like w1,2,3; or, of the value `text`, a text; SHAPE is like 2x6
  *   arrays pick FILE NAME=FROM:ARRAY[:ROWS]...   writes arrays of other files, under names of its
  *                             own; of NAME^ with the first two axes swapped; of ROWS the first ones
  *   arrays compare FILE NAME OTHER NAME LIMIT   prints the largest difference and the largest
@@ -27,6 +27,9 @@ static void print_number(const abut_array *a, size_t i)
       break;
     case ABUT_ARRAY_UINT8:
       printf("%u\n", (unsigned)((const uint8_t *)a->data)[i]);
+      break;
+    case ABUT_ARRAY_INT32:
+      printf("%d\n", ((const int32_t *)a->data)[i]);
       break;
     case ABUT_ARRAY_INT64:
       printf("%lld\n", (long long)((const int64_t *)a->data)[i]);
@@ -133,7 +136,8 @@ static void *fill_one(char *text, abut_array *a)
   char *at = value;
   for (size_t i = 0; a->data && i < count; ++i) {
     if (a->type == ABUT_ARRAY_INT64) {
-      ((int64_t *)(uintptr_t)a->data)[i] = strtoll(value + 1, NULL, 10);
+      ((int64_t *)(uintptr_t)a->data)[i] = strtoll(i ? at : value + 1, &at, 10);
+      at = *at == ',' ? at + 1 : value + 1;
     } else if (a->type == ABUT_ARRAY_FLOAT64) {
       ((double *)(uintptr_t)a->data)[i] = strtod(at, &at);
       at = *at == ',' ? at + 1 : value; /* over and over */

@@ -1,0 +1,164 @@
+#include "closest/closest.h"
+#include "outputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Zeros: so many reals a pose. */
+static exit_code reals(const closest *c, size_t width, void **out)
+{
+  size_t count = 0;
+  *out = multiply(c->poses.count, width, 1, &count)
+           ? calloc(count ? count : 1, real_bytes(c->scene.precision))
+           : NULL;
+  return *out ? EXIT_GOOD
+              : report(EXIT_RUN, "no memory for %zu numbers of %zu poses each", width,
+                       c->poses.count);
+}
+
+exit_code closest_take_memory(closest *c)
+{
+  abut_closest_batch *b = &c->batch;
+  const size_t rows = c->poses.count ? c->poses.count : 1;
+  CLI_TRY(reals(c, 1, &b->d));
+  CLI_TRY(reals(c, 3, &b->n));
+  CLI_TRY(reals(c, 3, &b->p1));
+  CLI_TRY(reals(c, 3, &b->p2));
+  CLI_TRY(reals(c, 1, &b->gap));
+  b->iterations = calloc(rows, sizeof *b->iterations);
+  b->simplex = calloc(rows, 8 * sizeof *b->simplex);
+  return b->iterations && b->simplex
+           ? EXIT_GOOD
+           : report(EXIT_RUN, "no memory for the simplices of %zu poses", c->poses.count);
+}
+
+void closest_free_answers(closest *c)
+{
+  abut_closest_batch *b = &c->batch;
+  free(b->d);
+  free(b->n);
+  free(b->p1);
+  free(b->p2);
+  free(b->gap);
+  free(b->iterations);
+  free(b->simplex);
+}
+
+exit_code closest_compute(closest *c)
+{
+  progress p = progress_begin(c->o, "closest points, poses");
+  c->batch.progress = progress_step;
+  c->batch.user = &p;
+  const double start = now();
+  const abut_status status = abut_closest(c->scene.context, &c->batch);
+  c->seconds += now() - start;
+  progress_end(&p);
+  return report_status(status);
+}
+
+/* ---- what is said of them ---- */
+
+static abut_closest_status end_of(const closest *c, size_t row)
+{
+  return (abut_closest_status)(c->batch.status[row] & ~ABUT_CLOSEST_FLAT);
+}
+
+static void warn_rows(const closest *c, abut_closest_status end, const char *what, const char *effect)
+{
+  size_t count = 0, first = 0;
+  for (size_t i = c->poses.count; i-- > 0;) {
+    if (end_of(c, i) == end) {
+      ++count;
+      first = i;
+    }
+  }
+  if (count) {
+    warn("%s: %zu of %zu, the first has index %zu. %s", what, count, c->poses.count, first, effect);
+  }
+}
+
+void closest_warn(const closest *c)
+{
+  warn_rows(c, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0",
+            "Their rows are 0.");
+  warn_rows(c, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
+            "Their answers stand within their gap.");
+  warn_rows(c, ABUT_CLOSEST_DEGENERATE,
+            "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
+            "Their answers stand within their gap.");
+}
+
+static size_t count_beyond(const closest *c)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < c->poses.count; ++i) {
+    count += end_of(c, i) == ABUT_CLOSEST_BEYOND;
+  }
+  return count;
+}
+
+/* Of the rows whose distance is known; false where there are none. */
+static bool least_distance(const closest *c, double *out)
+{
+  *out = INFINITY;
+  for (size_t i = 0; i < c->poses.count; ++i) {
+    if (end_of(c, i) != ABUT_CLOSEST_BAD_INPUT && end_of(c, i) != ABUT_CLOSEST_BEYOND) {
+      *out = fmin(*out, real_at(c->batch.d, c->scene.precision, i));
+    }
+  }
+  return isfinite(*out);
+}
+
+void closest_summarise(const closest *c)
+{
+  const size_t count = c->poses.count;
+  double least = 0.0;
+  printf("%zu pose%s of ", count, count == 1 ? "" : "s");
+  if (c->counts[0]) {
+    printf("%zu and %zu shapes, ", c->counts[0], c->counts[1]);
+  } else {
+    printf("%zu shapes, ", c->shape_count);
+  }
+  if (least_distance(c, &least)) {
+    printf("least distance %.4g m, ", least);
+  }
+  if (c->o->value[OPTION_CUTOFF]) {
+    printf("%zu beyond the cutoff, ", count_beyond(c));
+  }
+  printf("%zu not converged, %zu rejected, %.3g s on %s, %s\n", c->batch.unsettled,
+         c->batch.rejected, c->seconds, scene_workers(&c->scene).text,
+         precision_name(c->scene.precision));
+}
+
+/* ---- the file ---- */
+
+/* Of body 2, whose shapes stand behind body 1's. */
+static void count_from_own(const closest *c)
+{
+  for (size_t i = 0; i < c->poses.count; ++i) {
+    c->two[i] -= (uint32_t)c->counts[0];
+  }
+}
+
+exit_code closest_write(const closest *c)
+{
+  const abut_closest_batch *b = &c->batch;
+  const abut_array_type real = real_type(&c->scene);
+  const size_t count = c->poses.count;
+  outputs l = {0};
+  outputs_add(&l, "d", real, b->d, 1, count, 0, 0);
+  outputs_add(&l, "n", real, b->n, 2, count, 3, 0);
+  outputs_add(&l, "p1", real, b->p1, 2, count, 3, 0);
+  outputs_add(&l, "p2", real, b->p2, 2, count, 3, 0);
+  outputs_add(&l, "gap", real, b->gap, 1, count, 0, 0);
+  outputs_add(&l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
+  outputs_add(&l, "iterations", ABUT_ARRAY_UINT32, b->iterations, 1, count, 0, 0);
+  outputs_add(&l, "simplex", ABUT_ARRAY_INT32, b->simplex, 3, count, 4, 2);
+  if (closest_tells_rows(c)) {
+    count_from_own(c);
+    outputs_add(&l, "one", ABUT_ARRAY_UINT32, c->one, 1, count, 0, 0);
+    outputs_add(&l, "two", ABUT_ARRAY_UINT32, c->two, 1, count, 0, 0);
+  }
+  return outputs_write(&l, &c->scene, c->o);
+}

@@ -1,0 +1,233 @@
+#include "closest/closest.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many pairs of shapes are computed in one call to find the nearest ones. */
+#define PAIRS_OF_CALL ((size_t)1 << 18)
+
+/* In the order of abut_body_part. */
+static const char *const part_words[] = {"hull", "superquadrics", "polyhedra"};
+#define PARTS (sizeof part_words / sizeof *part_words)
+
+exit_code closest_read_part(closest *c)
+{
+  size_t word = ABUT_PART_HULL;
+  CLI_TRY(option_word(c->o, OPTION_AS, part_words, PARTS, &word));
+  c->part = (abut_body_part)word;
+  return EXIT_GOOD;
+}
+
+bool closest_tells_rows(const closest *c)
+{
+  return c->counts[0] && c->part != ABUT_PART_HULL;
+}
+
+void closest_free_shapes(closest *c)
+{
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->shapes); /* the shapes go with their context */
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->one);
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->two);
+  c->shapes = NULL;
+  c->one = c->two = NULL;
+}
+
+/* ---- shapes of bodies ---- */
+
+static exit_code count_shapes(closest *c, int body)
+{
+  size_t *count = &c->counts[body];
+  CLI_TRY(report_status(abut_count_body_shapes(c->scene.bodies[body], c->part, count)));
+  return *count ? EXIT_GOOD
+                : report(EXIT_INPUT, "%s: has no %s that add", c->o->operands[body],
+                         part_words[c->part]);
+}
+
+static exit_code make_shapes(closest *c, int body, abut_shape *to)
+{
+  const abut_status status =
+    abut_create_body_shapes(c->scene.bodies[body], c->part, c->counts[body], to);
+  return status == ABUT_SUCCESS ? EXIT_GOOD
+                                : report(status_exit_code(status), "%s: %s", c->o->operands[body],
+                                         abut_last_error());
+}
+
+static exit_code shapes_of_bodies(closest *c)
+{
+  const abut_body *bodies = c->scene.bodies;
+  CLI_TRY(scene_bodies(&c->scene, c->o));
+  const bool same = memcmp(&bodies[0], &bodies[1], sizeof *bodies) == 0;
+  CLI_TRY(count_shapes(c, 0));
+  CLI_TRY(count_shapes(c, 1));
+  c->shape_count = c->counts[0] + c->counts[1];
+  c->shapes = calloc(c->shape_count, sizeof *c->shapes);
+  if (!c->shapes) {
+    return report(EXIT_RUN, "no memory for %zu shapes", c->shape_count);
+  }
+  CLI_TRY(make_shapes(c, 0, c->shapes));
+  if (same) {
+    memcpy(c->shapes + c->counts[0], c->shapes, c->counts[0] * sizeof *c->shapes);
+    return EXIT_GOOD;
+  }
+  return make_shapes(c, 1, c->shapes + c->counts[0]);
+}
+
+/* ---- shapes of a file ---- */
+
+static exit_code check_rows(const closest *c, const char *name, const uint32_t *rows)
+{
+  for (size_t i = 0; i < c->poses.count; ++i) {
+    if (rows[i] >= c->shape_count) {
+      return report(EXIT_INPUT, "%s: array '%s': row %zu, counted from 0: there is no shape %u; %s "
+                    "holds %zu, from 0 on", c->o->value[OPTION_POSES], name, i, rows[i],
+                    c->o->value[OPTION_SHAPES], c->shape_count);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code shapes_of_file(closest *c)
+{
+  const char *path = c->o->value[OPTION_SHAPES], *poses = c->o->value[OPTION_POSES];
+  CLI_TRY(report_status(abut_load_shape_rows(poses, c->poses.count, &c->one, &c->two)));
+  CLI_TRY(report_status(abut_load_shapes(c->scene.context, path, &c->shape_count, &c->shapes)));
+  if (!c->one) {
+    return c->shape_count == 2
+             ? EXIT_GOOD
+             : report(EXIT_INPUT, "%s: holds neither one nor two, which say which shapes its poses are "
+                      "of, and %s holds %zu shapes, not two", poses, path, c->shape_count);
+  }
+  CLI_TRY(check_rows(c, "one", c->one));
+  return check_rows(c, "two", c->two);
+}
+
+exit_code closest_load_shapes(closest *c)
+{
+  CLI_TRY(c->o->value[OPTION_SHAPES] ? shapes_of_file(c) : shapes_of_bodies(c));
+  c->batch.shapes = c->shapes;
+  c->batch.shape_count = c->shape_count;
+  c->batch.one = c->one;
+  c->batch.two = c->two;
+  return EXIT_GOOD;
+}
+
+/* ---- the nearest of several ---- */
+
+/* Some poses, each as often as there are pairs of shapes. */
+typedef struct pairs {
+  size_t count;          /* of pairs of shapes */
+  size_t most;           /* poses of a call */
+  uint32_t *one, *two;
+  void *pose1, *pose2, *d;
+} pairs;
+
+static void *take(size_t rows, size_t count, size_t bytes)
+{
+  size_t all = 0;
+  return multiply(rows, count, bytes, &all) ? calloc(all ? all : 1, 1) : NULL;
+}
+
+static exit_code pairs_open(pairs *p, const closest *c)
+{
+  const size_t real = real_bytes(c->scene.precision);
+  p->count = c->counts[0] * c->counts[1]; /* each body's shapes are in memory: far from wrapping around */
+  p->most = p->count < PAIRS_OF_CALL ? PAIRS_OF_CALL / p->count : 1;
+  p->most = p->most < c->poses.count ? p->most : c->poses.count;
+  p->one = take(p->most, p->count, sizeof *p->one);
+  p->two = take(p->most, p->count, sizeof *p->two);
+  p->pose1 = take(p->most, p->count, c->width * real);
+  p->pose2 = take(p->most, p->count, c->width * real);
+  p->d = take(p->most, p->count, real);
+  if (!p->one || !p->two || !p->pose1 || !p->pose2 || !p->d) {
+    return report(EXIT_RUN, "no memory for %zu pairs of shapes", p->count);
+  }
+  for (size_t i = 0; i < p->most * p->count; ++i) {
+    const size_t pair = i % p->count;
+    p->one[i] = (uint32_t)(pair / c->counts[1]);
+    p->two[i] = (uint32_t)(c->counts[0] + pair % c->counts[1]);
+  }
+  return EXIT_GOOD;
+}
+
+static void pairs_close(pairs *p)
+{
+  free(p->one);
+  free(p->two);
+  free(p->pose1);
+  free(p->pose2);
+  free(p->d);
+}
+
+/* `count` poses from `first` on, all pairs of each. */
+static void repeat_poses(const closest *c, const pairs *p, size_t first, size_t count)
+{
+  const size_t row = c->width * real_bytes(c->scene.precision);
+  for (size_t i = 0; i < count * p->count; ++i) {
+    const size_t from = (first + i / p->count) * row;
+    memcpy((char *)p->pose1 + i * row, (const char *)c->arrays.pose1 + from, row);
+    memcpy((char *)p->pose2 + i * row, (const char *)c->arrays.pose2 + from, row);
+  }
+}
+
+static void take_nearest(closest *c, const pairs *p, size_t first, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    size_t nearest = i * p->count;
+    for (size_t k = nearest + 1; k < (i + 1) * p->count; ++k) {
+      if (real_at(p->d, c->scene.precision, k) < real_at(p->d, c->scene.precision, nearest)) {
+        nearest = k;
+      }
+    }
+    c->one[first + i] = p->one[nearest];
+    c->two[first + i] = p->two[nearest];
+  }
+}
+
+static exit_code compute_pairs(closest *c, pairs *p)
+{
+  progress shown = progress_begin(c->o, "nearest shapes, poses");
+  exit_code code = EXIT_GOOD;
+  CLI_TRY_DONE(pairs_open(p, c));
+  for (size_t first = 0, count; first < c->poses.count; first += count) {
+    abut_closest_batch b = abut_default_closest_batch();
+    count = c->poses.count - first < p->most ? c->poses.count - first : p->most;
+    repeat_poses(c, p, first, count);
+    b.count = count * p->count;
+    b.shapes = c->shapes;
+    b.shape_count = c->shape_count;
+    b.one = p->one;
+    b.two = p->two;
+    b.poses = c->poses.kind;
+    b.pose1 = p->pose1;
+    b.pose2 = p->pose2;
+    b.cutoff = c->batch.cutoff;
+    b.d = p->d;
+    CLI_TRY_DONE(report_status(abut_closest(c->scene.context, &b)));
+    take_nearest(c, p, first, count);
+    progress_step(first + count, c->poses.count, &shown);
+  }
+done:
+  progress_end(&shown);
+  return code;
+}
+
+exit_code closest_find_rows(closest *c)
+{
+  pairs p = {0};
+  if (!closest_tells_rows(c)) {
+    return EXIT_GOOD;
+  }
+  c->one = take(c->poses.count, 1, sizeof *c->one);
+  c->two = take(c->poses.count, 1, sizeof *c->two);
+  if (!c->one || !c->two) {
+    return report(EXIT_RUN, "no memory for the shapes of %zu poses", c->poses.count);
+  }
+  const double start = now();
+  const exit_code code = compute_pairs(c, &p);
+  c->seconds += now() - start;
+  pairs_close(&p);
+  c->batch.one = c->one;
+  c->batch.two = c->two;
+  return code;
+}
