@@ -27,6 +27,7 @@ _abut()
     --precision) word='f32 f64' ;;
     --variant) word='full vertices-only one-sided' ;;
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
+    --jacobian) word='exact gumbel gaussian zeroth finite' ;;
     --as) word='hull superquadrics polyhedra' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='distance soft-distance mean-distance activity energy soft-minimum' ;;
@@ -34,8 +35,8 @@ _abut()
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
-    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --cutoff | --elevation | --frames | --height | --index | \
-      --memory | --rate | --record | --scale | --seconds | --step | --steps | --threshold | --timeout | \
+    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
+      --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
@@ -76,6 +77,7 @@ _abut()
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
     closest)
       options+=" --device --poses --timeout $meshes $arrays --lanes --chunk --as --cutoff --shapes"
+      options+=' --jacobian --temperature --level --epsilon --samples --seed'
       ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)

@@ -122,7 +122,9 @@ const command commands[] = {
    "certain of d (gap). A and B are body files or meshes, as of contacts; their shapes are the hulls\n"
    "of their meshes, or their superquadrics or polyhedra, of which the two that are nearest to each\n"
    "other answer. With --shapes they are those of a file, of which one and two of shape (N) beside\n"
-   "the poses say which. A pose that is not finite gets 0 and its `status`.",
+   "the poses say which. With --jacobian also how p1, p2, n and d change with world twists of both\n"
+   "bodies, by a method that smooths flat faces and corners or not. A pose that is not finite gets 0\n"
+   "and its `status`.",
    ".npz: arrays, a row a pose",
    "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o closest.npz",
    cmd_closest},

@@ -143,7 +143,88 @@ closest cube.obj slab.body.json --poses poses.csv -o bare.npz --vertices all --c
 has stderr '^abut: cube\.obj: .* 8 vertices, 12 edges; field of 16 cells'
 near bare.npz d -0.02 0.5 -0.02
 
+# ---- derivatives ----
+
+closest --shapes shapes.json --poses rows.npz -o gumbel.npz --precision "$wide" --jacobian gumbel
+has stdout ', derivatives by gumbel, 0 not converged'
+shape gumbel.npz "jacobian_p1 $type 4 3 12"
+shape gumbel.npz "jacobian_p2 $type 4 3 12"
+shape gumbel.npz "jacobian_n $type 4 3 12"
+shape gumbel.npz "jacobian_d $type 4 12"
+for name in d n p1 p2; do
+  "$arrays" show rows.out.npz $name > first
+  "$arrays" show gumbel.npz $name > second
+  if cmp -s first second; then pass; else fail "$name beside Jacobians differs"; fi
+done
+# d of a sphere beside a box's face: along the normal, and no turn of the sphere counts.
+"$arrays" show gumbel.npz jacobian_d | head -n 12 > numbers
+if [ "$(awk '{ printf "%.4f ", $1 + 0 }' numbers | sed 's/-0\.0000/0.0000/g')" = \
+  '-1.0000 0.0000 0.0000 0.0000 0.0000 0.0000 1.0000 0.0000 0.0000 0.0000 0.0000 0.0000 ' ]; then
+  pass
+else
+  fail "jacobian_d: $(tr '\n' ' ' < numbers)"
+fi
+# Two spheres are smooth: moving body 1 by tau turns the normal by -tau over the distance of the centres, 0.4.
+"$arrays" fill spheres.npz one=1:w1 two=1:w1 pose1=1x7:$zero pose2=1x7:0,0,-0.4,1,0,0,0
+closest --shapes shapes.json --poses spheres.npz -o exact.npz --precision "$wide" --jacobian exact
+empty stderr 'exact of spheres'
+"$arrays" show exact.npz jacobian_n > numbers
+if awk 'NR == 1 && ($1 + 2.5)^2 > 1e-6 { exit 1 } NR == 7 && ($1 - 2.5)^2 > 1e-6 { exit 1 }' numbers; then
+  pass
+else
+  fail "jacobian_n: $(tr '\n' ' ' < numbers)"
+fi
+closest --shapes shapes.json --poses rows.npz -o exact.npz --jacobian exact
+has stderr '^abut: warning: poses at which a face or an edge is touched, which has no curvature: [0-9] of 4, the first has index 0\. It counts as 0; --jacobian gumbel and gaussian smooth it\.$'
+array exact.npz status 'NR == 1 && $1 != 8 { exit 1 } NR == 2 && $1 != 0 { exit 1 }'
+# Samples follow from the seed.
+for method in gaussian zeroth; do
+  for seed in 7 7 8; do
+    closest --shapes shapes.json --poses rows.npz -o random.npz -q --jacobian $method --samples 5 --seed $seed
+    "$arrays" show random.npz jacobian_p1 > "seed.$seed.new"
+    if [ -e "seed.$seed" ] && ! cmp -s "seed.$seed" "seed.$seed.new"; then fail "$method of one seed differs"; else pass; fi
+    mv "seed.$seed.new" "seed.$seed"
+  done
+  if cmp -s seed.7 seed.8; then fail "$method of two seeds is the same"; else pass; fi
+  rm seed.7 seed.8
+done
+if [ "$wide" = f64 ]; then
+  closest --shapes shapes.json --poses rows.npz -o finite.npz --precision f64 --jacobian finite
+  # Two faces that lie parallel, as in a later row, have no one derivative.
+  "$arrays" pick first.npz finite=finite.npz:jacobian_d:2 gumbel=gumbel.npz:jacobian_d:2
+  if "$arrays" compare first.npz finite first.npz gumbel 1e-6 > compared; then
+    pass
+  else
+    fail "d by differences: $(cat compared)"
+  fi
+fi
+closest blobs.body.json blobs.body.json --poses blobs.npz -o blobs.out.npz --as superquadrics --jacobian exact
+near blobs.out.npz one 1 0 1
+shape blobs.out.npz 'jacobian_p1 float32 3 3 12'
+
 # ---- golden answers ----
+
+# golden_jacobian FILE PREFIX LIMIT: of poses that have derivatives and are not at touch, of each pose's largest
+golden_jacobian() {
+  "$arrays" show "$golden_closest/polytopes/expected.npz" derivatives > mask
+  "$arrays" show "$golden_closest/polytopes/expected.npz" d > apart
+  for name in p1 p2 n d; do
+    "$arrays" show "$1" "jacobian_$name" > got
+    "$arrays" show "$golden_closest/polytopes/expected.npz" "$2_$name" > want
+    if paste got want | awk -v limit="$3" -v name=$name '
+      BEGIN { width = name == "d" ? 12 : 36
+              while ((getline good < "mask") > 0) { getline far < "apart"; use[n++] = good && far^2 > 1e-6 } }
+      { row = int((NR - 1) / width); error = ($1 - $2)^2; size = $2^2
+        if (error > e[row] + 0) e[row] = error
+        if (size > s[row] + 0) s[row] = size }
+      END { for (i = 0; i < n; i++) if (use[i]) { used++; if (!(e[i] + 0 <= limit^2 * s[i])) exit 1 }
+            exit !used || NR != n * width }'; then
+      pass
+    else
+      fail "jacobian_$name of $1 is not $2 of the answers"
+    fi
+  done
+}
 
 golden_closest=${ABUT_SHARED:+$ABUT_SHARED/golden-closest}
 if [ -d "$golden_closest" ]; then
@@ -156,6 +237,17 @@ if [ -d "$golden_closest" ]; then
       fail "d of $part: $(cat compared)"
     fi
   done
+  if [ "$wide" = f64 ]; then exact=1e-7; else exact=2e-2; fi
+  polytopes="--shapes $golden_closest/polytopes/shapes.json --poses $golden_closest/polytopes/inputs.npz"
+  # shellcheck disable=SC2086 # several words
+  {
+    closest $polytopes -o golden.npz --precision "$wide" --jacobian gumbel --temperature 0.1
+    golden_jacobian golden.npz gumbel1 $exact
+    closest $polytopes -o golden.npz --precision "$wide" --jacobian gumbel --temperature 0.1 --level 2
+    golden_jacobian golden.npz gumbel2 $exact
+    closest $polytopes -o golden.npz --precision "$wide" --jacobian gaussian --epsilon 0.1 --seed 12345
+    golden_jacobian golden.npz gaussian $exact
+  }
 fi
 
 # ---- what is refused ----
@@ -176,6 +268,23 @@ usage 'contacts has no option --shapes' \
   contacts cube.obj slab.obj --shapes two.json --poses poses.csv -o no.npz
 usage '--scale is for bare meshes, of which none is given' \
   closest --shapes two.json --poses poses.csv -o no.npz --scale 2
+usage '--jacobian: there is no `softmax`; possible: exact, gumbel, gaussian, zeroth, finite' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian softmax
+usage '--jacobian finite needs --precision f64: in f32 nothing is left of differences' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian finite
+usage '--temperature: 0 is not in 1e-06 to 1000' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian gumbel --temperature 0
+usage '--temperature is of --jacobian gumbel' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian gaussian --temperature 0.1
+usage '--level is of --jacobian gumbel' closest --shapes two.json --poses poses.csv -o no.npz --level 1
+usage '--level: 17 is not in 0 to 16' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian gumbel --level 17
+usage '--samples: 0 is not in 1 to 65536' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian zeroth --samples 0
+usage '--seed: `-1` is not a whole number' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian zeroth --seed -1
+usage '--epsilon is of --jacobian gaussian, zeroth and finite' \
+  closest --shapes two.json --poses poses.csv -o no.npz --jacobian exact --epsilon 0.1
 wrong 'nowhere.json: No such file or directory' closest --shapes nowhere.json --poses poses.csv -o no.npz
 cp rows.npz input.npz
 wrong 'input.npz: is an input of this command too' closest --shapes shapes.json --poses input.npz -o input.npz

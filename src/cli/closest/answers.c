@@ -26,6 +26,12 @@ exit_code closest_take_memory(closest *c)
   CLI_TRY(reals(c, 3, &b->p1));
   CLI_TRY(reals(c, 3, &b->p2));
   CLI_TRY(reals(c, 1, &b->gap));
+  if (c->derives) {
+    CLI_TRY(reals(c, 36, &c->jacobians.p1));
+    CLI_TRY(reals(c, 36, &c->jacobians.p2));
+    CLI_TRY(reals(c, 36, &c->jacobians.n));
+    CLI_TRY(reals(c, 12, &c->jacobians.d));
+  }
   b->iterations = calloc(rows, sizeof *b->iterations);
   b->simplex = calloc(rows, 8 * sizeof *b->simplex);
   return b->iterations && b->simplex
@@ -43,6 +49,10 @@ void closest_free_answers(closest *c)
   free(b->gap);
   free(b->iterations);
   free(b->simplex);
+  free(c->jacobians.p1);
+  free(c->jacobians.p2);
+  free(c->jacobians.n);
+  free(c->jacobians.d);
 }
 
 exit_code closest_compute(closest *c)
@@ -51,7 +61,9 @@ exit_code closest_compute(closest *c)
   c->batch.progress = progress_step;
   c->batch.user = &p;
   const double start = now();
-  const abut_status status = abut_closest(c->scene.context, &c->batch);
+  const abut_status status =
+    c->derives ? abut_closest_jacobian(c->scene.context, &c->batch, &c->smoothing, &c->jacobians)
+               : abut_closest(c->scene.context, &c->batch);
   c->seconds += now() - start;
   progress_end(&p);
   return report_status(status);
@@ -64,11 +76,17 @@ static abut_closest_status end_of(const closest *c, size_t row)
   return (abut_closest_status)(c->batch.status[row] & ~ABUT_CLOSEST_FLAT);
 }
 
+static bool is_flat(const closest *c, size_t row)
+{
+  return c->batch.status[row] & ABUT_CLOSEST_FLAT;
+}
+
+/* Of rows that ended so, or of all that are flat. */
 static void warn_rows(const closest *c, abut_closest_status end, const char *what, const char *effect)
 {
   size_t count = 0, first = 0;
   for (size_t i = c->poses.count; i-- > 0;) {
-    if (end_of(c, i) == end) {
+    if (end == ABUT_CLOSEST_FLAT ? is_flat(c, i) : end_of(c, i) == end) {
       ++count;
       first = i;
     }
@@ -87,6 +105,8 @@ void closest_warn(const closest *c)
   warn_rows(c, ABUT_CLOSEST_DEGENERATE,
             "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
             "Their answers stand within their gap.");
+  warn_rows(c, ABUT_CLOSEST_FLAT, "poses at which a face or an edge is touched, which has no curvature",
+            "It counts as 0; --jacobian gumbel and gaussian smooth it.");
 }
 
 static size_t count_beyond(const closest *c)
@@ -126,6 +146,9 @@ void closest_summarise(const closest *c)
   if (c->o->value[OPTION_CUTOFF]) {
     printf("%zu beyond the cutoff, ", count_beyond(c));
   }
+  if (c->derives) {
+    printf("derivatives by %s, ", closest_method(c));
+  }
   printf("%zu not converged, %zu rejected, %.3g s on %s, %s\n", c->batch.unsettled,
          c->batch.rejected, c->seconds, scene_workers(&c->scene).text,
          precision_name(c->scene.precision));
@@ -155,6 +178,12 @@ exit_code closest_write(const closest *c)
   outputs_add(&l, "status", ABUT_ARRAY_UINT8, b->status, 1, count, 0, 0);
   outputs_add(&l, "iterations", ABUT_ARRAY_UINT32, b->iterations, 1, count, 0, 0);
   outputs_add(&l, "simplex", ABUT_ARRAY_INT32, b->simplex, 3, count, 4, 2);
+  if (c->derives) {
+    outputs_add(&l, "jacobian_p1", real, c->jacobians.p1, 3, count, 3, 12);
+    outputs_add(&l, "jacobian_p2", real, c->jacobians.p2, 3, count, 3, 12);
+    outputs_add(&l, "jacobian_n", real, c->jacobians.n, 3, count, 3, 12);
+    outputs_add(&l, "jacobian_d", real, c->jacobians.d, 2, count, 12, 0);
+  }
   if (closest_tells_rows(c)) {
     count_from_own(c);
     outputs_add(&l, "one", ABUT_ARRAY_UINT32, c->one, 1, count, 0, 0);

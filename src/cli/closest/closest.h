@@ -16,8 +16,18 @@ typedef struct closest {
   size_t counts[2];          /* how many of them are of each body; 0 with --shapes */
   uint32_t *one, *two;       /* (N) which of `shapes` a pose is of; NULL: 0 and 1 */
   abut_closest_batch batch;
+  bool derives;              /* --jacobian */
+  abut_closest_smoothing smoothing;
+  abut_closest_jacobians jacobians;
   double seconds;            /* that the library took */
 } closest;
+
+/* ---- settings.c ---- */
+
+/* --jacobian, and what belongs to its methods. */
+exit_code closest_read_settings(closest *c, abut_precision precision);
+/* The word of the method. */
+const char *closest_method(const closest *c);
 
 /* ---- shapes.c ---- */
 

@@ -19,6 +19,7 @@ static exit_code check_usage(closest *c, abut_precision *precision)
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   CLI_TRY(option_precision(o, precision));
   CLI_TRY(closest_read_part(c));
+  CLI_TRY(closest_read_settings(c, *precision));
   CLI_TRY(option_real(o, OPTION_CUTOFF, -1e9, 1e9, &c->batch.cutoff));
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
@@ -63,7 +64,8 @@ static exit_code run(closest *c)
 
 exit_code cmd_closest(const options *o)
 {
-  closest c = {.o = o, .batch = abut_default_closest_batch()};
+  closest c = {.o = o, .batch = abut_default_closest_batch(),
+               .smoothing = abut_default_closest_smoothing()};
   const exit_code code = run(&c);
   closest_free_answers(&c);
   closest_free_shapes(&c);
