@@ -52,6 +52,11 @@ static void abutpy_watch(abut_field_options *options)
   options->progress = abutpy_field_goes_on;
 }
 
+static void abutpy_watch_closest(abut_closest_batch *batch)
+{
+  batch->progress = abutpy_go_on;
+}
+
 static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,
                              const void *pose1, const void *pose2, void *p, void *d, void *n,
                              void *activity, uint8_t *status)

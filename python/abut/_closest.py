@@ -1,0 +1,345 @@
+"""Closest points of convex shapes, of NumPy arrays."""
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from abut._arrays import Rows, check_names, pointer
+from abut._calls import _common, _width, poses_of
+from abut._native import check, ffi, lib
+from abut._objects import Context, _Owner, default_context, warn_of_failures
+
+__all__ = ["Closest", "ClosestStatus", "Shape", "closest"]
+
+Array = Any  # np.ndarray, or what NumPy takes without a copy
+Real = np.ndarray[Any, Any]
+
+KINDS = ("hull", "sphere", "box", "ellipsoid", "capsule", "cylinder", "cone", "superquadric")
+SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")
+ANSWERS = ("d", "n", "p1", "p2")
+TAILS: dict[str, tuple[int, ...]] = {"d": (), "n": (3,), "p1": (3,), "p2": (3,)}
+# What each kind's groups of numbers look like; a hull's is (V, 3).
+_GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "sphere": ((),), "box": ((3,),), "ellipsoid": ((3,),), "capsule": ((2,),), "cylinder": ((2,),), "cone": ((2,),),
+    "superquadric": ((3,), (2,))}
+
+
+class ClosestStatus(enum.IntEnum):
+    """What became of a row of abut.closest.
+
+    CONVERGED        the gap is under the tolerance
+    ITERATION_LIMIT  the answer stands within its gap
+    DEGENERATE       both shapes flat in one plane, or rounding ends progress before the tolerance is reached: the
+                     answer stands within its gap
+    BAD_INPUT        a pose that is not finite, or whose quaternion is 0: everything is 0
+    BEYOND           certainly farther apart than `cutoff`: d is a lower bound of the distance
+    FLAT             8, added to the others by derivatives of method "exact": a shape has no curvature where it is
+                     touched, which counts as 0
+    """
+
+    CONVERGED = 0
+    ITERATION_LIMIT = 1
+    DEGENERATE = 2
+    BAD_INPUT = 3
+    BEYOND = 4
+    FLAT = 8
+
+
+ClosestStatus.__module__ = "abut"
+
+
+# ---- shapes ----
+
+
+def _group(value: Any, shape: tuple[int, ...], name: str) -> Real:
+    """Numbers of a shape in float64."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+    wanted = "(V, 3)" if shape == (-1, 3) else str(shape)
+    if array.ndim != len(shape) or any(want not in (-1, given) for given, want in zip(array.shape, shape)):
+        raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+    return np.ascontiguousarray(array, np.float64).reshape(array.shape)
+
+
+def _fill_definition(to: Any, kind: str, numbers: Sequence[Any]) -> list[Any]:
+    """Puts a kind and its numbers into a definition of the C API's; gives what it points to."""
+    check_names((kind,), KINDS, "kind")
+    to.kind = KINDS.index(kind)
+    groups = ((-1, 3),) if kind == "hull" else _GROUPS[kind]
+    if len(numbers) != len(groups):
+        raise ValueError(f"a {kind} has {len(groups)} {'group' if len(groups) == 1 else 'groups'} of numbers, "
+                         f"and {len(numbers)} are given")
+    if kind == "sphere" and np.shape(numbers[0]) == (1,):
+        numbers = [np.asarray(numbers[0])[0]]
+    arrays = [_group(value, shape, f"{kind}'s numbers[{k}]") for k, (value, shape) in enumerate(zip(numbers, groups))]
+    if kind == "hull":
+        vertices = ffi.from_buffer("double[]", arrays[0]) if arrays[0].size else ffi.NULL
+        to.vertices, to.vertex_count = vertices, len(arrays[0])
+        return [vertices]
+    for k, number in enumerate(arrays[0].reshape(-1)):
+        to.size[k] = number
+    for k, number in enumerate(arrays[1]) if len(arrays) > 1 else ():
+        to.exponents[k] = number
+    return []
+
+
+class Shape(_Owner):
+    """A convex shape, whose closest points to others abut.closest finds.
+
+    kind, numbers   "hull", vertices (V, 3), of which those on the hull count;
+                    "sphere", r;  "box", (hx, hy, hz), half lengths;  "ellipsoid", (a, b, c), half axes;
+                    "capsule", (r, h), around the segment from -h to h on z;
+                    "cylinder", (r, h), z from -h to h;  "cone", (r, h), its base at z = -h, its apex at z = h;
+                    "superquadric", (a, b, c), (e1, e2), half axes and exponents in [0.1, 1.9]. Lengths in [m]
+    radius          rounds the shape: all points within it of the shape [m], from 0
+    position, quaternion   (3) [m] and (4) w, x, y, z, of any length above 0: where the shape's own frame is in the
+                    frame that poses move; None: the same frame
+    context         None takes abut.default_context()
+    Errors: ValueError for kinds and shapes of arrays; abut.Error, whose text names what is out of range.
+
+    dimensions      of a hull: 3, 2 of a flat one, 1 of a segment, 0 of a point; 3 of what is no hull
+    vertex_count    on the hull, of hulls and boxes; else 0
+    diagonal        norm of the extents along the shape's own axes [m], without radius
+    span            the same with radius [m]
+    """
+
+    _destroy = lib.abut_destroy_shape
+
+    def __init__(self, kind: str, *numbers: Any, radius: float = 0.0, position: Any = None, quaternion: Any = None,
+                 context: Context | None = None) -> None:
+        definition = ffi.new("abut_shape_def *", lib.abut_default_shape_def())
+        kept = _fill_definition(definition, kind, numbers)
+        for name, value, width in (("position", position, 3), ("quaternion", quaternion, 4)):
+            if value is not None:
+                setattr(definition, name, _group(value, (width,), name).tolist())
+        definition.radius = radius
+        chosen = default_context() if context is None else context
+        handle = ffi.new("abut_shape *")
+        check(lib.abut_create_shape(chosen.handle, definition, handle))
+        del kept
+        self._take(chosen, handle[0])
+
+    def _take(self, context: Context, handle: Any) -> None:
+        self.context, self._handle = context, handle
+        info = ffi.new("abut_shape_info *")
+        check(lib.abut_get_shape_info(handle, info))
+        self.kind: str = KINDS[info.kind]
+        self.vertex_count: int = info.vertices
+        self.dimensions: int = info.dimensions
+        self.diagonal: float = info.diagonal
+        self.span: float = info.span
+
+    @property
+    def vertices(self) -> Real:
+        """Vertices (vertex_count, 3) on the hull [m] in the shape's own frame, in float64, as `warm` counts them:
+        in the order in which they were given. A box's are its corners; what is no hull has none."""
+        out = np.empty((self.vertex_count, 3))
+        check(lib.abut_get_shape_vertices(self.handle, ffi.from_buffer("double[]", out) if out.size
+                                          else ffi.new("double[1]")))
+        return out
+
+    def __repr__(self) -> str:
+        return f"<abut.Shape {self.kind} of {self.span:.3g} m{'' if self._handle else ', closed'}>"
+
+
+Shapes = Union[Shape, Sequence[Shape]]
+
+
+def listed(shapes: Any, name: str) -> tuple[Shape, ...]:
+    """One shape or several as a tuple."""
+    if isinstance(shapes, Shape):
+        return (shapes,)
+    try:
+        made = tuple(shapes)
+    except TypeError:
+        made = ()
+    if not made or not all(isinstance(shape, Shape) for shape in made):
+        raise ValueError(f"{name} is an abut.Shape, or a sequence of at least one")
+    return made
+
+
+def context_of(shape1: Any, shape2: Any) -> Context:
+    """The context of all shapes, which is one."""
+    both = listed(shape1, "shape1") + listed(shape2, "shape2")
+    if any(shape.context is not both[0].context for shape in both):
+        raise ValueError("the shapes are of different contexts")
+    return both[0].context
+
+
+def check_rows(shapes: Any, row: Any, side: int) -> None:
+    """A list needs rows, which one shape must not have."""
+    name = ("one", "two")[side]
+    if isinstance(shapes, Shape) and row is not None:
+        raise ValueError(f"{name} tells of a list of shapes which one is meant; shape{side + 1} is one shape")
+    if not isinstance(shapes, Shape) and row is None:
+        raise ValueError(f"a list of shapes needs {name}, which tells of each pose the shape")
+
+
+# ---- queries ----
+
+
+def _integers(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.ndarray[Any, Any]:
+    """Whole numbers of a shape, or of what is broadcast to it in all but its last `tail` axes."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
+    if not tail or array.shape[max(array.ndim - tail, 0):] == wanted[len(wanted) - tail:]:
+        try:
+            return np.broadcast_to(array, wanted)
+        except ValueError:
+            pass
+    raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
+
+
+def _typed(kind: str, array: np.ndarray[Any, Any]) -> Any:
+    """Where an array lies, as a pointer of a kind; NULL where it is empty."""
+    return ffi.from_buffer(f"{kind}[]", array) if array.size else ffi.NULL
+
+
+def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Members of a C struct's, by name."""
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"{name!r} is not among {', '.join(known)}")
+        try:
+            setattr(to, name, value)
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"{name} cannot be {value!r}: {error}") from None
+
+
+class Query:
+    """What a query asks: shapes, rows of them, poses and settings, all its own."""
+
+    __slots__ = ("context", "one", "pose1", "pose2", "rows", "settings", "shapes", "two", "width")
+
+    def __init__(self, shape1: Any, shape2: Any, pose1: Any, pose2: Any, one: Any, two: Any,
+                 settings: Mapping[str, Any]) -> None:
+        self.context = context_of(shape1, shape2)
+        check_rows(shape1, one, 0)
+        check_rows(shape2, two, 1)
+        poses = poses_of(pose1, pose2, self.context.dtype)
+        self.width = _width(*poses)
+        self.rows = Rows(self.context.dtype, _common(*poses))
+        self.pose1, self.pose2 = (self._own(pose, given, name) for pose, given, name in
+                                  zip(poses, (pose1, pose2), ("pose1", "pose2")))
+        first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
+        self.settings = dict(settings)
+        self.shapes: tuple[Shape, ...] = first + second
+        self.one = self.two = None
+        if one is not None or two is not None:
+            shift = len(first)
+            if first == second:
+                self.shapes, shift = first, 0
+            self.one = self._row(one, len(first), 0, "one")
+            self.two = self._row(two, len(second), shift, "two")
+
+    def _own(self, pose: Real, given: Any, name: str) -> Real:
+        """A pose's numbers, which the caller does not change any more."""
+        array = self.rows.read(pose, (self.width,), name)
+        return array.copy() if array is given or array.base is not None else array
+
+    def _row(self, row: Any, count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
+        which = _integers(0 if row is None else row, self.rows.lead, 0, name)
+        if which.size and (which.min() < 0 or which.max() >= count):
+            raise ValueError(f"{name} names a shape that is not among the {count}")
+        shifted: np.ndarray[Any, Any] = which.astype(np.uint32) + np.uint32(shift)
+        return shifted
+
+    def batch(self, kept: list[Any]) -> Any:
+        """A batch of the C API's without outputs; what it points to stays in `kept`."""
+        b = ffi.new("abut_closest_batch *", lib.abut_default_closest_batch())
+        set_members(b, self.settings, SETTINGS)
+        handles = ffi.new("abut_shape[]", [shape.handle for shape in self.shapes])
+        b.shapes, b.shape_count, b.count = handles, len(self.shapes), self.rows.count
+        b.poses, b.pose1, b.pose2 = self.width - 6, pointer(self.pose1), pointer(self.pose2)
+        if self.one is not None and self.two is not None and self.one.size:
+            b.one, b.two = _typed("uint32_t", self.one), _typed("uint32_t", self.two)
+        lib.abutpy_watch_closest(b)
+        kept.append(handles)
+        return b
+
+    def done(self, batch: Any, status: int) -> None:
+        check(status)
+        warn_of_failures(self.context, batch.failures)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Closest:
+    """Closest points of pairs of shapes at poses of leading axes (...). What abut.closest_jacobian and the like read:
+    its arrays are not to be changed before.
+
+    d           (...) signed distance [m]; of overlapping shapes minus the shortest translation that parts them
+    n           (..., 3) unit normal in the world, from shape 1 to shape 2
+    p1, p2      (..., 3) closest points of shape 1 and shape 2 in the world [m]; p2 = p1 + d n
+    gap         (...) what is certain [m]: the true distance is within [d - gap, d] where the shapes without their
+                radius are apart, [d, d + gap] where they overlap, and where a row is BEYOND
+    status      (...) uint8, abut.ClosestStatus
+    iterations  (...) uint32
+    warm        (..., 4, 2) int32, the support points that the answer is of: what `warm` takes
+    unsettled   rows at ITERATION_LIMIT or DEGENERATE
+    rejected    rows at BAD_INPUT
+    """
+
+    d: Real
+    n: Real
+    p1: Real
+    p2: Real
+    gap: Real
+    status: np.ndarray[Any, Any]
+    iterations: np.ndarray[Any, Any]
+    warm: np.ndarray[Any, Any]
+    unsettled: int
+    rejected: int
+    _query: Query = dataclasses.field(repr=False)
+
+
+def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Array | None = None, *,
+            one: Array | None = None, two: Array | None = None, cutoff: float = math.inf, tolerance: float = 0.0,
+            iterations_most: int = 0, corners_most: int = 0) -> Closest:
+    """Signed distance, normal and closest points of two convex shapes at many poses.
+
+    shape1, shape2   a Shape each; or several of one context, of which `one` and `two` say which each pose's is
+    pose1, pose2     (..., 6) twists (translation part first), (..., 7) positions and quaternions
+                     x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading axes are
+                     broadcast, and are those of the answer
+    warm             (..., 4, 2) an earlier answer's `warm` to begin from: it changes the time, not the answer beyond
+                     the tolerance
+    one, two         (...) whole numbers: rows of shape1 and of shape2 where these are lists
+    cutoff           a row ends as soon as its distance is certainly above it [m]
+    tolerance        of the gap, as a share of both shapes' spans together; 0: 1e-12 in float64, 1e-6 in float32
+    iterations_most  of a row whose shapes are apart; 0: 256
+    corners_most     of the polytope in overlapping shapes, 8 to 4096; 0: 256
+    Errors: ValueError for shapes of arrays, dtypes and rows without a shape; abut.Error. A pose that is not finite,
+    or whose quaternion is 0, gives zeros, and its status.
+    """
+    settings = {"cutoff": cutoff, "tolerance": tolerance, "iterations_most": iterations_most,
+                "corners_most": corners_most}
+    query = Query(shape1, shape2, pose1, pose2, one, two, settings)
+    return answer(query, warm)
+
+
+def answer(query: Query, warm: Array | None = None) -> Closest:
+    """What a query's answer is."""
+    rows, kept = query.rows, list[Any]()
+    b = query.batch(kept)
+    made = {name: rows.write(None, name, TAILS[name]) for name in ANSWERS}
+    made["gap"] = rows.write(None, "gap", ())
+    for name, array in made.items():
+        setattr(b, name, pointer(array))
+    if warm is not None:
+        begun = np.ascontiguousarray(_integers(warm, (*rows.lead, 4, 2), 2, "warm"), np.int32)
+        b.warm = _typed("int32_t", begun)
+    made["status"] = np.empty(rows.lead, np.uint8)
+    made["iterations"] = np.empty(rows.lead, np.uint32)
+    made["warm"] = np.empty((*rows.lead, 4, 2), np.int32)
+    b.status = _typed("uint8_t", made["status"])
+    b.iterations = _typed("uint32_t", made["iterations"])
+    b.simplex = _typed("int32_t", made["warm"])
+    query.done(b, lib.abut_closest(query.context.handle, b))
+    return Closest(**made, unsettled=b.unsettled, rejected=b.rejected, _query=query)
