@@ -4,22 +4,24 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union, overload
 
 import numpy as np
 
 from abut._arrays import Rows, check_names, pointer
 from abut._calls import _common, _width, poses_of
 from abut._native import check, ffi, lib
-from abut._objects import Context, _Owner, default_context, warn_of_failures
+from abut._objects import Body, Context, _Owner, default_context, warn_of_failures
 
-__all__ = ["Closest", "ClosestStatus", "Shape", "closest"]
+__all__ = ["Closest", "ClosestStatus", "Shape", "closest", "load_shapes"]
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 Real = np.ndarray[Any, Any]
 
 KINDS = ("hull", "sphere", "box", "ellipsoid", "capsule", "cylinder", "cone", "superquadric")
+PARTS = ("hull", "superquadrics", "polyhedra")
 SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")
 ANSWERS = ("d", "n", "p1", "p2")
 TAILS: dict[str, tuple[int, ...]] = {"d": (), "n": (3,), "p1": (3,), "p2": (3,)}
@@ -135,6 +137,43 @@ class Shape(_Owner):
         self.diagonal: float = info.diagonal
         self.span: float = info.span
 
+    @staticmethod
+    def _made(context: Context, handles: Any, count: int) -> list[Shape]:
+        """Shapes of a C array of handles, which are copied."""
+        made = [Shape.__new__(Shape) for _ in range(count)]
+        for k, shape in enumerate(made):
+            shape._take(context, ffi.new("abut_shape *", handles[k])[0])
+        return made
+
+    @overload
+    @staticmethod
+    def of(body: Body, part: Literal["hull"] = "hull") -> Shape: ...
+
+    @overload
+    @staticmethod
+    def of(body: Body, part: Literal["superquadrics", "polyhedra"]) -> list[Shape]: ...
+
+    @overload
+    @staticmethod
+    def of(body: Body, part: str) -> Shape | list[Shape]: ...
+
+    @staticmethod
+    def of(body: Body, part: str = "hull") -> Shape | list[Shape]:
+        """Shapes of a body, in the body's context.
+
+        part   "hull", the hull of its mesh: one Shape; "superquadrics" or "polyhedra": a list of those that add, in
+               the order of the body's file. Exponents outside [0.1, 1.9] count as the nearest in it
+        Errors: ValueError for a part that there is not; abut.Error for a body without such parts, and for a
+        polyhedron that is empty or without bounds.
+        """
+        check_names((part,), PARTS, "part")
+        number, count = PARTS.index(part), ffi.new("size_t *")
+        check(lib.abut_count_body_shapes(body.handle, number, count))
+        handles = ffi.new("abut_shape[]", max(count[0], 1))
+        check(lib.abut_create_body_shapes(body.handle, number, count[0], handles))
+        made = Shape._made(body.context, handles, count[0])
+        return made[0] if part == "hull" else made
+
     @property
     def vertices(self) -> Real:
         """Vertices (vertex_count, 3) on the hull [m] in the shape's own frame, in float64, as `warm` counts them:
@@ -146,6 +185,25 @@ class Shape(_Owner):
 
     def __repr__(self) -> str:
         return f"<abut.Shape {self.kind} of {self.span:.3g} m{'' if self._handle else ', closed'}>"
+
+
+def load_shapes(path: str | os.PathLike[str], context: Context | None = None) -> list[Shape]:
+    """Shapes of a file: a JSON array of objects with "kind", "numbers" (a list of what abut.Shape takes behind the
+    kind) and, where they are not none, "radius", "position" and "quaternion".
+
+    context   None takes abut.default_context()
+    Errors: abut.Error with file, line and cause.
+    """
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"{name!r} is no path")
+    chosen = default_context() if context is None else context
+    count, handles = ffi.new("size_t *"), ffi.new("abut_shape **")
+    check(lib.abut_load_shapes(chosen.handle, os.fsencode(name), count, handles))
+    try:
+        return Shape._made(chosen, handles[0], count[0])
+    finally:
+        lib.abut_free(handles[0])
 
 
 Shapes = Union[Shape, Sequence[Shape]]

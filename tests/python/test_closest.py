@@ -6,6 +6,7 @@ import pathlib
 import abut
 import numpy as np
 import pytest
+from conftest import ROOT
 
 SHARED = os.environ.get("ABUT_SHARED")
 IDENTITY = [0, 0, 0, 1, 0, 0, 0]
@@ -24,8 +25,7 @@ def golden(part, context):
     folder = pathlib.Path(SHARED or "nowhere") / "golden-closest" / part
     if not folder.is_dir():
         pytest.skip("ABUT_SHARED names no folder with golden-closest")
-    shapes = [abut.Shape(s["kind"], *s["numbers"], radius=s.get("radius", 0.0), context=context)
-              for s in json.loads((folder / "shapes.json").read_text())]
+    shapes = abut.load_shapes(folder / "shapes.json", context)
     given, wanted = (dict(np.load(folder / f"{name}.npz")) for name in ("inputs", "expected"))
     spans = np.array([shape.span for shape in shapes])
     return shapes, given, wanted, spans[given["one"]] + spans[given["two"]]
@@ -150,6 +150,53 @@ def test_kinds(double):
         assert r.d.shape == () and r.n.shape == (3,) and r.warm.shape == (4, 2)
         assert r.d == pytest.approx(0.7, abs=1e-9), kind
         np.testing.assert_allclose(r.n, [0, 0, 1], atol=1e-5)
+
+
+def test_of_bodies(context):
+    """The hull of a body's mesh holds it; primitives are where the body's file has them."""
+    part = context.load(ROOT / "assets" / "part.body.json")
+    hull = abut.Shape.of(part)
+    assert hull.kind == "hull" and hull.context is context
+    vertices, _ = part.mesh()
+    assert {*map(tuple, hull.vertices)} <= {*map(tuple, vertices)}
+    for shape in (hull, *abut.Shape.of(part, "polyhedra")):
+        at = np.tile(np.array(IDENTITY, float), (6, 1))
+        for k in range(6):
+            at[k, k % 3] = 5 if k < 3 else -5
+        walls = abut.closest(shape, abut.Shape("box", (1, 1, 1), context=context), None, at)
+        own = shape.vertices if shape is not hull else vertices
+        np.testing.assert_allclose(4 - walls.d, [*own.max(0), *-own.min(0)], atol=2e-6)
+    made = abut.Shape.of(part, "superquadrics")
+    assert [shape.kind for shape in made] == ["superquadric"]  # the others are taken away
+    own = abut.Shape("superquadric", (0.17, 0.17, 0.1), (0.2, 1), position=[0, 0, 0.06], context=context)
+    ball, p2 = abut.Shape("sphere", 0.1, context=context), poses(20)
+    assert np.array_equal(abut.closest(made[0], ball, None, p2).d, abut.closest(own, ball, None, p2).d)
+    with pytest.raises(ValueError):
+        abut.Shape.of(part, "spheres")
+    with pytest.raises(abut.Error, match="polyhedra"):
+        abut.Shape.of(context.load(ROOT / "assets" / "figure.body.json"), "polyhedra")
+
+
+def test_files(context, tmp_path):
+    path = tmp_path / "two.shapes.json"
+    path.write_text(json.dumps([{"kind": "box", "numbers": [[0.3, 0.2, 0.1]], "radius": 0.05},
+                                {"kind": "superquadric", "numbers": [[0.3, 0.2, 0.1], [0.5, 1.5]],
+                                 "position": [0.1, 0, 0], "quaternion": [0, 1, 0, 0]}]))
+    box, other = abut.load_shapes(path, context)
+    assert (box.kind, other.kind) == ("box", "superquadric") and box.context is context
+    assert box.diagonal == pytest.approx(2 * np.linalg.norm([0.3, 0.2, 0.1]))
+    same = (abut.Shape("box", (0.3, 0.2, 0.1), radius=0.05, context=context),
+            abut.Shape("superquadric", (0.3, 0.2, 0.1), (0.5, 1.5), position=[0.1, 0, 0], quaternion=[0, 1, 0, 0],
+                       context=context))
+    p2 = poses(20)
+    assert np.array_equal(abut.closest(box, other, None, p2).d, abut.closest(*same, None, p2).d)
+    path.write_text('[{"kind": "ball", "numbers": [1]}]')
+    with pytest.raises(abut.Error, match="two.shapes.json"):
+        abut.load_shapes(path, context)
+    with pytest.raises(abut.Error, match="none"):
+        abut.load_shapes(tmp_path / "none.json", context)
+    with pytest.raises(ValueError):
+        abut.load_shapes("a\0b", context)
 
 
 # ---- calls ----
