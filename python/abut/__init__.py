@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
-from abut._closest import Closest, ClosestStatus, Shape, closest, load_shapes
+from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestStatus, ClosestTangents, Shape,
+                           closest, closest_jacobian, closest_jvp, closest_vjp, load_shapes)
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
@@ -44,10 +45,11 @@ def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: s
     return make(model, context, contact_model=contact_model)
 
 
-__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Closest",            "ClosestStatus", "Cloud", "Contacts", "Context", "Device", "DeviceReport", "Error",
+__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Closest", "ClosestGradients", "ClosestJacobian",
+           "ClosestStatus", "ClosestTangents", "Cloud", "Contacts", "Context", "Device", "DeviceReport", "Error",
            "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair", "Reduction", "Scene",
            "Shape", "SpringGradients", "Springs", "Step", "Tangents", "Transition", "WorldStatus", "active",
-           "closest", "contacts", "default_context", "devices",
+           "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contacts", "default_context", "devices",
            "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp", "load",
            "load_cloud", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points", "solve_lcp", "springs",
            "springs_vjp", "vjp", "vjp_tangent"]

@@ -1,4 +1,4 @@
-"""Closest points of convex shapes, of NumPy arrays."""
+"""Closest points of convex shapes, and their derivatives, of NumPy arrays."""
 from __future__ import annotations
 
 import dataclasses
@@ -6,25 +6,31 @@ import enum
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Union, overload
+from typing import Any, Literal, NamedTuple, Union, overload
 
 import numpy as np
 
+from abut import pose as pose_numbers
 from abut._arrays import Rows, check_names, pointer
 from abut._calls import _common, _width, poses_of
 from abut._native import check, ffi, lib
 from abut._objects import Body, Context, _Owner, default_context, warn_of_failures
 
-__all__ = ["Closest", "ClosestStatus", "Shape", "closest", "load_shapes"]
+__all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
+           "closest_jacobian", "closest_jvp", "closest_vjp", "load_shapes"]
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 Real = np.ndarray[Any, Any]
 
 KINDS = ("hull", "sphere", "box", "ellipsoid", "capsule", "cylinder", "cone", "superquadric")
 PARTS = ("hull", "superquadrics", "polyhedra")
+METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")
+FROM_ANSWERS = METHODS[:3]  # these begin from what a query gave; the others make queries of their own
+SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
 SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")
 ANSWERS = ("d", "n", "p1", "p2")
 TAILS: dict[str, tuple[int, ...]] = {"d": (), "n": (3,), "p1": (3,), "p2": (3,)}
+TWISTS = 12  # numbers of both bodies' twists
 # What each kind's groups of numbers look like; a hull's is (V, 3).
 _GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
     "sphere": ((),), "box": ((3,),), "ellipsoid": ((3,),), "capsule": ((2,),), "cylinder": ((2,),), "cone": ((2,),),
@@ -401,3 +407,165 @@ def answer(query: Query, warm: Array | None = None) -> Closest:
     b.simplex = _typed("int32_t", made["warm"])
     query.done(b, lib.abut_closest(query.context.handle, b))
     return Closest(**made, unsettled=b.unsettled, rejected=b.rejected, _query=query)
+
+
+# ---- derivatives ----
+
+
+class ClosestJacobian(NamedTuple):
+    """Jacobians of closest points, of leading axes (...), by world twists of each body about the origin that its pose
+    places: t becomes t + tau and R becomes exp(hat phi) R. The last axis is tau1, phi1, tau2, phi2 [m, rad].
+
+    p1, p2, n  (..., 3, 12) and d (..., 12); None where it was not wanted
+    status     (...) uint8, the answer's, with abut.ClosestStatus.FLAT added where "exact" found no curvature
+    """
+
+    p1: Real | None = None
+    p2: Real | None = None
+    n: Real | None = None
+    d: Real | None = None
+    status: np.ndarray[Any, Any] | None = None
+
+
+class ClosestGradients(NamedTuple):
+    """Gradients of closest points, of leading axes (...).
+
+    twists        (..., 12) by world twists, as abut.ClosestJacobian has them
+    pose1, pose2  (..., P) by the poses' own numbers; a quaternion's part is orthogonal to it
+    status        (...) uint8, as of abut.ClosestJacobian
+    """
+
+    twists: Real
+    pose1: Real
+    pose2: Real
+    status: np.ndarray[Any, Any]
+
+
+class ClosestTangents(NamedTuple):
+    """Derivatives of closest points along twists, of leading axes (...).
+
+    p1, p2, n  (..., 3) and d (...); None where it was not wanted
+    status     (...) uint8, as of abut.ClosestJacobian
+    """
+
+    p1: Real | None = None
+    p2: Real | None = None
+    n: Real | None = None
+    d: Real | None = None
+    status: np.ndarray[Any, Any] | None = None
+
+
+class _Derivative:
+    """A call for derivatives of an answer, which is reused where the method begins from it."""
+
+    def __init__(self, r: Closest, method: str, smoothing: Mapping[str, Any]) -> None:
+        if not isinstance(r, Closest):
+            raise ValueError(f"{type(r).__name__} is no answer of abut.closest")
+        self.query = r._query
+        self.kept: list[Any] = []
+        self.batch = self.query.batch(self.kept)
+        self.smoothing = smoothing_of(method, smoothing)
+        self.status = r.status.copy()
+        self.batch.status = _typed("uint8_t", self.status)
+        if method in FROM_ANSWERS:
+            self.smoothing.solved = True
+            for name in ANSWERS:
+                setattr(self.batch, name, pointer(getattr(r, name)))
+
+    def keep(self, to: Any, arrays: Mapping[str, Real]) -> Any:
+        """Puts arrays into a C struct's members."""
+        for name, array in arrays.items():
+            setattr(to, name, pointer(array))
+        self.kept += [to, arrays]
+        return to
+
+    def read(self, given: Mapping[str, Any]) -> dict[str, Real]:
+        return {name: self.query.rows.read(value, TAILS[name], name) for name, value in given.items()
+                if value is not None}
+
+    def write(self, tails: Mapping[str, tuple[int, ...]]) -> dict[str, Real]:
+        return {name: self.query.rows.write(None, name, tail) for name, tail in tails.items()}
+
+    def run(self, function: Any, *more: Any) -> None:
+        self.query.done(self.batch, function(self.query.context.handle, self.batch, self.smoothing, *more))
+
+
+def smoothing_of(method: str, given: Mapping[str, Any]) -> Any:
+    """Settings of derivatives as the C API has them."""
+    check_names((method,), METHODS, "method")
+    made = ffi.new("abut_closest_smoothing *", lib.abut_default_closest_smoothing())
+    made.method = METHODS.index(method)
+    set_members(made, given, SMOOTHING)
+    return made
+
+
+def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] = ANSWERS,
+                     **smoothing: Any) -> ClosestJacobian:
+    """Jacobians of an answer of abut.closest by world twists of both bodies.
+
+    r        the answer, whose numbers are reused by the first three methods
+    method   "exact", with the shapes' own curvature, which is 0 on faces, edges and corners;
+             "gumbel", of hulls and boxes a soft maximum of the vertices around the closest point, of others exact;
+             "gaussian", of the support map's mean over random directions;
+             "zeroth", by queries at random poses around the given ones;
+             "finite", by central differences, in float64 alone
+    want     of "d", "n", "p1", "p2": the rest is neither computed nor copied
+    smoothing  by name: temperature (of "gumbel", as a share of each shape's diagonal, 0.05), level (how often it adds
+             neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", rad and a share of the
+             spans, 0.02; 0: these), samples (of both, 1 to 65536; 20), seed (of both, 0), first (what the first row
+             counts as in random numbers, 0), ridge (least eigenvalue that is divided by, as a share of both spans,
+             1e-6)
+    The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Rows at
+    BAD_INPUT give zeros. Errors: ValueError for names, abut.Error for settings that are out of range and for "finite"
+    in float32; TypeError for a setting that there is not.
+    """
+    check_names(want, ANSWERS, "want")
+    call = _Derivative(r, method, smoothing)
+    made = call.write({name: (*TAILS[name], TWISTS) for name in want})
+    call.run(lib.abut_closest_jacobian, call.keep(ffi.new("abut_closest_jacobians *"), made))
+    return ClosestJacobian(**made, status=call.status)
+
+
+def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None, n: Array | None = None,
+                d: Array | None = None, method: str = "gumbel", **smoothing: Any) -> ClosestGradients:
+    """Gradients of the sum of an answer's numbers times these cotangents, without its Jacobian in memory.
+
+    r                the answer of abut.closest
+    p1, p2, n        (..., 3) cotangents, or what is broadcast to it; None is 0, and so is
+    d                (...)
+    method, smoothing  as of abut.closest_jacobian, and so are errors
+    Poses that were given as matrices, or not both of one kind, are differentiated as positions and quaternions.
+    """
+    bars = {"p1": p1, "p2": p2, "n": n, "d": d}
+    if all(bar is None for bar in bars.values()):
+        raise ValueError(f"a cotangent is needed: {', '.join(bars)}")
+    call = _Derivative(r, method, smoothing)
+    cotangents = call.keep(ffi.new("abut_closest_cotangents *"), call.read(bars))
+    width = (call.query.width,)
+    made = call.write({"twists": (TWISTS,), "pose1": width, "pose2": width})
+    call.run(lib.abut_closest_vjp, cotangents, call.keep(ffi.new("abut_closest_gradients *"), made))
+    return ClosestGradients(**made, status=call.status)
+
+
+def closest_jvp(r: Closest, twists: Array, *, method: str = "gumbel", want: Sequence[str] = ANSWERS,
+                **smoothing: Any) -> ClosestTangents:
+    """Derivatives of an answer's numbers along world twists of both bodies, without its Jacobian in memory.
+
+    r        the answer of abut.closest
+    twists   (..., 12), or what is broadcast to it: tau1, phi1, tau2, phi2 [m, rad], as abut.ClosestJacobian has them
+    want, method, smoothing  as of abut.closest_jacobian, and so are errors
+    """
+    check_names(want, ANSWERS, "want")
+    call = _Derivative(r, method, smoothing)
+    along = call.query.rows.read(twists, (TWISTS,), "twists")
+    made = call.write({name: TAILS[name] for name in want})
+    call.run(lib.abut_closest_jvp, pointer(along), call.keep(ffi.new("abut_closest_tangents *"), made))
+    return ClosestTangents(**made, status=call.status)
+
+
+def twists_of(poses: Real, tangents: Real) -> Real:
+    """World twists (..., 6) that tangents (..., P) of poses' own numbers make; 0 of a pose that is not one."""
+    steps = np.eye(6, dtype=poses.dtype)
+    rows = pose_numbers.gradient_from_frame(poses[..., None, :], steps, "aligned")
+    made: Real = np.einsum("...kp,...p->...k", rows, tangents)
+    return np.where(np.isfinite(rows).all(-1), made, 0).astype(poses.dtype)

@@ -339,3 +339,188 @@ def test_ends(context):
     assert r.d == pytest.approx(0.7) and "closed" in repr(box)
     with pytest.raises(ValueError, match="closed"):
         abut.closest(box, ball, IDENTITY, IDENTITY)
+
+
+# ---- derivatives ----
+
+ANSWERS = ("p1", "p2", "n", "d")
+
+
+def stacked(J):
+    """Rows p1, p2, n, d: (N, 10, 12)."""
+    return np.concatenate([J.p1, J.p2, J.n, J.d[..., None, :]], -2)
+
+
+def smooth_shapes(context):
+    """Ellipsoids of which "exact" tells all."""
+    return (abut.Shape("ellipsoid", (0.5, 0.3, 0.2), context=context),
+            abut.Shape("ellipsoid", (0.3, 0.4, 0.25), radius=0.05, position=[0.05, 0, 0.1],
+                       quaternion=[0.9, 0.3, 0.1, -0.2], context=context))
+
+
+@pytest.mark.parametrize("name,options", [
+    ("gumbel1", {"temperature": 0.1}), ("gumbel2", {"temperature": 0.1, "level": 2}),
+    ("gaussian", {"method": "gaussian", "epsilon": 0.1}), ("zeroth", {"method": "zeroth"}),
+    ("finite", {"method": "finite"})])
+def test_golden_derivatives(context, name, options):
+    shapes, given, wanted, _ = golden("polytopes", context)
+    single = context.precision == "f32"
+    if single and name == "finite":
+        pytest.skip("central differences need float64")
+    if name in ("gaussian", "zeroth"):
+        options = {**options, "seed": int(given["seed"]), "samples": int(given["samples"])}
+    r = abut.closest(shapes, shapes, given["pose1"], given["pose2"], one=given["one"], two=given["two"])
+    got = stacked(abut.closest_jacobian(r, **options))
+    rows = wanted["derivatives"] == 1
+    if name in ("zeroth", "finite"):
+        path = pathlib.Path(SHARED) / "golden-closest" / "polytopes" / "estimated.npz"
+        answers = np.load(path)[name]
+        got, rows = got[:40], rows[:40]
+    else:
+        answers = np.concatenate([wanted[f"{name}_{k}"] for k in ANSWERS[:3]] + [wanted[f"{name}_d"][:, None]], 1)
+    clear = (np.abs(wanted["d"]) > 1e-8)[:len(rows)]
+    off = np.abs(got - answers).max((1, 2)) / np.abs(answers).max((1, 2))
+    most, loose = {"zeroth": (1e-6, 1e-5), "finite": (1e-3, 1e-2)}.get(name, (1e-7, 1e-5))
+    if single:
+        most = loose = 5e-2 if name == "zeroth" else 2e-2
+    assert off[rows & clear].max() <= most and off[rows & ~clear].max(initial=0) <= loose
+
+
+def test_exact_jacobian(double):
+    """Against differences along twists, of shapes apart and overlapping. A gap of some share leaves n the root of it
+    off, so that steps are wide."""
+    a, b = smooth_shapes(double)
+    p1, p2 = poses(40, reach=0.3), poses(40, 2, reach=0.3)
+
+    def query(pose1, pose2):
+        return abut.closest(a, b, pose1, pose2, tolerance=1e-15)
+
+    r = query(p1, p2)
+    assert (r.d > 0).any() and (r.d < 0).any()
+    J = abut.closest_jacobian(r, "exact")
+    assert J.p1.shape == (40, 3, 12) and J.d.shape == (40, 12) and np.array_equal(J.status, r.status)
+    h, slopes = 1e-3, np.empty((40, 10, 12))
+    for k in range(12):
+        step = h * np.eye(6)[k % 6]
+        ends = [query(*((abut.pose.step(p1, s * step, "aligned"), p2) if k < 6 else
+                        (p1, abut.pose.step(p2, s * step, "aligned")))) for s in (1, -1)]
+        slopes[:, :, k] = np.concatenate([(getattr(ends[0], name) - getattr(ends[1], name)).reshape(40, -1)
+                                          for name in ANSWERS], 1) / (2 * h)
+    off = np.abs(stacked(J) - slopes).max((1, 2)) / np.abs(slopes).max((1, 2))
+    assert off[r.d > 0.05].max() < 1e-4 and np.median(off[r.d < 0]) < 1e-3 and off.max() < 0.1
+    assert np.abs(J.d - slopes[:, 9])[r.d > 0.05].max() < 1e-5
+
+
+METHODS = [("exact", {}), ("gumbel", {"temperature": 0.1, "level": 2}), ("gaussian", {"seed": 7, "first": 3}),
+           ("zeroth", {"samples": 30, "seed": 2**64 - 1})]
+
+
+@pytest.mark.parametrize("method,options", METHODS)
+@pytest.mark.parametrize("width", [6, 7])
+def test_products(context, width, method, options):
+    """vjp is the Jacobian's transpose, jvp the Jacobian times the twists; of poses' numbers by their steps."""
+    shapes = [*smooth_shapes(context), abut.Shape("box", (0.3, 0.2, 0.1), context=context),
+              abut.Shape("hull", np.random.default_rng(1).normal(size=(20, 3)), context=context)]
+    rng = np.random.default_rng(5)
+    one, two = rng.integers(0, 4, (2, 3, 20))
+    p1, p2 = (poses(60, k, width).astype(context.dtype).reshape(3, 20, width) for k in (1, 2))
+    r = abut.closest(shapes, shapes, p1, p2, one=one, two=two)
+    J = abut.closest_jacobian(r, method, **options)
+    bars = {name: rng.normal(size=getattr(r, name).shape).astype(context.dtype) for name in ANSWERS}
+    twists = rng.normal(size=(3, 20, 12)).astype(context.dtype)
+    g = abut.closest_vjp(r, **bars, method=method, **options)
+    t = abut.closest_jvp(r, twists, method=method, **options)
+    within = 1e-11 if context.precision == "f64" else 1e-4
+    bar = np.concatenate([bars[name].reshape(3, 20, -1) for name in ANSWERS], -1)
+    wanted = np.einsum("...rk,...r->...k", stacked(J), bar)
+    scale = np.abs(stacked(J)).max((-2, -1))[..., None]
+    assert (np.abs(g.twists - wanted) <= 30 * within * scale).all()
+    wanted = np.einsum("...rk,...k->...r", stacked(J), twists)
+    got = np.concatenate([getattr(t, name).reshape(3, 20, -1) for name in ANSWERS], -1)
+    assert (np.abs(got - wanted) <= 30 * within * scale).all()
+    for k, (pose, slope) in enumerate(((p1, g.pose1), (p2, g.pose2))):
+        assert slope.shape == (3, 20, width) and slope.dtype == context.dtype
+        wanted = abut.pose.gradient_from_frame(pose, g.twists[..., 6 * k:6 * k + 6], "aligned")
+        assert (np.abs(slope - wanted) <= 100 * within * scale).all()
+    assert np.array_equal(g.status, J.status) and np.array_equal(t.status, J.status)
+    alone = abut.closest_vjp(r, d=bars["d"], method=method, **options)
+    np.testing.assert_allclose(alone.twists, np.einsum("...k,...->...k", J.d, bars["d"]), atol=float(within * scale.max()))
+
+
+def test_rows_of_random_numbers(double):
+    """A row's numbers follow from the seed and its index in the whole batch."""
+    a, b = smooth_shapes(double)
+    p1, p2 = poses(30), poses(30, 2)
+    whole = abut.closest_jacobian(abut.closest(a, b, p1, p2), "gaussian", seed=11)
+    part = abut.closest_jacobian(abut.closest(a, b, p1[20:], p2[20:]), "gaussian", seed=11, first=20)
+    assert all(np.array_equal(x[20:], y) for x, y in zip(whole, part))
+    other = abut.closest_jacobian(abut.closest(a, b, p1[20:], p2[20:]), "gaussian", seed=11)
+    assert np.abs(other.p1 - part.p1).max() > 1e-3
+
+
+def test_flat(double):
+    """A box's own curvature is 0, which the status tells; the answer's status stays what it was."""
+    box, ball = abut.Shape("box", (0.3, 0.2, 0.1), context=double), abut.Shape("sphere", 0.2, context=double)
+    r = abut.closest(box, ball, None, [[0.05, 0.02, 1.0, 1, 0, 0, 0]])
+    J = abut.closest_jacobian(r, "exact", want=("d", "p1"))
+    assert J.status[0] & abut.ClosestStatus.FLAT and r.status[0] == abut.ClosestStatus.CONVERGED
+    assert J.n is None and J.p2 is None
+    np.testing.assert_allclose(J.p1[0, :, 6:9], np.zeros((3, 3)), atol=1e-9)  # it stays on the face below ...
+    soft = abut.closest_jacobian(r, "gumbel")
+    assert soft.p1[0, 0, 6] > 0.05 and soft.status[0] == 0                    # ... and goes with the ball
+
+
+def test_derivatives_of_bad_poses(context):
+    a, b = smooth_shapes(context)
+    p2 = poses(6)
+    p2[1, 0], p2[3, 3:], p2[4, 5] = np.nan, 0, np.inf
+    r = abut.closest(a, b, None, p2)
+    bad = np.isin(np.arange(6), [1, 3, 4])
+    for method, options in METHODS:
+        J = stacked(abut.closest_jacobian(r, method, **options))
+        g = abut.closest_vjp(r, n=[1, 2, 3], d=1, method=method, **options)
+        t = abut.closest_jvp(r, np.ones(12), method=method, **options)
+        for array in (J, g.twists, g.pose1, g.pose2, t.d, t.n, t.p1, t.p2):
+            assert np.isfinite(array).all() and not array[bad].any() and array[~bad].any()
+    empty = abut.closest(a, b, None, np.zeros((0, 7)))
+    assert abut.closest_jacobian(empty).p1.shape == (0, 3, 12) and abut.closest_vjp(empty, d=1).pose2.shape == (0, 7)
+    assert abut.closest_jvp(empty, np.zeros(12)).n.shape == (0, 3)
+
+
+def test_kept_answers(double):
+    """What comes of an answer is of its poses, whatever the caller does with the arrays afterwards."""
+    a, b = smooth_shapes(double)
+    p1, p2 = poses(5), poses(5, 2)
+    r = abut.closest(a, b, p1, p2)
+    before = abut.closest_jacobian(r, "zeroth")
+    p1[:], p2[:] = 0, 1
+    after = abut.closest_jacobian(r, "zeroth")
+    assert all(np.array_equal(x, y) for x, y in zip(before, after))
+
+
+def test_refused_derivatives(context):
+    a, b = smooth_shapes(context)
+    r = abut.closest(a, b, None, poses(3))
+    for wrong in ({"method": "smooth"}, {"want": ("gap",)}, {"samples": -1}, {"temperature": "warm"}, {"level": 1.5},
+                  {"seed": -1}):
+        with pytest.raises(ValueError):
+            abut.closest_jacobian(r, **wrong)
+    for wrong in ({"temperature": 0.0}, {"level": 17}, {"epsilon": -1.0}, {"samples": 0}, {"ridge": np.nan}):
+        with pytest.raises(abut.Error):
+            abut.closest_jacobian(r, **wrong)
+    with pytest.raises(TypeError, match="sharpness"):
+        abut.closest_jacobian(r, sharpness=1.0)
+    with pytest.raises(ValueError, match="abut.closest"):
+        abut.closest_jacobian(r.d)
+    with pytest.raises(ValueError, match="cotangent"):
+        abut.closest_vjp(r)
+    for wrong in ({"d": np.ones(4)}, {"n": np.ones((3, 4))}, {"p1": "up"}):
+        with pytest.raises(ValueError):
+            abut.closest_vjp(r, **wrong)
+    with pytest.raises(ValueError):
+        abut.closest_jvp(r, np.ones(6))
+    if context.precision == "f32":
+        with pytest.raises(abut.Error, match="float64"):
+            abut.closest_jacobian(r, "finite")
+    else:
+        assert np.isfinite(abut.closest_jacobian(r, "finite").p1).all()
