@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abut._closest import Shape
 from abut._forms import is_matrix
 from abut._objects import Pair
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 
 
-def check_poses(pairs: Sequence[Pair], pose1: Any, pose2: Any) -> None:
+def check_poses(pairs: Sequence[Pair | Shape], pose1: Any, pose2: Any) -> None:
     """Poses must be tensors of the CPU and of the context's precision: they are never converted.
     None is the identity."""
     wanted = DTYPES[pairs[0].context.precision]

@@ -31,9 +31,10 @@ from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
+from abut._torch_closest import Closest, closest
 from abut._torch_worlds import Step, rollout, step
 
-__all__ = ["Contacts", "Step", "WeighedContacts", "contacts", "reduce", "rollout", "step"]
+__all__ = ["Closest", "Contacts", "Step", "WeighedContacts", "closest", "contacts", "reduce", "rollout", "step"]
 
 
 class Contacts(NamedTuple):
