@@ -108,9 +108,12 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_APART, (c.count + lanes - 1) / lanes, 1, ROWS,
              ARG_BUFFER(q->warm), ARG_INT(q->warm != NULL), ARG_REAL(call->tolerance),
              ARG_REAL(call->batch->cutoff), ARG_INT(call->iterations), ANSWERS));
-  return LAUNCH(on->device, KERNEL_CLOSEST_OVERLAP, workers, 1, ROWS, ARG_INT(workers),
-                ARG_REAL(call->tolerance), ARG_INT(call->corners), ARG_BUFFER(at->reals[slot]),
-                ARG_BUFFER(at->places[slot]), ANSWERS);
+  TRY(LAUNCH(on->device, KERNEL_CLOSEST_OVERLAP, workers, 1, ROWS, ARG_INT(workers),
+             ARG_REAL(call->tolerance), ARG_INT(call->corners), ARG_BUFFER(at->reals[slot]),
+             ARG_BUFFER(at->places[slot]), ANSWERS));
+  return call->curved ? LAUNCH(on->device, KERNEL_CLOSEST_REFINE, c.count, 1, ROWS,
+                               ARG_REAL(call->tolerance), ANSWERS)
+                      : ABUT_SUCCESS;
 #undef ROWS
 #undef ANSWERS
 }
@@ -296,6 +299,11 @@ static abut_status find_state(const abut_closest_batch *b, const context *owner,
                                                     : ABUT_SUCCESS;
 }
 
+static bool is_curved(int kind)
+{
+  return kind == SHAPE_ELLIPSOID || kind == SHAPE_SUPERQUADRIC || kind == SHAPE_CYLINDER || kind == SHAPE_CONE;
+}
+
 static void set_sizes(closest_call *c)
 {
   const abut_closest_batch *b = c->batch;
@@ -305,6 +313,9 @@ static void set_sizes(closest_call *c)
   c->iterations = b->iterations_most ? b->iterations_most : ITERATIONS_USUAL;
   c->corners = (corners + SHAPE_PAD - 1) / SHAPE_PAD * SHAPE_PAD;
   c->width = b->poses == ABUT_POSE_TWIST ? 6 : 7;
+  for (size_t i = 0; i < c->list->count; ++i) {
+    c->curved = c->curved || is_curved(c->list->ints[SHAPE_INTS * i + SHAPE_KIND]);
+  }
 }
 
 abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_batch *batch,

@@ -33,6 +33,7 @@ typedef struct closest_call {
   size_t width;    /* numbers of a pose */
   uint8_t *status; /* the caller's, or our own */
   uint8_t *own;
+  bool curved;     /* some shape is */
   bool solved;     /* answers are read instead of computed */
   size_t unsettled, rejected;
   const abut_closest_smoothing *smoothing; /* or NULL */

@@ -15,6 +15,8 @@
 #include "kernels/closest/apart.cl"
 #include "kernels/closest/polytope.cl"
 #include "kernels/closest/overlap.cl"
+#include "kernels/closest/exact.cl"
+#include "kernels/closest/polish.cl"
 #include "kernels/closest/curvature.cl"
 #include "kernels/closest/derivatives.cl"
 #include "kernels/closest/estimate.cl"
