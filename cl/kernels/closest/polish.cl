@@ -148,16 +148,15 @@ static void closest_polish_row(const closest_rows *rows, const closest_answers *
     return;
   }
   best = now;
-  int better = 0;
   for (int i = 0; i < POLISH_MOST && closest_polish_step(shapes, &p, &now); ++i) {
     closest_polish_at(shapes, &p, &now);
     if (now.rest2 >= best.rest2) {
       break;
     }
     best = now;
-    better = 1;
   }
-  if (better) {
+  const wide least = tolerance * p.spans;
+  if (best.rest2 <= least * least) { // else p2 would not be on shape 2
     closest_write_polished(to, &p, &best, row, tolerance);
   }
 }
