@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds every kernel for every target of the vendors' offline compilers and says what comes out.
 
-  python3 tools/offline_compilers.py [--target NAME ...] [--write]
+  python3 tools/offline_compilers.py [--target NAME ...] [--module NAME ...] [--write]
 
 Prints the table of registers, spills and occupancy of docs/benchmarks/compilers.md. --write puts it
 there and the spills into tests/offline/known_spills.json, beyond which the tests fail; rows of
-targets that are not asked for, or whose compiler is absent, are kept. ptxas of CUDA 13 no longer
+targets that are not asked for, or whose compiler is absent, are kept. With --module programs of
+these modules alone are built: their spills are recorded, and the page's table, which is of all, stays. ptxas of CUDA 13 no longer
 knows sm_70: ABUT_PTXAS names an older one beside it.
 """
 import argparse
@@ -38,7 +39,7 @@ def built(job):
     return []
 
 
-def build_all(wanted):
+def build_all(wanted, modules):
     """target -> precision -> program's name -> figures of its kernels."""
     jobs = []
     for vendor, targets in vendors.TARGETS.items():
@@ -46,7 +47,8 @@ def build_all(wanted):
         # Intel's compiler takes minutes for the largest program: one job a target there.
         groups = [[t] for t in here] if vendor == "intel" else [here] if here else []
         jobs += [(vendor, precision, program, group) for group in groups
-                 for precision in ("f32", "f64") for program in vendors.PROGRAMS]
+                 for precision in ("f32", "f64") for program in vendors.PROGRAMS
+                     if not modules or program.module in modules]
     out = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for results in pool.map(built, jobs[::-1]):
@@ -108,18 +110,23 @@ def read_rows(text):
     return {re.split(r"[, ]", r[0])[0]: r for r in rows if len(r) == len(HEADER)}
 
 
-def write(table, results):
+def write_table(table):
     text = PAGE.read_text()
     head, rest = text.split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}")
+
+
+def write_spills(results, modules):
     recorded = known.load()
     for vendor, target in ((v, t) for v, targets in vendors.TARGETS.items() for t in targets):
         entry = recorded.pop(target, None)
         if target in results:
-            entry = {"compiler": vendors.compiler(vendor, target)}
+            before = entry if modules and entry else {}
+            entry = {**before, "compiler": vendors.compiler(vendor, target)}
             for precision, programs in results[target].items():
-                names = (vendors.name_of(p) for p in vendors.PROGRAMS)
-                entry[precision] = {name: known.entry_of(programs[name]) for name in names}
+                names = [vendors.name_of(p) for p in vendors.PROGRAMS]
+                entry[precision] = {name: known.entry_of(programs[name]) if name in programs else before[precision][name]
+                                    for name in names if name in programs or name in before.get(precision, {})}
         if entry:
             recorded[target] = entry  # in the order of vendors.TARGETS
     known.save(recorded)
@@ -129,9 +136,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--module", action="append", default=[])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    results = build_all(options.target)
+    results = build_all(options.target, options.module)
     rows = read_rows(PAGE.read_text())
     for vendor, targets in vendors.TARGETS.items():
         rows.update({t: row_of(vendor, t, results[t]) for t in targets if t in results})
@@ -140,7 +148,9 @@ def main():
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     print(table)
     if options.write:
-        write(table, results)
+        write_spills(results, options.module)
+    if options.write and not options.module:
+        write_table(table)
 
 
 if __name__ == "__main__":
