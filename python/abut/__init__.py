@@ -4,6 +4,7 @@
     a, b = abut.load("figure.body.json"), abut.load("part.stl")
     pair = abut.Pair(a, b)
     c = abut.contacts(pair, np.zeros(6), poses)      # c.p, c.d, c.n, c.activity, c.status
+    s = abut.closest(abut.Shape.of(a), abut.Shape("sphere", 0.1), None, poses)  # s.d, s.n, s.p1, s.p2
 
 abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
 a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's models. The page is docs/python.md.

@@ -511,8 +511,8 @@ def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] 
              "finite", by central differences, in float64 alone
     want     of "d", "n", "p1", "p2": the rest is neither computed nor copied
     smoothing  by name: temperature (of "gumbel", as a share of each shape's diagonal, 0.05), level (how often it adds
-             neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", rad and a share of the
-             spans, 0.02; 0: these), samples (of both, 1 to 65536; 20), seed (of both, 0), first (what the first row
+             neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", 0.02, and of "finite",
+             1e-6, rad and a share of the spans; 0: these), samples (of both, 1 to 65536; 20), seed (of both, 0), first (what the first row
              counts as in random numbers, 0), ridge (least eigenvalue that is divided by, as a share of both spans,
              1e-6)
     The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Rows at
