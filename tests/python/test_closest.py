@@ -408,28 +408,22 @@ def test_golden_derivatives(context, name, options):
 
 
 def test_exact_jacobian(double):
-    """Against differences along twists, of shapes apart and overlapping. A gap of some share leaves n the root of it
-    off, so that steps are wide."""
+    """Against differences along twists, of shapes apart and overlapping."""
     a, b = smooth_shapes(double)
     p1, p2 = poses(40, reach=0.3), poses(40, 2, reach=0.3)
-
-    def query(pose1, pose2):
-        return abut.closest(a, b, pose1, pose2, tolerance=1e-15)
-
-    r = query(p1, p2)
+    r = abut.closest(a, b, p1, p2)
     assert (r.d > 0).any() and (r.d < 0).any()
     J = abut.closest_jacobian(r, "exact")
     assert J.p1.shape == (40, 3, 12) and J.d.shape == (40, 12) and np.array_equal(J.status, r.status)
-    h, slopes = 1e-3, np.empty((40, 10, 12))
+    h, slopes = 1e-5, np.empty((40, 10, 12))
     for k in range(12):
         step = h * np.eye(6)[k % 6]
-        ends = [query(*((abut.pose.step(p1, s * step, "aligned"), p2) if k < 6 else
-                        (p1, abut.pose.step(p2, s * step, "aligned")))) for s in (1, -1)]
+        ends = [abut.closest(a, b, *((abut.pose.step(p1, s * step, "aligned"), p2) if k < 6 else
+                                     (p1, abut.pose.step(p2, s * step, "aligned")))) for s in (1, -1)]
         slopes[:, :, k] = np.concatenate([(getattr(ends[0], name) - getattr(ends[1], name)).reshape(40, -1)
                                           for name in ANSWERS], 1) / (2 * h)
     off = np.abs(stacked(J) - slopes).max((1, 2)) / np.abs(slopes).max((1, 2))
-    assert off[r.d > 0.05].max() < 1e-4 and np.median(off[r.d < 0]) < 1e-3 and off.max() < 0.1
-    assert np.abs(J.d - slopes[:, 9])[r.d > 0.05].max() < 1e-5
+    assert off[r.d > 0].max() < 1e-8 and off.max() < 1e-5
 
 
 METHODS = [("exact", {}), ("gumbel", {"temperature": 0.1, "level": 2}), ("gaussian", {"seed": 7, "first": 3}),

@@ -86,10 +86,9 @@ def test_forward(context, width):
 
 
 def test_differences(double):
-    """Balls, whose answers have no error."""
-    ball, point = abut.Shape("sphere", 0.3, context=double), abut.Shape("hull", [[0.1, 0, 0]], radius=0.2, context=double)
+    a, b = smooth_shapes(double)
     for width in (6, 7):
-        check_grads(lambda *p: tuple(aj.closest(ball, point, *p, "exact")), pair_of_poses(double, 4, width), 1,
+        check_grads(lambda *p: tuple(aj.closest(a, b, *p, "exact")), pair_of_poses(double, 4, width), 1,
                     modes=("fwd", "rev"), eps=1e-5, atol=1e-6, rtol=1e-6)
 
 

@@ -80,17 +80,13 @@ def test_modes_agree(context, width):
 
 
 def test_gradcheck(double):
-    """Balls, whose answers have no error; ellipsoids, of whose gap n has the root, by wide differences."""
+    """Of ellipsoids, apart and overlapping, and of balls."""
     ball, point = abut.Shape("sphere", 0.3, context=double), abut.Shape("hull", [[0.1, 0, 0]], radius=0.2, context=double)
     for width in (6, 7):
-        p1, p2 = (p.requires_grad_() for p in pair_of_poses(double, 4, width))
-        assert torch.autograd.gradcheck(lambda *p: tuple(at.closest(ball, point, *p, "exact")), (p1, p2),
-                                        check_forward_ad=True)
-        a, b = smooth_shapes(double)
-        far = p2.detach() + torch.tensor([1.5, 0, 0] + [0] * (width - 3))
-        assert torch.autograd.gradcheck(
-            lambda *p: tuple(at.closest(a, b, *p, "exact", tolerance=1e-16)), (p1, far.requires_grad_()),
-            eps=1e-3, atol=1e-3, rtol=1e-3, check_forward_ad=True)
+        for first, second, reach in ((*smooth_shapes(double), 1.0), (*smooth_shapes(double), 0.1), (ball, point, 1.0)):
+            given = tuple(p.requires_grad_() for p in pair_of_poses(double, 4, width, reach))
+            assert torch.autograd.gradcheck(lambda *p: tuple(at.closest(first, second, *p, "exact")), given,
+                                            check_forward_ad=True)
 
 
 def test_func(double):
