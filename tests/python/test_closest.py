@@ -12,7 +12,7 @@ from conftest import ROOT
 SHARED = os.environ.get("ABUT_SHARED")
 IDENTITY = [0, 0, 0, 1, 0, 0, 0]
 # Of both spans, float64 and float32: the distance of each part's golden answers.
-PARTS = {"polytopes": (1e-11, 2e-6), "awkward": (1e-11, 4e-6), "mixed": (1e-9, 4e-6)}
+PARTS = {"polytopes": (1e-11, 2e-6), "awkward": (1e-11, 2e-6), "mixed": (1e-9, 4e-6)}
 
 
 def poses(count, seed=1, width=7, reach=1.0):
@@ -28,6 +28,9 @@ def golden(part, context):
         pytest.skip("ABUT_SHARED names no folder with golden-closest")
     shapes = abut.load_shapes(folder / "shapes.json", context)
     given, wanted = (dict(np.load(folder / f"{name}.npz")) for name in ("inputs", "expected"))
+    if part == "awkward":  # some lie 2 km away, where a pose in float32 is itself rounded by 1e-4 m
+        given["pose2"][:, :3] -= given["pose1"][:, :3]
+        given["pose1"][:, :3] = 0
     spans = np.array([shape.span for shape in shapes])
     return shapes, given, wanted, spans[given["one"]] + spans[given["two"]]
 
