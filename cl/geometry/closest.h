@@ -10,6 +10,7 @@
 #define CLOSEST_BEYOND 4
 #define CLOSEST_FLAT 8     // is added to the others
 #define CLOSEST_PENDING 64 // closest_apart has left it to closest_overlap
+#define CLOSEST_AGAIN 65   // where float rounds too much: to be done again in wide numbers
 
 // Methods, by the numbers of abut_closest_method.
 #define CLOSEST_EXACT 0

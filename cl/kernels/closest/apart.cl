@@ -8,6 +8,13 @@
 //
 // Where the origin lies in the difference, or nearer than the tolerance, a row is left to closest_overlap.
 
+// What becomes of a row that rounding stops before the tolerance (again.cl).
+#if WIDE && !REAL_DOUBLE
+#define CLOSEST_STUCK CLOSEST_AGAIN
+#else
+#define CLOSEST_STUCK CLOSEST_DEGENERATE
+#endif
+
 #define STALLS_MOST 6 // steps that gain nothing, of a row
 
 typedef struct closest_walk {
@@ -101,7 +108,7 @@ static ilane closest_select_code(ilane mask, ilane a, ilane b)
 
 // Keeps of the simplex what the nearest point is made of, in the lanes of `take`: the newest point goes into
 // the first slot whose point has no weight.
-static void closest_keep(closest_walk *w, const closest_nearest *best, ilane take)
+static void closest_keep(closest_walk *w, const closest_nearest_r *best, ilane take)
 {
   const lane zero = lane_lit(R(0.0));
   ilane placed = zero > zero;
@@ -228,7 +235,7 @@ static ilane closest_warm_start(closest_walk *w, const closest_sides *shapes, co
   for (int k = 0; k < SIMPLEX; ++k) {
     corner[k] = add3_r(w->across[k], t);
   }
-  const closest_nearest best = closest_search(corner, w->there, 1, 1);
+  const closest_nearest_r best = closest_search_r(corner, w->there, 1, 1);
   pending = newest & best.inside;
   closest_keep(w, &best, newest & ~pending);
   w->begun |= newest & ~pending;
@@ -403,7 +410,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     for (int k = 0; k < SIMPLEX; ++k) {
       corner[k] = add3_r(w.across[k], t);
     }
-    const closest_nearest best = closest_search(corner, w.there, w.segments, w.triangles);
+    const closest_nearest_r best = closest_search_r(corner, w.there, w.segments, w.triangles);
     const ilane step = w.active & ~done;
     const ilane around = step & best.inside;
     // A step that gains nothing up to rounding may still turn v to where the bound is better, but not often.
@@ -438,7 +445,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     pending, lane_lit((real)CLOSEST_PENDING),
     lane_select(beyond, lane_lit((real)CLOSEST_BEYOND),
                 lane_select(close, lane_lit((real)CLOSEST_CONVERGED),
-                            lane_select(stuck, lane_lit((real)CLOSEST_DEGENERATE),
+                            lane_select(stuck, lane_lit((real)CLOSEST_STUCK),
                                         lane_lit((real)CLOSEST_ITERATION_LIMIT)))));
   lane_store(lane_select(p.good, code, lane_lit((real)CLOSEST_BAD_INPUT)), ends);
   closest_store_status(status, first, count, ends);

@@ -2,65 +2,6 @@
 // the origin in the Minkowski difference; a polytope of support points grows inside it until no face of
 // the difference can be nearer than the best one that was found.
 
-// A row, seen from shape 1, in units of `scale`.
-typedef struct closest_view {
-  closest_shape of[2];
-  real r[9];
-  wide t[3];
-  wide scale, by, bound;
-} closest_view;
-
-// A power of two that is at least x, which costs a few steps where x is far from 1.
-static wide closest_wide_scale(wide x)
-{
-  return (wide)lane_first(closest_scale(lane_lit((real)x)));
-}
-
-static closest_view closest_view_of(const closest_spot *p, const closest_shape shapes[2], real tolerance)
-{
-  closest_view v;
-  v.of[0] = shapes[0];
-  v.of[1] = shapes[1];
-  v.scale = closest_wide_scale(p->spans);
-  v.by = (wide)1 / v.scale;
-  v.bound = p->spans * v.by * tolerance;
-  for (int i = 0; i < 9; ++i) {
-    v.r[i] = (real)p->r[i];
-  }
-  for (int i = 0; i < 3; ++i) {
-    v.t[i] = p->t[i] * v.by;
-  }
-  return v;
-}
-
-// Makes a corner of points of both shapes, each in its own frame.
-static void closest_corner(const closest_view *v, const real x1[3], const real x2[3],
-                           wide x[POLYTOPE_CORNER])
-{
-  for (int k = 0; k < 3; ++k) {
-    const real *r = v->r + 3 * k;
-    const real across = r[0] * x2[0] + r[1] * x2[1] + r[2] * x2[2] - x1[k];
-    x[3 + k] = x1[k] * v->by;
-    x[k] = across * v->by + v->t[k];
-  }
-}
-
-// Finds the corner that is farthest along `outward`.
-static void closest_corner_along(const closest_view *v, const wide outward[3], wide corner[POLYTOPE_CORNER],
-                                 int code[2])
-{
-  const real *r = v->r;
-  const real x = (real)outward[0], y = (real)outward[1], z = (real)outward[2];
-  const real u1[3] = {-x, -y, -z};
-  real u2[3], x1[3], x2[3];
-  for (int k = 0; k < 3; ++k) {
-    u2[k] = r[k] * x + r[3 + k] * y + r[6 + k] * z;
-  }
-  code[0] = closest_support(&v->of[0], u1, x1);
-  code[1] = closest_support(&v->of[1], u2, x2);
-  closest_corner(v, x1, x2, corner);
-}
-
 // ---- the first tetrahedron ----
 
 #define CANDIDATES 12
@@ -305,30 +246,6 @@ static void closest_find_holder(const closest_polytope *p, const closest_view *v
   }
 }
 
-typedef struct closest_answers {
-  GLOBAL real *d, *n, *p1, *p2, *gap;
-  GLOBAL unsigned char *status;
-  GLOBAL int *iterations, *simplex;
-} closest_answers;
-
-// Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without its
-// radius, all in shape 1's frame and in units of the view.
-static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                          wide depth, const wide normal[3], const wide at[3], wide open)
-{
-  const wide distance = -depth * v->scale - (p->radius[0] + p->radius[1]);
-  to->d[row] = (real)distance;
-  to->gap[row] = (real)(open * v->scale);
-  for (int k = 0; k < 3; ++k) {
-    const wide *m = p->m + 3 * k;
-    const wide n = m[0] * normal[0] + m[1] * normal[1] + m[2] * normal[2];
-    const wide x = (m[0] * at[0] + m[1] * at[1] + m[2] * at[2]) * v->scale + p->at[k] + n * p->radius[0];
-    to->n[3 * row + k] = (real)n;
-    to->p1[3 * row + k] = (real)x;
-    to->p2[3 * row + k] = (real)(x + distance * n);
-  }
-}
-
 // Both shapes lie in one plane, or on one line, and meet there: the depth is 0.
 static void closest_write_flat(const closest_answers *to, const closest_spot *p, const closest_view *v,
                                int row, closest_candidates *c, const wide normal[3])
@@ -346,7 +263,7 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
       there[k] = k < last ? zero == zero : zero > zero;
     }
   }
-  const closest_nearest best = closest_search(corner, there, 1, 1);
+  const closest_nearest_r best = closest_search_r(corner, there, 1, 1);
   for (int k = 0; k < SIMPLEX; ++k) {
     const int i = k == NEWEST ? last : k < last ? k : 0;
     weight[k] = lane_first(best.weight[k]);
@@ -363,7 +280,7 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
 }
 
 static void closest_solve_overlap(const closest_rows *rows, const closest_answers *to, int row,
-                                  real tolerance, closest_polytope p)
+                                  real tolerance, int iterations_most, closest_polytope p)
 {
   const closest_shape shapes[2] = {closest_shape_at(rows, 0, row), closest_shape_at(rows, 1, row)};
   closest_spot pair;
@@ -374,6 +291,9 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   closest_place_row(&pair, rows, shapes, row);
   const closest_view v = closest_view_of(&pair, shapes, tolerance);
   GLOBAL int *simplex = ROW(to->simplex, row, 2 * SIMPLEX);
+  if (CLOSEST_LOOK_AGAIN(to->status[row]) && closest_again(to, &pair, &v, row, iterations_most)) {
+    return;
+  }
   if (closest_begin_polytope(&p, &c, &v, simplex, normal) < 3) {
     // The candidates were sorted: the row's own simplex comes once more.
     closest_take_simplex(&c, &v, simplex);
@@ -402,7 +322,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
 KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                             GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                             GLOBAL const real *pose2, int width, int count, int workers, real tolerance,
-                            int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
+                            int iterations_most, int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
                             GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *gap,
                             GLOBAL unsigned char *status, GLOBAL int *iterations, GLOBAL int *simplex)
 {
@@ -413,8 +333,8 @@ KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, 
     return;
   }
   for (int row = worker; row < count; row += workers) {
-    if (status[row] == CLOSEST_PENDING) {
-      closest_solve_overlap(&rows, &to, row, tolerance,
+    if (CLOSEST_LOOK_AGAIN(status[row]) || status[row] == CLOSEST_PENDING) {
+      closest_solve_overlap(&rows, &to, row, tolerance, iterations_most,
                             closest_polytope_in(ROW(polytopes, worker, POLYTOPE_REALS(corners)),
                                                 ROW(places, worker, POLYTOPE_INTS(corners)), corners));
     }
