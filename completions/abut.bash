@@ -76,7 +76,7 @@ _abut()
     jvp) options+=" $pair $arrays $kernels --tangents --soft" ;;
     jacobian) options+=" $pair $arrays $kernels --threshold --soft" ;;
     closest)
-      options+=" --device --poses --timeout $meshes $arrays --lanes --chunk --as --cutoff --shapes"
+      options+=" --device --poses --timeout $arrays --lanes --chunk --as --cutoff --scale --shapes"
       options+=' --jacobian --temperature --level --epsilon --samples --seed'
       ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;

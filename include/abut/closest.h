@@ -86,7 +86,8 @@ ABUT_API abut_status abut_get_shape_vertices(abut_shape shape, double *vertices)
 
 /* What of a body is taken as shapes. */
 typedef enum abut_body_part {
-  ABUT_PART_HULL = 0,          /* the hull of its mesh: one shape */
+  ABUT_PART_HULL = 0,          /* the hull of its mesh, of a bare mesh's body that of its contact mesh: one
+                                  shape */
   ABUT_PART_SUPERQUADRICS = 1, /* each superquadric that adds; exponents outside [0.1, 1.9] count as the
                                   nearest in it */
   ABUT_PART_POLYHEDRA = 2      /* each polyhedron that adds */
@@ -100,6 +101,12 @@ ABUT_API abut_status abut_count_body_shapes(abut_body body, abut_body_part part,
  * is made. */
 ABUT_API abut_status abut_create_body_shapes(abut_body body, abut_body_part part, size_t count,
                                              abut_shape *shapes);
+
+/* Makes the convex hull of a mesh file's own vertices, all of them, whether faces name them or not. Reads a
+ * bare mesh (.obj .stl .ply .off, and .glb .gltf .dae as abut_load_body reads them), or the mesh that a
+ * NAME.body.json names; no field is made. Its numbers are taken as metres. Errors:
+ * ABUT_ERROR_FORMAT, also where a vertex is not within +-1e6 m, and ABUT_ERROR_READ. */
+ABUT_API abut_status abut_load_hull(abut_context context, const char *path, abut_shape *shape);
 
 /* Reads a file of shapes: a JSON array of objects with "kind" (hull, sphere, ...), "numbers" (groups as
  * docs/closest.md has them: a sphere's [r], a hull's [vertices], a cone's [[r, h]]) and, if they are not

@@ -15,7 +15,8 @@ from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
 from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestStatus, ClosestTangents, Shape,
-                           closest, closest_jacobian, closest_jvp, closest_vjp, load_shapes)
+                           closest, closest_jacobian, closest_jvp, closest_vjp, load_hull,
+                           load_shapes)
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, default_context,
@@ -52,5 +53,5 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Closest", "ClosestGradients"
            "Shape", "SpringGradients", "Springs", "Step", "Tangents", "Transition", "WorldStatus", "active",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contacts", "default_context", "devices",
            "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp", "load",
-           "load_cloud", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points", "solve_lcp", "springs",
+           "load_cloud", "load_hull", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points", "solve_lcp", "springs",
            "springs_vjp", "vjp", "vjp_tangent"]

@@ -17,7 +17,7 @@ from abut._native import check, ffi, lib
 from abut._objects import Body, Context, _Owner, default_context, warn_of_failures
 
 __all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
-           "closest_jacobian", "closest_jvp", "closest_vjp", "load_shapes"]
+           "closest_jacobian", "closest_jvp", "closest_vjp", "load_hull", "load_shapes"]
 
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 Real = np.ndarray[Any, Any]
@@ -193,6 +193,25 @@ class Shape(_Owner):
         return f"<abut.Shape {self.kind} of {self.span:.3g} m{'' if self._handle else ', closed'}>"
 
 
+def _path(path: str | os.PathLike[str]) -> bytes:
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"{name!r} is no path")
+    return os.fsencode(name)
+
+
+def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> Shape:
+    """The convex hull of a mesh file's own vertices: of .obj, .stl, .ply, .off, with Assimp .glb, .gltf and .dae, or of
+    the mesh that a NAME.body.json names. No field is made of it. Its numbers are taken as metres.
+
+    context   None takes abut.default_context()
+    Errors: abut.Error with file, line and cause.
+    """
+    chosen, handle = default_context() if context is None else context, ffi.new("abut_shape *")
+    check(lib.abut_load_hull(chosen.handle, _path(path), handle))
+    return Shape._made(chosen, handle, 1)[0]
+
+
 def load_shapes(path: str | os.PathLike[str], context: Context | None = None) -> list[Shape]:
     """Shapes of a file: a JSON array of objects with "kind", "numbers" (a list of what abut.Shape takes behind the
     kind) and, where they are not none, "radius", "position" and "quaternion".
@@ -200,12 +219,9 @@ def load_shapes(path: str | os.PathLike[str], context: Context | None = None) ->
     context   None takes abut.default_context()
     Errors: abut.Error with file, line and cause.
     """
-    name = os.fsdecode(path)
-    if "\0" in name:
-        raise ValueError(f"{name!r} is no path")
     chosen = default_context() if context is None else context
     count, handles = ffi.new("size_t *"), ffi.new("abut_shape **")
-    check(lib.abut_load_shapes(chosen.handle, os.fsencode(name), count, handles))
+    check(lib.abut_load_shapes(chosen.handle, _path(path), count, handles))
     try:
         return Shape._made(chosen, handles[0], count[0])
     finally:

@@ -14,7 +14,7 @@
 #define KERNEL_COMMANDS (ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK)
 #define PAIR_COMMANDS (KERNEL_COMMANDS | COMMAND_RENDER | COMMAND_TUNE)
 /* Commands that make fields of bare meshes. */
-#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_CLOSEST | COMMAND_FIELD)
+#define MESH_COMMANDS (PAIR_COMMANDS | COMMAND_FIELD)
 /* Commands that step many worlds; that begin where --states says; that take a scene of links and
  * compute on devices. */
 #define BATCH_COMMANDS (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT)
@@ -125,7 +125,7 @@ static const struct {
                      "                             soft-minimum"},
   [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST,
                       "of --jacobian gaussian and zeroth: random samples of a pose (20)"},
-  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS,
+  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
                      "contact laws: cone, lcp, spring (all that there are)"},

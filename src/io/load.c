@@ -8,6 +8,7 @@
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
 #include "manifold/misfit.h"
+#include <abut/closest.h>
 #include <abut/files.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,38 @@ abut_status abut_load_body(abut_context context, const char *path, abut_body *bo
   *body = (abut_body){0};
   return has_extension(path, ".json") ? load_json(context, path, body)
                                       : load_mesh(context, path, body);
+}
+
+/* Reads the mesh of a body file, or a bare mesh. */
+static abut_status read_mesh_of(const char *path, mesh *m)
+{
+  body_file file;
+  if (!has_extension(path, ".json")) {
+    return mesh_read(path, m);
+  }
+  TRY(body_file_read(path, &file));
+  const abut_status status = read_named_mesh(path, file.mesh_path, m);
+  body_file_free(&file);
+  return status;
+}
+
+abut_status abut_load_hull(abut_context context, const char *path, abut_shape *shape)
+{
+  mesh m = {0};
+  abut_shape_def def = abut_default_shape_def();
+  if (!path || !shape) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or shape is NULL");
+  }
+  *shape = (abut_shape){0};
+  TRY(read_mesh_of(path, &m));
+  def.vertices = m.vertices;
+  def.vertex_count = m.vertex_count;
+  abut_status status = of_file(path, abut_create_shape(context, &def, shape));
+  mesh_free(&m);
+  if (status == ABUT_ERROR_ARGUMENT) {
+    status = ABUT_ERROR_FORMAT; /* vertices are all that was given, and they are the file's */
+  }
+  return status;
 }
 
 abut_status abut_find_mesh(const char *path, char **mesh_path)

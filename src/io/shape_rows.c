@@ -1,3 +1,5 @@
+#include "io/shape_rows.h"
+
 #include "base/error.h"
 #include "format/text.h"
 #include "format/whole_file.h"
@@ -15,10 +17,11 @@ static abut_status read_rows(const char *name, zip_t *archive, size_t count, uin
            : fail_at(ABUT_ERROR_FORMAT, name, 0, "array '%s' is missing", *one ? "two" : "one");
 }
 
-static abut_status parse(const char *name, const char *bytes, size_t size, size_t count,
-                         uint32_t **one, uint32_t **two)
+abut_status shape_rows_parse(const char *name, const char *bytes, size_t size, size_t count,
+                             uint32_t **one, uint32_t **two)
 {
   zip_t *archive;
+  *one = *two = NULL;
   TRY(npz_open(name, bytes, size, &archive));
   const abut_status status = read_rows(name, archive, count, one, two);
   zip_discard(archive);
@@ -43,7 +46,7 @@ abut_status abut_load_shape_rows(const char *path, size_t count, uint32_t **one,
   }
   abut_status status = whole_file_read(path, &bytes, &size);
   if (status == ABUT_SUCCESS) {
-    status = parse(path, bytes, size, count, one, two);
+    status = shape_rows_parse(path, bytes, size, count, one, two);
   }
   free(bytes);
   return status;

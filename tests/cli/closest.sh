@@ -138,9 +138,21 @@ near blobs.out.npz d 1.7 0.7 0.6
 near blobs.out.npz one 1 0 1
 near blobs.out.npz two 0 1 1
 near blobs.out.npz n 1 0 0 -1 0 0 0 0 1
-# A bare mesh's hull is that of its contact mesh.
-closest cube.obj slab.body.json --poses poses.csv -o bare.npz --vertices all --cells 16
-has stderr '^abut: cube\.obj: .* 8 vertices, 12 edges; field of 16 cells'
+# A bare mesh's hull is that of all its vertices, whether faces name them or not, and needs no field.
+closest cube.obj slab.body.json --poses poses.csv -o bare.npz
+empty stderr 'closest of a bare mesh'
+near bare.npz d -0.02 0.5 -0.02
+{ cat cube.obj; echo 'v 0 0 0.25'; } > cube-and-point.obj
+{ cat cube.obj; echo 'v 0 0 1.5'; } > cube-and-apex.obj
+closest cube-and-point.obj slab.obj --poses poses.csv -o bare.npz
+near bare.npz d -0.02 0.5 -0.02
+closest cube-and-apex.obj slab.obj --poses poses.csv -o bare.npz --precision "$wide"
+"$arrays" show bare.npz d > first
+closest cube.obj slab.obj --poses poses.csv -o bare.npz --precision "$wide"
+"$arrays" show bare.npz d > second
+if cmp -s first second; then fail 'a vertex without a face is left out'; else pass; fi
+awk '$1 == "v" { $2 *= 1000; $3 *= 1000; $4 *= 1000 } { print }' cube.obj > cube-in-mm.obj
+closest cube-in-mm.obj slab.body.json --poses poses.csv -o bare.npz --scale 0.001
 near bare.npz d -0.02 0.5 -0.02
 
 # ---- derivatives ----
@@ -266,6 +278,8 @@ usage 'closest has no option --smoothing' \
   closest --shapes two.json --poses poses.csv -o no.npz --smoothing sharp.json
 usage 'contacts has no option --shapes' \
   contacts cube.obj slab.obj --shapes two.json --poses poses.csv -o no.npz
+usage 'closest has no option --vertices' \
+  closest cube.obj slab.obj --poses poses.csv -o no.npz --vertices all
 usage '--scale is for bare meshes, of which none is given' \
   closest --shapes two.json --poses poses.csv -o no.npz --scale 2
 usage '--jacobian: there is no `softmax`; possible: exact, gumbel, gaussian, zeroth, finite' \
@@ -310,6 +324,11 @@ run 2 closest --shapes egg.json --poses rows.npz -o no.npz --device "$device"
 has stderr '^abut: egg\.json:1: '
 wrong 'cube.body.json: has no superquadrics that add' \
   closest cube.body.json slab.body.json --as superquadrics --poses poses.csv -o no.npz --device "$device"
+wrong 'cube.obj: a mesh has no polyhedra, only a NAME.body.json has' \
+  closest slab.body.json cube.obj --as polyhedra --poses poses.csv -o no.npz --device "$device"
+printf 'v 0 0 0\nv 1 zero 0\n' > bad.obj
+run 2 closest cube.obj bad.obj --poses poses.csv -o no.npz --device "$device"
+has stderr '^abut: bad\.obj:2: '
 run 1 closest --shapes two.json --poses poses.csv -o nowhere/no.npz --device "$device"
 absent no.npz
 absent no.csv

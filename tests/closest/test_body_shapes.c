@@ -1,9 +1,11 @@
-/* Shapes of bodies: hulls of meshes, superquadrics and polyhedra that add. Its argument is the
- * folder of assets. */
+/* Shapes of bodies: hulls of meshes, superquadrics and polyhedra that add; and hulls of mesh files.
+ * Its argument is the folder of assets. */
 #include "query/shape.h"
+#include "samples.h"
 #include "support.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static abut_context home;
@@ -118,6 +120,77 @@ static void test_refused(void)
                  "null");
 }
 
+static abut_shape_info info_of(abut_shape of)
+{
+  abut_shape_info info = {0};
+  CHECK_OK(abut_get_shape_info(of, &info));
+  return info;
+}
+
+/* The hull of a file is that of all its vertices, in their order; the faces count for nothing. */
+static void test_files(void)
+{
+  static const char body[] =
+    "{\"mesh\": \"apex.obj\",\n\"superquadrics\": [{\"axes\": [1, 1, 1], \"exponents\": [1, 1],\n"
+    "\"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}";
+  static const char *const names[] = {"apex.obj", "apex.off", "apex.body.json"};
+  abut_shape hull;
+  double vertices[15];
+  write_text("apex.obj",
+             "v 0 0 0\nv 2 0 0\nv 0.5 0.5 0.25\nv 0 2 0\nv 0 0 2\nv 3 3 3\nf 1 2 4\n");
+  write_text("apex.off",
+             "OFF\n6 1 0\n0 0 0\n2 0 0\n0.5 0.5 0.25\n0 2 0\n0 0 2\n3 3 3\n3 0 1 3\n");
+  write_text("apex.body.json", body);
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    REQUIRE_OK(abut_load_hull(home, in_folder(names[i]), &hull));
+    const abut_shape_info info = info_of(hull);
+    CHECK(info.kind == ABUT_SHAPE_HULL && info.vertices == 5 && info.dimensions == 3);
+    CHECK(fabs(info.span - sqrt(27)) < 1e-15);
+    CHECK_OK(abut_get_shape_vertices(hull, vertices));
+    CHECK(vertices[3] == 2 && vertices[7] == 2 && vertices[12] == 3); /* the third is inside */
+    CHECK_OK(abut_destroy_shape(hull));
+  }
+  /* Of an .stl of binary numbers, and of points alone. */
+  buffer stl = {0};
+  buffer_binary_stl(&stl, "a tetrahedron", 4);
+  REQUIRE_OK(abut_load_hull(home, write_file("t.stl", stl.bytes, stl.count), &hull));
+  CHECK(info_of(hull).vertices == 4);
+  CHECK_OK(abut_destroy_shape(hull));
+  free(stl.bytes);
+  REQUIRE_OK(abut_load_hull(home, write_text("points.obj", "v 1 0 0\nv 1 0 4\n"), &hull));
+  CHECK(info_of(hull).dimensions == 1 && info_of(hull).diagonal == 4);
+  CHECK_OK(abut_destroy_shape(hull));
+}
+
+static void test_files_refused(void)
+{
+  abut_shape hull = {7, 7};
+  const size_t before = shapes_there();
+  const char *path = write_text("bad.obj", "v 0 0 0\nv 1 zero 0\n");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_FORMAT, path, ":2: ");
+  CHECK(!hull.index && !hull.generation);
+  path = write_text("empty.obj", "# nothing\n");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_FORMAT, path, "no vertices");
+  path = write_text("far.obj", "v 0 0 0\nv 0 2e6 0\n");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_FORMAT, path,
+                 "vertex 1 of the hull is not within");
+  path = write_text("bad.body.json", "{\"mesh\": \"t.obj\",\n\"superquadrics\": 1}");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_FORMAT, path, ":2: ");
+  path = write_text("lost.body.json",
+                    "{\"mesh\": \"lost.obj\", \"aopc\": {\"source\": \"faces\"}}");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_READ, path, "its mesh, ");
+  path = write_text("mesh.txt", "v 0 0 0\n");
+  expect_failure(abut_load_hull(home, path, &hull), ABUT_ERROR_FORMAT, path, ".obj, .stl");
+  expect_failure(abut_load_hull(home, in_folder("lost.obj"), &hull), ABUT_ERROR_READ, "",
+                 "lost.obj");
+  expect_failure(abut_load_hull(home, NULL, &hull), ABUT_ERROR_ARGUMENT, "", "NULL");
+  expect_failure(abut_load_hull(home, path, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
+  const abut_context none = {0, 0};
+  expect_failure(abut_load_hull(none, in_folder("apex.obj"), &hull), ABUT_ERROR_HANDLE, "",
+                 "null");
+  CHECK_EQUAL(shapes_there(), before);
+}
+
 /* A part of the body's own frame is where the body's mesh is. */
 static void test_asset(const char *folder, const char *name, size_t superquadric_count,
                        size_t polyhedra)
@@ -148,12 +221,16 @@ static void test_asset(const char *folder, const char *name, size_t superquadric
 int main(int count, char **arguments)
 {
   REQUIRE(count > 1);
+  folder_make();
   if (test_context(ABUT_FLOAT64, &home)) {
     test_parts();
     test_refused();
+    test_files();
+    test_files_refused();
     test_asset(arguments[1], "figure.body.json", 18, 0);
     test_asset(arguments[1], "part.body.json", 1, 1);
     CHECK_OK(abut_destroy_context(home));
   }
+  folder_remove();
   return check_finish();
 }

@@ -13,7 +13,7 @@ static abut_context home;
 static const double cloud[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 0.2, 0.2, 0.2};
 static const double planes[] = {1, 0,  0, 1, 0,  0, -1, 0, 0, -1, 0, 0, 0, 1, 0,  0, 1, 0,
                                 0, -1, 0, 0, -1, 0, 0,  0, 1, 0,  0, 1, 0, 0, -1, 0, 0, -1};
-static const char *path;
+static const char *path, *body_path;
 
 static abut_status make_one(size_t vertices, abut_shape_kind kind, abut_shape *made)
 {
@@ -81,6 +81,18 @@ static abut_status load(void)
   return status;
 }
 
+static abut_status load_hull(void)
+{
+  abut_shape made;
+  const abut_status status = abut_load_hull(home, body_path, &made);
+  if (status == ABUT_SUCCESS) {
+    CHECK_OK(abut_destroy_shape(made));
+  } else {
+    CHECK(!made.index && !made.generation);
+  }
+  return status;
+}
+
 static abut_status cut(void)
 {
   corners c;
@@ -120,10 +132,14 @@ int main(void)
   folder_make();
   path = write_text("s.json", "[{\"kind\": \"hull\", \"numbers\": [[[0, 0, 0], [1, 2, 3]]]},\n"
                               " {\"kind\": \"cone\", \"numbers\": [[1, 2]], \"radius\": 1}]\n");
+  write_text("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n");
+  body_path = write_text("m.body.json",
+                         "{\"mesh\": \"m.obj\", \"aopc\": {\"source\": \"faces\"}}\n");
   if (test_context(ABUT_FLOAT64, &home)) {
     each_failure(make_shapes, "making shapes", 20);
     each_failure(make_list, "making a list", 12);
     each_failure(load, "loading shapes", 12);
+    each_failure(load_hull, "loading a hull", 12);
     each_failure(cut, "finding corners", 3);
     CHECK_OK(abut_destroy_context(home));
   }

@@ -1,9 +1,12 @@
 #include "format/npz.h"
 #include "fuzz.h"
 #include "io/poses.h"
+#include "io/shape_rows.h"
 #include <stdlib.h>
 
 const sample_kind fuzz_seeds = SAMPLE_NPZ;
+
+#define ROWS 2 /* of the samples */
 
 static volatile unsigned sink;
 
@@ -26,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
   abut_npz npz;
   abut_poses poses;
+  uint32_t *one, *two;
   if (npz_parse("fuzz", (const char *)bytes, count, &npz) == ABUT_SUCCESS) {
     for (size_t i = 0; i < npz.count; i++) {
       sink += sum(&npz.arrays[i]);
@@ -36,5 +40,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     PROMISE(poses.pose1 && poses.pose2);
     abut_free_poses(&poses);
   }
+  if (shape_rows_parse("fuzz", (const char *)bytes, count, ROWS, &one, &two) == ABUT_SUCCESS) {
+    PROMISE(!one == !two);
+    for (size_t i = 0; one && i < ROWS; i++) {
+      sink += one[i] + two[i];
+    }
+  } else {
+    PROMISE(!one && !two);
+  }
+  free(one);
+  free(two);
   return 0;
 }

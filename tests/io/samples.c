@@ -274,8 +274,10 @@ static void npz(buffer *b, int quaternions)
     {"bytes", ABUT_ARRAY_UINT8, 1, {3}, "abc"},
     {"words", ABUT_ARRAY_UINT32, 3, {1, 2, 1}, numbers},
     {"pair", quaternions ? ABUT_ARRAY_UINT8 : ABUT_ARRAY_UINT32, 1, {2}, numbers},
+    {"one", ABUT_ARRAY_UINT8, 1, {2}, "ab"},
+    {"two", ABUT_ARRAY_UINT32, 1, {2}, numbers},
   };
-  put_arrays(b, arrays, 6);
+  put_arrays(b, arrays, quaternions ? 8 : 6);
 }
 
 /* With one level of two blocks, or none. */
@@ -321,6 +323,7 @@ static void npz_of_others(buffer *b)
   static const int64_t whole[12] = {1, 2, 3, 4, 5, 6, -7};
   static const int32_t narrow[12] = {1, -2};
   static const int64_t pair[2] = {4294967295, 0};
+  static const int32_t rows[2] = {3, 0};
   zip_error_t error;
   zip_stat_t info;
   zip_source_t *all = zip_source_buffer_create(NULL, 0, 0, &error);
@@ -334,6 +337,10 @@ static void npz_of_others(buffer *b)
   add_npy(archive, "s2.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 6), }", narrow,
           sizeof narrow);
   add_npy(archive, "pair.npy", "{'descr': '<i8', 'fortran_order': True, 'shape': (2,), }", pair,
+          sizeof pair);
+  add_npy(archive, "one.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", rows,
+          sizeof rows);
+  add_npy(archive, "two.npy", "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }", pair,
           sizeof pair);
   add_npy(archive, "cube.npy", "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3, 2), }",
           narrow, sizeof narrow);

@@ -1,5 +1,6 @@
 /* Every allocation fails once: an error, no crash, and nothing left behind (a sanitizer looks). */
 #include "io/poses.h"
+#include "io/shape_rows.h"
 #include "sample_read.h"
 #include "support.h"
 #include "support/allocations.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A sample of arrays is read as poses, too. */
+/* A sample of arrays is read as poses, and as rows of shapes, too. */
 static abut_status read_sample(sample_kind kind, const char *bytes, size_t count)
 {
   abut_status status = sample_read(kind, bytes, count);
@@ -15,6 +16,13 @@ static abut_status read_sample(sample_kind kind, const char *bytes, size_t count
     abut_poses p;
     status = poses_parse_npz("t", bytes, count, &p);
     abut_free_poses(&p);
+  }
+  if (status == ABUT_SUCCESS && kind == SAMPLE_NPZ) {
+    uint32_t *one, *two;
+    status = shape_rows_parse("t", bytes, count, 2, &one, &two);
+    CHECK(status == ABUT_SUCCESS || (!one && !two));
+    free(one);
+    free(two);
   }
   return status;
 }

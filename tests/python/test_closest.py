@@ -181,6 +181,25 @@ def test_of_bodies(context):
         abut.Shape.of(context.load(ROOT / "assets" / "figure.body.json"), "polyhedra")
 
 
+def test_hulls_of_files(context, tmp_path):
+    """All vertices of a mesh count, of a bare one and of the one that a body names."""
+    path = tmp_path / "apex.obj"
+    path.write_text("v 0 0 0\nv 2 0 0\nv 0.5 0.5 0.25\nv 0 2 0\nv 0 0 2\nv 3 3 3\nf 1 2 4\n")
+    hull = abut.load_hull(path, context)
+    assert (hull.kind, hull.vertex_count, hull.dimensions, hull.context) == ("hull", 5, 3, context)
+    np.testing.assert_array_equal(hull.vertices, [[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2], [3, 3, 3]])
+    body = ROOT / "assets" / "part.body.json"
+    np.testing.assert_array_equal(abut.load_hull(body, context).vertices,
+                                  abut.Shape.of(context.load(body)).vertices)
+    path.write_text("v 0 0 0\nv 1 zero 0\n")
+    with pytest.raises(abut.Error, match=r"apex\.obj:2: "):
+        abut.load_hull(str(path), context)
+    with pytest.raises(abut.Error, match="none"):
+        abut.load_hull(tmp_path / "none.stl", context)
+    with pytest.raises(ValueError):
+        abut.load_hull("a\0b", context)
+
+
 def test_files(context, tmp_path):
     path = tmp_path / "two.shapes.json"
     path.write_text(json.dumps([{"kind": "box", "numbers": [[0.3, 0.2, 0.1]], "radius": 0.05},

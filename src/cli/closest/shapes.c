@@ -1,5 +1,6 @@
 #include "closest/closest.h"
 
+#include "fields.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,64 @@ void closest_free_shapes(closest *c)
   c->one = c->two = NULL;
 }
 
-/* ---- shapes of bodies ---- */
+/* Makes room for the shapes of both bodies. */
+static exit_code take_shapes(closest *c)
+{
+  c->shape_count = c->counts[0] + c->counts[1];
+  c->shapes = calloc(c->shape_count, sizeof *c->shapes);
+  return c->shapes ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu shapes", c->shape_count);
+}
+
+/* ---- hulls of meshes ---- */
+
+/* Makes the hull anew with its vertices times `scale`. */
+static exit_code scale_hull(const closest *c, double scale, abut_shape *hull)
+{
+  abut_shape_info info;
+  abut_shape_def def = abut_default_shape_def();
+  CLI_TRY(report_status(abut_get_shape_info(*hull, &info)));
+  double *vertices = malloc(info.vertices * 3 * sizeof *vertices);
+  if (!vertices) {
+    return report(EXIT_RUN, "no memory for %zu vertices", info.vertices);
+  }
+  abut_status status = abut_get_shape_vertices(*hull, vertices);
+  for (size_t i = 0; i < 3 * info.vertices; ++i) {
+    vertices[i] *= scale;
+  }
+  def.vertices = vertices;
+  def.vertex_count = info.vertices;
+  abut_destroy_shape(*hull);
+  if (status == ABUT_SUCCESS) {
+    status = abut_create_shape(c->scene.context, &def, hull);
+  }
+  free(vertices);
+  return report_status(status);
+}
+
+static exit_code load_hull(const closest *c, int body, abut_shape *to)
+{
+  const char *path = c->o->operands[body];
+  double scale = 1.0;
+  progress p = progress_begin(c->o, "");
+  progress_say(&p, "reading %s", path);
+  const abut_status status = abut_load_hull(c->scene.context, path, to);
+  progress_end(&p); /* before the cause of a failure is printed */
+  CLI_TRY(report_status(status));
+  CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));
+  return is_bare_mesh(path) && scale != 1.0 ? scale_hull(c, scale, to) : EXIT_GOOD;
+}
+
+static exit_code load_hulls(closest *c)
+{
+  c->counts[0] = c->counts[1] = 1;
+  CLI_TRY(take_shapes(c));
+  CLI_TRY(load_hull(c, 0, &c->shapes[0]));
+  c->shapes[1] = c->shapes[0];
+  return strcmp(c->o->operands[0], c->o->operands[1]) == 0 ? EXIT_GOOD
+                                                           : load_hull(c, 1, &c->shapes[1]);
+}
+
+/* ---- parts of bodies ---- */
 
 static exit_code count_shapes(closest *c, int body)
 {
@@ -53,18 +111,27 @@ static exit_code make_shapes(closest *c, int body, abut_shape *to)
                                          abut_last_error());
 }
 
-static exit_code shapes_of_bodies(closest *c)
+/* A mesh alone has a field, which is no shape: none is made to find that out. */
+static exit_code check_has_parts(const closest *c)
+{
+  for (int i = 0; i < 2; ++i) {
+    if (is_bare_mesh(c->o->operands[i])) {
+      return report(EXIT_INPUT, "%s: a mesh has no %s, only a NAME.body.json has", c->o->operands[i],
+                    part_words[c->part]);
+    }
+  }
+  return EXIT_GOOD;
+}
+
+static exit_code load_parts(closest *c)
 {
   const abut_body *bodies = c->scene.bodies;
+  CLI_TRY(check_has_parts(c));
   CLI_TRY(scene_bodies(&c->scene, c->o));
   const bool same = memcmp(&bodies[0], &bodies[1], sizeof *bodies) == 0;
   CLI_TRY(count_shapes(c, 0));
   CLI_TRY(count_shapes(c, 1));
-  c->shape_count = c->counts[0] + c->counts[1];
-  c->shapes = calloc(c->shape_count, sizeof *c->shapes);
-  if (!c->shapes) {
-    return report(EXIT_RUN, "no memory for %zu shapes", c->shape_count);
-  }
+  CLI_TRY(take_shapes(c));
   CLI_TRY(make_shapes(c, 0, c->shapes));
   if (same) {
     memcpy(c->shapes + c->counts[0], c->shapes, c->counts[0] * sizeof *c->shapes);
@@ -104,7 +171,9 @@ static exit_code shapes_of_file(closest *c)
 
 exit_code closest_load_shapes(closest *c)
 {
-  CLI_TRY(c->o->value[OPTION_SHAPES] ? shapes_of_file(c) : shapes_of_bodies(c));
+  CLI_TRY(c->o->value[OPTION_SHAPES]     ? shapes_of_file(c)
+          : c->part == ABUT_PART_HULL ? load_hulls(c)
+                                      : load_parts(c));
   c->batch.shapes = c->shapes;
   c->batch.shape_count = c->shape_count;
   c->batch.one = c->one;
