@@ -181,6 +181,24 @@ def test_of_bodies(context):
         abut.Shape.of(context.load(ROOT / "assets" / "figure.body.json"), "polyhedra")
 
 
+def test_few_iterations(context):
+    """However early a row ends, the distance is within the gap; and so with a cutoff."""
+    box, ball = abut.Shape("box", (0.5, 0.4, 0.3), context=context), abut.Shape("sphere", 0.3, context=context)
+    p1, p2 = poses(200, reach=2.0), poses(200, 2, reach=2.0)
+    for other in (box, ball):
+        r = abut.closest(box, other, p1, p2)
+        off = 2e-6 * (box.span + other.span)
+        for most in (1, 2, 3):
+            early = abut.closest(box, other, p1, p2, iterations_most=most)
+            apart = r.d > (-0.3 if other is ball else 0)
+            assert (early.d >= r.d - off)[apart].all() and (early.d - early.gap <= r.d + off)[apart].all()
+            assert (early.status <= abut.ClosestStatus.ITERATION_LIMIT).all()
+            near = abut.closest(box, other, p1, p2, iterations_most=most, cutoff=0.5)
+            beyond = near.status == abut.ClosestStatus.BEYOND
+            assert beyond.any() and (near.d > 0.5)[beyond].all()
+            assert (near.d <= r.d + off)[beyond].all() and (near.d + near.gap >= r.d - off)[beyond].all()
+
+
 def test_hulls_of_files(context, tmp_path):
     """All vertices of a mesh count, of a bare one and of the one that a body names."""
     path = tmp_path / "apex.obj"

@@ -418,9 +418,10 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     stalls += lane_select(step & still, lane_lit(R(1.0)), zero);
     const ilane worse = still & ((best.q > w.q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
                                  (stalls > lane_lit((real)STALLS_MOST)));
-    const ilane last_look = closest_mask_of(it + 1 < iterations_most ? ~0 : 0); // else v had no bound
+    // On the last look a further v would have no bound; the first one has that of the first direction.
+    const ilane bounded = closest_mask_of(it + 1 < iterations_most ? ~0 : 0) | ~w.begun;
     const ilane halted = step & ~around & fresh & worse;
-    const ilane take = step & ~around & ~worse & last_look;
+    const ilane take = step & ~around & ~worse & bounded;
     closest_keep(&w, &best, take);
     const ilane touch = take & (w.q <= bound * bound);
     const ilane past = fresh & step & ~around & ~touch & (w.lower > stop);
