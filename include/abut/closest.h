@@ -50,8 +50,8 @@ typedef struct abut_shape_def {
   const double *vertices;  /* (vertex_count, 3) of a hull [m]; any number, of which those on the hull
                               count */
   size_t vertex_count;
-  double size[3];          /* of the other kinds [m], in [0, 1e6], but above 0 where a form divides by
-                              it: ellipsoids and superquadrics at least 1e-9 */
+  double size[3];          /* of the other kinds [m], in [0, 1e6]; of ellipsoids and superquadrics, whose
+                              forms divide by it, from 1e-9 on */
   double exponents[2];     /* of superquadrics, in [0.1, 1.9] */
   double radius;           /* rounds the shape: all points within it of the shape [m], from 0 */
   double position[3];      /* the shape's own frame in the frame that poses move [m] ... */
@@ -59,12 +59,12 @@ typedef struct abut_shape_def {
   uint32_t cookie;         /* set by abut_default_shape_def */
 } abut_shape_def;
 
-/* A definition whose kind is a hull without vertices yet. */
+/* A hull that has no vertices yet. */
 ABUT_API abut_shape_def abut_default_shape_def(void);
 
-/* Makes a shape. Its convex hull is found here, once; everything is copied. It comes to a device with
- * the first call that names it, and stays there. Errors: ABUT_ERROR_ARGUMENT, whose text names what is
- * out of range. */
+/* Makes a shape, and finds the hull's vertices, once. Everything is copied. A list of shapes comes to a device
+ * with the first call that names it, and stays there; a context keeps the last eight lists. Errors:
+ * ABUT_ERROR_ARGUMENT, whose text names what is out of range. */
 ABUT_API abut_status abut_create_shape(abut_context context, const abut_shape_def *def,
                                        abut_shape *shape);
 ABUT_API abut_status abut_destroy_shape(abut_shape shape);
@@ -73,7 +73,8 @@ typedef struct abut_shape_info {
   abut_shape_kind kind;
   size_t vertices;   /* on the hull: of hulls and boxes; else 0 */
   size_t dimensions; /* of the hull: 3, 2 a flat one, 1 a segment, 0 a point; 3 for what is no hull */
-  double diagonal;   /* L, the norm of the extents along the shape's own axes, without `radius` [m] */
+  double diagonal;   /* L, the norm of the extents along the shape's own axes, without the definition's
+                        `radius` [m] */
   double span;       /* the same with `radius` [m] */
 } abut_shape_info;
 
@@ -93,12 +94,13 @@ typedef enum abut_body_part {
   ABUT_PART_POLYHEDRA = 2      /* each polyhedron that adds */
 } abut_body_part;
 
-/* Says how many shapes a body has of a kind. */
+/* Says how many shapes a part of a body is. */
 ABUT_API abut_status abut_count_body_shapes(abut_body body, abut_body_part part, size_t *count);
 
-/* Makes these, (count) of them, in the order of the body's file. Errors: ABUT_ERROR_ARGUMENT for a body
- * without such parts; ABUT_ERROR_BODY for a polyhedron that is empty or without bounds. On an error none
- * is made. */
+/* Makes the shapes of a part of a body, in the order of the body's file. `count` is what
+ * abut_count_body_shapes says, and the length of `shapes`. Errors: ABUT_ERROR_ARGUMENT for a body
+ * without such parts and for another count; ABUT_ERROR_BODY for a polyhedron that is empty or without
+ * bounds. On an error none is made. */
 ABUT_API abut_status abut_create_body_shapes(abut_body body, abut_body_part part, size_t count,
                                              abut_shape *shapes);
 
@@ -110,8 +112,8 @@ ABUT_API abut_status abut_load_hull(abut_context context, const char *path, abut
 
 /* Reads a file of shapes: a JSON array of objects with "kind" (hull, sphere, ...), "numbers" (groups as
  * docs/closest.md has them: a sphere's [r], a hull's [vertices], a cone's [[r, h]]) and, if they are not
- * none, "radius", "position" and "quaternion". Free the handles' array with abut_free, after the shapes
- * are destroyed. */
+ * none, "radius", "position" and "quaternion". Makes all of them or none. Free the array of handles with
+ * abut_free; that does not destroy the shapes. */
 ABUT_API abut_status abut_load_shapes(abut_context context, const char *path, size_t *count,
                                       abut_shape **shapes);
 
@@ -129,12 +131,15 @@ typedef enum abut_closest_status {
   ABUT_CLOSEST_ITERATION_LIMIT = 1, /* the answer stands within its gap */
   ABUT_CLOSEST_DEGENERATE = 2,      /* both shapes flat in one plane, or rounding ends progress before the
                                        tolerance is reached: the answer stands within its gap */
-  ABUT_CLOSEST_BAD_INPUT = 3,       /* a pose that is not finite, or whose quaternion is 0: outputs 0 */
+  ABUT_CLOSEST_BAD_INPUT = 3,       /* a pose that is not finite, or whose quaternion is 0: outputs are 0,
+                                       and `simplex` is -1 */
   ABUT_CLOSEST_BEYOND = 4,          /* certainly farther apart than `cutoff`: d is a lower bound of the
-                                       distance, above `cutoff`, and gap reaches up to an upper one */
-  ABUT_CLOSEST_FLAT = 8             /* added to these where derivatives by ABUT_CLOSEST_EXACT were asked
-                                       of a shape that has no curvature where it is touched, a face or an
-                                       edge: it counts as 0 */
+                                       distance, above `cutoff`, and d + gap an upper one. n and p1 are those
+                                       of the nearest points that were found until then: g(n) need not be d,
+                                       nor p2 = p1 + d n a point of shape 2 */
+  ABUT_CLOSEST_FLAT = 8             /* added to the others where derivatives by ABUT_CLOSEST_EXACT were asked
+                                       for and a shape is touched on a face or an edge, which has no
+                                       curvature: it counts as 0 */
 } abut_closest_status;
 
 typedef struct abut_closest_batch {
@@ -158,12 +163,16 @@ typedef struct abut_closest_batch {
   void *n;                     /* real (N, 3) unit, from shape 1 to shape 2 */
   void *p1, *p2;               /* real (N, 3) witness points, in the world [m] */
   void *gap;                   /* real (N) what is certain [m]: the true distance is within [d - gap, d] where
-                                  the shapes without their `radius` are apart, [d, d + gap] where they
-                                  overlap, beside the rounding of d itself; at BEYOND [d, d + gap] */
+                                  the shapes without their radii are apart, [d, d + gap] where they overlap
+                                  and at BEYOND, beside the rounding of d itself. A sphere is a point with a
+                                  radius here, a capsule a segment: two spheres that are in each other are
+                                  apart in this sense, unless their centres meet */
   uint8_t *status;             /* (N) abut_closest_status */
   uint32_t *iterations;        /* (N) */
-  int32_t *simplex;            /* (N, 4, 2) support points of shapes 1 and 2: indices of hulls' vertices,
-                                  codes of directions for curved shapes; -1 behind the last */
+  int32_t *simplex;            /* (N, 4, 2) support points of shapes 1 and 2 that the answer is made of:
+                                  indices of the vertices of hulls and boxes, 0 of a sphere, 0 or 1 for the
+                                  upper or lower end of a capsule, codes of directions for other shapes; -1
+                                  in places that are not used */
   size_t unsettled;            /* out: rows at ITERATION_LIMIT or DEGENERATE */
   size_t rejected;             /* out: rows at BAD_INPUT */
   size_t failures;             /* out: devices that failed during the call, whose share others did */
@@ -182,28 +191,32 @@ ABUT_API abut_status abut_closest(abut_context context, abut_closest_batch *batc
 
 /* ---- derivatives ---- */
 
-/* Where the curvature of the shapes comes from (docs/closest.md). Derivatives are those of the smoothed
- * problem at the answer that is not smoothed. */
+/* Where derivatives come from (docs/closest.md). The first three give the shapes a curvature, their own or a
+ * smoothed one, at the answer, which is not smoothed. */
 typedef enum abut_closest_method {
-  ABUT_CLOSEST_EXACT = 0,    /* the shapes' own: 0 on faces, edges and corners */
+  ABUT_CLOSEST_EXACT = 0,    /* the shapes' own curvature: 0 on faces, edges and corners */
   ABUT_CLOSEST_GUMBEL = 1,   /* hulls and boxes by a soft maximum of the vertices around the witness
                                 point, in closed form; other shapes by their own */
-  ABUT_CLOSEST_GAUSSIAN = 2, /* of the support map's mean over Gaussian directions, from samples */
-  ABUT_CLOSEST_ZEROTH = 3,   /* by queries at random poses around the given one */
-  ABUT_CLOSEST_FINITE = 4    /* central differences, in float64 alone */
+  ABUT_CLOSEST_GAUSSIAN = 2, /* that of the support map's mean over Gaussian directions, from samples */
+  ABUT_CLOSEST_ZEROTH = 3,   /* no curvature: queries at random poses around the given one */
+  ABUT_CLOSEST_FINITE = 4    /* no curvature: central differences of queries, in float64 alone */
 } abut_closest_method;
 
 typedef struct abut_closest_smoothing {
   abut_closest_method method;
-  double temperature;  /* of GUMBEL, as a share of each shape's L; 0.05 */
+  double temperature;  /* of GUMBEL, as a share of each shape's L, 1e-6 to 1e3; 0.05 */
   uint32_t level;      /* of GUMBEL: how often neighbours on the hull are added, 0 to 16; 1 */
-  double epsilon;      /* of GAUSSIAN [-], 0.3; of ZEROTH, 0.02: rad, and of the shapes' spans. 0: these */
-  uint32_t samples;    /* of both, 1 to 65536; 20 */
-  uint64_t seed;       /* of both: a row's numbers follow from it and from `first` + the row alone */
+  double epsilon;      /* of GAUSSIAN, the width of directions beside the unit vector, 0.3; of ZEROTH, the
+                          width of steps, 0.02, and of FINITE, the steps, 1e-6: both in rad, and as shares of
+                          both spans together. 1e-6 to 1e3; 0: these numbers */
+  uint32_t samples;    /* of GAUSSIAN and ZEROTH, 1 to 65536; 20 */
+  uint64_t seed;       /* of the same: a row's numbers follow from it and from `first` + the row alone */
   uint64_t first;      /* what the first row counts as */
-  double ridge;        /* least eigenvalue that is divided by, as a share of both spans; 1e-6 */
+  double ridge;        /* least eigenvalue of M that is divided by, as a share of both spans together,
+                          1e-15 to 1; 1e-6 */
   bool solved;         /* d, n, p1, p2 and status of the batch are the answers of abut_closest to these
-                          poses, and are read instead of computed; not by ZEROTH and FINITE */
+                          poses, and are read instead of computed; `status` may get FLAT, and gap,
+                          iterations and simplex are left as they are. Not by ZEROTH and FINITE */
   uint32_t cookie;     /* set by abut_default_closest_smoothing */
 } abut_closest_smoothing;
 
@@ -216,36 +229,39 @@ typedef struct abut_closest_jacobians {
   void *d;           /* real (N, 12) */
 } abut_closest_jacobians;
 
-/* All functions compute what the batch wants, too. A row at BAD_INPUT gets zeros. Errors: as
- * abut_closest; ABUT_ERROR_ARGUMENT for settings out of range, and for FINITE in float32. */
+/* Computes Jacobians; like abut_closest_vjp and abut_closest_jvp also what the batch wants, unless that is
+ * `solved`. A row at BAD_INPUT gets zeros. Errors: as abut_closest; ABUT_ERROR_ARGUMENT for settings out of
+ * range, and for FINITE in float32. */
 ABUT_API abut_status abut_closest_jacobian(abut_context context, abut_closest_batch *batch,
                                            const abut_closest_smoothing *smoothing,
                                            const abut_closest_jacobians *jacobians);
 
-/* Cotangents or tangents of the outputs. */
+/* Cotangents of the outputs. */
 typedef struct abut_closest_cotangents {
   const void *p1, *p2, *n; /* real (N, 3), or NULL for zero */
   const void *d;           /* real (N), or NULL for zero */
 } abut_closest_cotangents;
 
+/* Derivatives of the outputs along twists. */
 typedef struct abut_closest_tangents {
   void *p1, *p2, *n; /* real (N, 3), or NULL where it is not wanted */
   void *d;           /* real (N), or NULL */
 } abut_closest_tangents;
 
-/* Gradients of the sum of all outputs times their cotangents: by twists, and by the poses' own numbers,
- * where a quaternion's part is orthogonal to it. */
+/* Gradients of the sum of all outputs times their cotangents: by twists, and by the P numbers of a pose, 6 or
+ * 7; a quaternion's part is orthogonal to the quaternion. */
 typedef struct abut_closest_gradients {
   void *twists;        /* real (N, 12), or NULL */
   void *pose1, *pose2; /* real (N, P), or NULL */
 } abut_closest_gradients;
 
+/* Computes gradients, without Jacobians in memory. */
 ABUT_API abut_status abut_closest_vjp(abut_context context, abut_closest_batch *batch,
                                       const abut_closest_smoothing *smoothing,
                                       const abut_closest_cotangents *cotangents,
                                       const abut_closest_gradients *gradients);
 
-/* Derivatives of the outputs along twists, real (N, 12). */
+/* Computes derivatives of the outputs along `twists`, real (N, 12): one of both bodies for each row. */
 ABUT_API abut_status abut_closest_jvp(abut_context context, abut_closest_batch *batch,
                                       const abut_closest_smoothing *smoothing, const void *twists,
                                       const abut_closest_tangents *tangents);
