@@ -152,7 +152,10 @@ closest cube.obj slab.obj --poses poses.csv -o bare.npz --precision "$wide"
 "$arrays" show bare.npz d > second
 if cmp -s first second; then fail 'a vertex without a face is left out'; else pass; fi
 awk '$1 == "v" { $2 *= 1000; $3 *= 1000; $4 *= 1000 } { print }' cube.obj > cube-in-mm.obj
+closest cube-in-mm.obj slab.body.json --poses poses.csv -o bare.npz
+has stderr '^abut: warning: cube-in-mm\.obj: .* \(--scale 0\.001\)$'
 closest cube-in-mm.obj slab.body.json --poses poses.csv -o bare.npz --scale 0.001
+empty stderr 'closest of a mesh in millimetres'
 near bare.npz d -0.02 0.5 -0.02
 
 # ---- derivatives ----

@@ -8,6 +8,9 @@
 /* How many pairs of shapes are computed in one call to find the nearest ones. */
 #define PAIRS_OF_CALL ((size_t)1 << 18)
 
+/* A bare mesh of a larger diagonal [m] is asked about, as where its field is made. */
+#define UNIT_MOST 20.0
+
 /* In the order of abut_body_part. */
 static const char *const part_words[] = {"hull", "superquadrics", "polyhedra"};
 #define PARTS (sizeof part_words / sizeof *part_words)
@@ -44,22 +47,20 @@ static exit_code take_shapes(closest *c)
 
 /* ---- hulls of meshes ---- */
 
-/* Makes the hull anew with its vertices times `scale`. */
-static exit_code scale_hull(const closest *c, double scale, abut_shape *hull)
+/* Makes the hull anew with its `count` vertices times `scale`. */
+static exit_code scale_hull(const closest *c, double scale, size_t count, abut_shape *hull)
 {
-  abut_shape_info info;
   abut_shape_def def = abut_default_shape_def();
-  CLI_TRY(report_status(abut_get_shape_info(*hull, &info)));
-  double *vertices = malloc(info.vertices * 3 * sizeof *vertices);
+  double *vertices = malloc(count * 3 * sizeof *vertices);
   if (!vertices) {
-    return report(EXIT_RUN, "no memory for %zu vertices", info.vertices);
+    return report(EXIT_RUN, "no memory for %zu vertices", count);
   }
   abut_status status = abut_get_shape_vertices(*hull, vertices);
-  for (size_t i = 0; i < 3 * info.vertices; ++i) {
+  for (size_t i = 0; i < 3 * count; ++i) {
     vertices[i] *= scale;
   }
   def.vertices = vertices;
-  def.vertex_count = info.vertices;
+  def.vertex_count = count;
   abut_destroy_shape(*hull);
   if (status == ABUT_SUCCESS) {
     status = abut_create_shape(c->scene.context, &def, hull);
@@ -72,13 +73,19 @@ static exit_code load_hull(const closest *c, int body, abut_shape *to)
 {
   const char *path = c->o->operands[body];
   double scale = 1.0;
+  abut_shape_info info;
   progress p = progress_begin(c->o, "");
   progress_say(&p, "reading %s", path);
   const abut_status status = abut_load_hull(c->scene.context, path, to);
   progress_end(&p); /* before the cause of a failure is printed */
   CLI_TRY(report_status(status));
   CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));
-  return is_bare_mesh(path) && scale != 1.0 ? scale_hull(c, scale, to) : EXIT_GOOD;
+  CLI_TRY(report_status(abut_get_shape_info(*to, &info)));
+  if (is_bare_mesh(path) && info.diagonal * scale > UNIT_MOST) {
+    warn_field(c->o, path, &(abut_field_report){.suspicions = ABUT_SUSPECT_UNIT,
+                                                .diagonal = info.diagonal * scale});
+  }
+  return is_bare_mesh(path) && scale != 1.0 ? scale_hull(c, scale, info.vertices, to) : EXIT_GOOD;
 }
 
 static exit_code load_hulls(closest *c)
