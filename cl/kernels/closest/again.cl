@@ -79,7 +79,7 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
       *status = CLOSEST_DEGENERATE;
       return 1;
     }
-    if (*rounds + 1 < iterations_most) { // else v had no bound
+    if (!a->begun || *rounds + 1 < iterations_most) { // else v had no bound
       closest_path_keep(a, &best);
     }
     if (a->begun && a->q <= v->bound * v->bound) {
