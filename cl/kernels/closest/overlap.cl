@@ -156,7 +156,8 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
     const wide outward[3] = {p->nx[face], p->ny[face], p->nz[face]};
     wide x[POLYTOPE_CORNER];
     int code[2];
-    best->inner = p->off[face];
+    // What was certain once stays so: it falls where rounding has made faces that are not the polytope's.
+    best->inner = best->rounds ? wide_max(best->inner, p->off[face]) : p->off[face];
     if (best->height - best->inner <= v->bound) {
       best->status = CLOSEST_CONVERGED;
       return;
@@ -170,7 +171,7 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
     ++best->rounds;
     if (height < best->height) {
       best->height = height;
-      best->off = best->inner;
+      best->off = p->off[face];
       for (int k = 0; k < 3; ++k) {
         best->outward[k] = outward[k];
         best->ends[k] = p->ends[3 * face + k];
@@ -181,7 +182,7 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
       return;
     }
     closest_add_corner(p, x, code);
-    if (height - best->inner <= slack || !closest_grow(p, face, slack)) {
+    if (height - p->off[face] <= slack || !closest_grow(p, face, slack)) {
       best->status = CLOSEST_DEGENERATE;
       return;
     }
