@@ -29,11 +29,13 @@ typedef struct closest_settings {
   int seed_low, seed_high, first_low, first_high;
 } closest_settings;
 
-// The scratch of a polytope of so many corners, a multiple of 16, for each work-item: numbers of corners
-// (POLYTOPE_CORNER each) and planes of faces (POLYTOPE_FACE_PLANES of 2 corners each); integers likewise.
+// The scratch of a polytope of so many corners, a multiple of 16, for each work-item: wide numbers of corners,
+// POLYTOPE_CORNER each, and of planes of faces and keys, POLYTOPE_FACE_PLANES; and integers. There are up to two
+// faces for each corner, and while one is added more.
 #define POLYTOPE_CORNER 6
 #define POLYTOPE_FACE_PLANES 5
-#define POLYTOPE_REALS(corners) ((corners) * (POLYTOPE_CORNER + 2 * POLYTOPE_FACE_PLANES))
-#define POLYTOPE_INTS(corners) ((corners) * 23)
+#define POLYTOPE_FACES(corners) (3 * (corners))
+#define POLYTOPE_REALS(corners) ((corners) * POLYTOPE_CORNER + POLYTOPE_FACES(corners) * POLYTOPE_FACE_PLANES)
+#define POLYTOPE_INTS(corners) (4 * (corners) + POLYTOPE_FACES(corners) * 9)
 
 #endif

@@ -46,12 +46,13 @@ abut_status closest_test(const batch_call *b, size_t place)
 static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
 {
   const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double), places = POLYTOPE_INTS(c->corners) * sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (numbers + places);
+  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * (numbers + places));
   const abut_device_info *info = device_info(d);
   const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
                           ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
                           : WORKERS_MOST;
-  at->workers = room < wanted ? room : wanted;
+  const size_t rows = c->base.count, least = room < wanted ? room : wanted;
+  at->workers = least < rows ? least : rows;
   at->workers = at->workers ? at->workers : 1;
   for (size_t slot = 0; slot < device_slots(d); ++slot) {
     TRY(buffer_create(d, at->workers * numbers, &at->reals[slot]));
@@ -107,7 +108,7 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
     ARG_BUFFER(q->status), ARG_BUFFER(q->iterations), ARG_BUFFER(q->simplex)
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_APART, (c.count + lanes - 1) / lanes, 1, ROWS,
              ARG_BUFFER(q->warm), ARG_INT(q->warm != NULL), ARG_REAL(call->tolerance),
-             ARG_REAL(call->batch->cutoff), ARG_INT(call->iterations), ANSWERS));
+             ARG_REAL(q->cutoff), ARG_INT(call->iterations), ANSWERS));
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_OVERLAP, workers, 1, ROWS, ARG_INT(workers),
              ARG_REAL(call->tolerance), ARG_INT(call->iterations), ARG_INT(call->corners),
              ARG_BUFFER(at->reals[slot]),
@@ -132,7 +133,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
                            AT(CLOSEST_GAP),
                            AT(CLOSEST_STATUS),
                            AT(CLOSEST_ITERATIONS),
-                           AT(CLOSEST_SIMPLEX)};
+                           AT(CLOSEST_SIMPLEX),
+                           call->batch->cutoff};
   return closest_launch_query(on, slot, c, &q, call->width);
 }
 
@@ -269,6 +271,12 @@ static abut_status check(const abut_closest_batch *b)
 
 static abut_status check_solved(const abut_closest_batch *b)
 {
+  for (size_t i = 0; b->status && i < b->count; ++i) {
+    if ((b->status[i] & ~CLOSEST_FLAT) > CLOSEST_BEYOND) {
+      return fail(ABUT_ERROR_ARGUMENT, "the status of entry %zu, which is said to be solved, is %d", i,
+                  b->status[i]);
+    }
+  }
   return b->count && (!b->d || !b->n || !b->p1 || !b->p2 || !b->status)
            ? fail(ABUT_ERROR_ARGUMENT, "answers that are solved are d, n, p1, p2 and status, and one is "
                   "missing")

@@ -6,6 +6,9 @@
 #include "query/shape.h"
 #include <abut/closest.h>
 
+/* Polytopes and marks of vertices may take such a part each, of each slot, of a device's scratch. */
+#define CLOSEST_SCRATCH_SHARES 4
+
 /* Buffers of buffer pool 0: first what the caller has arrays for. */
 enum {
   CLOSEST_ONE,
@@ -76,6 +79,7 @@ void closest_leave(batch_on *on);
 typedef struct closest_query {
   buffer *pose1, *pose2, *warm; /* warm: or NULL */
   buffer *d, *n, *p1, *p2, *gap, *status, *iterations, *simplex;
+  double cutoff;
 } closest_query;
 abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const closest_query *q,
                                  size_t width);

@@ -12,6 +12,7 @@
 #define COOKIE 0xab0c1052u
 #define LEVELS_MOST 16
 #define SAMPLES_MOST 65536
+#define QUERIES_MOST 4096 /* samples that are queries: each is several launches */
 #define EPSILON_GAUSSIAN 0.3
 #define EPSILON_ZEROTH 0.02
 #define EPSILON_FINITE 1e-6
@@ -71,11 +72,12 @@ static abut_status place(batch_on *on)
   closest_on *at = on->user;
   const abut_device_info *info = device_info(on->device);
   const size_t row = 2 * c->query.list->vertices_most * sizeof(int), needed = row ? row : sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(on->device, MODULE_CLOSEST) / needed;
+  const size_t room = (size_t)device_scratch_bytes(on->device, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * needed);
   const size_t wanted = device_on_host_memory(on->device) || info->type == ABUT_DEVICE_HOST
                           ? CHOOSERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
                           : CHOOSERS_MOST;
-  at->choosers = room < wanted ? room : wanted;
+  const size_t rows = c->query.base.count, least = room < wanted ? room : wanted;
+  at->choosers = least < rows ? least : rows;
   at->choosers = at->choosers ? at->choosers : 1;
   return buffer_create(on->device, device_slots(on->device) * at->choosers * needed, &at->marks);
 }
@@ -106,7 +108,8 @@ static closest_query given_query(const closest_call *call, batch_on *on, size_t 
                          AT(CLOSEST_GAP),
                          AT(CLOSEST_STATUS),
                          AT(CLOSEST_ITERATIONS),
-                         AT(CLOSEST_SIMPLEX)};
+                         AT(CLOSEST_SIMPLEX),
+                         call->batch->cutoff};
 }
 
 #define ROWS                                                                                            \
@@ -115,7 +118,7 @@ static closest_query given_query(const closest_call *call, batch_on *on, size_t 
     ARG_BUFFER(call->batch->one ? AT(CLOSEST_TWO) : at->two), ARG_INT(call->batch->one != NULL),  \
     ARG_BUFFER(AT(CLOSEST_POSE_1)), ARG_BUFFER(AT(CLOSEST_POSE_2)), ARG_INT(call->width),               \
     ARG_INT(c.count)
-#define POINTS ARG_BUFFER(AT(CLOSEST_N)), ARG_BUFFER(AT(CLOSEST_P1)), ARG_BUFFER(AT(CLOSEST_P2))
+#define POINTS ARG_BUFFER(AT(CLOSEST_D)), ARG_BUFFER(AT(CLOSEST_N)), ARG_BUFFER(AT(CLOSEST_P1)), ARG_BUFFER(AT(CLOSEST_P2))
 #define BLOCKS ((c.count + device_lanes(on->device) - 1) / device_lanes(on->device))
 #define COTANGENTS ARG_BUFFER(AT(IN_D)), ARG_BUFFER(AT(IN_N)), ARG_BUFFER(AT(IN_P1)), ARG_BUFFER(AT(IN_P2))
 #define GRADIENTS ARG_BUFFER(AT(OUT_P1)), ARG_BUFFER(AT(OUT_P2)), ARG_BUFFER(AT(OUT_N))
@@ -134,7 +137,7 @@ static abut_status launch_curvature(batch_on *on, size_t slot, chunk c)
              ARG_REAL(call->smoothing->temperature), ARG_REAL(d->epsilon), POINTS,
              ARG_BUFFER(AT(CLOSEST_STATUS)), ARG_BUFFER(at->marks),
              ARG_INT(slot * at->choosers * 2 * call->list->vertices_most), ARG_BUFFER(AT(CURVATURES))));
-#define GIVEN ROWS, ARG_BUFFER(AT(CLOSEST_D)), POINTS, ARG_BUFFER(AT(CURVATURES)), ARG_REAL(ridge)
+#define GIVEN ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_BUFFER(AT(CURVATURES)), ARG_REAL(ridge)
   switch (d->wanted) {
   case VJP:
     return LAUNCH(on->device, KERNEL_CLOSEST_VJP, BLOCKS, 1, GIVEN, COTANGENTS, GRADIENTS);
@@ -155,7 +158,7 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
   const closest_settings settings = settings_of(d, c.first);
   const closest_query moved = {AT(MOVED_1),      AT(MOVED_2),          AT(CLOSEST_SIMPLEX), AT(MOVED_D),
                                AT(MOVED_N),      AT(MOVED_P1),         AT(MOVED_P2),        AT(MOVED_GAP),
-                               AT(MOVED_STATUS), AT(MOVED_ITERATIONS), AT(MOVED_SIMPLEX)};
+                               AT(MOVED_STATUS), AT(MOVED_ITERATIONS), AT(MOVED_SIMPLEX), INFINITY};
   const size_t lanes = device_lanes(on->device), plane = BLOCKS * lanes;
   const size_t rounds = settings.method == CLOSEST_FINITE ? 12 : call->smoothing->samples;
   for (size_t i = 0; i < rounds; ++i) {
@@ -163,11 +166,11 @@ static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
                ARG_INT(i), ARG_BUFFER(AT(MOVED_1)), ARG_BUFFER(AT(MOVED_2))));
     TRY(closest_launch_query(on, slot, c, &moved, 7));
     TRY(LAUNCH(on->device, KERNEL_CLOSEST_GATHER_SLOPES, BLOCKS, 1, ROWS, ARG_STRUCT(settings),
-               ARG_REAL(d->epsilon), ARG_INT(i), ARG_BUFFER(AT(CLOSEST_D)), POINTS,
+               ARG_REAL(d->epsilon), ARG_INT(i), POINTS,
                ARG_BUFFER(AT(MOVED_D)), ARG_BUFFER(AT(MOVED_N)), ARG_BUFFER(AT(MOVED_P1)),
                ARG_BUFFER(AT(MOVED_P2)), ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))));
   }
-#define GIVEN ROWS, POINTS, ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))
+#define GIVEN ROWS, ARG_BUFFER(AT(CLOSEST_STATUS)), POINTS, ARG_INT(plane), ARG_BUFFER(AT(CURVATURES))
   switch (d->wanted) {
   case VJP:
     return LAUNCH(on->device, KERNEL_CLOSEST_VJP_SUMS, BLOCKS, 1, GIVEN, COTANGENTS, GRADIENTS);
@@ -262,8 +265,9 @@ static abut_status check(const abut_closest_smoothing *s, const context *owner)
   if (!(s->epsilon == 0.0 || (s->epsilon >= 1e-6 && s->epsilon <= 1e3))) {
     return fail(ABUT_ERROR_ARGUMENT, "an epsilon of %g is neither 0 nor from 1e-6 to 1e3", s->epsilon);
   }
-  if (s->samples < 1 || s->samples > SAMPLES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u samples are not 1 to %d", s->samples, SAMPLES_MOST);
+  const uint32_t most = s->method == ABUT_CLOSEST_ZEROTH ? QUERIES_MOST : SAMPLES_MOST;
+  if (s->samples < 1 || s->samples > most) {
+    return fail(ABUT_ERROR_ARGUMENT, "%u samples are not 1 to %u", s->samples, most);
   }
   if (!(s->ridge >= 1e-15 && s->ridge <= 1.0)) {
     return fail(ABUT_ERROR_ARGUMENT, "a ridge of %g is not from 1e-15 to 1", s->ridge);

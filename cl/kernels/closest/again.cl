@@ -71,7 +71,7 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
       return 1;
     }
     const closest_nearest_w best = closest_search_w(a->corner, a->there, 1, 1);
-    if (best.inside) {
+    if (best.inside && a->lower <= v->bound) {
       *inside = 1;
       return 0;
     }
@@ -82,7 +82,7 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
     if (!a->begun || *rounds + 1 < iterations_most) { // else v had no bound
       closest_path_keep(a, &best);
     }
-    if (a->begun && a->q <= v->bound * v->bound) {
+    if (a->begun && a->q <= v->touching * v->touching) {
       return 0;
     }
   }

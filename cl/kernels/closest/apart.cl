@@ -203,11 +203,11 @@ static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1,
 }
 
 // Begins with the simplex of an earlier answer: its first point counts as the newest one, unless there are
-// four.
-static ilane closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9], lane by,
+// four. Whatever it says, even if it is of another row, the next round has a bound that is certain.
+static void closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9], lane by,
                                 vec3_r t, GLOBAL const int *warm, int first, int count)
 {
-  ilane newest = w->active & ~w->active, pending = newest;
+  ilane newest = w->active & ~w->active;
   for (int k = 0; k < SIMPLEX; ++k) {
     int code[2][LANES];
     const int bits =
@@ -236,10 +236,8 @@ static ilane closest_warm_start(closest_walk *w, const closest_sides *shapes, co
     corner[k] = add3_r(w->across[k], t);
   }
   const closest_nearest_r best = closest_search_r(corner, w->there, 1, 1);
-  pending = newest & best.inside;
-  closest_keep(w, &best, newest & ~pending);
-  w->begun |= newest & ~pending;
-  return pending;
+  closest_keep(w, &best, newest);
+  w->begun |= newest;
 }
 
 static void closest_store_status(GLOBAL unsigned char *to, int first, int count, const real status[LANES])
@@ -373,7 +371,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
   const lane far = lane_max(lane_abs(p.t.x), lane_max(lane_abs(p.t.y), lane_abs(p.t.z)));
   const lane scale = closest_scale(p.spans + far), by = R(1.0) / scale;
   const lane radii = p.radius[0] + p.radius[1];
-  const lane bound = p.spans * by * tolerance;
+  const lane bound = p.spans * by * tolerance, touching = p.spans * by * real_min(tolerance, TOUCHING);
   const lane stop = (cutoff + radii) * by;
   const vec3_r t = scale3_r(p.t, by);
   closest_walk w = closest_begin(p.good);
@@ -381,13 +379,10 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
   w.active &= ~segments;
   const vec3_r ahead = closest_unit(t);
   ilane inside = zero > zero, settled = inside, stuck = segments;
-  ilane pending = segments & (w.q <= bound * bound), beyond = segments & ~pending & (w.lower > stop);
+  ilane pending = segments & (w.q <= touching * touching), beyond = segments & ~pending & (w.lower > stop);
   lane rounds = lane_select(segments, lane_lit(R(1.0)), zero), stalls = zero;
   if (has_warm) {
-    const ilane around = closest_warm_start(&w, &shapes, p.r, by, t, warm, first, count);
-    inside |= around;
-    pending |= around | (w.begun & (w.q <= bound * bound));
-    w.active &= ~pending;
+    closest_warm_start(&w, &shapes, p.r, by, t, warm, first, count);
   }
   for (int it = 0; it < iterations_most && lane_any(w.active); ++it) {
     const int bits = lane_bits(w.active);
@@ -412,7 +407,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     }
     const closest_nearest_r best = closest_search_r(corner, w.there, w.segments, w.triangles);
     const ilane step = w.active & ~done;
-    const ilane around = step & best.inside;
+    const ilane around = step & best.inside & (w.lower <= bound); // a bound above it is certain
     // A step that gains nothing up to rounding may still turn v to where the bound is better, but not often.
     const ilane still = w.begun & (best.q >= w.q);
     stalls += lane_select(step & still, lane_lit(R(1.0)), zero);
@@ -423,7 +418,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     const ilane halted = step & ~around & fresh & worse;
     const ilane take = step & ~around & ~worse & bounded;
     closest_keep(&w, &best, take);
-    const ilane touch = take & (w.q <= bound * bound);
+    const ilane touch = take & (w.q <= touching * touching);
     const ilane past = fresh & step & ~around & ~touch & (w.lower > stop);
     w.begun |= take;
     inside |= around;
@@ -435,7 +430,7 @@ KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GL
     w.active &= ~(done | around | touch | halted | past);
   }
   const lane length = lane_sqrt(w.q), open = lane_max(length - w.lower, zero);
-  const ilane close = settled | (open <= bound);
+  const ilane close = settled | ((w.begun | segments) & (open <= bound));
   const vec3_r normal = closest_rotated(p.m[0], closest_unit(w.v));
   const vec3_r at = scale3_r(closest_weighted(w.weight, w.body1), scale);
   const lane distance = lane_select(beyond, w.lower, length) * scale - radii;

@@ -9,13 +9,18 @@ typedef struct closest_smooth {
 
 // ---- of a soft maximum of vertices ----
 
-// What a work-item keeps of a hull: whether each vertex is among those that count, which these are, and how
-// far along u each of these is.
+// What a work-item keeps of a hull: whether each vertex is among those that count, and which these are.
 typedef struct closest_chosen {
   GLOBAL int *marks, *list; // (vertices_most) each; marks are 0 between two uses
   int count;
 } closest_chosen;
 
+// A temperature [m] below which nothing is soft: its inverse would leave the format.
+#if REAL_DOUBLE
+#define TEMPERATURE_LEAST 1e-100
+#else
+#define TEMPERATURE_LEAST 1e-25f
+#endif
 #define GUMBEL_TIED R(1e-4) // as a share of L: vertices of the touched face, edge or corner
 
 static void closest_choose_touched(const closest_shape *s, const real u[3], closest_chosen *c)
@@ -72,6 +77,7 @@ static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings
 {
   const real temperature = by->temperature * s->record[SHAPE_DIAGONAL];
   const real rate = LOG2E / temperature;
+  real high = R(0.0); // of all that is chosen, from the first
   real sum = R(0.0), mean[3] = {R(0.0), R(0.0), R(0.0)}, top[3], square[SYMMETRIC];
   closest_choose_touched(s, u, c);
   closest_choose_neighbours(rings, by->level, c);
@@ -82,10 +88,15 @@ static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings
   for (int i = 0; i < c->count; ++i) {
     real v[3];
     closest_vertex(s, c->list[i], v);
+    high = real_max(high, (v[0] - top[0]) * u[0] + (v[1] - top[1]) * u[1] + (v[2] - top[2]) * u[2]);
+  }
+  for (int i = 0; i < c->count; ++i) {
+    real v[3];
+    closest_vertex(s, c->list[i], v);
     for (int k = 0; k < 3; ++k) {
       v[k] -= top[k];
     }
-    const real w = real_power_of_2(rate * (v[0] * u[0] + v[1] * u[1] + v[2] * u[2]));
+    const real w = real_power_of_2(rate * ((v[0] * u[0] + v[1] * u[1] + v[2] * u[2]) - high));
     sum += w;
     for (int k = 0; k < 3; ++k) {
       mean[k] += w * v[k];
@@ -294,6 +305,22 @@ static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n,
   }
 }
 
+// The lanes whose answer is one: not of a pose that is none, of a row that ended at the cutoff, or not finite.
+static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GLOBAL const real *d,
+                              GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, int first,
+                              int count)
+{
+  const int last = count - 1;
+  const vec3_r all = add3_r(closest_gather3(n, first, last),
+                            add3_r(closest_gather3(p1, first, last), closest_gather3(p2, first, last)));
+  const lane sum = (all.x + all.y + all.z + gather_part(d, first, last, 1)) * R(0.0);
+  int bits = 0;
+  for (int l = 0; l < LANES; ++l) {
+    bits |= ((status[MIN_INT(first + l, last)] & ~CLOSEST_FLAT) < CLOSEST_BAD_INPUT) << l;
+  }
+  return good & closest_mask_of(bits) & (sum == lane_lit(R(0.0)));
+}
+
 // A side of a block of rows, put where single rows read it: u and the witness point without its radius, both in
 // the shape's own frame.
 typedef struct closest_touch {
@@ -322,6 +349,9 @@ static int closest_curve_row(const closest_rows *rows, const closest_shape *s, c
     return 0;
   }
   if (by->method == CLOSEST_GUMBEL && s->count > 0) {
+    if (by->temperature * s->record[SHAPE_DIAGONAL] < TEMPERATURE_LEAST) {
+      return 0; // a point
+    }
 #if LANES > 1
     if (s->padded <= SET_MOST) {
       closest_curve_gumbel_small(s, rows->ints + s->rings, u, by, h);
@@ -349,15 +379,15 @@ static closest_smooth closest_smooth_of(closest_settings s, real temperature, re
   return by;
 }
 
-// Work-items take every `workers`th block of LANES rows each. Answers n, p1, p2 (count, 3) and status (count);
+// Work-items take every `workers`th block of LANES rows each. Answers d (count), n, p1, p2 (count, 3), status (count);
 // curvatures (count, 2, 6) in the world's axes, with the radius; marks (workers, 2 vertices_most), from
 // marks_at on.
 ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real *numbers,
                                       GLOBAL const int *one, GLOBAL const int *two, int stride,
                                       GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                       int count, int workers, closest_settings settings,
-                                      real temperature, real epsilon, GLOBAL const real *n,
-                                      GLOBAL const real *p1, GLOBAL const real *p2,
+                                      real temperature, real epsilon, GLOBAL const real *d,
+                                      GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
                                       GLOBAL unsigned char *status, GLOBAL int *marks,
                                       int marks_at, GLOBAL real *curvatures)
 {
@@ -382,13 +412,17 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
     closest_touch touch;
     closest_take_shapes(&shapes, &rows, first);
     closest_place(&p, &rows, &shapes, first);
+    const int answered = lane_bits(closest_answered(p.good, status, d, n, p1, p2, first, count));
     for (int side = 0; side < 2; ++side) {
       real t[SYMMETRIC][LANES];
       lane h[SYMMETRIC];
       closest_touch_side(&p, side, normal, closest_gather3(side ? p2 : p1, first, last), &touch);
       for (int l = 0; l < LANES; ++l) {
         real own[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
-        if (first + l < count && (status[first + l] & ~CLOSEST_FLAT) != CLOSEST_BAD_INPUT &&
+        if (first + l < count && side == 0) {
+          status[first + l] &= ~CLOSEST_FLAT; // of an earlier call
+        }
+        if (first + l < count && (answered >> l & 1) &&
             closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l, own)) {
           status[first + l] |= CLOSEST_FLAT;
         }

@@ -5,6 +5,13 @@
 //   dd = n . (rigid2 - rigid1),
 // where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so that the way back has the same.
 
+// What is divided by at least [m], where both shapes are points.
+#if REAL_DOUBLE
+#define RIDGE_LEAST 1e-100
+#else
+#define RIDGE_LEAST 1e-12f
+#endif
+
 typedef struct closest_linear {
   vec3_r n, arm[2];      // arms: from the poses' origins to p1 and p2
   lane h[2][SYMMETRIC];  // curvatures
@@ -30,7 +37,7 @@ static void closest_plane(vec3_r n, vec3_r *b, vec3_r *c)
   *c = cross3_r(n, *b);
 }
 
-// Adds x a a'.
+// Adds x (a b' + b a') / 2.
 static void closest_add_lanes(lane h[SYMMETRIC], vec3_r a, vec3_r b, lane x)
 {
   const lane halved = x * R(0.5);
@@ -68,13 +75,13 @@ static void closest_invert(closest_linear *l, lane d, lane ridge)
   const lane sx = x / most, sy = y / most, unit = R(1.0) / lane_sqrt(sx * sx + sy * sy);
   const vec3_r first = scale3_r(add3_r(scale3_r(b, sx), scale3_r(c, sy)), unit);
   const vec3_r second = cross3_r(l->n, first);
-  // A lower bound on both, and the smaller one from the product where that keeps its digits.
   closest_add_lanes(l->inverse, first, first, R(1.0) / lane_max(mean + radius, ridge));
   closest_add_lanes(l->inverse, second, second, R(1.0) / lane_max(mean - radius, ridge));
 }
 
 static closest_linear closest_linear_of(const closest_rows *rows, int first, const closest_pair *p,
-                                        GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
+                                        GLOBAL const unsigned char *status, GLOBAL const real *d,
+                                        GLOBAL const real *n, GLOBAL const real *p1,
                                         GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge)
 {
   const int last = rows->count - 1;
@@ -86,8 +93,8 @@ static closest_linear closest_linear_of(const closest_rows *rows, int first, con
     l.h[0][k] = gather_part(curvatures + k, first, last, 2 * SYMMETRIC);
     l.h[1][k] = gather_part(curvatures + SYMMETRIC + k, first, last, 2 * SYMMETRIC);
   }
-  l.good = p->good;
-  closest_invert(&l, gather_part(d, first, last, 1), p->spans * ridge);
+  l.good = closest_answered(p->good, status, d, n, p1, p2, first, rows->count);
+  closest_invert(&l, gather_part(d, first, last, 1), lane_max(p->spans * ridge, lane_lit(RIDGE_LEAST)));
   return l;
 }
 
@@ -186,7 +193,7 @@ static closest_twists closest_read_twists(GLOBAL const real *twists, int first, 
 }
 
 // Writes the gradient by twists, and by the poses' own numbers.
-static void closest_put_gradient(const closest_pair *p, int width, int first, int count,
+static void closest_put_gradient(const closest_pair *p, ilane good, int width, int first, int count,
                                  const closest_twists *t, GLOBAL real *twists, GLOBAL real *pose1,
                                  GLOBAL real *pose2)
 {
@@ -196,13 +203,13 @@ static void closest_put_gradient(const closest_pair *p, int width, int first, in
                          t->phi[side].x, t->phi[side].y, t->phi[side].z};
     lane out[7];
     for (int k = 0; k < 6; ++k) {
-      store_part(twists + 6 * side + k, NO_ORDER, 0, first, count, 12, lane_select(p->good, six[k], zero));
+      store_part(twists + 6 * side + k, NO_ORDER, 0, first, count, 12, lane_select(good, six[k], zero));
     }
     pose_adjoint_r(p->x[side], width, closest_rotated_back(p->frame[side].m, t->tau[side]),
                    closest_rotated_back(p->frame[side].m, t->phi[side]), out);
     for (int k = 0; k < width; ++k) {
       store_part((side ? pose2 : pose1) + k, NO_ORDER, 0, first, count, width,
-                 lane_select(p->good, out[k], zero));
+                 lane_select(good, out[k], zero));
     }
   }
 }
@@ -212,7 +219,8 @@ static void closest_put_gradient(const closest_pair *p, int width, int first, in
 ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count, GLOBAL const real *d, GLOBAL const real *n,
+                                     int count,
+                                     GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n,
                                      GLOBAL const real *p1, GLOBAL const real *p2,
                                      GLOBAL const real *curvatures, real ridge, GLOBAL real *p1_by,
                                      GLOBAL real *p2_by, GLOBAL real *n_by, GLOBAL real *d_by)
@@ -224,7 +232,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
     const closest_slopes s = closest_forward(&l, &t);
@@ -237,7 +245,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
 ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
+                                GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                 GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *d_bar, GLOBAL const real *n_bar,
                                 GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
@@ -250,17 +258,17 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward(&l, &bar);
-  closest_put_gradient(&p, width, first, count, &t, twists, pose1_by, pose2_by);
+  closest_put_gradient(&p, l.good, width, first, count, &t, twists, pose1_by, pose2_by);
 }
 
 // Writes derivatives of the answers along twists (count, 12).
 ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
+                                GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                 GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                 GLOBAL real *p1_by, GLOBAL real *p2_by)
@@ -272,7 +280,7 @@ ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbe
   }
   closest_pair p;
   closest_place_block(&p, &rows, first);
-  const closest_linear l = closest_linear_of(&rows, first, &p, d, n, p1, p2, curvatures, ridge);
+  const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward(&l, &t);
   const lane zero = lane_lit(R(0.0));

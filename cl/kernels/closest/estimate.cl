@@ -19,7 +19,7 @@ static closest_step closest_step_of(const closest_smooth *by, int first, int cou
     for (int k = 0; k < 6; ++k) {
       const lane one = lane_lit(k == axis ? sign : R(0.0));
       x[k] = one * (k < 3 ? far : turn);
-      s.z[k] = one * R(0.5) / (k < 3 ? far : turn);
+      s.z[k] = one * R(0.5) / lane_max(k < 3 ? far : turn, lane_lit(RIDGE_LEAST));
     }
     s.tau = make_r(x[0], x[1], x[2]);
     s.phi = make_r(x[3], x[4], x[5]);
@@ -38,7 +38,9 @@ static closest_step closest_step_of(const closest_smooth *by, int first, int cou
     z[halved] = lane_normals(x);
   }
   const lane part = lane_lit(R(1.0) / (real)by->samples);
-  const lane by_far = part / far, by_turn = part / turn;
+  const lane zero = lane_lit(R(0.0)); // shapes that both are points are moved nowhere
+  const lane by_far = lane_select(far > zero, part / lane_select(far > zero, far, part), zero);
+  const lane by_turn = part / turn;
   s.tau = scale3_r(z[0], far);
   s.phi = scale3_r(z[1], turn);
   s.z[0] = z[0].x * by_far;
@@ -168,7 +170,8 @@ typedef struct closest_sums {
 
 static void closest_read_sums(closest_sums *s, const closest_rows *rows, const closest_pair *p, int first,
                               GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
-                              int plane, GLOBAL const real *sums)
+                              int plane, GLOBAL const real *sums, GLOBAL const unsigned char *status,
+                              GLOBAL const real *d)
 {
   const int last = rows->count - 1;
   for (int i = 0; i < CLOSEST_VALUES; ++i) {
@@ -180,7 +183,7 @@ static void closest_read_sums(closest_sums *s, const closest_rows *rows, const c
   s->arm[0] = sub3_r(closest_gather3(p1, first, last), p->frame[0].t);
   s->arm[1] = sub3_r(closest_gather3(p2, first, last), p->frame[0].t);
   s->across = sub3_r(p->frame[1].t, p->frame[0].t);
-  s->good = p->good;
+  s->good = closest_answered(p->good, status, d, n, p1, p2, first, rows->count);
 }
 
 // y' = sums (twist2 - twist1 carried to body 2's origin) + what moving both with twist1 does.
@@ -228,7 +231,7 @@ static closest_twists closest_backward_sums(const closest_sums *s, const closest
 ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
                                           GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                          int count, GLOBAL const real *n, GLOBAL const real *p1,
+                                          int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                           GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                           GLOBAL real *p1_by, GLOBAL real *p2_by, GLOBAL real *n_by,
                                           GLOBAL real *d_by)
@@ -241,7 +244,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
   closest_pair p;
   closest_sums sum;
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums, status, d);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
     const closest_slopes s = closest_forward_sums(&sum, &t);
@@ -253,7 +256,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
 ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count, GLOBAL const real *n, GLOBAL const real *p1,
+                                     int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                      GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                      GLOBAL const real *d_bar, GLOBAL const real *n_bar,
                                      GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
@@ -267,17 +270,17 @@ ADJOINT_KERNEL void closest_vjp_sums(GLOBAL const int *ints, GLOBAL const real *
   closest_pair p;
   closest_sums sum;
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums, status, d);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward_sums(&sum, &bar);
-  closest_put_gradient(&p, width, first, count, &t, twists, pose1_by, pose2_by);
+  closest_put_gradient(&p, sum.good, width, first, count, &t, twists, pose1_by, pose2_by);
 }
 
 // Does what closest_jvp does, given sums.
 ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count, GLOBAL const real *n, GLOBAL const real *p1,
+                                     int count, GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                      GLOBAL const real *p2, int plane, GLOBAL const real *sums,
                                      GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                      GLOBAL real *p1_by, GLOBAL real *p2_by)
@@ -291,7 +294,7 @@ ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *
   closest_sums sum;
   const lane zero = lane_lit(R(0.0));
   closest_place_block(&p, &rows, first);
-  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums);
+  closest_read_sums(&sum, &rows, &p, first, n, p1, p2, plane, sums, status, d);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward_sums(&sum, &t);
   closest_put3(p1_by, 1, first, count, sum.good, s.p[0]);

@@ -13,7 +13,11 @@ static void closest_add_square(real h[SYMMETRIC], const real v[3], real factor)
 }
 
 // A share of L within which two features count as touched alike, so that there is no curvature.
-#define TIED R(1e-6)
+#if REAL_DOUBLE
+#define TIED 1e-6
+#else
+#define TIED 1e-4f
+#endif
 
 static int closest_curve_hull(const closest_shape *s, const real u[3])
 {
@@ -58,7 +62,7 @@ static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SY
   const real least = TIED * s->record[SHAPE_DIAGONAL];
   const real k = real_sqrt(u[0] * u[0] + u[1] * u[1]), up = R(2.0) * height * u[2];
   const int is_cone = s->kind == SHAPE_CONE;
-  if ((is_cone ? real_abs(up - r * k) : real_abs(up)) < least) {
+  if (is_cone ? real_abs(up - r * k) < least : height > R(0.0) && real_abs(up) < least) {
     return 1;
   }
   if (is_cone && up > r * k) {

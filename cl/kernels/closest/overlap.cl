@@ -4,7 +4,7 @@
 
 // ---- the first tetrahedron ----
 
-#define CANDIDATES 12
+#define CANDIDATES 16
 
 typedef struct closest_candidates {
   wide x[CANDIDATES][POLYTOPE_CORNER];
@@ -104,6 +104,12 @@ static int closest_spread(closest_candidates *c, const closest_view *v, wide nor
   }
   closest_less(c->x[1], c->x[0], e1);
   closest_normal_to(e1, normal);
+  closest_cross(e1, normal, e2);
+  const wide back1[3] = {-normal[0], -normal[1], -normal[2]}, back2[3] = {-e2[0], -e2[1], -e2[2]};
+  closest_add_candidate(c, v, normal); // of a long shape all before may have been its ends
+  closest_add_candidate(c, v, back1);
+  closest_add_candidate(c, v, e2);
+  closest_add_candidate(c, v, back2);
   if (closest_choose(c, 2, e1) <= flat) {
     return 1;
   }
@@ -276,7 +282,7 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
   for (int k = 0; k < 3; ++k) {
     unit[k] = normal[k] * by;
   }
-  closest_write(to, p, v, row, (wide)0, unit, at, FLAT_SHARE);
+  closest_write(to, p, v, row, (wide)0, unit, at, wide_max(FLAT_SHARE, v->touching));
   to->status[row] = CLOSEST_DEGENERATE;
 }
 
@@ -313,7 +319,10 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
     simplex[2 * k + 1] = p.code[2 * ends[k] + 1];
   }
   simplex[2 * NEWEST] = simplex[2 * NEWEST + 1] = -1;
-  closest_write(to, &pair, &v, row, best.height, n, at, wide_max(best.height - best.inner, (wide)0));
+  // An origin outside is nearer than `touching`: what it is apart is certain by that alone.
+  const wide open = best.height - best.inner;
+  closest_write(to, &pair, &v, row, best.height, n, at,
+                best.inner < (wide)0 ? wide_max(open, v.touching) : wide_max(open, (wide)0));
   to->status[row] = (unsigned char)best.status;
   to->iterations[row] += best.rounds;
 }

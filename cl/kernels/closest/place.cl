@@ -1,5 +1,12 @@
 // Where the shapes of a block of rows are: everything is seen from shape 1's own frame.
 
+// Shapes that are apart by less count as touching, as a share of both spans; and by less than the tolerance.
+#if REAL_DOUBLE
+#define TOUCHING 1e-12
+#else
+#define TOUCHING 1e-6f
+#endif
+
 typedef struct closest_pair {
   frame_r frame[2];      // of the poses, in the world
   lane m[2][9];          // rotations of the shapes' own frames in the world, row by row

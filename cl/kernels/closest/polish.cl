@@ -87,7 +87,7 @@ static int closest_polish_step(const closest_shape shapes[2], const closest_spot
   }
   const wide rb = closest_dot(b, a->across), rc = closest_dot(c, a->across);
   const wide x = (cc * rb - bc * rc) / determinant, y = (bb * rc - bc * rb) / determinant;
-  const wide much = wide_sqrt(x * x + y * y), share = much > (wide)0.1 ? (wide)0.1 / much : (wide)1;
+  const wide much = wide_sqrt(x * x + y * y), share = much > (wide)R(0.1) ? (wide)R(0.1) / much : (wide)1;
   for (int k = 0; k < 3; ++k) {
     a->n[k] += share * (x * b[k] + y * c[k]);
     length2 += a->n[k] * a->n[k];

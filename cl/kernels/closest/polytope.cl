@@ -13,7 +13,7 @@
 #if REAL_DOUBLE || !WIDE
 #define POLYTOPE_SLACK ((wide)4 * REAL_EPSILON)
 #else
-#define POLYTOPE_SLACK ((wide)1e-11)
+#define POLYTOPE_SLACK ((wide)R(1e-11))
 #endif
 
 typedef struct closest_polytope {
@@ -35,7 +35,7 @@ typedef struct closest_polytope {
 static closest_polytope closest_polytope_in(GLOBAL wide *reals, GLOBAL int *ints, int corners)
 {
   closest_polytope p;
-  const int faces = 2 * corners;
+  const int faces = POLYTOPE_FACES(corners);
   p.corners_most = corners;
   p.faces_most = faces;
   p.corners = p.faces = p.free = 0;

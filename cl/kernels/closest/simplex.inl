@@ -40,29 +40,45 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
   FN(closest_try)(best, sound & (q < best->q), x, q, i, t, i, t, one - t);
 }
 
+// What rounding makes of nothing, as a share of squares of lengths.
+#define SIMPLEX_NOISE2 (R(4096.0) * NUM_EPSILON * NUM_EPSILON)
+
 // The origin's projection is found by the normal, which keeps its digits where the triangle is near to
-// the origin. Where segments are as near up to rounding the triangle counts, for that reason.
+// the origin. Where segments are as near up to rounding the triangle counts, for that reason. Where the
+// normal is rounding more than anything, which the corners' weighted sum shows, that sum is taken: a point of the
+// triangle at least.
 static void FN(closest_try_triangle)(FN(closest_nearest) *best, const vec w[SIMPLEX], n_mask there,
                                      int i, int j, vec ei, vec ej, vec normal)
 {
   const num nn = FN(dot3)(normal, normal), big = FN(dot3)(ei, ei) * FN(dot3)(ej, ej);
-  const n_mask sound = there & (nn > big * (NUM_EPSILON * NUM_EPSILON)) & (nn > n_lit(REAL_TINY));
+  const n_mask sound = there & (nn > big * SIMPLEX_NOISE2) & (nn > n_lit(REAL_TINY));
   const num by = n_lit(R(1.0)) / n_select(sound, nn, n_lit(R(1.0)));
   const vec from = FN(neg3)(w[NEWEST]);
   const num wi = FN(dot3)(FN(cross3)(from, ej), normal) * by, wj = FN(dot3)(FN(cross3)(ei, from), normal) * by;
   const num zero = n_lit(R(0.0));
   const n_mask within = sound & (wi > zero) & (wj > zero) & (wi + wj < n_lit(R(1.0)));
   const num height = FN(dot3)(w[NEWEST], normal);
-  const num q = height * height * by;
-  const num slack = n_sqrt(best->q) * (R(8.0) * NUM_EPSILON);
-  FN(closest_try)(best, within & (q <= best->q + slack), FN(scale3)(normal, height * by), q, i, wi,
-                  j, wj, n_lit(R(1.0)) - wi - wj);
+  const vec foot = FN(scale3)(normal, height * by), sum = FN(mad3)(ei, wi, FN(mad3)(ej, wj, w[NEWEST]));
+  const vec off = FN(sub3)(sum, foot);
+  const n_mask same = FN(dot3)(off, off) <=
+                      (FN(dot3)(from, from) + FN(dot3)(ei, ei) + FN(dot3)(ej, ej)) * SIMPLEX_NOISE2;
+  const vec x = FN(make)(n_select(same, foot.x, sum.x), n_select(same, foot.y, sum.y), n_select(same, foot.z, sum.z));
+  const num q = FN(dot3)(x, x), slack = n_sqrt(best->q) * (R(8.0) * NUM_EPSILON);
+  FN(closest_try)(best, within & (q <= best->q + slack), x, q, i, wi, j, wj, n_lit(R(1.0)) - wi - wj);
 }
 
 // Whether the origin and the point e, seen from the newest one, are on the same side of a face through it.
 static n_mask FN(closest_same_side)(vec normal, vec newest, vec e)
 {
   return -FN(dot3)(newest, normal) * FN(dot3)(e, normal) > n_lit(R(0.0));
+}
+
+// Whether three edges from a corner span a volume that is more than rounding.
+static n_mask FN(closest_is_solid)(vec normal, vec a, vec b, vec c)
+{
+  const num volume = FN(dot3)(normal, c);
+  const num product = FN(dot3)(a, a) * FN(dot3)(b, b) * FN(dot3)(c, c);
+  return volume * volume > product * (R(256.0) * NUM_EPSILON * NUM_EPSILON);
 }
 
 // there: which of the slots 0 to 2 hold a point. segments, triangles: whether any lane
@@ -94,6 +110,8 @@ static FN(closest_nearest) FN(closest_search)(const vec w[SIMPLEX], const n_mask
   const vec base = FN(cross3)(FN(sub3)(w[1], w[0]), FN(sub3)(w[2], w[0]));
   best.inside = there[0] & there[1] & there[2] & FN(closest_same_side)(n01, w[NEWEST], e2) &
                 FN(closest_same_side)(n12, w[NEWEST], e0) & FN(closest_same_side)(n20, w[NEWEST], e1) &
-                (-FN(dot3)(w[0], base) * -FN(dot3)(e0, base) > zero);
+                (-FN(dot3)(w[0], base) * -FN(dot3)(e0, base) > zero) &
+                FN(closest_is_solid)(n01, e0, e1, e2);
   return best;
 }
+#undef SIMPLEX_NOISE2

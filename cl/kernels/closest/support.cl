@@ -87,10 +87,10 @@ static int closest_farthest(const closest_shape *s, const real u[3])
     block = lane_select(better, lane_lit((real)i), block);
   }
   const ilane is_best = most == lane_lit(lane_most(most));
-  if (s->padded == LANES) {
-    return lowest_bit((unsigned int)lane_bits(is_best));
+  if (s->padded == LANES) { // the bit beyond is for directions that are no numbers
+    return lowest_bit((unsigned int)lane_bits(is_best) | 1u << (LANES - 1));
   }
-  return (int)lane_least(lane_select(is_best, block + lane_iota(), lane_lit(REAL_BIG)));
+  return (int)lane_least(lane_select(is_best, block + lane_iota(), lane_lit((real)(s->padded - 1))));
 #endif
 }
 

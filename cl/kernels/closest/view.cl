@@ -5,10 +5,10 @@ typedef struct closest_view {
   closest_shape of[2];
   real r[9];
   wide t[3];
-  wide scale, by, bound;
+  wide scale, by, bound, touching;
 } closest_view;
 
-// A power of two that is at least x, which costs a few steps where x is far from 1.
+// A power of two that is at least x.
 static wide closest_wide_scale(wide x)
 {
   return (wide)lane_first(closest_scale(lane_lit((real)x)));
@@ -22,6 +22,7 @@ static closest_view closest_view_of(const closest_spot *p, const closest_shape s
   v.scale = closest_wide_scale(p->spans);
   v.by = (wide)1 / v.scale;
   v.bound = p->spans * v.by * tolerance;
+  v.touching = p->spans * v.by * real_min(tolerance, TOUCHING);
   for (int i = 0; i < 9; ++i) {
     v.r[i] = (real)p->r[i];
   }
@@ -70,7 +71,7 @@ typedef struct closest_answers {
 static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
                           wide depth, const wide normal[3], const wide at[3], wide open)
 {
-  const wide distance = -depth * v->scale - (p->radius[0] + p->radius[1]);
+  const wide distance = (wide)0 - depth * v->scale - (p->radius[0] + p->radius[1]);
   to->d[row] = (real)distance;
   to->gap[row] = (real)(open * v->scale);
   for (int k = 0; k < 3; ++k) {
