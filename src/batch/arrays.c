@@ -172,14 +172,15 @@ void arrays_forget(void *copies[BATCH_ARRAYS])
 }
 
 /* OpenCL buffers must not overlap in host memory, and kernels expect numbers at multiples of their
- * size; where the caller's arrays break either rule none is lent. */
+ * size; where the caller's arrays break either rule, or lie elsewhere, none is lent. */
 bool arrays_can_borrow(const batch_on *on)
 {
   const batch_call *c = on->call;
   bool can = c->borrows && !c->rows && device_on_host_memory(on->device);
   for (size_t i = 0; can && i < c->array_count; ++i) {
     const batch_array *a = &c->arrays[i];
-    can = (uintptr_t)memory_of(a) % a->size == 0 && (a->in_place || !memory_of(a));
+    can = !memory_of(a) || (a->memory == ABUT_MEMORY_HOST && a->in_place &&
+                            (uintptr_t)memory_of(a) % a->size == 0);
     for (size_t k = 0; can && k < i; ++k) {
       const batch_array *b = &c->arrays[k];
       can = !overlap(memory_of(a), host_bytes(c, a), memory_of(b), host_bytes(c, b));
