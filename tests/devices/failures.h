@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 24 };
+enum { TASKS = 27 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -104,6 +104,11 @@ abut_status run_hard_worlds_vjp(const world *w, answer *out);
 abut_status run_spring(const world *w, answer *out);
 abut_status run_spring_worlds(const world *w, answer *out);
 abut_status run_spring_worlds_vjp(const world *w, answer *out);
+
+/* The tasks "closest", "closest-vjp" and "closest-zeroth". */
+abut_status run_closest(const world *w, answer *out);
+abut_status run_closest_vjp(const world *w, answer *out);
+abut_status run_closest_zeroth(const world *w, answer *out);
 
 /* Reads a scene for a task, and checks that nothing of it is left. */
 abut_status run_scene(const world *w, answer *out, const char *path,

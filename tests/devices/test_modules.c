@@ -101,6 +101,41 @@ static abut_status picture(fixture *f)
   return abut_render(f->pair, ABUT_POSE_TWIST, here, there, &view, f->rgb);
 }
 
+/* Two balls. */
+static abut_status shapes(fixture *f, bool back)
+{
+  abut_shape_def def = abut_default_shape_def();
+  abut_closest_batch b = abut_default_closest_batch();
+  const abut_closest_smoothing s = abut_default_closest_smoothing();
+  const abut_closest_jacobians to = {.d = f->reals[3]};
+  abut_shape balls[2];
+  def.kind = ABUT_SHAPE_SPHERE;
+  def.size[0] = 0.125;
+  CHECK_OK(abut_create_shape(f->context, &def, &balls[0]));
+  balls[1] = balls[0];
+  b.count = 1;
+  b.shapes = balls;
+  b.shape_count = 2;
+  b.poses = ABUT_POSE_TWIST;
+  b.pose1 = f->reals[0];
+  b.pose2 = f->reals[1];
+  b.d = f->reals[2];
+  const abut_status status =
+    back ? abut_closest_jacobian(f->context, &b, &s, &to) : abut_closest(f->context, &b);
+  CHECK_OK(abut_destroy_shape(balls[0]));
+  return status;
+}
+
+static abut_status closest(fixture *f)
+{
+  return shapes(f, false);
+}
+
+static abut_status closest_by_poses(fixture *f)
+{
+  return shapes(f, true);
+}
+
 static void test_builds(abut_precision precision)
 {
   const struct {
@@ -109,7 +144,8 @@ static void test_builds(abut_precision precision)
     uint64_t programs; /* until then */
   } steps[] = {{"edges", edges, 1}, {"faces", faces, 1}, {"the VJP of edges", edges_back, 2},
                {"the JVP of edges", edges_along, 3}, {"a field", field, 4},
-               {"contacts", contacts, 5}, {"a picture", picture, 6}, {"edges again", edges, 6}};
+               {"contacts", contacts, 5}, {"a picture", picture, 6}, {"closest points", closest, 7},
+               {"their Jacobians", closest_by_poses, 8}, {"edges again", edges, 8}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;
@@ -373,6 +409,8 @@ static void test_self_tests(abut_precision precision)
                   {MODULE_WITNESS, PROGRAM_PLAIN, true, true},
                   {MODULE_WITNESS, PROGRAM_DUAL, true, false},
                   {MODULE_FIELD, PROGRAM_DUAL, false, false},
+                  {MODULE_CLOSEST, PROGRAM_PLAIN, true, true},
+                  {MODULE_CLOSEST, PROGRAM_DUAL, false, false},
                   {MODULE_RENDER, PROGRAM_DUAL, false, false}};
   fixture f;
   if (!make_fixture(precision, &f)) {

@@ -226,6 +226,45 @@ static abut_status list_vjp(abut_batch *b)
   return abut_list_vjp(s.pair, b, &l, &bars, &gradients);
 }
 
+/* A box and a ball, apart and inside each other. */
+static abut_status shapes(abut_batch *b, bool back)
+{
+  static const float here[14] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0};
+  static const float there[14] = {2, 0.125f, 0, 1, 0, 0, 0, 0.25f, 0.125f, 0, 1, 0, 0, 0};
+  static const abut_shape_kind kinds[2] = {ABUT_SHAPE_BOX, ABUT_SHAPE_SPHERE};
+  abut_closest_batch c = abut_default_closest_batch();
+  abut_closest_smoothing smoothing = abut_default_closest_smoothing();
+  abut_shape both[2];
+  for (size_t i = 0; i < 2; ++i) {
+    abut_shape_def def = abut_default_shape_def();
+    def.kind = kinds[i];
+    def.size[0] = def.size[1] = def.size[2] = 0.5;
+    CHECK_OK(abut_create_shape(s.context, &def, &both[i]));
+  }
+  smoothing.method = ABUT_CLOSEST_EXACT;
+  c.count = 2;
+  c.shapes = both;
+  c.shape_count = 2;
+  c.pose1 = here;
+  c.pose2 = there;
+  c.d = s.real[0];
+  const abut_closest_jacobians to = {.d = s.real[1]};
+  const abut_status status =
+    back ? abut_closest_jacobian(s.context, &c, &smoothing, &to) : abut_closest(s.context, &c);
+  b->failures = c.failures;
+  return status;
+}
+
+static abut_status closest(abut_batch *b)
+{
+  return shapes(b, false);
+}
+
+static abut_status closest_by_poses(abut_batch *b)
+{
+  return shapes(b, true);
+}
+
 static bool says(const char *text, const char *part)
 {
   return check(strstr(text, part) != NULL, "\"%s\" does not say %s", text, part);
@@ -241,8 +280,11 @@ static const struct {
   {"hessian", "Hessian", hessian}, {"witness", "edges of body 2", witness},
   {"field", "distance to body", field}, {"picture", "where rays enter", picture},
   {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp},
-  {"VJP's tangent", "Hessian", vjp_tangent}, {"weights", "wrongly: weight", contacts}};
-enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS };
+  {"VJP's tangent", "Hessian", vjp_tangent}, {"weights", "wrongly: weight", contacts},
+  {"closest points", "wrongly: distances of shapes", closest},
+  {"their Jacobians", "the Jacobian of distances", closest_by_poses}};
+enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
+       CLOSEST, CLOSEST_BY_POSES };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -415,6 +457,14 @@ int main(int argc, char **argv)
   }
   if (write_suite("points", "witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
     taken_over(points, WITNESS, false);
+  }
+  if (write_suite("supports", "support.cl", "closest_signed(size[k], u[k])",
+                  "closest_signed(R(0.99) * size[k], u[k])", points)) {
+    taken_over(points, CLOSEST, true);
+    no_fallback(points, CLOSEST);
+  }
+  if (write_suite("slopes_of_shapes", "derivatives.cl", "s.d = -dot3_r", "s.d = dot3_r", points)) {
+    taken_over(points, CLOSEST_BY_POSES, false);
   }
   if (write_suite("rays", "render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
     taken_over(rays, PICTURE, false);
