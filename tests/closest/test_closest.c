@@ -318,6 +318,77 @@ static void test_certificate(const fixture *f)
   check(open <= ROWS / 20, "%zu of %d rows are unsettled", open, ROWS);
 }
 
+/* ---- support points ---- */
+
+/* How many support points a row has, whose numbers must be those of the shapes' vertices, and the last of them. */
+static size_t support_points(const fixture *f, size_t row, int32_t last[2])
+{
+  const uint32_t which[2] = {f->r.one[row], f->r.two[row]};
+  size_t used = 0;
+  for (size_t k = 0; k < 4; ++k) {
+    const int32_t *code = f->r.simplex + 8 * row + 2 * k;
+    check((code[0] < 0) == (code[1] < 0), "row %zu: half a support point", row);
+    for (int side = 0; side < 2 && code[0] >= 0; ++side) {
+      abut_shape_info info;
+      CHECK_OK(abut_get_shape_info(f->shapes[which[side]], &info));
+      const int32_t most = info.kind == ABUT_SHAPE_SPHERE ? 1 : info.kind == ABUT_SHAPE_CAPSULE ? 2 : (int32_t)info.vertices;
+      check(most == 0 || code[side] < most, "row %zu: kind %d has no support point %d", row, (int)info.kind, code[side]);
+      last[side] = code[side];
+    }
+    used += code[0] >= 0;
+  }
+  return used;
+}
+
+/* A vertex in the world, moved along u by the radius. */
+static void vertex_at(const fixture *f, size_t row, int side, int32_t which, const double u[3], double out[3])
+{
+  const uint32_t shape = side ? f->r.two[row] : f->r.one[row];
+  const frame place = frame_of(&f->r, row, side, &f->solids[shape]);
+  abut_shape_info info;
+  CHECK_OK(abut_get_shape_info(f->shapes[shape], &info));
+  double *vertices = calloc(3 * info.vertices, sizeof *vertices);
+  REQUIRE(vertices != NULL);
+  CHECK_OK(abut_get_shape_vertices(f->shapes[shape], vertices));
+  apply(place.x, vertices + 3 * which, false, out);
+  for (int k = 0; k < 3; ++k) {
+    out[k] += f->solids[shape].def.radius * (side ? -u[k] : u[k]);
+  }
+  free(vertices);
+}
+
+static bool has_vertices(const fixture *f, uint32_t shape)
+{
+  return f->solids[shape].def.kind == ABUT_SHAPE_HULL || f->solids[shape].def.kind == ABUT_SHAPE_BOX;
+}
+
+/* Where one pair of points is the answer, they are the witness points. */
+static void test_support_points(const fixture *f)
+{
+  size_t single = 0;
+  for (size_t i = 0; i < ROWS; ++i) {
+    int32_t last[2] = {0, 0};
+    const size_t used = support_points(f, i, last);
+    check(used >= 1, "row %zu has no support point", i);
+    for (int side = 0; side < 2 && used == 1; ++side) {
+      double n[3], p[3], at[3], off = 0.0;
+      if (!has_vertices(f, side ? f->r.two[i] : f->r.one[i])) {
+        continue;
+      }
+      read3(&f->r, ROW_N, i, n);
+      read3(&f->r, side ? ROW_P2 : ROW_P1, i, p);
+      vertex_at(f, i, side, last[side], n, at);
+      for (int k = 0; k < 3; ++k) {
+        off = fmax(off, fabs(p[k] - at[k]));
+      }
+      ++single;
+      check(off <= rounding(spans_of(&f->r, i, f->solids), 4.0), "row %zu: p%d is %g from vertex %d", i, side + 1, off,
+            last[side]);
+    }
+  }
+  check(single > 20, "only %zu vertices are witness points", single);
+}
+
 /* Normals follow from distances by a bound for shapes apart, whose normals are unique. */
 static void compare_answers(const fixture *f, const rows *other, double sign, const double turn[7], const char *what)
 {
@@ -514,6 +585,7 @@ int main(int argc, char **argv)
   test_form(ABUT_SHAPE_CAPSULE, "capsules", capsules);
   if (make_fixture(&f, 3)) {
     test_certificate(&f);
+    test_support_points(&f);
     test_swap(&f);
     test_motion(&f);
     test_twists(&f);

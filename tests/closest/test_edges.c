@@ -483,6 +483,45 @@ static void test_bits(abut_context context)
   rows_free(&whole);
 }
 
+/* ---- progress ---- */
+
+typedef struct seen {
+  size_t calls, last, stop;
+  bool falls;
+} seen;
+
+static bool see(size_t done, size_t total, void *user)
+{
+  seen *s = user;
+  s->falls = s->falls || done < s->last || total != ROWS;
+  s->last = done;
+  ++s->calls;
+  return done < s->stop;
+}
+
+static void test_progress(void)
+{
+  solid solids[SOLIDS];
+  abut_shape shapes[SOLIDS];
+  abut_context context;
+  rows r;
+  random_solids(6, solids);
+  make_mixed(&r, solids);
+  if (open_chunked(100, solids, &context, shapes)) {
+    seen all = {.stop = SIZE_MAX}, some = {.stop = 200};
+    abut_closest_batch b = rows_batch(&r, shapes, SOLIDS, 0, ROWS);
+    b.progress = see;
+    b.user = &all;
+    CHECK_OK(abut_closest(context, &b));
+    check(all.calls >= 9 && all.last == ROWS && !all.falls, "%zu calls of progress, the last at %zu", all.calls, all.last);
+    b.user = &some;
+    check(abut_closest(context, &b) == ABUT_ERROR_CANCELLED && some.last >= 200, "a call that is stopped at %zu: %s",
+          some.last, abut_last_error());
+    CHECK_OK(abut_destroy_context(context));
+  }
+  rows_free(&r);
+}
+
 /* ---- what is refused ---- */
 
 static void refused(abut_context context, abut_closest_batch *b, const char *text)
@@ -596,6 +635,7 @@ int main(int argc, char **argv)
   test_poses(context, ABUT_POSE_TWIST);
   test_least(context);
   test_bits(context);
+  test_progress();
   test_refusals(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
