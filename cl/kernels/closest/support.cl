@@ -189,7 +189,7 @@ static void closest_point_of_code(const closest_shape *s, int code, real out[3])
     return;
   }
   if (s->kind == SHAPE_BOX || s->kind == SHAPE_CAPSULE) {
-    const int bits = s->kind == SHAPE_BOX ? code : code << 2 ^ 4;
+    const int bits = s->kind == SHAPE_BOX ? code : ((code & 1) ^ 1) << 2;
     u[0] = bits & 1 ? R(1.0) : R(-1.0);
     u[1] = bits & 2 ? R(1.0) : R(-1.0);
     u[2] = bits & 4 ? R(1.0) : R(-1.0);
