@@ -136,7 +136,8 @@ typedef enum abut_closest_status {
   ABUT_CLOSEST_BEYOND = 4,          /* certainly farther apart than `cutoff`: d is a lower bound of the
                                        distance, above `cutoff`, and d + gap an upper one. n and p1 are those
                                        of the nearest points that were found until then: g(n) need not be d,
-                                       nor p2 = p1 + d n a point of shape 2 */
+                                       nor p2 = p1 + d n a point of shape 2. With a cutoff below 0 rows that
+                                       overlap end so, too. Derivatives are 0 */
   ABUT_CLOSEST_FLAT = 8             /* added to the others where derivatives by ABUT_CLOSEST_EXACT were asked
                                        for and a shape is touched on a face or an edge, which has no
                                        curvature: it counts as 0 */
@@ -152,13 +153,14 @@ typedef struct abut_closest_batch {
   abut_pose_kind poses;
   const void *pose1, *pose2;   /* real (N, 6) or (N, 7) */
   const int32_t *warm;         /* (N, 4, 2) `simplex` of an earlier call to begin from: it changes the
-                                  time, not the answer beyond the tolerance; or NULL */
+                                  time, not the answer beyond the tolerance, whatever it says; or NULL */
   double tolerance;            /* of the gap, as a share of both shapes' spans together; 0: 1e-12 in
                                   double, 1e-6 in float */
   double cutoff;               /* a row ends as soon as its distance is certainly above it [m]; INFINITY
                                   (abut_default_closest_batch): never */
   uint32_t iterations_most;    /* of a row, apart; 0: 256 */
-  uint32_t corners_most;       /* of the polytope in overlapping shapes, 8 to 4096; 0: 256 */
+  uint32_t corners_most;       /* of the polytope in overlapping shapes, 8 to 4096, rounded up to a
+                                  multiple of 16; 0: 256 */
   void *d;                     /* real (N) signed distance [m], or NULL, as all that follow */
   void *n;                     /* real (N, 3) unit, from shape 1 to shape 2 */
   void *p1, *p2;               /* real (N, 3) witness points, in the world [m] */
@@ -173,8 +175,9 @@ typedef struct abut_closest_batch {
                                   indices of the vertices of hulls and boxes, 0 of a sphere, 0 or 1 for the
                                   upper or lower end of a capsule, codes of directions for other shapes; -1
                                   in places that are not used */
-  size_t unsettled;            /* out: rows at ITERATION_LIMIT or DEGENERATE */
-  size_t rejected;             /* out: rows at BAD_INPUT */
+  size_t unsettled;            /* out: rows at ITERATION_LIMIT or DEGENERATE; 0 where the batch lies in a
+                                  state and has no `status` */
+  size_t rejected;             /* out: rows at BAD_INPUT, likewise */
   size_t failures;             /* out: devices that failed during the call, whose share others did */
   abut_progress progress;      /* or NULL */
   void *user;
@@ -209,14 +212,15 @@ typedef struct abut_closest_smoothing {
   double epsilon;      /* of GAUSSIAN, the width of directions beside the unit vector, 0.3; of ZEROTH, the
                           width of steps, 0.02, and of FINITE, the steps, 1e-6: both in rad, and as shares of
                           both spans together. 1e-6 to 1e3; 0: these numbers */
-  uint32_t samples;    /* of GAUSSIAN and ZEROTH, 1 to 65536; 20 */
+  uint32_t samples;    /* of GAUSSIAN, 1 to 65536, and ZEROTH, to 4096; 20 */
   uint64_t seed;       /* of the same: a row's numbers follow from it and from `first` + the row alone */
   uint64_t first;      /* what the first row counts as */
   double ridge;        /* least eigenvalue of M that is divided by, as a share of both spans together,
                           1e-15 to 1; 1e-6 */
   bool solved;         /* d, n, p1, p2 and status of the batch are the answers of abut_closest to these
-                          poses, and are read instead of computed; `status` may get FLAT, and gap,
-                          iterations and simplex are left as they are. Not by ZEROTH and FINITE */
+                          poses, and are read instead of computed; FLAT in `status` is
+                          set anew; gap, iterations and simplex are left as they are. Derivatives of a
+                          row whose answers are not finite are 0. Not by ZEROTH and FINITE */
   uint32_t cookie;     /* set by abut_default_closest_smoothing */
 } abut_closest_smoothing;
 
@@ -230,7 +234,7 @@ typedef struct abut_closest_jacobians {
 } abut_closest_jacobians;
 
 /* Computes Jacobians; like abut_closest_vjp and abut_closest_jvp also what the batch wants, unless that is
- * `solved`. A row at BAD_INPUT gets zeros. Errors: as abut_closest; ABUT_ERROR_ARGUMENT for settings out of
+ * `solved`. A row at BAD_INPUT or BEYOND gets zeros. Errors: as abut_closest; ABUT_ERROR_ARGUMENT for settings out of
  * range, and for FINITE in float32. */
 ABUT_API abut_status abut_closest_jacobian(abut_context context, abut_closest_batch *batch,
                                            const abut_closest_smoothing *smoothing,
@@ -255,13 +259,14 @@ typedef struct abut_closest_gradients {
   void *pose1, *pose2; /* real (N, P), or NULL */
 } abut_closest_gradients;
 
-/* Computes gradients, without Jacobians in memory. */
+/* Computes gradients, without Jacobians in memory: as abut_closest_jacobian. */
 ABUT_API abut_status abut_closest_vjp(abut_context context, abut_closest_batch *batch,
                                       const abut_closest_smoothing *smoothing,
                                       const abut_closest_cotangents *cotangents,
                                       const abut_closest_gradients *gradients);
 
-/* Computes derivatives of the outputs along `twists`, real (N, 12): one of both bodies for each row. */
+/* Computes derivatives of the outputs along `twists`, real (N, 12), one of both bodies for each row:
+ * as abut_closest_jacobian. */
 ABUT_API abut_status abut_closest_jvp(abut_context context, abut_closest_batch *batch,
                                       const abut_closest_smoothing *smoothing, const void *twists,
                                       const abut_closest_tangents *tangents);

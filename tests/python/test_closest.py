@@ -43,6 +43,101 @@ def check_points(r, sizes, within):
     np.testing.assert_allclose(np.linalg.norm(r.n, axis=-1), 1, atol=within)
 
 
+# ---- what a review found ----
+
+
+def turned_to_diagonal():
+    """The quaternion that turns x to (1, 1, 1)."""
+    return [np.cos(0.5 * np.arccos(3**-0.5)), 0, *(np.sin(0.5 * np.arccos(3**-0.5)) * np.array([-1, 1]) / 2**0.5)]
+
+
+def test_long_shape_on_the_diagonal(context):
+    """All axes find its two ends alone, so that it looked like a segment."""
+    ends = np.diag([5.0, 1, 1])
+    long_one = abut.Shape("hull", np.concatenate([ends, -ends]), context=context)
+    ball = abut.Shape("sphere", 0.25, context=context)
+    pose = [0, 0, 0, *turned_to_diagonal()]
+    depth = 5 / np.sqrt(51)  # of the origin below |x| / 5 + |y| + |z| = 1
+    r = abut.closest(ball, long_one, [IDENTITY], [pose])
+    np.testing.assert_allclose(r.d, -0.25 - depth, rtol=1e-5 if context.precision == "f32" else 1e-12)
+
+
+def boxes_and_round(context):
+    return [abut.Shape("box", (5.5, 8, 2), radius=1.1, context=context), abut.Shape("sphere", 0.2, context=context),
+            abut.Shape("cylinder", (1, 2), context=context), abut.Shape("superquadric", (1, 2, 0.5), (0.3, 0.7), context=context),
+            abut.Shape("hull", np.random.default_rng(0).normal(size=(20, 3)), context=context)]
+
+
+def test_any_warm_start_gives_the_answer(context):
+    shapes, count = boxes_and_round(context), 2000
+    rng = np.random.default_rng(5)
+    rows = {"one": rng.integers(0, 5, count), "two": rng.integers(0, 5, count)}
+    p1, p2 = poses(count, 6, reach=0.5), poses(count, 7, reach=6)
+    cold = abut.closest(shapes, shapes, p1, p2, **rows)
+    nonsense = rng.integers(-(2**31), 2**31 - 1, (count, 4, 2)).astype(np.int32)
+    nonsense[::2] = rng.integers(0, 9, (count // 2, 4, 2))
+    for warm in (nonsense, cold.warm[rng.permutation(count)]):
+        r = abut.closest(shapes, shapes, p1, p2, warm, **rows)
+        assert (np.abs(r.d - cold.d) <= r.gap + cold.gap + 1e-5 * (context.precision == "f32") + 1e-11).all()
+
+
+@pytest.mark.parametrize("tolerance", [1e-15, 0.01, 0.5])
+def test_gap_holds_by_any_tolerance(context, tolerance):
+    box = abut.Shape("box", (0.5, 0.5, 0.5), context=context)
+    flat = abut.Shape("hull", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], context=context)
+    places = [[x, y, z] for x in (1.2, 1.01) for y in (1.2, 0.3) for z in (1.2, 1.01)]
+    p2 = np.array([[*x, 1, 0, 0, 0] for x in places])
+    r = abut.closest(box, box, [IDENTITY] * len(p2), p2, tolerance=tolerance)
+    true = np.linalg.norm(np.maximum(p2[:, :3] - 1, 0), axis=1)
+    assert (np.abs(r.d - true) <= r.gap + 1e-6).all()
+    r = abut.closest(flat, flat, [IDENTITY], [[1.1, 0, 0, 1, 0, 0, 0]], tolerance=tolerance)
+    assert abs(r.d[0] - 0.1) <= r.gap[0] + 1e-6
+
+
+@pytest.mark.parametrize("method", ["exact", "gumbel", "gaussian", "zeroth"])
+def test_derivatives_of_points_are_finite(context, method):
+    point = abut.Shape("hull", [[0, 0, 0]], context=context)
+    none = abut.Shape("box", (0, 0, 0), context=context)
+    long_one = abut.Shape("hull", np.random.default_rng(1).normal(size=(57, 3)), context=context)
+    p2 = [IDENTITY, [1, 0.5, 0.2, 1, 0, 0, 0]]
+    for one, two in ((point, point), (none, point), (long_one, point)):
+        r = abut.closest(one, two, [IDENTITY] * 2, p2)
+        j = abut.closest_jacobian(r, method=method, temperature=1e-6)
+        assert all(np.isfinite(x).all() for x in (j.p1, j.p2, j.n, j.d))
+
+
+def test_answers_that_are_no_numbers_have_no_derivatives(context):
+    box = abut.Shape("box", (0.5, 0.5, 0.5), context=context)
+    hull = abut.Shape("hull", np.random.default_rng(1).normal(size=(200, 3)), context=context)
+    r = abut.closest(box, hull, poses(20), poses(20, 2, reach=3))
+    r.n[3] = np.nan
+    for method in ("exact", "gumbel", "gaussian"):
+        j = abut.closest_jacobian(r, method=method)
+        assert not j.p1[3].any() and np.isfinite(j.p1).all() and j.p1[4].any()
+
+
+def test_cutoff_leaves_samples_alone(context):
+    box = abut.Shape("box", (0.5, 0.4, 0.3), context=context)
+    p1, p2 = poses(50, reach=0.1), poses(50, 2, reach=2)
+    r = abut.closest(box, box, p1, p2)
+    cut = abut.closest(box, box, p1, p2, cutoff=float(np.median(r.d)))
+    kept = cut.status != abut.ClosestStatus.BEYOND
+    assert 10 < kept.sum() < 45
+    whole, some = (abut.closest_jacobian(x, method="zeroth", seed=3) for x in (r, cut))
+    assert (whole.p1[kept] == some.p1[kept]).all() and not some.p1[~kept].any()
+
+
+def test_discs_have_rims(context):
+    """A cylinder without height is curved along its rim, and flat along its axis alone."""
+    disc = abut.Shape("cylinder", (0.5, 0), context=context)
+    ball = abut.Shape("sphere", 0.2, context=context)
+    r = abut.closest(disc, ball, [IDENTITY] * 2, [[2, 0, 0, 1, 0, 0, 0], [0.1, 0, 1, 1, 0, 0, 0]])
+    j = abut.closest_jacobian(r, method="exact")
+    flat = int(abut.ClosestStatus.FLAT)
+    assert [int(s) & flat for s in j.status] == [0, flat]
+    np.testing.assert_allclose(j.n[0, 1, 7], 1 / 2, atol=1e-5)  # of what is 2 m from the axis
+
+
 # ---- answers ----
 
 
