@@ -1,10 +1,14 @@
-/* Times signed distances of pairs of convex shapes by abut, a batch in one call.
+/* Times signed distances of pairs of convex shapes by abut, or their derivatives, a batch in one
+ * call.
  *
- *   closest_abut [-d DEVICE] [-p f32|f64] [-b BATCH] [-r ROUNDS] [-o ANSWERS] PROBLEM
+ *   closest_abut [-d DEVICE] [-p f32|f64] [-b BATCH] [-r ROUNDS] [-o ANSWERS] [-j METHOD] PROBLEM
  *
  * PROBLEM and ANSWERS are files of closest_problem.h. Shapes and poses are made before the clock
  * runs, and a call warms up; then 20 calls over all pairs unless told, in batches of 10,000, from
- * host arrays to d, n, p1, p2, gap and status in host arrays. Nothing is warm-started. Prints
+ * host arrays to d, n, p1, p2, gap and status in host arrays. Nothing is warm-started. METHOD, a
+ * number as abut_closest_method has them, or 11, gumbel at level 2, times Jacobians of d, n, p1
+ * and p2 instead: the first three of answers that are there already, the others with the
+ * queries that they make. Prints
  * JSON, in microseconds a pair: "least" and "median" of the rounds, "processor" their median of
  * all threads' processor time; how many rows did not settle, and the device. For one core, bind
  * the process to one and set POCL_MAX_PTHREAD_COUNT=1, or name a part: -d pocl/1.0. */
@@ -15,14 +19,15 @@
 
 #include "closest_problem.h"
 
-enum { ROUNDS = 1000 };
+enum { ROUNDS = 1000, QUERY = -1, LEVEL_2 = 11 };
 
 typedef struct bench {
   abut_context context;
   abut_shape *shapes;
   problem p;
   size_t real, batch, rounds, unsettled;
-  void *pose1, *pose2, *d, *n, *p1, *p2, *gap;
+  long method; /* QUERY, or of the derivatives that are timed */
+  void *pose1, *pose2, *d, *n, *p1, *p2, *gap, *of_d, *of_n, *of_p1, *of_p2;
   uint8_t *status;
 } bench;
 
@@ -72,8 +77,9 @@ static double get(const bench *b, const void *array, size_t at)
 static int take_arrays(bench *b)
 {
   const size_t count = b->p.pair_count;
-  void **const arrays[] = {&b->pose1, &b->pose2, &b->d, &b->n, &b->p1, &b->p2, &b->gap};
-  const size_t widths[] = {7, 7, 1, 3, 3, 3, 1};
+  void **const arrays[] = {&b->pose1, &b->pose2, &b->d,    &b->n,     &b->p1,   &b->p2,
+                           &b->gap,   &b->of_d,  &b->of_n, &b->of_p1, &b->of_p2};
+  const size_t widths[] = {7, 7, 1, 3, 3, 3, 1, 12, 36, 36, 36};
   for (size_t i = 0; i < sizeof widths / sizeof *widths; ++i) {
     *arrays[i] = calloc(count * widths[i] + 1, b->real);
     if (!*arrays[i]) {
@@ -93,7 +99,8 @@ static void *from(const bench *b, void *array, size_t first, size_t width)
   return (char *)array + first * width * b->real;
 }
 
-static int ask_batch(bench *b, size_t first, size_t count)
+/* A batch of the query; derivatives by queries of their own have no answers. */
+static abut_closest_batch batch_of(bench *b, size_t first, size_t count)
 {
   abut_closest_batch batch = abut_default_closest_batch();
   batch.count = count;
@@ -104,23 +111,46 @@ static int ask_batch(bench *b, size_t first, size_t count)
   batch.poses = ABUT_POSE_QUATERNION;
   batch.pose1 = from(b, b->pose1, first, 7);
   batch.pose2 = from(b, b->pose2, first, 7);
-  batch.d = from(b, b->d, first, 1);
-  batch.n = from(b, b->n, first, 3);
-  batch.p1 = from(b, b->p1, first, 3);
-  batch.p2 = from(b, b->p2, first, 3);
+  if (b->method < ABUT_CLOSEST_ZEROTH || b->method == LEVEL_2) {
+    batch.d = from(b, b->d, first, 1);
+    batch.n = from(b, b->n, first, 3);
+    batch.p1 = from(b, b->p1, first, 3);
+    batch.p2 = from(b, b->p2, first, 3);
+    batch.status = b->status + first;
+  }
+  return batch;
+}
+
+static int query_batch(bench *b, size_t first, size_t count)
+{
+  abut_closest_batch batch = batch_of(b, first, count);
   batch.gap = from(b, b->gap, first, 1);
-  batch.status = b->status + first;
   const abut_status status = abut_closest(b->context, &batch);
   b->unsettled += batch.unsettled;
   return status == ABUT_SUCCESS ? 0 : fail_with("abut_closest");
 }
 
-static int ask_all(bench *b)
+static int differentiate_batch(bench *b, size_t first, size_t count)
+{
+  abut_closest_batch batch = batch_of(b, first, count);
+  abut_closest_smoothing how = abut_default_closest_smoothing();
+  how.method = b->method == LEVEL_2 ? ABUT_CLOSEST_GUMBEL : (abut_closest_method)b->method;
+  how.level = b->method == LEVEL_2 ? 2 : 1;
+  how.solved = batch.d != NULL;
+  const abut_closest_jacobians to = {.p1 = from(b, b->of_p1, first, 36),
+                                     .p2 = from(b, b->of_p2, first, 36),
+                                     .n = from(b, b->of_n, first, 36),
+                                     .d = from(b, b->of_d, first, 12)};
+  const abut_status status = abut_closest_jacobian(b->context, &batch, &how, &to);
+  return status == ABUT_SUCCESS ? 0 : fail_with("abut_closest_jacobian");
+}
+
+static int ask_all(bench *b, int (*ask)(bench *, size_t, size_t))
 {
   b->unsettled = 0;
   for (size_t first = 0; first < b->p.pair_count; first += b->batch) {
     const size_t left = b->p.pair_count - first;
-    if (ask_batch(b, first, left < b->batch ? left : b->batch)) {
+    if (ask(b, first, left < b->batch ? left : b->batch)) {
       return 1;
     }
   }
@@ -130,12 +160,14 @@ static int ask_all(bench *b)
 static int time_rounds(bench *b)
 {
   double wall[ROUNDS], processor[ROUNDS];
-  if (ask_all(b)) {
+  int (*const timed)(bench *, size_t, size_t) = b->method == QUERY ? query_batch
+                                                                   : differentiate_batch;
+  if (ask_all(b, query_batch) || ask_all(b, timed)) {
     return 1;
   }
   for (size_t i = 0; i < b->rounds; ++i) {
     const double start = seconds_now(), spent = processor_seconds();
-    if (ask_all(b)) {
+    if (ask_all(b, timed)) {
       return 1;
     }
     processor[i] = processor_seconds() - spent;
@@ -201,17 +233,32 @@ static int open_context(bench *b, const char *device, abut_precision precision)
 
 int main(int argc, char **argv)
 {
-  bench b = {.batch = 10000, .rounds = 20};
+  bench b = {.batch = 10000, .rounds = 20, .method = QUERY};
   const char *device = "pocl", *answers = NULL;
   abut_precision precision = ABUT_FLOAT32;
-  for (int o = getopt(argc, argv, "d:p:b:r:o:"); o != -1; o = getopt(argc, argv, "d:p:b:r:o:")) {
+  for (int o = getopt(argc, argv, "d:p:b:r:o:j:"); o != -1;
+       o = getopt(argc, argv, "d:p:b:r:o:j:")) {
     switch (o) {
-      case 'd': device = optarg; break;
-      case 'p': precision = strcmp(optarg, "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64; break;
-      case 'b': b.batch = strtoul(optarg, NULL, 10); break;
-      case 'r': b.rounds = strtoul(optarg, NULL, 10); break;
-      case 'o': answers = optarg; break;
-      default: return 2;
+    case 'd':
+      device = optarg;
+      break;
+    case 'p':
+      precision = strcmp(optarg, "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+      break;
+    case 'b':
+      b.batch = strtoul(optarg, NULL, 10);
+      break;
+    case 'r':
+      b.rounds = strtoul(optarg, NULL, 10);
+      break;
+    case 'o':
+      answers = optarg;
+      break;
+    case 'j':
+      b.method = strtol(optarg, NULL, 10);
+      break;
+    default:
+      return 2;
     }
   }
   if (optind + 1 != argc || !b.batch || !b.rounds || b.rounds > ROUNDS) {
