@@ -328,7 +328,7 @@ class Query:
         which = _integers(0 if row is None else row, self.rows.lead, 0, name)
         if which.size and (which.min() < 0 or which.max() >= count):
             raise ValueError(f"{name} names a shape that is not among the {count}")
-        shifted: np.ndarray[Any, Any] = which.astype(np.uint32) + np.uint32(shift)
+        shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
         return shifted
 
     def batch(self, kept: list[Any]) -> Any:

@@ -356,6 +356,15 @@ def test_lists(double):
                 assert np.array_equal(getattr(got, name)[i], getattr(wanted, name))
 
 
+def test_rows_of_lists_are_broadcast(double):
+    """Row numbers that NumPy broadcasts do not lie in the order of their axes."""
+    shapes = [abut.Shape("sphere", r, context=double) for r in (0.1, 0.2, 0.3)]
+    p2 = np.broadcast_to(poses(4)[:, None, None, :], (4, 2, 3, 7))
+    r = abut.closest(shapes, shapes[0], None, p2, one=np.broadcast_to(np.arange(3), (4, 2, 3)))
+    assert np.array_equal(r.d, abut.closest(shapes, shapes[0], None, p2, one=np.arange(3)).d)
+    assert np.allclose(r.d[..., 0] - r.d[..., 2], 0.2)
+
+
 def test_poses(context):
     """Ways to write poses, and leading axes."""
     a, b = abut.Shape("box", (0.3, 0.2, 0.1), context=context), abut.Shape("cone", (0.2, 0.3), context=context)
