@@ -6,7 +6,7 @@
 10,000 pairs of hulls, apart and overlapping, as closest.py makes them: of the groups of FOLDER's .obj files, or without it of stretched
 icosahedra. Jacobians of d, n, p1 and p2 by both bodies' twists, from host arrays to host arrays, in one call for all pairs; exact,
 gumbel and gaussian begin from answers that are there, so that the query is not in their time; zeroth and finite make queries of their
-own. float32, and float64 for finite, which has no other, beside the query in float64. Medians of the calls' times, in turns, in
+own. float32, and float64 for finite, which has no other, beside the query in float64. Medians of the calls' processor time, in turns, in
 microseconds a pair; ratios are those of medians within a turn. Beside them the paper's Table II (Montaut et al. 2023), of another
 machine. `ninja -C BUILD bench/closest_abut` is built by this. --write keeps bench/results/closest-methods.json and renews the table of
 docs/benchmarks/closest-derivatives.md. Needs numpy and scipy, and no Python package of abut. A minute.
@@ -43,7 +43,7 @@ def time_methods(program, path, options):
     for _ in range(options.turns):
         for name, (number, precision, _) in METHODS.items():
             method = [] if number is None else ["-j", number]
-            times[name].append(closest.ask(program, "-p", precision, "-r", options.calls, *method, path)["median"])
+            times[name].append(closest.ask(program, "-p", precision, "-r", options.calls, *method, path)["processor"])
     return {name: {"us": statistics.median(each),
                    "ratio": statistics.median(a / b for a, b in zip(each, times[beside(name)]))} for name, each in times.items()}
 

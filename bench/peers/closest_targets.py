@@ -17,7 +17,7 @@ TARGETS.npz has `unit` (12, 3), `radii` (P, 2, 3), `target1`, `target2` (P, E, 3
 of body 2. Without it such problems are made. Random numbers are new in each step: a row counts as the step times the number of all
 problems, plus its place among the rows that still go on. Prints tables with quantiles of C, beside those of an independent reference
 (of 10,000 problems, or of 240). --write keeps bench/results/closest-targets.json, renews the table of
-docs/benchmarks/closest-derivatives.md, and draws the picture there. Needs NumPy, and matplotlib to draw. Two minutes.
+docs/benchmarks/closest-derivatives.md, and draws the picture there. Needs NumPy, and matplotlib to draw. A minute.
 """
 import argparse
 import collections
