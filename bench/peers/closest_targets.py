@@ -256,7 +256,8 @@ def table(rows):
     for name, row in rows.items():
         for group, found, asked in zip(GROUPS, row["quantiles"], METHODS[name].reference):
             lines.append(f"| {name if group == 'all' else ''} | {group} | {words(found)} | | {words(asked)} | {over(found, asked)} |")
-    lines += ["", "| method | C below 1e-20 | steps that lowered C | begun again | answers that did not settle | seconds |", "|---|---|---|---|---|---|"]
+    lines += ["", "| method | C below 1e-20 | steps that lowered C | begun again | answers that did not settle | seconds |",
+              "|---" * 6 + "|"]
     return "\n".join(lines + [f"| {name} | {100 * row['reached']:.1f} % | {row['steps']:.1f} | {row['again']:.2f} | {row['unsettled']} | "
                               f"{row['seconds']:.1f} |" for name, row in rows.items()])
 
