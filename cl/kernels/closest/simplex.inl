@@ -35,7 +35,10 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
   const num zero = n_lit(R(0.0)), one = n_lit(R(1.0));
   const num share = -FN(dot3)(w[NEWEST], e) / n_select(sound, ee, n_lit(R(1.0)));
   const num t = n_select(share > zero, n_select(share < one, share, one), zero);
-  const vec x = FN(mad3)(e, t, w[NEWEST]);
+  const vec at = FN(mad3)(e, t, w[NEWEST]);
+  // Near the origin rounding leaves a part along the segment, which would turn the normal.
+  const num along = n_select((t > zero) & (t < one) & sound, FN(dot3)(at, e) / n_select(sound, ee, one), zero);
+  const vec x = FN(mad3)(e, -along, at);
   const num q = FN(dot3)(x, x);
   FN(closest_try)(best, sound & (q < best->q), x, q, i, t, i, t, one - t);
 }
