@@ -24,6 +24,8 @@
 #include "kernels/closest/support.cl"
 #include "kernels/closest/place.cl"
 #include "kernels/closest/simplex.inl"
+#include "kernels/closest/walk.cl"
+#include "kernels/closest/segments.cl"
 #include "kernels/closest/apart.cl"
 #include "kernels/closest/polytope.cl"
 #include "kernels/closest/view.cl"

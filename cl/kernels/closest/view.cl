@@ -60,12 +60,6 @@ static void closest_corner_along(const closest_view *v, const wide outward[3], w
   closest_corner(v, x1, x2, corner);
 }
 
-typedef struct closest_answers {
-  GLOBAL real *d, *n, *p1, *p2, *gap;
-  GLOBAL unsigned char *status;
-  GLOBAL int *iterations, *simplex;
-} closest_answers;
-
 // Writes a row, given the depth, the normal from shape 1 to shape 2 and a point of shape 1 without its
 // radius, all in shape 1's frame and in units of the view.
 static void closest_write(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
