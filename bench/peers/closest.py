@@ -14,7 +14,7 @@ float32 in one call for all pairs, built by `ninja -C BUILD bench/closest_abut`.
 microseconds a pair, medians over the rounds, and ratios, within each round, of the faster of two ways to ask Coal over abut, of the
 wall's time and of the processor's, which other programs disturb less; then how well Coal's answers agree with abut's in float64, and
 what the shapes themselves say where they do not (closest_certificate.py).
---write keeps bench/results/closest-coal.json. Needs numpy and scipy, g++ and a build of abut.
+--write keeps bench/results/closest-coal.json, or with --sizes closest-sizes.json. Needs numpy and scipy, g++ and a build of abut.
 """
 import argparse
 import collections
@@ -38,6 +38,8 @@ ROOT = run.ROOT
 HERE = run.HERE
 RESULT = ROOT / "bench" / "results" / "closest-coal.json"
 PAIRS, POLYTOPES, PRIMITIVES = 10000, 100, 40
+SIZES = 8, 32, 128, 512, 2048
+BY_SIZE = ROOT / "bench" / "results" / "closest-sizes.json"
 APART = 1e-6  # [m] answers that differ by more are looked into
 
 Program = collections.namedtuple("Program", "command environment")
@@ -66,6 +68,13 @@ def icosahedra(random):
     corners = [np.roll([0, a, b * phi], k) for k in range(3) for a in (-1, 1) for b in (-1, 1)]
     radii = random.uniform(.5, 1.5, (POLYTOPES, 3))
     return [{"kind": "hull", "numbers": [cs.unit(np.array(corners)) * r]} for r in radii]
+
+
+def by_size(random):
+    """Hulls of so many vertices each, on ellipsoids: all of them are on the hull."""
+    def one(count):
+        return {"kind": "hull", "numbers": [cs.unit(random.normal(size=(count, 3))) * random.uniform(.5, 1.5, 3)]}
+    return {f"{count} vertices": [one(count) for _ in range(10)] for count in SIZES}
 
 
 def primitives(kind, random):
@@ -297,7 +306,8 @@ def measure(options, folder):
     programs = {name: make() for name, make in programs.items() if name in only}
     pin(options.core)
     hulls, rows = read_hulls(options.hulls) if options.hulls else [], {}
-    for name, shapes in sets(hulls, np.random.default_rng(options.seed)).items():
+    random = np.random.default_rng(options.seed)
+    for name, shapes in (by_size(random) if options.sizes else sets(hulls, random)).items():
         for overlapping in (True, False):
             label = f"{name}, {'overlapping' if overlapping else 'apart'}"
             batch = pairs(shapes, overlapping, np.random.default_rng([options.seed, *label.encode()]))
@@ -318,13 +328,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--passes", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sizes", action="store_true", help="hulls of 8 to 2048 vertices instead, which Coal climbs and abut looks through")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(options, pathlib.Path(folder))
     tell(rows)
     if options.write:
-        RESULT.write_text(json.dumps({"about": about(options), "sets": rows}, indent=1) + "\n")
+        (BY_SIZE if options.sizes else RESULT).write_text(json.dumps({"about": about(options), "sets": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
