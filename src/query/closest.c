@@ -70,7 +70,7 @@ abut_status closest_place_call(batch_on *on)
   closest_on *at = memory;
   on->user = at;
   on->granule = device_lanes(on->device);
-  on->most = device_on_host_memory(on->device) && !on->borrows ? COPIED_CHUNK : CHUNK_ROWS;
+  on->most = device_on_host_memory(on->device) ? COPIED_CHUNK : CHUNK_ROWS;
   TRY(shape_list_on(c->list, on->place));
   TRY(buffer_upload(on->device, sizeof *first, first, &at->one));
   TRY(buffer_upload(on->device, sizeof *first, first + 1, &at->two));
@@ -345,7 +345,7 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
   c->batch = batch;
   c->smoothing = smoothing;
   c->base = (batch_call){.operation = o, .context = owner, .count = batch->count, .state = at,
-                         .borrows = true, .multiple = LANES_MOST,
+                         .multiple = LANES_MOST,
                          .rates = c->list->rates[smoothing != NULL],
                          .progress = batch->progress, .progress_user = batch->user};
   set_sizes(c);
