@@ -110,7 +110,8 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
              ARG_BUFFER(q->warm), ARG_INT(q->warm != NULL), ARG_REAL(call->tolerance),
              ARG_REAL(q->cutoff), ARG_INT(call->iterations), ANSWERS));
   TRY(LAUNCH(on->device, KERNEL_CLOSEST_OVERLAP, workers, 1, ROWS, ARG_INT(workers),
-             ARG_REAL(call->tolerance), ARG_INT(call->iterations), ARG_INT(call->corners),
+             ARG_REAL(call->tolerance), ARG_INT(call->iterations),
+             ARG_REAL(q->cutoff), ARG_INT(call->corners),
              ARG_BUFFER(at->reals[slot]),
              ARG_BUFFER(at->places[slot]), ANSWERS));
   return call->curved ? LAUNCH(on->device, KERNEL_CLOSEST_REFINE, c.count, 1, ROWS,

@@ -90,9 +90,26 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
   return a->begun;
 }
 
+// Writes a row that is apart, beyond the cutoff if that is certain.
+static void closest_write_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
+                                const closest_path *a, int status, real cutoff)
+{
+  const wide length = wide_sqrt(a->q), by = (wide)1 / length, open = wide_max(length - a->lower, (wide)0);
+  const wide normal[3] = {a->v.x * by, a->v.y * by, a->v.z * by};
+  const int beyond = a->lower * v->scale - (p->radius[0] + p->radius[1]) > cutoff;
+  wide at[3] = {(wide)0, (wide)0, (wide)0};
+  for (int k = 0; k < NEWEST; ++k) {
+    at[0] += a->weight[k] * a->body1[k].x;
+    at[1] += a->weight[k] * a->body1[k].y;
+    at[2] += a->weight[k] * a->body1[k].z;
+  }
+  closest_write(to, p, v, row, beyond ? -a->lower : -length, normal, at, open);
+  to->status[row] = (unsigned char)(beyond ? CLOSEST_BEYOND : status);
+}
+
 // Returns whether the row is written; else the shapes meet, and its simplex is what the polytope begins with.
 static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                         int iterations_most)
+                         int iterations_most, real cutoff)
 {
   closest_path a;
   int rounds, status = CLOSEST_DEGENERATE, inside;
@@ -110,16 +127,7 @@ static int closest_again(const closest_answers *to, const closest_spot *p, const
   if (!apart) {
     return 0;
   }
-  const wide length = wide_sqrt(a.q), by = (wide)1 / length;
-  const wide normal[3] = {a.v.x * by, a.v.y * by, a.v.z * by};
-  wide at[3] = {(wide)0, (wide)0, (wide)0};
-  for (int k = 0; k < NEWEST; ++k) {
-    at[0] += a.weight[k] * a.body1[k].x;
-    at[1] += a.weight[k] * a.body1[k].y;
-    at[2] += a.weight[k] * a.body1[k].z;
-  }
-  closest_write(to, p, v, row, -length, normal, at, wide_max(length - a.lower, (wide)0));
-  to->status[row] = (unsigned char)status;
+  closest_write_again(to, p, v, row, &a, status, cutoff);
   return 1;
 }
 
@@ -127,8 +135,9 @@ static int closest_again(const closest_answers *to, const closest_spot *p, const
 #define CLOSEST_LOOK_AGAIN(status) 0
 
 static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v, int row,
-                         int iterations_most)
+                         int iterations_most, real cutoff)
 {
+  (void)cutoff;
   (void)to;
   (void)p;
   (void)v;

@@ -100,11 +100,12 @@ static void closest_advance(closest_walk *w, closest_ends *e, const closest_limi
   const ilane take = step & ~around & ~worse & bounded;
   closest_keep(w, &best, take);
   const ilane touch = take & (w->q <= m->touching * m->touching);
-  const ilane past = step & ~around & ~touch & ~halted & (w->lower > m->stop);
+  // Who is certainly beyond the cutoff is so whether the row was to end or not.
+  const ilane past = w->active & ~around & ~touch & ~halted & (w->lower > m->stop);
   w->begun |= take;
   e->inside |= around;
   e->pending |= around | touch;
-  e->settled |= done;
+  e->settled |= done & ~past;
   e->stuck |= halted;
   e->beyond |= past;
   e->rounds += lane_select(w->active, one, zero);

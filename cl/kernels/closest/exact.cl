@@ -76,19 +76,20 @@ static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SY
   return 0;
 }
 
-// The derivatives of (x^p + y^p)^(1/p) = N by x and y, for x, y > 0: first (2), second xx, xy, yy. Where a
-// power of a share below it would be without bound the share counts as this.
+// Shares of the largest component below this count as this, all alike: at a pole curvature is a quotient of two
+// that vanish, or without bound.
 #if REAL_DOUBLE
 #define SHARE_LEAST 1e-8
 #else
 #define SHARE_LEAST 1e-4f
 #endif
 
+// The derivatives of (x^p + y^p)^(1/p) = N by x and y, for x, y > 0: first (2), second xx, xy, yy.
 static void closest_norm_slopes(real x, real y, real p, real *norm, real first[2], real second[3])
 {
   const real most = real_max(x, y), a = x / most, b = y / most;
   const real n = real_pow(real_pow(a, p) + real_pow(b, p), R(1.0) / p);
-  const real sx = real_max(a / n, SHARE_LEAST), sy = real_max(b / n, SHARE_LEAST);
+  const real sx = a / n, sy = b / n;
   *norm = most * n;
   first[0] = real_pow(sx, p - R(1.0));
   first[1] = real_pow(sy, p - R(1.0));
@@ -108,7 +109,7 @@ static int closest_curve_superquadric(const closest_shape *s, const real u[3], r
     most = real_max(most, y[k]);
   }
   for (int k = 0; k < 3; ++k) {
-    y[k] = real_max(y[k], most * R(1e-30));
+    y[k] = real_max(y[k], most * SHARE_LEAST);
   }
   closest_norm_slopes(y[0], y[1], s->record[SHAPE_EXPONENTS + 1], &m, m1, m2);
   closest_norm_slopes(m, y[2], s->record[SHAPE_EXPONENTS], &total, t1, t2);

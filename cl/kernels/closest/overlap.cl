@@ -287,7 +287,7 @@ static void closest_write_flat(const closest_answers *to, const closest_spot *p,
 }
 
 static void closest_solve_overlap(const closest_rows *rows, const closest_answers *to, int row,
-                                  real tolerance, int iterations_most, closest_polytope p)
+                                  real tolerance, int iterations_most, real cutoff, closest_polytope p)
 {
   const closest_shape shapes[2] = {closest_shape_at(rows, 0, row), closest_shape_at(rows, 1, row)};
   closest_spot pair;
@@ -298,7 +298,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   closest_place_row(&pair, rows, shapes, row);
   const closest_view v = closest_view_of(&pair, shapes, tolerance);
   GLOBAL int *simplex = ROW(to->simplex, row, 2 * SIMPLEX);
-  if (CLOSEST_LOOK_AGAIN(to->status[row]) && closest_again(to, &pair, &v, row, iterations_most)) {
+  if (CLOSEST_LOOK_AGAIN(to->status[row]) && closest_again(to, &pair, &v, row, iterations_most, cutoff)) {
     return;
   }
   if (closest_begin_polytope(&p, &c, &v, simplex, normal) < 3) {
@@ -332,7 +332,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
 KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                             GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                             GLOBAL const real *pose2, int width, int count, int workers, real tolerance,
-                            int iterations_most, int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
+                            int iterations_most, real cutoff, int corners, GLOBAL wide *polytopes, GLOBAL int *places, GLOBAL real *d,
                             GLOBAL real *n, GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *gap,
                             GLOBAL unsigned char *status, GLOBAL int *iterations, GLOBAL int *simplex)
 {
@@ -344,7 +344,7 @@ KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers, 
   }
   for (int row = worker; row < count; row += workers) {
     if (CLOSEST_LOOK_AGAIN(status[row]) || status[row] == CLOSEST_PENDING) {
-      closest_solve_overlap(&rows, &to, row, tolerance, iterations_most,
+      closest_solve_overlap(&rows, &to, row, tolerance, iterations_most, cutoff,
                             closest_polytope_in(ROW(polytopes, worker, POLYTOPE_REALS(corners)),
                                                 ROW(places, worker, POLYTOPE_INTS(corners)), corners));
     }
