@@ -8,7 +8,9 @@
 #define CLOSEST_DEGENERATE 2
 #define CLOSEST_BAD_INPUT 3
 #define CLOSEST_BEYOND 4
-#define CLOSEST_FLAT 8     // is added to the others
+#define CLOSEST_FLAT 8   // these two are added to the others
+#define CLOSEST_STEEP 16
+#define CLOSEST_END 7    // the bits of the others
 #define CLOSEST_PENDING 64 // closest_apart has left it to closest_overlap
 #define CLOSEST_AGAIN 65   // where float rounds too much: to be done again in wide numbers
 

@@ -138,9 +138,13 @@ typedef enum abut_closest_status {
                                        of the nearest points that were found until then: g(n) need not be d,
                                        nor p2 = p1 + d n a point of shape 2. With a cutoff below 0 rows that
                                        overlap end so, too. Derivatives are 0 */
-  ABUT_CLOSEST_FLAT = 8             /* added to the others where derivatives by ABUT_CLOSEST_EXACT were asked
+  ABUT_CLOSEST_FLAT = 8,            /* added to the others where derivatives by ABUT_CLOSEST_EXACT were asked
                                        for and a shape is touched on a face or an edge, which has no
                                        curvature: it counts as 0 */
+  ABUT_CLOSEST_STEEP = 16           /* added to the others where an eigenvalue of M was below the ridge, as
+                                       between overlapping shapes that are flat there or whose curvature
+                                       counts as 0: derivatives of n, p1 and p2 may be as large as the
+                                       inverse of the ridge makes them, and no guide. That of d is right */
 } abut_closest_status;
 
 typedef struct abut_closest_batch {
@@ -218,8 +222,8 @@ typedef struct abut_closest_smoothing {
   double ridge;        /* least eigenvalue of M that is divided by, as a share of both spans together,
                           1e-15 to 1; 1e-6 */
   bool solved;         /* d, n, p1, p2 and status of the batch are the answers of abut_closest to these
-                          poses, and are read instead of computed; FLAT in `status` is
-                          set anew; gap, iterations and simplex are left as they are. Derivatives of a
+                          poses, and are read instead of computed; FLAT and STEEP in
+                          `status` are set anew; gap, iterations and simplex are left as they are. Derivatives of a
                           row whose answers are not finite are 0. Not by ZEROTH and FINITE */
   uint32_t cookie;     /* set by abut_default_closest_smoothing */
 } abut_closest_smoothing;

@@ -48,6 +48,8 @@ class ClosestStatus(enum.IntEnum):
     BEYOND           certainly farther apart than `cutoff`: d is a lower bound of the distance
     FLAT             8, added to the others by derivatives of method "exact": a shape has no curvature where it is
                      touched, which counts as 0
+    STEEP            16, added to the others by derivatives through curvatures: these do not hold the normal, so that
+                     slopes of n, p1 and p2 may be as large as the inverse of the ridge, and no guide; d's are right
     """
 
     CONVERGED = 0
@@ -56,6 +58,7 @@ class ClosestStatus(enum.IntEnum):
     BAD_INPUT = 3
     BEYOND = 4
     FLAT = 8
+    STEEP = 16
 
 
 ClosestStatus.__module__ = "abut"
@@ -434,6 +437,7 @@ class ClosestJacobian(NamedTuple):
 
     p1, p2, n  (..., 3, 12) and d (..., 12); None where it was not wanted
     status     (...) uint8, the answer's, with abut.ClosestStatus.FLAT added where "exact" found no curvature
+               and STEEP where M was not positive, so that slopes of n, p1 and p2 are no guide
     """
 
     p1: Real | None = None
@@ -528,7 +532,7 @@ def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] 
     want     of "d", "n", "p1", "p2": the rest is neither computed nor copied
     smoothing  by name: temperature (of "gumbel", as a share of each shape's diagonal, 0.05), level (how often it adds
              neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", 0.02, and of "finite",
-             1e-6, rad and a share of the spans; 0: these), samples (of both, 1 to 65536; 20), seed (of both, 0), first (what the first row
+             1e-6, rad and a share of the spans; 0: these), samples (of both, 20: 1 to 65536, zeroth to 4096), seed (of both, 0), first (what the first row
              counts as in random numbers, 0), ridge (least eigenvalue that is divided by, as a share of both spans,
              1e-6)
     The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Rows at

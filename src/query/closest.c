@@ -26,7 +26,8 @@ _Static_assert((int)ABUT_CLOSEST_CONVERGED == CLOSEST_CONVERGED &&
                  (int)ABUT_CLOSEST_ITERATION_LIMIT == CLOSEST_ITERATION_LIMIT &&
                  (int)ABUT_CLOSEST_DEGENERATE == CLOSEST_DEGENERATE &&
                  (int)ABUT_CLOSEST_BAD_INPUT == CLOSEST_BAD_INPUT &&
-                 (int)ABUT_CLOSEST_BEYOND == CLOSEST_BEYOND && (int)ABUT_CLOSEST_FLAT == CLOSEST_FLAT,
+                 (int)ABUT_CLOSEST_BEYOND == CLOSEST_BEYOND && (int)ABUT_CLOSEST_FLAT == CLOSEST_FLAT &&
+                 (int)ABUT_CLOSEST_STEEP == CLOSEST_STEEP,
                "kernels and callers name what became of a row alike");
 
 /* ---- on a device ---- */
@@ -144,7 +145,7 @@ void closest_count(batch_on *on, chunk c)
 {
   closest_call *call = (closest_call *)on->call;
   for (size_t i = 0; call->status && i < c.count; ++i) {
-    const int end = call->status[c.first + i] & ~CLOSEST_FLAT;
+    const int end = call->status[c.first + i] & CLOSEST_END;
     call->unsettled += end == CLOSEST_ITERATION_LIMIT || end == CLOSEST_DEGENERATE;
     call->rejected += end == CLOSEST_BAD_INPUT;
   }
@@ -273,7 +274,7 @@ static abut_status check(const abut_closest_batch *b)
 static abut_status check_solved(const abut_closest_batch *b)
 {
   for (size_t i = 0; b->status && i < b->count; ++i) {
-    if ((b->status[i] & ~CLOSEST_FLAT) > CLOSEST_BEYOND) {
+    if ((b->status[i] & ~(CLOSEST_FLAT | CLOSEST_STEEP)) > CLOSEST_BEYOND) {
       return fail(ABUT_ERROR_ARGUMENT, "the status of entry %zu, which is said to be solved, is %d", i,
                   b->status[i]);
     }

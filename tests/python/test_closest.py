@@ -127,6 +127,45 @@ def test_cutoff_leaves_samples_alone(context):
     assert (whole.p1[kept] == some.p1[kept]).all() and not some.p1[~kept].any()
 
 
+@pytest.mark.parametrize("exponents", [(1, 1), (0.9, 0.9), (1.5, 1.5), (0.3, 1.2), (0.1, 0.1)])
+def test_superquadrics_are_curved_at_their_poles(context, exponents):
+    """Stacked on the axis both that vanish are divided by each other; a hair beside it answers come as the same."""
+    shape = abut.Shape("superquadric", (0.1, 0.1, 0.1), exponents, context=context)
+    ball = abut.Shape("sphere", 0.1, context=context)
+    r = abut.closest(shape, ball, [IDENTITY] * 2, [[x, 0, 0.4, 1, 0, 0, 0] for x in (0, 1e-12)])
+    j = abut.closest_jacobian(r, method="exact")
+    assert max(np.abs(x).max() for x in (j.p1, j.p2, j.n)) < 5
+    if exponents == (1, 1):
+        np.testing.assert_allclose(j.n[:, 0, 6], 1 / 0.4, rtol=1e-4)
+    pair = abut.closest(shape, shape, [IDENTITY], [[0, 0, 0.3, 1, 0, 0, 0]])
+    assert np.isfinite(abut.closest_jacobian(pair, method="exact").p1).all()
+
+
+def test_all_that_is_beyond_is_marked(context):
+    shapes, count = boxes_and_round(context), 500
+    rng = np.random.default_rng(8)
+    rows = {"one": rng.integers(0, 5, count), "two": rng.integers(0, 5, count)}
+    p1, p2 = poses(count, 6, reach=0.5), poses(count, 7, reach=6)
+    whole = abut.closest(shapes, shapes, p1, p2, **rows)
+    cut = abut.closest(shapes, shapes, p1, p2, cutoff=1.0, **rows)
+    beyond = cut.status == abut.ClosestStatus.BEYOND
+    assert not beyond[whole.d <= 1].any() and beyond[whole.d - whole.gap > 1 + 1e-5].all() and beyond.any()
+    assert (cut.d[beyond] > 1).all()
+
+
+def test_slopes_that_the_ridge_holds_are_told(context):
+    """A ball in a box: nothing but the ridge holds the normal by `exact`, and softness does by `gaussian`."""
+    box = abut.Shape("box", (0.3, 0.2, 0.2), context=context)
+    other = abut.Shape("hull", 0.1 * np.random.default_rng(2).normal(size=(12, 3)), context=context)
+    p2 = [[0.02, 0.01, 0.2, 1, 0, 0, 0], [0, 0, 2, 1, 0, 0, 0]]
+    r = abut.closest(box, other, [IDENTITY] * 2, p2)
+    assert r.d[0] < 0 < r.d[1]
+    steep = int(abut.ClosestStatus.STEEP)
+    told = [int(s) & steep for s in abut.closest_jacobian(r, method="exact").status]
+    assert told == [steep, 0]
+    assert not abut.closest_jacobian(r, method="exact", ridge=1.0).n[0].max() > 10
+
+
 def test_discs_have_rims(context):
     """A cylinder without height is curved along its rim, and flat along its axis alone."""
     disc = abut.Shape("cylinder", (0.5, 0), context=context)

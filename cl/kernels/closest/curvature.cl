@@ -316,7 +316,7 @@ static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GL
   const lane sum = (all.x + all.y + all.z + gather_part(d, first, last, 1)) * R(0.0);
   int bits = 0;
   for (int l = 0; l < LANES; ++l) {
-    bits |= ((status[MIN_INT(first + l, last)] & ~CLOSEST_FLAT) < CLOSEST_BAD_INPUT) << l;
+    bits |= ((status[MIN_INT(first + l, last)] & CLOSEST_END) < CLOSEST_BAD_INPUT) << l;
   }
   return good & closest_mask_of(bits) & (sum == lane_lit(R(0.0)));
 }
@@ -420,7 +420,7 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
       for (int l = 0; l < LANES; ++l) {
         real own[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
         if (first + l < count && side == 0) {
-          status[first + l] &= ~CLOSEST_FLAT; // of an earlier call
+          status[first + l] &= CLOSEST_END; // without what an earlier call has added
         }
         if (first + l < count && (answered >> l & 1) &&
             closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l, own)) {

@@ -16,7 +16,7 @@ typedef struct closest_linear {
   vec3_r n, arm[2];      // arms: from the poses' origins to p1 and p2
   lane h[2][SYMMETRIC];  // curvatures
   lane inverse[SYMMETRIC]; // of M, 0 along n
-  ilane good;
+  ilane good, steep; // steep: an eigenvalue was below the ridge
 } closest_linear;
 
 static vec3_r closest_times(const lane h[SYMMETRIC], vec3_r v)
@@ -75,6 +75,7 @@ static void closest_invert(closest_linear *l, lane d, lane ridge)
   const lane sx = x / most, sy = y / most, unit = R(1.0) / lane_sqrt(sx * sx + sy * sy);
   const vec3_r first = scale3_r(add3_r(scale3_r(b, sx), scale3_r(c, sy)), unit);
   const vec3_r second = cross3_r(l->n, first);
+  l->steep = mean - radius < ridge;
   closest_add_lanes(l->inverse, first, first, R(1.0) / lane_max(mean + radius, ridge));
   closest_add_lanes(l->inverse, second, second, R(1.0) / lane_max(mean - radius, ridge));
 }
@@ -96,6 +97,17 @@ static closest_linear closest_linear_of(const closest_rows *rows, int first, con
   l.good = closest_answered(p->good, status, d, n, p1, p2, first, rows->count);
   closest_invert(&l, gather_part(d, first, last, 1), lane_max(p->spans * ridge, lane_lit(RIDGE_LEAST)));
   return l;
+}
+
+// Adds to the rows' ends that an eigenvalue was below the ridge.
+static void closest_tell_steep(GLOBAL unsigned char *status, const closest_linear *l, int first, int count)
+{
+  const int bits = lane_bits(l->good & l->steep);
+  for (int i = 0; i < MIN_INT(LANES, count - first); ++i) {
+    if (bits >> i & 1) {
+      status[first + i] |= CLOSEST_STEEP;
+    }
+  }
 }
 
 // A twist of each body.
@@ -220,7 +232,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                      int count,
-                                     GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n,
+                                     GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n,
                                      GLOBAL const real *p1, GLOBAL const real *p2,
                                      GLOBAL const real *curvatures, real ridge, GLOBAL real *p1_by,
                                      GLOBAL real *p2_by, GLOBAL real *n_by, GLOBAL real *d_by)
@@ -233,6 +245,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
   closest_pair p;
   closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  closest_tell_steep(status, &l, first, count);
   for (int column = 0; column < 12; ++column) {
     const closest_twists t = closest_unit_twist(column);
     const closest_slopes s = closest_forward(&l, &t);
@@ -245,7 +258,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
 ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
+                                GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                 GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *d_bar, GLOBAL const real *n_bar,
                                 GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
@@ -259,6 +272,7 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
   closest_pair p;
   closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  closest_tell_steep(status, &l, first, count);
   const closest_slopes bar = closest_read_bars(p1_bar, p2_bar, n_bar, d_bar, first, count - 1);
   const closest_twists t = closest_backward(&l, &bar);
   closest_put_gradient(&p, l.good, width, first, count, &t, twists, pose1_by, pose2_by);
@@ -268,7 +282,7 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
 ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL const unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
+                                GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
                                 GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                 GLOBAL real *p1_by, GLOBAL real *p2_by)
@@ -281,6 +295,7 @@ ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbe
   closest_pair p;
   closest_place_block(&p, &rows, first);
   const closest_linear l = closest_linear_of(&rows, first, &p, status, d, n, p1, p2, curvatures, ridge);
+  closest_tell_steep(status, &l, first, count);
   const closest_twists t = closest_read_twists(twists, first, count - 1);
   const closest_slopes s = closest_forward(&l, &t);
   const lane zero = lane_lit(R(0.0));

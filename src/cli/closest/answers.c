@@ -73,20 +73,23 @@ exit_code closest_compute(closest *c)
 
 static abut_closest_status end_of(const closest *c, size_t row)
 {
-  return (abut_closest_status)(c->batch.status[row] & ~ABUT_CLOSEST_FLAT);
+  return (abut_closest_status)(c->batch.status[row] & ~(ABUT_CLOSEST_FLAT | ABUT_CLOSEST_STEEP));
 }
 
-static bool is_flat(const closest *c, size_t row)
+/* Of a bit, whether it was added; of an end, whether it is the row's. */
+static bool is_so(const closest *c, size_t row, abut_closest_status what)
 {
-  return c->batch.status[row] & ABUT_CLOSEST_FLAT;
+  return what == ABUT_CLOSEST_FLAT || what == ABUT_CLOSEST_STEEP
+           ? (c->batch.status[row] & what) != 0
+           : end_of(c, row) == what;
 }
 
-/* Of rows that ended so, or of all that are flat. */
+/* Of rows that ended so, or have the bit. */
 static void warn_rows(const closest *c, abut_closest_status end, const char *what, const char *effect)
 {
   size_t count = 0, first = 0;
   for (size_t i = c->poses.count; i-- > 0;) {
-    if (end == ABUT_CLOSEST_FLAT ? is_flat(c, i) : end_of(c, i) == end) {
+    if (is_so(c, i, end)) {
       ++count;
       first = i;
     }
@@ -107,6 +110,9 @@ void closest_warn(const closest *c)
             "Their answers stand within their gap.");
   warn_rows(c, ABUT_CLOSEST_FLAT, "poses at which a face or an edge is touched, which has no curvature",
             "It counts as 0; --jacobian gumbel and gaussian smooth it.");
+  warn_rows(c, ABUT_CLOSEST_STEEP, "poses at which curvature does not hold the normal",
+            "Jacobians of n, p1 and p2 may be as large as 1e6 there; that of d is right. --jacobian "
+            "gaussian, or a higher --temperature, may hold it.");
 }
 
 static size_t count_beyond(const closest *c)
