@@ -15,6 +15,11 @@
 #define SHAPE_CONE 6
 #define SHAPE_SUPERQUADRIC 7
 
+// Kinds whose support maps are smooth somewhere, beside points and segments.
+#define SHAPE_IS_CURVED(kind)                                                        \
+  ((kind) == SHAPE_ELLIPSOID || (kind) == SHAPE_SUPERQUADRIC || (kind) == SHAPE_CYLINDER || \
+   (kind) == SHAPE_CONE)
+
 // A head. Places count from the beginning of the list's buffers.
 enum {
   SHAPE_KIND,

@@ -19,7 +19,7 @@
 #define CORNERS_USUAL 256
 #define CORNERS_LEAST 8
 #define CORNERS_MOST 4096
-#define WORKERS_OF_CORE 32 /* work-items of a CPU's core that grow polytopes: enough to share evenly */
+#define WORKERS_OF_CORE 32 /* work-items of a CPU's core that share scratch: enough to share evenly */
 #define WORKERS_MOST ((size_t)1 << 16)
 
 _Static_assert((int)ABUT_CLOSEST_CONVERGED == CLOSEST_CONVERGED &&
@@ -43,18 +43,22 @@ abut_status closest_test(const batch_call *b, size_t place)
            : ABUT_SUCCESS;
 }
 
-/* Makes room for polytopes: as many as are at work at a time on a CPU, and on others as the scratch holds. */
-static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
+size_t closest_workers(const device *d, size_t bytes, size_t rows)
 {
-  const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double), places = POLYTOPE_INTS(c->corners) * sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * (numbers + places));
   const abut_device_info *info = device_info(d);
+  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * bytes);
   const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
                           ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
                           : WORKERS_MOST;
-  const size_t rows = c->base.count, least = room < wanted ? room : wanted;
-  at->workers = least < rows ? least : rows;
-  at->workers = at->workers ? at->workers : 1;
+  const size_t most = room < wanted ? room : wanted, used = most < rows ? most : rows;
+  return used ? used : 1;
+}
+
+/* Makes room for polytopes. */
+static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
+{
+  const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double), places = POLYTOPE_INTS(c->corners) * sizeof(int);
+  at->workers = closest_workers(d, numbers + places, c->base.count);
   for (size_t slot = 0; slot < device_slots(d); ++slot) {
     TRY(buffer_create(d, at->workers * numbers, &at->reals[slot]));
     TRY(buffer_create(d, at->workers * places, &at->places[slot]));
@@ -122,7 +126,7 @@ abut_status closest_launch_query(batch_on *on, size_t slot, chunk c, const close
 #undef ANSWERS
 }
 
-static abut_status launch(batch_on *on, size_t slot, chunk c)
+abut_status closest_launch_own(batch_on *on, size_t slot, chunk c)
 {
   const closest_call *call = (const closest_call *)on->call;
   const closest_query q = {AT(CLOSEST_POSE_1),
@@ -159,7 +163,7 @@ void closest_count_again(batch_call *b)
 }
 
 static const operation closest_operation = {.module = MODULE_CLOSEST, .test = closest_test,
-                                            .place = closest_place_call, .launch = launch,
+                                            .place = closest_place_call, .launch = closest_launch_own,
                                             .add = closest_count, .leave = closest_leave,
                                             .again = closest_count_again};
 
@@ -310,11 +314,6 @@ static abut_status find_state(const abut_closest_batch *b, const context *owner,
                                                     : ABUT_SUCCESS;
 }
 
-static bool is_curved(int kind)
-{
-  return kind == SHAPE_ELLIPSOID || kind == SHAPE_SUPERQUADRIC || kind == SHAPE_CYLINDER || kind == SHAPE_CONE;
-}
-
 static void set_sizes(closest_call *c)
 {
   const abut_closest_batch *b = c->batch;
@@ -325,7 +324,7 @@ static void set_sizes(closest_call *c)
   c->corners = (corners + SHAPE_PAD - 1) / SHAPE_PAD * SHAPE_PAD;
   c->width = b->poses == ABUT_POSE_TWIST ? 6 : 7;
   for (size_t i = 0; i < c->list->count; ++i) {
-    c->curved = c->curved || is_curved(c->list->ints[SHAPE_INTS * i + SHAPE_KIND]);
+    c->curved = c->curved || SHAPE_IS_CURVED(c->list->ints[SHAPE_INTS * i + SHAPE_KIND]);
   }
 }
 

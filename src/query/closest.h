@@ -75,6 +75,13 @@ void closest_count(batch_on *on, chunk c);
 void closest_count_again(batch_call *b);
 void closest_leave(batch_on *on);
 
+/* How many work-items share a chunk's rows where each has `bytes` of scratch of its own: as many as keep a CPU
+ * busy, and on others as the scratch holds. */
+size_t closest_workers(const device *d, size_t bytes, size_t rows);
+
+/* Solves a chunk's rows for the batch's own poses. */
+abut_status closest_launch_own(batch_on *on, size_t slot, chunk c);
+
 /* Solves a chunk's rows for poses, of `width` numbers, that lie in the given buffers. */
 typedef struct closest_query {
   buffer *pose1, *pose2, *warm; /* warm: or NULL */

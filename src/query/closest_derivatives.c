@@ -16,8 +16,6 @@
 #define EPSILON_GAUSSIAN 0.3
 #define EPSILON_ZEROTH 0.02
 #define EPSILON_FINITE 1e-6
-#define CHOOSERS_OF_CORE 32 /* work-items of a CPU's core that choose vertices: enough to share evenly */
-#define CHOOSERS_MOST ((size_t)1 << 16)
 
 _Static_assert((int)ABUT_CLOSEST_EXACT == CLOSEST_EXACT && (int)ABUT_CLOSEST_GUMBEL == CLOSEST_GUMBEL &&
                  (int)ABUT_CLOSEST_GAUSSIAN == CLOSEST_GAUSSIAN &&
@@ -70,15 +68,8 @@ static abut_status place(batch_on *on)
   const derivative_call *c = (const derivative_call *)on->call;
   TRY(closest_place_call(on));
   closest_on *at = on->user;
-  const abut_device_info *info = device_info(on->device);
   const size_t row = 2 * c->query.list->vertices_most * sizeof(int), needed = row ? row : sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(on->device, MODULE_CLOSEST) / (CLOSEST_SCRATCH_SHARES * needed);
-  const size_t wanted = device_on_host_memory(on->device) || info->type == ABUT_DEVICE_HOST
-                          ? CHOOSERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
-                          : CHOOSERS_MOST;
-  const size_t rows = c->query.base.count, least = room < wanted ? room : wanted;
-  at->choosers = least < rows ? least : rows;
-  at->choosers = at->choosers ? at->choosers : 1;
+  at->choosers = closest_workers(on->device, needed, c->query.base.count);
   return buffer_create(on->device, device_slots(on->device) * at->choosers * needed, &at->marks);
 }
 
@@ -94,22 +85,6 @@ static closest_settings settings_of(const derivative_call *c, uint64_t row)
                             .seed_high = (int)(uint32_t)(s->seed >> 32),
                             .first_low = (int)(uint32_t)first,
                             .first_high = (int)(uint32_t)(first >> 32)};
-}
-
-static closest_query given_query(const closest_call *call, batch_on *on, size_t slot)
-{
-  return (closest_query){AT(CLOSEST_POSE_1),
-                         AT(CLOSEST_POSE_2),
-                         call->batch->warm ? AT(CLOSEST_WARM) : NULL,
-                         AT(CLOSEST_D),
-                         AT(CLOSEST_N),
-                         AT(CLOSEST_P1),
-                         AT(CLOSEST_P2),
-                         AT(CLOSEST_GAP),
-                         AT(CLOSEST_STATUS),
-                         AT(CLOSEST_ITERATIONS),
-                         AT(CLOSEST_SIMPLEX),
-                         call->batch->cutoff};
 }
 
 #define ROWS                                                                                            \
@@ -186,8 +161,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   const derivative_call *d = (const derivative_call *)on->call;
   if (!d->query.solved) {
-    const closest_query q = given_query(&d->query, on, slot);
-    TRY(closest_launch_query(on, slot, c, &q, d->query.width));
+    TRY(closest_launch_own(on, slot, c));
   }
   return by_queries(d) ? launch_queries(on, slot, c) : launch_curvature(on, slot, c);
 }

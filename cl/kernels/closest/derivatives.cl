@@ -231,9 +231,8 @@ static void closest_put_gradient(const closest_pair *p, ilane good, int width, i
 ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
-                                     int count,
-                                     GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n,
-                                     GLOBAL const real *p1, GLOBAL const real *p2,
+                                     int count, GLOBAL unsigned char *status, GLOBAL const real *d,
+                                     GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
                                      GLOBAL const real *curvatures, real ridge, GLOBAL real *p1_by,
                                      GLOBAL real *p2_by, GLOBAL real *n_by, GLOBAL real *d_by)
 {
@@ -258,8 +257,8 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
 ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
-                                GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
+                                GLOBAL unsigned char *status, GLOBAL const real *d,
+                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *d_bar, GLOBAL const real *n_bar,
                                 GLOBAL const real *p1_bar, GLOBAL const real *p2_bar,
                                 GLOBAL real *twists, GLOBAL real *pose1_by, GLOBAL real *pose2_by)
@@ -282,8 +281,8 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
 ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
-                                GLOBAL unsigned char *status, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *p1,
-                                GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
+                                GLOBAL unsigned char *status, GLOBAL const real *d,
+                                GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *curvatures, real ridge,
                                 GLOBAL const real *twists, GLOBAL real *d_by, GLOBAL real *n_by,
                                 GLOBAL real *p1_by, GLOBAL real *p2_by)
 {

@@ -146,9 +146,3 @@ static int closest_curve_exact(const closest_shape *s, const real u[3], real h[S
     return closest_curve_ring(s, u, h);
   }
 }
-
-static int closest_is_curved(const closest_shape *s)
-{
-  return s->kind == SHAPE_ELLIPSOID || s->kind == SHAPE_SUPERQUADRIC || s->kind == SHAPE_CYLINDER ||
-         s->kind == SHAPE_CONE;
-}

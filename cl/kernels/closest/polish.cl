@@ -132,7 +132,7 @@ static void closest_polish_row(const closest_rows *rows, const closest_answers *
   const closest_shape shapes[2] = {closest_shape_at(rows, 0, row), closest_shape_at(rows, 1, row)};
   closest_spot p;
   closest_polish now, best;
-  if (!closest_is_curved(&shapes[0]) && !closest_is_curved(&shapes[1])) {
+  if (!SHAPE_IS_CURVED(shapes[0].kind) && !SHAPE_IS_CURVED(shapes[1].kind)) {
     return;
   }
   closest_place_row(&p, rows, shapes, row);
