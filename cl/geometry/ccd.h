@@ -1,0 +1,47 @@
+// Collision in time as host and kernels both name it: docs/ccd.md.
+#ifndef GEOMETRY_CCD_H
+#define GEOMETRY_CCD_H
+
+// Kinds of features and ends of rows, by the numbers of abut_ccd_kind, abut_ccd_status and abut_ccd_feature.
+#define CCD_POINT_POINT 0
+#define CCD_POINT_EDGE 1
+#define CCD_POINT_TRIANGLE 2
+#define CCD_EDGE_EDGE 3
+
+#define CCD_FREE 0
+#define CCD_HIT 1
+#define CCD_LIMIT 2
+#define CCD_WITHIN 3
+#define CCD_BAD_INPUT 4
+#define CCD_ROUGH 8
+#define CCD_UNDECIDED 16 // added between kernels alone: the stage in doubled numbers takes the row
+
+#define CCD_VERTEX_TRIANGLE 0
+#define CCD_TRIANGLE_VERTEX 1
+#define CCD_EDGES 2
+
+// Settings of all rows, in the order of the buffer that has them, and bits of those that each row has of its own.
+enum { CCD_SEPARATION, CCD_KEEP, CCD_TOLERANCE, CCD_END, CCD_ERROR, CCD_RELATIVE_ERROR, CCD_SETTINGS };
+
+// A mesh is two buffers. Integers begin with a head of CCD_MESH_INTS; places count from the buffers' beginnings.
+// Vertices, triangles and edges are each sorted in space, so that any CCD_GROUP of them, one behind the other, lie
+// close together; triangles and edges name vertices by their places among the sorted.
+enum {
+  CCD_MESH_VERTICES,      // how many there are
+  CCD_MESH_TRIANGLES,
+  CCD_MESH_EDGES,
+  CCD_MESH_TRIANGLE_ENDS, // where (triangles, 3) begins among the integers
+  CCD_MESH_EDGE_ENDS,     // (edges, 2)
+  CCD_MESH_VERTEX_IDS,    // (vertices): which the caller's each one is
+  CCD_MESH_TRIANGLE_IDS,  // (triangles)
+  CCD_MESH_EDGE_IDS,      // (edges)
+  CCD_MESH_INTS
+};
+
+// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up, and then the vertices (vertices, 3).
+#define CCD_MESH_SIZE 0
+#define CCD_MESH_POINTS 1
+
+#define CCD_GROUP 16
+
+#endif
