@@ -44,4 +44,9 @@ enum {
 
 #define CCD_GROUP 16
 
+// So many rows a work-item takes: on CPUs, whose items have lanes, enough to keep all lanes busy. Rows that doubled
+// numbers take are few, and a work-item looks for them among more.
+#define CCD_SEGMENT(lanes) ((lanes) == 1 ? 1 : 16 * (lanes))
+#define CCD_SEGMENT_AGAIN(lanes) ((lanes) == 1 ? 32 : 32 * (lanes))
+
 #endif

@@ -11,6 +11,8 @@
 // part (a lane), n_over divides by one; n_smad and n_tmad add a number to that.
 //
 // NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
+//
+// NUM_DOUBLED: lanes of numbers of twice the digits (num/doubled.h), whose n_value is the higher half.
 #if NUM_DUAL
 #ifdef NUM_WIDE
 #define FN(name) name##_wd
@@ -54,6 +56,29 @@
 #define n_sin(a) DUAL(sin)(a)
 #define n_cos(a) DUAL(cos)(a)
 #define n_select(mask, a, b) DUAL(select)(mask, a, b)
+#elif defined(NUM_DOUBLED)
+#define FN(name) name##_t // of twice the digits
+#define num doubled
+#define n_part lane
+#define n_mask ilane
+#define n_plain(a) lane_lit(a)
+#define n_lit(a) doubled_of(lane_lit(a))
+#define n_of(a) doubled_of(a)
+#define n_value(a) ((a).hi)
+#define n_add(a, b) doubled_add(a, b)
+#define n_sub(a, b) doubled_sub(a, b)
+#define n_mul(a, b) doubled_mul(a, b)
+#define n_mad(a, b, c) doubled_add(doubled_mul(a, b), c)
+#define n_scale(a, s) doubled_times(a, n_plain(s))
+#define n_times(a, x) doubled_times(a, x)
+#define n_smad(a, s, c) doubled_add(doubled_times(a, n_plain(s)), c)
+#define n_tmad(a, x, c) doubled_add(doubled_times(a, x), c)
+#define n_shift(a, s) doubled_add(a, n_lit(s))
+#define n_neg(a) doubled_neg(a)
+#define n_div(a, b) doubled_div(a, b)
+#define n_over(a, x) doubled_div(a, doubled_of(x))
+#define n_rcp(a) doubled_div(n_lit(R(1.0)), a)
+#define n_select(mask, a, b) doubled_select(mask, a, b)
 #else
 #define n_of(a) (a)
 #define n_value(a) (a)

@@ -64,6 +64,7 @@ typedef double real;
 #define REAL_MOST 1.7976931348623157e308
 #define REAL_TINY 2.2250738585072014e-308
 #define REAL_EPSILON 2.2204460492503131e-16
+#define REAL_SPLITTER 134217729.0 // 2^27 + 1
 #define WEIGHT_CUTOFF (-1080.0) // 2^x below it is 0
 #else
 typedef float real;
@@ -73,8 +74,12 @@ typedef float real;
 #define REAL_MOST 3.40282347e38f
 #define REAL_TINY 1.17549435e-38f
 #define REAL_EPSILON 1.1920929e-7f
+#define REAL_SPLITTER 4097.0f // 2^12 + 1
 #define WEIGHT_CUTOFF (-130.0f) // 2^x below it is 0
 #endif
+
+// LANE_FMA, where it is there, is a b + c rounded once, by an instruction of the device; real_exponent is the e of
+// 2^e <= |a| < 2^(e + 1), real_by_power_of_2 is a 2^e, exactly where it is a normal number.
 
 // Whether a scalar counts as zero. Devices differ in whether they keep numbers below the smallest normal
 // one; what is refused for being zero must be refused on all of them.
@@ -189,6 +194,11 @@ typedef int ilane_scalar;
 #define real_sqrt(a) sqrt(a)
 #define real_pow(a, b) pow(a, b)
 #define real_power_of_2(a) exp2(a)
+#define real_exponent(a) ilogb(a)
+#define real_by_power_of_2(a, e) ldexp(a, e)
+#if REAL_DOUBLE || defined(FP_FAST_FMAF)
+#define LANE_FMA(a, b, c) fma(a, b, c)
+#endif
 #else
 #define BARRIER
 #define BARRIER_GLOBAL
@@ -199,9 +209,19 @@ typedef int ilane_scalar;
 #if REAL_DOUBLE
 #define real_pow(a, b) pow(a, b)
 #define real_power_of_2(a) exp2(a)
+#define real_exponent(a) ilogb(a)
+#define real_by_power_of_2(a, e) ldexp(a, e)
+#ifdef FP_FAST_FMA
+#define LANE_FMA(a, b, c) fma(a, b, c)
+#endif
 #else
 #define real_pow(a, b) powf(a, b)
 #define real_power_of_2(a) exp2f(a)
+#define real_exponent(a) ilogbf(a)
+#define real_by_power_of_2(a, e) ldexpf(a, e)
+#ifdef FP_FAST_FMAF
+#define LANE_FMA(a, b, c) fmaf(a, b, c)
+#endif
 #endif
 #endif
 

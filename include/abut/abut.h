@@ -12,6 +12,7 @@
 #define ABUT_ABUT_H
 
 #include <abut/body.h>
+#include <abut/ccd.h>
 #include <abut/closest.h>
 #include <abut/derivatives.h>
 #include <abut/device.h>

@@ -11,6 +11,7 @@ static const module_self_tests *const self_tests[MODULE_COUNT] = {
   [MODULE_LCP] = &lcp_self_tests,
   [MODULE_SPRING] = &spring_self_tests,
   [MODULE_CLOSEST] = &closest_self_tests,
+  [MODULE_CCD] = &ccd_self_tests,
 };
 
 /* A device that fails on the way says so by its own words. */

@@ -1,0 +1,180 @@
+// The loop over rows of queries of a kind: lanes that are done take the next row, so that one which creeps does not
+// hold up the others. It is included once for each kind of features and of numbers.
+
+static void CN(ccd_read)(const ccd_rows *rows, int row, int lows, real x[2][12], real low[2][12])
+{
+  enum { NUMBERS = 3 * (CCD_FIRST + CCD_SECOND) };
+  for (int e = 0; e < 2; ++e) {
+    for (int i = 0; i < NUMBERS; ++i) {
+      x[e][i] = ROW(rows->x[e], row, NUMBERS)[i];
+      low[e][i] = lows ? ROW(rows->low[e], row, NUMBERS)[i] : R(0.0);
+    }
+  }
+}
+
+#ifdef NUM_DOUBLED
+// A row that plain numbers left undecided goes on from where they came to, with the same r.
+static int CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
+{
+  real x[2][12], low[2][12], settings[CCD_SETTINGS];
+  CN(ccd_read)(rows, row, rows->lows, x, low);
+  ccd_settings_of(rows, row, settings);
+  settings[CCD_RELATIVE_ERROR] += rows->lows ? 2 * CCD_U * CCD_U : R(0.0); // of the differences of the lower parts
+  CN(ccd_enter)(s, l, x, low, settings);
+  s->at[CCD_AT_T][l] = rows->toi[row];
+  if (settings[CCD_KEEP] > R(0.0)) {
+    s->at[CCD_AT_D0][l] = real_by_power_of_2(rows->d0[row], -s->exponent[l]);
+    ccd_set_radius(s->at, l, s->at[CCD_AT_D0][l]);
+  }
+  return 1;
+}
+#else
+static int CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
+{
+  real x[2][12], low[2][12], settings[CCD_SETTINGS];
+  CN(ccd_read)(rows, row, 0, x, low);
+  ccd_settings_of(rows, row, settings);
+  settings[CCD_RELATIVE_ERROR] += rows->lows ? CCD_U : R(0.0); // the lower parts are left out
+  if (CN(ccd_enter)(s, l, x, low, settings)) {
+    return 1;
+  }
+  ccd_write_bad(rows, row);
+  return 0;
+}
+#endif
+
+// Writes how a lane's row has ended. `certain`: its boxes have shown that it is free. `plain`: nobody looks at it again.
+static void CN(ccd_leave)(const ccd_rows *rows, int row, const FN(ccd_lanes) *s, int l, int certain, int plain)
+{
+  const real d0 = s->at[CCD_AT_D0][l], toi = FN(ccd_toi)(s, l);
+  const real reach = s->at[CCD_AT_REACH][l] - s->at[CCD_AT_R][l];
+  const int is_inside = d0 <= s->at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U) && toi == R(0.0);
+  int status = certain ? CCD_FREE : (int)s->at[CCD_AT_OUTCOME][l];
+  status = status < 0 ? CCD_LIMIT : status;
+  status = status != CCD_FREE && is_inside ? CCD_WITHIN : status;
+#ifdef NUM_DOUBLED
+  (void)plain;
+  (void)reach;
+#else
+  const int exact = s->at[CCD_AT_GIVEN_ERROR][l] == R(0.0);
+  status |= status != CCD_FREE && !plain && exact && reach < 100 * CCD_U ? CCD_UNDECIDED : 0;
+  rows->rounds[2 * (size_t)row + 1] = 0;
+#endif
+  rows->status[row] = (unsigned char)status;
+  rows->toi[row] = certain ? ccd_setting(rows, CCD_END, row) : toi;
+  if (d0 >= R(0.0)) {
+    rows->d0[row] = real_by_power_of_2(d0, s->exponent[l]);
+  }
+  ccd_write_direction(ROW(rows->n, row, 3), s->at[CCD_AT_N][l], s->at[CCD_AT_N + 1][l], s->at[CCD_AT_N + 2][l]);
+  rows->rounds[2 * (size_t)row + CCD_STAGE] = (int)s->at[CCD_AT_ROUNDS][l];
+}
+
+// Moves `count` rows on until all are decided. A row that is listed as ~row is certain to be free.
+static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int additive, int most, int plain)
+{
+  FN(ccd_lanes) s;
+  int row[LANES], next = 0, busy = 0;
+  FN(ccd_idle)(&s);
+  for (int l = 0; l < LANES; ++l) {
+    row[l] = -1;
+  }
+  do {
+    for (int l = 0; l < LANES; ++l) {
+      while (row[l] < 0 && next < count) {
+        const int at = list[next] < 0 ? ~list[next] : list[next];
+        row[l] = CN(ccd_take)(rows, at, &s, l) ? next : -1;
+        busy += row[l] >= 0;
+        ++next;
+      }
+    }
+    if (busy) {
+      CN(ccd_step)(&s, additive);
+    }
+    for (int l = 0; l < LANES; ++l) {
+      if (row[l] >= 0 && s.at[CCD_AT_R][l] < R(0.0)) {
+        ccd_set_radius(s.at, l, s.at[CCD_AT_D0][l]);
+      } else if (row[l] >= 0 && (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {
+        const int at = list[row[l]];
+        CN(ccd_leave)(rows, at < 0 ? ~at : at, &s, l, at < 0, plain);
+        row[l] = -1;
+        --busy;
+      }
+    }
+  } while (busy || next < count);
+}
+
+#ifdef NUM_DOUBLED
+// Takes the rows of a segment that plain numbers left undecided.
+static void CN(ccd_decide)(const ccd_rows *rows, int segment, int most)
+{
+  enum { ROWS = CCD_SEGMENT_AGAIN(LANES) };
+  int list[ROWS], count = 0;
+  for (int i = segment * ROWS; i < MIN_INT((segment + 1) * ROWS, rows->count); ++i) {
+    if (rows->status[i] & CCD_UNDECIDED) {
+      list[count++] = i;
+    }
+  }
+  if (count) {
+    CN(ccd_run)(rows, list, count, 0, most, 0);
+  }
+}
+#else
+// Looks at the features' boxes of LANES rows: where they are apart along an axis at both ends, and on the same side,
+// that axis is a direction that separates them throughout. Returns bits of the lanes for which it is certain.
+static int CN(ccd_boxes)(const ccd_rows *rows, int first)
+{
+  const int last = rows->count - 1, width = 3 * (CCD_FIRST + CCD_SECOND);
+  lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), settings[CCD_SETTINGS];
+  for (int i = 0; i < CCD_SETTINGS; ++i) {
+    settings[i] = rows->given >> i & 1 ? gather_part(rows->own[i], first, last, 1) : lane_lit(rows->all[i]);
+  }
+  for (int k = 0; k < 3; ++k) {
+    lane up = lane_lit(REAL_MOST), down = lane_lit(REAL_MOST);
+    for (int e = 0; e < 2; ++e) {
+      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
+      for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
+        const int side = i >= CCD_FIRST;
+        const lane c = gather_part(rows->x[e] + 3 * i + k, first, last, width);
+        low[side] = lane_min(low[side], c);
+        high[side] = lane_max(high[side], c);
+        size += lane_abs(c);
+      }
+      up = lane_min(up, low[0] - high[1]);
+      down = lane_min(down, low[1] - high[0]);
+    }
+    apart = lane_max(apart, lane_max(up, down));
+  }
+  // Each coordinate is off by error + relative_error |c|, and the lower parts by u |c|; |c| is below `size`.
+  const lane relative = settings[CCD_RELATIVE_ERROR] + (rows->lows ? CCD_U : R(0.0));
+  const lane off = settings[CCD_ERROR] * R(2.0) + relative * size * R(2.0);
+  const lane touching = (settings[CCD_SEPARATION] + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
+  const ilane in_order = (settings[CCD_KEEP] == lane_lit(R(0.0))) & (settings[CCD_TOLERANCE] >= lane_lit(R(0.0))) &
+                         (settings[CCD_SEPARATION] >= lane_lit(R(0.0))) & (settings[CCD_ERROR] >= lane_lit(R(0.0))) &
+                         (settings[CCD_RELATIVE_ERROR] >= lane_lit(R(0.0))) & (settings[CCD_END] >= lane_lit(R(0.0))) &
+                         (settings[CCD_END] <= lane_lit(R(1.0))) & (size < lane_lit(REAL_BIG));
+  return lane_bits(in_order & (apart * (R(1.0) - 8 * CCD_U) > touching));
+}
+
+// Takes a segment of rows. Where the distance at time 0 and the direction are asked for (`detailed`), or rounds are to
+// be compared (`additive`), boxes alone end no row.
+static void CN(ccd_segment)(const ccd_rows *rows, int segment, int detailed, int additive, int most, int plain)
+{
+  enum { ROWS = CCD_SEGMENT(LANES) };
+  int list[ROWS], count = 0;
+  for (int first = segment * ROWS; first < MIN_INT((segment + 1) * ROWS, rows->count); first += LANES) {
+    const int free = additive ? 0 : CN(ccd_boxes)(rows, first);
+    for (int i = 0; i < MIN_INT(LANES, rows->count - first); ++i) {
+      const int row = first + i, certain = free >> i & 1;
+      if (certain && !detailed) {
+        rows->status[row] = CCD_FREE;
+        rows->toi[row] = ccd_setting(rows, CCD_END, row);
+        rows->rounds[2 * (size_t)row] = 1;
+        rows->rounds[2 * (size_t)row + 1] = 0;
+      } else {
+        list[count++] = certain ? ~row : row;
+      }
+    }
+  }
+  CN(ccd_run)(rows, list, count, additive, most, plain);
+}
+#endif

@@ -1,0 +1,160 @@
+// Nearest points of two features at one time, in wide numbers, row by row, and the slope of the time of impact.
+
+// Vertices of a row at one time, the first feature's first.
+typedef struct ccd_corners {
+  wide x[4][3];
+  int first, second; // how many are each feature's
+} ccd_corners;
+
+typedef struct ccd_touch {
+  wide weight[4]; // of the vertices, of each feature 1 together
+  wide n[3];      // unit, from the second feature to the first
+  wide distance;
+  wide p[2][3];
+} ccd_touch;
+
+static wide ccd_wide_dot(const wide a[3], const wide b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void ccd_wide_sub(const wide a[3], const wide b[3], wide to[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    to[k] = a[k] - b[k];
+  }
+}
+
+static void ccd_wide_cross(const wide a[3], const wide b[3], wide to[3])
+{
+  to[0] = a[1] * b[2] - a[2] * b[1];
+  to[1] = a[2] * b[0] - a[0] * b[2];
+  to[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// Where on the segment from a to b its nearest point to p is, within [0, 1].
+static wide ccd_along(const wide a[3], const wide b[3], const wide p[3])
+{
+  wide e[3], w[3];
+  ccd_wide_sub(b, a, e);
+  ccd_wide_sub(p, a, w);
+  const wide ee = ccd_wide_dot(e, e), s = ee > (wide)0 ? ccd_wide_dot(w, e) / ee : (wide)0;
+  return wide_min(wide_max(s, (wide)0), (wide)1);
+}
+
+// Takes weights of all vertices where they bring the features nearer together than `best`.
+static void ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
+{
+  wide apart[3], p[2][3];
+  for (int k = 0; k < 3; ++k) {
+    p[0][k] = p[1][k] = (wide)0;
+    for (int i = 0; i < c->first + c->second; ++i) {
+      p[i >= c->first][k] += weight[i] * c->x[i][k];
+    }
+    apart[k] = p[0][k] - p[1][k];
+  }
+  const wide distance = wide_sqrt(ccd_wide_dot(apart, apart));
+  if (!(distance < best->distance)) {
+    return;
+  }
+  best->distance = distance;
+  for (int i = 0; i < 4; ++i) {
+    best->weight[i] = weight[i];
+  }
+  for (int k = 0; k < 3; ++k) {
+    best->n[k] = apart[k];
+    best->p[0][k] = p[0][k];
+    best->p[1][k] = p[1][k];
+  }
+}
+
+// Tries vertex `p` of one feature against the edge from vertex a to b of the other.
+static void ccd_try_edge(const ccd_corners *c, int p, int a, int b, ccd_touch *best)
+{
+  const wide s = ccd_along(c->x[a], c->x[b], c->x[p]);
+  wide weight[4] = {(wide)0, (wide)0, (wide)0, (wide)0};
+  weight[p] = (wide)1;
+  weight[a] = (wide)1 - s;
+  weight[b] = s;
+  ccd_try(c, weight, best);
+}
+
+// Tries the foot of the point on the triangle's inside, or the feet of both lines' common normal on the edges'.
+static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
+{
+  wide e[3], f[3], w[3], n[3], u[3], v[3];
+  const int is_triangle = c->first == 1, base = is_triangle ? 1 : 0;
+  ccd_wide_sub(c->x[base + 1], c->x[base], e);
+  ccd_wide_sub(c->x[3], c->x[is_triangle ? 1 : 2], f);
+  ccd_wide_sub(c->x[0], c->x[is_triangle ? 1 : 2], w);
+  ccd_wide_cross(e, f, n);
+  const wide nn = ccd_wide_dot(n, n);
+  if (!(nn > (wide)0)) {
+    return;
+  }
+  ccd_wide_cross(w, f, u);
+  ccd_wide_cross(e, w, v);
+  if (is_triangle) {
+    const wide s = ccd_wide_dot(u, n) / nn, t = ccd_wide_dot(v, n) / nn;
+    const wide weight[4] = {(wide)1, (wide)1 - s - t, s, t};
+    if (s >= (wide)0 && t >= (wide)0 && s + t <= (wide)1) {
+      ccd_try(c, weight, best);
+    }
+    return;
+  }
+  const wide s = -ccd_wide_dot(u, n) / nn, t = ccd_wide_dot(v, n) / nn;
+  const wide weight[4] = {(wide)1 - s, s, (wide)1 - t, t};
+  if (s >= (wide)0 && s <= (wide)1 && t >= (wide)0 && t <= (wide)1) {
+    ccd_try(c, weight, best);
+  }
+}
+
+// Finds the nearest points. n is theirs where they are far enough apart to have a direction, else the given one, of
+// unit length, which the certificate ended with.
+static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
+{
+  ccd_touch best;
+  const wide only[4] = {(wide)1, (wide)1, (wide)0, (wide)0};
+  best.distance = (wide)REAL_MOST;
+  best.weight[0] = best.weight[1] = best.weight[2] = best.weight[3] = (wide)0;
+  for (int k = 0; k < 3; ++k) {
+    best.n[k] = best.p[0][k] = best.p[1][k] = (wide)0;
+  }
+  if (c->second == 1) {
+    ccd_try(c, only, &best);
+  } else if (c->first == 1) {
+    ccd_try_edge(c, 0, 1, 2, &best);
+    if (c->second == 3) {
+      ccd_try_edge(c, 0, 1, 3, &best);
+      ccd_try_edge(c, 0, 2, 3, &best);
+      ccd_try_inside(c, &best);
+    }
+  } else {
+    ccd_try_edge(c, 0, 2, 3, &best);
+    ccd_try_edge(c, 1, 2, 3, &best);
+    ccd_try_edge(c, 2, 0, 1, &best);
+    ccd_try_edge(c, 3, 0, 1, &best);
+    ccd_try_inside(c, &best);
+  }
+  wide size = (wide)0;
+  for (int i = 0; i < c->first + c->second; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      size = wide_max(size, wide_abs(c->x[i][k]));
+    }
+  }
+  const int far = best.distance > size * (4096 * WIDE_EPSILON);
+  for (int k = 0; k < 3; ++k) {
+    best.n[k] = far ? best.n[k] / best.distance : given[k];
+  }
+  return best;
+}
+
+// A rate of the distance that is smaller, as a share of the vertices' speed, counts as grazing: the time of impact
+// changes without bound there.
+#define CCD_GRAZING ((wide)1e-6)
+
+// Whether there is a slope, given the rate of the distance at the touch and the greatest speed.
+static int ccd_closes(const ccd_touch *touch, wide rate, wide speed)
+{
+  return rate < -CCD_GRAZING * speed && ccd_wide_dot(touch->n, touch->n) > (wide)0.5;
+}

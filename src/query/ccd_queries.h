@@ -1,0 +1,23 @@
+/* Collision in time of two features, as an operation of the engine: an element is a row of the batch. */
+#ifndef ABUT_QUERY_CCD_QUERIES_H
+#define ABUT_QUERY_CCD_QUERIES_H
+
+#include "batch/batch.h"
+#include <abut/ccd.h>
+
+#define CCD_ITERATIONS_MOST 1000000u
+#define CCD_ITERATIONS_USUAL 32
+
+/* Refuses settings for all rows that are out of range, by name. */
+abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most);
+
+/* Finds the state of a batch whose arrays lie in one, and refuses memory that the context cannot use. */
+abut_status ccd_find_state(abut_memory memory, const void *inputs, size_t count, const context *owner, state **out);
+
+/* Counts what became of a chunk's rows. */
+typedef struct ccd_counts {
+  size_t undecided, rejected;
+} ccd_counts;
+void ccd_count(ccd_counts *to, const uint8_t *status, chunk c);
+
+#endif
