@@ -149,11 +149,13 @@ typedef int ilane_scalar;
 #define wide_abs(a) fabs(a)
 #define wide_sin(a) sin(a)
 #define wide_cos(a) cos(a)
+#define wide_atan2(y, x) atan2(y, x)
 #else
 #define wide_sqrt(a) sqrtf(a)
 #define wide_abs(a) fabsf(a)
 #define wide_sin(a) sinf(a)
 #define wide_cos(a) cosf(a)
+#define wide_atan2(y, x) atan2f(y, x)
 #endif
 
 #ifdef __OPENCL_VERSION__

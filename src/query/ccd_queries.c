@@ -61,9 +61,9 @@ static const size_t vertices_of[ABUT_CCD_KINDS] = {2, 3, 4, 4};
 static abut_status test(const batch_call *b, size_t place)
 {
   const queries_call *q = (const queries_call *)b;
-  TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MAIN));
-  return q->gradient ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, SELF_TEST_MAIN)
-                     : ABUT_SUCCESS;
+  const self_test_part part = (self_test_part)(SELF_TEST_KIND + (int)q->batch->kind);
+  TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, part));
+  return q->gradient ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, true, part) : ABUT_SUCCESS;
 }
 
 static abut_status place(batch_on *on)

@@ -1,6 +1,7 @@
 // Collision in time, for plain numbers alone.
 #include "kernels/begin.h"
 #include "geometry/ccd.h"
+#include "geometry/wide.h"
 
 #if !TANGENTS
 // The certificate counts roundings: each operation is rounded once. gcc fuses none in standard C.
@@ -14,6 +15,9 @@
 #include "kernels/access.h"
 #include "kernels/ccd/front.h"
 #include "kernels/ccd/rows.h"
+#include "kernels/ccd/witness.cl"
+#include "kernels/ccd/path.cl"
+#include "kernels/ccd/bodies.h"
 #define CCD_STAGE 0
 #define CCD_V CCD_U
 #define CCD_SLACK (8 * CCD_U)
@@ -22,9 +26,11 @@
 #define CCD_KIND CCD_POINT_EDGE
 #include "kernels/ccd/query.inl"
 #define CCD_KIND CCD_POINT_TRIANGLE
+#define CCD_OF_MESHES
 #include "kernels/ccd/query.inl"
 #define CCD_KIND CCD_EDGE_EDGE
 #include "kernels/ccd/query.inl"
+#undef CCD_OF_MESHES
 #undef CCD_STAGE
 #undef CCD_V
 #undef CCD_SLACK
@@ -53,8 +59,9 @@
 
 #include "num/num_on.h"
 #include "kernels/ccd/queries.cl"
-#include "kernels/ccd/witness.cl"
 #include "kernels/ccd/gradient.cl"
+#include "kernels/ccd/bodies.cl"
+#include "kernels/ccd/slopes.cl"
 #include "num/num_off.h"
 #undef NUM_DUAL
 #ifdef __OPENCL_VERSION__

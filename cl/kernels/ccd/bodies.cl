@@ -1,0 +1,300 @@
+// How far two meshes may go between two poses: each work-item takes rows, with scratch of its own.
+
+// Places all vertices of a mesh at both ends, with boxes of what is between. `margin` widens the boxes: half of the
+// separation and the error of a coordinate.
+static void ccd_place_mesh(ccd_side *s, real margin)
+{
+  const ccd_moment ends[2] = {ccd_moment_at(&s->path, (wide)0), ccd_moment_at(&s->path, (wide)1)};
+  for (int k = 0; k < 3; ++k) {
+    s->low[k] = REAL_MOST;
+    s->high[k] = -REAL_MOST;
+  }
+  for (int v = 0; v < ccd_vertices(s); ++v) {
+    GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
+    wide x[3], from[3], to[3];
+    for (int k = 0; k < 3; ++k) {
+      x[k] = s->numbers[CCD_MESH_POINTS + 3 * v + k];
+    }
+    ccd_point(&s->path, &ends[0], x, from);
+    ccd_point(&s->path, &ends[1], x, to);
+    const real bend = ccd_bend(&s->path, x), around = bend + margin;
+    spot[CCD_SPOT_BEND] = bend;
+    for (int k = 0; k < 3; ++k) {
+      const real a = (real)from[k], b = (real)to[k];
+      const real low = real_min(a, b) - around, high = real_max(a, b) + around;
+      spot[CCD_SPOT_FROM + k] = a;
+      spot[CCD_SPOT_TO + k] = b;
+      spot[CCD_SPOT_LOW + k] = low;
+      spot[CCD_SPOT_HIGH + k] = high;
+      s->low[k] = real_min(s->low[k], low);
+      s->high[k] = real_max(s->high[k], high);
+    }
+  }
+}
+
+// Lists the features of mesh 2 whose boxes meet that of all of mesh 1, and boxes of each CCD_GROUP of them. Places up
+// to the next whole group have boxes that meet nothing.
+static void ccd_list_second(ccd_row *row)
+{
+  const ccd_side *s = &row->side[1];
+  const int corners = ccd_corners_on(row->kind, 1), features = ccd_features_on(s, corners);
+  int count = 0;
+  for (int at = 0; at < features; ++at) {
+    real low[3], high[3];
+    ccd_box_of(s, corners, at, low, high);
+    if (ccd_meets(low, high, &row->side[0])) {
+      for (int k = 0; k < 3; ++k) {
+        row->boxes[k * row->plane + count] = low[k];
+        row->boxes[(3 + k) * row->plane + count] = high[k];
+      }
+      row->places[count++] = at;
+    }
+  }
+  row->listed = count;
+  const int groups = (count + CCD_GROUP - 1) / CCD_GROUP, group_slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
+  for (int i = count; i < groups * CCD_GROUP; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      row->boxes[k * row->plane + i] = REAL_MOST;
+      row->boxes[(3 + k) * row->plane + i] = -REAL_MOST;
+    }
+  }
+  for (int g = 0; g < group_slots; ++g) {
+    for (int k = 0; k < 3; ++k) {
+      real low = REAL_MOST, high = -REAL_MOST;
+      for (int i = g * CCD_GROUP; g < groups && i < (g + 1) * CCD_GROUP; ++i) {
+        low = real_min(low, row->boxes[k * row->plane + i]);
+        high = real_max(high, row->boxes[(3 + k) * row->plane + i]);
+      }
+      row->groups[k * row->group_plane + g] = low;
+      row->groups[(3 + k) * row->group_plane + g] = high;
+    }
+  }
+}
+
+// Returns bits of the lanes whose boxes, `plane` numbers from one plane to the next, meet the given one.
+static int ccd_meeting(GLOBAL const real *boxes, int plane, const real low[3], const real high[3])
+{
+  ilane meets = lane_load(boxes) <= lane_lit(high[0]);
+  meets &= lane_load(boxes + plane) <= lane_lit(high[1]);
+  meets &= lane_load(boxes + 2 * plane) <= lane_lit(high[2]);
+  meets &= lane_load(boxes + 3 * plane) >= lane_lit(low[0]);
+  meets &= lane_load(boxes + 4 * plane) >= lane_lit(low[1]);
+  meets &= lane_load(boxes + 5 * plane) >= lane_lit(low[2]);
+  return lane_bits(meets);
+}
+
+static void ccd_flush_kind(ccd_row *row)
+{
+  if (row->kind == CCD_EDGES) {
+    ccd_flush_r_ee(row);
+  } else {
+    ccd_flush_r_pt(row);
+  }
+}
+
+// Queues the listed features of a group that meet a feature of mesh 1.
+static void ccd_queue_group(ccd_row *row, int one, int group, const real low[3], const real high[3])
+{
+  for (int first = group * CCD_GROUP; first < (group + 1) * CCD_GROUP; first += LANES) {
+    int bits = ccd_meeting(row->boxes + first, row->plane, low, high);
+    for (; bits; bits &= bits - 1) {
+      row->queue[2 * row->waits] = one;
+      row->queue[2 * row->waits + 1] = row->places[first + lowest_bit((unsigned)bits)];
+      ++row->waits;
+      ++row->candidates;
+      if (row->waits == CCD_QUEUE) {
+        ccd_flush_kind(row);
+      }
+    }
+  }
+}
+
+static void ccd_pair_features(ccd_row *row, int kind)
+{
+  row->kind = kind;
+  ccd_list_second(row);
+  const ccd_side *s = &row->side[0];
+  const int corners = ccd_corners_on(kind, 0), features = ccd_features_on(s, corners);
+  const int groups = (row->listed + CCD_GROUP - 1) / CCD_GROUP;
+  for (int at = 0; groups && at < features; ++at) {
+    real low[3], high[3];
+    ccd_box_of(s, corners, at, low, high);
+    if (!ccd_meets(low, high, &row->side[1])) {
+      continue;
+    }
+    for (int first = 0; first < groups; first += LANES) {
+      int bits = ccd_meeting(row->groups + first, row->group_plane, low, high);
+      for (; bits; bits &= bits - 1) {
+        const int group = first + lowest_bit((unsigned)bits);
+        if (group < groups) {
+          ccd_queue_group(row, at, group, low, high);
+        }
+      }
+    }
+  }
+  ccd_flush_kind(row);
+}
+
+// The error of a coordinate: rounding of rotations, of poses and of vertices, in units of u.
+#if WIDE && !REAL_DOUBLE
+#define CCD_ROUNDINGS(width, arc) ((width) == 7 ? 8 : (arc) ? 64 : 32)
+#else
+#define CCD_ROUNDINGS(width, arc) ((void)(width), (arc) ? 64 : 32)
+#endif
+
+static real ccd_placing_error(const ccd_row *row, int width, int arc)
+{
+  real most = R(0.0);
+  for (int side = 0; side < 2; ++side) {
+    const ccd_side *s = &row->side[side];
+    wide far = (wide)0, centre = (wide)0;
+    for (int k = 0; k < 3; ++k) {
+      far = wide_max(far, wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k])));
+      centre += wide_abs(s->path.c[k]);
+    }
+    most = real_max(most, s->numbers[CCD_MESH_SIZE] + (real)centre + (real)far);
+  }
+  return most * (CCD_ROUNDINGS(width, arc) * CCD_U);
+}
+
+// The first pair to touch at its time: a vertex before the other mesh's triangle, whichever mesh it is of.
+typedef struct ccd_found {
+  ccd_corners c;
+  int place[4], mesh[4]; // of each corner: its place among the sorted, and whose it is
+} ccd_found;
+
+static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2], real toi)
+{
+  ccd_found f;
+  const int head = kind == CCD_TRIANGLE_VERTEX;
+  f.c.first = ccd_corners_on(kind, head);
+  f.c.second = ccd_corners_on(kind, !head);
+  for (int part = 0, at = 0; part < 2; ++part) {
+    const int which = part ? !head : head;
+    const ccd_side *s = &side[which];
+    const ccd_moment m = ccd_moment_at(&s->path, (wide)toi);
+    int corner[3];
+    const int count = ccd_corners_of(s, ccd_corners_on(kind, which), feature[which], corner);
+    for (int i = 0; i < count; ++i, ++at) {
+      wide x[3];
+      for (int k = 0; k < 3; ++k) {
+        x[k] = s->numbers[CCD_MESH_POINTS + 3 * corner[i] + k];
+      }
+      f.place[at] = corner[i];
+      f.mesh[at] = which;
+      ccd_point(&s->path, &m, x, f.c.x[at]);
+    }
+  }
+  return f;
+}
+
+typedef struct ccd_answers {
+  GLOBAL real *toi, *p1, *p2, *n;
+  GLOBAL unsigned char *status;
+  GLOBAL int *kind, *feature1, *feature2, *candidates, *places;
+} ccd_answers;
+
+static int ccd_id(const ccd_side *s, int corners, int place)
+{
+  const int at = corners == 1 ? CCD_MESH_VERTEX_IDS : corners == 2 ? CCD_MESH_EDGE_IDS : CCD_MESH_TRIANGLE_IDS;
+  return s->ints[s->ints[at] + place];
+}
+
+static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
+{
+  const ccd_first *f = &row->first;
+  const int some = f->kind >= 0, *feature = f->feature;
+  to->toi[at] = f->toi;
+  to->status[at] = (unsigned char)f->status;
+  to->kind[at] = f->kind;
+  to->candidates[at] = row->candidates;
+  to->feature1[at] = some ? ccd_id(&row->side[0], ccd_corners_on(f->kind, 0), feature[0]) : 0;
+  to->feature2[at] = some ? ccd_id(&row->side[1], ccd_corners_on(f->kind, 1), feature[1]) : 0;
+  to->places[2 * (size_t)at] = feature[0];
+  to->places[2 * (size_t)at + 1] = feature[1];
+  for (int k = 0; k < 3; ++k) {
+    ROW(to->p1, at, 3)[k] = ROW(to->p2, at, 3)[k] = ROW(to->n, at, 3)[k] = R(0.0);
+  }
+  if (some) {
+    const int turned = f->kind == CCD_TRIANGLE_VERTEX;
+    const real sign = turned ? R(-1.0) : R(1.0);
+    const ccd_found found = ccd_find(row->side, f->kind, feature, f->toi);
+    wide given[3];
+    ccd_write_direction(ROW(to->n, at, 3), sign * f->n[0], sign * f->n[1], sign * f->n[2]);
+    for (int k = 0; k < 3; ++k) {
+      given[k] = ROW(to->n, at, 3)[k];
+    }
+    const ccd_touch touch = ccd_touch_of(&found.c, given);
+    for (int k = 0; k < 3; ++k) {
+      ROW(to->p1, at, 3)[k] = (real)touch.p[turned][k];
+      ROW(to->p2, at, 3)[k] = (real)touch.p[!turned][k];
+      ROW(to->n, at, 3)[k] = sign * (real)touch.n[k];
+    }
+  }
+}
+
+static void ccd_solve_row(ccd_row *row, int width, int arc)
+{
+  row->first.toi = R(1.0);
+  row->first.status = CCD_FREE;
+  row->first.kind = -1;
+  row->first.feature[0] = row->first.feature[1] = 0;
+  row->candidates = row->waits = 0;
+  if (!(row->side[0].path.good && row->side[1].path.good)) {
+    row->first.status = CCD_BAD_INPUT;
+    row->first.toi = R(0.0);
+    return;
+  }
+  row->error = ccd_placing_error(row, width, arc);
+  const real margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
+  ccd_place_mesh(&row->side[0], margin);
+  ccd_place_mesh(&row->side[1], margin);
+  if (ccd_meets(row->side[0].low, row->side[0].high, &row->side[1])) {
+    ccd_pair_features(row, CCD_VERTEX_TRIANGLE);
+    ccd_pair_features(row, CCD_TRIANGLE_VERTEX);
+    ccd_pair_features(row, CCD_EDGES);
+  }
+}
+
+static ccd_side ccd_side_of(GLOBAL const int *ints, GLOBAL const real *numbers)
+{
+  ccd_side s;
+  s.ints = ints;
+  s.numbers = numbers;
+  s.spots = (GLOBAL real *)0;
+  return s;
+}
+
+KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const int *ints2,
+                       GLOBAL const real *numbers2, GLOBAL const real *from1, GLOBAL const real *to1,
+                       GLOBAL const real *from2, GLOBAL const real *to2, int width, int arc,
+                       GLOBAL const real *settings, int count, int workers, int most, GLOBAL real *reals,
+                       int reals_each, GLOBAL int *places_and_queues, int ints_each, int plane, GLOBAL real *toi,
+                       GLOBAL unsigned char *status, GLOBAL int *kind, GLOBAL int *feature1, GLOBAL int *feature2,
+                       GLOBAL real *p1, GLOBAL real *p2, GLOBAL real *n, GLOBAL int *candidates, GLOBAL int *places)
+{
+  const int worker = (int)get_global_id(0);
+  const ccd_answers answers = {toi, p1, p2, n, status, kind, feature1, feature2, candidates, places};
+  ccd_row row;
+  row.side[0] = ccd_side_of(ints1, numbers1);
+  row.side[1] = ccd_side_of(ints2, numbers2);
+  row.separation = settings[CCD_BODIES_SEPARATION];
+  row.keep = settings[CCD_BODIES_KEEP];
+  row.tolerance = settings[CCD_BODIES_TOLERANCE];
+  row.most = most;
+  row.plane = plane;
+  row.group_plane = CCD_GROUP_PLANE(plane);
+  row.side[0].spots = ROW(reals, worker, reals_each);
+  row.side[1].spots = row.side[0].spots + ccd_vertices(&row.side[0]) * CCD_SPOT_REALS;
+  row.boxes = row.side[1].spots + ccd_vertices(&row.side[1]) * CCD_SPOT_REALS;
+  row.groups = row.boxes + 6 * plane;
+  row.places = ROW(places_and_queues, worker, ints_each);
+  row.queue = row.places + plane;
+  for (int at = worker; worker < workers && at < count; at += workers) {
+    GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
+    ccd_set_path(&row.side[0].path, ROW(from1, at, width), ROW(to1, at, width), width, arc, centres);
+    ccd_set_path(&row.side[1].path, ROW(from2, at, width), ROW(to2, at, width), width, arc, centres + 3);
+    ccd_solve_row(&row, width, arc);
+    ccd_write_row(&answers, at, &row);
+  }
+}

@@ -1,0 +1,173 @@
+// How a mesh gets from one pose to another, in wide numbers: straight for each vertex, or turning evenly about its
+// centre c, which goes straight: x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t m1, m = R c + p.
+
+typedef struct ccd_path {
+  frame_w frame[2];         // at both ends
+  wide number[2][7];        // the poses' numbers
+  wide c[3], m[2][3];
+  wide axis[3], angle;      // phi = angle axis
+  int arc, good;
+} ccd_path;
+
+// Reads a pose's numbers, those of the identity where they are not in order.
+static int ccd_read_pose(GLOBAL const real *pose, int width, wide to[7])
+{
+  real sum = R(0.0), turn = R(0.0), far = R(0.0);
+  for (int i = 0; i < width; ++i) {
+    sum += pose[i] * R(0.0);
+    turn = i < 3 ? turn : real_max(turn, real_abs(pose[i]));
+    far = i < 3 ? real_max(far, real_abs(pose[i])) : far;
+  }
+  const int good = sum == R(0.0) && far <= TRANSLATION_LIMIT && (width == 7 ? turn >= REAL_TINY : turn <= ROTATION_LIMIT);
+  for (int i = 0; i < 7; ++i) {
+    to[i] = good && i < width ? (wide)pose[i] : (wide)(width == 7 && i == 3);
+  }
+  return good;
+}
+
+// A pose's rotation as a unit quaternion, w first.
+static void ccd_quaternion(const wide x[7], int width, wide q[4])
+{
+  if (width == 7) {
+    wide most = (wide)0, square = (wide)0;
+    for (int i = 0; i < 4; ++i) {
+      most = wide_max(most, wide_abs(x[3 + i]));
+    }
+    for (int i = 0; i < 4; ++i) {
+      q[i] = x[3 + i] / most;
+      square += q[i] * q[i];
+    }
+    for (int i = 0; i < 4; ++i) {
+      q[i] /= wide_sqrt(square);
+    }
+    return;
+  }
+  const wide angle = wide_sqrt(ccd_wide_dot(x + 3, x + 3)), by = angle > (wide)0 ? wide_sin(angle * (wide)0.5) / angle : (wide)0.5;
+  q[0] = wide_cos(angle * (wide)0.5);
+  for (int i = 0; i < 3; ++i) {
+    q[1 + i] = x[3 + i] * by;
+  }
+}
+
+// Sets the turn from one rotation to the other, half a circle at most.
+static void ccd_set_turn(ccd_path *p, int width)
+{
+  wide a[4], b[4], across[3], v[3];
+  ccd_quaternion(p->number[0], width, a);
+  ccd_quaternion(p->number[1], width, b);
+  wide w = a[0] * b[0] + ccd_wide_dot(a + 1, b + 1);
+  const wide sign = w < (wide)0 ? (wide)-1 : (wide)1;
+  ccd_wide_cross(a + 1, b + 1, across);
+  for (int k = 0; k < 3; ++k) {
+    v[k] = sign * (a[0] * b[1 + k] - b[0] * a[1 + k] + across[k]);
+  }
+  const wide length = wide_sqrt(ccd_wide_dot(v, v));
+  p->angle = (wide)2 * wide_atan2(length, sign * w);
+  for (int k = 0; k < 3; ++k) {
+    p->axis[k] = length > (wide)0 ? v[k] / length : (wide)(k == 0);
+  }
+}
+
+static void ccd_move(const frame_w *f, const wide x[3], wide to[3])
+{
+  for (int i = 0; i < 3; ++i) {
+    to[i] = f->m[3 * i] * x[0] + f->m[3 * i + 1] * x[1] + f->m[3 * i + 2] * x[2];
+  }
+  to[0] += f->t.x;
+  to[1] += f->t.y;
+  to[2] += f->t.z;
+}
+
+static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real *to, int width, int arc,
+                         GLOBAL const real *centre)
+{
+  const int good = ccd_read_pose(from, width, p->number[0]);
+  p->good = ccd_read_pose(to, width, p->number[1]) && good;
+  p->arc = arc;
+  p->angle = (wide)0;
+  p->axis[0] = (wide)1;
+  p->axis[1] = p->axis[2] = (wide)0;
+  for (int e = 0; e < 2; ++e) {
+    p->frame[e] = pose_frame_w(p->number[e], width);
+  }
+  for (int k = 0; k < 3; ++k) {
+    p->c[k] = arc ? (wide)centre[k] : (wide)0;
+  }
+  if (arc) {
+    ccd_set_turn(p, width);
+    ccd_move(&p->frame[0], p->c, p->m[0]);
+    ccd_move(&p->frame[1], p->c, p->m[1]);
+  }
+}
+
+// A turn up to a time, which all vertices share.
+typedef struct ccd_moment {
+  wide t, sine, rest; // rest: 1 - cos
+} ccd_moment;
+
+static ccd_moment ccd_moment_at(const ccd_path *p, wide t)
+{
+  ccd_moment m = {t, (wide)0, (wide)0};
+  if (p->arc) {
+    const wide halved = wide_sin(t * p->angle * (wide)0.5);
+    m.sine = wide_sin(t * p->angle);
+    m.rest = (wide)2 * halved * halved;
+  }
+  return m;
+}
+
+// x from the centre, turned by the first rotation.
+static void ccd_arm(const ccd_path *p, const wide x[3], wide to[3])
+{
+  const wide *m = p->frame[0].m;
+  wide y[3];
+  ccd_wide_sub(x, p->c, y);
+  for (int i = 0; i < 3; ++i) {
+    to[i] = m[3 * i] * y[0] + m[3 * i + 1] * y[1] + m[3 * i + 2] * y[2];
+  }
+}
+
+// Turns y by the moment's share of the whole turn.
+static void ccd_turn(const ccd_path *p, const ccd_moment *at, const wide y[3], wide to[3])
+{
+  wide across[3], twice[3];
+  ccd_wide_cross(p->axis, y, across);
+  ccd_wide_cross(p->axis, across, twice);
+  for (int k = 0; k < 3; ++k) {
+    to[k] = y[k] + at->sine * across[k] + at->rest * twice[k];
+  }
+}
+
+// Where a vertex is.
+static void ccd_point(const ccd_path *p, const ccd_moment *at, const wide x[3], wide to[3])
+{
+  const wide t = at->t;
+  if (p->arc) {
+    wide y[3];
+    ccd_arm(p, x, y);
+    ccd_turn(p, at, y, to);
+    for (int k = 0; k < 3; ++k) {
+      to[k] += ((wide)1 - t) * p->m[0][k] + t * p->m[1][k];
+    }
+    return;
+  }
+  wide a[3], b[3];
+  ccd_move(&p->frame[0], x, a);
+  ccd_move(&p->frame[1], x, b);
+  for (int k = 0; k < 3; ++k) {
+    to[k] = ((wide)1 - t) * a[k] + t * b[k];
+  }
+}
+
+// How far a vertex leaves its chord at most, over the square of the window's length: sup |x''| / 8.
+static real ccd_bend(const ccd_path *p, const wide x[3])
+{
+  wide y[3], across[3];
+  if (!p->arc) {
+    return R(0.0);
+  }
+  ccd_arm(p, x, y);
+  ccd_wide_cross(p->axis, y, across);
+  const wide bend = p->angle * p->angle * wide_sqrt(ccd_wide_dot(across, across)) * (wide)0.125;
+  return (real)bend * (R(1.0) + 32 * CCD_U);
+}

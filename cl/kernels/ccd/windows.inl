@@ -1,0 +1,194 @@
+// Pairs of features of two meshes, LANES at a time: each goes through windows of its time, a query of straight motion
+// in each. Included for points against triangles and for edges, on plain numbers.
+
+// A lane's pair, and its present window.
+typedef struct CN(ccd_windows) {
+  int pair[LANES][2]; // features of meshes 1 and 2, as places; -1: none
+  int turns[LANES];
+  real t[LANES], w[LANES], until[LANES], off[LANES], r[LANES], bend[LANES]; // off: from the chord, at most
+} CN(ccd_windows);
+
+// Vertices of the pair in the query's order, as places; mesh[i] tells whose.
+static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int place[4], int mesh[4])
+{
+  const int head = row->kind == CCD_TRIANGLE_VERTEX; // the query begins with the vertex
+  int corner[3];
+  for (int part = 0, at = 0; part < 2; ++part) {
+    const int which = part ? !head : head;
+    const int count = ccd_corners_of(&row->side[which], ccd_corners_on(row->kind, which), pair[which], corner);
+    for (int i = 0; i < count; ++i, ++at) {
+      place[at] = corner[i];
+      mesh[at] = which;
+    }
+  }
+}
+
+// Reads where the pair's vertices are at a time. Those of straight paths lie ready for times 0 and 1.
+static void CN(ccd_spots)(const ccd_row *row, const int place[4], const int mesh[4], real t, real to[12])
+{
+  ccd_moment at[2];
+  const int ready = !row->side[0].path.arc && (t == R(0.0) || t == R(1.0));
+  for (int side = 0; side < 2; ++side) {
+    at[side] = ccd_moment_at(&row->side[side].path, (wide)t);
+  }
+  for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
+    const ccd_side *s = &row->side[mesh[i]];
+    if (ready) {
+      GLOBAL const real *spot = ROW(s->spots, place[i], CCD_SPOT_REALS) + (t == R(0.0) ? CCD_SPOT_FROM : CCD_SPOT_TO);
+      for (int k = 0; k < 3; ++k) {
+        to[3 * i + k] = spot[k];
+      }
+    } else {
+      wide x[3], y[3];
+      for (int k = 0; k < 3; ++k) {
+        x[k] = s->numbers[CCD_MESH_POINTS + 3 * place[i] + k];
+      }
+      ccd_point(&s->path, &at[mesh[i]], x, y);
+      for (int k = 0; k < 3; ++k) {
+        to[3 * i + k] = (real)y[k];
+      }
+    }
+  }
+}
+
+// Starts the query of a lane's present window. Nothing later than the first touch until now matters; straight paths
+// are asked about the whole way, up to there.
+static int CN(ccd_open)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+{
+  int place[4], mesh[4];
+  real x[2][12], none[2][12], settings[CCD_SETTINGS];
+  const int arc = row->side[0].path.arc, measures = w->r[l] < R(0.0);
+  const real last = real_min(row->first.toi * (R(1.0) + 64 * CCD_U), R(1.0)), by_window = w->t[l] + w->w[l];
+  w->until[l] = arc ? real_min(by_window, last) : R(1.0);
+  const real length = w->until[l] - w->t[l];
+  w->off[l] = w->bend[l] * length * length * (R(1.0) + 8 * CCD_U);
+  CN(ccd_corners_in_order)(row, w->pair[l], place, mesh);
+  CN(ccd_spots)(row, place, mesh, w->t[l], x[0]);
+  CN(ccd_spots)(row, place, mesh, w->until[l], x[1]);
+  for (int i = 0; i < 12; ++i) {
+    none[0][i] = none[1][i] = R(0.0);
+  }
+  settings[CCD_SEPARATION] = measures ? row->separation : (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U);
+  settings[CCD_KEEP] = measures ? row->keep : R(0.0);
+  settings[CCD_TOLERANCE] = R(0.0);
+  settings[CCD_END] = arc ? R(1.0) : last;
+  settings[CCD_ERROR] = row->error;
+  settings[CCD_RELATIVE_ERROR] = R(0.0);
+  return CN(ccd_enter)(s, l, x, none, settings);
+}
+
+// The first look has told the distance at time 0: r follows from it, for the present window and all others.
+static void CN(ccd_measure)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+{
+  const real d0 = real_by_power_of_2(s->at[CCD_AT_D0][l], s->exponent[l]);
+  const real above = d0 - row->separation * (R(1.0) + 16 * CCD_U);
+  w->r[l] = (row->separation + (above > R(0.0) ? row->keep * above : R(0.0))) * (R(1.0) + 16 * CCD_U);
+  s->at[CCD_AT_KEEP][l] = R(0.0);
+  s->at[CCD_AT_SEPARATION][l] =
+    real_by_power_of_2((w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U), -s->exponent[l]);
+  ccd_set_radius(s->at, l, s->at[CCD_AT_D0][l]);
+}
+
+static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, const FN(ccd_lanes) *s, int l, int status)
+{
+  ccd_first *f = &row->first;
+  const int *pair = w->pair[l];
+  const int is_before = row->kind < f->kind || (row->kind == f->kind && (pair[0] < f->feature[0] ||
+                                               (pair[0] == f->feature[0] && pair[1] < f->feature[1])));
+  if (w->t[l] < f->toi || (w->t[l] == f->toi && (f->kind < 0 || is_before))) {
+    const real sign = row->kind == CCD_TRIANGLE_VERTEX ? R(-1.0) : R(1.0);
+    f->toi = w->t[l];
+    f->status = status;
+    f->kind = row->kind;
+    f->feature[0] = pair[0];
+    f->feature[1] = pair[1];
+    for (int k = 0; k < 3; ++k) {
+      f->n[k] = sign * s->at[CCD_AT_N + k][l];
+    }
+  }
+}
+
+// Takes the answer of a lane's query. Returns whether another window follows.
+static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, const FN(ccd_lanes) *s, int l)
+{
+  const int is_free = s->at[CCD_AT_OUTCOME][l] == (real)CCD_FREE, arc = row->side[0].path.arc;
+  const real at = s->at[CCD_AT_T][l], before = w->t[l];
+  if (is_free) {
+    w->t[l] = w->until[l];
+    w->w[l] = real_min(2 * w->w[l], R(1.0));
+    return arc && w->t[l] < R(1.0) && w->t[l] < row->first.toi && ++w->turns[l] < CCD_WINDOWS_MOST;
+  }
+  w->t[l] = real_max(before, (before + at * (w->until[l] - before)) * (R(1.0) - 8 * CCD_U));
+  w->w[l] = w->w[l] * R(0.125);
+  if (!arc || w->off[l] <= row->tolerance) {
+    const real inside = s->at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U);
+    const int is_within = w->t[l] == R(0.0) && before == R(0.0) && at == R(0.0) && s->at[CCD_AT_D0][l] <= inside;
+    CN(ccd_note)(row, w, s, l, is_within ? CCD_WITHIN : CCD_HIT);
+    return 0;
+  }
+  if (++w->turns[l] >= CCD_WINDOWS_MOST) {
+    CN(ccd_note)(row, w, s, l, CCD_LIMIT);
+    return 0;
+  }
+  return w->t[l] <= row->first.toi;
+}
+
+// Takes the next pair of the queue into a lane; returns whether there was one that matters.
+static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l, int *next)
+{
+  while (*next < row->waits) {
+    real bend = R(0.0);
+    for (int side = 0; side < 2; ++side) {
+      const int at = row->queue[2 * *next + side], corners = ccd_corners_on(row->kind, side);
+      int ends[3];
+      real most = R(0.0);
+      ccd_corners_of(&row->side[side], corners, at, ends);
+      for (int i = 0; i < corners; ++i) {
+        most = real_max(most, ROW(row->side[side].spots, ends[i], CCD_SPOT_REALS)[CCD_SPOT_BEND]);
+      }
+      w->pair[l][side] = at;
+      bend += most;
+    }
+    ++*next;
+    w->turns[l] = 0;
+    w->t[l] = R(0.0);
+    w->w[l] = R(1.0);
+    w->bend[l] = bend * (R(1.0) + 4 * CCD_U);
+    w->r[l] = row->keep > R(0.0) ? R(-1.0) : row->separation;
+    if (CN(ccd_open)(row, w, s, l)) {
+      return 1;
+    }
+    // What cannot even be asked about, as its differences overflow, is not certified.
+    s->at[CCD_AT_N][l] = s->at[CCD_AT_N + 1][l] = s->at[CCD_AT_N + 2][l] = R(0.0);
+    CN(ccd_note)(row, w, s, l, CCD_WITHIN);
+  }
+  w->pair[l][0] = -1;
+  return 0;
+}
+
+// Empties the queue.
+static void CN(ccd_flush)(ccd_row *row)
+{
+  FN(ccd_lanes) s;
+  CN(ccd_windows) w;
+  int next = 0, busy = 0;
+  FN(ccd_idle)(&s);
+  for (int l = 0; l < LANES; ++l) {
+    busy += CN(ccd_pull)(row, &w, &s, l, &next);
+  }
+  while (busy) {
+    CN(ccd_step)(&s, 0);
+    for (int l = 0; l < LANES; ++l) {
+      if (w.pair[l][0] < 0) {
+        continue;
+      }
+      if (s.at[CCD_AT_R][l] < R(0.0)) {
+        CN(ccd_measure)(row, &w, &s, l);
+      } else if (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)row->most) {
+        const int more = CN(ccd_go_on)(row, &w, &s, l) && CN(ccd_open)(row, &w, &s, l);
+        busy -= !more && !CN(ccd_pull)(row, &w, &s, l, &next);
+      }
+    }
+  }
+  row->waits = 0;
+}
