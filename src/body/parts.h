@@ -12,6 +12,13 @@ abut_status check_body_def(const abut_body_def *def);
  * *edges is the caller's. */
 abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count);
 
+/* Makes one number of an edge's vertices, the lower one first. */
+uint64_t edge_code(uint64_t a, uint64_t b);
+
+/* Gives the unique ones of `count` edges in lexicographic order; their codes are sorted. *edges is
+ * the caller's to free. */
+abut_status unique_edges(uint64_t *codes, size_t count, uint32_t **edges, size_t *edge_count);
+
 /* Makes an oriented point cloud (count, 7) of a mesh, see abut_create_body. *points is the caller's
  * to free. */
 abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uint32_t *edges,
