@@ -61,6 +61,8 @@ static void body_free(void *object)
     resident_free(b->on[i]);
   }
   free(b->vertices);
+  free(b->face_sizes);
+  free(b->face_indices);
   free(b->edges);
   free_parts(&b->parts);
   free(b->head);
@@ -97,6 +99,24 @@ static void set_info(abut_body_info *info, const abut_body_def *def)
   }
 }
 
+static abut_status copy_faces(body *b, const abut_body_def *def)
+{
+  size_t corners = 0;
+  void *memory = NULL;
+  for (size_t i = 0; i < def->face_count; ++i) {
+    corners += def->face_sizes[i];
+  }
+  TRY(allocate(&memory, def->face_count, sizeof *b->face_sizes));
+  b->face_sizes = memory;
+  TRY(allocate(&memory, corners, sizeof *b->face_indices));
+  b->face_indices = memory;
+  if (def->face_count) {
+    memcpy(b->face_sizes, def->face_sizes, def->face_count * sizeof *b->face_sizes);
+    memcpy(b->face_indices, def->face_indices, corners * sizeof *b->face_indices);
+  }
+  return ABUT_SUCCESS;
+}
+
 static abut_status copy_mesh(body *b, const abut_body_def *def)
 {
   void *memory = NULL;
@@ -104,6 +124,7 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   b->vertices = memory;
   memcpy(b->vertices, def->vertices, def->vertex_count * 3 * sizeof(double));
   set_box(&b->info, def);
+  TRY(copy_faces(b, def));
   return make_edges(def, &b->edges, &b->info.edges);
 }
 

@@ -36,6 +36,8 @@ typedef struct body {
   context *context;
   abut_body_info info;
   double *vertices;  /* (vertices, 3) */
+  uint32_t *face_sizes;   /* (faces) */
+  uint32_t *face_indices; /* all faces' vertices, one face after the other */
   uint32_t *edges;   /* (edges, 2) */
   body_parts parts;
   int *head;         /* primitives, packed as devices read them */
