@@ -26,6 +26,7 @@ pool state_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "state", 0};
 pool scene_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "scene", 0};
 pool shape_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "shape", 0};
 pool shape_list_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "shape list", 0};
+pool ccd_mesh_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "mesh", 0};
 
 abut_status pool_add(pool *p, void *object, call_lock *l, handle *out)
 {
@@ -77,8 +78,8 @@ call_lock *pool_call_lock(pool *p, handle h)
   return found.object ? found.call_lock : NULL;
 }
 
-static pool *const pools[] = {&context_pool, &body_pool,  &pair_pool,      &state_pool,
-                              &scene_pool,   &shape_pool, &shape_list_pool};
+static pool *const pools[] = {&context_pool, &body_pool,  &pair_pool,       &state_pool,
+                              &scene_pool,   &shape_pool, &shape_list_pool, &ccd_mesh_pool};
 
 void pools_lock(void)
 {

@@ -13,7 +13,8 @@ typedef struct pool pool;
 typedef struct call_lock call_lock; /* call_lock.h */
 
 /* These are the pools of the library. Each is guarded by a lock of its own. */
-extern pool context_pool, body_pool, pair_pool, state_pool, scene_pool, shape_pool, shape_list_pool;
+extern pool context_pool, body_pool, pair_pool, state_pool, scene_pool, shape_pool, shape_list_pool,
+  ccd_mesh_pool;
 
 /* Puts an object under a new handle; calls with it acquire a lock. */
 abut_status pool_add(pool *p, void *object, call_lock *l, handle *out);
