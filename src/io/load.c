@@ -8,6 +8,7 @@
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
 #include "manifold/misfit.h"
+#include <abut/ccd.h>
 #include <abut/closest.h>
 #include <abut/files.h>
 #include <stdio.h>
@@ -184,6 +185,30 @@ abut_status abut_load_hull(abut_context context, const char *path, abut_shape *s
   mesh_free(&m);
   if (status == ABUT_ERROR_ARGUMENT) {
     status = ABUT_ERROR_FORMAT; /* vertices are all that was given, and they are the file's */
+  }
+  return status;
+}
+
+abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_mesh *out)
+{
+  mesh m = {0};
+  abut_ccd_mesh_def def = abut_default_ccd_mesh_def();
+  if (!path || !out) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or mesh is NULL");
+  }
+  *out = (abut_ccd_mesh){0};
+  TRY(read_mesh_of(path, &m));
+  def.vertices = m.vertices;
+  def.vertex_count = m.vertex_count;
+  def.face_sizes = m.face_sizes;
+  def.face_indices = m.face_indices;
+  def.face_count = m.face_count;
+  def.edges = m.edges;
+  def.edge_count = m.edge_count;
+  abut_status status = of_file(path, abut_create_ccd_mesh(context, &def, out));
+  mesh_free(&m);
+  if (status == ABUT_ERROR_ARGUMENT) {
+    status = ABUT_ERROR_FORMAT; /* a mesh is all that was given, and it is the file's */
   }
   return status;
 }
