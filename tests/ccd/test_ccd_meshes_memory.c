@@ -1,4 +1,5 @@
-/* Each allocation of meshes of collision in time fails once: an error, no crash, nothing left behind. */
+/* Each allocation of meshes of collision in time, and of a line search that needs no device, fails
+ * once: an error, no crash, nothing left behind. */
 #include "query/ccd_mesh.h"
 #include "support.h"
 #include "support/allocations.h"
@@ -8,7 +9,8 @@ static abut_body body;
 static const char *path;
 
 static const double vertices[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0.5, 1.5, 0, 0, 0, 2};
-static const uint32_t sizes[] = {5, 3, 3}, corners[] = {0, 1, 2, 4, 3, 0, 1, 5, 1, 1, 5}, edges[] = {3, 5};
+static const uint32_t sizes[] = {5, 3, 3}, corners[] = {0, 1, 2, 4, 3, 0, 1, 5, 1, 1, 5},
+                      edges[] = {3, 5};
 
 static abut_status end(abut_status status, abut_ccd_mesh made)
 {
@@ -74,6 +76,24 @@ static abut_status make_body(void)
   return status;
 }
 
+/* The one pair is left out. */
+static abut_status filter_step(void)
+{
+  static const double still[18] = {0};
+  static const uint32_t pair[2] = {0, 5};
+  static const abut_ccd_lanes lanes = {ABUT_CCD_POINT_POINT, 1, pair};
+  abut_step_filter_def def = abut_default_step_filter_def();
+  abut_step_filter_result r = {.share = 7};
+  def.vertex_count = 6;
+  def.x = vertices;
+  def.step = still;
+  def.lanes = &lanes;
+  def.lanes_count = 1;
+  const abut_status status = abut_step_filter(home, &def, &r);
+  CHECK(r.share == (status == ABUT_SUCCESS ? 1 : 7) && !r.asked);
+  return status;
+}
+
 static size_t owned_objects(void)
 {
   size_t count = 0;
@@ -106,9 +126,12 @@ static void each_failure(abut_status (*once)(void), const char *what, long least
 int main(void)
 {
   folder_make();
-  write_text("m.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0.5 1\nf 1 2 3 4\nf 1 2 5\nl 3 5\n");
-  path = write_text("m.body.json", "{\"mesh\": \"m.obj\", \"superquadrics\": [{\"axes\": [1, 1, 1], \"exponents\": [1, 1],\n"
-                    "\"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}\n");
+  write_text("m.obj",
+             "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0.5 1\nf 1 2 3 4\nf 1 2 5\nl 3 5\n");
+  path = write_text(
+    "m.body.json",
+    "{\"mesh\": \"m.obj\", \"superquadrics\": [{\"axes\": [1, 1, 1], \"exponents\": [1, 1],\n"
+    "\"position\": [0, 0, 0], \"quaternion\": [1, 0, 0, 0]}]}\n");
   if (test_context(ABUT_FLOAT64, &home)) {
     abut_ccd_mesh first;
     REQUIRE_OK(abut_load_body(home, path, &body));
@@ -118,6 +141,7 @@ int main(void)
     each_failure(make_of_body, "making a body's mesh", 8);
     each_failure(load, "loading a mesh", 12);
     each_failure(make_body, "making a body", 10);
+    each_failure(filter_step, "filtering a step", 5);
     CHECK_OK(abut_destroy_context(home));
   }
   folder_remove();
