@@ -50,8 +50,8 @@ enum {
 #define CCD_SEGMENT_AGAIN(lanes) ((lanes) == 1 ? 32 : 32 * (lanes))
 
 // Two meshes. Settings of all rows, in one buffer; and what a work-item's scratch has: reals for each vertex of both
-// meshes, boxes of the features of mesh 2, in six planes, and of groups of them; integers for these features and for
-// pairs that wait.
+// meshes, boxes of the features of mesh 2, in planes, and of groups of them; integers for these features and for pairs
+// that wait. A feature has a box at either end, least coordinates before greatest.
 enum {
   CCD_BODIES_SEPARATION,
   CCD_BODIES_KEEP,
@@ -59,17 +59,11 @@ enum {
   CCD_BODIES_CENTRES, // 3 of each mesh
   CCD_BODIES_SETTINGS = CCD_BODIES_CENTRES + 6
 };
-enum {
-  CCD_SPOT_FROM,
-  CCD_SPOT_TO = 3,
-  CCD_SPOT_LOW = 6,
-  CCD_SPOT_HIGH = 9,
-  CCD_SPOT_BEND = 12,
-  CCD_SPOT_REALS
-};
+enum { CCD_SPOT_FROM, CCD_SPOT_TO = 3, CCD_SPOT_BEND = 6, CCD_SPOT_REALS };
+#define CCD_BOX_PLANES 12
 #define CCD_QUEUE 512
 #define CCD_GROUP_PLANE(plane) (((plane) / CCD_GROUP + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP)
-#define CCD_SCRATCH_REALS(vertices, plane) ((vertices) * CCD_SPOT_REALS + 6 * ((plane) + CCD_GROUP_PLANE(plane)))
+#define CCD_SCRATCH_REALS(vertices, plane) ((vertices) * CCD_SPOT_REALS + CCD_BOX_PLANES * ((plane) + CCD_GROUP_PLANE(plane)))
 #define CCD_SCRATCH_INTS(plane) ((plane) + 2 * CCD_QUEUE)
 
 #endif

@@ -1,85 +1,81 @@
 // How far two meshes may go between two poses: each work-item takes rows, with scratch of its own.
 
-// Places all vertices of a mesh at both ends, with boxes of what is between. `margin` widens the boxes: half of the
-// separation and the error of a coordinate.
+// Places all vertices of a mesh at both ends.
 static void ccd_place_mesh(ccd_side *s, real margin)
 {
   const ccd_moment ends[2] = {ccd_moment_at(&s->path, (wide)0), ccd_moment_at(&s->path, (wide)1)};
+  real most = R(0.0);
   for (int k = 0; k < 3; ++k) {
-    s->low[k] = REAL_MOST;
-    s->high[k] = -REAL_MOST;
+    s->box[k] = s->box[6 + k] = REAL_MOST;
+    s->box[3 + k] = s->box[9 + k] = -REAL_MOST;
   }
   for (int v = 0; v < ccd_vertices(s); ++v) {
     GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
-    wide x[3], from[3], to[3];
+    wide x[3], end[2][3];
     for (int k = 0; k < 3; ++k) {
       x[k] = s->numbers[CCD_MESH_POINTS + 3 * v + k];
     }
-    ccd_point(&s->path, &ends[0], x, from);
-    ccd_point(&s->path, &ends[1], x, to);
-    const real bend = ccd_bend(&s->path, x), around = bend + margin;
-    spot[CCD_SPOT_BEND] = bend;
-    for (int k = 0; k < 3; ++k) {
-      const real a = (real)from[k], b = (real)to[k];
-      const real low = real_min(a, b) - around, high = real_max(a, b) + around;
-      spot[CCD_SPOT_FROM + k] = a;
-      spot[CCD_SPOT_TO + k] = b;
-      spot[CCD_SPOT_LOW + k] = low;
-      spot[CCD_SPOT_HIGH + k] = high;
-      s->low[k] = real_min(s->low[k], low);
-      s->high[k] = real_max(s->high[k], high);
+    spot[CCD_SPOT_BEND] = ccd_bend(&s->path, x);
+    most = real_max(most, spot[CCD_SPOT_BEND]);
+    for (int e = 0; e < 2; ++e) {
+      ccd_point(&s->path, &ends[e], x, end[e]);
+      for (int k = 0; k < 3; ++k) {
+        const real c = (real)end[e][k];
+        spot[3 * e + k] = c;
+        s->box[6 * e + k] = real_min(s->box[6 * e + k], c);
+        s->box[6 * e + 3 + k] = real_max(s->box[6 * e + 3 + k], c);
+      }
     }
+  }
+  for (int k = 0; k < CCD_BOX_PLANES; ++k) {
+    s->box[k] += (k % 6 < 3 ? R(-1.0) : R(1.0)) * (most + margin);
   }
 }
 
-// Lists the features of mesh 2 whose boxes meet that of all of mesh 1, and boxes of each CCD_GROUP of them. Places up
-// to the next whole group have boxes that meet nothing.
+// Lists the features of mesh 2 that may meet mesh 1 at all, and boxes around each CCD_GROUP of them. Places up to the
+// next whole group have boxes that meet nothing.
 static void ccd_list_second(ccd_row *row)
 {
   const ccd_side *s = &row->side[1];
   const int corners = ccd_corners_on(row->kind, 1), features = ccd_features_on(s, corners);
   int count = 0;
   for (int at = 0; at < features; ++at) {
-    real low[3], high[3];
-    ccd_box_of(s, corners, at, low, high);
-    if (ccd_meets(low, high, &row->side[0])) {
-      for (int k = 0; k < 3; ++k) {
-        row->boxes[k * row->plane + count] = low[k];
-        row->boxes[(3 + k) * row->plane + count] = high[k];
+    real box[CCD_BOX_PLANES];
+    ccd_boxes_of(row, 1, corners, at, box);
+    if (ccd_meets(box, row->side[0].box)) {
+      for (int k = 0; k < CCD_BOX_PLANES; ++k) {
+        row->boxes[k * row->plane + count] = box[k];
       }
       row->places[count++] = at;
     }
   }
   row->listed = count;
-  const int groups = (count + CCD_GROUP - 1) / CCD_GROUP, group_slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
-  for (int i = count; i < groups * CCD_GROUP; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      row->boxes[k * row->plane + i] = REAL_MOST;
-      row->boxes[(3 + k) * row->plane + i] = -REAL_MOST;
+  const int groups = (count + CCD_GROUP - 1) / CCD_GROUP, slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
+  for (int k = 0; k < CCD_BOX_PLANES; ++k) {
+    const int is_least = k % 6 < 3;
+    GLOBAL real *plane = row->boxes + k * row->plane;
+    for (int i = count; i < groups * CCD_GROUP; ++i) {
+      plane[i] = is_least ? REAL_MOST : -REAL_MOST;
     }
-  }
-  for (int g = 0; g < group_slots; ++g) {
-    for (int k = 0; k < 3; ++k) {
-      real low = REAL_MOST, high = -REAL_MOST;
+    for (int g = 0; g < slots; ++g) {
+      real end = is_least ? REAL_MOST : -REAL_MOST;
       for (int i = g * CCD_GROUP; g < groups && i < (g + 1) * CCD_GROUP; ++i) {
-        low = real_min(low, row->boxes[k * row->plane + i]);
-        high = real_max(high, row->boxes[(3 + k) * row->plane + i]);
+        end = is_least ? real_min(end, plane[i]) : real_max(end, plane[i]);
       }
-      row->groups[k * row->group_plane + g] = low;
-      row->groups[(3 + k) * row->group_plane + g] = high;
+      row->groups[k * row->group_plane + g] = end;
     }
   }
 }
 
-// Returns bits of the lanes whose boxes, `plane` numbers from one plane to the next, meet the given one.
-static int ccd_meeting(GLOBAL const real *boxes, int plane, const real low[3], const real high[3])
+// Returns bits of the lanes that may meet a feature, `plane` numbers from one plane of boxes to the next.
+static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_BOX_PLANES])
 {
-  ilane meets = lane_load(boxes) <= lane_lit(high[0]);
-  meets &= lane_load(boxes + plane) <= lane_lit(high[1]);
-  meets &= lane_load(boxes + 2 * plane) <= lane_lit(high[2]);
-  meets &= lane_load(boxes + 3 * plane) >= lane_lit(low[0]);
-  meets &= lane_load(boxes + 4 * plane) >= lane_lit(low[1]);
-  meets &= lane_load(boxes + 5 * plane) >= lane_lit(low[2]);
+  ilane meets = (ilane)(-1);
+  for (int k = 0; k < 3; ++k) {
+    GLOBAL const real *from = boxes + k * plane, *to = from + 6 * plane;
+    meets &= (lane_load(from) <= lane_lit(box[3 + k])) | (lane_load(to) <= lane_lit(box[9 + k]));
+    meets &= (lane_load(from + 3 * plane) >= lane_lit(box[k])) | (lane_load(to + 3 * plane) >= lane_lit(box[6 + k]));
+  }
   return lane_bits(meets);
 }
 
@@ -93,10 +89,10 @@ static void ccd_flush_kind(ccd_row *row)
 }
 
 // Queues the listed features of a group that meet a feature of mesh 1.
-static void ccd_queue_group(ccd_row *row, int one, int group, const real low[3], const real high[3])
+static void ccd_queue_group(ccd_row *row, int one, int group, const real box[CCD_BOX_PLANES])
 {
   for (int first = group * CCD_GROUP; first < (group + 1) * CCD_GROUP; first += LANES) {
-    int bits = ccd_meeting(row->boxes + first, row->plane, low, high);
+    int bits = ccd_meeting(row->boxes + first, row->plane, box);
     for (; bits; bits &= bits - 1) {
       row->queue[2 * row->waits] = one;
       row->queue[2 * row->waits + 1] = row->places[first + lowest_bit((unsigned)bits)];
@@ -113,21 +109,20 @@ static void ccd_pair_features(ccd_row *row, int kind)
 {
   row->kind = kind;
   ccd_list_second(row);
-  const ccd_side *s = &row->side[0];
-  const int corners = ccd_corners_on(kind, 0), features = ccd_features_on(s, corners);
+  const int corners = ccd_corners_on(kind, 0), features = ccd_features_on(&row->side[0], corners);
   const int groups = (row->listed + CCD_GROUP - 1) / CCD_GROUP;
   for (int at = 0; groups && at < features; ++at) {
-    real low[3], high[3];
-    ccd_box_of(s, corners, at, low, high);
-    if (!ccd_meets(low, high, &row->side[1])) {
+    real box[CCD_BOX_PLANES];
+    ccd_boxes_of(row, 0, corners, at, box);
+    if (!ccd_meets(box, row->side[1].box)) {
       continue;
     }
     for (int first = 0; first < groups; first += LANES) {
-      int bits = ccd_meeting(row->groups + first, row->group_plane, low, high);
+      int bits = ccd_meeting(row->groups + first, row->group_plane, box);
       for (; bits; bits &= bits - 1) {
         const int group = first + lowest_bit((unsigned)bits);
         if (group < groups) {
-          ccd_queue_group(row, at, group, low, high);
+          ccd_queue_group(row, at, group, box);
         }
       }
     }
@@ -246,10 +241,10 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
     return;
   }
   row->error = ccd_placing_error(row, width, arc);
-  const real margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
-  ccd_place_mesh(&row->side[0], margin);
-  ccd_place_mesh(&row->side[1], margin);
-  if (ccd_meets(row->side[0].low, row->side[0].high, &row->side[1])) {
+  row->margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
+  ccd_place_mesh(&row->side[0], row->margin);
+  ccd_place_mesh(&row->side[1], row->margin);
+  if (ccd_meets(row->side[0].box, row->side[1].box)) {
     ccd_pair_features(row, CCD_VERTEX_TRIANGLE);
     ccd_pair_features(row, CCD_TRIANGLE_VERTEX);
     ccd_pair_features(row, CCD_EDGES);
@@ -287,7 +282,7 @@ KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLO
   row.side[0].spots = ROW(reals, worker, reals_each);
   row.side[1].spots = row.side[0].spots + ccd_vertices(&row.side[0]) * CCD_SPOT_REALS;
   row.boxes = row.side[1].spots + ccd_vertices(&row.side[1]) * CCD_SPOT_REALS;
-  row.groups = row.boxes + 6 * plane;
+  row.groups = row.boxes + CCD_BOX_PLANES * plane;
   row.places = ROW(places_and_queues, worker, ints_each);
   row.queue = row.places + plane;
   for (int at = worker; worker < workers && at < count; at += workers) {

@@ -5,7 +5,7 @@ typedef struct ccd_side {
   GLOBAL const real *numbers;
   GLOBAL real *spots; // (vertices, CCD_SPOT_REALS)
   ccd_path path;
-  real low[3], high[3]; // box of all that moves
+  real box[CCD_BOX_PLANES]; // of all vertices
 } ccd_side;
 
 // The first pair to touch, until now.
@@ -16,7 +16,7 @@ typedef struct ccd_first {
 
 typedef struct ccd_row {
   ccd_side side[2];
-  real separation, keep, tolerance, error;
+  real separation, keep, tolerance, error, margin;
   int most, candidates;
   // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of CCD_GROUP, which features.
   GLOBAL real *boxes, *groups;
@@ -55,23 +55,46 @@ static int ccd_features_on(const ccd_side *s, int corners)
   return s->ints[corners == 1 ? CCD_MESH_VERTICES : corners == 2 ? CCD_MESH_EDGES : CCD_MESH_TRIANGLES];
 }
 
-static void ccd_box_of(const ccd_side *s, int corners, int at, real low[3], real high[3])
+// Boxes of a feature at both ends, least coordinates before greatest: its vertices' own, wider by how far these leave
+// their chords, by half of the separation and by the error of a coordinate.
+static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real box[CCD_BOX_PLANES])
 {
+  const ccd_side *s = &row->side[side];
   int ends[3];
+  real bend = R(0.0);
   ccd_corners_of(s, corners, at, ends);
   for (int k = 0; k < 3; ++k) {
-    low[k] = REAL_MOST;
-    high[k] = -REAL_MOST;
-    for (int i = 0; i < corners; ++i) {
-      GLOBAL const real *spot = ROW(s->spots, ends[i], CCD_SPOT_REALS);
-      low[k] = real_min(low[k], spot[CCD_SPOT_LOW + k]);
-      high[k] = real_max(high[k], spot[CCD_SPOT_HIGH + k]);
+    box[k] = box[6 + k] = REAL_MOST;
+    box[3 + k] = box[9 + k] = -REAL_MOST;
+  }
+  for (int i = 0; i < corners; ++i) {
+    GLOBAL const real *spot = ROW(s->spots, ends[i], CCD_SPOT_REALS);
+    bend = real_max(bend, spot[CCD_SPOT_BEND]);
+    for (int k = 0; k < 3; ++k) {
+      const real a = spot[CCD_SPOT_FROM + k], b = spot[CCD_SPOT_TO + k];
+      box[k] = real_min(box[k], a);
+      box[3 + k] = real_max(box[3 + k], a);
+      box[6 + k] = real_min(box[6 + k], b);
+      box[9 + k] = real_max(box[9 + k], b);
     }
+  }
+  const real around = bend + row->margin;
+  for (int k = 0; k < 3; ++k) {
+    box[k] -= around;
+    box[3 + k] += around;
+    box[6 + k] -= around;
+    box[9 + k] += around;
   }
 }
 
-static int ccd_meets(const real low[3], const real high[3], const ccd_side *s)
+// Whether two features may meet: no axis has them apart on the same side at both ends, which would separate them
+// throughout.
+static int ccd_meets(const real a[CCD_BOX_PLANES], const real b[CCD_BOX_PLANES])
 {
-  return low[0] <= s->high[0] && s->low[0] <= high[0] && low[1] <= s->high[1] && s->low[1] <= high[1] &&
-         low[2] <= s->high[2] && s->low[2] <= high[2];
+  int meets = 1;
+  for (int k = 0; k < 3; ++k) {
+    meets &= a[k] <= b[3 + k] || a[6 + k] <= b[9 + k];
+    meets &= b[k] <= a[3 + k] || b[6 + k] <= a[9 + k];
+  }
+  return meets;
 }

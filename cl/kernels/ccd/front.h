@@ -58,7 +58,7 @@ static void ccd_set_radius(real at[CCD_FRONT_NUMBERS][LANES], int l, real d0)
 {
   const real up = R(1.0) + 16 * CCD_U, keep = at[CCD_AT_KEEP][l], separation = at[CCD_AT_SEPARATION][l];
   const real above = d0 - separation * up, kept = above > R(0.0) ? keep * above : R(0.0);
-  const real share = kept * R(0.5), tolerance = at[CCD_AT_TOLERANCE][l];
+  const real share = (keep < R(0.5) ? kept : above > R(0.0) ? above - kept : R(0.0)) * R(0.5), tolerance = at[CCD_AT_TOLERANCE][l];
   const int known = keep == R(0.0) || d0 >= R(0.0);
   at[CCD_AT_R][l] = known ? (separation + kept) * up : R(-1.0);
   at[CCD_AT_REACH][l] = at[CCD_AT_R][l] + (share > tolerance ? share : tolerance);

@@ -23,12 +23,12 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
   }
 }
 
-// Reads where the pair's vertices are at a time. Those of straight paths lie ready for times 0 and 1.
+// Reads where the pair's vertices are at a time. For times 0 and 1 they lie ready.
 static void CN(ccd_spots)(const ccd_row *row, const int place[4], const int mesh[4], real t, real to[12])
 {
   ccd_moment at[2];
-  const int ready = !row->side[0].path.arc && (t == R(0.0) || t == R(1.0));
-  for (int side = 0; side < 2; ++side) {
+  const int ready = t == R(0.0) || t == R(1.0);
+  for (int side = 0; side < 2 && !ready; ++side) {
     at[side] = ccd_moment_at(&row->side[side].path, (wide)t);
   }
   for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
