@@ -24,18 +24,24 @@
 #define CCD_FIRST 1
 #define CCD_SECOND 2
 #define CCD_EDGE_COUNT 1
+#define CCD_EDGE_TAIL(i) 1 // vertices
+#define CCD_EDGE_HEAD(i) 2
 #define CCD_DIRECTIONS 1
 #elif CCD_KIND == CCD_POINT_TRIANGLE
 #define CN(name) NUM_CAT(FN(name), _pt)
 #define CCD_FIRST 1
 #define CCD_SECOND 3
 #define CCD_EDGE_COUNT 3
+#define CCD_EDGE_TAIL(i) ((i) == 2 ? 2 : 1)
+#define CCD_EDGE_HEAD(i) ((i) == 0 ? 2 : 3)
 #define CCD_DIRECTIONS 4
 #else
 #define CN(name) NUM_CAT(FN(name), _ee)
 #define CCD_FIRST 2
 #define CCD_SECOND 2
 #define CCD_EDGE_COUNT 2
+#define CCD_EDGE_TAIL(i) (2 * (i))
+#define CCD_EDGE_HEAD(i) (2 * (i) + 1)
 #define CCD_DIRECTIONS 5
 #endif
 #define CCD_PAIRS (CCD_FIRST * CCD_SECOND)

@@ -5,5 +5,7 @@
 #undef CCD_SECOND
 #undef CCD_PAIRS
 #undef CCD_EDGE_COUNT
+#undef CCD_EDGE_TAIL
+#undef CCD_EDGE_HEAD
 #undef CCD_DIRECTIONS
 #undef CCD_HAS_PLANE

@@ -1,4 +1,4 @@
-// What fronts of all kinds share: where a lane's numbers lie, and what they begin with.
+// What fronts of all kinds share: where a lane's numbers lie, and how they are scaled.
 
 // Unit roundoff; what stands for every underflow of numbers of size 1, and what flushing takes of a number before it
 // is scaled.
@@ -11,23 +11,22 @@
 #define CCD_FLUSHED 0x1p-124f
 #endif
 
-// A motion: differences of up to four pairs, and up to three edges, at both ends.
-enum { CCD_MOTION_V1 = 12, CCD_MOTION_E0 = 24, CCD_MOTION_E1 = 33, CCD_MOTION_NUMBERS = 42 };
-
-// A front. Lengths are scaled as the motion.
+// A front. Lengths are scaled once the row is prepared.
 enum {
-  CCD_AT_T,
+  CCD_AT_FRESH,     // 1 until the row is prepared
+  CCD_AT_BAD,       // 1 where it cannot be asked about
+  CCD_AT_DOWN,      // 2: factors that scale, powers of two, of which one alone might not be a normal number
+  CCD_AT_UP = CCD_AT_DOWN + 2,  // 2: their inverses
+  CCD_AT_T = CCD_AT_UP + 2,
   CCD_AT_T_LOW,     // of doubled numbers
   CCD_AT_WINDOW,    // how far the next look with curved directions goes
-  CCD_AT_END,
-  CCD_AT_SEPARATION,
-  CCD_AT_KEEP,
+  CCD_AT_SETTINGS,  // CCD_SETTINGS as they are given
+  CCD_AT_SEPARATION = CCD_AT_SETTINGS + CCD_SETTINGS,
   CCD_AT_TOLERANCE,
   CCD_AT_R,         // below 0 until the distance at time 0 is known, of which it keeps a share
   CCD_AT_REACH,     // the gap that counts as a hit
   CCD_AT_TINY,
-  CCD_AT_GIVEN_ERROR, // an error of all coordinates that is not relative to them
-  CCD_AT_ERROR,     // 3
+  CCD_AT_ERROR,     // 3: of the input, along the axes
   CCD_AT_D0 = CCD_AT_ERROR + 3, // certified distance at time 0, below 0 until it is known
   CCD_AT_N,         // 3
   CCD_AT_ROUNDS = CCD_AT_N + 3,
@@ -43,25 +42,52 @@ enum {
 #define lane_none(mask) (!(mask))
 #endif
 
-// NaN is not in order.
-static int ccd_settings_are_good(const real settings[CCD_SETTINGS])
+// Two powers of two whose product scales a number of size x to between 1/2 and 1, and their inverses.
+static void ccd_scale_by(lane x, lane down[2], lane up[2])
 {
-  const real keep = settings[CCD_KEEP], end = settings[CCD_END];
-  return settings[CCD_SEPARATION] >= R(0.0) && settings[CCD_SEPARATION] < REAL_MOST && keep >= R(0.0) &&
-         keep < R(1.0) && settings[CCD_TOLERANCE] >= R(0.0) && end >= R(0.0) && end <= R(1.0) &&
-         settings[CCD_ERROR] >= R(0.0) && settings[CCD_ERROR] < REAL_MOST && settings[CCD_RELATIVE_ERROR] >= R(0.0);
+#if LANES > 1
+  const ilane bias = EXPONENT_ONE >> EXPONENT_SHIFT, e = (LANE_AS_INT(x) >> EXPONENT_SHIFT) - (bias - 1);
+  const ilane half_way = e >> 1, rest = e - half_way;
+  down[0] = LANE_AS_REAL((bias - half_way) << EXPONENT_SHIFT);
+  down[1] = LANE_AS_REAL((bias - rest) << EXPONENT_SHIFT);
+  up[0] = LANE_AS_REAL((bias + half_way) << EXPONENT_SHIFT);
+  up[1] = LANE_AS_REAL((bias + rest) << EXPONENT_SHIFT);
+#else
+  const int e = x >= REAL_TINY ? real_exponent(x) + 1 : 0, half_way = e / 2;
+  down[0] = real_by_power_of_2(R(1.0), -half_way);
+  down[1] = real_by_power_of_2(R(1.0), half_way - e);
+  up[0] = real_by_power_of_2(R(1.0), half_way);
+  up[1] = real_by_power_of_2(R(1.0), e - half_way);
+#endif
 }
 
-// Sets r and what counts as a hit: at once where nothing of the distance d0 at time 0 is to be kept, else when it is
-// known.
-static void ccd_set_radius(real at[CCD_FRONT_NUMBERS][LANES], int l, real d0)
+static lane ccd_setting_of(real at[CCD_FRONT_NUMBERS][LANES], int which)
 {
-  const real up = R(1.0) + 16 * CCD_U, keep = at[CCD_AT_KEEP][l], separation = at[CCD_AT_SEPARATION][l];
-  const real above = d0 - separation * up, kept = above > R(0.0) ? keep * above : R(0.0);
-  const real share = (keep < R(0.5) ? kept : above > R(0.0) ? above - kept : R(0.0)) * R(0.5), tolerance = at[CCD_AT_TOLERANCE][l];
-  const int known = keep == R(0.0) || d0 >= R(0.0);
-  at[CCD_AT_R][l] = known ? (separation + kept) * up : R(-1.0);
-  at[CCD_AT_REACH][l] = at[CCD_AT_R][l] + (share > tolerance ? share : tolerance);
+  return lane_load(at[CCD_AT_SETTINGS + which]);
+}
+
+// NaN is not in order.
+static ilane ccd_settings_are_good(real at[CCD_FRONT_NUMBERS][LANES])
+{
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), most = lane_lit(REAL_MOST);
+  const lane separation = ccd_setting_of(at, CCD_SEPARATION), keep = ccd_setting_of(at, CCD_KEEP);
+  const lane error = ccd_setting_of(at, CCD_ERROR), end = ccd_setting_of(at, CCD_END);
+  return (separation >= zero) & (separation < most) & (keep >= zero) & (keep < one) &
+         (ccd_setting_of(at, CCD_TOLERANCE) >= zero) & (end >= zero) & (end <= one) & (error >= zero) &
+         (error < most) & (ccd_setting_of(at, CCD_RELATIVE_ERROR) >= zero);
+}
+
+// Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no interest.
+static void ccd_set_radius(real at[CCD_FRONT_NUMBERS][LANES])
+{
+  const lane zero = lane_lit(R(0.0)), keep = ccd_setting_of(at, CCD_KEEP), separation = lane_load(at[CCD_AT_SEPARATION]);
+  const lane d0 = lane_load(at[CCD_AT_D0]), before = lane_load(at[CCD_AT_R]);
+  const ilane sets = (before < zero) & ((keep == zero) | (d0 >= zero));
+  const lane above = lane_max(d0 - separation * (R(1.0) + 16 * CCD_U), zero), kept = keep * above;
+  const lane r = (separation + kept) * (R(1.0) + 16 * CCD_U), share = lane_min(kept, above - kept) * R(0.5);
+  const lane reach = r + lane_max(share, lane_load(at[CCD_AT_TOLERANCE]));
+  lane_store(lane_select(sets, r, before), at[CCD_AT_R]);
+  lane_store(lane_select(sets, reach, lane_load(at[CCD_AT_REACH])), at[CCD_AT_REACH]);
 }
 
 // Notes the certified distance of lanes that have looked at time 0.
@@ -69,4 +95,16 @@ static void ccd_note_first(real at[CCD_FRONT_NUMBERS][LANES], ilane first, lane 
 {
   const lane d0 = gap * (R(1.0) - 8 * CCD_U), before = lane_load(at[CCD_AT_D0]);
   lane_store(lane_select(first & (before < lane_lit(R(0.0))), lane_max(d0, lane_lit(R(0.0))), before), at[CCD_AT_D0]);
+}
+
+// Whether the certified distance at time 0 is not above the separation.
+static int ccd_is_inside(real at[CCD_FRONT_NUMBERS][LANES], int l)
+{
+  return at[CCD_AT_D0][l] <= at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U);
+}
+
+// The distance at time 0 as it is unscaled.
+static real ccd_d0(real at[CCD_FRONT_NUMBERS][LANES], int l)
+{
+  return at[CCD_AT_D0][l] * at[CCD_AT_UP][l] * at[CCD_AT_UP + 1][l];
 }

@@ -8,63 +8,55 @@
 #define CCD_HALVES 1
 #endif
 
-// What lanes are at work on. A lane is one column, filled and read by scalars.
+// What lanes are at work on: rows as they are given, vertices at times 0 and 1 (and what `real` leaves of them), and
+// the fronts. A lane is one column, filled and read by scalars.
 typedef struct FN(ccd_lanes) {
-  real x[CCD_HALVES][CCD_MOTION_NUMBERS][LANES];
+  real x[CCD_HALVES][2][12][LANES];
   real at[CCD_FRONT_NUMBERS][LANES];
-  int exponent[LANES];
 } FN(ccd_lanes);
-
-static vec FN(ccd_load3)(const FN(ccd_lanes) *s, int first)
-{
-  vec r;
-#ifdef NUM_DOUBLED
-  r.x.hi = lane_load(s->x[0][first]);
-  r.y.hi = lane_load(s->x[0][first + 1]);
-  r.z.hi = lane_load(s->x[0][first + 2]);
-  r.x.lo = lane_load(s->x[1][first]);
-  r.y.lo = lane_load(s->x[1][first + 1]);
-  r.z.lo = lane_load(s->x[1][first + 2]);
-#else
-  r.x = lane_load(s->x[0][first]);
-  r.y = lane_load(s->x[0][first + 1]);
-  r.z = lane_load(s->x[0][first + 2]);
-#endif
-  return r;
-}
 
 // Leaves all lanes idle. What they compute then is finite, and nobody reads it.
 static void FN(ccd_idle)(FN(ccd_lanes) *s)
 {
-  for (int l = 0; l < LANES; ++l) {
-    for (int i = 0; i < CCD_MOTION_NUMBERS; ++i) {
-      s->x[0][i][l] = R(0.0);
-      s->x[CCD_HALVES - 1][i][l] = R(0.0);
+  const lane zero = lane_lit(R(0.0));
+  for (int i = 0; i < 24; ++i) {
+    for (int part = 0; part < CCD_HALVES; ++part) {
+      lane_store(zero, s->x[part][i / 12][i % 12]);
     }
-    for (int i = 0; i < CCD_FRONT_NUMBERS; ++i) {
-      s->at[i][l] = R(0.0);
-    }
-    s->exponent[l] = 0;
+  }
+  for (int i = 0; i < CCD_FRONT_NUMBERS; ++i) {
+    lane_store(zero, s->at[i]);
   }
 }
 
-// Puts a difference in its place, scaled by a power of two in two steps, as one alone may not be a normal number.
-static void FN(ccd_put)(FN(ccd_lanes) *s, int at, int l, real a, real b, real a_low, real b_low, const real scale[2])
+// Begins a lane's row, whose vertices and settings are in their places.
+static void FN(ccd_begin)(FN(ccd_lanes) *s, int l)
 {
-  const real x = a - b;
-  s->x[0][at][l] = x * scale[0] * scale[1];
-#ifdef NUM_DOUBLED
-  const real other = x - a;
-  const real rest = ((a - (x - other)) - (b + other)) + (a_low - b_low), sum = x + rest;
-  s->x[0][at][l] = sum * scale[0] * scale[1];
-  s->x[1][at][l] = (rest - (sum - x)) * scale[0] * scale[1];
-#else
-  (void)a_low;
-  (void)b_low;
-#endif
+  s->at[CCD_AT_FRESH][l] = R(1.0);
+  s->at[CCD_AT_T][l] = s->at[CCD_AT_T_LOW][l] = s->at[CCD_AT_ROUNDS][l] = R(0.0);
+  s->at[CCD_AT_WINDOW][l] = R(1.0);
+  s->at[CCD_AT_D0][l] = s->at[CCD_AT_R][l] = R(-1.0);
 }
 
-static num FN(ccd_time)(const FN(ccd_lanes) *s)
+// The difference of two vertices at a time, scaled.
+static vec FN(ccd_difference)(FN(ccd_lanes) *s, int end, int a, int b, const lane down[2])
+{
+  num d[3];
+  for (int k = 0; k < 3; ++k) {
+    const lane from = lane_load(s->x[0][end][3 * b + k]), to = lane_load(s->x[0][end][3 * a + k]);
+#ifdef NUM_DOUBLED
+    const lane low = lane_load(s->x[1][end][3 * a + k]) - lane_load(s->x[1][end][3 * b + k]);
+    const doubled exact = doubled_sum(to, -from), sum = doubled_fast_sum(exact.hi, exact.lo + low);
+    d[k].hi = sum.hi * down[0] * down[1];
+    d[k].lo = sum.lo * down[0] * down[1];
+#else
+    d[k] = (to - from) * down[0] * down[1];
+#endif
+  }
+  return FN(make)(d[0], d[1], d[2]);
+}
+
+static num FN(ccd_time)(FN(ccd_lanes) *s)
 {
   num t;
 #ifdef NUM_DOUBLED
@@ -77,7 +69,7 @@ static num FN(ccd_time)(const FN(ccd_lanes) *s)
 }
 
 // Returns a lane's front, rounded down.
-static real FN(ccd_toi)(const FN(ccd_lanes) *s, int l)
+static real FN(ccd_toi)(FN(ccd_lanes) *s, int l)
 {
   const real t = s->at[CCD_AT_T][l];
 #ifdef NUM_DOUBLED
@@ -89,112 +81,74 @@ static real FN(ccd_toi)(const FN(ccd_lanes) *s, int l)
 #undef CCD_HALVES
 #endif
 
-// ---- a row comes in ----
+// ---- rows come in ----
 
-// Returns the largest component of all differences of pairs, or -1 where one of any two vertices is not finite.
-static real CN(ccd_extent)(real x[2][12])
+// Sets the scale and all that is scaled of the lanes that are fresh; those with numbers that are not in order are bad.
+static void CN(ccd_prepare)(FN(ccd_lanes) *s)
 {
-  real most = R(0.0), all = R(0.0);
-  for (int e = 0; e < 2; ++e) {
-    for (int k = 0; k < 3; ++k) {
-      real low[2] = {REAL_MOST, REAL_MOST}, high[2] = {-REAL_MOST, -REAL_MOST};
+  const lane zero = lane_lit(R(0.0));
+  const ilane fresh = lane_load(s->at[CCD_AT_FRESH]) > zero;
+  lane extent = zero, all = zero, error[3], down[2], up[2];
+  for (int k = 0; k < 3; ++k) {
+    lane most[2] = {zero, zero};
+    for (int e = 0; e < 2; ++e) {
+      lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
       for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
         const int side = i >= CCD_FIRST;
-        const real c = x[e][3 * i + k];
-        low[side] = c < low[side] ? c : low[side];
-        high[side] = c > high[side] ? c : high[side];
+        const lane c = lane_load(s->x[0][e][3 * i + k]);
+        low[side] = lane_min(low[side], c);
+        high[side] = lane_max(high[side], c);
         all += c * R(0.0);
       }
-      const real one = high[0] - low[1], two = high[1] - low[0];
-      const real least = real_min(low[0], low[1]), greatest = real_max(high[0], high[1]);
-      most = real_max(most, real_max(real_abs(one), real_abs(two)));
-      all += (greatest - least) * R(0.0);
-    }
-  }
-  return all == R(0.0) ? most : R(-1.0);
-}
-
-// Errors of the input along the axes, unscaled.
-static void CN(ccd_errors)(real x[2][12], real error, real relative, real to[3])
-{
-  for (int k = 0; k < 3; ++k) {
-    real most[2] = {R(0.0), R(0.0)};
-    for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
-      const int side = i >= CCD_FIRST;
-      most[side] = real_max(most[side], real_max(real_abs(x[0][3 * i + k]), real_abs(x[1][3 * i + k])));
-    }
-    to[k] = (2 * error + relative * (most[0] + most[1])) * (R(1.0) + 8 * CCD_U);
-  }
-}
-
-// Takes a row: vertices x at times 0 and 1, what `real` leaves of them (0 in plain numbers), settings. Returns
-// whether they are in order.
-static int CN(ccd_enter)(FN(ccd_lanes) *s, int l, real x[2][12], real low[2][12],
-                         const real settings[CCD_SETTINGS])
-{
-  const real extent = CN(ccd_extent)(x), separation = settings[CCD_SEPARATION];
-  if (!(extent >= R(0.0) && ccd_settings_are_good(settings))) {
-    return 0;
-  }
-  const real big = real_max(extent, separation);
-  const int exponent = big > R(0.0) ? real_exponent(big) + 1 : 0, part = exponent / 2;
-  const real scale[2] = {real_by_power_of_2(R(1.0), -part), real_by_power_of_2(R(1.0), part - exponent)};
-  real errors[3];
-  for (int e = 0; e < 2; ++e) {
-    const int v = e * CCD_MOTION_V1, edges = CCD_MOTION_E0 + e * (CCD_MOTION_E1 - CCD_MOTION_E0);
-    for (int k = 0; k < 3; ++k) {
-      for (int i = 0; i < CCD_FIRST; ++i) {
-        for (int j = 0; j < CCD_SECOND; ++j) {
-          const int a = 3 * i + k, b = 3 * (CCD_FIRST + j) + k;
-          FN(ccd_put)(s, v + 3 * (CCD_SECOND * i + j) + k, l, x[e][a], x[e][b], low[e][a], low[e][b], scale);
-        }
+      extent = lane_max(extent, lane_max(high[0] - low[1], high[1] - low[0]));
+      all += (lane_max(high[0], high[1]) - lane_min(low[0], low[1])) * R(0.0);
+      for (int side = 0; side < 2; ++side) {
+        most[side] = lane_max(most[side], lane_max(lane_abs(low[side]), lane_abs(high[side])));
       }
-#if CCD_KIND == CCD_POINT_EDGE
-      FN(ccd_put)(s, edges + k, l, x[e][6 + k], x[e][3 + k], low[e][6 + k], low[e][3 + k], scale);
-#elif CCD_KIND == CCD_POINT_TRIANGLE
-      FN(ccd_put)(s, edges + k, l, x[e][6 + k], x[e][3 + k], low[e][6 + k], low[e][3 + k], scale);
-      FN(ccd_put)(s, edges + 3 + k, l, x[e][9 + k], x[e][3 + k], low[e][9 + k], low[e][3 + k], scale);
-      FN(ccd_put)(s, edges + 6 + k, l, x[e][9 + k], x[e][6 + k], low[e][9 + k], low[e][6 + k], scale);
-#elif CCD_KIND == CCD_EDGE_EDGE
-      FN(ccd_put)(s, edges + k, l, x[e][3 + k], x[e][k], low[e][3 + k], low[e][k], scale);
-      FN(ccd_put)(s, edges + 3 + k, l, x[e][9 + k], x[e][6 + k], low[e][9 + k], low[e][6 + k], scale);
-#else
-      (void)edges;
-#endif
     }
+    error[k] = (ccd_setting_of(s->at, CCD_ERROR) * R(2.0) + ccd_setting_of(s->at, CCD_RELATIVE_ERROR) * (most[0] + most[1])) * (R(1.0) + 8 * CCD_U);
   }
-  CN(ccd_errors)(x, settings[CCD_ERROR], settings[CCD_RELATIVE_ERROR], errors);
+  const lane separation = ccd_setting_of(s->at, CCD_SEPARATION);
+  const ilane good = (all == zero) & ccd_settings_are_good(s->at);
+  ccd_scale_by(lane_select(good, lane_max(extent, separation), lane_lit(R(1.0))), down, up);
+  for (int i = 0; i < 2; ++i) {
+    lane_store(lane_select(fresh, down[i], lane_load(s->at[CCD_AT_DOWN + i])), s->at[CCD_AT_DOWN + i]);
+    lane_store(lane_select(fresh, up[i], lane_load(s->at[CCD_AT_UP + i])), s->at[CCD_AT_UP + i]);
+  }
+  const lane d0 = lane_load(s->at[CCD_AT_D0]), tolerance = ccd_setting_of(s->at, CCD_TOLERANCE);
+  const lane scaled_d0 = lane_select(d0 >= zero, d0 * down[0] * down[1], d0), tiny = down[0] * CCD_FLUSHED * down[1] + CCD_TINY;
+#define CCD_SET(which, value) lane_store(lane_select(fresh, value, lane_load(s->at[which])), s->at[which])
   for (int k = 0; k < 3; ++k) {
-    s->at[CCD_AT_ERROR + k][l] = errors[k] * scale[0] * scale[1];
-    s->at[CCD_AT_N + k][l] = R(0.0);
+    CCD_SET(CCD_AT_ERROR + k, error[k] * down[0] * down[1]);
+    CCD_SET(CCD_AT_N + k, zero);
   }
-  s->exponent[l] = exponent;
-  s->at[CCD_AT_TINY][l] = CCD_TINY + real_by_power_of_2(CCD_FLUSHED, -exponent);
-  s->at[CCD_AT_SEPARATION][l] = separation * scale[0] * scale[1];
-  s->at[CCD_AT_TOLERANCE][l] = settings[CCD_TOLERANCE] * scale[0] * scale[1];
-  s->at[CCD_AT_GIVEN_ERROR][l] = settings[CCD_ERROR];
-  s->at[CCD_AT_KEEP][l] = settings[CCD_KEEP];
-  s->at[CCD_AT_END][l] = settings[CCD_END];
-  s->at[CCD_AT_T][l] = s->at[CCD_AT_T_LOW][l] = R(0.0);
-  s->at[CCD_AT_WINDOW][l] = R(1.0);
-  s->at[CCD_AT_ROUNDS][l] = R(0.0);
-  s->at[CCD_AT_D0][l] = R(-1.0);
-  ccd_set_radius(s->at, l, R(-1.0));
-  return 1;
+  CCD_SET(CCD_AT_BAD, lane_select(good, zero, lane_lit(R(1.0))));
+  CCD_SET(CCD_AT_TINY, tiny);
+  CCD_SET(CCD_AT_SEPARATION, separation * down[0] * down[1]);
+  CCD_SET(CCD_AT_TOLERANCE, tolerance * down[0] * down[1]);
+  CCD_SET(CCD_AT_D0, scaled_d0);
+#undef CCD_SET
+  lane_store(zero, s->at[CCD_AT_FRESH]);
+  ccd_set_radius(s->at);
 }
 
 // ---- a step of all lanes ----
 
-static void CN(ccd_load)(const FN(ccd_lanes) *s, CN(ccd_motion) *m)
+static void CN(ccd_load)(FN(ccd_lanes) *s, CN(ccd_motion) *m)
 {
-  for (int i = 0; i < CCD_PAIRS; ++i) {
-    m->v0[i] = FN(ccd_load3)(s, 3 * i);
-    m->v1[i] = FN(ccd_load3)(s, CCD_MOTION_V1 + 3 * i);
+  const lane down[2] = {lane_load(s->at[CCD_AT_DOWN]), lane_load(s->at[CCD_AT_DOWN + 1])};
+  for (int i = 0; i < CCD_FIRST; ++i) {
+    for (int j = 0; j < CCD_SECOND; ++j) {
+      m->v0[CCD_SECOND * i + j] = FN(ccd_difference)(s, 0, i, CCD_FIRST + j, down);
+      m->v1[CCD_SECOND * i + j] = FN(ccd_difference)(s, 1, i, CCD_FIRST + j, down);
+    }
   }
+#if CCD_EDGE_COUNT
   for (int i = 0; i < CCD_EDGE_COUNT; ++i) {
-    m->e0[i] = FN(ccd_load3)(s, CCD_MOTION_E0 + 3 * i);
-    m->e1[i] = FN(ccd_load3)(s, CCD_MOTION_E1 + 3 * i);
+    m->e0[i] = FN(ccd_difference)(s, 0, CCD_EDGE_HEAD(i), CCD_EDGE_TAIL(i), down);
+    m->e1[i] = FN(ccd_difference)(s, 1, CCD_EDGE_HEAD(i), CCD_EDGE_TAIL(i), down);
   }
+#endif
   for (int k = 0; k < 3; ++k) {
     m->error[k] = lane_load(s->at[CCD_AT_ERROR + k]);
   }
@@ -247,7 +201,7 @@ static void CN(ccd_go_by_speed)(const CN(ccd_motion) *m, lane t, lane r, CN(ccd_
 static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) *m, const CN(ccd_view) *here, num t, lane r,
                               ilane open, CN(ccd_look) *to)
 {
-  const lane window = lane_load(s->at[CCD_AT_WINDOW]), end = lane_load(s->at[CCD_AT_END]);
+  const lane window = lane_load(s->at[CCD_AT_WINDOW]), end = ccd_setting_of(s->at, CCD_END);
   CN(ccd_view) there;
   num until = n_add(t, n_of(window)), best = to->best;
   until = n_select(FN(ccd_less)(until, n_of(end)), until, n_of(end));
@@ -271,7 +225,8 @@ static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) *m, const C
   lane_store(lane_select(open, next, window), s->at[CCD_AT_WINDOW]);
 }
 
-// Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends.
+// Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane that is to keep a
+// share of its distance at time 0 does nothing at first but measure it.
 static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
 {
   CN(ccd_motion) m;
@@ -279,8 +234,8 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
   CN(ccd_look) to;
   CN(ccd_load)(s, &m);
   const num t = FN(ccd_time)(s);
-  const lane end = lane_load(s->at[CCD_AT_END]), rounds = lane_load(s->at[CCD_AT_ROUNDS]), zero = lane_lit(R(0.0));
-  lane r = lane_load(s->at[CCD_AT_R]), reach = lane_load(s->at[CCD_AT_REACH]);
+  const lane end = ccd_setting_of(s->at, CCD_END), rounds = lane_load(s->at[CCD_AT_ROUNDS]), zero = lane_lit(R(0.0));
+  const lane r = lane_load(s->at[CCD_AT_R]), reach = lane_load(s->at[CCD_AT_REACH]);
   const ilane measured = r >= zero;
   CN(ccd_look_at)(&m, t, &here);
   to.best = t;
@@ -307,7 +262,9 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
   const ilane stalls = additive ? still : still & (window <= creep);
   lane outcome = lane_select(close | stalls, lane_lit((real)CCD_HIT), lane_lit(CCD_GOES_ON));
   outcome = lane_select(done, lane_lit((real)CCD_FREE), outcome);
-  lane_store(lane_select(measured, outcome, lane_lit(CCD_GOES_ON)), s->at[CCD_AT_OUTCOME]);
+  outcome = lane_select(measured, outcome, lane_lit(CCD_GOES_ON));
+  outcome = lane_select(lane_load(s->at[CCD_AT_BAD]) > zero, lane_lit((real)CCD_BAD_INPUT), outcome);
+  lane_store(outcome, s->at[CCD_AT_OUTCOME]);
   lane_store(lane_select(measured, rounds + R(1.0), rounds), s->at[CCD_AT_ROUNDS]);
   const num next = n_select(done, n_of(end), n_select(close, t, to.best)), at = n_select(measured, next, t);
   lane_store(n_value(at), s->at[CCD_AT_T]);
@@ -317,4 +274,5 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
   lane_store(to.n.x, s->at[CCD_AT_N]);
   lane_store(to.n.y, s->at[CCD_AT_N + 1]);
   lane_store(to.n.z, s->at[CCD_AT_N + 2]);
+  ccd_set_radius(s->at);
 }

@@ -15,13 +15,6 @@ static real ccd_setting(const ccd_rows *rows, int which, int row)
   return rows->given >> which & 1 ? rows->own[which][row] : rows->all[which];
 }
 
-static void ccd_settings_of(const ccd_rows *rows, int row, real to[CCD_SETTINGS])
-{
-  for (int i = 0; i < CCD_SETTINGS; ++i) {
-    to[i] = ccd_setting(rows, i, row);
-  }
-}
-
 // Writes the direction of unit length; 0 where there is none.
 static void ccd_write_direction(GLOBAL real *to, real x, real y, real z)
 {

@@ -1,69 +1,54 @@
 // The loop over rows of queries of a kind: lanes that are done take the next row, so that one which creeps does not
 // hold up the others. It is included once for each kind of features and of numbers.
 
-static void CN(ccd_read)(const ccd_rows *rows, int row, int lows, real x[2][12], real low[2][12])
+// Takes a row into a lane. In doubled numbers a row goes on from where plain ones came to, with the same r.
+static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
 {
   enum { NUMBERS = 3 * (CCD_FIRST + CCD_SECOND) };
+  FN(ccd_begin)(s, l);
   for (int e = 0; e < 2; ++e) {
     for (int i = 0; i < NUMBERS; ++i) {
-      x[e][i] = ROW(rows->x[e], row, NUMBERS)[i];
-      low[e][i] = lows ? ROW(rows->low[e], row, NUMBERS)[i] : R(0.0);
+      s->x[0][e][i][l] = ROW(rows->x[e], row, NUMBERS)[i];
+#ifdef NUM_DOUBLED
+      s->x[1][e][i][l] = rows->lows ? ROW(rows->low[e], row, NUMBERS)[i] : R(0.0);
+#endif
     }
   }
-}
-
+  for (int i = 0; i < CCD_SETTINGS; ++i) {
+    s->at[CCD_AT_SETTINGS + i][l] = ccd_setting(rows, i, row);
+  }
+  if (rows->lows) { // plain numbers leave them out, and doubled ones round their differences
+    s->at[CCD_AT_SETTINGS + CCD_RELATIVE_ERROR][l] += CCD_STAGE ? 2 * CCD_U * CCD_U : CCD_U;
+  }
 #ifdef NUM_DOUBLED
-// A row that plain numbers left undecided goes on from where they came to, with the same r.
-static int CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
-{
-  real x[2][12], low[2][12], settings[CCD_SETTINGS];
-  CN(ccd_read)(rows, row, rows->lows, x, low);
-  ccd_settings_of(rows, row, settings);
-  settings[CCD_RELATIVE_ERROR] += rows->lows ? 2 * CCD_U * CCD_U : R(0.0); // of the differences of the lower parts
-  CN(ccd_enter)(s, l, x, low, settings);
   s->at[CCD_AT_T][l] = rows->toi[row];
-  if (settings[CCD_KEEP] > R(0.0)) {
-    s->at[CCD_AT_D0][l] = real_by_power_of_2(rows->d0[row], -s->exponent[l]);
-    ccd_set_radius(s->at, l, s->at[CCD_AT_D0][l]);
-  }
-  return 1;
-}
-#else
-static int CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
-{
-  real x[2][12], low[2][12], settings[CCD_SETTINGS];
-  CN(ccd_read)(rows, row, 0, x, low);
-  ccd_settings_of(rows, row, settings);
-  settings[CCD_RELATIVE_ERROR] += rows->lows ? CCD_U : R(0.0); // the lower parts are left out
-  if (CN(ccd_enter)(s, l, x, low, settings)) {
-    return 1;
-  }
-  ccd_write_bad(rows, row);
-  return 0;
-}
+  s->at[CCD_AT_D0][l] = ccd_setting(rows, CCD_KEEP, row) > R(0.0) ? rows->d0[row] : R(-1.0);
 #endif
+}
 
 // Writes how a lane's row has ended. `certain`: its boxes have shown that it is free. `plain`: nobody looks at it again.
-static void CN(ccd_leave)(const ccd_rows *rows, int row, const FN(ccd_lanes) *s, int l, int certain, int plain)
+static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l, int certain, int plain)
 {
-  const real d0 = s->at[CCD_AT_D0][l], toi = FN(ccd_toi)(s, l);
-  const real reach = s->at[CCD_AT_REACH][l] - s->at[CCD_AT_R][l];
-  const int is_inside = d0 <= s->at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U) && toi == R(0.0);
+  const real toi = FN(ccd_toi)(s, l), reach = s->at[CCD_AT_REACH][l] - s->at[CCD_AT_R][l];
   int status = certain ? CCD_FREE : (int)s->at[CCD_AT_OUTCOME][l];
+  if (status == CCD_BAD_INPUT) {
+    ccd_write_bad(rows, row);
+    return;
+  }
   status = status < 0 ? CCD_LIMIT : status;
-  status = status != CCD_FREE && is_inside ? CCD_WITHIN : status;
+  status = status != CCD_FREE && toi == R(0.0) && ccd_is_inside(s->at, l) ? CCD_WITHIN : status;
 #ifdef NUM_DOUBLED
   (void)plain;
   (void)reach;
 #else
-  const int exact = s->at[CCD_AT_GIVEN_ERROR][l] == R(0.0);
+  const int exact = s->at[CCD_AT_SETTINGS + CCD_ERROR][l] == R(0.0);
   status |= status != CCD_FREE && !plain && exact && reach < 100 * CCD_U ? CCD_UNDECIDED : 0;
   rows->rounds[2 * (size_t)row + 1] = 0;
 #endif
   rows->status[row] = (unsigned char)status;
   rows->toi[row] = certain ? ccd_setting(rows, CCD_END, row) : toi;
-  if (d0 >= R(0.0)) {
-    rows->d0[row] = real_by_power_of_2(d0, s->exponent[l]);
+  if (s->at[CCD_AT_D0][l] >= R(0.0)) {
+    rows->d0[row] = ccd_d0(s->at, l);
   }
   ccd_write_direction(ROW(rows->n, row, 3), s->at[CCD_AT_N][l], s->at[CCD_AT_N + 1][l], s->at[CCD_AT_N + 2][l]);
   rows->rounds[2 * (size_t)row + CCD_STAGE] = (int)s->at[CCD_AT_ROUNDS][l];
@@ -79,21 +64,23 @@ static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int ad
     row[l] = -1;
   }
   do {
-    for (int l = 0; l < LANES; ++l) {
-      while (row[l] < 0 && next < count) {
-        const int at = list[next] < 0 ? ~list[next] : list[next];
-        row[l] = CN(ccd_take)(rows, at, &s, l) ? next : -1;
-        busy += row[l] >= 0;
-        ++next;
+    int comes = 0;
+    for (int l = 0; l < LANES && next < count; ++l) {
+      if (row[l] < 0) {
+        CN(ccd_take)(rows, list[next] < 0 ? ~list[next] : list[next], &s, l);
+        row[l] = next++;
+        comes = 1;
+        ++busy;
       }
+    }
+    if (comes) {
+      CN(ccd_prepare)(&s);
     }
     if (busy) {
       CN(ccd_step)(&s, additive);
     }
     for (int l = 0; l < LANES; ++l) {
-      if (row[l] >= 0 && s.at[CCD_AT_R][l] < R(0.0)) {
-        ccd_set_radius(s.at, l, s.at[CCD_AT_D0][l]);
-      } else if (row[l] >= 0 && (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {
+      if (row[l] >= 0 && (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {
         const int at = list[row[l]];
         CN(ccd_leave)(rows, at < 0 ? ~at : at, &s, l, at < 0, plain);
         row[l] = -1;

@@ -23,29 +23,29 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
   }
 }
 
-// Reads where the pair's vertices are at a time. For times 0 and 1 they lie ready.
-static void CN(ccd_spots)(const ccd_row *row, const int place[4], const int mesh[4], real t, real to[12])
+// Puts where the pair's vertices are at an end of a window into its lane. For times 0 and 1 they lie ready.
+static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t, FN(ccd_lanes) *s, int l, int end)
 {
-  ccd_moment at[2];
   const int ready = t == R(0.0) || t == R(1.0);
+  ccd_moment at[2];
   for (int side = 0; side < 2 && !ready; ++side) {
     at[side] = ccd_moment_at(&row->side[side].path, (wide)t);
   }
   for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
-    const ccd_side *s = &row->side[mesh[i]];
+    const ccd_side *from = &row->side[mesh[i]];
     if (ready) {
-      GLOBAL const real *spot = ROW(s->spots, place[i], CCD_SPOT_REALS) + (t == R(0.0) ? CCD_SPOT_FROM : CCD_SPOT_TO);
+      GLOBAL const real *spot = ROW(from->spots, place[i], CCD_SPOT_REALS) + (t == R(0.0) ? CCD_SPOT_FROM : CCD_SPOT_TO);
       for (int k = 0; k < 3; ++k) {
-        to[3 * i + k] = spot[k];
+        s->x[0][end][3 * i + k][l] = spot[k];
       }
     } else {
       wide x[3], y[3];
       for (int k = 0; k < 3; ++k) {
-        x[k] = s->numbers[CCD_MESH_POINTS + 3 * place[i] + k];
+        x[k] = from->numbers[CCD_MESH_POINTS + 3 * place[i] + k];
       }
-      ccd_point(&s->path, &at[mesh[i]], x, y);
+      ccd_point(&from->path, &at[mesh[i]], x, y);
       for (int k = 0; k < 3; ++k) {
-        to[3 * i + k] = (real)y[k];
+        s->x[0][end][3 * i + k][l] = (real)y[k];
       }
     }
   }
@@ -53,43 +53,39 @@ static void CN(ccd_spots)(const ccd_row *row, const int place[4], const int mesh
 
 // Starts the query of a lane's present window. Nothing later than the first touch until now matters; straight paths
 // are asked about the whole way, up to there.
-static int CN(ccd_open)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
+static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
 {
   int place[4], mesh[4];
-  real x[2][12], none[2][12], settings[CCD_SETTINGS];
   const int arc = row->side[0].path.arc, measures = w->r[l] < R(0.0);
   const real last = real_min(row->first.toi * (R(1.0) + 64 * CCD_U), R(1.0)), by_window = w->t[l] + w->w[l];
   w->until[l] = arc ? real_min(by_window, last) : R(1.0);
   const real length = w->until[l] - w->t[l];
+  real (*at)[LANES] = s->at + CCD_AT_SETTINGS;
   w->off[l] = w->bend[l] * length * length * (R(1.0) + 8 * CCD_U);
+  FN(ccd_begin)(s, l);
   CN(ccd_corners_in_order)(row, w->pair[l], place, mesh);
-  CN(ccd_spots)(row, place, mesh, w->t[l], x[0]);
-  CN(ccd_spots)(row, place, mesh, w->until[l], x[1]);
-  for (int i = 0; i < 12; ++i) {
-    none[0][i] = none[1][i] = R(0.0);
-  }
-  settings[CCD_SEPARATION] = measures ? row->separation : (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U);
-  settings[CCD_KEEP] = measures ? row->keep : R(0.0);
-  settings[CCD_TOLERANCE] = R(0.0);
-  settings[CCD_END] = arc ? R(1.0) : last;
-  settings[CCD_ERROR] = row->error;
-  settings[CCD_RELATIVE_ERROR] = R(0.0);
-  return CN(ccd_enter)(s, l, x, none, settings);
+  CN(ccd_put)(row, place, mesh, w->t[l], s, l, 0);
+  CN(ccd_put)(row, place, mesh, w->until[l], s, l, 1);
+  at[CCD_SEPARATION][l] = measures ? row->separation : (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U);
+  at[CCD_KEEP][l] = measures ? row->keep : R(0.0);
+  at[CCD_TOLERANCE][l] = R(0.0);
+  at[CCD_END][l] = arc ? R(1.0) : last;
+  at[CCD_ERROR][l] = row->error;
+  at[CCD_RELATIVE_ERROR][l] = R(0.0);
 }
 
 // The first look has told the distance at time 0: r follows from it, for the present window and all others.
 static void CN(ccd_measure)(const ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
 {
-  const real d0 = real_by_power_of_2(s->at[CCD_AT_D0][l], s->exponent[l]);
-  const real above = d0 - row->separation * (R(1.0) + 16 * CCD_U);
+  const real above = ccd_d0(s->at, l) - row->separation * (R(1.0) + 16 * CCD_U);
   w->r[l] = (row->separation + (above > R(0.0) ? row->keep * above : R(0.0))) * (R(1.0) + 16 * CCD_U);
-  s->at[CCD_AT_KEEP][l] = R(0.0);
-  s->at[CCD_AT_SEPARATION][l] =
-    real_by_power_of_2((w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U), -s->exponent[l]);
-  ccd_set_radius(s->at, l, s->at[CCD_AT_D0][l]);
+  const real asked = (w->r[l] + w->off[l]) * (R(1.0) + 8 * CCD_U) * s->at[CCD_AT_DOWN][l] * s->at[CCD_AT_DOWN + 1][l];
+  s->at[CCD_AT_SETTINGS + CCD_KEEP][l] = R(0.0);
+  s->at[CCD_AT_SEPARATION][l] = asked;
+  s->at[CCD_AT_R][l] = s->at[CCD_AT_REACH][l] = asked * (R(1.0) + 16 * CCD_U);
 }
 
-static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, const FN(ccd_lanes) *s, int l, int status)
+static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, FN(ccd_lanes) *s, int l, int status)
 {
   ccd_first *f = &row->first;
   const int *pair = w->pair[l];
@@ -109,10 +105,14 @@ static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, const FN(ccd_la
 }
 
 // Takes the answer of a lane's query. Returns whether another window follows.
-static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, const FN(ccd_lanes) *s, int l)
+static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l)
 {
   const int is_free = s->at[CCD_AT_OUTCOME][l] == (real)CCD_FREE, arc = row->side[0].path.arc;
   const real at = s->at[CCD_AT_T][l], before = w->t[l];
+  if (s->at[CCD_AT_OUTCOME][l] == (real)CCD_BAD_INPUT) { // differences overflow: nothing is certified from here on
+    CN(ccd_note)(row, w, s, l, w->t[l] == R(0.0) ? CCD_WITHIN : CCD_HIT);
+    return 0;
+  }
   if (is_free) {
     w->t[l] = w->until[l];
     w->w[l] = real_min(2 * w->w[l], R(1.0));
@@ -121,8 +121,7 @@ static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, const FN(ccd_lanes) *
   w->t[l] = real_max(before, (before + at * (w->until[l] - before)) * (R(1.0) - 8 * CCD_U));
   w->w[l] = w->w[l] * R(0.125);
   if (!arc || w->off[l] <= row->tolerance) {
-    const real inside = s->at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U);
-    const int is_within = w->t[l] == R(0.0) && before == R(0.0) && at == R(0.0) && s->at[CCD_AT_D0][l] <= inside;
+    const int is_within = w->t[l] == R(0.0) && ccd_is_inside(s->at, l);
     CN(ccd_note)(row, w, s, l, is_within ? CCD_WITHIN : CCD_HIT);
     return 0;
   }
@@ -136,7 +135,7 @@ static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, const FN(ccd_lanes) *
 // Takes the next pair of the queue into a lane; returns whether there was one that matters.
 static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int l, int *next)
 {
-  while (*next < row->waits) {
+  if (*next < row->waits) {
     real bend = R(0.0);
     for (int side = 0; side < 2; ++side) {
       const int at = row->queue[2 * *next + side], corners = ccd_corners_on(row->kind, side);
@@ -155,12 +154,8 @@ static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int 
     w->w[l] = R(1.0);
     w->bend[l] = bend * (R(1.0) + 4 * CCD_U);
     w->r[l] = row->keep > R(0.0) ? R(-1.0) : row->separation;
-    if (CN(ccd_open)(row, w, s, l)) {
-      return 1;
-    }
-    // What cannot even be asked about, as its differences overflow, is not certified.
-    s->at[CCD_AT_N][l] = s->at[CCD_AT_N + 1][l] = s->at[CCD_AT_N + 2][l] = R(0.0);
-    CN(ccd_note)(row, w, s, l, CCD_WITHIN);
+    CN(ccd_open)(row, w, s, l);
+    return 1;
   }
   w->pair[l][0] = -1;
   return 0;
@@ -177,16 +172,20 @@ static void CN(ccd_flush)(ccd_row *row)
     busy += CN(ccd_pull)(row, &w, &s, l, &next);
   }
   while (busy) {
+    CN(ccd_prepare)(&s);
     CN(ccd_step)(&s, 0);
     for (int l = 0; l < LANES; ++l) {
       if (w.pair[l][0] < 0) {
         continue;
       }
-      if (s.at[CCD_AT_R][l] < R(0.0)) {
+      if (w.r[l] < R(0.0)) {
         CN(ccd_measure)(row, &w, &s, l);
       } else if (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)row->most) {
-        const int more = CN(ccd_go_on)(row, &w, &s, l) && CN(ccd_open)(row, &w, &s, l);
-        busy -= !more && !CN(ccd_pull)(row, &w, &s, l, &next);
+        if (CN(ccd_go_on)(row, &w, &s, l)) {
+          CN(ccd_open)(row, &w, &s, l);
+        } else {
+          busy -= !CN(ccd_pull)(row, &w, &s, l, &next);
+        }
       }
     }
   }
