@@ -106,6 +106,11 @@ typedef struct abut_npz {
 /* Reads the arrays of an .npz that have one of the types above, little endian. Those in Fortran
  * order are turned into C order. Errors name the member. */
 ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
+
+/* Reads the arrays of an .npz that have one of these names, of which any may be missing, in the order of the
+ * file. Others are not looked at, whatever they are. */
+ABUT_API abut_status abut_read_npz_arrays(const char *path, const char *const *names, size_t name_count,
+                                          abut_npz *npz);
 ABUT_API void abut_free_npz(abut_npz *npz);
 
 /* Writes an RGB picture, 8 bits a channel, rows from the top. */

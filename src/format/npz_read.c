@@ -230,7 +230,35 @@ void npz_free_array(abut_array *array)
   *array = (abut_array){0};
 }
 
-static abut_status read_all(const char *name, zip_t *archive, abut_npz *out)
+/* Which arrays are wanted: all where there are no names. */
+typedef struct wanted {
+  const char *const *names;
+  size_t count;
+} wanted;
+
+/* A member without a name is read, which says what is wrong with it. */
+static bool is_wanted(const wanted *w, const char *member)
+{
+  const size_t length = member && has_extension(member, ".npy") ? strlen(member) - 4 : 0;
+  bool found = !w->names || !member;
+  for (size_t i = 0; i < w->count && !found; i++) {
+    found = length && strlen(w->names[i]) == length && memcmp(w->names[i], member, length) == 0;
+  }
+  return found;
+}
+
+static abut_status check_once(const char *name, const abut_npz *npz)
+{
+  const size_t last = npz->count - 1;
+  for (size_t k = 0; k < last; k++) {
+    if (strcmp(npz->arrays[k].name, npz->arrays[last].name) == 0) {
+      return npy_fail((npy_where){name, npz->arrays[last].name}, "stored twice");
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_members(const char *name, zip_t *archive, const wanted *w, abut_npz *out)
 {
   zip_int64_t members = zip_get_num_entries(archive, 0);
   void *arrays;
@@ -240,23 +268,21 @@ static abut_status read_all(const char *name, zip_t *archive, abut_npz *out)
   TRY(allocate(&arrays, (size_t)members, sizeof *out->arrays));
   out->arrays = arrays;
   for (zip_int64_t i = 0; i < members; i++) {
-    TRY(npz_read_array(name, archive, (zip_uint64_t)i, &out->arrays[i]));
-    out->count++;
-    for (zip_int64_t k = 0; k < i; k++) {
-      if (strcmp(out->arrays[k].name, out->arrays[i].name) == 0) {
-        return npy_fail((npy_where){name, out->arrays[i].name}, "stored twice");
-      }
+    if (is_wanted(w, zip_get_name(archive, (zip_uint64_t)i, 0))) {
+      TRY(npz_read_array(name, archive, (zip_uint64_t)i, &out->arrays[out->count]));
+      out->count++;
+      TRY(check_once(name, out));
     }
   }
   return ABUT_SUCCESS;
 }
 
-abut_status npz_parse(const char *name, const char *bytes, size_t count, abut_npz *out)
+static abut_status parse(const char *name, const char *bytes, size_t count, const wanted *w, abut_npz *out)
 {
   zip_t *archive;
   *out = (abut_npz){0};
   TRY(npz_open(name, bytes, count, &archive));
-  abut_status status = read_all(name, archive, out);
+  abut_status status = read_members(name, archive, w, out);
   zip_discard(archive);
   if (status != ABUT_SUCCESS) {
     abut_free_npz(out);
@@ -264,20 +290,42 @@ abut_status npz_parse(const char *name, const char *bytes, size_t count, abut_np
   return status;
 }
 
-abut_status abut_read_npz(const char *path, abut_npz *npz)
+abut_status npz_parse(const char *name, const char *bytes, size_t count, abut_npz *out)
+{
+  return parse(name, bytes, count, &(wanted){NULL, 0}, out);
+}
+
+static abut_status read_wanted(const char *path, const wanted *w, abut_npz *npz)
 {
   char *bytes = NULL;
   size_t count = 0;
-  if (!path || !npz) {
-    return fail(ABUT_ERROR_ARGUMENT, "path or npz is NULL");
-  }
   *npz = (abut_npz){0};
   abut_status status = whole_file_read(path, &bytes, &count);
   if (status == ABUT_SUCCESS) {
-    status = npz_parse(path, bytes, count, npz);
+    status = parse(path, bytes, count, w, npz);
   }
   free(bytes);
   return status;
+}
+
+abut_status abut_read_npz(const char *path, abut_npz *npz)
+{
+  return path && npz ? read_wanted(path, &(wanted){NULL, 0}, npz)
+                     : fail(ABUT_ERROR_ARGUMENT, "path or npz is NULL");
+}
+
+abut_status abut_read_npz_arrays(const char *path, const char *const *names, size_t name_count, abut_npz *npz)
+{
+  if (!path || !names || !npz) {
+    return fail(ABUT_ERROR_ARGUMENT, "path, names or npz is NULL");
+  }
+  *npz = (abut_npz){0};
+  for (size_t i = 0; i < name_count; i++) {
+    if (!names[i]) {
+      return fail(ABUT_ERROR_ARGUMENT, "name %zu is NULL", i);
+    }
+  }
+  return read_wanted(path, &(wanted){names, name_count}, npz);
 }
 
 void abut_free_npz(abut_npz *npz)

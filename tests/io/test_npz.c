@@ -246,6 +246,33 @@ static void wrong_headers(void)
   }
 }
 
+/* Arrays that cannot be read are no matter where others are asked for. */
+static void named_arrays(void)
+{
+  static const char *const names[] = {"c", "a", "not there"}, *const holes[] = {"a", NULL};
+  raw r[4] = {npy("a.npy", DICT("'<f8'", "False", "(1,)"), &(double){1}, 8),
+              npy("texts.npy", DICT("'<U1'", "False", "(1,)"), "x\0\0\0", 4),
+              npy("c.npy", DICT("'<f8'", "False", "(1,)"), &(double){2}, 8), {"a.txt", {0}}};
+  buffer_text(&r[3].bytes, "x");
+  abut_npz npz;
+  const char *path = archive("named.npz", r, 4, ZIP_CM_STORE);
+  REQUIRE_OK(abut_read_npz_arrays(path, names, 3, &npz));
+  require(CHECK_EQUAL(npz.count, 2));
+  CHECK_TEXT(npz.arrays[0].name, "a");
+  CHECK_TEXT(npz.arrays[1].name, "c");
+  CHECK(((const double *)npz.arrays[1].data)[0] == 2.0);
+  abut_free_npz(&npz);
+  CHECK_OK(abut_read_npz_arrays(path, names, 0, &npz));
+  CHECK_EQUAL(npz.count, 0);
+  abut_free_npz(&npz);
+  expect_failure(abut_read_npz_arrays(path, &(const char *){"texts"}, 1, &npz), ABUT_ERROR_FORMAT, path,
+                 "'texts': an array of texts");
+  CHECK(!npz.arrays);
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'texts': an array of texts");
+  expect_failure(abut_read_npz_arrays(path, holes, 2, &npz), ABUT_ERROR_ARGUMENT, "", "name 1 is NULL");
+  expect_failure(abut_read_npz_arrays(path, NULL, 0, &npz), ABUT_ERROR_ARGUMENT, "", "is NULL");
+}
+
 static void wrong_members(void)
 {
   static const char dict[] = DICT("'<f8'", "False", "(1,)");
@@ -605,6 +632,7 @@ int main(void)
   numpy_reads_it();
   accepted_headers();
   wrong_headers();
+  named_arrays();
   wrong_members();
   damaged_members();
   good_poses();
