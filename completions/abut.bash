@@ -10,7 +10,7 @@ _abut()
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      help | devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | render | bench | tune)
+      help | devices | field | import | simulate | transition | rollout-gradient | compare | film | contacts | gradient | jvp | jacobian | gradcheck | closest | ccd | ccd-queries | render | bench | tune)
         command=${COMP_WORDS[i]}
         break
         ;;
@@ -18,7 +18,7 @@ _abut()
   done
 
   case $prev in
-    --poses) _abut_files npz csv; return ;;
+    --poses | --from | --to) _abut_files npz csv; return ;;
     --pairs) _abut_files csv; return ;;
     --shapes | --smoothing | --soft) _abut_files json; return ;;
     --cotangents | --hessian | --tangents | --states | --controls | --series) _abut_files npz; return ;;
@@ -29,14 +29,17 @@ _abut()
     --what) word='forward mean-gradient vjp jvp hessian list list-vjp jacobian full-hessian step step-vjp transition contacts' ;;
     --jacobian) word='exact gumbel gaussian zeroth finite' ;;
     --as) word='hull superquadrics polyhedra' ;;
+    --motion) word='linear arc' ;;
+    --kind) word='pt ee' ;;
+    --method) word='certified additive' ;;
     --full-hessian) word='1 2 both' ;;
     --reduce) word='distance soft-distance mean-distance activity energy soft-minimum' ;;
     --models) word='cone lcp spring' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;
     --vertices) word='all' ;;
-    --azimuth | --batch | --cells | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
-      --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --step | --steps | --temperature | --threshold | --timeout | \
+    --azimuth | --batch | --cells | --center1 | --center2 | --chunk | --compact | --coordinate | --cutoff | --elevation | --epsilon | --frames | --height | --index | \
+      --iterations | --keep | --level | --memory | --rate | --record | --samples | --scale | --seconds | --seed | --separation | --step | --steps | --temperature | --threshold | --timeout | \
       --tolerance | --view | --width | --world | --worlds | --zoom) return ;;
   esac
   if [[ -n $word ]]; then
@@ -46,8 +49,8 @@ _abut()
 
   pair+=" $meshes"
   case $command in
-    help) options='devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest render bench tune' ;;
-    '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest render bench tune' ;;
+    help) options='devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
+    '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
     import) options+=' --output' ;;
@@ -79,6 +82,13 @@ _abut()
       options+=" --device --poses --timeout $arrays --lanes --chunk --as --cutoff --scale --shapes"
       options+=' --jacobian --temperature --level --epsilon --samples --seed'
       ;;
+    ccd)
+      options+=" --device --timeout $arrays --lanes --chunk --scale --from --to --motion --center1 --center2"
+      options+=' --separation --keep --tolerance --iterations --gradient'
+      ;;
+    ccd-queries)
+      options+=' --device --timeout --output --precision --lanes --chunk --kind --method --iterations --json'
+      ;;
     gradcheck) options+=" $pair $kernels --all --controls --states --step --steps --worlds" ;;
     render)
       options+=" $pair --also --output --index --azimuth --elevation --width --height --zoom"
@@ -97,6 +107,8 @@ _abut()
     _abut_files scene.json
   elif [[ $command == film ]]; then
     _abut_files scene.json npz
+  elif [[ $command == ccd-queries ]]; then
+    _abut_files csv npz
   elif [[ $command != devices ]]; then
     _abut_files json obj stl ply off glb gltf dae
   fi

@@ -40,6 +40,8 @@ typedef enum option_id {
   OPTION_AZIMUTH,
   OPTION_BATCH,
   OPTION_CELLS,
+  OPTION_CENTER1,
+  OPTION_CENTER2,
   OPTION_CHUNK,
   OPTION_COMPACT,
   OPTION_CONTACTS,
@@ -52,19 +54,26 @@ typedef enum option_id {
   OPTION_EPSILON,
   OPTION_FOLLOW,
   OPTION_FRAMES,
+  OPTION_FROM,
   OPTION_FULL_HESSIAN,
+  OPTION_GRADIENT,
   OPTION_HEIGHT,
   OPTION_HELP,
   OPTION_HESSIAN,
   OPTION_INDEX,
+  OPTION_ITERATIONS,
   OPTION_JACOBIAN,
   OPTION_JSON,
+  OPTION_KEEP,
+  OPTION_KIND,
   OPTION_LANES,
   OPTION_LEVEL,
   OPTION_MEAN_DISTANCE,
   OPTION_MEMORY,
+  OPTION_METHOD,
   OPTION_MODELS,
   OPTION_MODULE,
+  OPTION_MOTION,
   OPTION_NO_CACHE,
   OPTION_NO_CONTACTS,
   OPTION_OUTPUT,
@@ -80,6 +89,7 @@ typedef enum option_id {
   OPTION_SCALE,
   OPTION_SECONDS,
   OPTION_SEED,
+  OPTION_SEPARATION,
   OPTION_SERIES,
   OPTION_SHAPES,
   OPTION_SHOW_SMOOTHING,
@@ -93,6 +103,7 @@ typedef enum option_id {
   OPTION_THRESHOLD,
   OPTION_TIMELINE,
   OPTION_TIMEOUT,
+  OPTION_TO,
   OPTION_TOLERANCE,
   OPTION_VARIANT,
   OPTION_VERSION,
@@ -125,6 +136,8 @@ typedef enum command_bit {
   COMMAND_ROLLOUT = 16384,
   COMMAND_COMPARE = 32768,
   COMMAND_CLOSEST = 65536,
+  COMMAND_CCD = 131072,
+  COMMAND_CCD_QUERIES = 262144,
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
@@ -180,6 +193,8 @@ exit_code cmd_transition(const options *o);
 exit_code cmd_rollout_gradient(const options *o);
 exit_code cmd_compare(const options *o);
 exit_code cmd_closest(const options *o);
+exit_code cmd_ccd(const options *o);
+exit_code cmd_ccd_queries(const options *o);
 
 /* ---- options.c ---- */
 
@@ -199,6 +214,8 @@ exit_code option_whole(const options *o, option_id id, size_t least, size_t most
 /* Numbers in pairs, all separated by commas; `room` pairs at most. */
 exit_code option_pairs(const options *o, option_id id, size_t room, double (*out)[2],
                        size_t *count);
+/* So many numbers, separated by commas. */
+exit_code option_reals(const options *o, option_id id, size_t count, double *out);
 exit_code option_precision(const options *o, abut_precision *out);
 
 /* Cuts a comma-separated list into numbers or into places in `words`. `out`: room for LIST_ROOM. */

@@ -12,6 +12,12 @@ exit_code inputs_open(inputs *f, const char *path)
   return report_status(abut_read_npz(path, &f->npz));
 }
 
+exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count)
+{
+  *f = (inputs){.path = path};
+  return report_status(abut_read_npz_arrays(path, names, count, &f->npz));
+}
+
 void inputs_close(inputs *f)
 {
   for (size_t i = 0; i < f->owned_count; ++i) {

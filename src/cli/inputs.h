@@ -5,7 +5,7 @@
 #include "cli.h"
 
 /* Most arrays that are taken from one file. */
-#define INPUTS_MOST 8
+#define INPUTS_MOST 12
 
 typedef struct inputs {
   const char *path;
@@ -15,6 +15,8 @@ typedef struct inputs {
 } inputs;
 
 exit_code inputs_open(inputs *f, const char *path);
+/* The same of arrays of these names alone. */
+exit_code inputs_open_named(inputs *f, const char *path, const char *const *names, size_t count);
 void inputs_close(inputs *f);
 /* NULL where there is none of this name. */
 /* That an array holds numbers, whatever its shape. */

@@ -128,6 +128,33 @@ const command commands[] = {
    ".npz: arrays, a row a pose",
    "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o closest.npz",
    cmd_closest},
+  {"ccd", COMMAND_CCD, " A B", " --from P0 --to P1 -o OUT.npz",
+   "find how far two meshes may move before they touch",
+   "Finds for every row of poses the largest time, from 0 to 1, up to which the meshes A and B stay\n"
+   "farther apart than --separation while they move from the poses of P0 to those of P1: toi and\n"
+   "status (N). All rounding is taken off, so that nothing is called free that touches. Beside them\n"
+   "kind, feature_a and feature_b (N), which features touch first; p_a, p_b and n (N, 3), where and\n"
+   "along which normal, out of B; and candidates (N), how many pairs of features came near. A and B\n"
+   "are mesh files, taken as they are, or body files (.body.json), whose meshes are meant. A row whose\n"
+   "poses are not finite gets its `status`; the others are computed.",
+   ".npz: arrays, a row a pose",
+   "abut ccd assets/figure.body.json assets/part.body.json --from assets/poses.npz --to assets/poses.npz -o toi.npz",
+   cmd_ccd},
+  {"ccd-queries", COMMAND_CCD_QUERIES, " FILE", "", "answer and time queries of two moving features",
+   "Answers a file of queries, compares the answers with what the file says is true, and times them.\n"
+   "A .csv has eight lines a query, the vertices at time 0 and then at time 1, each of a numerator and\n"
+   "a denominator of x, y and z, whole numbers of any length, and 1 for a hit or 0. An .npz has kind\n"
+   "(N) of 0 to 3, two points, a point and an edge, a point and a triangle, two edges; X0 and X1\n"
+   "(N, 4, 3); and perhaps xi, s, tol, tmax, ein, eta and status (N). Coordinates that the precision\n"
+   "cannot hold are known within their rounding alone. False negatives are told free where the file\n"
+   "says hit or within; false positives are not told free though the file says so. Times are of calls\n"
+   "that compute times of impact and statuses, after one that is not timed: the mean is of the whole\n"
+   "file, over and over, the median of batches of 64 queries of a kind in the order of the file (256\n"
+   "batches at most), each of which counts with the median of 5 calls; both are divided by how many\n"
+   "queries a call has. A file that takes more than 2 s is timed once.",
+   ".npz: status, toi (N) and iterations (N, 2)",
+   "abut ccd-queries tests/golden-ccd/queries.npz --precision f64",
+   cmd_ccd_queries},
   {"render", COMMAND_RENDER, " A B", " --poses P -o OUT.png", "draw one pose with its contacts",
    "Draws both bodies at one pose, shaded, with contact points coloured by activity and their\n"
    "normals as arrows; and further bodies where --also says, without contacts.",
@@ -205,7 +232,8 @@ static exit_code dispatch(const options *o)
   }
   if (!o->command) {
     return usage_error(NULL, "which command? devices, field, import, simulate, transition, "
-                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, render, bench or tune");
+                       "rollout-gradient, compare, film, contacts, gradient, jvp, jacobian, gradcheck, closest, "
+                       "ccd, ccd-queries, render, bench or tune");
   }
   return o->command->run(o);
 }

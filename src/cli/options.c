@@ -23,6 +23,9 @@
 /* Of these, commands that look at contacts. */
 #define CONTACT_COMMANDS (COMMAND_SIMULATE | COMMAND_FILM)
 #define SOFT_COMMANDS (COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
+/* Commands of collision in time; of these and closest points, commands that ask queries of many small rows. */
+#define CCD_COMMANDS (COMMAND_CCD | COMMAND_CCD_QUERIES)
+#define QUERY_COMMANDS (COMMAND_CLOSEST | CCD_COMMANDS)
 
 static const struct {
   const char *name, *metavar; /* metavar: NULL for a flag */
@@ -48,7 +51,11 @@ static const struct {
   [OPTION_CELLS] = {"cells", "N", 0, MESH_COMMANDS,
                     "of a bare mesh: cells of its field along the longest side, 8 to 128\n"
                     "                             (32 or 64, as its shape needs)"},
-  [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_CENTER1] = {"center1", "X,Y,Z", 0, COMMAND_CCD,
+                      "of --motion arc: the point of A, in its own frame, that goes straight [m]\n"
+                      "                             (0,0,0)"},
+  [OPTION_CENTER2] = {"center2", "X,Y,Z", 0, COMMAND_CCD, "the same of B (0,0,0)"},
+  [OPTION_CHUNK] = {"chunk", "N", 0, KERNEL_COMMANDS | QUERY_COMMANDS,
                     "most poses in one chunk (what fits the device's scratch memory)"},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list"},
@@ -65,7 +72,7 @@ static const struct {
                          "(R, N, 2 nv)"},
   [OPTION_CUTOFF] = {"cutoff", "M", 0, COMMAND_CLOSEST,
                      "end a pose as soon as its distance is certainly above M [m] (never)"},
-  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_DEVICE] = {"device", "D", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS,
                      "index, cpu, gpu, host, all, or part of a name (a GPU, else PoCL); /U for\n"
                      "                             parts of U compute units, /U.I for one of them; "
                      "repeatable"},
@@ -77,31 +84,44 @@ static const struct {
   [OPTION_FOLLOW] = {"follow", NULL, 0, COMMAND_FILM,
                      "hold in view what each picture shows, not the whole way"},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)"},
+  [OPTION_FROM] = {"from", "P0", 0, COMMAND_CCD, "poses of both bodies at time 0, as --poses of contacts"},
   [OPTION_FULL_HESSIAN] = {"full-hessian", "1|2|both", 0, COMMAND_GRADIENT,
                            "also the Hessian by the numbers of body 1's or 2's poses, or both"},
+  [OPTION_GRADIENT] = {"gradient", NULL, 0, COMMAND_CCD,
+                       "also dtoi_a and dtoi_b: how the time changes with twists of both poses of\n"
+                       "                             each body"},
   [OPTION_HEIGHT] = {"height", "PIXELS", 0, COMMAND_RENDER | COMMAND_FILM,
                      "picture's height (render 700, film 480, on a sheet 240)"},
   [OPTION_HELP] = {"help", NULL, 'h', COMMAND_ALL, "print this help"},
   [OPTION_HESSIAN] = {"hessian", "T.npz", 0, COMMAND_GRADIENT,
                       "also the Hessian times these tangents of the poses"},
   [OPTION_INDEX] = {"index", "I", 0, COMMAND_RENDER, "which pose to draw, from 0 (0)"},
+  [OPTION_ITERATIONS] = {"iterations", "N", 0, CCD_COMMANDS,
+                         "most iterations of each stage of a query, up to 1000000 (32)"},
   [OPTION_JACOBIAN] = {"jacobian", "METHOD", 0, COMMAND_CLOSEST,
                        "also Jacobians by twists of both bodies: exact, gumbel, gaussian, zeroth, or\n"
                        "                             finite in f64"},
-  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE,
+  [OPTION_JSON] = {"json", NULL, 0, COMMAND_DEVICES | COMMAND_BENCH | COMMAND_COMPARE | COMMAND_CCD_QUERIES,
                    "print JSON"},
-  [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_KEEP] = {"keep", "S", 0, COMMAND_CCD,
+                   "share of the distance at time 0, above the separation, that is to be kept; 0.1\n"
+                   "                             is a line search's (0)"},
+  [OPTION_KIND] = {"kind", "pt|ee", 0, COMMAND_CCD_QUERIES,
+                   "of a .csv: a point and a triangle, or two edges (what its path says)"},
+  [OPTION_LANES] = {"lanes", "N", 0, KERNEL_COMMANDS | QUERY_COMMANDS,
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_LEVEL] = {"level", "L", 0, COMMAND_CLOSEST,
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},
+  [OPTION_METHOD] = {"method", "NAME", 0, COMMAND_CCD_QUERIES,
+                     "certified; or additive, by steps of gap over speed, to compare (certified)"},
   [OPTION_NO_CACHE] = {"no-cache", NULL, 0, COMMAND_FIELD,
                        "make the field anew, and keep nothing of it"},
   [OPTION_NO_CONTACTS] = {"no-contacts", NULL, 0, COMMAND_RENDER, "draw the bodies alone"},
   [OPTION_OUTPUT] = {"output", "FILE", 'o', ARRAY_COMMANDS | COMMAND_RENDER | COMMAND_TUNE | COMMAND_FIELD
-                     | COMMAND_IMPORT | SCENE_COMMANDS | COMMAND_CLOSEST,
+                     | COMMAND_IMPORT | SCENE_COMMANDS | QUERY_COMMANDS,
                      "file to write: "},
   [OPTION_PAIRS] = {"pairs", "FILE.csv", 0, COMMAND_CONTACTS,
                     "many pairs, two body files a line; poses tell theirs by `pair`"},
@@ -112,7 +132,7 @@ static const struct {
                     "                             columns (twists) or 14 (x y z qw qx qy qz, twice)"},
   [OPTION_PRECISION] = {"precision", "f32|f64", 0,
                         ARRAY_COMMANDS | COMMAND_BENCH | COMMAND_TUNE | WORLD_COMMANDS
-                          | COMMAND_CLOSEST,
+                          | QUERY_COMMANDS,
                         "floating-point numbers to compute with (f32)"},
   [OPTION_QUIET] = {"quiet", NULL, 'q', COMMAND_ALL,
                     "print errors, warnings and results that were asked for alone"},
@@ -125,16 +145,20 @@ static const struct {
                      "                             soft-minimum"},
   [OPTION_SAMPLES] = {"samples", "M", 0, COMMAND_CLOSEST,
                       "of --jacobian gaussian and zeroth: random samples of a pose (20)"},
-  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_SCALE] = {"scale", "S", 0, MESH_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                     "of a bare mesh: the file's unit of length [m], 0.001 for millimetres (1)"},
   [OPTION_MODELS] = {"models", "M,M,...", 0, COMMAND_COMPARE,
                      "contact laws: cone, lcp, spring (all that there are)"},
   [OPTION_MODULE] = {"module", "NAME", 0, COMMAND_TUNE,
                      "write what is found for this module of kernels alone: manifold (for all)"},
+  [OPTION_MOTION] = {"motion", "HOW", 0, COMMAND_CCD,
+                     "linear, every vertex straight; or arc, turning evenly about a center that goes\n"
+                     "                             straight (linear)"},
   [OPTION_SECONDS] = {"seconds", "S", 0, COMMAND_TUNE,
                       "about how long to measure each device [s] (120)"},
   [OPTION_SEED] = {"seed", "S", 0, COMMAND_CLOSEST,
                    "of --jacobian gaussian and zeroth: of the random numbers (0)"},
+  [OPTION_SEPARATION] = {"separation", "XI", 0, COMMAND_CCD, "distance that counts as a touch [m] (0)"},
   [OPTION_SERIES] = {"series", "S.npz", 0, COMMAND_COMPARE,
                      "also write what is drawn, and states and whole gradients"},
   [OPTION_SHAPES] = {"shapes", "S.json", 0, COMMAND_CLOSEST,
@@ -168,14 +192,17 @@ static const struct {
   [OPTION_THRESHOLD] = {"threshold", "T", 0,
                         COMMAND_RENDER | COMMAND_JACOBIAN | CONTACT_COMMANDS,
                         "take contacts of activity >= T alone (jacobian 0.1, others 0.05)"},
-  [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_TIMELINE] = {"timeline", "NAME", 0, ARRAY_COMMANDS | COMMAND_CLOSEST | COMMAND_CCD,
                        "write what each device did when: NAME.json (a trace), NAME.png;\n"
                        "                             an ending .json or .png of NAME is left out"},
-  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | COMMAND_CLOSEST,
+  [OPTION_TIMEOUT] = {"timeout", "S", 0, PAIR_COMMANDS | SCENE_COMMANDS | QUERY_COMMANDS,
                       "a device that takes longer for one chunk, or a part of it, has failed [s] (300)"},
-  [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD,
-                        "error, as a share of the diagonal, beyond which cells are made finer\n"
-                        "                             (0.0015)"},
+  [OPTION_TO] = {"to", "P1", 0, COMMAND_CCD, "the same poses at time 1, as many and of the same kind"},
+  [OPTION_TOLERANCE] = {"tolerance", "T", 0, COMMAND_FIELD | COMMAND_CCD,
+                        "field: error, as a share of the diagonal, beyond which cells are made finer\n"
+                        "                             (0.0015); ccd: how much farther apart than asked a "
+                        "hit may end [m]\n"
+                        "                             (1e-9 of both sizes in f64, 1e-6 in f32)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
@@ -482,6 +509,27 @@ exit_code option_pairs(const options *o, option_id id, size_t room, double (*out
   }
   *count = numbers / 2;
   return EXIT_GOOD;
+}
+
+exit_code option_reals(const options *o, option_id id, size_t count, double *out)
+{
+  const char *text = o->value[id];
+  size_t numbers = 0;
+  char word[64];
+  for (const char *at = text, *next; at; at = next, ++numbers) {
+    const size_t length = entry_length(at, &next);
+    double value = 0.0;
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+    if (length >= sizeof word || !read_real(word, &value)) {
+      return usage_error(o->command, "%s: `%.*s` is not a number", option_name(id), (int)length, at);
+    }
+    if (numbers < count) {
+      out[numbers] = value;
+    }
+  }
+  return !text || numbers == count ? EXIT_GOOD
+                                   : usage_error(o->command, "%s: `%s` is not %zu numbers", option_name(id),
+                                                 text, count);
 }
 
 static const char *const precision_words[] = {"f32", "f64"};

@@ -69,7 +69,8 @@ static void print_shape(const abut_array *a)
 static int show(const char *path, const char *name)
 {
   abut_npz npz;
-  if (abut_read_npz(path, &npz) != ABUT_SUCCESS) {
+  const abut_status status = name ? abut_read_npz_arrays(path, &name, 1, &npz) : abut_read_npz(path, &npz);
+  if (status != ABUT_SUCCESS) {
     fprintf(stderr, "%s\n", abut_last_error());
     return 1;
   }
@@ -231,7 +232,7 @@ static const abut_array *find(const char *path, const char *name)
   static int used;
   abut_npz *npz = &files[used++ % 2];
   abut_free_npz(npz);
-  if (abut_read_npz(path, npz) != ABUT_SUCCESS) {
+  if (abut_read_npz_arrays(path, &name, 1, npz) != ABUT_SUCCESS) {
     fprintf(stderr, "%s\n", abut_last_error());
     return NULL;
   }
