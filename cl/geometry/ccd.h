@@ -35,14 +35,20 @@ enum {
   CCD_MESH_VERTEX_IDS,    // (vertices): which the caller's each one is
   CCD_MESH_TRIANGLE_IDS,  // (triangles)
   CCD_MESH_EDGE_IDS,      // (edges)
+  CCD_MESH_VERTEX_BALLS,  // where, among the numbers, balls around each CCD_GROUP of vertices begin
+  CCD_MESH_TRIANGLE_BALLS,
+  CCD_MESH_EDGE_BALLS,
   CCD_MESH_INTS
 };
 
-// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up, and then the vertices (vertices, 3).
+// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up, then the vertices (vertices, 3), and balls around
+// groups, each a centre and a radius, rounded up.
 #define CCD_MESH_SIZE 0
 #define CCD_MESH_POINTS 1
+#define CCD_BALL_REALS 4
 
 #define CCD_GROUP 16
+#define CCD_GROUPS(features) (((features) + CCD_GROUP - 1) / CCD_GROUP)
 
 // So many rows a work-item takes: on CPUs, whose items have lanes, enough to keep all lanes busy. Rows that doubled
 // numbers take are few, and a work-item looks for them among more.

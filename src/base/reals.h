@@ -28,6 +28,11 @@ static inline void reals_set(reals *r, size_t i, double value)
   }
 }
 
+static inline double reals_get(const reals *r, size_t i)
+{
+  return r->size == sizeof(double) ? ((const double *)r->data)[i] : (double)((const float *)r->data)[i];
+}
+
 /* Whether all are floats. They are compared by their bits, so that -0 stays itself. */
 static inline bool reals_are_floats(const double *x, size_t count)
 {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BALL_SLACK 1e-6 /* of a radius */
 #define COOKIE 0xab071702u
 
 abut_ccd_mesh_def abut_default_ccd_mesh_def(void)
@@ -214,7 +215,12 @@ static abut_status lay_out(ccd_mesh *m)
     places[i] = m->ints_count;
     m->ints_count += counts[i];
   }
-  if (m->ints_count > INT_MAX || CCD_MESH_POINTS + 3 * vertices > INT_MAX) {
+  size_t balls[] = {CCD_MESH_POINTS + 3 * vertices, 0, 0, 0};
+  const size_t features[] = {vertices, triangles, edges};
+  for (size_t i = 0; i < 3; ++i) {
+    balls[i + 1] = balls[i] + CCD_BALL_REALS * CCD_GROUPS(features[i]);
+  }
+  if (m->ints_count > INT_MAX || balls[3] > INT_MAX) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "the mesh has %zu vertices, %zu triangles and %zu edges, too many: their places "
                 "exceed %d",
@@ -228,7 +234,10 @@ static abut_status lay_out(ccd_mesh *m)
   for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
     m->ints[CCD_MESH_TRIANGLE_ENDS + i] = (int)places[i];
   }
-  return ABUT_SUCCESS;
+  for (size_t i = 0; i < 3; ++i) {
+    m->ints[CCD_MESH_VERTEX_BALLS + i] = (int)balls[i];
+  }
+  return reals_create(&m->numbers, balls[3], context_real_bytes(m->context));
 }
 
 /* Gives the part of the integers that a number of the head places. */
@@ -257,11 +266,10 @@ static double find_size(const ccd_mesh *m)
 }
 
 /* Packs vertices by their places in space. rank: (vertices) the place of each. */
-static abut_status pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
+static void pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
 {
   const size_t count = m->info.vertices;
   int *ids = part(m, CCD_MESH_VERTEX_IDS);
-  TRY(reals_create(&m->numbers, CCD_MESH_POINTS + 3 * count, context_real_bytes(m->context)));
   sort_in_space(m->vertices, count, CCD_GROUP, order);
   for (size_t i = 0; i < count; ++i) {
     rank[order[i]] = (uint32_t)i;
@@ -271,7 +279,49 @@ static abut_status pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
     }
   }
   reals_set(&m->numbers, CCD_MESH_SIZE, find_size(m));
-  return ABUT_SUCCESS;
+}
+
+/* Reads a vertex by its place, as it is packed. */
+static void read_vertex(const ccd_mesh *m, int place, double x[3])
+{
+  for (size_t k = 0; k < 3; ++k) {
+    x[k] = reals_get(&m->numbers, CCD_MESH_POINTS + 3 * (size_t)place + k);
+  }
+}
+
+/* Puts a ball around the vertices of features `first` to `end`; ends: their corners, or NULL where they are
+ * vertices themselves. */
+static void put_ball(ccd_mesh *m, size_t at, const int *ends, size_t corners, size_t first, size_t end)
+{
+  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, x[3], radius = 0.0;
+  for (size_t i = corners * first; i < corners * end; ++i) {
+    read_vertex(m, ends ? ends[i] : (int)i, x);
+    for (size_t k = 0; k < 3; ++k) {
+      low[k] = fmin(low[k], x[k]);
+      high[k] = fmax(high[k], x[k]);
+    }
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    reals_set(&m->numbers, at + k, 0.5 * (low[k] + high[k]));
+  }
+  for (size_t i = corners * first; i < corners * end; ++i) {
+    double square = 0.0;
+    read_vertex(m, ends ? ends[i] : (int)i, x);
+    for (size_t k = 0; k < 3; ++k) {
+      const double d = x[k] - reals_get(&m->numbers, at + k);
+      square += d * d;
+    }
+    radius = fmax(radius, sqrt(square));
+  }
+  reals_set(&m->numbers, at + 3, radius * (1.0 + BALL_SLACK)); /* more than what rounding takes */
+}
+
+static void put_balls(ccd_mesh *m, size_t which, const int *ends, size_t corners, size_t count)
+{
+  for (size_t g = 0; g < CCD_GROUPS(count); ++g) {
+    const size_t first = g * CCD_GROUP, end = first + CCD_GROUP;
+    put_ball(m, (size_t)m->ints[which] + CCD_BALL_REALS * g, ends, corners, first, end < count ? end : count);
+  }
 }
 
 /* Packs features of `corners` vertices, sorted by their middles, at two places of the integers. */
@@ -309,11 +359,14 @@ static abut_status pack(ccd_mesh *m)
   TRY_DONE(allocate(&order, most_of(&m->info), sizeof(uint32_t)));
   TRY_DONE(allocate(&rank, m->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&middles, most_of(&m->info), 3 * sizeof(double)));
-  TRY_DONE(pack_vertices(m, order, rank));
+  pack_vertices(m, order, rank);
   pack_features(m, m->triangles, m->info.triangles, 3, rank, middles, order,
                 part(m, CCD_MESH_TRIANGLE_ENDS), part(m, CCD_MESH_TRIANGLE_IDS));
   pack_features(m, m->edges, m->info.edges, 2, rank, middles, order, part(m, CCD_MESH_EDGE_ENDS),
                 part(m, CCD_MESH_EDGE_IDS));
+  put_balls(m, CCD_MESH_VERTEX_BALLS, NULL, 1, m->info.vertices);
+  put_balls(m, CCD_MESH_TRIANGLE_BALLS, part(m, CCD_MESH_TRIANGLE_ENDS), 3, m->info.triangles);
+  put_balls(m, CCD_MESH_EDGE_BALLS, part(m, CCD_MESH_EDGE_ENDS), 2, m->info.edges);
 done:
   free(order);
   free(rank);

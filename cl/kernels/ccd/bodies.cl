@@ -3,8 +3,9 @@
 // Places all vertices of a mesh at both ends.
 static void ccd_place_mesh(ccd_side *s, real margin)
 {
-  const ccd_moment ends[2] = {ccd_moment_at(&s->path, (wide)0), ccd_moment_at(&s->path, (wide)1)};
   real most = R(0.0);
+  s->ends[0] = ccd_moment_at(&s->path, (wide)0);
+  s->ends[1] = ccd_moment_at(&s->path, (wide)1);
   for (int k = 0; k < 3; ++k) {
     s->box[k] = s->box[6 + k] = REAL_MOST;
     s->box[3 + k] = s->box[9 + k] = -REAL_MOST;
@@ -18,7 +19,7 @@ static void ccd_place_mesh(ccd_side *s, real margin)
     spot[CCD_SPOT_BEND] = ccd_bend(&s->path, x);
     most = real_max(most, spot[CCD_SPOT_BEND]);
     for (int e = 0; e < 2; ++e) {
-      ccd_point(&s->path, &ends[e], x, end[e]);
+      ccd_point(&s->path, &s->ends[e], x, end[e]);
       for (int k = 0; k < 3; ++k) {
         const real c = (real)end[e][k];
         spot[3 * e + k] = c;
@@ -41,6 +42,13 @@ static void ccd_list_second(ccd_row *row)
   int count = 0;
   for (int at = 0; at < features; ++at) {
     real box[CCD_BOX_PLANES];
+    if (at % CCD_GROUP == 0) {
+      ccd_group_boxes_of(row, 1, corners, at / CCD_GROUP, box);
+      if (!ccd_meets(box, row->side[0].box)) {
+        at += CCD_GROUP - 1;
+        continue;
+      }
+    }
     ccd_boxes_of(row, 1, corners, at, box);
     if (ccd_meets(box, row->side[0].box)) {
       for (int k = 0; k < CCD_BOX_PLANES; ++k) {
@@ -113,6 +121,13 @@ static void ccd_pair_features(ccd_row *row, int kind)
   const int groups = (row->listed + CCD_GROUP - 1) / CCD_GROUP;
   for (int at = 0; groups && at < features; ++at) {
     real box[CCD_BOX_PLANES];
+    if (at % CCD_GROUP == 0) {
+      ccd_group_boxes_of(row, 0, corners, at / CCD_GROUP, box);
+      if (!ccd_meets(box, row->side[1].box)) {
+        at += CCD_GROUP - 1;
+        continue;
+      }
+    }
     ccd_boxes_of(row, 0, corners, at, box);
     if (!ccd_meets(box, row->side[1].box)) {
       continue;

@@ -5,6 +5,7 @@ typedef struct ccd_side {
   GLOBAL const real *numbers;
   GLOBAL real *spots; // (vertices, CCD_SPOT_REALS)
   ccd_path path;
+  ccd_moment ends[2];       // of the path
   real box[CCD_BOX_PLANES]; // of all vertices
 } ccd_side;
 
@@ -84,6 +85,25 @@ static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real
     box[3 + k] += around;
     box[6 + k] -= around;
     box[9 + k] += around;
+  }
+}
+
+// The same of a group of features, by the ball around it.
+static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int group, real box[CCD_BOX_PLANES])
+{
+  const ccd_side *s = &row->side[side];
+  const int which = corners == 1 ? CCD_MESH_VERTEX_BALLS : corners == 2 ? CCD_MESH_EDGE_BALLS : CCD_MESH_TRIANGLE_BALLS;
+  GLOBAL const real *ball = s->numbers + s->ints[which] + CCD_BALL_REALS * group;
+  const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
+  const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
+  const real around = (radius + bend + row->margin) * (R(1.0) + 16 * CCD_U);
+  for (int e = 0; e < 2; ++e) {
+    wide at[3];
+    ccd_point(&s->path, &s->ends[e], x, at);
+    for (int k = 0; k < 3; ++k) {
+      box[6 * e + k] = (real)at[k] - around;
+      box[6 * e + 3 + k] = (real)at[k] + around;
+    }
   }
 }
 
