@@ -57,7 +57,8 @@ enum {
 
 // Two meshes. Settings of all rows, in one buffer; and what a work-item's scratch has: reals for each vertex of both
 // meshes, boxes of the features of mesh 2, in planes, and of groups of them; integers for these features and for pairs
-// that wait. A feature has a box at either end, least coordinates before greatest.
+// that wait. A feature has a box at either end: least coordinates of the first and of the second, then
+// the greatest.
 enum {
   CCD_BODIES_SEPARATION,
   CCD_BODIES_KEEP,

@@ -6,9 +6,9 @@ static void ccd_place_mesh(ccd_side *s, real margin)
   real most = R(0.0);
   s->ends[0] = ccd_moment_at(&s->path, (wide)0);
   s->ends[1] = ccd_moment_at(&s->path, (wide)1);
-  for (int k = 0; k < 3; ++k) {
-    s->box[k] = s->box[6 + k] = REAL_MOST;
-    s->box[3 + k] = s->box[9 + k] = -REAL_MOST;
+  for (int k = 0; k < 6; ++k) {
+    s->box[k] = REAL_MOST;
+    s->box[6 + k] = -REAL_MOST;
   }
   for (int v = 0; v < ccd_vertices(s); ++v) {
     GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
@@ -23,13 +23,13 @@ static void ccd_place_mesh(ccd_side *s, real margin)
       for (int k = 0; k < 3; ++k) {
         const real c = (real)end[e][k];
         spot[3 * e + k] = c;
-        s->box[6 * e + k] = real_min(s->box[6 * e + k], c);
-        s->box[6 * e + 3 + k] = real_max(s->box[6 * e + 3 + k], c);
+        s->box[3 * e + k] = CCD_LESS(s->box[3 * e + k], c);
+        s->box[6 + 3 * e + k] = CCD_MORE(s->box[6 + 3 * e + k], c);
       }
     }
   }
   for (int k = 0; k < CCD_BOX_PLANES; ++k) {
-    s->box[k] += (k % 6 < 3 ? R(-1.0) : R(1.0)) * (most + margin);
+    s->box[k] += (k < 6 ? R(-1.0) : R(1.0)) * (most + margin);
   }
 }
 
@@ -60,7 +60,7 @@ static void ccd_list_second(ccd_row *row)
   row->listed = count;
   const int groups = (count + CCD_GROUP - 1) / CCD_GROUP, slots = (groups + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
   for (int k = 0; k < CCD_BOX_PLANES; ++k) {
-    const int is_least = k % 6 < 3;
+    const int is_least = k < 6;
     GLOBAL real *plane = row->boxes + k * row->plane;
     for (int i = count; i < groups * CCD_GROUP; ++i) {
       plane[i] = is_least ? REAL_MOST : -REAL_MOST;
@@ -68,7 +68,7 @@ static void ccd_list_second(ccd_row *row)
     for (int g = 0; g < slots; ++g) {
       real end = is_least ? REAL_MOST : -REAL_MOST;
       for (int i = g * CCD_GROUP; g < groups && i < (g + 1) * CCD_GROUP; ++i) {
-        end = is_least ? real_min(end, plane[i]) : real_max(end, plane[i]);
+        end = is_least ? CCD_LESS(end, plane[i]) : CCD_MORE(end, plane[i]);
       }
       row->groups[k * row->group_plane + g] = end;
     }
@@ -80,9 +80,9 @@ static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_B
 {
   ilane meets = (ilane)(-1);
   for (int k = 0; k < 3; ++k) {
-    GLOBAL const real *from = boxes + k * plane, *to = from + 6 * plane;
-    meets &= (lane_load(from) <= lane_lit(box[3 + k])) | (lane_load(to) <= lane_lit(box[9 + k]));
-    meets &= (lane_load(from + 3 * plane) >= lane_lit(box[k])) | (lane_load(to + 3 * plane) >= lane_lit(box[6 + k]));
+    GLOBAL const real *low = boxes + k * plane, *high = low + 6 * plane;
+    meets &= (lane_load(low) <= lane_lit(box[6 + k])) | (lane_load(low + 3 * plane) <= lane_lit(box[9 + k]));
+    meets &= (lane_load(high) >= lane_lit(box[k])) | (lane_load(high + 3 * plane) >= lane_lit(box[3 + k]));
   }
   return lane_bits(meets);
 }

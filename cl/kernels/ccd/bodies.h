@@ -56,35 +56,24 @@ static int ccd_features_on(const ccd_side *s, int corners)
   return s->ints[corners == 1 ? CCD_MESH_VERTICES : corners == 2 ? CCD_MESH_EDGES : CCD_MESH_TRIANGLES];
 }
 
-// Boxes of a feature at both ends, least coordinates before greatest: its vertices' own, wider by how far these leave
-// their chords, by half of the separation and by the error of a coordinate.
+#define CCD_LESS(a, b) ((a) < (b) ? (a) : (b))
+#define CCD_MORE(a, b) ((a) > (b) ? (a) : (b))
+
+// Boxes of a feature at both ends: its vertices' own, wider by how far these leave their chords, by half of the
+// separation and by the error of a coordinate.
 static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real box[CCD_BOX_PLANES])
 {
   const ccd_side *s = &row->side[side];
   int ends[3];
-  real bend = R(0.0);
   ccd_corners_of(s, corners, at, ends);
-  for (int k = 0; k < 3; ++k) {
-    box[k] = box[6 + k] = REAL_MOST;
-    box[3 + k] = box[9 + k] = -REAL_MOST;
-  }
-  for (int i = 0; i < corners; ++i) {
-    GLOBAL const real *spot = ROW(s->spots, ends[i], CCD_SPOT_REALS);
-    bend = real_max(bend, spot[CCD_SPOT_BEND]);
-    for (int k = 0; k < 3; ++k) {
-      const real a = spot[CCD_SPOT_FROM + k], b = spot[CCD_SPOT_TO + k];
-      box[k] = real_min(box[k], a);
-      box[3 + k] = real_max(box[3 + k], a);
-      box[6 + k] = real_min(box[6 + k], b);
-      box[9 + k] = real_max(box[9 + k], b);
-    }
-  }
-  const real around = bend + row->margin;
-  for (int k = 0; k < 3; ++k) {
-    box[k] -= around;
-    box[3 + k] += around;
-    box[6 + k] -= around;
-    box[9 + k] += around;
+  GLOBAL const real *a = ROW(s->spots, ends[0], CCD_SPOT_REALS);
+  GLOBAL const real *b = corners > 1 ? ROW(s->spots, ends[1], CCD_SPOT_REALS) : a;
+  GLOBAL const real *c = corners > 2 ? ROW(s->spots, ends[2], CCD_SPOT_REALS) : a;
+  const real bend = CCD_MORE(a[CCD_SPOT_BEND], b[CCD_SPOT_BEND]), around = CCD_MORE(bend, c[CCD_SPOT_BEND]) + row->margin;
+  for (int k = 0; k < 6; ++k) {
+    const real less = CCD_LESS(a[k], b[k]), more = CCD_MORE(a[k], b[k]);
+    box[k] = CCD_LESS(less, c[k]) - around;
+    box[6 + k] = CCD_MORE(more, c[k]) + around;
   }
 }
 
@@ -101,8 +90,8 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
     wide at[3];
     ccd_point(&s->path, &s->ends[e], x, at);
     for (int k = 0; k < 3; ++k) {
-      box[6 * e + k] = (real)at[k] - around;
-      box[6 * e + 3 + k] = (real)at[k] + around;
+      box[3 * e + k] = (real)at[k] - around;
+      box[6 + 3 * e + k] = (real)at[k] + around;
     }
   }
 }
@@ -113,8 +102,8 @@ static int ccd_meets(const real a[CCD_BOX_PLANES], const real b[CCD_BOX_PLANES])
 {
   int meets = 1;
   for (int k = 0; k < 3; ++k) {
-    meets &= a[k] <= b[3 + k] || a[6 + k] <= b[9 + k];
-    meets &= b[k] <= a[3 + k] || b[6 + k] <= a[9 + k];
+    meets &= (a[k] <= b[6 + k]) | (a[3 + k] <= b[9 + k]);
+    meets &= (b[k] <= a[6 + k]) | (b[3 + k] <= a[9 + k]);
   }
   return meets;
 }
