@@ -175,13 +175,17 @@ def _list_of(pairs: Any) -> tuple[Pair, ...]:
 def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any],
                                                                     np.ndarray[Any, Any]]:
     """What a caller gives as poses: arrays of the context's precision and of one kind."""
-    arrays = [None if pose is None else real_array(pose, dtype, name)
-              for name, pose in (("pose1", pose1), ("pose2", pose2))]
-    for name, array in zip(("pose1", "pose2"), arrays):
+    one, two = all_poses_of((pose1, pose2), ("pose1", "pose2"), dtype)
+    return one, two
+
+
+def all_poses_of(poses: Sequence[Any], names: Sequence[str], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
+    """The same of any number of poses, which errors call by these names."""
+    arrays = [None if pose is None else real_array(pose, dtype, name) for name, pose in zip(names, poses)]
+    for name, array in zip(names, arrays):
         if array is not None and _forms.is_matrix(array):
             _forms.check_matrix(array, name)
-    one, two = _forms.of_one_kind(np, *arrays)
-    return np.asarray(one, dtype, order="C"), np.asarray(two, dtype, order="C")
+    return [np.asarray(pose, dtype, order="C") for pose in _forms.all_of_one_kind(np, arrays, names)]
 
 
 def _width(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> int:

@@ -5,6 +5,7 @@ where they give some, and no branch that a tracer would have to know.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,22 +85,25 @@ def to_matrix(xp: Any, poses: Any) -> Any:
 def of_one_kind(xp: Any, pose1: Any, pose2: Any) -> tuple[Any, Any]:
     """Both poses as twists or both as positions and quaternions, as the library takes them. None is the
     identity, (..., 4, 4) are matrices; where kinds differ both become positions and quaternions."""
-    poses = [pose if pose is None or not is_matrix(pose) else from_matrix(xp, pose)
-             for pose in (pose1, pose2)]
-    if poses[0] is None and poses[1] is None:
-        raise ValueError("pose1 and pose2 are both None: one of them tells how many poses there are")
-    widths = [pose.shape[-1] if pose is not None and len(pose.shape) else 0 for pose in poses]
-    for i in (0, 1):
-        if poses[i] is None:
-            other = poses[1 - i]
-            width = 6 if widths[1 - i] == 6 else 7
-            identity = np.array(IDENTITY[width])
-            poses[i] = xp.asarray(identity, dtype=other.dtype)
-            widths[i] = width
-    if widths == [6, 7] or widths == [7, 6]:
-        i = 0 if widths[0] == 6 else 1
-        poses[i] = exp(xp, poses[i])
-    return poses[0], poses[1]
+    one, two = all_of_one_kind(xp, (pose1, pose2), ("pose1", "pose2"))
+    return one, two
+
+
+def all_of_one_kind(xp: Any, given: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """The same of any number of poses, which errors call by these names."""
+    poses = [pose if pose is None or not is_matrix(pose) else from_matrix(xp, pose) for pose in given]
+    there = [pose for pose in poses if pose is not None]
+    if not there:
+        raise ValueError(f"{', '.join(names[:-1])} and {names[-1]} are {'both' if len(names) == 2 else 'all'} None: "
+                         "one of them tells how many poses there are")
+    widths = [pose.shape[-1] if len(pose.shape) else 0 for pose in there]
+    twists = [width == 6 for width in widths]
+    if len(there) < len(poses):
+        identity = np.array(IDENTITY[6 if all(twists) else 7])
+        poses = [xp.asarray(identity, dtype=there[0].dtype) if pose is None else pose for pose in poses]
+    if any(twists) and any([width == 7 for width in widths]):
+        poses = [exp(xp, pose) if len(pose.shape) and pose.shape[-1] == 6 else pose for pose in poses]
+    return poses
 
 
 def check_matrix(matrices: np.ndarray[Any, Any], name: str) -> None:
