@@ -20,6 +20,8 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             void *status);
 bool abutpy_is_inside(void);
 void abutpy_watch(abut_field_options *options);
+void abutpy_watch_ccd(abut_ccd_batch *batch);
+void abutpy_watch_ccd_queries(abut_ccd_queries *queries);
 void abutpy_watch_closest(abut_closest_batch *batch);
 extern "Python" bool abutpy_check_signals(void);
 uintptr_t abutpy_xla_handler(void);
@@ -31,7 +33,7 @@ abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *tangents, void *const *made);
 """
 
-ORDER = ["status", "device", "body", "manifold", "derivatives", "closest", "field", "files", "lcp", "pose",
+ORDER = ["status", "device", "body", "manifold", "derivatives", "ccd", "closest", "field", "files", "lcp", "pose",
          "render", "spring", "state", "tuning", "world"]
 
 

@@ -53,6 +53,16 @@ static void abutpy_watch(abut_field_options *options)
   options->progress = abutpy_field_goes_on;
 }
 
+static void abutpy_watch_ccd(abut_ccd_batch *batch)
+{
+  batch->progress = abutpy_go_on;
+}
+
+static void abutpy_watch_ccd_queries(abut_ccd_queries *queries)
+{
+  queries->progress = abutpy_go_on;
+}
+
 static void abutpy_watch_closest(abut_closest_batch *batch)
 {
   batch->progress = abutpy_go_on;

@@ -5,6 +5,7 @@
     pair = abut.Pair(a, b)
     c = abut.contacts(pair, np.zeros(6), poses)      # c.p, c.d, c.n, c.activity, c.status
     s = abut.closest(abut.Shape.of(a), abut.Shape("sphere", 0.1), None, poses)  # s.d, s.n, s.p1, s.p2
+    t = abut.ccd(pair, None, None, poses, poses + step)  # t.toi, t.status, t.p1, t.p2, t.n
 
 abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
 a device, abut.pose for poses as numbers, abut.mujoco for scenes of MuJoCo's models. The page is docs/python.md.
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from abut import pose
 from abut._calls import (ActiveContacts, Contacts, Reduction, active, contacts, hessian, hvp,
                          jacobian, jvp, reduce, vjp, vjp_tangent)
+from abut._ccd import (Ccd, CcdFeature, CcdGradients, CcdMesh, CcdQueries, CcdQueryGradients, CcdStatus, StepFilter, ccd,
+                       ccd_gradient, ccd_queries, ccd_queries_gradient, step_filter)
 from abut._closest import (Closest, ClosestGradients, ClosestJacobian, ClosestStatus, ClosestTangents, Shape,
                            closest, closest_jacobian, closest_jvp, closest_vjp, load_hull,
                            load_shapes)
@@ -47,11 +50,13 @@ def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: s
     return make(model, context, contact_model=contact_model)
 
 
-__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Closest", "ClosestGradients", "ClosestJacobian",
-           "ClosestStatus", "ClosestTangents", "Cloud", "Contacts", "Context", "Device", "DeviceReport", "Error",
-           "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair", "Reduction", "Scene",
-           "Shape", "SpringGradients", "Springs", "Step", "Tangents", "Transition", "WorldStatus", "active",
-           "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contacts", "default_context", "devices",
-           "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp", "load",
-           "load_cloud", "load_hull", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points", "solve_lcp", "springs",
-           "springs_vjp", "vjp", "vjp_tangent"]
+__all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries",
+           "CcdQueryGradients", "CcdStatus", "Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus",
+           "ClosestTangents", "Cloud", "Contacts", "Context", "Device", "DeviceReport", "Error",
+           "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
+           "Reduction", "Scene", "Shape", "SpringGradients", "Springs", "Step", "StepFilter", "Tangents",
+           "Transition", "WorldStatus", "active", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
+           "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contacts", "default_context",
+           "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp",
+           "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points",
+           "solve_lcp", "springs", "springs_vjp", "step_filter", "vjp", "vjp_tangent"]

@@ -17,6 +17,7 @@ from abut import _drivers
 from abut._native import Error, check, ffi, lib
 
 if TYPE_CHECKING:
+    from abut._ccd import CcdMesh
     from abut._worlds import Scene
 
 __all__ = ["Body", "Context", "Device", "DeviceReport", "Layout", "Pair", "default_context",
@@ -312,8 +313,8 @@ def diagnostic_texts(report: Any) -> list[str]:
         address, getattr(lib, "ABUT_SUSPECT_" + name), room, len(room))]
 
 
-def _mesh(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
-    """A definition of the C API's, and what it points to."""
+def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
+    """A mesh's vertices (V, 3), how many corners each face has, and the indices of all, one face after the other."""
     points = np.ascontiguousarray(vertices, np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
@@ -324,12 +325,17 @@ def _mesh(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
         if polygon.min() < 0 or polygon.max() >= len(points):
             raise ValueError(f"face {i} names a vertex that is not among the {len(points)}")
     sizes = np.array([p.size for p in polygons], np.uint32)
-    indices = np.concatenate(polygons).astype(np.uint32) if polygons else np.empty(0, np.uint32)
+    return points, sizes, np.concatenate(polygons).astype(np.uint32) if polygons else np.empty(0, np.uint32)
+
+
+def _mesh(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
+    """A definition of the C API's, and what it points to."""
+    points, sizes, indices = polygons_of(vertices, faces)
     definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
     kept = [ffi.from_buffer("double[]", points), ffi.from_buffer("uint32_t[]", sizes),
             ffi.from_buffer("uint32_t[]", indices)]
     definition.vertices, definition.face_sizes, definition.face_indices = kept
-    definition.vertex_count, definition.face_count = len(points), len(polygons)
+    definition.vertex_count, definition.face_count = len(points), len(sizes)
     return definition, kept
 
 
@@ -491,6 +497,7 @@ class Pair(_Owner):
     """
 
     _destroy = lib.abut_destroy_pair
+    _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
 
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
         for name, body in (("a", a), ("b", b)):
@@ -518,6 +525,19 @@ class Pair(_Owner):
         self.C: int = layout.contacts
         self.number: int = next(_numbers)
         _numbered[self.number] = self
+
+    def ccd_meshes(self) -> tuple[CcdMesh, CcdMesh]:
+        """The bodies' contact meshes as abut.ccd moves them, made when they are first asked for; the pair keeps them."""
+        if self.handle is not None and self._ccd_meshes is None:
+            from abut._ccd import CcdMesh
+            one = CcdMesh.of_body(self.bodies[0])
+            self._ccd_meshes = (one, one if self.bodies[1] is self.bodies[0] else CcdMesh.of_body(self.bodies[1]))
+        assert self._ccd_meshes is not None
+        return self._ccd_meshes
+
+    def close(self) -> None:
+        super().close()
+        self._ccd_meshes = None  # answers and programs may still be of them
 
     def __repr__(self) -> str:
         return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"

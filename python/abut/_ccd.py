@@ -1,0 +1,620 @@
+"""Collision in time with a certificate: how far features, meshes and a whole step may go, of NumPy arrays."""
+from __future__ import annotations
+
+import dataclasses
+import enum
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from abut._arrays import Rows, check_names, pointer, real_array
+from abut._calls import all_poses_of
+from abut._closest import _group, _path, _typed, set_members
+from abut._native import check, ffi, lib
+from abut._objects import Body, Context, Pair, _Owner, default_context, polygons_of, warn_of_failures
+
+__all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
+           "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient", "step_filter"]
+
+Array = Any  # np.ndarray, or what NumPy takes without a copy
+Real = np.ndarray[Any, Any]
+
+KINDS = ("pp", "pe", "pt", "ee")
+WORDS = ("point-point", "point-edge", "point-triangle", "edge-edge")
+VERTICES = (2, 3, 4, 4)  # of a row of each kind
+METHODS = ("certified", "additive")
+MOTIONS = ("linear", "arc")
+POSES = ("from1", "to1", "from2", "to2")
+# Settings that are one number or one a row: as queries call them, and where the C API has those of rows.
+ROW_SETTINGS = ("separation", "keep", "tolerance", "end", "error", "relative_error")
+MANY = tuple(name + "s" for name in ROW_SETTINGS)
+LOW = ("x0_low", "x1_low")
+BATCH_SETTINGS = ("motion", "center1", "center2", "separation", "keep", "tolerance", "iterations_most")
+QUERY_SETTINGS = ("kind", "method", "iterations_most", "plain")
+# What a row gives, in the C API's order: shapes and types, where these are not the context's.
+ANSWERS: dict[str, tuple[tuple[int, ...], Any]] = {
+    "toi": ((), None), "status": ((), np.uint8), "kind": ((), np.int32), "feature1": ((), np.uint32),
+    "feature2": ((), np.uint32), "p1": ((3,), None), "p2": ((3,), None), "n": ((3,), None), "candidates": ((), np.uint32)}
+QUERY_ANSWERS: dict[str, tuple[tuple[int, ...], Any]] = {
+    "toi": ((), None), "status": ((), np.uint8), "n": ((3,), None), "d0": ((), None), "iterations": ((2,), np.uint32)}
+TWISTS = 12  # numbers of a body's twists at both ends
+
+
+class CcdStatus(enum.IntEnum):
+    """What became of a row of abut.ccd or abut.ccd_queries: d is the distance, d0 a certified lower bound of it at
+    time 0, and r = separation + keep max(d0 - separation, 0).
+
+    FREE       d > r up to the end, proved; toi is the end
+    HIT        d > r up to toi, proved, and not beyond it: d comes down to r plus a little there
+    LIMIT      d > r up to toi, proved; the iterations were used up
+    WITHIN     that d0 is above the separation could not be proved; toi is 0
+    BAD_INPUT  a number that is not finite, two vertices whose difference overflows, a setting of a row out of its
+               range, a quaternion of 0; toi is 0
+    ROUGH      8, added to HIT by derivatives that are not to be relied on, and are 0: the features graze, so that the
+               slope has no bound; they touch at distance 0, so that there is no normal; or a turn of half a circle
+               between the poses
+    """
+
+    FREE = 0
+    HIT = 1
+    LIMIT = 2
+    WITHIN = 3
+    BAD_INPUT = 4
+    ROUGH = 8
+
+
+class CcdFeature(enum.IntEnum):
+    """What the features of two meshes are that touch first.
+
+    NONE             all are free
+    VERTEX_TRIANGLE  feature1 is a vertex, feature2 a triangle
+    TRIANGLE_VERTEX  feature1 is a triangle, feature2 a vertex
+    EDGES            both are edges
+    """
+
+    NONE = -1
+    VERTEX_TRIANGLE = 0
+    TRIANGLE_VERTEX = 1
+    EDGES = 2
+
+
+for _enum in (CcdStatus, CcdFeature):
+    _enum.__module__ = "abut"
+
+
+# ---- meshes ----
+
+
+class CcdMesh(_Owner):
+    """A mesh whose vertices, edges and triangles collide. It need be neither closed nor turned one way.
+
+    vertices   (V, 3) [m], within +-1e6; all count, also those of no face
+    faces      (F, 3), or a sequence of polygons, which are cut into triangles: indices from 0; None: none
+    edges      (E, 2) edges beside those of faces; None: none
+    context    None takes abut.default_context()
+    Errors: ValueError for shapes and types of arrays; abut.Error, whose text names the element.
+
+    vertex_count, triangle_count, edge_count
+    lower, upper   (3) the box of the vertices [m]
+    """
+
+    _destroy = lib.abut_destroy_ccd_mesh
+
+    def __init__(self, vertices: Array, faces: Any = None, edges: Array | None = None, *,
+                 context: Context | None = None) -> None:
+        points, sizes, indices = polygons_of(vertices, () if faces is None else faces)
+        more = np.empty((0, 2), np.uint32) if edges is None else _whole(edges, "edges", 2)
+        if more.size and more.max() >= len(points):
+            raise ValueError(f"edges names a vertex that is not among the {len(points)}")
+        definition = ffi.new("abut_ccd_mesh_def *", lib.abut_default_ccd_mesh_def())
+        kept = [_typed("double", points), _typed("uint32_t", sizes), _typed("uint32_t", indices), _typed("uint32_t", more)]
+        definition.vertices, definition.face_sizes, definition.face_indices, definition.edges = kept
+        definition.vertex_count, definition.face_count, definition.edge_count = len(points), len(sizes), len(more)
+        chosen, handle = default_context() if context is None else context, ffi.new("abut_ccd_mesh *")
+        check(lib.abut_create_ccd_mesh(chosen.handle, definition, handle))
+        self._take(chosen, handle[0])
+
+    def _take(self, context: Context, handle: Any) -> CcdMesh:
+        self.context, self._handle = context, handle
+        info = ffi.new("abut_ccd_mesh_info *")
+        check(lib.abut_get_ccd_mesh_info(handle, info))
+        self.vertex_count: int = info.vertices
+        self.triangle_count: int = info.triangles
+        self.edge_count: int = info.edges
+        self.lower = np.array(list(info.lower))
+        self.upper = np.array(list(info.upper))
+        return self
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], context: Context | None = None) -> CcdMesh:
+        """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the mesh
+        that a NAME.body.json names. Its numbers are taken as metres.
+
+        context   None takes abut.default_context()
+        Errors: abut.Error with file, line and cause, also where a vertex is not within +-1e6 m or there is none.
+        """
+        chosen, handle = default_context() if context is None else context, ffi.new("abut_ccd_mesh *")
+        check(lib.abut_load_ccd_mesh(chosen.handle, _path(path), handle))
+        return CcdMesh.__new__(CcdMesh)._take(chosen, handle[0])
+
+    @staticmethod
+    def of_body(body: Body) -> CcdMesh:
+        """The mesh of a body's contact mesh, in the body's context."""
+        if not isinstance(body, Body):
+            raise ValueError(f"body is a {type(body).__name__}, not an abut.Body")
+        handle = ffi.new("abut_ccd_mesh *")
+        check(lib.abut_create_body_ccd_mesh(body.handle, handle))
+        return CcdMesh.__new__(CcdMesh)._take(body.context, handle[0])
+
+    def _features(self, name: str, count: int, width: int, ctype: str, dtype: Any) -> np.ndarray[Any, Any]:
+        out = np.empty((count, width), dtype)
+        places: dict[str, Any] = {"vertices": ffi.NULL, "triangles": ffi.NULL, "edges": ffi.NULL}
+        places[name] = _typed(ctype, out)
+        check(lib.abut_get_ccd_mesh_features(self.handle, *places.values()))
+        return out
+
+    @property
+    def vertices(self) -> Real:
+        """Vertices (vertex_count, 3) [m] in float64, as features are numbered."""
+        return self._features("vertices", self.vertex_count, 3, "double", np.float64)
+
+    @property
+    def triangles(self) -> np.ndarray[Any, Any]:
+        """Triangles (triangle_count, 3) in uint32: numbers of vertices."""
+        return self._features("triangles", self.triangle_count, 3, "uint32_t", np.uint32)
+
+    @property
+    def edges(self) -> np.ndarray[Any, Any]:
+        """Edges (edge_count, 2) in uint32: numbers of vertices."""
+        return self._features("edges", self.edge_count, 2, "uint32_t", np.uint32)
+
+    def __repr__(self) -> str:
+        return (f"<abut.CcdMesh of {self.vertex_count} vertices, {self.edge_count} edges, "
+                f"{self.triangle_count} triangles{'' if self._handle else ', closed'}>")
+
+
+Meshes = Union[Pair, Sequence[CcdMesh]]
+
+
+def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
+    """Two meshes of one context: those of a pair's bodies, which are made once, or as they are."""
+    if isinstance(pair, Pair):
+        return pair.ccd_meshes()
+    try:
+        one, two = pair
+    except (TypeError, ValueError):
+        one = two = None
+    if not isinstance(one, CcdMesh) or not isinstance(two, CcdMesh):
+        raise ValueError("pair is an abut.Pair, or two abut.CcdMesh")
+    if one.context is not two.context:
+        raise ValueError("the meshes are of different contexts")
+    return one, two
+
+
+def _whole(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
+    """Whole numbers from 0 of shape (m, width)."""
+    array = np.asarray(value)
+    if not array.size:
+        array = array.reshape(0, width) if array.ndim < 2 else array.astype(np.uint32)
+    elif array.dtype.kind not in "iu":
+        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"{name} has shape {array.shape}, not (m, {width})")
+    if array.size and (array.min() < 0 or array.max() > 0xffffffff):
+        raise ValueError(f"{name} holds a number that is not within 0 and 2^32 - 1")
+    return np.ascontiguousarray(array, np.uint32)
+
+
+def _own(rows: Rows, value: Any, tail: tuple[int, ...], name: str, given: Any) -> Real:
+    """An input's numbers, which the caller does not change any more."""
+    array = rows.read(value, tail, name)
+    return array.copy() if array is given or array.base is not None else array
+
+
+def _room(rows: Rows, answers: Mapping[str, tuple[tuple[int, ...], Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    return {name: rows.write(None, name, tail, dtype) for name, (tail, dtype) in answers.items()}
+
+
+def _point_at(to: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Puts arrays into a C struct's members, whatever these point to."""
+    for name, array in arrays.items():
+        kind = {np.dtype(np.uint8): "uint8_t", np.dtype(np.int32): "int32_t",
+                np.dtype(np.uint32): "uint32_t"}.get(array.dtype)
+        setattr(to, name, _typed(kind, array) if kind else pointer(array))
+
+
+def common_lead(arrays: Mapping[str, Any], tails: Sequence[int]) -> tuple[int, ...]:
+    """The leading axes of arrays of one batch, of each of which as many of the last axes as `tails` says are an entry's."""
+    try:
+        return np.broadcast_shapes(*(tuple(a.shape[:a.ndim - tail]) for a, tail in zip(arrays.values(), tails)))
+    except ValueError:
+        raise ValueError(f"{', '.join(f'{name} has shape {tuple(a.shape)}' for name, a in arrays.items())}: they are not "
+                         "of one batch") from None
+
+
+# ---- two meshes between two poses ----
+
+
+def check_widths(poses: Sequence[Any]) -> None:
+    for name, pose in zip(POSES, poses):
+        if not pose.ndim or pose.shape[-1] not in (6, 7):
+            raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 numbers, or position and "
+                             "quaternion, 7; or its last two are a matrix, 4 x 4")
+
+
+class Move:
+    """What a call asks: meshes, where both begin and end, and settings, all its own."""
+
+    __slots__ = ("context", "meshes", "poses", "rows", "settings", "width")
+
+    def __init__(self, meshes: tuple[CcdMesh, CcdMesh], given: Sequence[Any], settings: Mapping[str, Any]) -> None:
+        self.meshes, self.settings = meshes, dict(settings)
+        self.context = meshes[0].context
+        poses = all_poses_of(given, POSES, self.context.dtype)
+        check_widths(poses)
+        self.width = int(poses[0].shape[-1])
+        self.rows = Rows(self.context.dtype, common_lead(dict(zip(POSES, poses)), [1] * len(POSES)))
+        self.poses = [_own(self.rows, pose, (self.width,), name, own) for name, pose, own in zip(POSES, poses, given)]
+
+    def batch(self) -> Any:
+        """A batch of the C API's without outputs."""
+        b = ffi.new("abut_ccd_batch *", lib.abut_default_ccd_batch())
+        set_members(b, self.settings, BATCH_SETTINGS)
+        b.count, b.poses = self.rows.count, self.width - 6
+        _point_at(b, dict(zip(POSES, self.poses)))
+        lib.abutpy_watch_ccd(b)
+        return b
+
+    def run(self, batch: Any, function: Any, *more: Any) -> None:
+        check(function(*(mesh.handle for mesh in self.meshes), batch, *more))
+        warn_of_failures(self.context, batch.failures)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Ccd:
+    """How far pairs of meshes may go between poses of leading axes (...).
+
+    toi         (...) the largest time that is safe, 0 to 1
+    status      (...) uint8, abut.CcdStatus; LIMIT only where an arc used up its windows
+    kind        (...) int32, abut.CcdFeature of the first pair of features to touch
+    feature1, feature2   (...) uint32, which vertex, triangle or edge of each mesh, as abut.CcdMesh lists them; 0 where
+                all are free
+    p1, p2      (..., 3) nearest points of these features at toi, in the world [m]
+    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free, and where the points are one
+    candidates  (...) uint32, pairs of features whose boxes met
+    undecided   rows at LIMIT
+    rejected    rows at BAD_INPUT
+    """
+
+    toi: Real
+    status: np.ndarray[Any, Any]
+    kind: np.ndarray[Any, Any]
+    feature1: np.ndarray[Any, Any]
+    feature2: np.ndarray[Any, Any]
+    p1: Real
+    p2: Real
+    n: Real
+    candidates: np.ndarray[Any, Any]
+    undecided: int
+    rejected: int
+    _move: Move = dataclasses.field(repr=False)
+
+
+def batch_settings(motion: str, center1: Any, center2: Any, separation: float, keep: float, tolerance: float,
+                   iterations: int) -> dict[str, Any]:
+    """Settings as a batch of the C API's takes them."""
+    check_names((motion,), MOTIONS, "motion")
+    centers = [_group(center, (3,), name).tolist() for center, name in ((center1, "center1"), (center2, "center2"))]
+    return {"motion": MOTIONS.index(motion), "center1": centers[0], "center2": centers[1], "separation": separation,
+            "keep": keep, "tolerance": tolerance, "iterations_most": iterations}
+
+
+def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | None, to2: Array | None, *,
+        motion: str = "linear", center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0,
+        keep: float = 0.0, tolerance: float = 0.0, iterations: int = 0) -> Ccd:
+    """How far two meshes may go from one pose to another before they touch, at many poses; no answer is too late.
+
+    pair            an abut.Pair, whose bodies' contact meshes are made once and kept with it; or two abut.CcdMesh of
+                    one context, which may be the same
+    from1, to1      (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz,
+                    or (..., 4, 4) matrices of mesh 1 at times 0 and 1; None is the identity; leading axes of all four
+                    are broadcast, and are those of the answer
+    from2, to2      of mesh 2
+    motion          "linear", each vertex goes straight; or "arc", a mesh turns evenly about its center, which goes straight
+    center1, center2   (3) of "arc", in the meshes' own frames [m]; (0, 0, 0) is slerp with a straight origin
+    separation      the distance that counts as a touch, from 0 [m]
+    keep            share of the distance at time 0 above `separation` that is to be kept, 0 to below 1; 0 asks whether
+                    they touch, 0.1 is a line search's: toi is then the share of a step that is safe, one for each row
+    tolerance       how much above that a hit may end [m]; 0: 1e-9 in float64, 1e-6 in float32, of both meshes' size
+    iterations      at most, of a window's query; 0: 32
+    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for settings out of their range. A pose that
+    is not finite, or whose quaternion is 0, gives toi 0 and its status.
+    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by
+    separating directions is this project's own.
+    """
+    settings = batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
+    return answer(Move(meshes_of(pair), (from1, to1, from2, to2), settings))
+
+
+def answer(move: Move) -> Ccd:
+    """What a move comes to."""
+    b, made = move.batch(), _room(move.rows, ANSWERS)
+    _point_at(b, made)
+    move.run(b, lib.abut_ccd)
+    return Ccd(**made, undecided=b.undecided, rejected=b.rejected, _move=move)
+
+
+class CcdGradients(NamedTuple):
+    """Gradients of toi, of leading axes (...), by both meshes' poses at times 0 and 1, at a fixed distance.
+
+    by1, by2   (..., 12) by tau0, phi0, tau1, phi1 of the mesh [1/m, 1/rad], twists of its poses at 0 and 1: t becomes
+               t + tau and R becomes exp(hat phi) R
+    from1, to1, from2, to2   (..., P) by the poses' own numbers; a quaternion's part is orthogonal to it
+    status     (...) uint8, the answer's, with abut.CcdStatus.ROUGH added to HIT where derivatives are not to be relied
+               on: these are 0, like all but a HIT's
+    """
+
+    by1: Real
+    by2: Real
+    from1: Real
+    to1: Real
+    from2: Real
+    to2: Real
+    status: np.ndarray[Any, Any]
+
+
+def ccd_gradient(r: Ccd, toi: Array | None = None) -> CcdGradients:
+    """Gradients of an answer's times of impact, at a fixed distance: what `keep` takes from the poses at time 0 counts
+    as constant.
+
+    r     the answer of abut.ccd
+    toi   (...) cotangents of toi, or what is broadcast to it, which all gradients are multiplied by; None: 1
+    Poses that were given as matrices, or not all of one kind, are differentiated as positions and quaternions.
+    Errors: ValueError for shapes and for what is no answer; abut.Error.
+    """
+    if not isinstance(r, Ccd):
+        raise ValueError(f"{type(r).__name__} is no answer of abut.ccd")
+    return gradients(r._move, toi, ("by1", "by2", *POSES))[1]
+
+
+def gradients(move: Move, toi: Array | None, want: Sequence[str],
+              also: Sequence[str] = ("status",)) -> tuple[dict[str, np.ndarray[Any, Any]], CcdGradients]:
+    """Answers that are named, and gradients; what is not wanted is None."""
+    b, g = move.batch(), ffi.new("abut_ccd_gradients *")
+    made = _room(move.rows, {name: ANSWERS[name] for name in also})
+    slopes = _room(move.rows, {name: ((TWISTS if name in ("by1", "by2") else move.width,), None) for name in want})
+    _point_at(b, made)
+    _point_at(g, slopes)
+    bar = None if toi is None else move.rows.read(toi, (), "toi")
+    g.toi_bar = pointer(bar)
+    move.run(b, lib.abut_ccd_gradient, g)
+    return made, CcdGradients(**{name: slopes.get(name) for name in ("by1", "by2", *POSES)},  # type: ignore[arg-type]
+                              status=made["status"])
+
+
+# ---- queries of features ----
+
+
+def kind_of(kind: Any) -> int:
+    """A kind's number, of its letters or its words."""
+    word = kind.replace("_", "-") if isinstance(kind, str) else kind
+    for names in (KINDS, WORDS):
+        if word in names:
+            return names.index(word)
+    raise ValueError(f"kind {kind!r} is not among {', '.join(KINDS + WORDS)}")
+
+
+def axes_of(arrays: Mapping[str, Any], tail: tuple[int, ...]) -> list[int]:
+    """How many of the last axes of each are an entry's: settings' none, those of vertices, of shape `tail`, two."""
+    for name, array in arrays.items():
+        if name not in MANY and tuple(array.shape[max(array.ndim - 2, 0):]) != tail:
+            raise ValueError(f"{name} has shape {tuple(array.shape)}, whose last axes are not {tail}")
+    return [0 if name in MANY else 2 for name in arrays]
+
+
+class Queries:
+    """What a call asks: vertices and settings, all its own."""
+
+    __slots__ = ("arrays", "context", "rows", "settings", "tail")
+
+    def __init__(self, context: Context, x0: Any, x1: Any, settings: Mapping[str, Any],
+                 more: Mapping[str, Any]) -> None:
+        """`settings` are numbers of the C API's struct; `more` arrays beside the vertices, or None."""
+        self.context, self.settings = context, dict(settings)
+        self.tail = (VERTICES[settings["kind"]], 3)
+        given = {"x0": x0, "x1": x1, **{name: value for name, value in more.items() if value is not None}}
+        arrays = {name: real_array(value, context.dtype, name) for name, value in given.items()}
+        self.rows = Rows(context.dtype, common_lead(arrays, axes_of(arrays, self.tail)))
+        self.arrays = {name: _own(self.rows, array, () if name in MANY else self.tail, name, given[name])
+                       for name, array in arrays.items()}
+
+    def queries(self) -> Any:
+        """The C API's struct without outputs."""
+        q = ffi.new("abut_ccd_queries *", lib.abut_default_ccd_queries())
+        set_members(q, self.settings, (*QUERY_SETTINGS, *ROW_SETTINGS))
+        q.count = self.rows.count
+        _point_at(q, self.arrays)
+        lib.abutpy_watch_ccd_queries(q)
+        return q
+
+    def run(self, queries: Any, function: Any, *more: Any) -> None:
+        check(function(self.context.handle, queries, *more))
+        warn_of_failures(self.context, queries.failures)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CcdQueries:
+    """How far pairs of features may go, of leading axes (...).
+
+    toi         (...) time of impact, 0 to `end`
+    status      (...) uint8, abut.CcdStatus
+    n           (..., 3) unit, along the gap at toi, from the second feature to the first; 0 at BAD_INPUT
+    d0          (...) certified lower bound of the distance at time 0 [m]; may be below 0
+    iterations  (..., 2) uint32, of the stages in plain and in doubled numbers
+    undecided   rows at LIMIT
+    rejected    rows at BAD_INPUT
+    """
+
+    toi: Real
+    status: np.ndarray[Any, Any]
+    n: Real
+    d0: Real
+    iterations: np.ndarray[Any, Any]
+    undecided: int
+    rejected: int
+    _queries: Queries = dataclasses.field(repr=False)
+
+
+def query_settings(kind: str, method: str, iterations: int, plain: bool) -> dict[str, Any]:
+    """Settings of all rows as the C API's struct takes them."""
+    check_names((method,), METHODS, "method")
+    return {"kind": kind_of(kind), "method": METHODS.index(method), "iterations_most": iterations, "plain": bool(plain)}
+
+
+def split_settings(given: Mapping[str, Any], arrays: Any = ()) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those that are one number, and arrays under the names that the C API has for these. What is of the types `arrays`
+    is an array also where it has no axes."""
+    numbers = {name: value.item() if hasattr(value, "item") else value for name, value in given.items()
+               if np.ndim(value) == 0 and not isinstance(value, arrays)}
+    return numbers, {name + "s": value for name, value in given.items() if name not in numbers}
+
+
+def ccd_queries(kind: str, x0: Array, x1: Array, *, separation: Any = 0.0, keep: Any = 0.0, tolerance: Any = 0.0,
+                end: Any = 1.0, error: Any = 0.0, relative_error: Any = 0.0, method: str = "certified",
+                iterations: int = 0, x0_low: Array | None = None, x1_low: Array | None = None, plain: bool = False,
+                context: Context | None = None) -> CcdQueries:
+    """Up to which time two features stay apart while their vertices go straight; no answer is too late.
+
+    kind            "pp" or "point-point", vertices p, q; "pe" or "point-edge", p, e0, e1, also in the plane, with z = 0;
+                    "pt" or "point-triangle", p, f0, f1, f2; "ee" or "edge-edge", a0, a1, b0, b1
+    x0, x1          (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and
+                    are those of the answer
+    separation      the distance that counts as a touch, from 0 [m]; like the five that follow a number or (...)
+    keep            share of the distance at time 0 above `separation` that is to be kept, 0 to below 1
+    tolerance       how much above that a hit may end [m]; 0: as little as rounding lets
+    end             time up to which the question goes, 0 to 1
+    error, relative_error   each coordinate is known within error + relative_error |coordinate|; 0: the numbers are meant
+                    exactly. relative_error 2^-24 for float32 coordinates that were rounded from finer ones
+    method          "certified", by separating directions; or "additive", conservative steps of gap over speed (Li et al.)
+    iterations      at most, of each stage; 0: 32
+    x0_low, x1_low  (..., V, 3) in a context of float32 what it leaves of finer coordinates, which are x0 + x0_low: give
+                    relative_error 2^-48 then
+    plain           leave rows undecided that the context's numbers cannot decide, instead of looking at them again in
+                    numbers of twice the digits
+    context         None takes abut.default_context()
+    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for numbers out of their range. Where one of an
+    array of settings is, its row is BAD_INPUT.
+    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by
+    separating directions is this project's own.
+    """
+    numbers, many = split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,
+                                    "error": error, "relative_error": relative_error})
+    settings = {**query_settings(kind, method, iterations, plain), **numbers}
+    return query_answer(Queries(default_context() if context is None else context, x0, x1, settings,
+                                {"x0_low": x0_low, "x1_low": x1_low, **many}))
+
+
+def query_answer(queries: Queries) -> CcdQueries:
+    """What queries come to."""
+    q, made = queries.queries(), _room(queries.rows, QUERY_ANSWERS)
+    _point_at(q, made)
+    queries.run(q, lib.abut_run_ccd_queries)
+    return CcdQueries(**made, undecided=q.undecided, rejected=q.rejected, _queries=queries)
+
+
+class CcdQueryGradients(NamedTuple):
+    """Gradients of toi, of leading axes (...), by the vertices at both ends, at a fixed distance.
+
+    x0, x1   (..., V, 3) [1/m]
+    status   (...) uint8, the answer's, with abut.CcdStatus.ROUGH added to HIT where derivatives are not to be relied on:
+             these are 0, like all but a HIT's
+    """
+
+    x0: Real
+    x1: Real
+    status: np.ndarray[Any, Any]
+
+
+def ccd_queries_gradient(r: CcdQueries, toi: Array | None = None) -> CcdQueryGradients:
+    """Gradients of an answer's times of impact, at a fixed distance: what `keep` takes from the vertices at time 0 counts
+    as constant.
+
+    r     the answer of abut.ccd_queries
+    toi   (...) cotangents of toi, or what is broadcast to it, which gradients are multiplied by; None: 1
+    Errors: ValueError for shapes and for what is no answer; abut.Error.
+    """
+    if not isinstance(r, CcdQueries):
+        raise ValueError(f"{type(r).__name__} is no answer of abut.ccd_queries")
+    made, slopes = query_gradients(r._queries)
+    if toi is not None:
+        bar = r._queries.rows.read(toi, (), "toi")[..., None, None]
+        for slope in slopes:
+            slope *= bar
+    return CcdQueryGradients(slopes[0], slopes[1], made["status"])
+
+
+def query_gradients(queries: Queries,
+                    also: Sequence[str] = ("status",)) -> tuple[dict[str, np.ndarray[Any, Any]], list[Real]]:
+    """Answers that are named, and gradients by both ends."""
+    q, made = queries.queries(), _room(queries.rows, {name: QUERY_ANSWERS[name] for name in also})
+    slopes = [queries.rows.write(None, name, queries.tail) for name in ("x0", "x1")]
+    _point_at(q, made)
+    queries.run(q, lib.abut_ccd_queries_gradient, *map(pointer, slopes))
+    return made, slopes
+
+
+# ---- a line search ----
+
+
+class StepFilter(NamedTuple):
+    """How much of a step is safe.
+
+    share   of the step: no pair comes closer than `separation` plus `keep` of what it has above that
+    bound   (kind, row) of the pair that bounds it, as `lanes` has them; of equal ones the first; None: none
+    status  abut.CcdStatus: FREE where nothing bounds the step, WITHIN where a pair is closer than `separation` already:
+            share is 0 then
+    asked   pairs whose boxes met
+    """
+
+    share: float
+    bound: tuple[str, int] | None
+    status: CcdStatus
+    asked: int
+
+
+def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation: float = 0.0, keep: float = 0.1,
+                most: float = 1.0, context: Context | None = None) -> StepFilter:
+    """The largest share of a step that a whole batch of pairs of features may go, for a line search.
+
+    x, step     (N, 3) vertices of one mesh or of many, and the whole step [m]; rounding of x + step, and of
+                x + share step afterwards, is covered
+    lanes       which features: of each kind, as abut.ccd_queries has them, whole numbers (m, V), the vertices of each
+                pair; one that has a vertex twice is left out
+    separation  the distance that counts as a touch, from 0 [m]
+    keep        share of each pair's distance above `separation` that is to be kept, 0 to below 1
+    most        largest share of the step, 0 to 1
+    context     None takes abut.default_context()
+    Errors: ValueError for shapes, dtypes and kinds; abut.Error for numbers that are not finite or out of their range, and
+    for a vertex that is not there.
+    """
+    chosen = default_context() if context is None else context
+    points = real_array(x, chosen.dtype, "x")
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"x has shape {points.shape}, not (N, 3)")
+    whole = Rows(chosen.dtype, points.shape[:1]).read(step, (3,), "step")
+    kinds = list(lanes)
+    arrays = [_whole(lanes[kind], f"lanes[{kind!r}]", VERTICES[kind_of(kind)]) for kind in kinds]
+    structs, kept = ffi.new("abut_ccd_lanes[]", max(len(kinds), 1)), []
+    for lane, kind, array in zip(structs, kinds, arrays):
+        kept.append(_typed("uint32_t", array))
+        lane.kind, lane.count, lane.vertices = kind_of(kind), len(array), kept[-1]
+    definition = ffi.new("abut_step_filter_def *", lib.abut_default_step_filter_def())
+    set_members(definition, {"separation": separation, "keep": keep, "most": most}, ("separation", "keep", "most"))
+    definition.vertex_count, definition.x, definition.step = len(points), pointer(points), pointer(whole)
+    definition.lanes, definition.lanes_count = structs, len(kinds)
+    made = ffi.new("abut_step_filter_result *")
+    check(lib.abut_step_filter(chosen.handle, definition, made))
+    bound = (kinds[made.lanes], int(made.row)) if made.lanes < len(kinds) else None
+    return StepFilter(float(made.share), bound, CcdStatus(made.status), int(made.asked))
