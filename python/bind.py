@@ -9,7 +9,7 @@ import sys
 
 import cffi
 
-# What Python's side adds to the C API: python/native.c, worlds.c, xla.c, xla_closest.c,
+# What Python's side adds to the C API: python/native.c, worlds.c, xla.c, xla_ccd.c, xla_closest.c,
 # xla_worlds.c.
 NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
@@ -25,6 +25,7 @@ void abutpy_watch_ccd_queries(abut_ccd_queries *queries);
 void abutpy_watch_closest(abut_closest_batch *batch);
 extern "Python" bool abutpy_check_signals(void);
 uintptr_t abutpy_xla_handler(void);
+uintptr_t abutpy_xla_ccd_handler(void);
 uintptr_t abutpy_xla_closest_handler(void);
 uintptr_t abutpy_xla_worlds_handler(void);
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,

@@ -2,8 +2,9 @@
  * question whether to go on. Compiled into the module that cffi writes. */
 #include <abut/abut.h>
 
-/* Addresses of the functions that XLA calls: xla.c, xla_closest.c, xla_worlds.c. */
+/* Addresses of the functions that XLA calls: xla.c, xla_ccd.c, xla_closest.c, xla_worlds.c. */
 uintptr_t abutpy_xla_handler(void);
+uintptr_t abutpy_xla_ccd_handler(void);
 uintptr_t abutpy_xla_closest_handler(void);
 uintptr_t abutpy_xla_worlds_handler(void);
 

@@ -23,8 +23,8 @@ from abut._calls import ALL_OUTPUTS, VALUES, contact_shape
 from abut._native import lib
 
 TARGET = "abut"
-_HANDLERS = {TARGET: lib.abutpy_xla_handler, "abut_closest": lib.abutpy_xla_closest_handler,
-             "abut_worlds": lib.abutpy_xla_worlds_handler}
+_HANDLERS = {TARGET: lib.abutpy_xla_handler, "abut_ccd": lib.abutpy_xla_ccd_handler,
+             "abut_closest": lib.abutpy_xla_closest_handler, "abut_worlds": lib.abutpy_xla_worlds_handler}
 _lock = threading.Lock()
 _registered: set[str] = set()
 

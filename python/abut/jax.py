@@ -27,11 +27,12 @@ from abut import _forms
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._objects import Pair
+from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
 from abut._jax_worlds import rollout, step
 from abut._xla import bit_count, bits_of, check_precision, make, names, real_of
 
-__all__ = ["Closest", "closest", "contacts", "reduce", "rollout", "step"]
+__all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "reduce", "rollout", "step"]
 
 _contacts = make("contacts", "want")
 _jvp = make("jvp", "want")
