@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from abut._ccd import CcdMesh
 from abut._closest import Shape
 from abut._forms import is_matrix
 from abut._objects import Pair
@@ -17,25 +18,33 @@ from abut._objects import Pair
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 
 
-def check_poses(pairs: Sequence[Pair | Shape], pose1: Any, pose2: Any) -> None:
-    """Poses must be tensors of the CPU and of the context's precision: they are never converted.
-    None is the identity."""
-    wanted = DTYPES[pairs[0].context.precision]
-    for name, pose in (("pose1", pose1), ("pose2", pose2)):
-        if pose is None:
-            continue
-        if not isinstance(pose, Tensor):
-            raise ValueError(f"{name} is a {type(pose).__name__}, not a tensor")
-        if pose.dtype != wanted:
-            raise ValueError(f"{name} is {pose.dtype}, and the context computes in {wanted}: "
-                             "convert it, or open a context of that precision")
-        if pose.device.type != "cpu" or pose.layout != torch.strided:
-            raise ValueError(f"{name} is on {pose.device}, {pose.layout}: a dense tensor on the "
-                             "cpu is needed")
+def check_numbers(precision: str, tensor: Any, name: str) -> None:
+    """Numbers must be tensors of the CPU and of the context's precision: they are never converted."""
+    wanted = DTYPES[precision]
+    if not isinstance(tensor, Tensor):
+        raise ValueError(f"{name} is a {type(tensor).__name__}, not a tensor")
+    if tensor.dtype != wanted:
+        raise ValueError(f"{name} is {tensor.dtype}, and the context computes in {wanted}: "
+                         "convert it, or open a context of that precision")
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        raise ValueError(f"{name} is on {tensor.device}, {tensor.layout}: a dense tensor on the "
+                         "cpu is needed")
+
+
+def check_pose(owner: Pair | Shape | CcdMesh, pose: Any, name: str) -> None:
+    """A pose must be such, of the right shape. None is the identity."""
+    if pose is not None:
+        check_numbers(owner.context.precision, pose, name)
         if not pose.ndim or not (pose.shape[-1] in (6, 7) or is_matrix(pose)):
             raise ValueError(f"{name} has shape {tuple(pose.shape)}: its last axis is a twist's 6 "
                              "numbers, or position and quaternion, 7; or its last two are a matrix, "
                              "4 x 4")
+
+
+def check_poses(pairs: Sequence[Pair | Shape], pose1: Any, pose2: Any) -> None:
+    """The same of both poses."""
+    for name, pose in (("pose1", pose1), ("pose2", pose2)):
+        check_pose(pairs[0], pose, name)
 
 
 def array(tensor: Tensor | None) -> Any:

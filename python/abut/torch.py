@@ -31,10 +31,12 @@ from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._objects import Pair
 from abut._torch import CONTACTS, REDUCE, Plan
 from abut._torch_arrays import check_poses
+from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
 from abut._torch_worlds import Step, rollout, step
 
-__all__ = ["Closest", "Contacts", "Step", "WeighedContacts", "closest", "contacts", "reduce", "rollout", "step"]
+__all__ = ["Ccd", "CcdQueries", "Closest", "Contacts", "Step", "WeighedContacts", "ccd", "ccd_queries", "closest", "contacts",
+           "reduce", "rollout", "step"]
 
 
 class Contacts(NamedTuple):
