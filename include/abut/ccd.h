@@ -51,8 +51,9 @@ typedef enum abut_ccd_status {
   ABUT_CCD_BAD_INPUT = 4, /* a number that is not finite, two vertices whose difference overflows, a
                              setting out of its range, a quaternion of 0; toi is 0 */
   ABUT_CCD_ROUGH = 8      /* added to HIT by derivatives that are not to be relied on, and are 0: the features
-                             graze, so that the slope has no bound; they touch at distance 0, so that there
-                             is no normal; or a turn of half a circle between the poses */
+                             graze, so that the slope has no bound; a vertex or an end touches at distance 0,
+                             so that the next pose may miss it; or a turn of half a circle between the
+                             poses */
 } abut_ccd_status;
 
 #define ABUT_CCD_END 7 /* the status of a row without ABUT_CCD_ROUGH */
@@ -89,7 +90,7 @@ typedef struct abut_ccd_queries {
   uint8_t *status;          /* (N) abut_ccd_status */
   void *n;                  /* real (N, 3) unit, along the gap at toi, from the second feature to the
                                first; 0 at BAD_INPUT */
-  void *d0;                 /* real (N) certified lower bound of the distance at time 0 [m]; may be below 0 */
+  void *d0;                 /* real (N) certified lower bound of the distance at time 0 [m], from 0 */
   uint32_t *iterations;     /* (N, 2) of the stages in plain and in doubled numbers */
   size_t undecided;         /* out: rows at LIMIT; 0 where the batch lies in a state and has no `status` */
   size_t rejected;          /* out: rows at BAD_INPUT, likewise */
@@ -143,7 +144,7 @@ typedef struct abut_step_filter_result {
                        first. SIZE_MAX: none */
   abut_ccd_status status; /* FREE where nothing bounds the step, WITHIN where a pair is closer than
                              `separation` already: share is 0 then */
-  size_t asked;     /* pairs whose boxes met */
+  size_t asked;     /* pairs that boxes alone did not show to be safe */
 } abut_step_filter_result;
 
 /* Finds the largest share of a step that a whole batch of pairs may go. Rounding of x + step, and of
@@ -234,8 +235,8 @@ typedef struct abut_ccd_batch {
   uint32_t *feature1, *feature2; /* (N) which vertex, triangle or edge of each mesh (as
                                 abut_get_ccd_mesh_features lists them); 0 where all are free */
   void *p1, *p2;             /* real (N, 3) nearest points of these features at toi, in the world [m] */
-  void *n;                   /* real (N, 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are
-                                free, and where the points are one */
+  void *n;                   /* real (N, 3) unit, p1 - p2 over its length: out of mesh 2; where the points are
+                                one, the direction in which the certificate ended; 0 where all are free */
   uint32_t *candidates;      /* (N) pairs of features whose boxes met */
   size_t undecided, rejected; /* out: rows at LIMIT, at BAD_INPUT */
   size_t failures;           /* out: devices that failed during the call, whose share others did */

@@ -451,7 +451,7 @@ class CcdQueries:
     toi         (...) time of impact, 0 to `end`
     status      (...) uint8, abut.CcdStatus
     n           (..., 3) unit, along the gap at toi, from the second feature to the first; 0 at BAD_INPUT
-    d0          (...) certified lower bound of the distance at time 0 [m]; may be below 0
+    d0          (...) certified lower bound of the distance at time 0 [m], from 0
     iterations  (..., 2) uint32, of the stages in plain and in doubled numbers
     undecided   rows at LIMIT
     rejected    rows at BAD_INPUT

@@ -9,6 +9,7 @@ typedef struct ccd_corners {
 typedef struct ccd_touch {
   wide weight[4]; // of the vertices, of each feature 1 together
   wide n[3];      // unit, from the second feature to the first
+  int smooth;     // whether n is that of a distance whose slope is known
   wide distance;
   wide p[2][3];
 } ccd_touch;
@@ -109,8 +110,19 @@ static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
   }
 }
 
+// Whether no vertex is without weight, so that the nearest points are inside their features: two points never are.
+static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
+{
+  int inner = c->first + c->second > 2;
+  for (int i = 0; i < c->first + c->second; ++i) {
+    inner &= weight[i] > (wide)0;
+  }
+  return inner;
+}
+
 // Finds the nearest points. n is theirs where they are far enough apart to have a direction, else the given one, of
-// unit length, which the certificate ended with.
+// unit length, which the certificate ended with. Features that touch inside of both are crossed by a surface, whose
+// normal that is; where a vertex or an end touches at distance 0, the next pose may miss it.
 static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
 {
   ccd_touch best;
@@ -143,6 +155,7 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
     }
   }
   const int far = best.distance > size * (4096 * WIDE_EPSILON);
+  best.smooth = far || ccd_is_inner(c, best.weight);
   for (int k = 0; k < 3; ++k) {
     best.n[k] = far ? best.n[k] / best.distance : given[k];
   }
@@ -156,5 +169,5 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
 // Whether there is a slope, given the rate of the distance at the touch and the greatest speed.
 static int ccd_closes(const ccd_touch *touch, wide rate, wide speed)
 {
-  return rate < -CCD_GRAZING * speed && ccd_wide_dot(touch->n, touch->n) > (wide)0.5;
+  return touch->smooth && rate < -CCD_GRAZING * speed && ccd_wide_dot(touch->n, touch->n) > (wide)0.5;
 }
