@@ -85,7 +85,7 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   GLOBAL const real *ball = s->numbers + s->ints[which] + CCD_BALL_REALS * group;
   const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
   const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
-  const real around = (radius + bend + row->margin) * (R(1.0) + 16 * CCD_U);
+  const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U); // twice: as |c| may be larger than any |x|
   for (int e = 0; e < 2; ++e) {
     wide at[3];
     ccd_point(&s->path, &s->ends[e], x, at);

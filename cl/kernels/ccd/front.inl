@@ -46,7 +46,7 @@ static vec FN(ccd_difference)(FN(ccd_lanes) *s, int end, int a, int b, const lan
     const lane from = lane_load(s->x[0][end][3 * b + k]), to = lane_load(s->x[0][end][3 * a + k]);
 #ifdef NUM_DOUBLED
     const lane low = lane_load(s->x[1][end][3 * a + k]) - lane_load(s->x[1][end][3 * b + k]);
-    const doubled exact = doubled_sum(to, -from), sum = doubled_fast_sum(exact.hi, exact.lo + low);
+    const doubled exact = doubled_sum(to, -from), sum = doubled_sum(exact.hi, exact.lo + low);
     d[k].hi = sum.hi * down[0] * down[1];
     d[k].lo = sum.lo * down[0] * down[1];
 #else
