@@ -1,35 +1,53 @@
 // How far two meshes may go between two poses: each work-item takes rows, with scratch of its own.
 
 // Places all vertices of a mesh at both ends.
-static void ccd_place_mesh(ccd_side *s, real margin)
+static void ccd_place_mesh(ccd_side *s)
 {
-  real most = R(0.0);
   s->ends[0] = ccd_moment_at(&s->path, (wide)0);
   s->ends[1] = ccd_moment_at(&s->path, (wide)1);
-  for (int k = 0; k < 6; ++k) {
-    s->box[k] = REAL_MOST;
-    s->box[6 + k] = -REAL_MOST;
-  }
   for (int v = 0; v < ccd_vertices(s); ++v) {
     GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
-    wide x[3], end[2][3];
+    wide x[3], from[3], to[3];
     for (int k = 0; k < 3; ++k) {
       x[k] = s->numbers[CCD_MESH_POINTS + 3 * v + k];
     }
+    ccd_point(&s->path, &s->ends[0], x, from);
+    ccd_point(&s->path, &s->ends[1], x, to);
+    for (int k = 0; k < 3; ++k) {
+      spot[CCD_SPOT_FROM + k] = (real)from[k];
+      spot[CCD_SPOT_TO + k] = (real)to[k];
+    }
     spot[CCD_SPOT_BEND] = ccd_bend(&s->path, x);
-    most = real_max(most, spot[CCD_SPOT_BEND]);
-    for (int e = 0; e < 2; ++e) {
-      ccd_point(&s->path, &s->ends[e], x, end[e]);
+  }
+}
+
+// Brings the ends of boxes to a time, on the vertices' chords, which they do not leave by more than their bend.
+static void ccd_set_horizon(ccd_row *row, real horizon)
+{
+  row->horizon = horizon;
+  for (int side = 0; side < 2; ++side) {
+    ccd_side *s = &row->side[side];
+    real around = R(0.0);
+    for (int k = 0; k < 6; ++k) {
+      s->box[k] = REAL_MOST;
+      s->box[6 + k] = -REAL_MOST;
+    }
+    for (int v = 0; v < ccd_vertices(s); ++v) {
+      GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
+      around = CCD_MORE(around, spot[CCD_SPOT_BEND]);
       for (int k = 0; k < 3; ++k) {
-        const real c = (real)end[e][k];
-        spot[3 * e + k] = c;
-        s->box[3 * e + k] = CCD_LESS(s->box[3 * e + k], c);
-        s->box[6 + 3 * e + k] = CCD_MORE(s->box[6 + 3 * e + k], c);
+        const real from = spot[CCD_SPOT_FROM + k], to = spot[CCD_SPOT_TO + k];
+        const real until = horizon < R(1.0) ? from + (to - from) * horizon : to;
+        spot[CCD_SPOT_UNTIL + k] = until;
+        s->box[k] = CCD_LESS(s->box[k], from);
+        s->box[3 + k] = CCD_LESS(s->box[3 + k], until);
+        s->box[6 + k] = CCD_MORE(s->box[6 + k], from);
+        s->box[9 + k] = CCD_MORE(s->box[9 + k], until);
       }
     }
-  }
-  for (int k = 0; k < CCD_BOX_PLANES; ++k) {
-    s->box[k] += (k < 6 ? R(-1.0) : R(1.0)) * (most + margin);
+    for (int k = 0; k < CCD_BOX_PLANES; ++k) {
+      s->box[k] += (k < 6 ? R(-1.0) : R(1.0)) * (around + row->margin);
+    }
   }
 }
 
@@ -87,12 +105,18 @@ static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_B
   return lane_bits(meets);
 }
 
+// A touch that is so much nearer than the boxes reach is worth making them anew.
+#define CCD_NEARER R(0.75)
+
 static void ccd_flush_kind(ccd_row *row)
 {
   if (row->kind == CCD_EDGES) {
     ccd_flush_r_ee(row);
   } else {
     ccd_flush_r_pt(row);
+  }
+  if (row->first.toi < CCD_NEARER * row->horizon) {
+    ccd_set_horizon(row, row->first.toi * (R(1.0) + 64 * CCD_U));
   }
 }
 
@@ -257,8 +281,9 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
   }
   row->error = ccd_placing_error(row, width, arc);
   row->margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
-  ccd_place_mesh(&row->side[0], row->margin);
-  ccd_place_mesh(&row->side[1], row->margin);
+  ccd_place_mesh(&row->side[0]);
+  ccd_place_mesh(&row->side[1]);
+  ccd_set_horizon(row, R(1.0));
   if (ccd_meets(row->side[0].box, row->side[1].box)) {
     ccd_pair_features(row, CCD_VERTEX_TRIANGLE);
     ccd_pair_features(row, CCD_TRIANGLE_VERTEX);

@@ -18,6 +18,7 @@ typedef struct ccd_first {
 typedef struct ccd_row {
   ccd_side side[2];
   real separation, keep, tolerance, error, margin;
+  real horizon; // the time up to which boxes reach: nothing later than the first touch matters
   int most, candidates;
   // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of CCD_GROUP, which features.
   GLOBAL real *boxes, *groups;
@@ -59,7 +60,7 @@ static int ccd_features_on(const ccd_side *s, int corners)
 #define CCD_LESS(a, b) ((a) < (b) ? (a) : (b))
 #define CCD_MORE(a, b) ((a) > (b) ? (a) : (b))
 
-// Boxes of a feature at both ends: its vertices' own, wider by how far these leave their chords, by half of the
+// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave their chords, by half of the
 // separation and by the error of a coordinate.
 static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real box[CCD_BOX_PLANES])
 {
@@ -86,13 +87,15 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
   const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
   const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U); // twice: as |c| may be larger than any |x|
-  for (int e = 0; e < 2; ++e) {
-    wide at[3];
-    ccd_point(&s->path, &s->ends[e], x, at);
-    for (int k = 0; k < 3; ++k) {
-      box[3 * e + k] = (real)at[k] - around;
-      box[6 + 3 * e + k] = (real)at[k] + around;
-    }
+  wide from[3], to[3];
+  ccd_point(&s->path, &s->ends[0], x, from);
+  ccd_point(&s->path, &s->ends[1], x, to);
+  for (int k = 0; k < 3; ++k) {
+    const real until = (real)(from[k] + (to[k] - from[k]) * row->horizon);
+    box[k] = (real)from[k] - around;
+    box[3 + k] = until - around;
+    box[6 + k] = (real)from[k] + around;
+    box[9 + k] = until + around;
   }
 }
 
