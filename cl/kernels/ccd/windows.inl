@@ -116,7 +116,12 @@ static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) *w, FN(ccd_lanes) *s, int
   if (is_free) {
     w->t[l] = w->until[l];
     w->w[l] = real_min(2 * w->w[l], R(1.0));
-    return arc && w->t[l] < R(1.0) && w->t[l] < row->first.toi && ++w->turns[l] < CCD_WINDOWS_MOST;
+    const int is_open = arc && w->t[l] < R(1.0) && w->t[l] < row->first.toi;
+    const int is_used_up = is_open && ++w->turns[l] >= CCD_WINDOWS_MOST;
+    if (is_used_up) {
+      CN(ccd_note)(row, w, s, l, CCD_LIMIT);
+    }
+    return is_open && !is_used_up;
   }
   w->t[l] = real_max(before, (before + at * (w->until[l] - before)) * (R(1.0) - 8 * CCD_U));
   w->w[l] = w->w[l] * R(0.125);
