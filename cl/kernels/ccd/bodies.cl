@@ -203,6 +203,7 @@ static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2]
   const int head = kind == CCD_TRIANGLE_VERTEX;
   f.c.first = ccd_corners_on(kind, head);
   f.c.second = ccd_corners_on(kind, !head);
+  f.c.size = (wide)0;
   for (int part = 0, at = 0; part < 2; ++part) {
     const int which = part ? !head : head;
     const ccd_side *s = &side[which];
@@ -212,7 +213,9 @@ static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2]
     for (int i = 0; i < count; ++i, ++at) {
       wide x[3];
       for (int k = 0; k < 3; ++k) {
+        const wide moved = wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k]));
         x[k] = s->numbers[CCD_MESH_POINTS + 3 * corner[i] + k];
+        f.c.size = wide_max(f.c.size, wide_abs(x[k]) + moved);
       }
       f.place[at] = corner[i];
       f.mesh[at] = which;

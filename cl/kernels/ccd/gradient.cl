@@ -30,8 +30,10 @@ ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const rea
   ccd_corners c;
   c.first = first;
   c.second = second;
+  c.size = (wide)0;
   for (int i = 0; i < width; ++i) {
     ccd_ends(&rows, row, width, i, ends[i]);
+    c.size = wide_max(c.size, wide_max(wide_abs(ends[i][0]), wide_abs(ends[i][1])));
     c.x[i / 3][i % 3] = hits ? ends[i][0] + (ends[i][1] - ends[i][0]) * t : (wide)0;
   }
   for (int k = 0; k < 3; ++k) {

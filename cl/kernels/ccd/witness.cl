@@ -4,6 +4,7 @@
 typedef struct ccd_corners {
   wide x[4][3];
   int first, second; // how many are each feature's
+  wide size;         // largest number that x comes from, by whose rounding it is off
 } ccd_corners;
 
 typedef struct ccd_touch {
@@ -148,14 +149,8 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
     ccd_try_edge(c, 3, 0, 1, &best);
     ccd_try_inside(c, &best);
   }
-  wide size = (wide)0;
-  for (int i = 0; i < c->first + c->second; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      size = wide_max(size, wide_abs(c->x[i][k]));
-    }
-  }
-  const int far = best.distance > size * (4096 * WIDE_EPSILON);
-  best.smooth = far || ccd_is_inner(c, best.weight);
+  const int far = best.distance > c->size * (4096 * WIDE_EPSILON);
+  best.smooth = best.distance > c->size * (64 * REAL_EPSILON) || ccd_is_inner(c, best.weight);
   for (int k = 0; k < 3; ++k) {
     best.n[k] = far ? best.n[k] / best.distance : given[k];
   }
