@@ -43,7 +43,13 @@ static bool copy_file(const char *from, const char *to, const char *right, const
   return check(fclose(file) == 0, "%s cannot be written", to);
 }
 
-/* A copy of a folder, where in `file` the first text `right` is `wrong` instead. */
+static bool ends_with(const char *text, const char *end)
+{
+  const size_t length = strlen(text), part = strlen(end);
+  return length >= part && strcmp(text + length - part, end) == 0;
+}
+
+/* A copy of a folder, where in `file`, the end of a path, the first text `right` is `wrong` instead. */
 static bool copy_folder(const char *from, const char *to, const char *file, const char *right,
                         const char *wrong)
 {
@@ -55,7 +61,7 @@ static bool copy_folder(const char *from, const char *to, const char *file, cons
     char whole[2 * PATH], copy[2 * PATH];
     snprintf(whole, sizeof whole, "%s/%s", from, e->d_name);
     snprintf(copy, sizeof copy, "%s/%s", to, e->d_name);
-    const bool spoilt = strcmp(e->d_name, file) == 0;
+    const bool spoilt = ends_with(whole, file);
     if (e->d_name[0] == '.' || stat(whole, &info) != 0) {
       continue;
     }
@@ -265,6 +271,69 @@ static abut_status closest_by_poses(abut_batch *b)
   return shapes(b, true);
 }
 
+/* Edges that cross, and edges that pass. */
+static abut_status edges(abut_batch *b, bool back)
+{
+  static const float x0[24] = {-1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0, -1, -1, 3, 1, 1, 3, -1, 1, 0, 3, -3, 0};
+  static const float x1[24] = {-1, -1, -1, 1, 1, -1, -1, 1, 0, 3, -3, 0, 8, -1, -1, 9, 1, -1, -1, 1, 0, 3, -3, 0};
+  abut_ccd_queries q = abut_default_ccd_queries();
+  q.kind = ABUT_CCD_EDGE_EDGE;
+  q.count = 2;
+  q.separation = 0.5;
+  q.x0 = x0;
+  q.x1 = x1;
+  q.toi = s.real[0];
+  const abut_status status =
+    back ? abut_ccd_queries_gradient(s.context, &q, s.real[1], NULL) : abut_run_ccd_queries(s.context, &q);
+  b->failures = q.failures;
+  return status;
+}
+
+static abut_status collision(abut_batch *b)
+{
+  return edges(b, false);
+}
+
+static abut_status collision_by_vertices(abut_batch *b)
+{
+  return edges(b, true);
+}
+
+/* A tetrahedron that falls on another one. */
+static abut_status fall(abut_batch *b, bool back)
+{
+  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const uint32_t faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+  static const float high[7] = {0.125f, 0.0625f, 3, 1}, low[7] = {0.125f, 0.0625f, -1, 1}, still[7] = {0, 0, 0, 1};
+  abut_ccd_mesh_def def = abut_default_ccd_mesh_def();
+  abut_ccd_batch c = abut_default_ccd_batch();
+  abut_ccd_mesh mesh;
+  const abut_ccd_gradients by = {.by1 = s.real[1]};
+  def.vertices = corners;
+  def.vertex_count = 4;
+  def.face_indices = faces;
+  def.face_count = 4;
+  CHECK_OK(abut_create_ccd_mesh(s.context, &def, &mesh));
+  c.count = 1;
+  c.from1 = high;
+  c.to1 = low;
+  c.from2 = c.to2 = still;
+  c.toi = s.real[0];
+  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &c, &by) : abut_ccd(mesh, mesh, &c);
+  b->failures = c.failures;
+  return status;
+}
+
+static abut_status meshes(abut_batch *b)
+{
+  return fall(b, false);
+}
+
+static abut_status meshes_by_poses(abut_batch *b)
+{
+  return fall(b, true);
+}
+
 static bool says(const char *text, const char *part)
 {
   return check(strstr(text, part) != NULL, "\"%s\" does not say %s", text, part);
@@ -282,9 +351,13 @@ static const struct {
   {"list", "wrongly: active contacts", list}, {"list VJP", "VJP of a list", list_vjp},
   {"VJP's tangent", "Hessian", vjp_tangent}, {"weights", "wrongly: weight", contacts},
   {"closest points", "wrongly: distances of shapes", closest},
-  {"their Jacobians", "the Jacobian of distances", closest_by_poses}};
+  {"their Jacobians", "the Jacobian of distances", closest_by_poses},
+  {"collision", "wrongly: collision of edges", collision},
+  {"its gradient", "times of impact by vertices", collision_by_vertices},
+  {"meshes", "wrongly: collision of meshes", meshes},
+  {"their gradient", "times of impact by the poses", meshes_by_poses}};
 enum { CONTACTS, GRADIENT, JVP, HESSIAN, WITNESS, FIELD, PICTURE, LIST, LIST_VJP, VJP_TANGENT, WEIGHTS,
-       CLOSEST, CLOSEST_BY_POSES };
+       CLOSEST, CLOSEST_BY_POSES, COLLISION, COLLISION_BY_VERTICES, MESHES, MESHES_BY_POSES };
 
 static bool has_answer(int which, float expected[2][REALS])
 {
@@ -403,6 +476,44 @@ static void leaves_nothing(const char *device)
   CHECK_OK(abut_destroy_context(s.context));
 }
 
+/* Kernels of collision in time that are built as their certificate does not allow, or that round so. The suite's
+ * folder is the last of the compiler's options, so that others can follow it. */
+static void round_wrongly(char path[PATH])
+{
+  static const struct {
+    const char *name, *file, *right, *wrong;
+  } parts[] = {
+    {"sums", "doubled.h", "r.lo = (a - (r.hi - other)) + (b - other);", "r.lo = lane_lit(R(0.0));"},
+    {"products", "doubled.h", "#ifdef LANE_FMA", "r.lo = lane_lit(R(0.0));\n  return r;\n#ifdef LANE_FMA"},
+    {"differences", "front.inl", "doubled_sum(exact.hi, exact.lo + low)", "doubled_sum(exact.hi, low)"},
+    {"not_numbers", "front.inl", "all += c * R(0.0);", "all += R(0.0);"},
+    {"late", "front.inl", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t - t * (2 * CCD_U)", "s->at[CCD_AT_T_LOW][l] < R(0.0) ? t"}};
+  static const char *const options[] = {"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (write_suite(parts[i].name, parts[i].file, parts[i].right, parts[i].wrong, path)) {
+      taken_over(path, COLLISION, false);
+    }
+  }
+  for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
+    char with_option[2 * PATH];
+    snprintf(with_option, sizeof with_option, "%s %s", kernels, options[i]);
+    no_fallback(with_option, COLLISION);
+  }
+}
+
+static void collide_wrongly(char path[PATH])
+{
+  if (write_suite("slopes_of_times", "ccd/gradient.cl", "-sign * touch.n", "sign * touch.n", path)) {
+    taken_over(path, COLLISION_BY_VERTICES, true);
+  }
+  if (write_suite("windows", "windows.inl", "at[CCD_END][l] = arc ? R(1.0) : last;", "at[CCD_END][l] = R(0.25);", path)) {
+    taken_over(path, MESHES, false);
+  }
+  if (write_suite("slopes_of_meshes", "ccd/slopes.cl", "(wide)-1 / rate", "(wide)1 / rate", path)) {
+    taken_over(path, MESHES_BY_POSES, false);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static char forward[PATH], reverse[PATH], broken[PATH], dual[PATH], points[PATH], rays[PATH];
@@ -455,7 +566,7 @@ int main(int argc, char **argv)
   if (write_suite("weights", "edge_weight.inl", "R(1.25)", "R(1.24)", dual)) {
     taken_over(dual, WEIGHTS, false);
   }
-  if (write_suite("points", "witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
+  if (write_suite("points", "witness/witness.cl", "count, bar + 2)", "count, bar + 1)", points)) {
     taken_over(points, WITNESS, false);
   }
   if (write_suite("supports", "support.cl", "closest_signed(size[k], u[k])",
@@ -469,5 +580,7 @@ int main(int argc, char **argv)
   if (write_suite("rays", "render.cl", "BIG), entry,", "BIG), R(1.1) * entry,", rays)) {
     taken_over(rays, PICTURE, false);
   }
+  round_wrongly(points);
+  collide_wrongly(points);
   return check_finish();
 }
