@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 27 };
+enum { TASKS = 31 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -109,6 +109,12 @@ abut_status run_spring_worlds_vjp(const world *w, answer *out);
 abut_status run_closest(const world *w, answer *out);
 abut_status run_closest_vjp(const world *w, answer *out);
 abut_status run_closest_zeroth(const world *w, answer *out);
+
+/* The tasks "ccd-queries", "ccd-queries-gradient", "ccd" and "ccd-gradient". */
+abut_status run_ccd_queries(const world *w, answer *out);
+abut_status run_ccd_queries_gradient(const world *w, answer *out);
+abut_status run_ccd(const world *w, answer *out);
+abut_status run_ccd_gradient(const world *w, answer *out);
 
 /* Reads a scene for a task, and checks that nothing of it is left. */
 abut_status run_scene(const world *w, answer *out, const char *path,

@@ -136,6 +136,47 @@ static abut_status closest_by_poses(fixture *f)
   return shapes(f, true);
 }
 
+/* Two points, and a mesh of one triangle that meets itself. */
+static abut_status collision(fixture *f, bool back)
+{
+  abut_ccd_queries q = abut_default_ccd_queries();
+  q.kind = ABUT_CCD_POINT_POINT;
+  q.count = 1;
+  q.x0 = f->reals[0];
+  q.x1 = f->reals[1];
+  q.toi = f->reals[2];
+  return back ? abut_ccd_queries_gradient(f->context, &q, f->reals[3], f->reals[4])
+              : abut_run_ccd_queries(f->context, &q);
+}
+
+static abut_status meshes(fixture *f, bool back)
+{
+  static const double corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  static const uint32_t face[] = {0, 1, 2};
+  abut_ccd_mesh_def def = abut_default_ccd_mesh_def();
+  abut_ccd_batch b = abut_default_ccd_batch();
+  const abut_ccd_gradients to = {.by1 = f->reals[3]};
+  abut_ccd_mesh mesh;
+  def.vertices = corners;
+  def.vertex_count = 3;
+  def.face_indices = face;
+  def.face_count = 1;
+  CHECK_OK(abut_create_ccd_mesh(f->context, &def, &mesh));
+  b.count = 1;
+  b.poses = ABUT_POSE_TWIST;
+  b.from1 = b.to1 = f->reals[0];
+  b.from2 = b.to2 = f->reals[1];
+  b.toi = f->reals[2];
+  const abut_status status = back ? abut_ccd_gradient(mesh, mesh, &b, &to) : abut_ccd(mesh, mesh, &b);
+  CHECK_OK(abut_destroy_ccd_mesh(mesh));
+  return status;
+}
+
+static abut_status collide(fixture *f) { return collision(f, false); }
+static abut_status collide_back(fixture *f) { return collision(f, true); }
+static abut_status collide_meshes(fixture *f) { return meshes(f, false); }
+static abut_status collide_meshes_back(fixture *f) { return meshes(f, true); }
+
 static void test_builds(abut_precision precision)
 {
   const struct {
@@ -145,7 +186,9 @@ static void test_builds(abut_precision precision)
   } steps[] = {{"edges", edges, 1}, {"faces", faces, 1}, {"the VJP of edges", edges_back, 2},
                {"the JVP of edges", edges_along, 3}, {"a field", field, 4},
                {"contacts", contacts, 5}, {"a picture", picture, 6}, {"closest points", closest, 7},
-               {"their Jacobians", closest_by_poses, 8}, {"edges again", edges, 8}};
+               {"their Jacobians", closest_by_poses, 8}, {"collision", collide, 9},
+               {"its gradient", collide_back, 10}, {"collision of meshes", collide_meshes, 10},
+               {"their gradient", collide_meshes_back, 10}, {"edges again", edges, 10}};
   fixture f;
   if (!make_fixture(precision, &f)) {
     return;
