@@ -5,7 +5,7 @@
  *
  * PROBLEM and ANSWERS are files of ccd_problem.h. Rows that follow each other and are of one kind
  * are one call, of at most BATCH rows, a million unless told; 20 rounds over all of them, after one that
- * warms up, from host arrays to toi, status and the normal in host arrays.
+ * warms up, from host arrays to toi and status in host arrays.
  *
  *   -s  the share of the first distance that is kept, 0        -S  what counts as a touch, 0
  *   -e  the inputs' relative error in units of 2^-53, or 2^-24 in float32; 0
@@ -35,7 +35,7 @@ typedef struct bench {
   uint32_t iterations_most;
   bool lows, additive, gradient, plain, meshes, arcs;
   void *x0, *x1, *x0_low, *x1_low, *poses[4];
-  void *toi, *n, *d0, *by0, *by1;
+  void *toi, *d0, *by0, *by1;
   uint8_t *status;
   uint32_t *iterations, *candidates;
 } bench;
@@ -92,14 +92,13 @@ static int take_outputs(bench *b)
 {
   const size_t count = b->count, width = b->meshes ? TWISTS : QUERY_REALS;
   b->toi = calloc(count + 1, b->real);
-  b->n = calloc(3 * count + 1, b->real);
   b->d0 = calloc(count + 1, b->real);
   b->by0 = calloc(width * count + 1, b->real);
   b->by1 = calloc(width * count + 1, b->real);
   b->status = calloc(count + 1, 1);
   b->iterations = calloc(2 * count + 1, sizeof *b->iterations);
   b->candidates = calloc(count + 1, sizeof *b->candidates);
-  const int good = b->toi && b->n && b->d0 && b->by0 && b->by1 && b->status && b->iterations &&
+  const int good = b->toi && b->d0 && b->by0 && b->by1 && b->status && b->iterations &&
                    b->candidates;
   return good ? 0 : fail_with("no memory");
 }
@@ -145,7 +144,6 @@ static int ask_queries(bench *b, size_t first, size_t count, bool all)
   q.iterations_most = b->iterations_most;
   q.plain = b->plain;
   q.toi = from(b, b->toi, first, 1);
-  q.n = from(b, b->n, first, 3);
   q.status = b->status + first;
   q.d0 = all ? from(b, b->d0, first, 1) : NULL;
   q.iterations = all ? b->iterations + 2 * first : NULL;
@@ -171,7 +169,6 @@ static int ask_meshes(bench *b, size_t first, size_t count, bool all)
   q.keep = b->keep;
   q.iterations_most = b->iterations_most;
   q.toi = from(b, b->toi, first, 1);
-  q.n = from(b, b->n, first, 3);
   q.status = b->status + first;
   q.candidates = all ? b->candidates + first : NULL;
   const abut_ccd_gradients g = {.by1 = from(b, b->by0, first, TWISTS),
