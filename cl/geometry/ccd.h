@@ -50,6 +50,8 @@ enum {
 #define CCD_GROUP 16
 #define CCD_GROUPS(features) (((features) + CCD_GROUP - 1) / CCD_GROUP)
 
+#define CCD_ITERATIONS_USUAL 32 // where a caller names none
+
 // So many rows a work-item takes: on CPUs, whose items have lanes, enough to keep all lanes busy. Rows that doubled
 // numbers take are few, and a work-item looks for them among more.
 #define CCD_SEGMENT(lanes) ((lanes) == 1 ? 1 : 16 * (lanes))

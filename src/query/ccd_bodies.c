@@ -2,21 +2,16 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/reals.h"
+#include "body/ccd_bodies.h"
 #include "geometry/ccd.h"
-#include "query/ccd_mesh.h"
 #include "query/ccd_queries.h"
 #include "self_test/runner.h"
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COOKIE 0xab0c1062u
 #define CHUNK_ROWS ((size_t)1 << 16)
-#define SCRATCH_SHARE 4    /* of a device's scratch for the work-items of a slot */
-#define WORKERS_OF_CORE 32 /* work-items of a CPU's core that share rows: enough to share evenly */
-#define WORKERS_MOST ((size_t)1 << 14)
 #define CENTRE_MOST 1e6
 
 _Static_assert((int)ABUT_CCD_VERTEX_TRIANGLE == CCD_VERTEX_TRIANGLE &&
@@ -55,7 +50,7 @@ typedef struct bodies_call {
   const abut_ccd_gradients *gradients; /* or NULL */
   size_t width;                        /* numbers of a pose */
   double tolerance;
-  size_t plane;                        /* features of mesh 2 at most, in whole groups */
+  ccd_room room;
   uint8_t *status;                     /* the caller's, or our own */
   uint8_t *own;
   ccd_counts counts;
@@ -63,8 +58,7 @@ typedef struct bodies_call {
 
 typedef struct bodies_on {
   buffer *settings;
-  buffer *reals[DEVICE_SLOTS], *ints[DEVICE_SLOTS]; /* scratch of work-items */
-  size_t workers;
+  ccd_scratch scratch[DEVICE_SLOTS];
 } bodies_on;
 
 /* ---- on a device ---- */
@@ -79,36 +73,13 @@ static abut_status test(const batch_call *b, size_t place)
                       : ABUT_SUCCESS;
 }
 
-static size_t reals_each(const bodies_call *c)
-{
-  return CCD_SCRATCH_REALS(c->mesh[0]->info.vertices + c->mesh[1]->info.vertices, c->plane);
-}
-
-static size_t workers_of(const device *d, const bodies_call *c)
-{
-  const abut_device_info *info = device_info(d);
-  const size_t bytes = reals_each(c) * context_real_bytes(c->base.context) + CCD_SCRATCH_INTS(c->plane) * sizeof(int);
-  const size_t room = (size_t)device_scratch_bytes(d, MODULE_CCD) / (SCRATCH_SHARE * bytes);
-  const size_t wanted = device_on_host_memory(d) || info->type == ABUT_DEVICE_HOST
-                          ? WORKERS_OF_CORE * (size_t)(info->compute_units ? info->compute_units : 1)
-                          : WORKERS_MOST;
-  const size_t most = room < wanted ? room : wanted, used = most < c->base.count ? most : c->base.count;
-  return used ? used : 1;
-}
-
 static abut_status upload_settings(const bodies_call *c, device *d, buffer **out)
 {
   const abut_ccd_batch *b = c->batch;
-  const double all[CCD_BODIES_SETTINGS] = {b->separation, b->keep,       c->tolerance,  b->center1[0], b->center1[1],
-                                           b->center1[2], b->center2[0], b->center2[1], b->center2[2]};
-  reals packed = {0};
-  TRY(reals_create(&packed, CCD_BODIES_SETTINGS, context_real_bytes(c->base.context)));
-  for (size_t i = 0; i < CCD_BODIES_SETTINGS; ++i) {
-    reals_set(&packed, i, all[i]);
-  }
-  const abut_status status = buffer_upload(d, packed.count * packed.size, packed.data, out);
-  free(packed.data);
-  return status;
+  ccd_settings all = {.separation = b->separation, .keep = b->keep, .tolerance = c->tolerance};
+  memcpy(all.centre[0], b->center1, sizeof b->center1);
+  memcpy(all.centre[1], b->center2, sizeof b->center2);
+  return ccd_settings_upload(d, &all, out);
 }
 
 static abut_status place(batch_on *on)
@@ -123,10 +94,8 @@ static abut_status place(batch_on *on)
   TRY(ccd_mesh_on(c->mesh[0], on->place));
   TRY(ccd_mesh_on(c->mesh[1], on->place));
   TRY(upload_settings(c, on->device, &at->settings));
-  at->workers = workers_of(on->device, c);
   for (size_t slot = 0; slot < device_slots(on->device); ++slot) {
-    TRY(buffer_create(on->device, at->workers * reals_each(c) * context_real_bytes(c->base.context), &at->reals[slot]));
-    TRY(buffer_create(on->device, at->workers * CCD_SCRATCH_INTS(c->plane) * sizeof(int), &at->ints[slot]));
+    TRY(ccd_scratch_make(on->device, &c->room, c->base.count, &at->scratch[slot]));
   }
   return ABUT_SUCCESS;
 }
@@ -137,8 +106,7 @@ static void leave(batch_on *on)
   if (at) {
     buffer_destroy(at->settings);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
-      buffer_destroy(at->reals[slot]);
-      buffer_destroy(at->ints[slot]);
+      ccd_scratch_free(&at->scratch[slot]);
     }
     free(at);
   }
@@ -149,28 +117,32 @@ static abut_status launch(batch_on *on, size_t slot, chunk k)
   const bodies_call *c = (const bodies_call *)on->call;
   const bodies_on *at = on->user;
   const abut_ccd_batch *b = c->batch;
-  const size_t workers = at->workers < k.count ? at->workers : k.count;
-  const bool arc = b->motion == ABUT_CCD_ARC;
-  const size_t most = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL;
-#define PATHS                                                                                                \
-  ARG_BUFFER(c->mesh[0]->ints_on[on->place]), ARG_BUFFER(c->mesh[0]->numbers_on[on->place]),                 \
-    ARG_BUFFER(c->mesh[1]->ints_on[on->place]), ARG_BUFFER(c->mesh[1]->numbers_on[on->place]),               \
-    ARG_BUFFER(AT(FROM_1)), ARG_BUFFER(AT(TO_1)), ARG_BUFFER(AT(FROM_2)), ARG_BUFFER(AT(TO_2)),              \
-    ARG_INT(c->width), ARG_INT(arc), ARG_BUFFER(at->settings), ARG_INT(k.count)
-  TRY(LAUNCH(on->device, KERNEL_CCD_BODIES, workers, 1, PATHS, ARG_INT(workers), ARG_INT(most),
-             ARG_BUFFER(at->reals[slot]), ARG_INT(reals_each(c)), ARG_BUFFER(at->ints[slot]),
-             ARG_INT(CCD_SCRATCH_INTS(c->plane)), ARG_INT(c->plane), ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(STATUS)),
-             ARG_BUFFER(AT(KIND)), ARG_BUFFER(AT(FEATURE_1)), ARG_BUFFER(AT(FEATURE_2)), ARG_BUFFER(AT(P1)),
-             ARG_BUFFER(AT(P2)), ARG_BUFFER(AT(N)), ARG_BUFFER(AT(CANDIDATES)), ARG_BUFFER(AT(PLACES))));
+  const ccd_rows rows = {.mesh = {c->mesh[0], c->mesh[1]},
+                         .place = on->place,
+                         .count = k.count,
+                         .from = {AT(FROM_1), AT(FROM_2)},
+                         .to = {AT(TO_1), AT(TO_2)},
+                         .width = c->width,
+                         .arc = b->motion == ABUT_CCD_ARC,
+                         .settings = at->settings,
+                         .iterations = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL,
+                         .toi = AT(TOI),
+                         .status = AT(STATUS),
+                         .kind = AT(KIND),
+                         .feature = {AT(FEATURE_1), AT(FEATURE_2)},
+                         .p = {AT(P1), AT(P2)},
+                         .n = AT(N),
+                         .candidates = AT(CANDIDATES),
+                         .places = AT(PLACES)};
+  TRY(ccd_launch(on->device, &rows, &at->scratch[slot]));
   if (!c->gradients) {
     return ABUT_SUCCESS;
   }
   const bool barred = c->gradients->toi_bar != NULL;
-  return LAUNCH(on->device, KERNEL_CCD_BODIES_GRADIENT, k.count, 1, PATHS, ARG_BUFFER(AT(TOI)), ARG_BUFFER(AT(STATUS)),
-                ARG_BUFFER(AT(KIND)), ARG_BUFFER(AT(N)), ARG_BUFFER(AT(PLACES)),
+  return LAUNCH(on->device, KERNEL_CCD_BODIES_GRADIENT, k.count, 1, CCD_PATHS(&rows), ARG_BUFFER(AT(TOI)),
+                ARG_BUFFER(AT(STATUS)), ARG_BUFFER(AT(KIND)), ARG_BUFFER(AT(N)), ARG_BUFFER(AT(PLACES)),
                 ARG_BUFFER(barred ? AT(BAR) : AT(TOI)), ARG_INT(barred), ARG_BUFFER(AT(BY_1)), ARG_BUFFER(AT(BY_2)),
                 ARG_BUFFER(AT(FROM_1_BY)), ARG_BUFFER(AT(TO_1_BY)), ARG_BUFFER(AT(FROM_2_BY)), ARG_BUFFER(AT(TO_2_BY)));
-#undef PATHS
 }
 
 /* Is called by one thread at a time. */
@@ -291,21 +263,14 @@ static double size_of(const bodies_call *c)
   return size;
 }
 
-static size_t most_features(const abut_ccd_mesh_info *m)
-{
-  const size_t most = m->vertices > m->triangles ? m->vertices : m->triangles, all = most > m->edges ? most : m->edges;
-  return (all + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP;
-}
-
 static abut_status set_sizes(bodies_call *c)
 {
   const abut_ccd_batch *b = c->batch;
   const bool is_double = context_real_bytes(c->base.context) == sizeof(double);
   c->tolerance = b->tolerance > 0.0 ? b->tolerance : (is_double ? 1e-9 : 1e-6) * size_of(c);
   c->width = b->poses == ABUT_POSE_TWIST ? 6 : 7;
-  c->plane = most_features(&c->mesh[1]->info);
-  return reals_each(c) > INT_MAX ? fail(ABUT_ERROR_ARGUMENT, "the meshes have too many vertices and features")
-                                 : ABUT_SUCCESS;
+  c->room = ccd_room_of(c->mesh[0], c->mesh[1]);
+  return ccd_check_room(&c->room);
 }
 
 static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch,

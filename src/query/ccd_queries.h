@@ -6,7 +6,6 @@
 #include <abut/ccd.h>
 
 #define CCD_ITERATIONS_MOST 1000000u
-#define CCD_ITERATIONS_USUAL 32
 
 /* Refuses settings for all rows that are out of range, by name. */
 abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most);

@@ -1,6 +1,6 @@
 /* Meshes of collision in time on the host: what is refused, which features they have, what is
  * packed; those of bodies and of files. Its argument is the folder of assets. */
-#include "query/ccd_mesh.h"
+#include "body/ccd_mesh.h"
 #include "support.h"
 
 #include <math.h>

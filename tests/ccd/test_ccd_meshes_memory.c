@@ -1,6 +1,6 @@
 /* Each allocation of meshes of collision in time, and of a line search that needs no device, fails
  * once: an error, no crash, nothing left behind. */
-#include "query/ccd_mesh.h"
+#include "body/ccd_mesh.h"
 #include "support.h"
 #include "support/allocations.h"
 

@@ -1,4 +1,4 @@
-#include "query/ccd_mesh.h"
+#include "body/ccd_mesh.h"
 
 #include "base/call_lock.h"
 #include "base/error.h"

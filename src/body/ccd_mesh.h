@@ -1,6 +1,6 @@
 /* Meshes of collision in time, as kernels read them (cl/geometry/ccd.h). */
-#ifndef ABUT_QUERY_CCD_MESH_H
-#define ABUT_QUERY_CCD_MESH_H
+#ifndef ABUT_BODY_CCD_MESH_H
+#define ABUT_BODY_CCD_MESH_H
 
 #include "base/reals.h"
 #include "device/context.h"
