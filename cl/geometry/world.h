@@ -20,8 +20,11 @@
 #define WORLD_SQUEEZED 64
 #define WORLD_FAST 128
 #define WORLD_GAINED 256
-#define WORLD_STATUSES 9
+#define WORLD_SWEPT 512
+#define WORLD_SWEEP_LIMIT 1024
+#define WORLD_STATUSES 11
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
+#define WORLD_SILENT (WORLD_STOPPED | WORLD_SWEPT) // such a world has no derivatives
 
 // The sizes of a scene. All members are ints, so that host and device agree on the layout. Members
 // at_... say where a table begins among the ints or the reals, or where numbers begin among those
@@ -151,7 +154,9 @@ typedef struct world_sizes {
 #define GROUP_HALF (SOFT_REALS + 7)   // half of its thinner body's thickness, 0 where not known
 #define GROUP_BALLS (SOFT_REALS + 8)  // a sphere around either body: its centre in the link, radius
 #define BALL_REALS 4
-#define GROUP_REALS (SOFT_REALS + 8 + 2 * BALL_REALS)
+#define GROUP_SWEEP_HALF (GROUP_BALLS + 2 * BALL_REALS) // GROUP_HALF for sweeping, 0 where that leaves it out
+#define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)  // how far from each other sweeping stops its bodies
+#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 2)
 
 // How many parameters a world has: mass_scale (links), friction (pairs), stiffness (pairs), gravity
 // (3).
@@ -230,6 +235,23 @@ typedef struct contact_layout {
 #define BACK_STIFFNESS 31
 #define BACK_MOBILITY 32
 #define GROUP_ADJOINT 53
+
+// Sweeping (kernels/world/sweep.cl) has so many impacts a step. A world has ints, whether it is looked
+// at any more, and the group of the impact that comes first, -1 for none; and reals: the share of the step
+// that is left, the shares of this at which its bodies meet and at which they are stopped, and out of body 2
+// the normal where they meet, and the middle between them.
+#define SWEEP_EVENTS 4
+#define SWEEP_ACTIVE 0
+#define SWEEP_GROUP 1
+#define SWEEP_INTS 2
+#define SWEEP_REST 0
+#define SWEEP_TOI 1
+#define SWEEP_STOP 2
+#define SWEEP_N 3
+#define SWEEP_P 6
+#define SWEEP_REALS 9
+// The memory of an impact: J (3, nv), inv(L) J' (3, nv), a vector of nv.
+#define SWEEP_WORK(nv) (7 * (nv))
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
 // many rows they, limits and friction losses make. Then for each chosen contact its group and its

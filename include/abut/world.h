@@ -40,8 +40,12 @@ typedef enum abut_world_status {
   ABUT_WORLD_SQUEEZED = 64,      /* hard contacts pushed against each other: they gave way a little */
   ABUT_WORLD_FAST = 128,         /* bodies of a pair, near enough to meet, went farther against each other in
                                     a step than half of the thinner one: they may have passed through */
-  ABUT_WORLD_GAINED = 256        /* springs gave more energy in a step than they can have: the step is too
+  ABUT_WORLD_GAINED = 256,       /* springs gave more energy in a step than they can have: the step is too
                                     long for them, or they are too stiff */
+  ABUT_WORLD_SWEPT = 512,        /* in a scene with "sweep" bodies were stopped within a step where they would
+                                    have passed through each other: the world has no derivatives, all are 0 */
+  ABUT_WORLD_SWEEP_LIMIT = 1024  /* that happened more often in a step than a step has impacts: what was left
+                                    of the step is lost */
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX
@@ -207,7 +211,7 @@ typedef struct abut_worlds {
   size_t record;             /* every so many steps a state is kept below; 0: none */
   void *q_record, *v_record; /* (count, steps / record, ...) */
   uint32_t *status;          /* (count) bits ABUT_WORLD_*, or-ed over all steps; host memory */
-  uint32_t *status_step;     /* (count, 9) the first step, from 0, of each of these bits, the lowest
+  uint32_t *status_step;     /* (count, 11) the first step, from 0, of each of these bits, the lowest
                                 first; ABUT_WORLD_NEVER: none; host memory */
   uint32_t *iterations;      /* (count) of the solver, in the last solve: that of the last step, with
                                 rk4 that of its last stage; of hard contacts how they were solved,

@@ -39,7 +39,9 @@ class WorldStatus(enum.IntFlag):
     than the scene's capacity, or a world more hard ones than `most`: some were left out. SQUEEZED: hard
     contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
     each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
-    that nothing had, for the time step is too long for them.
+    that nothing had, for the time step is too long for them. In a scene with "sweep", SWEPT: bodies were stopped
+    within a step where they would have passed through each other, and the world has no derivatives: all are 0.
+    SWEEP_LIMIT: that happened so often in a step that what was left of it is lost.
     """
 
     OK = 0
@@ -52,6 +54,8 @@ class WorldStatus(enum.IntFlag):
     SQUEEZED = 64
     FAST = 128
     GAINED = 256
+    SWEPT = 512
+    SWEEP_LIMIT = 1024
 
 
 WorldStatus.__module__ = "abut"
@@ -70,7 +74,8 @@ _TOLD = {
     WorldStatus.SQUEEZED: "had hard contacts that push against each other, and gave way a little",
     WorldStatus.FAST: "had bodies that went farther in a step than half of the thinner one, and may have "
                       "passed through each other",
-    WorldStatus.GAINED: "had springs that gave energy which nothing had: the time step is too long for them"}
+    WorldStatus.GAINED: "had springs that gave energy which nothing had: the time step is too long for them",
+    WorldStatus.SWEEP_LIMIT: "had more impacts in a step than are looked at, and lost what was left of it"}
 
 
 def warn_of_status(status: np.ndarray[Any, Any]) -> None:
@@ -91,7 +96,7 @@ class Step(NamedTuple):
     v             (..., nv) velocities [m/s, rad/s]
     w             (..., nv) the last acceleration, from which the next call's solver may start
     status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    status_step   (..., 9) uint32, the first step, from 0, of each of these bits, the lowest first;
+    status_step   (..., 11) uint32, the first step, from 0, of each of these bits, the lowest first;
                   2**32 - 1: none
     iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
                   last stage; of hard contacts how they were solved, as abut.solve_lcp's `how`
@@ -341,7 +346,7 @@ class Call:
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2)}
         for name in want:
-            made[name] = (self.counts(name, (9,)) if name == "status_step" else
+            made[name] = (self.counts(name, (11,)) if name == "status_step" else
                           self.output(name, tails.get(name, (scene.nv,))))
         return Step(**made)
 

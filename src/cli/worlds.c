@@ -435,6 +435,9 @@ static const struct {
   {ABUT_WORLD_GAINED,
    "had springs that gave energy which nothing had: the time step is too long for them",
    "had springs that gave energy which nothing had: the time step is too long for them"},
+  {ABUT_WORLD_SWEEP_LIMIT,
+   "had more impacts in a step than are looked at, and lost what was left of it",
+   "had more impacts in a step than are looked at, and lost what was left of it"},
 };
 
 void warn_worlds(const uint32_t *status, size_t count)

@@ -5,6 +5,7 @@
 #include "manifold/active.h"
 #include "self_test/runner.h"
 #include "world/law/law.h"
+#include "world/sweep.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static abut_status test(const batch_call *b, size_t place)
   for (int adjoint = 0; adjoint < (both ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
   }
+  TRY(sweeps(c) ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MESHES) : ABUT_SUCCESS);
   return law_of(c)->test ? law_of(c)->test(c, place) : ABUT_SUCCESS;
 }
 
@@ -125,6 +127,7 @@ static abut_status place(batch_on *on)
   for (size_t i = 0; !c->worlds->contacts && i < c->kind_count; ++i) {
     TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
   }
+  TRY(sweeps(c) ? sweep_place(c, on) : ABUT_SUCCESS);
   on->granule = device_lanes(on->device);
   at_least(&on->granule, law_of(c)->granule);
   on->most = CHUNK_WORLDS;
@@ -158,6 +161,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const world_sizes *n = &at->models[group]->sizes;
   const size_t real = device_real_bytes(on->device);
   world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
+  if (at->models[group]->sweep) {
+    sweep_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
+  }
   TRY(law_of(c)->bytes ? law_of(c)->bytes(on, slot, group) : ABUT_SUCCESS);
   if (c->gradients) {
     gradient_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
@@ -171,6 +177,7 @@ static void leave(batch_on *on)
 {
   steps_on *at = on->user;
   if (at) {
+    sweep_leave(at);
     resident_free_model(&at->own);
     buffer_destroy(at->places);
     free(at->models);
@@ -377,6 +384,9 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
   }
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
+  }
+  if (w->contacts && s->def.sweep) {
+    return fail(ABUT_ERROR_ARGUMENT, "a scene that sweeps takes no contacts that are given");
   }
   return ABUT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "world/extent.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
+#include "world/sweep.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,6 +55,14 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   return status;
 }
 
+static void sweep_free(resident_model *r)
+{
+  for (size_t i = 0; r->sweep && i < (size_t)r->sizes.pairs; ++i) {
+    buffer_destroy(r->sweep[i]);
+  }
+  free(r->sweep);
+}
+
 void resident_free_model(resident_model *r)
 {
   buffer_destroy(r->springs.heads);
@@ -64,6 +73,7 @@ void resident_free_model(resident_model *r)
   buffer_destroy(r->reals);
   buffer_destroy(r->parameters);
   buffer_destroy(r->bodies);
+  sweep_free(r);
   memset(r, 0, sizeof *r);
 }
 
@@ -83,6 +93,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
   TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
+  TRY_DONE(s->meshes ? sweep_upload(&s->def, d, &out->sweep) : ABUT_SUCCESS);
 done:
   model_free(&m);
   if (status != ABUT_SUCCESS) {
@@ -140,6 +151,7 @@ static void destroy_parts(loaded_scene *s)
       context_discard(p->context, &p->base);
     }
   }
+  sweep_destroy_meshes(s);
   destroy_bodies(s);
 }
 
@@ -155,6 +167,7 @@ static void scene_free_memory(void *object)
   free(s->bodies);
   free(s->pairs);
   free(s->groups);
+  free(s->meshes);
   packed_free(&s->packed);
   scene_clouds_free(&s->clouds);
   scene_constants_free(&s->constants);
@@ -264,7 +277,8 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->pairs = memory;
   TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(contact_group)));
   s->groups = memory;
-  status = s->def.law->load(s, c, &bodies);
+  TRY_DONE(s->def.law->load(s, c, &bodies));
+  status = s->def.sweep ? sweep_load(s) : ABUT_SUCCESS;
 done:
   scene_bodies_free(&bodies);
   return status;

@@ -3,6 +3,7 @@
 #ifndef ABUT_WORLD_LOADED_H
 #define ABUT_WORLD_LOADED_H
 
+#include "body/ccd_bodies.h"
 #include "device/context.h"
 #include "spring/pack.h"
 #include "world/bodies.h"
@@ -23,6 +24,7 @@ typedef struct resident_model {
   buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
   buffer *bodies; /* (pairs, 2, 7) the position and quaternion of each body of a pair on its link */
   resident_springs springs;
+  buffer **sweep; /* (pairs) settings of ccd_bodies, NULL of a pair that is not swept; NULL: nothing is swept */
 } resident_model;
 
 /* The pair that gives way most, for its size, under what rests on it as the scene starts (docs/spring.md).
@@ -43,6 +45,7 @@ typedef struct loaded_scene {
   size_t body_count;
   abut_pair *pairs;      /* (def.pair_count) null handles for springs, and for pairs without bodies */
   contact_group *groups; /* (def.pair_count) */
+  abut_ccd_mesh *meshes; /* (body_count) of bodies that are swept, else null handles; NULL: nothing is swept */
   bool given;            /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds;   /* of springs, and the two below as well; empty with other laws */
   scene_sinking sinking;
@@ -61,7 +64,8 @@ abut_status scene_of_text(abut_context context, const char *text, abut_scene *ou
  * member makes them and brings them there. */
 abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
 
-/* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures need them. */
+/* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures and sweeping need
+ * them. */
 abut_status scene_need_bodies(loaded_scene *s);
 
 /* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses positions

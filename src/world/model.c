@@ -184,6 +184,8 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     row[GROUP_MARGIN] = s->pairs[g->pair].margin;
     row[GROUP_HALF] = s->pairs[g->pair].half;
     memcpy(row + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
+    row[GROUP_SWEEP_HALF] = s->pairs[g->pair].sweep_half;
+    row[GROUP_APART] = s->pairs[g->pair].apart;
     row[GROUP_FLAT] = s->pairs[g->pair].condim == 1;
     ints[GROUP_A] = g->link[0];
     ints[GROUP_B] = g->link[1];

@@ -115,6 +115,8 @@ typedef struct scene_pair {
   double size;
   double half;
   double ball[2][4];
+  /* Where the scene sweeps: `half` for it, 0 where the pair is left out; at which distance it stops them [m]. */
+  double sweep_half, apart;
   softness soft; /* of soft contacts */
   int condim;    /* 1, without friction, or 3 */
   double spring[SPRING_NUMBERS]; /* of springs, as are dissipation and reaction */
@@ -131,6 +133,7 @@ typedef struct scene_def {
   const contact_law *law;
   hard_settings hard;
   bool pyramidal, exact_diagonal;
+  bool sweep; /* Bodies that would pass through each other within a step are stopped where they meet. */
   int iterations, line_iterations;
   double tolerance, line_tolerance; /* tolerance 0: as the context's precision allows */
   double cone_smoothing, limit_smoothing, divergence;

@@ -189,6 +189,8 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   TRY(read_restitution(f, element, p));
   if (json_find(element, "a", &at) || json_find(element, "b", &at)) {
     TRY(read_sides(r, element, p));
+  } else if (r->s->sweep) {
+    return json_fail(f, element, "a scene that sweeps needs the bodies of its pairs: \"a\" and \"b\" are missing");
   }
   TRY(scene_number(f, element, "friction", bound_not_negative, &p->friction));
   TRY(laws_read_pair(f, element, p));
@@ -294,6 +296,12 @@ static abut_status read_words(const json_file *f, const json_at *root, scene_def
   return ABUT_SUCCESS;
 }
 
+static abut_status read_sweep(const json_file *f, const json_at *root, scene_def *s)
+{
+  json_at at;
+  return json_find(root, "sweep", &at) ? json_flag(f, &at, &s->sweep) : ABUT_SUCCESS;
+}
+
 static abut_status read_settings(const reader *r, const json_at *root)
 {
   const json_file *f = r->file;
@@ -312,6 +320,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   TRY(scene_number(f, root, "limit_smoothing", bound_not_negative, &s->limit_smoothing));
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
+  TRY(read_sweep(f, root, s));
   s->capacity = (size_t)capacity;
   return law_settle(r, root);
 }
@@ -338,7 +347,8 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "links",
                                      "actuators",
                                      "pairs",
-                                     "lcp"};
+                                     "lcp",
+                                     "sweep"};
   *r->s = (scene_def){.timestep = 0.002,
                       .gravity = {0.0, 0.0, -9.81},
                       .impratio = 1.0,

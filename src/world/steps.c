@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "world/law/law.h"
+#include "world/sweep.h"
 
 #define PACE_LAUNCHES 256 /* launches of a few steps, after which the host waits for those before them */
 
@@ -222,13 +223,14 @@ abut_status check_step(const stepping *s, size_t step)
 
 /* Adds WORLD_FAST and WORLD_GAINED to statuses. Both are judged by the tree and the constraint force of the
  * step's beginning, which are still there, but not after RK4, which leaves those of its last stage: then
- * gains of energy are not looked for. */
+ * gains of energy are not looked for. In a scene that sweeps WORLD_FAST is left to sweep_step. */
 static abut_status watch(const stepping *s)
 {
   const bool gains = law_of(s->call)->watches_energy && !is_rk4(s->call);
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
                 OF(s, OUT_V), OF(s, WORLD_NEXT_V), OF(s, WORLD_CONSTRAINT_FORCE), OF(s, IN_SPRINGS),
-                ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), OF(s, WORLD_SCRATCH),
+                ARG_INT(s->call->worlds->springs != NULL), ARG_INT(gains), ARG_INT(s->model->sweep != NULL),
+                OF(s, WORLD_SCRATCH),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
@@ -249,6 +251,7 @@ abut_status one_step(const stepping *s, size_t step)
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   TRY(watch(s));
+  TRY(s->model->sweep ? sweep_step(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
                 OF(s, OUT_Q), OF(s, OUT_V), OF(s, OUT_W), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V),
                 OF(s, found), OF(s, OUT_STATUS), ARG_INT(s->count));

@@ -136,6 +136,28 @@ enum {
   OUT_INVERSE,
   OUT_SPRINGS_BAR,
   WORLD_IMPLICIT, /* (nv) the acceleration (v' - v) / h of an implicit step */
+  /* Of scenes that sweep. */
+  SWEEP_FROM,       /* (nq) where the rest of the step begins */
+  SWEEP_MEET,       /* (nq) memory: where bodies meet */
+  SWEEP_TREE,       /* as WORLD_SCRATCH: links at SWEEP_FROM */
+  SWEEP_END_TREE,   /* links at WORLD_NEXT_Q; then links where bodies meet, and the mass matrix there */
+  SWEEP_MARKS,      /* (SWEEP_INTS) ints: what sweeping knows of a world */
+  SWEEP_STATE,      /* (SWEEP_REALS) */
+  SWEEP_ROOM,       /* (SWEEP_WORK) memory of an impact */
+  SWEEP_FROM_1,     /* (7) poses of the bodies of the pair at work, and what ccd_bodies says of them */
+  SWEEP_TO_1,
+  SWEEP_FROM_2,
+  SWEEP_TO_2,
+  SWEEP_TIME,
+  SWEEP_FOUND,      /* a byte */
+  SWEEP_KIND,
+  SWEEP_FEATURE_1,
+  SWEEP_FEATURE_2,
+  SWEEP_P1,
+  SWEEP_P2,
+  SWEEP_NORMAL,
+  SWEEP_CANDIDATES,
+  SWEEP_PLACES,
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
 
@@ -167,6 +189,7 @@ typedef struct steps_on {
   const resident_model **models; /* (kind_count) */
   resident_model own; /* the tables of given contacts, whose groups are not the scene's */
   buffer *places;     /* steps_call.places */
+  ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
 
@@ -261,7 +284,8 @@ abut_status find_contacts_of_pairs(const stepping *s);
 /* ---- steps ----
  *
  * A step is: its controls, a check of the state, the tree and contacts there, the law's acceleration, then
- * the integrator, which asks for more solves with RK4; at last each world takes the new state or stops. */
+ * the integrator, which asks for more solves with RK4, and the sweep of scenes that have it; at last each world
+ * takes the new state or stops. */
 
 /* For each world, copies `width` numbers from its row in `from`, which is from_width wide, from from_at on,
  * to its row in `to`. take_more adds them to what is there. */

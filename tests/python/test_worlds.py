@@ -143,7 +143,7 @@ def test_statuses(context, tmp_path):
     v[3] = 0
     got = scene.step(q, v, gravity=[0, 0, -5], steps=6, want=("status_step",))
     never = 2**32 - 1
-    assert got.status_step.tolist() == [[never, 2] + [never] * 7] * 3 + [[never] * 9]
+    assert got.status_step.tolist() == [[never, 2] + [never] * 9] * 3 + [[never] * 11]
 
 
 # ---- shapes and kinds ----

@@ -180,12 +180,12 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such
-// a world has no derivatives.
+// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped, or an
+// impact within a step was swept: such a world has no derivatives.
 ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows, int worlds)
 {
   const int world = (int)get_global_id(0);
-  if (world < worlds && (status[world] & WORLD_STOPPED)) {
+  if (world < worlds && (status[world] & WORLD_SILENT)) {
     for (int i = 0; i < width; ++i) {
       ROW(rows, world, width)[i] = R(0.0);
     }

@@ -2,6 +2,7 @@
 // docs/spring-formulas.md. All of it is compiled for plain numbers alone: derivatives are adjoints
 // by hand.
 #include "kernels/begin.h"
+#include "geometry/ccd.h"
 #include "geometry/lcp.h"
 #include "geometry/spring.h"
 #include "geometry/world.h"
@@ -28,6 +29,7 @@
 #include "kernels/world/lcp.cl"
 #include "kernels/world/step.cl"
 #include "kernels/world/watch.cl"
+#include "kernels/world/sweep.cl"
 #include "kernels/spring/curves.cl"
 #include "kernels/world/spring.cl"
 #include "kernels/world/contacts_adjoint.cl"

@@ -279,7 +279,7 @@ static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real
 }
 
 // One work-item makes the matrix of one world's step, out (worlds, 2 nv, SEED): d(q', v') / d(q, v,
-// controls, parameters), with zeros where the world has stopped. jacobian (worlds, stages, nv,
+// controls, parameters), with zeros where the world is silent. jacobian (worlds, stages, nv,
 // SEED) is that of its accelerations, next_v (worlds, nv) is v' of an Euler step, and stage_rows
 // (worlds, 4, STAGE_NUMBERS) are the stages of RK4.
 ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -294,7 +294,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
     return;
   }
   const step_tangents a = tangents_of(n, ints, jacobian, stages, hard_rows, work, world);
-  const int stopped = status[world] & WORLD_STOPPED;
+  const int stopped = status[world] & WORLD_SILENT;
   GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
   if (stages == 1 && !stopped) {
     euler_matrix(&a, ROW(next_v, world, nv), reals[WORLD_STEP], to);
@@ -314,7 +314,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
 }
 
 // One work-item takes the tangent of one world through a step: in tangents (worlds, SEED) that of
-// (q', v') takes the place of the one of (q, v), with zeros where the world has stopped. The other
+// (q', v') takes the place of the one of (q, v), with zeros where the world is silent. The other
 // arrays are those of world_transition.
 ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *next_v,
@@ -332,11 +332,11 @@ ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int 
   for (int i = 0; i < a.width; ++i) {
     a.seed[i] = own[i];
   }
-  if (!(status[world] & WORLD_STOPPED)) {
+  if (!(status[world] & WORLD_SILENT)) {
     step_tangent(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
   }
   for (int i = 0; i < 2 * nv; ++i) {
-    own[i] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
+    own[i] = status[world] & WORLD_SILENT ? R(0.0) : a.now[i];
   }
 }
 

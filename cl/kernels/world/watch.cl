@@ -100,11 +100,13 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 // One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
 // before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force` (worlds, nv) is the
 // constraint force; with_gain says that it is that of springs, whose parameters are `springs`
-// (worlds, pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's.
+// (worlds, pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's. Where the scene
+// `sweeps`, WORLD_FAST is for world_sweep_least to add.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
                         GLOBAL const real *v1, GLOBAL const real *constraint_force, GLOBAL const real *springs,
-                        int given, int with_gain, GLOBAL const real *scratch, GLOBAL int *status, int worlds)
+                        int given, int with_gain, int sweeps, GLOBAL const real *scratch, GLOBAL int *status,
+                        int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -118,7 +120,7 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   const world_one o = one_at(scratch, n, world);
-  for (int i = 0; i < n->groups; ++i) {
+  for (int i = 0; !sweeps && i < n->groups; ++i) {
     found |= group_is_fast(n, ints, reals, &o, i) ? WORLD_FAST : 0;
   }
   if (with_gain && n->pairs > 0) {

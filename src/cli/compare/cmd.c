@@ -20,7 +20,9 @@ static const struct {
                     {ABUT_WORLD_BAD_INPUT, "bad input"},
                     {ABUT_WORLD_SQUEEZED, "squeezed"},
                     {ABUT_WORLD_FAST, "too fast"},
-                    {ABUT_WORLD_GAINED, "gained energy"}};
+                    {ABUT_WORLD_GAINED, "gained energy"},
+                    {ABUT_WORLD_SWEPT, "swept"},
+                    {ABUT_WORLD_SWEEP_LIMIT, "too many impacts"}};
 
 status_text print_status(uint32_t status)
 {

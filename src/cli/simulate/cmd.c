@@ -9,7 +9,7 @@
 #define CALL_SECONDS 0.3
 #define CALL_BYTES ((size_t)64 << 20)
 
-#define STATUSES 9 /* bits of a world's status */
+#define STATUSES 11 /* bits of a world's status */
 
 /* How many states of a call are kept beside, and how many steps it makes. */
 typedef struct call_size {

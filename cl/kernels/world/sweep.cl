@@ -1,0 +1,565 @@
+// Sweeping: bodies that would pass through each other within a step are stopped where they meet, and
+// what is left of the step goes on from there; docs/dynamics.md, "Sweeping". The kernel ccd_bodies
+// (kernels/ccd/bodies.cl) finds when they meet. It takes links to turn evenly about their joint's place
+// while that goes straight, which is how free links go.
+
+#define SWEEP_SHARE R(0.5) // of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
+#define SWEEP_SLOWEST R(0.1) // of the speed that bodies have against each other at most, by which they are stopped earlier
+#define SWEEP_JAMS R(0.1) // of the normal's own mobility: less than this of it is left where friction jams
+#if REAL_DOUBLE
+#define SWEEP_LEAST R(1e-12) // of the tangents' mobility, is added to it
+#else
+#define SWEEP_LEAST R(1e-5)
+#endif
+
+// ---- small vectors ----
+
+static real sweep_dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void sweep_cross(const real a[3], const real b[3], real out[3])
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static real sweep_length(const real a[3]) { return real_sqrt(sweep_dot(a, a)); }
+
+// Turns x by a unit quaternion.
+static void sweep_turn(const real q[4], const real x[3], real out[3])
+{
+  const real v[3] = {q[1], q[2], q[3]};
+  real t[3], u[3];
+  sweep_cross(v, x, t);
+  for (int k = 0; k < 3; ++k) {
+    t[k] *= R(2.0);
+  }
+  sweep_cross(v, t, u);
+  for (int k = 0; k < 3; ++k) {
+    out[k] = x[k] + q[0] * t[k] + u[k];
+  }
+}
+
+static void sweep_times(const real a[4], const real b[4], real out[4])
+{
+  const real v[3] = {a[1], a[2], a[3]}, w[3] = {b[1], b[2], b[3]};
+  real across[3];
+  sweep_cross(v, w, across);
+  out[0] = a[0] * b[0] - sweep_dot(v, w);
+  for (int k = 0; k < 3; ++k) {
+    out[1 + k] = a[0] * w[k] + b[0] * v[k] + across[k];
+  }
+}
+
+// ---- how a body goes ----
+
+// Where a link is: its origin and its quaternion; link -1 is the world.
+typedef struct sweep_place {
+  real at[3], turned[4];
+} sweep_place;
+
+static sweep_place sweep_place_of(GLOBAL const world_sizes *n, const world_one *o, int link)
+{
+  sweep_place p;
+  for (int k = 0; k < 4; ++k) {
+    p.turned[k] = link < 0 ? (k ? R(0.0) : R(1.0)) : one_real(o, n->at_quaternion + 4 * link + k);
+  }
+  for (int k = 0; k < 3; ++k) {
+    p.at[k] = link < 0 ? R(0.0) : one_real(o, n->at_origin + 3 * link + k);
+  }
+  return p;
+}
+
+static void sweep_put_pose(const sweep_place *p, GLOBAL const real *body, GLOBAL real *pose)
+{
+  const real at[3] = {body[0], body[1], body[2]}, turned[4] = {body[3], body[4], body[5], body[6]};
+  real moved[3], q[4];
+  sweep_turn(p->turned, at, moved);
+  sweep_times(p->turned, turned, q);
+  for (int k = 0; k < 3; ++k) {
+    pose[k] = p->at[k] + moved[k];
+  }
+  for (int k = 0; k < 4; ++k) {
+    pose[3 + k] = q[k];
+  }
+}
+
+// The way of a link: its joint's place at both ends, the whole turn between them; and the middle of the
+// sphere around the body at the beginning, how far it is from the joint, and the sphere's radius.
+typedef struct sweep_way {
+  real from[3], to[3], turn[3], middle[3], arm, radius;
+} sweep_way;
+
+static sweep_way sweep_way_of(GLOBAL const world_sizes *n, GLOBAL const real *reals, int link, GLOBAL const real *ball,
+                              const sweep_place *from, const sweep_place *to)
+{
+  sweep_way w;
+  real joint[3], middle[3], off[3], a[3], b[3], back[4], q[4];
+  for (int k = 0; k < 3; ++k) {
+    joint[k] = link < 0 ? R(0.0) : (reals + n->at_link_reals + LINK_REALS * link)[LINK_JOINT + k];
+    middle[k] = ball[k];
+    off[k] = middle[k] - joint[k];
+  }
+  sweep_turn(from->turned, joint, a);
+  sweep_turn(to->turned, joint, b);
+  sweep_turn(from->turned, middle, w.middle);
+  for (int k = 0; k < 3; ++k) {
+    w.from[k] = from->at[k] + a[k];
+    w.to[k] = to->at[k] + b[k];
+    w.middle[k] += from->at[k];
+  }
+  for (int k = 0; k < 4; ++k) {
+    back[k] = k ? -from->turned[k] : from->turned[k];
+  }
+  sweep_times(to->turned, back, q);
+  const real sign = q[0] < R(0.0) ? R(-1.0) : R(1.0), v[3] = {sign * q[1], sign * q[2], sign * q[3]};
+  const real length = sweep_length(v), angle = R(2.0) * lane_atan2(length, sign * q[0]);
+  for (int k = 0; k < 3; ++k) {
+    w.turn[k] = length > R(0.0) ? v[k] * (angle / length) : R(0.0);
+  }
+  w.arm = sweep_length(off);
+  w.radius = ball[3];
+  return w;
+}
+
+// How fast what a link has at p at a time goes there, a unit of time being the whole way.
+static void sweep_speed(const sweep_way *w, const real p[3], real time, real out[3])
+{
+  real arm[3], swing[3];
+  for (int k = 0; k < 3; ++k) {
+    arm[k] = p[k] - ((R(1.0) - time) * w->from[k] + time * w->to[k]);
+  }
+  sweep_cross(w->turn, arm, swing);
+  for (int k = 0; k < 3; ++k) {
+    out[k] = w->to[k] - w->from[k] + swing[k];
+  }
+}
+
+// How far any two points of two bodies go against each other at most.
+static real sweep_farthest(const sweep_way w[2])
+{
+  real apart[3], far = R(0.0);
+  for (int k = 0; k < 3; ++k) {
+    apart[k] = w[0].to[k] - w[0].from[k] - (w[1].to[k] - w[1].from[k]);
+  }
+  for (int side = 0; side < 2; ++side) {
+    far += sweep_length(w[side].turn) * (w[side].arm + w[side].radius);
+  }
+  return far + sweep_length(apart);
+}
+
+// Whether two bodies go far enough to matter, and near enough to meet.
+static int sweep_asks(const sweep_way w[2], real thin)
+{
+  const real far = sweep_farthest(w);
+  real between[3];
+  for (int k = 0; k < 3; ++k) {
+    between[k] = w[0].middle[k] - w[1].middle[k];
+  }
+  return far > SWEEP_SHARE * thin && sweep_length(between) <= w[0].radius + w[1].radius + far;
+}
+
+// What a world knows of a group.
+typedef struct sweep_group {
+  sweep_place from[2], to[2];
+  sweep_way way[2];
+  real thin, apart; // GROUP_SWEEP_HALF, GROUP_APART
+} sweep_group;
+
+static void sweep_read(sweep_group *s, GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                       GLOBAL const real *begin, GLOBAL const real *end, int group, int world)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group;
+  const world_one first = one_at(begin, n, world), last = one_at(end, n, world);
+  for (int side = 0; side < 2; ++side) {
+    const int link = g[side ? GROUP_B : GROUP_A];
+    s->from[side] = sweep_place_of(n, &first, link);
+    s->to[side] = sweep_place_of(n, &last, link);
+    s->way[side] = sweep_way_of(n, reals, link, of + GROUP_BALLS + BALL_REALS * side, &s->from[side], &s->to[side]);
+  }
+  s->thin = of[GROUP_SWEEP_HALF];
+  s->apart = of[GROUP_APART];
+}
+
+// ---- where bodies meet ----
+
+static void sweep_open(GLOBAL int *marks, GLOBAL real *state, int active)
+{
+  marks[SWEEP_ACTIVE] = active;
+  marks[SWEEP_GROUP] = -1;
+  state[SWEEP_TOI] = R(1.0);
+}
+
+// One work-item begins a step of one world: what is left of it is all, from q (worlds, nq) on.
+KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q, GLOBAL const int *status,
+                              GLOBAL real *from, GLOBAL int *marks, GLOBAL real *state, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  for (int k = 0; k < n->nq; ++k) {
+    ROW(from, world, n->nq)[k] = ROW(q, world, n->nq)[k];
+  }
+  ROW(state, world, SWEEP_REALS)[SWEEP_REST] = R(1.0);
+  sweep_open(ROW(marks, world, SWEEP_INTS), ROW(state, world, SWEEP_REALS), !(status[world] & WORLD_STOPPED));
+}
+
+// One work-item places the links of a block of worlds at q (worlds, nq), in numbers of their own.
+KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *q, int count, GLOBAL real *scratch)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  for (int i = 0; b.first <= b.last && i < n->links; ++i) {
+    place_link(&b, n, ints, reals, i, q);
+  }
+}
+
+// One work-item writes the poses of a group's bodies at both ends of one world's way, four arrays (worlds,
+// 7). `bodies` are those of world_poses, at `at` of them the group's. Where there is nothing to ask for,
+// poses are 0, which ccd_bodies does not look at.
+KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                              GLOBAL const real *bodies, int at, int group, GLOBAL const real *begin,
+                              GLOBAL const real *end, GLOBAL const int *marks, GLOBAL real *from1, GLOBAL real *to1,
+                              GLOBAL real *from2, GLOBAL real *to2, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL real *const from[2] = {ROW(from1, world, 7), ROW(from2, world, 7)};
+  GLOBAL real *const to[2] = {ROW(to1, world, 7), ROW(to2, world, 7)};
+  sweep_group s;
+  int asks = ROW(marks, world, SWEEP_INTS)[SWEEP_ACTIVE];
+  if (asks) {
+    sweep_read(&s, n, ints, reals, begin, end, group, world);
+    asks = sweep_asks(s.way, s.thin);
+  }
+  for (int side = 0; side < 2; ++side) {
+    for (int k = 0; k < 7; ++k) {
+      from[side][k] = to[side][k] = R(0.0);
+    }
+    if (asks) {
+      sweep_put_pose(&s.from[side], bodies + at + 7 * side, from[side]);
+      sweep_put_pose(&s.to[side], bodies + at + 7 * side, to[side]);
+    }
+  }
+}
+
+// One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
+// impact until now and bodies would come far into each other after it. Where the bodies are too near to each
+// other for an answer, WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
+KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
+                              GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *toi,
+                              GLOBAL const unsigned char *found, GLOBAL const real *p1, GLOBAL const real *p2,
+                              GLOBAL const real *normal, GLOBAL const real *scratch, GLOBAL int *marks,
+                              GLOBAL real *state, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const int how = found[world] & ~CCD_ROUGH;
+  const world_one o = one_at(scratch, n, world);
+  if (how == CCD_WITHIN && group_is_fast(n, ints, reals, &o, group)) {
+    status[world] |= WORLD_FAST;
+  }
+  GLOBAL real *own = ROW(state, world, SWEEP_REALS);
+  const real time = toi[world];
+  if ((how != CCD_HIT && how != CCD_LIMIT) || !(time < own[SWEEP_TOI])) {
+    return;
+  }
+  sweep_group s;
+  sweep_read(&s, n, ints, reals, begin, end, group, world);
+  real at[2][3], unit[3], speed[2][3], turned = R(0.0), closing = R(0.0);
+  for (int k = 0; k < 3; ++k) {
+    at[0][k] = ROW(p1, world, 3)[k];
+    at[1][k] = ROW(p2, world, 3)[k];
+    unit[k] = ROW(normal, world, 3)[k];
+  }
+  for (int side = 0; side < 2; ++side) {
+    real lever[3];
+    sweep_speed(&s.way[side], at[side], time, speed[side]);
+    sweep_cross(s.way[side].turn, unit, lever);
+    turned += R(2.0) * s.way[side].radius * sweep_length(lever);
+    closing += (side ? R(1.0) : R(-1.0)) * sweep_dot(unit, speed[side]);
+  }
+  // No point of one body can come farther into the other along the normal.
+  const real most = real_max(closing, R(0.0)) + turned;
+  if (!((R(1.0) - time) * most > SWEEP_SHARE * s.thin)) {
+    return;
+  }
+  own[SWEEP_TOI] = time;
+  own[SWEEP_STOP] = real_max(time - s.apart / real_max(closing, SWEEP_SLOWEST * most), R(0.0));
+  for (int k = 0; k < 3; ++k) {
+    own[SWEEP_N + k] = unit[k];
+    own[SWEEP_P + k] = R(0.5) * (at[0][k] + at[1][k]);
+  }
+  ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] = group;
+}
+
+// ---- what they do there ----
+
+static int sweep_hits(const world_block *b, GLOBAL const int *marks)
+{
+  int some = 0;
+  for (int world = b->first; world <= b->last && world < b->first + LANES; ++world) {
+    some |= ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] >= 0;
+  }
+  return some;
+}
+
+// Writes the share `which` of the way from q to next_q, in the joints' own coordinates, to at_free.
+static void sweep_share(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *q, GLOBAL const real *next_q, GLOBAL const real *state, int which)
+{
+  const num share = row_get(b, state, SWEEP_REALS, which);
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    const int plain = l.type == JOINT_IS_FREE ? 3 : l.dofs == 1;
+    for (int k = 0; k < plain; ++k) {
+      const num way = n_sub(row_get(b, next_q, n->nq, l.q + k), row_get(b, q, n->nq, l.q + k));
+      block_put(b, n->at_free + l.v + k, n_mul(share, way));
+    }
+    if (l.dofs > 1) {
+      FN(quaternion) from = quaternion_row(b, q, n->nq, l.q + plain);
+      from.v = FN(neg3)(from.v);
+      const vec turn = FN(quaternion_log)(FN(quaternion_times)(from, quaternion_row(b, next_q, n->nq, l.q + plain)));
+      block_put3(b, n->at_free + l.v + plain, FN(scale3)(turn, share));
+    }
+  }
+}
+
+static void sweep_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                       GLOBAL const real *q, GLOBAL real *out)
+{
+  for (int i = 0; i < n->links; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    joint_moved(b, n, &l, q, n->at_free, R(1.0), out);
+  }
+}
+
+// One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies meet,
+// on the way from q to next_q. meet (worlds, nq) takes their positions. It does nothing where none do.
+KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                               GLOBAL const real *parameters, int shared, GLOBAL const real *q,
+                               GLOBAL const real *next_q, GLOBAL const int *marks, GLOBAL const real *state, int count,
+                               GLOBAL real *meet, GLOBAL real *scratch)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first > b.last || !sweep_hits(&b, marks)) {
+    return;
+  }
+  sweep_share(&b, n, ints, q, next_q, state, SWEEP_TOI);
+  sweep_move(&b, n, ints, q, meet);
+  for (int i = 0; i < n->links; ++i) {
+    place_link(&b, n, ints, reals, i, meet);
+  }
+  mass_matrix(&b, n, ints, reals, parameters, shared);
+  block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+}
+
+// How two links meet: the velocity of the first against the second, what an impulse on the first and its
+// opposite on the second add to it, the normal out of the second, friction and restitution.
+typedef struct sweep_touch {
+  real v[3], k[3][3], n[3], friction, restitution;
+} sweep_touch;
+
+// Finds the impulse p after which bodies part along the normal at the restitution's share of the speed at which they
+// met. Friction holds them where its cone lets it, else it acts against the slip; where friction would jam them or
+// add energy there is none.
+static void sweep_impulse(const sweep_touch *t, real p[3])
+{
+  real axis[3][3], v[3], k[3][3], f[3] = {R(0.0), R(0.0), R(0.0)};
+  const int least = real_abs(t->n[0]) <= real_abs(t->n[1]) && real_abs(t->n[0]) <= real_abs(t->n[2]) ? 0
+                    : real_abs(t->n[1]) <= real_abs(t->n[2]) ? 1 : 2;
+  real other[3] = {R(0.0), R(0.0), R(0.0)};
+  other[least] = R(1.0);
+  sweep_cross(t->n, other, axis[1]);
+  const real length = sweep_length(axis[1]);
+  for (int i = 0; i < 3; ++i) {
+    axis[0][i] = t->n[i];
+    axis[1][i] /= length;
+    p[i] = R(0.0);
+  }
+  sweep_cross(axis[0], axis[1], axis[2]);
+  for (int i = 0; i < 3; ++i) {
+    v[i] = sweep_dot(axis[i], t->v);
+    for (int j = 0; j < 3; ++j) {
+      const real column[3] = {sweep_dot(t->k[0], axis[j]), sweep_dot(t->k[1], axis[j]), sweep_dot(t->k[2], axis[j])};
+      k[i][j] = sweep_dot(axis[i], column);
+    }
+  }
+  if (!(v[0] < R(0.0) && k[0][0] > R(0.0))) {
+    return;
+  }
+  const real change = -(R(1.0) + t->restitution) * v[0], plain = change / k[0][0];
+  f[0] = plain;
+  if (t->friction > R(0.0)) {
+    // The tangents' own equations, once the normal's is taken out.
+    const real a = k[1][1] - k[1][0] * k[0][1] / k[0][0], c = k[2][2] - k[2][0] * k[0][2] / k[0][0];
+    const real d = k[1][2] - k[1][0] * k[0][2] / k[0][0], more = SWEEP_LEAST * (k[1][1] + k[2][2]);
+    const real g = -v[1] - k[1][0] * plain, h = -v[2] - k[2][0] * plain;
+    const real size = (a + more) * (c + more) - d * d;
+    const real held[2] = {((c + more) * g - d * h) / size, ((a + more) * h - d * g) / size};
+    const real push = (change - k[0][1] * held[0] - k[0][2] * held[1]) / k[0][0];
+    if (size > R(0.0) && real_sqrt(held[0] * held[0] + held[1] * held[1]) <= t->friction * push) {
+      f[0] = push;
+      f[1] = held[0];
+      f[2] = held[1];
+    } else {
+      const real slip = real_sqrt(v[1] * v[1] + v[2] * v[2]);
+      const real s1 = slip > R(0.0) ? -t->friction * v[1] / slip : R(0.0);
+      const real s2 = slip > R(0.0) ? -t->friction * v[2] / slip : R(0.0);
+      const real whole = k[0][0] + k[0][1] * s1 + k[0][2] * s2;
+      if (whole > SWEEP_JAMS * k[0][0]) {
+        f[0] = change / whole;
+        f[1] = f[0] * s1;
+        f[2] = f[0] * s2;
+      }
+    }
+    real energy = R(0.0);
+    for (int i = 0; i < 3; ++i) {
+      energy += f[i] * (v[i] + R(0.5) * sweep_dot(k[i], f));
+    }
+    if (!(energy <= R(0.0))) {
+      f[0] = plain;
+      f[1] = f[2] = R(0.0);
+    }
+  }
+  for (int i = 0; i < 3; ++i) {
+    p[i] = axis[0][i] * f[0] + axis[1][i] * f[1] + axis[2][i] * f[2];
+  }
+}
+
+// Writes J (3, nv) of the velocity of a group's first link against its second where they meet, and
+// inv(L) J' behind it, (3, nv) too.
+static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o, int group,
+                           const real at[3], GLOBAL real *work)
+{
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
+  const int nv = n->nv;
+  for (int i = 0; i < 3 * nv; ++i) {
+    work[i] = R(0.0);
+  }
+  for (int m = 0; m < g[GROUP_DOFS]; ++m, mover += MOVER_INTS) {
+    const int dof = mover[MOVER_DOF], link = mover[MOVER_LINK];
+    const tree_link l = link_at(n, ints, link);
+    real axis[3], arm[3], swing[3];
+    for (int k = 0; k < 3; ++k) {
+      axis[k] = one_real(o, n->at_axis + 3 * dof + k);
+      arm[k] = at[k] - one_real(o, n->at_origin + 3 * link + k) + one_real(o, n->at_arm + 3 * link + k);
+    }
+    sweep_cross(axis, arm, swing);
+    for (int k = 0; k < 3; ++k) {
+      work[k * nv + dof] = (real)mover[MOVER_SIGN] * (dof_turns(&l, dof - l.v) ? swing[k] : axis[k]);
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    GLOBAL real *x = work + (3 + k) * nv;
+    for (int i = 0; i < nv; ++i) {
+      real sum = work[k * nv + i];
+      for (int j = 0; j < i; ++j) {
+        sum -= one_real(o, n->at_factor + i * nv + j) * x[j];
+      }
+      x[i] = sum * one_real(o, n->at_factor + i * nv + i);
+    }
+  }
+}
+
+// Adds inv(M) J' p to v, of inv(L) J' p.
+static void sweep_push(const world_one *o, int factor, int nv, GLOBAL real *work, const real p[3], GLOBAL real *v)
+{
+  GLOBAL real *x = work + 6 * nv;
+  for (int i = nv - 1; i >= 0; --i) {
+    real sum = work[3 * nv + i] * p[0] + work[4 * nv + i] * p[1] + work[5 * nv + i] * p[2];
+    for (int j = i + 1; j < nv; ++j) {
+      sum -= one_real(o, factor + j * nv + i) * x[j];
+    }
+    x[i] = sum * one_real(o, factor + i * nv + i);
+    v[i] += x[i];
+  }
+}
+
+// One work-item gives one world the impulse of its first impact: v (worlds, nv) is its velocity before and after.
+// `scratch` has what world_sweep_impact has found; springs are those of world_watch. The `last` impact of a step uses
+// up what is left of it.
+KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                                GLOBAL const real *parameters, int shared, GLOBAL const real *springs, int given,
+                                GLOBAL const real *scratch, GLOBAL const int *marks, GLOBAL real *state, int last,
+                                GLOBAL real *work, GLOBAL real *v, GLOBAL int *status, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds || ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] < 0) {
+    return;
+  }
+  const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP], pair = (ints + n->at_groups + GROUP_INTS * group)[GROUP_PAIR];
+  GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group;
+  GLOBAL real *own = ROW(state, world, SWEEP_REALS), *room = ROW(work, world, SWEEP_WORK(nv));
+  const real at[3] = {own[SWEEP_P], own[SWEEP_P + 1], own[SWEEP_P + 2]};
+  const world_one o = one_at(scratch, n, world);
+  sweep_touch t;
+  real p[3];
+  sweep_jacobian(n, ints, &o, group, at, room);
+  for (int i = 0; i < 3; ++i) {
+    t.n[i] = own[SWEEP_N + i];
+    t.v[i] = R(0.0);
+    for (int d = 0; d < nv; ++d) {
+      t.v[i] += room[i * nv + d] * ROW(v, world, nv)[d];
+    }
+    for (int j = 0; j < 3; ++j) {
+      t.k[i][j] = R(0.0);
+      for (int d = 0; d < nv; ++d) {
+        t.k[i][j] += room[(3 + i) * nv + d] * room[(3 + j) * nv + d];
+      }
+    }
+  }
+  const real friction = !n->spring ? (shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs)))[n->links + pair]
+                                   : (given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs)
+                                            : reals + n->at_springs)[SPRING_PARAMETER_COUNT * pair + SPRING_MU];
+  t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
+  t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
+  sweep_impulse(&t, p);
+  sweep_push(&o, n->at_factor, nv, room, p, ROW(v, world, nv));
+  own[SWEEP_REST] = last ? R(0.0) : own[SWEEP_REST] * (R(1.0) - own[SWEEP_STOP]);
+  status[world] |= WORLD_SWEPT | (last ? WORLD_SWEEP_LIMIT : 0);
+}
+
+static void sweep_copy(const world_block *b, GLOBAL const int *marks, int nq, GLOBAL const real *from, GLOBAL real *to)
+{
+  for (int world = b->first; world <= b->last && world < b->first + LANES; ++world) {
+    for (int k = 0; k < nq && ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] >= 0; ++k) {
+      ROW(to, world, nq)[k] = ROW(from, world, nq)[k];
+    }
+  }
+}
+
+// One work-item ends an impact in a block of worlds. In those that have one q (worlds, nq) becomes where bodies were
+// stopped, and next_q where the rest of the step leads from there at the velocity v (worlds, nv). They are looked at
+// again, and no others. `meet` (worlds, nq) is memory.
+KERNEL void world_sweep_go(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                           GLOBAL const real *v, GLOBAL int *marks, GLOBAL real *state, int count, GLOBAL real *q,
+                           GLOBAL real *next_q, GLOBAL real *meet, GLOBAL real *scratch)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  if (b.first > b.last) {
+    return;
+  }
+  if (sweep_hits(&b, marks)) {
+    sweep_share(&b, n, ints, q, next_q, state, SWEEP_STOP);
+    sweep_move(&b, n, ints, q, meet);
+    sweep_copy(&b, marks, n->nq, meet, q);
+    const num rest = n_scale(row_get(&b, state, SWEEP_REALS, SWEEP_REST), reals[WORLD_STEP]);
+    for (int k = 0; k < n->nv; ++k) {
+      block_put(&b, n->at_free + k, n_mul(rest, row_get(&b, v, n->nv, k)));
+    }
+    sweep_move(&b, n, ints, q, meet);
+    sweep_copy(&b, marks, n->nq, meet, next_q);
+  }
+  for (int world = b.first; world <= b.last && world < b.first + LANES; ++world) {
+    GLOBAL int *own = ROW(marks, world, SWEEP_INTS);
+    sweep_open(own, ROW(state, world, SWEEP_REALS), own[SWEEP_GROUP] >= 0);
+  }
+}

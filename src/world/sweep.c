@@ -1,0 +1,159 @@
+#include "world/sweep.h"
+
+#include "base/error.h"
+#include "world/law/law.h"
+
+/* ---- a call ---- */
+
+bool sweeps(const steps_call *c)
+{
+  bool some = false;
+  for (size_t i = 0; i < c->kind_count; ++i) {
+    some = some || c->kinds[i].scene->def.sweep;
+  }
+  return some;
+}
+
+static void at_least(size_t *size, size_t needed)
+{
+  *size = needed > *size ? needed : *size;
+}
+
+/* Brings the meshes of a scene to the device, and widens the room to what its largest pair needs. */
+static abut_status place_meshes(const loaded_scene *s, size_t place, ccd_room *room)
+{
+  for (size_t i = 0; s->meshes && i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    if (p->sweep_half > 0.0) {
+      ccd_mesh *one = sweep_mesh(s, p, 0), *two = sweep_mesh(s, p, 1);
+      TRY(ccd_mesh_on(one, place));
+      TRY(ccd_mesh_on(two, place));
+      const ccd_room of = ccd_room_of(one, two);
+      at_least(&room->vertices, of.vertices);
+      at_least(&room->plane, of.plane);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status sweep_place(const steps_call *c, batch_on *on)
+{
+  steps_on *at = on->user;
+  ccd_room room = {0, 0};
+  for (size_t i = 0; i < c->kind_count; ++i) {
+    TRY(place_meshes(c->kinds[i].scene, on->place, &room));
+  }
+  TRY(ccd_check_room(&room));
+  for (size_t slot = 0; room.vertices && slot < device_slots(on->device); ++slot) {
+    TRY(ccd_scratch_make(on->device, &room, c->base.count, &at->sweep[slot]));
+  }
+  return ABUT_SUCCESS;
+}
+
+void sweep_leave(steps_on *at)
+{
+  for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
+    ccd_scratch_free(&at->sweep[slot]);
+  }
+}
+
+void sweep_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+{
+  bytes[SWEEP_FROM] = bytes[SWEEP_MEET] = (size_t)n->nq * real;
+  bytes[SWEEP_TREE] = bytes[SWEEP_END_TREE] = (size_t)n->numbers * real;
+  bytes[SWEEP_MARKS] = SWEEP_INTS * sizeof(int);
+  bytes[SWEEP_STATE] = SWEEP_REALS * real;
+  bytes[SWEEP_ROOM] = SWEEP_WORK((size_t)n->nv) * real;
+  for (world_buffer i = SWEEP_FROM_1; i <= SWEEP_TO_2; ++i) {
+    bytes[i] = POSE_WIDTH * real;
+  }
+  bytes[SWEEP_TIME] = real;
+  bytes[SWEEP_FOUND] = 1;
+  bytes[SWEEP_P1] = bytes[SWEEP_P2] = bytes[SWEEP_NORMAL] = 3 * real;
+  bytes[SWEEP_KIND] = bytes[SWEEP_FEATURE_1] = bytes[SWEEP_FEATURE_2] = bytes[SWEEP_CANDIDATES] = sizeof(int);
+  bytes[SWEEP_PLACES] = 2 * sizeof(int);
+}
+
+/* ---- a step ---- */
+
+static ccd_rows rows_of(const stepping *s, size_t i)
+{
+#define AT(id) world_buffer_of(s, id)
+  const loaded_scene *of = s->kind->scene;
+  const scene_pair *p = &of->def.pairs[i];
+  return (ccd_rows){.mesh = {sweep_mesh(of, p, 0), sweep_mesh(of, p, 1)},
+                    .place = s->on->place,
+                    .count = s->count,
+                    .from = {AT(SWEEP_FROM_1), AT(SWEEP_FROM_2)},
+                    .to = {AT(SWEEP_TO_1), AT(SWEEP_TO_2)},
+                    .width = POSE_WIDTH,
+                    .arc = true,
+                    .settings = s->model->sweep[i],
+                    .iterations = CCD_ITERATIONS_USUAL,
+                    .toi = AT(SWEEP_TIME),
+                    .status = AT(SWEEP_FOUND),
+                    .kind = AT(SWEEP_KIND),
+                    .feature = {AT(SWEEP_FEATURE_1), AT(SWEEP_FEATURE_2)},
+                    .p = {AT(SWEEP_P1), AT(SWEEP_P2)},
+                    .n = AT(SWEEP_NORMAL),
+                    .candidates = AT(SWEEP_CANDIDATES),
+                    .places = AT(SWEEP_PLACES)};
+#undef AT
+}
+
+static abut_status look_at_pair(const stepping *s, size_t i)
+{
+  const ccd_rows rows = rows_of(s, i);
+  TRY(keep_pace(s));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_POSES, s->count, 1, MODEL(s), REALS(s), ARG_BUFFER(s->model->bodies),
+             ARG_INT(2 * POSE_WIDTH * i), ARG_INT(i), OF(s, SWEEP_TREE), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS),
+             OF(s, SWEEP_FROM_1), OF(s, SWEEP_TO_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TO_2), ARG_INT(s->count)));
+  TRY(ccd_launch(s->device, &rows, &s->at->sweep[s->slot]));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
+                OF(s, SWEEP_END_TREE), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND), OF(s, SWEEP_P1), OF(s, SWEEP_P2),
+                OF(s, SWEEP_NORMAL), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
+                ARG_INT(s->count));
+}
+
+static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q), ARG_INT(s->count),
+                OF(s, tree));
+}
+
+/* Finds the first impact of each world between SWEEP_FROM and WORLD_NEXT_Q. */
+static abut_status find_impacts(const stepping *s)
+{
+  TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
+  TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
+  for (size_t i = 0; i < s->kind->group_count; ++i) {
+    TRY(s->model->sweep[i] ? look_at_pair(s, i) : ABUT_SUCCESS);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Has these impacts happen, and the rest of the step begin anew. */
+static abut_status make_impacts(const stepping *s, bool last)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+             OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count),
+             OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+             OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS),
+             OF(s, SWEEP_STATE), ARG_INT(last), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V), OF(s, OUT_STATUS),
+             ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_NEXT_V),
+                OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q),
+                OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
+}
+
+abut_status sweep_step(const stepping *s)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head), OF(s, OUT_Q),
+             OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count)));
+  for (int i = 0; i <= SWEEP_EVENTS; ++i) {
+    TRY(find_impacts(s));
+    TRY(make_impacts(s, i == SWEEP_EVENTS));
+  }
+  return ABUT_SUCCESS;
+}

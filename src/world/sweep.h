@@ -1,0 +1,40 @@
+/* Sweeping: in a scene that asks for it, bodies that would pass through each other within a step are stopped where
+ * they meet (docs/dynamics.md, "Sweeping"). Meshes and settings are the scene's (sweep_scene.c); a step looks for
+ * impacts once its integrator is done (sweep.c). */
+#ifndef ABUT_WORLD_SWEEP_H
+#define ABUT_WORLD_SWEEP_H
+
+#include "world/steps.h"
+
+/* ---- a scene ---- */
+
+/* Makes meshes of all bodies that are swept, and fills `sweep_half` and `apart` of the definition's pairs. The law
+ * must have loaded the scene. */
+abut_status sweep_load(loaded_scene *s);
+
+/* Destroys these meshes. It is also called after a failure, whose error text it leaves as it is. */
+void sweep_destroy_meshes(loaded_scene *s);
+
+/* Makes the settings of all pairs, resident_model.sweep. What is there after a failure is for resident_free_model. */
+abut_status sweep_upload(const scene_def *s, device *d, buffer ***out);
+
+/* The mesh of a side of a pair that is swept. */
+ccd_mesh *sweep_mesh(const loaded_scene *s, const scene_pair *p, int side);
+
+/* ---- a call ---- */
+
+/* Whether any of the call's scenes sweeps. */
+bool sweeps(const steps_call *c);
+
+/* Brings the meshes of the call's scenes to a device and makes scratch there; frees it. */
+abut_status sweep_place(const steps_call *c, batch_on *on);
+void sweep_leave(steps_on *at);
+
+/* Sets the bytes that sweeping needs of each buffer, for one world. */
+void sweep_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS]);
+
+/* Looks for impacts between OUT_Q and WORLD_NEXT_Q, and changes WORLD_NEXT_Q and WORLD_NEXT_V where there are any.
+ * It leaves WORLD_SCRATCH as it is. */
+abut_status sweep_step(const stepping *s);
+
+#endif
