@@ -205,7 +205,7 @@ typedef struct abut_worlds {
                                 to the bit. Not with given contacts, nor in a state. Else NULL */
   size_t scene_count;
   const uint32_t *scene;     /* (count); host memory */
-  const abut_given_contacts *contacts; /* NULL: those of the scene's pairs */
+  const abut_given_contacts *contacts; /* NULL: those of the scene's pairs; not of a scene with "sweep" */
   void *q_next, *v_next;     /* the state after all steps */
   void *w_next;              /* or NULL, like all that follows */
   size_t record;             /* every so many steps a state is kept below; 0: none */
@@ -269,8 +269,8 @@ typedef struct abut_worlds_gradients {
 ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 
 /* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants is
- * written too, where it does not overlap inputs. A world that has stopped has no derivatives: its
- * gradients are 0. What a step chooses (zones of the cone, limits, forces' limits) is held. Method:
+ * written too, where it does not overlap inputs. A world that has stopped, or in which an impact was
+ * swept (ABUT_WORLD_SWEPT), has no derivatives: its gradients are 0. What a step chooses (zones of the cone, limits, forces' limits) is held. Method:
  * implicit functions at the solver's solution; docs/cone.md, section 10. Errors: those of
  * abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
@@ -290,7 +290,7 @@ typedef struct abut_worlds_tangents {
 ABUT_API abut_worlds_tangents abut_default_worlds_tangents(void);
 
 /* Derivatives of steps along tangents; all else as in abut_vjp_worlds. A world's are 0 from the step
- * on that stops it. */
+ * on that stops it, or in which an impact is swept. */
 ABUT_API abut_status abut_jvp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_tangents *tangents);
 

@@ -55,14 +55,6 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   return status;
 }
 
-static void sweep_free(resident_model *r)
-{
-  for (size_t i = 0; r->sweep && i < (size_t)r->sizes.pairs; ++i) {
-    buffer_destroy(r->sweep[i]);
-  }
-  free(r->sweep);
-}
-
 void resident_free_model(resident_model *r)
 {
   buffer_destroy(r->springs.heads);
@@ -73,7 +65,7 @@ void resident_free_model(resident_model *r)
   buffer_destroy(r->reals);
   buffer_destroy(r->parameters);
   buffer_destroy(r->bodies);
-  sweep_free(r);
+  sweep_free(r->sweep);
   memset(r, 0, sizeof *r);
 }
 
@@ -93,7 +85,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
   TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
-  TRY_DONE(s->meshes ? sweep_upload(&s->def, d, &out->sweep) : ABUT_SUCCESS);
+  TRY_DONE(s->meshes ? sweep_upload(s, d, &out->sweep) : ABUT_SUCCESS);
 done:
   model_free(&m);
   if (status != ABUT_SUCCESS) {

@@ -18,13 +18,20 @@ typedef struct resident_springs {
   size_t room;                    /* how many padded points the largest pair has */
 } resident_springs;
 
+/* What a scene that sweeps has on a device. */
+typedef struct resident_sweep {
+  buffer **settings; /* (pairs) of ccd_bodies; NULL of a pair that is not swept */
+  buffer **outward;  /* (bodies) directions out of each mesh that a swept pair has; NULL of other bodies */
+  size_t pairs, bodies;
+} resident_sweep;
+
 /* The tables of model.h on a device. */
 typedef struct resident_model {
   world_sizes sizes;
   buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
   buffer *bodies; /* (pairs, 2, 7) the position and quaternion of each body of a pair on its link */
   resident_springs springs;
-  buffer **sweep; /* (pairs) settings of ccd_bodies, NULL of a pair that is not swept; NULL: nothing is swept */
+  resident_sweep *sweep; /* NULL: nothing is swept */
 } resident_model;
 
 /* The pair that gives way most, for its size, under what rests on it as the scene starts (docs/spring.md).

@@ -88,7 +88,7 @@ static ccd_rows rows_of(const stepping *s, size_t i)
                     .to = {AT(SWEEP_TO_1), AT(SWEEP_TO_2)},
                     .width = POSE_WIDTH,
                     .arc = true,
-                    .settings = s->model->sweep[i],
+                    .settings = s->model->sweep->settings[i],
                     .iterations = CCD_ITERATIONS_USUAL,
                     .toi = AT(SWEEP_TIME),
                     .status = AT(SWEEP_FOUND),
@@ -101,6 +101,11 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 #undef AT
 }
 
+/* The directions out of the mesh of a side of pair i, and where those at its edges begin. */
+#define OUTWARD(s, i, side)                                                                                   \
+  ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)]), \
+    ARG_INT(sweep_mesh((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)->info.triangles)
+
 static abut_status look_at_pair(const stepping *s, size_t i)
 {
   const ccd_rows rows = rows_of(s, i);
@@ -110,8 +115,9 @@ static abut_status look_at_pair(const stepping *s, size_t i)
              OF(s, SWEEP_FROM_1), OF(s, SWEEP_TO_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TO_2), ARG_INT(s->count)));
   TRY(ccd_launch(s->device, &rows, &s->at->sweep[s->slot]));
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
-                OF(s, SWEEP_END_TREE), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND), OF(s, SWEEP_P1), OF(s, SWEEP_P2),
-                OF(s, SWEEP_NORMAL), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
+                OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND),
+                OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
+                OF(s, SWEEP_FEATURE_2), OUTWARD(s, i, 0), OUTWARD(s, i, 1), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 
@@ -127,7 +133,7 @@ static abut_status find_impacts(const stepping *s)
   TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
   TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
   for (size_t i = 0; i < s->kind->group_count; ++i) {
-    TRY(s->model->sweep[i] ? look_at_pair(s, i) : ABUT_SUCCESS);
+    TRY(s->model->sweep->settings[i] ? look_at_pair(s, i) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }

@@ -15,10 +15,12 @@ abut_status sweep_load(loaded_scene *s);
 /* Destroys these meshes. It is also called after a failure, whose error text it leaves as it is. */
 void sweep_destroy_meshes(loaded_scene *s);
 
-/* Makes the settings of all pairs, resident_model.sweep. What is there after a failure is for resident_free_model. */
-abut_status sweep_upload(const scene_def *s, device *d, buffer ***out);
+/* Makes what a device needs beside meshes. *out is NULL on failure. */
+abut_status sweep_upload(const loaded_scene *s, device *d, resident_sweep **out);
+void sweep_free(resident_sweep *r); /* NULL is allowed */
 
-/* The mesh of a side of a pair that is swept. */
+/* The body whose mesh a side of a pair that is swept has, and this mesh: bodies alike share one. */
+size_t sweep_body(const loaded_scene *s, const scene_pair *p, int side);
 ccd_mesh *sweep_mesh(const loaded_scene *s, const scene_pair *p, int side);
 
 /* ---- a call ---- */

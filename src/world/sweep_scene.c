@@ -1,4 +1,5 @@
-/* What a scene that sweeps has beside others: meshes of its bodies, and settings of its pairs. */
+/* What a scene that sweeps has beside others: meshes of its bodies, which way is out of these, and settings of its
+ * pairs. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
@@ -28,14 +29,19 @@ static size_t first_of(const loaded_scene *s, size_t number)
   return i;
 }
 
+size_t sweep_body(const loaded_scene *s, const scene_pair *p, int side)
+{
+  return first_of(s, scene_pair_body(&s->def, p, side));
+}
+
 ccd_mesh *sweep_mesh(const loaded_scene *s, const scene_pair *p, int side)
 {
-  return ccd_mesh_get(s->meshes[first_of(s, scene_pair_body(&s->def, p, side))]);
+  return ccd_mesh_get(s->meshes[sweep_body(s, p, side)]);
 }
 
 static abut_status make_mesh(loaded_scene *s, const scene_pair *p, int side)
 {
-  const size_t first = first_of(s, scene_pair_body(&s->def, p, side));
+  const size_t first = sweep_body(s, p, side);
   return s->meshes[first].generation ? ABUT_SUCCESS : abut_create_body_ccd_mesh(s->bodies[first], &s->meshes[first]);
 }
 
@@ -108,19 +114,150 @@ static void find_centre(const scene_def *s, const scene_pair *p, int side, doubl
   }
 }
 
-abut_status sweep_upload(const scene_def *s, device *d, buffer ***out)
+static abut_status upload_settings(const scene_def *s, const scene_pair *p, device *d, buffer **out)
 {
-  void *memory = NULL;
-  TRY(allocate(&memory, s->pair_count + 1, sizeof **out));
-  *out = memory;
-  for (size_t i = 0; i < s->pair_count; ++i) {
-    const scene_pair *p = &s->pairs[i];
-    ccd_settings of = {.separation = CERTIFIED * p->apart, .tolerance = CERTIFIED * p->apart};
-    if (is_swept(p)) {
-      find_centre(s, p, 0, of.centre[0]);
-      find_centre(s, p, 1, of.centre[1]);
-      TRY(ccd_settings_upload(d, &of, &(*out)[i]));
+  ccd_settings of = {.separation = CERTIFIED * p->apart, .tolerance = CERTIFIED * p->apart};
+  find_centre(s, p, 0, of.centre[0]);
+  find_centre(s, p, 1, of.centre[1]);
+  return ccd_settings_upload(d, &of, out);
+}
+
+/* ---- directions ---- */
+
+static int compare_edges(const void *a_, const void *b_)
+{
+  const uint32_t *a = a_, *b = b_;
+  return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+/* Sets the normal of a triangle by its own way round, and adds its part of what is enclosed. */
+static void put_triangle(const ccd_mesh *m, const uint32_t *t, double *normal, double *volume)
+{
+  const double *a = m->vertices + 3 * (size_t)t[0], *b = m->vertices + 3 * (size_t)t[1], *c = m->vertices + 3 * (size_t)t[2];
+  double length = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    normal[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
+    length += normal[k] * normal[k];
+    *volume += a[k] * normal[k] / 6.0;
+  }
+  for (int k = 0; k < 3 && length > 0.0; ++k) {
+    normal[k] /= sqrt(length);
+  }
+}
+
+/* Adds a triangle's normal to those of its edges. balance counts along each edge how often triangles run one way more
+ * than the other. */
+static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *normal, double *edges, int *balance)
+{
+  for (int k = 0; k < 3; ++k) {
+    const uint32_t a = t[k], b = t[(k + 1) % 3], ends[2] = {a < b ? a : b, a < b ? b : a};
+    const uint32_t *found = bsearch(ends, m->edges, m->info.edges, sizeof ends, compare_edges);
+    if (found) {
+      const size_t at = (size_t)(found - m->edges) / 2;
+      balance[at] += a < b ? 1 : -1;
+      for (int i = 0; i < 3; ++i) {
+        edges[3 * at + (size_t)i] += normal[i];
+      }
     }
   }
+}
+
+/* Fills directions (triangles + edges, 3): the way out of a closed mesh at each of its triangles, then at each edge the
+ * sum over its triangles. They are 0 where the mesh is open, so that nothing is inside. */
+static void find_outward(const ccd_mesh *m, double *out, int *balance)
+{
+  const size_t triangles = m->info.triangles;
+  double volume = 0.0;
+  bool closed = true;
+  for (size_t i = 0; i < triangles; ++i) {
+    put_triangle(m, m->triangles + 3 * i, out + 3 * i, &volume);
+    add_to_edges(m, m->triangles + 3 * i, out + 3 * i, out + 3 * triangles, balance);
+  }
+  for (size_t i = 0; i < m->info.edges; ++i) {
+    closed = closed && !balance[i];
+  }
+  const double sign = !closed ? 0.0 : volume > 0.0 ? 1.0 : -1.0;
+  for (size_t i = 0; i < 3 * (triangles + m->info.edges); ++i) {
+    out[i] *= sign;
+  }
+}
+
+static abut_status upload_outward(const ccd_mesh *m, device *d, buffer **out)
+{
+  const size_t count = m->info.triangles + m->info.edges;
+  abut_status status = ABUT_SUCCESS;
+  void *directions = NULL, *balance = NULL;
+  reals packed = {0};
+  TRY_DONE(allocate(&directions, count + 1, 3 * sizeof(double)));
+  TRY_DONE(allocate(&balance, m->info.edges + 1, sizeof(int)));
+  TRY_DONE(reals_create(&packed, 3 * count + 1, device_real_bytes(d)));
+  find_outward(m, directions, balance);
+  for (size_t i = 0; i < 3 * count; ++i) {
+    reals_set(&packed, i, ((double *)directions)[i]);
+  }
+  status = buffer_upload(d, packed.count * packed.size, packed.data, out);
+done:
+  free(directions);
+  free(balance);
+  free(packed.data);
+  return status;
+}
+
+/* ---- on a device ---- */
+
+static abut_status upload_pair(const loaded_scene *s, size_t i, device *d, resident_sweep *r)
+{
+  const scene_pair *p = &s->def.pairs[i];
+  if (!is_swept(p)) {
+    return ABUT_SUCCESS;
+  }
+  for (int side = 0; side < 2; ++side) {
+    buffer **outward = &r->outward[sweep_body(s, p, side)];
+    TRY(*outward ? ABUT_SUCCESS : upload_outward(sweep_mesh(s, p, side), d, outward));
+  }
+  return upload_settings(&s->def, p, d, &r->settings[i]);
+}
+
+static abut_status upload_pairs(const loaded_scene *s, device *d, resident_sweep *r)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, s->def.pair_count + 1, sizeof *r->settings));
+  r->settings = memory;
+  r->pairs = s->def.pair_count;
+  TRY(allocate(&memory, s->body_count + 1, sizeof *r->outward));
+  r->outward = memory;
+  r->bodies = s->body_count;
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    TRY(upload_pair(s, i, d, r));
+  }
+  return ABUT_SUCCESS;
+}
+
+void sweep_free(resident_sweep *r)
+{
+  for (size_t i = 0; r && i < r->pairs; ++i) {
+    buffer_destroy(r->settings[i]);
+  }
+  for (size_t i = 0; r && i < r->bodies; ++i) {
+    buffer_destroy(r->outward[i]);
+  }
+  if (r) {
+    free(r->settings);
+    free(r->outward);
+    free(r);
+  }
+}
+
+abut_status sweep_upload(const loaded_scene *s, device *d, resident_sweep **out)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, 1, sizeof(resident_sweep)));
+  const abut_status status = upload_pairs(s, d, memory);
+  if (status != ABUT_SUCCESS) {
+    sweep_free(memory);
+    return status;
+  }
+  *out = memory;
   return ABUT_SUCCESS;
 }

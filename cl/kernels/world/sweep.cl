@@ -5,6 +5,7 @@
 
 #define SWEEP_SHARE R(0.5) // of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
 #define SWEEP_SLOWEST R(0.1) // of the speed that bodies have against each other at most, by which they are stopped earlier
+#define SWEEP_OUTWARD R(-0.05) // what a normal has less of along the way out of a mesh, leads into it
 #define SWEEP_JAMS R(0.1) // of the normal's own mobility: less than this of it is left where friction jams
 #if REAL_DOUBLE
 #define SWEEP_LEAST R(1e-12) // of the tangents' mobility, is added to it
@@ -247,27 +248,47 @@ KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
 }
 
+// Whether a mesh is met from its inside: the normal out of the other one leads out of it, too. `outward` has the ways
+// out at its triangles, then from `edges` on at its edges; turned is the body at the beginning, `part` the share of the
+// way at which they meet.
+static int sweep_is_inside(GLOBAL const real *outward, int edges, int corners, int feature, GLOBAL const real *turned,
+                           const sweep_way *w, real part, const real normal[3])
+{
+  if (corners == 1) {
+    return 0;
+  }
+  GLOBAL const real *of = ROW(outward, corners == 2 ? edges + feature : feature, 3);
+  const real way[3] = {of[0], of[1], of[2]}, q[4] = {turned[0], turned[1], turned[2], turned[3]};
+  const real angle = sweep_length(w->turn), middle = R(0.5) * part * angle;
+  const real sine = angle > R(0.0) ? lane_sin(middle) / angle : R(0.0);
+  const real more[4] = {lane_cos(middle), sine * w->turn[0], sine * w->turn[1], sine * w->turn[2]};
+  real before[3], out[3];
+  sweep_turn(q, way, before);
+  sweep_turn(more, before, out);
+  return sweep_dot(out, normal) < SWEEP_OUTWARD * sweep_length(out);
+}
+
 // One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
-// impact until now and bodies would come far into each other after it. Where the bodies are too near to each
-// other for an answer, WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
+// impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
+// Where the bodies are too near to each other for an answer, or meet from within each other, so that they overlapped,
+// WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
 KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
-                              GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *toi,
-                              GLOBAL const unsigned char *found, GLOBAL const real *p1, GLOBAL const real *p2,
-                              GLOBAL const real *normal, GLOBAL const real *scratch, GLOBAL int *marks,
+                              GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
+                              GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
+                              GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *normal,
+                              GLOBAL const int *kind, GLOBAL const int *feature1, GLOBAL const int *feature2,
+                              GLOBAL const real *outward1, int edges1, GLOBAL const real *outward2, int edges2,
+                              GLOBAL const real *scratch, GLOBAL int *marks,
                               GLOBAL real *state, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
-  const int how = found[world] & ~CCD_ROUGH;
-  const world_one o = one_at(scratch, n, world);
-  if (how == CCD_WITHIN && group_is_fast(n, ints, reals, &o, group)) {
-    status[world] |= WORLD_FAST;
-  }
+  const int how = found[world] & ~CCD_ROUGH, meets = how == CCD_HIT || how == CCD_LIMIT;
   GLOBAL real *own = ROW(state, world, SWEEP_REALS);
   const real time = toi[world];
-  if ((how != CCD_HIT && how != CCD_LIMIT) || !(time < own[SWEEP_TOI])) {
+  if (!meets && how != CCD_WITHIN) {
     return;
   }
   sweep_group s;
@@ -277,6 +298,19 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
     at[0][k] = ROW(p1, world, 3)[k];
     at[1][k] = ROW(p2, world, 3)[k];
     unit[k] = ROW(normal, world, 3)[k];
+  }
+  const real back[3] = {-unit[0], -unit[1], -unit[2]};
+  const int what = kind[world], corners1 = what == CCD_EDGES ? 2 : what == CCD_VERTEX_TRIANGLE ? 1 : 3;
+  const int corners2 = what == CCD_EDGES ? 2 : 4 - corners1;
+  if (!meets ||
+      sweep_is_inside(outward1, edges1, corners1, feature1[world], ROW(from1, world, 7) + 3, &s.way[0], time, back) ||
+      sweep_is_inside(outward2, edges2, corners2, feature2[world], ROW(from2, world, 7) + 3, &s.way[1], time, unit)) {
+    const world_one o = one_at(scratch, n, world);
+    status[world] |= group_is_fast(n, ints, reals, &o, group) ? WORLD_FAST : 0;
+    return;
+  }
+  if (!(time < own[SWEEP_TOI])) {
+    return;
   }
   for (int side = 0; side < 2; ++side) {
     real lever[3];
