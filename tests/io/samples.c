@@ -189,7 +189,7 @@ static const char smoothing[] =
   " \"near\": 1e9, \"reach\": 1e9, \"floor\": 0.001, \"ends\": 0.002, \"agree\": 0.5}\n";
 
 static const char scene[] =
-  "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9,\n"
+  "{\"contact_model\": \"cone\", \"timestep\": 0.001, \"integrator\": \"rk4\", \"capacity\": 9, \"sweep\": true,\n"
   " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}, {\"file\": \"table.body.json\"}]},\n"
   "  {\"name\": \"cart\", \"density\": 800, \"joint\": {\"type\": \"free\"},\n"
   "   \"bodies\": [{\"box\": [0.4, 0.2, 0.1]}, {\"file\": \"/b.obj\",\n"

@@ -43,7 +43,7 @@ static void defaults(void)
   CHECK(s.integrator == INTEGRATOR_EULER && !s.pyramidal && !s.exact_diagonal);
   CHECK(s.iterations == 30 && s.line_iterations == 30 && s.line_tolerance == 1e-3);
   CHECK(s.tolerance == 0.0 && s.cone_smoothing == 0.0 && s.limit_smoothing == 0.0);
-  CHECK(s.capacity == 0 && s.link_count == 1 && s.actuator_count == 0 && s.pair_count == 1);
+  CHECK(s.capacity == 0 && !s.sweep && s.link_count == 1 && s.actuator_count == 0 && s.pair_count == 1);
   const scene_link *l = &s.links[0];
   CHECK(!l->name && l->parent == WORLD && l->mass == 0.0 && l->density == 0.0 && !l->body_count);
   CHECK_NUMBERS(l->quaternion, 1.0, 0.0, 0.0, 0.0);
@@ -96,7 +96,7 @@ static void sample_scene(void)
   REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
   free(file[0].bytes);
   free(file[1].bytes);
-  CHECK(s.timestep == 0.001 && s.integrator == INTEGRATOR_RK4 && s.capacity == 9);
+  CHECK(s.timestep == 0.001 && s.integrator == INTEGRATOR_RK4 && s.capacity == 9 && s.sweep);
   check_sample_links(&s);
   require(CHECK_EQUAL(s.actuator_count, 2));
   CHECK(s.actuators[0].kind == ACTUATOR_POSITION && s.actuators[0].link == 2);
@@ -344,6 +344,8 @@ static const struct {
   {WITH("\"limit_smoothing\": -1"), "d/t:3: limit_smoothing: ", "-1 is not at least 0"},
   {WITH("\"divergence\": 0"), "d/t:3: divergence: ", "0 is not above 0"},
   {WITH("\"capacity\": -1"), "d/t:3: capacity: ", "not a whole number"},
+  {WITH("\"sweep\": 1"), "d/t:3: sweep: ", "neither true nor false"},
+  {WITH("\"sweep\": true,\n\"pairs\": [{}]"), "d/t:4: pairs[0]: ", "needs the bodies of its pairs"},
   /* links */
   {"{\"links\": [{},\n1]}", "d/t:2: links[1]: ", "not an object"},
   {LINK("\"masses\": 1"), "d/t:3: links[1].masses: ", "no such key is known"},
