@@ -1,4 +1,5 @@
-"""Draws convex hulls and balls as they would be seen from afar: what contact_pose.py and contact_grasp.py make their pictures with.
+"""Draws convex hulls, balls and meshes as they would be seen from afar: what contact_pose.py, contact_grasp.py and lay.py make their
+pictures with.
 
 A point of a pixel's ray is in a hull where it is behind the planes of all faces; so the ray enters the hull at the last plane that it
 comes through from before, if that is before the first one that it leaves by. Rays are parallel. Needs SciPy for the hulls' planes.
@@ -64,6 +65,28 @@ class View:
         high = np.sqrt(np.maximum(radius ** 2 - np.sum(across ** 2, 1), 0))
         normal = np.concatenate([across, high[:, None]], 1) / radius
         self._put(high > 0, self.seen(centre)[2] + high, normal, colour)
+
+    def mesh(self, vertices, triangles, colour):
+        """A closed mesh of vertices (V, 3) and triangles (F, 3), whose normals are blended between vertices."""
+        a, b, c = (self.seen(vertices[triangles[:, k]]) for k in range(3))
+        flat, blended = np.cross(b - a, c - a), np.zeros((len(vertices), 3))
+        np.add.at(blended, triangles, flat[:, None])
+        x, y, z = self.pixels(vertices)
+        for corners in triangles[flat[:, 2] > 0]:
+            self._triangle(x[corners], y[corners], z[corners], blended[corners], colour)
+        self.solids += 1
+
+    def _triangle(self, x, y, z, normals, colour):
+        columns, rows = (np.arange(max(int(np.ceil(u.min())), 0), min(int(u.max()), most - 1) + 1)
+                         for u, most in ((x, self.width), (y, self.height)))
+        column, row = (u.ravel() for u in np.meshgrid(columns, rows))
+        area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
+        share = np.stack([(x[j] - column) * (y[k] - row) - (x[k] - column) * (y[j] - row) for j, k in ((1, 2), (2, 0), (0, 1))], 1) / area
+        at, depth = row * self.width + column, share @ z
+        nearer = (share >= 0).all(1) & (depth > self.depth[at])
+        normal = share[nearer] @ normals
+        self.depth[at[nearer]], self.colour[at[nearer]], self.solid[at[nearer]] = depth[nearer], colour, self.solids
+        self.normal[at[nearer]] = normal / np.linalg.norm(normal, axis=1, keepdims=True)
 
     def shows(self, points, slack):
         """Which points (N, 3) nothing hides by more than `slack` [m]."""
