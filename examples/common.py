@@ -4,13 +4,18 @@ import argparse
 import abut
 
 
-def begin():
-    """A context in float64 for the device of the command line, and the picture to draw or None."""
+def options():
+    """What the command line says."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", help="one of abut.devices(), or host")
     parser.add_argument("--plot", metavar="OUT.png", help="draw what came of it; needs matplotlib")
-    options = parser.parse_args()
-    return abut.Context(options.device, precision="f64"), options.plot
+    return parser.parse_args()
+
+
+def begin():
+    """A context in float64 for the device of the command line, and the picture to draw or None."""
+    given = options()
+    return abut.Context(given.device, precision="f64"), given.plot
 
 
 def pyplot():
