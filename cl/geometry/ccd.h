@@ -72,7 +72,8 @@ enum { CCD_SPOT_FROM, CCD_SPOT_UNTIL = 3, CCD_SPOT_TO = 6, CCD_SPOT_BEND = 9, CC
 #define CCD_BOX_PLANES 12
 #define CCD_QUEUE 256
 #define CCD_GROUP_PLANE(plane) (((plane) / CCD_GROUP + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP)
-#define CCD_SCRATCH_REALS(vertices, plane) ((vertices) * CCD_SPOT_REALS + CCD_BOX_PLANES * ((plane) + CCD_GROUP_PLANE(plane)))
+#define CCD_SCRATCH_REALS(vertices, plane) \
+  ((vertices) * CCD_SPOT_REALS + CCD_BOX_PLANES * ((plane) + CCD_GROUP_PLANE(plane)))
 #define CCD_SCRATCH_INTS(plane) ((plane) + 2 * CCD_QUEUE)
 
 #endif

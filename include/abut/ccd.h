@@ -225,8 +225,9 @@ typedef struct abut_ccd_batch {
   const void *from2, *to2;
   abut_ccd_motion motion;
   double center1[3], center2[3]; /* of ABUT_CCD_ARC, in the meshes' own frames [m] */
-  double separation;         /* as abut_ccd_queries has them */
-  double keep;
+  double separation;         /* as abut_ccd_queries has it */
+  double keep;               /* share of the meshes' distance at time 0 above `separation` that is to be kept.
+                                Pairs of features that come near each other keep it of their own */
   double tolerance;          /* [m]; 0: 1e-9 in double, 1e-6 in float, of both meshes' size */
   uint32_t iterations_most;  /* of a window's query, 1 to 1,000,000; 0: 32 */
   void *toi;                 /* real (N) the largest time that is safe, or NULL, as all that follow */

@@ -109,9 +109,11 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const queries_call *q = (const queries_call *)on->call;
   const queries_on *at = on->user;
   const abut_ccd_queries *b = q->batch;
-  const void *const own[CCD_SETTINGS] = {b->separations, b->keeps, b->tolerances, b->ends, b->errors, b->relative_errors};
+  const void *const own[CCD_SETTINGS] = {b->separations, b->keeps,  b->tolerances,
+                                         b->ends,        b->errors, b->relative_errors};
   const size_t lanes = device_lanes(on->device), most = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL;
-  const bool additive = b->method == ABUT_CCD_ADDITIVE, plain = b->plain || additive, detailed = b->n || b->d0 || q->gradient;
+  const bool additive = b->method == ABUT_CCD_ADDITIVE, plain = b->plain || additive;
+  const bool detailed = b->n || b->d0 || q->gradient;
   buffer *set[CCD_SETTINGS];
   int given = 0;
   for (size_t i = 0; i < CCD_SETTINGS; ++i) {
@@ -181,7 +183,8 @@ static void add_arrays(queries_call *q, void *by_x0, void *by_x1)
   static const char *const names[CCD_SETTINGS] = {"separations", "keeps",  "tolerances",
                                                   "ends",        "errors", "relative_errors"};
   abut_ccd_queries *b = q->batch;
-  const void *const own[CCD_SETTINGS] = {b->separations, b->keeps, b->tolerances, b->ends, b->errors, b->relative_errors};
+  const void *const own[CCD_SETTINGS] = {b->separations, b->keeps,  b->tolerances,
+                                         b->ends,        b->errors, b->relative_errors};
   const size_t width = 3 * vertices_of[b->kind];
   add(q, "x0", X0, width, b->x0, NULL);
   add(q, "x1", X1, width, b->x1, NULL);

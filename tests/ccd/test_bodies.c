@@ -246,7 +246,7 @@ static void random_motions(uint64_t *seed, abut_ccd_motion kind, const double ce
   }
 }
 
-/* The pair that is told keeps its share, and not more than half as much again. */
+/* The pair that is told keeps its share, and not more than half as much again. (check_row: so do the meshes.) */
 static void check_kept(const solid s[2], const motion m[2], const answers *a, size_t i, double separation, double keep)
 {
   const int head = a->kind[i] == ABUT_CCD_TRIANGLE_VERTEX;
@@ -276,8 +276,9 @@ static void check_row(const solid s[2], const motion m[2], const answers *a, siz
     return;
   }
   const double past = precision == ABUT_FLOAT64 ? 1e-9 : 1e-5;
+  const long double begun = distance(s, m, 0.0L), kept = (1.0 - 1e-5) * keep * fmaxl(begun - separation, 0.0L);
   for (int k = 0; k <= TIMES; ++k) {
-    const long double t = k == TIMES ? toi : (long double)toi * k / TIMES, over = distance(s, m, t) - separation;
+    const long double t = k == TIMES ? toi : (long double)toi * k / TIMES, over = distance(s, m, t) - separation - kept;
     check(over > -1e-15L * size, "row %zu: at %d/%d of %.17g, status %d, d - r is %Lg", i, k, TIMES, toi, a->status[i], over);
   }
   if (status == ABUT_CCD_HIT && keep > 0.0) {

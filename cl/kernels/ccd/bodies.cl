@@ -21,6 +21,38 @@ static void ccd_place_mesh(ccd_side *s)
   }
 }
 
+// The least distance at time 0 of the vertices of mesh 1 from `first1` on, `step` apart, and those of mesh 2.
+static real ccd_least(const ccd_row *row, const int first[2], const int end[2], int step, int best[2])
+{
+  real least = REAL_MOST;
+  for (int a = first[0]; a < end[0]; a += step) {
+    GLOBAL const real *x = ROW(row->side[0].spots, a, CCD_SPOT_REALS) + CCD_SPOT_FROM;
+    for (int b = first[1]; b < end[1]; b += step) {
+      GLOBAL const real *y = ROW(row->side[1].spots, b, CCD_SPOT_REALS) + CCD_SPOT_FROM;
+      const real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+      if (square < least) {
+        least = square;
+        best[0] = a;
+        best[1] = b;
+      }
+    }
+  }
+  return real_sqrt(least);
+}
+
+// A distance that the meshes are not above at time 0: of the nearest vertices of two groups that are near each other.
+static real ccd_distance_at_most(const ccd_row *row)
+{
+  const int none[2] = {0, 0}, all[2] = {ccd_vertices(&row->side[0]), ccd_vertices(&row->side[1])};
+  int best[2] = {0, 0}, first[2], end[2];
+  ccd_least(row, none, all, CCD_GROUP, best);
+  for (int side = 0; side < 2; ++side) {
+    first[side] = best[side];
+    end[side] = MIN_INT(best[side] + CCD_GROUP, all[side]);
+  }
+  return ccd_least(row, first, end, 1, best) * (R(1.0) + 16 * CCD_U) + 4 * row->error;
+}
+
 // Brings the ends of boxes to a time, on the vertices' chords, which they do not leave by more than their bend.
 static void ccd_set_horizon(ccd_row *row, real horizon)
 {
@@ -286,6 +318,9 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
   row->margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
   ccd_place_mesh(&row->side[0]);
   ccd_place_mesh(&row->side[1]);
+  if (row->keep > R(0.0)) { // pairs that boxes leave out keep that share of the meshes' own distance
+    row->margin += real_max(ccd_distance_at_most(row) - row->separation, R(0.0)) * row->keep * R(0.5);
+  }
   ccd_set_horizon(row, R(1.0));
   if (ccd_meets(row->side[0].box, row->side[1].box)) {
     ccd_pair_features(row, CCD_VERTEX_TRIANGLE);

@@ -60,8 +60,8 @@ static int ccd_features_on(const ccd_side *s, int corners)
 #define CCD_LESS(a, b) ((a) < (b) ? (a) : (b))
 #define CCD_MORE(a, b) ((a) > (b) ? (a) : (b))
 
-// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave their chords, by half of the
-// separation and by the error of a coordinate.
+// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave their chords, and by
+// half of the distance that is asked about and the error of a coordinate.
 static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real box[CCD_BOX_PLANES])
 {
   const ccd_side *s = &row->side[side];
@@ -70,7 +70,8 @@ static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real
   GLOBAL const real *a = ROW(s->spots, ends[0], CCD_SPOT_REALS);
   GLOBAL const real *b = corners > 1 ? ROW(s->spots, ends[1], CCD_SPOT_REALS) : a;
   GLOBAL const real *c = corners > 2 ? ROW(s->spots, ends[2], CCD_SPOT_REALS) : a;
-  const real bend = CCD_MORE(a[CCD_SPOT_BEND], b[CCD_SPOT_BEND]), around = CCD_MORE(bend, c[CCD_SPOT_BEND]) + row->margin;
+  const real bend = CCD_MORE(a[CCD_SPOT_BEND], b[CCD_SPOT_BEND]);
+  const real around = CCD_MORE(bend, c[CCD_SPOT_BEND]) + row->margin;
   for (int k = 0; k < 6; ++k) {
     const real less = CCD_LESS(a[k], b[k]), more = CCD_MORE(a[k], b[k]);
     box[k] = CCD_LESS(less, c[k]) - around;
@@ -86,7 +87,8 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   GLOBAL const real *ball = s->numbers + s->ints[which] + CCD_BALL_REALS * group;
   const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
   const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
-  const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U); // twice: as |c| may be larger than any |x|
+  // The margin counts twice, because a centre may be farther from the origin than any vertex, and rounded more.
+  const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U);
   wide from[3], to[3];
   ccd_point(&s->path, &s->ends[0], x, from);
   ccd_point(&s->path, &s->ends[1], x, to);

@@ -18,7 +18,8 @@ static int ccd_read_pose(GLOBAL const real *pose, int width, wide to[7])
     turn = i < 3 ? turn : real_max(turn, real_abs(pose[i]));
     far = i < 3 ? real_max(far, real_abs(pose[i])) : far;
   }
-  const int good = sum == R(0.0) && far <= TRANSLATION_LIMIT && (width == 7 ? turn >= REAL_TINY : turn <= ROTATION_LIMIT);
+  const int turns = width == 7 ? turn >= REAL_TINY : turn <= ROTATION_LIMIT;
+  const int good = sum == R(0.0) && far <= TRANSLATION_LIMIT && turns;
   for (int i = 0; i < 7; ++i) {
     to[i] = good && i < width ? (wide)pose[i] : (wide)(width == 7 && i == 3);
   }
@@ -42,7 +43,8 @@ static void ccd_quaternion(const wide x[7], int width, wide q[4])
     }
     return;
   }
-  const wide angle = wide_sqrt(ccd_wide_dot(x + 3, x + 3)), by = angle > (wide)0 ? wide_sin(angle * (wide)0.5) / angle : (wide)0.5;
+  const wide angle = wide_sqrt(ccd_wide_dot(x + 3, x + 3));
+  const wide by = angle > (wide)0 ? wide_sin(angle * (wide)0.5) / angle : (wide)0.5;
   q[0] = wide_cos(angle * (wide)0.5);
   for (int i = 0; i < 3; ++i) {
     q[1 + i] = x[3 + i] * by;

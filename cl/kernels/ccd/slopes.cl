@@ -149,8 +149,9 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
   ccd_side side[2];
   side[0] = ccd_side_of(ints1, numbers1);
   side[1] = ccd_side_of(ints2, numbers2);
-  ccd_set_path(&side[0].path, ROW(from1, row, width), ROW(to1, row, width), width, arc, settings + CCD_BODIES_CENTRES);
-  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc, settings + CCD_BODIES_CENTRES + 3);
+  GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
+  ccd_set_path(&side[0].path, ROW(from1, row, width), ROW(to1, row, width), width, arc, centres);
+  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc, centres + 3);
   wide by[2][12], factor = (wide)0;
   for (int i = 0; i < 12; ++i) {
     by[0][i] = by[1][i] = (wide)0;
@@ -184,7 +185,8 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
       }
       speed = wide_max(speed, side[s].path.angle * wide_sqrt(ccd_wide_dot(x[s], x[s])));
     }
-    const int smooth = ccd_closes(&touch, rate, speed) && side[0].path.angle < CCD_HALF_TURN && side[1].path.angle < CCD_HALF_TURN;
+    const int one_way = side[0].path.angle < CCD_HALF_TURN && side[1].path.angle < CCD_HALF_TURN;
+    const int smooth = one_way && ccd_closes(&touch, rate, speed);
     factor = smooth ? (wide)-1 / rate : (wide)0;
     status[row] = (unsigned char)(smooth ? CCD_HIT : CCD_HIT | CCD_ROUGH);
   }

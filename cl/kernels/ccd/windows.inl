@@ -24,7 +24,8 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
 }
 
 // Puts where the pair's vertices are at an end of a window into its lane. For times 0 and 1 they lie ready.
-static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t, FN(ccd_lanes) *s, int l, int end)
+static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t, FN(ccd_lanes) *s, int l,
+                        int end)
 {
   const int ready = t == R(0.0) || t == R(1.0);
   ccd_moment at[2];
@@ -34,7 +35,8 @@ static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4
   for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
     const ccd_side *from = &row->side[mesh[i]];
     if (ready) {
-      GLOBAL const real *spot = ROW(from->spots, place[i], CCD_SPOT_REALS) + (t == R(0.0) ? CCD_SPOT_FROM : CCD_SPOT_TO);
+      const int at_end = t == R(0.0) ? CCD_SPOT_FROM : CCD_SPOT_TO;
+      GLOBAL const real *spot = ROW(from->spots, place[i], CCD_SPOT_REALS) + at_end;
       for (int k = 0; k < 3; ++k) {
         s->x[0][end][3 * i + k][l] = spot[k];
       }
