@@ -336,6 +336,29 @@ static void check_ends(const ccd_mesh *m, const uint32_t *given, size_t count, s
   CHECK_EQUAL(wrong, 0);
 }
 
+/* The ball around each group holds its features' vertices, and is no wider than the farthest of them asks for. */
+static void check_balls(const ccd_mesh *m, int which, const int *ends, size_t corners, size_t count)
+{
+  const abut_precision precision = m->numbers.size == 8 ? ABUT_FLOAT64 : ABUT_FLOAT32;
+  for (size_t g = 0; g < CCD_GROUPS(count); ++g) {
+    const size_t at = (size_t)m->ints[which] + CCD_BALL_REALS * g, first = g * CCD_GROUP;
+    const size_t end = first + CCD_GROUP < count ? first + CCD_GROUP : count;
+    const long double radius = real_at(m->numbers.data, precision, at + 3);
+    long double farthest = 0.0L;
+    for (size_t i = corners * first; i < corners * end; ++i) {
+      const size_t vertex = ends ? (size_t)ends[i] : i;
+      long double square = 0.0L;
+      for (size_t k = 0; k < 3; ++k) {
+        const long double d = (long double)real_at(m->numbers.data, precision, CCD_MESH_POINTS + 3 * vertex + k) -
+                              (long double)real_at(m->numbers.data, precision, at + k);
+        square += d * d;
+      }
+      farthest = fmaxl(farthest, sqrtl(square));
+    }
+    CHECK(farthest <= radius && radius <= farthest * (1.0L + 3e-6L));
+  }
+}
+
 static void check_packed(abut_ccd_mesh made)
 {
   const ccd_mesh *m = ccd_mesh_get(made);
@@ -356,12 +379,18 @@ static void check_packed(abut_ccd_mesh made)
   CHECK_EQUAL(h[CCD_MESH_TRIANGLE_IDS], h[CCD_MESH_VERTEX_IDS] + (int)vertices);
   CHECK_EQUAL(h[CCD_MESH_EDGE_IDS], h[CCD_MESH_TRIANGLE_IDS] + (int)triangles);
   CHECK_EQUAL(m->ints_count, (size_t)h[CCD_MESH_EDGE_IDS] + edges);
-  CHECK_EQUAL(m->numbers.count, CCD_MESH_POINTS + 3 * vertices);
+  CHECK_EQUAL(h[CCD_MESH_VERTEX_BALLS], CCD_MESH_POINTS + 3 * vertices);
+  CHECK_EQUAL(h[CCD_MESH_TRIANGLE_BALLS], h[CCD_MESH_VERTEX_BALLS] + CCD_BALL_REALS * CCD_GROUPS(vertices));
+  CHECK_EQUAL(h[CCD_MESH_EDGE_BALLS], h[CCD_MESH_TRIANGLE_BALLS] + CCD_BALL_REALS * CCD_GROUPS(triangles));
+  CHECK_EQUAL(m->numbers.count, h[CCD_MESH_EDGE_BALLS] + CCD_BALL_REALS * CCD_GROUPS(edges));
   REQUIRE(is_order(h + h[CCD_MESH_TRIANGLE_IDS], triangles, at));
   REQUIRE(is_order(h + h[CCD_MESH_EDGE_IDS], edges, at));
   REQUIRE(is_order(h + h[CCD_MESH_VERTEX_IDS], vertices, at));
   check_ends(m, m->triangles, triangles, 3, h[CCD_MESH_TRIANGLE_ENDS], h[CCD_MESH_TRIANGLE_IDS]);
   check_ends(m, m->edges, edges, 2, h[CCD_MESH_EDGE_ENDS], h[CCD_MESH_EDGE_IDS]);
+  check_balls(m, CCD_MESH_VERTEX_BALLS, NULL, 1, vertices);
+  check_balls(m, CCD_MESH_TRIANGLE_BALLS, h + h[CCD_MESH_TRIANGLE_ENDS], 3, triangles);
+  check_balls(m, CCD_MESH_EDGE_BALLS, h + h[CCD_MESH_EDGE_ENDS], 2, edges);
   double largest = 0.0;
   for (size_t i = 0; i < vertices; ++i) {
     long double sum = 0.0L;
