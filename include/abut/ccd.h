@@ -12,8 +12,8 @@
  *   b.count = 1000;  b.from1 = ...;  b.to1 = ...;  b.from2 = ...;  b.to2 = ...;  b.toi = ...;
  *   abut_ccd(meshes[0], meshes[1], &b);
  *
- * Time runs from 0 to 1 over the step that is asked about. Reals are of the context's precision, lengths in
- * metres. docs/ccd.md has the method.
+ * Time runs from 0 to 1 over the step that is asked about. Reals are of the context's precision, to which numbers
+ * of double are rounded, and lengths in metres. docs/ccd.md has the method.
  *
  * Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the
  * certificate by separating directions is this project's own.
@@ -70,7 +70,8 @@ typedef struct abut_ccd_queries {
   abut_memory memory;       /* of all reals; the others are in host memory */
   const void *x0, *x1;      /* real (N, V, 3) vertices at time 0 and at time 1 [m] */
   const void *x0_low, *x1_low; /* real (N, V, 3) in a context of float: what float leaves of finer
-                               coordinates, which are x0 + x0_low; NULL: none. Give `relative_error` 2^-48
+                               coordinates, which are x0 + x0_low, half a unit in the last place at most; a row
+                               with more is BAD_INPUT. NULL: none. Give `relative_error` 2^-48
                                then, as for double, and not 2^-24 */
   double separation;        /* the distance that counts as a touch, from 0 [m]; 0 */
   double keep;              /* share of the distance at time 0 above `separation` that is to be kept, 0 to
@@ -174,7 +175,8 @@ ABUT_API abut_ccd_mesh_def abut_default_ccd_mesh_def(void);
 
 /* Makes a mesh whose vertices, edges and triangles collide. Faces need not be closed, nor turned one way;
  * polygons are cut into triangles. Edges are the unique ones of the triangles, and `edges`. All vertices
- * count, also those of no face. Everything is copied. Errors: ABUT_ERROR_ARGUMENT, which names the
+ * count, also those of no face: vertices collide with triangles, edges with edges, but a vertex does not with a
+ * vertex, nor with an edge of no face. Everything is copied. Errors: ABUT_ERROR_ARGUMENT, which names the
  * element. */
 ABUT_API abut_status abut_create_ccd_mesh(abut_context context, const abut_ccd_mesh_def *def,
                                           abut_ccd_mesh *mesh);

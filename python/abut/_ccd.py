@@ -53,7 +53,7 @@ class CcdStatus(enum.IntEnum):
     BAD_INPUT  a number that is not finite, two vertices whose difference overflows, a setting of a row out of its
                range, a quaternion of 0; toi is 0
     ROUGH      8, added to HIT by derivatives that are not to be relied on, and are 0: the features graze, so that the
-               slope has no bound; they touch at distance 0, so that there is no normal; or a turn of half a circle
+               slope has no bound; a vertex or an end touches at distance 0; or a turn of half a circle
                between the poses
     """
 
@@ -282,7 +282,7 @@ class Ccd:
     feature1, feature2   (...) uint32, which vertex, triangle or edge of each mesh, as abut.CcdMesh lists them; 0 where
                 all are free
     p1, p2      (..., 3) nearest points of these features at toi, in the world [m]
-    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free, and where the points are one
+    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free
     candidates  (...) uint32, pairs of features whose boxes met
     undecided   rows at LIMIT
     rejected    rows at BAD_INPUT

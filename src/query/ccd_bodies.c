@@ -223,7 +223,7 @@ static abut_status check_centres(const abut_ccd_batch *b)
   return ABUT_SUCCESS;
 }
 
-static abut_status check(const abut_ccd_batch *b)
+static abut_status check(const abut_ccd_batch *b, const context *owner)
 {
   if (!b || b->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_ccd_batch");
@@ -237,7 +237,7 @@ static abut_status check(const abut_ccd_batch *b)
   if ((uint32_t)b->motion > ABUT_CCD_ARC) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no motion %d", (int)b->motion);
   }
-  TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most));
+  TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most, owner));
   return check_centres(b);
 }
 
@@ -287,7 +287,7 @@ static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, a
   if (c->mesh[1]->context != owner) {
     return fail(ABUT_ERROR_HANDLE, "the meshes are of two contexts");
   }
-  TRY(check(batch));
+  TRY(check(batch, owner));
   TRY(ccd_find_state(batch->memory, batch->from1, batch->count, owner, &at));
   c->batch = batch;
   c->gradients = gradients;

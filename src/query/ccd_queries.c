@@ -210,16 +210,22 @@ static void add_arrays(queries_call *q, void *by_x0, void *by_x1)
 
 /* ---- checks ---- */
 
-abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most)
+static double rounded(double x, const context *owner)
 {
-  if (!(separation >= 0.0 && separation < INFINITY)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a separation of %g m is not from 0", separation);
+  return context_real_bytes(owner) == sizeof(float) ? (double)(float)x : x;
+}
+
+abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most,
+                               const context *owner)
+{
+  if (!(separation >= 0.0 && rounded(separation, owner) < INFINITY)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a separation of %g m is not from 0, or too large", separation);
   }
-  if (!(keep >= 0.0 && keep < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "keep, a share of the distance, is %g and not from 0 to below 1", keep);
+  if (!(keep >= 0.0 && rounded(keep, owner) < 1.0)) {
+    return fail(ABUT_ERROR_ARGUMENT, "keep, a share of the distance, is %.9g and not from 0 to below 1", keep);
   }
-  if (!(tolerance >= 0.0 && tolerance < INFINITY)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g m is not from 0", tolerance);
+  if (!(tolerance >= 0.0 && rounded(tolerance, owner) < INFINITY)) {
+    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g m is not from 0, or too large", tolerance);
   }
   return iterations_most > CCD_ITERATIONS_MOST
            ? fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %u", iterations_most, CCD_ITERATIONS_MOST)
@@ -236,7 +242,7 @@ static abut_status check_lows(const abut_ccd_queries *b, const context *owner)
            : ABUT_SUCCESS;
 }
 
-static abut_status check(const abut_ccd_queries *b)
+static abut_status check(const abut_ccd_queries *b, const context *owner)
 {
   if (!b || b->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_ccd_queries");
@@ -250,11 +256,12 @@ static abut_status check(const abut_ccd_queries *b)
   if (b->count && (!b->x0 || !b->x1)) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu rows are counted but have no vertices", b->count);
   }
-  TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most));
+  TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most, owner));
   if (!(b->end >= 0.0 && b->end <= 1.0)) {
     return fail(ABUT_ERROR_ARGUMENT, "an end of %g is not from 0 to 1", b->end);
   }
-  return !(b->error >= 0.0 && b->error < INFINITY) || !(b->relative_error >= 0.0 && b->relative_error < INFINITY)
+  return !(b->error >= 0.0 && rounded(b->error, owner) < INFINITY) ||
+             !(b->relative_error >= 0.0 && rounded(b->relative_error, owner) < INFINITY)
            ? fail(ABUT_ERROR_ARGUMENT, "errors of the input of %g m and %g are not from 0", b->error, b->relative_error)
            : ABUT_SUCCESS;
 }
@@ -290,7 +297,7 @@ static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries
   if (!owner) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(check(batch));
+  TRY(check(batch, owner));
   TRY(check_lows(batch, owner));
   TRY(ccd_find_state(batch->memory, batch->x0, batch->count, owner, &at));
   q->batch = batch;

@@ -7,8 +7,9 @@
 
 #define CCD_ITERATIONS_MOST 1000000u
 
-/* Refuses settings for all rows that are out of range, by name. */
-abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most);
+/* Refuses settings for all rows that are out of range, also once they are rounded to the context's precision. */
+abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most,
+                               const context *owner);
 
 /* Finds the state of a batch whose arrays lie in one, and refuses memory that the context cannot use. */
 abut_status ccd_find_state(abut_memory memory, const void *inputs, size_t count, const context *owner, state **out);

@@ -1,5 +1,5 @@
 /* How far a step of many vertices may go: pairs whose boxes come near are asked about, block by
- * block, and each block only up to what those before it left. */
+ * block. Each is asked about all of the step, so that its answer does not depend on the others. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -37,13 +37,11 @@ typedef struct filter {
   const abut_step_filter_def *def;
   size_t size;        /* bytes of a real */
   double unit;        /* half a unit in the last place of 1 */
-  double largest;     /* |coordinate|, at either end */
-  double error;       /* of each coordinate, on the whole way */
   double most;        /* def->most, rounded down to a real */
   reals ends;         /* (vertex_count, 3) x + step */
   abut_ccd_kind kind; /* of the block: */
   size_t count;
-  reals x0, x1;
+  reals x0, x1, errors;
   place *places;
   reals toi;
   uint8_t *status;
@@ -169,12 +167,23 @@ static double farthest(const filter *f, const uint32_t *vertices)
   return sqrt(least);
 }
 
+/* Returns the error of a pair's coordinates, on the whole way: of its own vertices' rounding. */
+static double error_of(const filter *f, const uint32_t *vertices)
+{
+  double largest = 0.0;
+  for (size_t i = 0; i < 3 * vertices_of[f->kind]; ++i) {
+    const size_t at = 3 * (size_t)vertices[i / 3] + i % 3;
+    largest = fmax(largest, fmax(fabs(start_of(f, at)), fabs(end_of(f, at))));
+  }
+  return 4.0 * f->unit * largest;
+}
+
 /* Whether a pair may come as close as it must not. What is farther apart needs `keep` of more, so
  * that boxes that do not meet say too little by themselves. */
 static bool comes_near(const filter *f, const uint32_t *vertices)
 {
   const double gap = gap_between(f, vertices), xi = f->def->separation, up = 1.0 + 32.0 * f->unit;
-  const double apart = gap - 2.0 * (f->error + 8.0 * f->unit * f->largest);
+  const double apart = gap - 6.0 * error_of(f, vertices); /* and twice as much for the boxes' own rounding */
   if (!(apart > xi * up)) {
     return true;
   }
@@ -189,7 +198,7 @@ static bool is_before(const abut_step_filter_result *r, place p)
   return p.lanes < r->lanes || (p.lanes == r->lanes && p.row < r->row);
 }
 
-/* Takes the smallest time of a block; what is free ends no earlier than the others did. */
+/* Takes the smallest time of a block. */
 static abut_status take(const filter *f, abut_step_filter_result *r)
 {
   for (size_t i = 0; i < f->count; ++i) {
@@ -224,8 +233,8 @@ static abut_status ask(filter *f, abut_step_filter_result *r)
   q.x1 = f->x1.data;
   q.separation = f->def->separation;
   q.keep = f->def->keep;
-  q.end = r->share;
-  q.error = f->error;
+  q.end = f->most;
+  q.errors = f->errors.data;
   q.plain = true;
   q.toi = f->toi.data;
   q.status = f->status;
@@ -244,6 +253,8 @@ static void gather(filter *f, const uint32_t *vertices, place p)
     reals_set(&f->x0, 3 * count * f->count + i, start_of(f, at));
     reals_set(&f->x1, 3 * count * f->count + i, end_of(f, at));
   }
+  const double error = error_of(f, vertices) * (1.0 + FLT_EPSILON); /* a real may round it down */
+  reals_set(&f->errors, f->count, error);
   f->places[f->count++] = p;
 }
 
@@ -293,9 +304,7 @@ static abut_status find_ends(filter *f)
                   "finite, or not in sum",
                   i / 3, from, step, i % 3);
     }
-    f->largest = fmax(f->largest, fmax(fabs(from), fabs(end_of(f, i))));
   }
-  f->error = 4.0 * f->unit * f->largest;
   return ABUT_SUCCESS;
 }
 
@@ -309,6 +318,7 @@ static abut_status make_block(filter *f)
   pairs = pairs < BLOCK ? pairs : BLOCK;
   TRY(reals_create(&f->x0, 3 * VERTICES_MOST * pairs, f->size));
   TRY(reals_create(&f->x1, 3 * VERTICES_MOST * pairs, f->size));
+  TRY(reals_create(&f->errors, pairs, f->size));
   TRY(reals_create(&f->toi, pairs, f->size));
   TRY(allocate(&memory, pairs, sizeof *f->places));
   f->places = memory;
@@ -322,6 +332,7 @@ static void filter_free(filter *f)
   free(f->ends.data);
   free(f->x0.data);
   free(f->x1.data);
+  free(f->errors.data);
   free(f->toi.data);
   free(f->places);
   free(f->status);

@@ -347,13 +347,13 @@ static void check_balls(const ccd_mesh *m, int which, const int *ends, size_t co
     long double farthest = 0.0L;
     for (size_t i = corners * first; i < corners * end; ++i) {
       const size_t vertex = ends ? (size_t)ends[i] : i;
-      long double square = 0.0L;
+      long double sum = 0.0L;
       for (size_t k = 0; k < 3; ++k) {
         const long double d = (long double)real_at(m->numbers.data, precision, CCD_MESH_POINTS + 3 * vertex + k) -
                               (long double)real_at(m->numbers.data, precision, at + k);
-        square += d * d;
+        sum += d * d;
       }
-      farthest = fmaxl(farthest, sqrtl(square));
+      farthest = fmaxl(farthest, sqrtl(sum));
     }
     CHECK(farthest <= radius && radius <= farthest * (1.0L + 3e-6L));
   }

@@ -137,18 +137,12 @@ static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_B
   return lane_bits(meets);
 }
 
-// A touch that is so much nearer than the boxes reach is worth making them anew.
-#define CCD_NEARER R(0.75)
-
 static void ccd_flush_kind(ccd_row *row)
 {
   if (row->kind == CCD_EDGES) {
     ccd_flush_r_ee(row);
   } else {
     ccd_flush_r_pt(row);
-  }
-  if (row->first.toi < CCD_NEARER * row->horizon) {
-    ccd_set_horizon(row, row->first.toi * (R(1.0) + 64 * CCD_U));
   }
 }
 
@@ -169,14 +163,30 @@ static void ccd_queue_group(ccd_row *row, int one, int group, const real box[CCD
   }
 }
 
+// A touch that is so much nearer than the boxes reach is worth making them anew, those of both meshes: boxes are
+// compared at both ends, so that all must reach to the same time.
+#define CCD_NEARER R(0.75)
+
+static int ccd_come_nearer(ccd_row *row)
+{
+  const int nearer = row->first.toi < CCD_NEARER * row->horizon;
+  if (nearer) {
+    ccd_set_horizon(row, row->first.toi * (R(1.0) + 64 * CCD_U));
+  }
+  return nearer;
+}
+
 static void ccd_pair_features(ccd_row *row, int kind)
 {
   row->kind = kind;
+  ccd_come_nearer(row);
   ccd_list_second(row);
   const int corners = ccd_corners_on(kind, 0), features = ccd_features_on(&row->side[0], corners);
-  const int groups = (row->listed + CCD_GROUP - 1) / CCD_GROUP;
-  for (int at = 0; groups && at < features; ++at) {
+  for (int at = 0; row->listed && at < features; ++at) {
     real box[CCD_BOX_PLANES];
+    if (ccd_come_nearer(row)) {
+      ccd_list_second(row);
+    }
     if (at % CCD_GROUP == 0) {
       ccd_group_boxes_of(row, 0, corners, at / CCD_GROUP, box);
       if (!ccd_meets(box, row->side[1].box)) {
@@ -188,6 +198,7 @@ static void ccd_pair_features(ccd_row *row, int kind)
     if (!ccd_meets(box, row->side[1].box)) {
       continue;
     }
+    const int groups = CCD_GROUPS(row->listed);
     for (int first = 0; first < groups; first += LANES) {
       int bits = ccd_meeting(row->groups + first, row->group_plane, box);
       for (; bits; bits &= bits - 1) {
@@ -210,7 +221,7 @@ static void ccd_pair_features(ccd_row *row, int kind)
 
 static real ccd_placing_error(const ccd_row *row, int width, int arc)
 {
-  real most = R(0.0);
+  real most = R(0.0), turns = R(0.0); // a twist's angle is rounded as a share of its turns
   for (int side = 0; side < 2; ++side) {
     const ccd_side *s = &row->side[side];
     wide far = (wide)0, centre = (wide)0;
@@ -219,8 +230,12 @@ static real ccd_placing_error(const ccd_row *row, int width, int arc)
       centre += wide_abs(s->path.c[k]);
     }
     most = real_max(most, s->numbers[CCD_MESH_SIZE] + (real)centre + (real)far);
+    for (int e = 0; e < 2 && width == 6; ++e) {
+      const wide *turn = s->path.number[e] + 3;
+      turns = real_max(turns, (real)(wide_abs(turn[0]) + wide_abs(turn[1]) + wide_abs(turn[2])));
+    }
   }
-  return most * (CCD_ROUNDINGS(width, arc) * CCD_U);
+  return most * ((CCD_ROUNDINGS(width, arc) + 4 * turns) * CCD_U);
 }
 
 // The first pair to touch at its time: a vertex before the other mesh's triangle, whichever mesh it is of.

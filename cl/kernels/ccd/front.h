@@ -5,10 +5,10 @@
 #define CCD_U (REAL_EPSILON / 2)
 #if REAL_DOUBLE
 #define CCD_TINY 0x1p-900
-#define CCD_FLUSHED 0x1p-1020
+#define CCD_FLUSHED 0x1p-1018
 #else
 #define CCD_TINY 0x1p-100f
-#define CCD_FLUSHED 0x1p-124f
+#define CCD_FLUSHED 0x1p-122f
 #endif
 
 // A front. Lengths are scaled once the row is prepared.
@@ -106,5 +106,5 @@ static int ccd_is_inside(real at[CCD_FRONT_NUMBERS][LANES], int l)
 // The distance at time 0 as it is unscaled.
 static real ccd_d0(real at[CCD_FRONT_NUMBERS][LANES], int l)
 {
-  return at[CCD_AT_D0][l] * at[CCD_AT_UP][l] * at[CCD_AT_UP + 1][l];
+  return real_min(at[CCD_AT_D0][l] * at[CCD_AT_UP][l] * at[CCD_AT_UP + 1][l], REAL_MOST);
 }

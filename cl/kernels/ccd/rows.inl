@@ -19,6 +19,13 @@ static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
   }
   if (rows->lows) { // plain numbers leave them out, and doubled ones round their differences
     s->at[CCD_AT_SETTINGS + CCD_RELATIVE_ERROR][l] += CCD_STAGE ? 2 * CCD_U * CCD_U : CCD_U;
+#ifndef NUM_DOUBLED
+    for (int i = 0; i < 2 * NUMBERS; ++i) { // what is no rest of its number is not in order, NaN neither
+      const real low = real_abs(ROW(rows->low[i / NUMBERS], row, NUMBERS)[i % NUMBERS]);
+      const real most = real_abs(ROW(rows->x[i / NUMBERS], row, NUMBERS)[i % NUMBERS]) * (CCD_U * R(1.0001)) + REAL_TINY;
+      s->at[CCD_AT_SETTINGS + CCD_KEEP][l] = low <= most ? s->at[CCD_AT_SETTINGS + CCD_KEEP][l] : R(-1.0);
+    }
+#endif
   }
 #ifdef NUM_DOUBLED
   s->at[CCD_AT_T][l] = rows->toi[row];
@@ -149,7 +156,7 @@ static void CN(ccd_segment)(const ccd_rows *rows, int segment, int detailed, int
   enum { ROWS = CCD_SEGMENT(LANES) };
   int list[ROWS], count = 0;
   for (int first = segment * ROWS; first < MIN_INT((segment + 1) * ROWS, rows->count); first += LANES) {
-    const int free = additive ? 0 : CN(ccd_boxes)(rows, first);
+    const int free = additive || rows->lows ? 0 : CN(ccd_boxes)(rows, first);
     for (int i = 0; i < MIN_INT(LANES, rows->count - first); ++i) {
       const int row = first + i, certain = free >> i & 1;
       if (certain && !detailed) {
