@@ -118,12 +118,12 @@ static void CN(ccd_decide)(const ccd_rows *rows, int segment, int most)
 static int CN(ccd_boxes)(const ccd_rows *rows, int first)
 {
   const int last = rows->count - 1, width = 3 * (CCD_FIRST + CCD_SECOND);
-  lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), settings[CCD_SETTINGS];
+  lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), far = lane_lit(R(0.0)), settings[CCD_SETTINGS];
   for (int i = 0; i < CCD_SETTINGS; ++i) {
     settings[i] = rows->given >> i & 1 ? gather_part(rows->own[i], first, last, 1) : lane_lit(rows->all[i]);
   }
   for (int k = 0; k < 3; ++k) {
-    lane up = lane_lit(REAL_MOST), down = lane_lit(REAL_MOST);
+    lane up = lane_lit(REAL_MOST), down = lane_lit(REAL_MOST), begun = lane_lit(R(0.0));
     for (int e = 0; e < 2; ++e) {
       lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
       for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
@@ -132,6 +132,8 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
         low[side] = lane_min(low[side], c);
         high[side] = lane_max(high[side], c);
         size += lane_abs(c);
+        begun = e == 0 && i == 0 ? c : begun;
+        far += e == 0 && i == CCD_FIRST ? lane_abs(begun - c) : lane_lit(R(0.0));
       }
       up = lane_min(up, low[0] - high[1]);
       down = lane_min(down, low[1] - high[0]);
@@ -141,8 +143,10 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
   // Each coordinate is off by error + relative_error |c|, and the lower parts by u |c|; |c| is below `size`.
   const lane relative = settings[CCD_RELATIVE_ERROR] + (rows->lows ? CCD_U : R(0.0));
   const lane off = settings[CCD_ERROR] * R(2.0) + relative * size * R(2.0);
-  const lane touching = (settings[CCD_SEPARATION] + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
-  const ilane in_order = (settings[CCD_KEEP] == lane_lit(R(0.0))) & (settings[CCD_TOLERANCE] >= lane_lit(R(0.0))) &
+  // What is to be kept is a share of a distance that no two vertices are below, `far` by the sum of its components.
+  const lane keep = settings[CCD_KEEP], kept = keep * (far * (R(1.0) + 8 * CCD_U) + off * R(3.0));
+  const lane touching = (settings[CCD_SEPARATION] + kept + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
+  const ilane in_order = (keep >= lane_lit(R(0.0))) & (keep < lane_lit(R(1.0))) & (settings[CCD_TOLERANCE] >= lane_lit(R(0.0))) &
                          (settings[CCD_SEPARATION] >= lane_lit(R(0.0))) & (settings[CCD_ERROR] >= lane_lit(R(0.0))) &
                          (settings[CCD_RELATIVE_ERROR] >= lane_lit(R(0.0))) & (settings[CCD_END] >= lane_lit(R(0.0))) &
                          (settings[CCD_END] <= lane_lit(R(1.0))) & (size < lane_lit(REAL_BIG));
