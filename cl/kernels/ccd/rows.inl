@@ -119,6 +119,13 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
 {
   const int last = rows->count - 1, width = 3 * (CCD_FIRST + CCD_SECOND);
   lane apart = lane_lit(R(-1.0)), size = lane_lit(R(0.0)), far = lane_lit(R(0.0)), settings[CCD_SETTINGS];
+  real x[2][3 * (CCD_FIRST + CCD_SECOND)][LANES];
+  for (int l = 0; l < LANES; ++l) {
+    for (int i = 0; i < width; ++i) {
+      x[0][i][l] = ROW(rows->x[0], MIN_INT(first + l, last), width)[i];
+      x[1][i][l] = ROW(rows->x[1], MIN_INT(first + l, last), width)[i];
+    }
+  }
   for (int i = 0; i < CCD_SETTINGS; ++i) {
     settings[i] = rows->given >> i & 1 ? gather_part(rows->own[i], first, last, 1) : lane_lit(rows->all[i]);
   }
@@ -128,7 +135,7 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
       lane low[2] = {lane_lit(REAL_MOST), lane_lit(REAL_MOST)}, high[2] = {lane_lit(-REAL_MOST), lane_lit(-REAL_MOST)};
       for (int i = 0; i < CCD_FIRST + CCD_SECOND; ++i) {
         const int side = i >= CCD_FIRST;
-        const lane c = gather_part(rows->x[e] + 3 * i + k, first, last, width);
+        const lane c = lane_load(x[e][3 * i + k]);
         low[side] = lane_min(low[side], c);
         high[side] = lane_max(high[side], c);
         size += lane_abs(c);
