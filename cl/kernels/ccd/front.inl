@@ -226,8 +226,8 @@ static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) *m, const C
 }
 
 // Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane that is to keep a
-// share of its distance at time 0 does nothing at first but measure it.
-static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
+// share of its distance at time 0 measures it first: then the step goes on `at_once`, or ends there.
+static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
 {
   CN(ccd_motion) m;
   CN(ccd_view) here;
@@ -235,14 +235,23 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
   CN(ccd_load)(s, &m);
   const num t = FN(ccd_time)(s);
   const lane end = ccd_setting_of(s->at, CCD_END), rounds = lane_load(s->at[CCD_AT_ROUNDS]), zero = lane_lit(R(0.0));
-  const lane r = lane_load(s->at[CCD_AT_R]), reach = lane_load(s->at[CCD_AT_REACH]);
-  const ilane measured = r >= zero;
+  lane r = lane_load(s->at[CCD_AT_R]);
   CN(ccd_look_at)(&m, t, &here);
-  to.best = t;
-  to.gap = lane_lit(-REAL_MOST);
-  to.n = make_r(lane_load(s->at[CCD_AT_N]), lane_load(s->at[CCD_AT_N + 1]), lane_load(s->at[CCD_AT_N + 2]));
-  to.held = n_value(t) > zero;
-  CN(ccd_go_straight)(&m, &here, t, r, &to);
+  for (int again = 1, pass = 0; again; ++pass) {
+    to.best = t;
+    to.gap = lane_lit(-REAL_MOST);
+    to.n = make_r(lane_load(s->at[CCD_AT_N]), lane_load(s->at[CCD_AT_N + 1]), lane_load(s->at[CCD_AT_N + 2]));
+    to.held = n_value(t) > zero;
+    CN(ccd_go_straight)(&m, &here, t, r, &to);
+    ccd_note_first(s->at, (n_value(t) == zero) & (rounds == zero), to.gap);
+    again = at_once && pass == 0 && lane_any(r < zero);
+    if (again) {
+      ccd_set_radius(s->at);
+      r = lane_load(s->at[CCD_AT_R]);
+    }
+  }
+  const lane reach = lane_load(s->at[CCD_AT_REACH]);
+  const ilane measured = r >= zero;
 #ifndef NUM_DOUBLED
   if (additive) {
     to.best = t;
@@ -250,7 +259,6 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive)
     CN(ccd_go_by_speed)(&m, t, r, &to);
   }
 #endif
-  ccd_note_first(s->at, (n_value(t) == zero) & (rounds == zero), to.gap);
   const ilane open = measured & FN(ccd_less)(to.best, n_of(end)) & (to.gap > reach);
   if (!additive && lane_any(open)) {
     CN(ccd_go_curved)(s, &m, &here, t, r, open, &to);

@@ -84,7 +84,7 @@ static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int ad
       CN(ccd_prepare)(&s);
     }
     if (busy) {
-      CN(ccd_step)(&s, additive);
+      CN(ccd_step)(&s, additive, 1);
     }
     for (int l = 0; l < LANES; ++l) {
       if (row[l] >= 0 && (s.at[CCD_AT_OUTCOME][l] >= R(0.0) || s.at[CCD_AT_ROUNDS][l] >= (real)most)) {

@@ -180,7 +180,7 @@ static void CN(ccd_flush)(ccd_row *row)
   }
   while (busy) {
     CN(ccd_prepare)(&s);
-    CN(ccd_step)(&s, 0);
+    CN(ccd_step)(&s, 0, 0);
     for (int l = 0; l < LANES; ++l) {
       if (w.pair[l][0] < 0) {
         continue;
