@@ -242,19 +242,28 @@ static CN(ccd_interval) CN(ccd_straight)(const CN(ccd_motion) *m, vec n, num t, 
 
 // ---- curved: a direction that moves along a quadratic ----
 
-// Lowers `least` to where the hull of a cubic's control points comes down to 0, for all pairs of them, l before m.
-static lane CN(ccd_hull)(const lane g[4], lane least)
+#if CCD_KIND == CCD_POINT_POINT
+// Lowers `least` to where a line comes down from one control point to another, `steps` places on.
+static lane FN(ccd_descent)(lane from, lane to, real at_from, real steps, lane least)
 {
-  for (int l = 0; l < 3; ++l) {
-    for (int k = l + 1; k < 4; ++k) {
-      const ilane falls = (g[l] >= lane_lit(R(0.0))) & (g[k] < lane_lit(R(0.0)));
-      const lane x = g[l] / lane_select(falls, g[l] - g[k], lane_lit(R(1.0)));
-      const lane at = (x * (real)(k - l) + (real)l) * (R(1.0) / 3) * (R(1.0) - 16 * CCD_U);
-      least = lane_select(falls & (at < least), at, least);
-    }
-  }
-  return least;
+  const ilane falls = (from >= lane_lit(R(0.0))) & (to < lane_lit(R(0.0)));
+  const lane x = from / lane_select(falls, from - to, lane_lit(R(1.0)));
+  const lane at = (x * steps + at_from) * (R(1.0) / 3) * (R(1.0) - 16 * CCD_U);
+  return lane_select(falls & (at < least), at, least);
 }
+
+// Lowers `least` to where the hull of a cubic's control points comes down to 0, for all pairs of them. Written out:
+// compilers leave it a loop.
+static lane FN(ccd_hull)(const lane g[4], lane least)
+{
+  least = FN(ccd_descent)(g[0], g[1], R(0.0), R(1.0), least);
+  least = FN(ccd_descent)(g[0], g[2], R(0.0), R(2.0), least);
+  least = FN(ccd_descent)(g[0], g[3], R(0.0), R(3.0), least);
+  least = FN(ccd_descent)(g[1], g[2], R(1.0), R(1.0), least);
+  least = FN(ccd_descent)(g[1], g[3], R(1.0), R(2.0), least);
+  return FN(ccd_descent)(g[2], g[3], R(2.0), R(1.0), least);
+}
+#endif
 
 // The part of the window between two views on which the direction separates: 1 for all of it, -1 for none. The cubics
 // are computed in `num`; where one comes down to 0 needs no more digits than plain numbers have, as that is a part of
@@ -279,7 +288,7 @@ static lane CN(ccd_curved)(const CN(ccd_motion) *m, FN(ccd_control) *c, const CN
     g[3] = n_value(n_sub(FN(ccd_dot)(c->c[2], w), n_of(off)));
     const lane last = (g[1] + g[2]) + g[3];
     good &= (g[0] >= lane_lit(R(0.0))) & (last == last);
-    part = CN(ccd_hull)(g, part);
+    part = FN(ccd_hull)(g, part);
   }
   return lane_select(good, part, lane_lit(R(-1.0)));
 }
