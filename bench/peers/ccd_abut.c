@@ -148,9 +148,9 @@ static int ask_queries(bench *b, size_t first, size_t count, bool all)
   q.d0 = all ? from(b, b->d0, first, 1) : NULL;
   q.iterations = all ? b->iterations + 2 * first : NULL;
   const abut_status done =
-      b->gradient ? abut_ccd_queries_gradient(b->context, &q, from(b, b->by0, first, QUERY_REALS),
-                                              from(b, b->by1, first, QUERY_REALS))
-                  : abut_run_ccd_queries(b->context, &q);
+    b->gradient ? abut_ccd_queries_gradient(b->context, &q, from(b, b->by0, first, QUERY_REALS),
+                                            from(b, b->by1, first, QUERY_REALS))
+                : abut_run_ccd_queries(b->context, &q);
   b->undecided += q.undecided;
   return done == ABUT_SUCCESS ? 0 : fail_with("queries");
 }

@@ -8,11 +8,10 @@
  * tolerance 1e-6); plain, ticcd's own functions without a distance to keep, tolerance 1e-6, at most
  * a million steps. Warnings are left out.
  *
- * Prints JSON in microseconds a query: "mean", the median pass over the number of queries, with 0 PASSES the one
- * with clocks;
- * "processor", the same of the processor's time; "median" and "most" of the queries, by passes with a clock
- * around each query, of which each query's best counts; these include some hundredths for the
- * clock. */
+ * Prints JSON in microseconds a query: "mean", the median pass over the number of queries, with 0
+ * PASSES the one with clocks; "processor", the same of the processor's time; "median" and "most" of
+ * the queries, by passes with a clock around each query, of which each query's best counts; these
+ * include some hundredths for the clock. */
 #include <ipc/ccd/additive_ccd.hpp>
 #include <ipc/ccd/tight_inclusion_ccd.hpp>
 #include <tight_inclusion/ccd.hpp>
@@ -23,7 +22,8 @@
 
 #include "ccd_problem.h"
 
-namespace {
+namespace
+{
 
 using Eigen::Vector3d;
 
@@ -61,8 +61,8 @@ struct narrow {
     const Vector3d *x = q.x;
     answer a{false, 1.0};
     a.hit = q.kind == POINT_TRIANGLE
-                ? ccd.point_triangle_ccd(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], a.toi)
-                : ccd.edge_edge_ccd(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], a.toi);
+              ? ccd.point_triangle_ccd(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], a.toi)
+              : ccd.edge_edge_ccd(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], a.toi);
     return a;
   }
 };
@@ -74,7 +74,8 @@ struct plain {
     const ticcd::Array3 automatic = ticcd::Array3::Constant(-1);
     double reached = 0.0;
     answer a{false, 1.0};
-    const auto ask = q.kind == POINT_TRIANGLE ? first_of(ticcd::vertexFaceCCD) : first_of(ticcd::edgeEdgeCCD);
+    const auto ask = q.kind == POINT_TRIANGLE ? first_of(ticcd::vertexFaceCCD)
+                                              : first_of(ticcd::edgeEdgeCCD);
     a.hit = ask(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], automatic, 0.0, a.toi, TOLERANCE,
                 1.0, STEPS, reached, ticcd::DEFAULT_NO_ZERO_TOI,
                 ticcd::CCDRootFindingMethod::BREADTH_FIRST_SEARCH);
@@ -82,7 +83,10 @@ struct plain {
   }
 
 private:
-  template <typename F> static F *first_of(F &f) { return &f; }
+  template <typename F> static F *first_of(F &f)
+  {
+    return &f;
+  }
 };
 
 struct timing {

@@ -19,8 +19,15 @@
 #include <time.h>
 
 enum { QUERY_REALS = 12, POSE_REALS = 7, POINT_TRIANGLE = 2, EDGE_EDGE = 3 };
-enum { ANSWER_TOI, ANSWER_STATUS, ANSWER_FIRST, ANSWER_SECOND, ANSWER_TIME, ANSWER_D0,
-       ANSWER_WIDTH };
+enum {
+  ANSWER_TOI,
+  ANSWER_STATUS,
+  ANSWER_FIRST,
+  ANSWER_SECOND,
+  ANSWER_TIME,
+  ANSWER_D0,
+  ANSWER_WIDTH
+};
 
 typedef struct problem {
   uint64_t query_count, vertex_count, face_count, row_count;
