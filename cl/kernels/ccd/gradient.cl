@@ -25,6 +25,12 @@ ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const rea
   const int width = 3 * (first + second), hits = (status[row] & ~CCD_ROUGH) == CCD_HIT;
   const ccd_rows rows = {{x0, x1}, {x0_low, x1_low}, x0, {x0, x0, x0, x0, x0, x0}, 0, lows,
                          count, by_x0, by_x0, by_x0, status, (GLOBAL int *)0};
+  if (!hits) {
+    for (int i = 0; i < width; ++i) {
+      ROW(by_x0, row, width)[i] = ROW(by_x1, row, width)[i] = R(0.0);
+    }
+    return;
+  }
   wide ends[12][2], rate = (wide)0, speed = (wide)0, given[3];
   const wide t = toi[row];
   ccd_corners c;
