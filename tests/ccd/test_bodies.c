@@ -357,6 +357,54 @@ static void test_known(const solid s[2])
   }
 }
 
+/* Vertices fly at a plate that flies with them. There are more pairs than wait at a time, and the vertex that touches first
+ * comes late among them: what was found before it must not hide it. */
+static void test_common_way(void)
+{
+  enum { SIDE = 21, POINTS = 20 };
+  static double plate[3 * SIDE * SIDE], points[3 * POINTS * POINTS];
+  static uint32_t cells[6 * (SIDE - 1) * (SIDE - 1)];
+  static answers a;
+  for (uint32_t i = 0; i < SIDE * SIDE; ++i) {
+    plate[3 * i + 1] = (double)(i / SIDE) / (SIDE - 1);
+    plate[3 * i + 2] = (double)(i % SIDE) / (SIDE - 1);
+  }
+  for (uint32_t i = 0, at = 0; i < (SIDE - 1) * SIDE; ++i) {
+    const uint32_t six[6] = {i, i + 1, i + SIDE, i + 1, i + SIDE + 1, i + SIDE};
+    for (int k = 0; k < 6 && i % SIDE + 1 < SIDE; ++k) {
+      cells[at++] = six[k];
+    }
+  }
+  abut_ccd_mesh_def def = abut_default_ccd_mesh_def();
+  solid two[2] = {{{0}, {0}, {0}, 0, {0, 0}}, {{0}, {0}, {0}, 0, {0, 0}}};
+  def.vertices = plate;
+  def.vertex_count = SIDE * SIDE;
+  def.face_indices = cells;
+  def.face_count = 2 * (SIDE - 1) * (SIDE - 1);
+  REQUIRE_OK(abut_create_ccd_mesh(context, &def, &two[1].mesh));
+  for (int first = 0; first < POINTS * POINTS; first += 57) {
+    for (int i = 0; i < POINTS * POINTS; ++i) {
+      points[3 * i] = i == first ? 0.3 : 0.5;
+      points[3 * i + 1] = (i / POINTS + 0.5) / POINTS + 0.003;
+      points[3 * i + 2] = (i % POINTS + 0.5) / POINTS + 0.003;
+    }
+    def = abut_default_ccd_mesh_def();
+    def.vertices = points;
+    def.vertex_count = POINTS * POINTS;
+    REQUIRE_OK(abut_create_ccd_mesh(context, &def, &two[0].mesh));
+    for (int way = -20; way <= 20; way += 20) {
+      motion m[1][2] = {{move(0, 0, way - 1, 0), move(0, 0, way, 0)}};
+      if (CHECK_OK(solve(two, (const motion(*)[2])m, 1, 0.0, 0.0, &a))) {
+        const double toi = real_at(a.toi, precision, 0);
+        check(a.feature1[0] == (uint32_t)first && toi <= 0.3 && toi > 0.2999, "vertex %d on a way of %d: vertex %u at %.17g",
+              first, way, a.feature1[0], toi);
+      }
+    }
+    CHECK_OK(abut_destroy_ccd_mesh(two[0].mesh));
+  }
+  CHECK_OK(abut_destroy_ccd_mesh(two[1].mesh));
+}
+
 /* A spike that circles above a plate for longer than its windows reach, and comes down later. */
 static void test_windows(void)
 {
@@ -482,6 +530,7 @@ int main(int argc, char **argv)
   test_random(s, ABUT_CCD_ARC);
   test_known(s);
   test_windows();
+  test_common_way();
   if (precision == ABUT_FLOAT64) {
     test_gradients(s, ABUT_CCD_LINEAR);
     test_gradients(s, ABUT_CCD_ARC);

@@ -199,6 +199,10 @@ static void test_lows(void)
   void *lows[2];
   fall(&p, 1);
   real_put(p.x1, precision, 2, 0.0);
+  for (size_t i = 2; i < 12; i += 3) { /* at height 1, where float leaves digits */
+    real_put(p.x0, precision, i, real_at(p.x0, precision, i) + 1.0);
+    real_put(p.x1, precision, i, real_at(p.x1, precision, i) + 1.0);
+  }
   parts[1][2] = 1e-10; /* it ends that much above the triangle */
   lows[0] = to_reals(parts[0], 12, precision);
   lows[1] = to_reals(parts[1], 12, precision);
@@ -218,6 +222,12 @@ static void test_lows(void)
     real_put(lows[1], precision, 2, -1e-10);
     CHECK_OK(abut_run_ccd_queries(context, &q));
     check(p.status[0] == ABUT_CCD_HIT && real_at(p.toi, precision, 0) < 1.0, "lower parts below: status %d", p.status[0]);
+    static const double wrong[] = {1e-7, -1.75, (double)INFINITY, (double)NAN};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) { /* more than rounding leaves of 1 */
+      real_put(lows[1], precision, 2, wrong[i]);
+      CHECK_OK(abut_run_ccd_queries(context, &q));
+      check(p.status[0] == ABUT_CCD_BAD_INPUT, "a lower part of %g: status %d", wrong[i], p.status[0]);
+    }
   }
   free(lows[0]);
   free(lows[1]);

@@ -311,6 +311,44 @@ static void test_many(void)
   free(pairs);
 }
 
+/* What bounds a step is the same to the bit whatever else is asked, and a vertex that no pair has takes no part. */
+static void test_others(void)
+{
+  enum { OTHERS = 1 << 16 };
+  static uint32_t pairs[2 * OTHERS];
+  static const uint32_t edges[4] = {0, 1, 2, 3};
+  static const double turn[4] = {-0.35, 0.4, 0.15, -0.2}; /* edges that turn as they come */
+  double x[21] = {-1, 0, 0.6, 1, 0.1, 0.7, 0.05, -1, 0, 0, 1, 0.1, 5, 5, 1, 5, 5, 0, 0, 0, 0}, step[21] = {0};
+  for (size_t i = 0; i < 4; ++i) {
+    step[3 * i] = turn[i];
+    step[3 * i + 1] = -turn[3 - i];
+    step[3 * i + 2] = (i < 2 ? -1.5 : 0.5) + turn[i];
+  }
+  step[14] = -1.5; /* a point comes at another one, later */
+  x[18] = 1e6;
+  for (size_t i = 0; i < OTHERS; ++i) {
+    pairs[2 * i] = 4;
+    pairs[2 * i + 1] = 5;
+  }
+  const abut_ccd_lanes lanes[2] = {{ABUT_CCD_EDGE_EDGE, 1, edges}, {ABUT_CCD_POINT_POINT, OTHERS, pairs}};
+  void *const from = to_reals(x, 21, precision), *const by = to_reals(step, 21, precision);
+  abut_step_filter_def def = abut_default_step_filter_def();
+  def.vertex_count = 6;
+  def.x = from;
+  def.step = by;
+  def.lanes = lanes;
+  def.lanes_count = 1;
+  const abut_step_filter_result alone = filter(&def);
+  check(alone.status == ABUT_CCD_HIT && alone.share > 0.05 && alone.share < 0.4, "edges: %.17g", alone.share);
+  def.lanes_count = 2;
+  def.vertex_count = 7;
+  const abut_step_filter_result among = filter(&def);
+  check(among.share == alone.share && among.lanes == 0 && among.asked == OTHERS + 1, "%.17g, not %.17g, of %zu",
+        among.share, alone.share, among.asked);
+  free(from);
+  free(by);
+}
+
 /* ---- random steps ---- */
 
 static double dot(const double a[3], const double b[3])
@@ -572,6 +610,7 @@ int main(int argc, char **argv)
   test_shared_vertices();
   test_boxes();
   test_many();
+  test_others();
   test_random();
   test_refused();
   CHECK_OK(abut_destroy_context(home));
