@@ -1,7 +1,9 @@
 #include "world/sweep.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "world/law/law.h"
+#include <stdlib.h>
 
 /* ---- a call ---- */
 
@@ -153,13 +155,36 @@ static abut_status make_impacts(const stepping *s, bool last)
                 OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
 }
 
-abut_status sweep_step(const stepping *s)
+/* Waits for what has been found, so that nothing more is launched where no world has an impact, as in most steps.
+ * marks: (count, SWEEP_INTS) room. */
+static abut_status look_for_impacts(const stepping *s, int *marks, bool *some)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head), OF(s, OUT_Q),
-             OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count)));
-  for (int i = 0; i <= SWEEP_EVENTS; ++i) {
-    TRY(find_impacts(s));
-    TRY(make_impacts(s, i == SWEEP_EVENTS));
+  *some = false;
+  TRY(buffer_read(world_buffer_of(s, SWEEP_MARKS), 0, s->count * SWEEP_INTS * sizeof(int), marks));
+  for (size_t i = 0; i < s->count; ++i) {
+    *some = *some || marks[SWEEP_INTS * i + SWEEP_GROUP] >= 0;
   }
   return ABUT_SUCCESS;
+}
+
+static abut_status go_through_impacts(const stepping *s, int *marks)
+{
+  bool some = true;
+  for (int i = 0; some && i <= SWEEP_EVENTS; ++i) {
+    TRY(find_impacts(s));
+    TRY(look_for_impacts(s, marks, &some));
+    TRY(some ? make_impacts(s, i == SWEEP_EVENTS) : ABUT_SUCCESS);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status sweep_step(const stepping *s)
+{
+  void *marks = NULL;
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_START, s->count, 1, ARG_BUFFER(s->model->head), OF(s, OUT_Q),
+             OF(s, OUT_STATUS), OF(s, SWEEP_FROM), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count)));
+  TRY(allocate(&marks, s->count, SWEEP_INTS * sizeof(int)));
+  const abut_status status = go_through_impacts(s, marks);
+  free(marks);
+  return status;
 }
