@@ -103,10 +103,11 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 #undef AT
 }
 
-/* The directions out of the mesh of a side of pair i, and where those at its edges begin. */
-#define OUTWARD(s, i, side)                                                                                   \
-  ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)]), \
-    ARG_INT(sweep_mesh((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)->info.triangles)
+/* The mesh of a side of pair i, the directions out of it, and where those at its edges begin. */
+#define MESH(s, i, rows, side)                                                                                \
+  ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]), ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]), \
+    ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)]),     \
+    ARG_INT((rows)->mesh[side]->info.triangles)
 
 static abut_status look_at_pair(const stepping *s, size_t i)
 {
@@ -119,7 +120,7 @@ static abut_status look_at_pair(const stepping *s, size_t i)
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
                 OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND),
                 OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
-                OF(s, SWEEP_FEATURE_2), OUTWARD(s, i, 0), OUTWARD(s, i, 1), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
+                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 

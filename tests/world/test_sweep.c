@@ -146,6 +146,29 @@ static void test_oblique(const char *law, double friction, double restitution, i
   play_close(&p);
 }
 
+/* A box that lands flat stops as a whole, by one impact in the middle of its face. */
+static void test_flat(const char *law)
+{
+  char text[1024];
+  play p;
+  snprintf(text, sizeof text,
+           "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
+           "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0.013, 0.004], \"joint\": {\"type\": "
+           "\"free\"}, \"density\": 1000, \"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}], \"pairs\": [{\"a\": 1, \"b\": "
+           "0, \"friction\": 0}]}",
+           law);
+  play_open_text(&p, context, precision, text, 1);
+  play_set_v(&p, 0, 0, 40.0);
+  play_set_v(&p, 0, 1, 3.0);
+  play_step(&p, 1);
+  CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT);
+  for (size_t k = 0; k < 6; ++k) {
+    const double off = fabs(play_v(&p, 0, k) - (k == 1 ? 3.0 : 0.0));
+    check(off <= by(1e-6, 0.02), "%s: a box that landed flat has velocity %zu of %g", law, k, play_v(&p, 0, k));
+  }
+  play_close(&p);
+}
+
 /* ---- a bullet and boxes ---- */
 
 static void momentum(const play *p, double out[3])
@@ -500,6 +523,7 @@ int main(int argc, char **argv)
     test_wall(laws[i], "");
     test_overlapping(laws[i]);
     test_leaving(laws[i]);
+    test_flat(laws[i]);
     test_bullet(laws[i]);
     test_hinge(laws[i]);
     test_slow(laws[i]);

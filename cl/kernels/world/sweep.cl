@@ -248,36 +248,181 @@ KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
 }
 
-// Whether a mesh is met from its inside: the normal out of the other one leads out of it, too. `outward` has the ways
-// out at its triangles, then from `edges` on at its edges; turned is the body at the beginning, `part` the share of the
-// way at which they meet.
-static int sweep_is_inside(GLOBAL const real *outward, int edges, int corners, int feature, GLOBAL const real *turned,
-                           const sweep_way *w, real part, const real normal[3])
+// Where a body is once it has gone a share of its way: x goes to R(turned) x + at. `pose` is its pose at the beginning.
+static sweep_place sweep_pose_at(const sweep_way *w, GLOBAL const real *pose, real part)
+{
+  sweep_place p;
+  const real q[4] = {pose[3], pose[4], pose[5], pose[6]}, angle = sweep_length(w->turn), middle = R(0.5) * part * angle;
+  const real sine = angle > R(0.0) ? lane_sin(middle) / angle : R(0.0);
+  const real more[4] = {lane_cos(middle), sine * w->turn[0], sine * w->turn[1], sine * w->turn[2]};
+  const real arm[3] = {pose[0] - w->from[0], pose[1] - w->from[1], pose[2] - w->from[2]};
+  sweep_times(more, q, p.turned);
+  sweep_turn(more, arm, p.at);
+  for (int k = 0; k < 3; ++k) {
+    p.at[k] += (R(1.0) - part) * w->from[k] + part * w->to[k];
+  }
+  return p;
+}
+
+// A mesh where it meets another: its buffers (geometry/ccd.h), the ways out of it at its triangles and, from `edges` on,
+// at its edges, and where it is.
+typedef struct sweep_mesh {
+  GLOBAL const int *ints;
+  GLOBAL const real *numbers, *outward;
+  int edges;
+  sweep_place place;
+} sweep_mesh;
+
+// Whether a mesh is met from its inside: the normal out of the other one leads out of it, too.
+static int sweep_is_inside(const sweep_mesh *m, int corners, int feature, const real normal[3])
 {
   if (corners == 1) {
     return 0;
   }
-  GLOBAL const real *of = ROW(outward, corners == 2 ? edges + feature : feature, 3);
-  const real way[3] = {of[0], of[1], of[2]}, q[4] = {turned[0], turned[1], turned[2], turned[3]};
-  const real angle = sweep_length(w->turn), middle = R(0.5) * part * angle;
-  const real sine = angle > R(0.0) ? lane_sin(middle) / angle : R(0.0);
-  const real more[4] = {lane_cos(middle), sine * w->turn[0], sine * w->turn[1], sine * w->turn[2]};
-  real before[3], out[3];
-  sweep_turn(q, way, before);
-  sweep_turn(more, before, out);
+  GLOBAL const real *of = ROW(m->outward, corners == 2 ? m->edges + feature : feature, 3);
+  const real way[3] = {of[0], of[1], of[2]};
+  real out[3];
+  sweep_turn(m->place.turned, way, out);
   return sweep_dot(out, normal) < SWEEP_OUTWARD * sweep_length(out);
+}
+
+// ---- the patch in which they meet ----
+
+#define SWEEP_DIRECTIONS 8
+#define SWEEP_PATCH_MOST 400000 // so many vertices above so many triangles are looked at, at most
+
+// What of two meshes lies in the plane where they meet, as the farthest points in some directions along it.
+typedef struct sweep_patch {
+  real n[3], t[2][3], p[3], band; // the normal, tangents, a point of the plane; how far off it a vertex may be
+  real far[SWEEP_DIRECTIONS], at[SWEEP_DIRECTIONS][2];
+  int found;
+} sweep_patch;
+
+static void sweep_vertex(const sweep_mesh *m, int at, real out[3])
+{
+  real x[3];
+  for (int k = 0; k < 3; ++k) {
+    x[k] = m->numbers[CCD_MESH_POINTS + 3 * at + k];
+  }
+  sweep_turn(m->place.turned, x, out);
+  for (int k = 0; k < 3; ++k) {
+    out[k] += m->place.at[k];
+  }
+}
+
+// Whether a vertex lies in the plane; writes where along it.
+static int sweep_in_plane(const sweep_patch *c, const sweep_mesh *m, int at, real out[2])
+{
+  real x[3];
+  sweep_vertex(m, at, x);
+  for (int k = 0; k < 3; ++k) {
+    x[k] -= c->p[k];
+  }
+  out[0] = sweep_dot(x, c->t[0]);
+  out[1] = sweep_dot(x, c->t[1]);
+  return real_abs(sweep_dot(x, c->n)) <= c->band;
+}
+
+static void sweep_take(sweep_patch *c, const real x[2])
+{
+  for (int i = 0; i < SWEEP_DIRECTIONS; ++i) {
+    // Turned by 20 degrees, so that no side of a box lies across one.
+    const real turn = R(0.35) + (real)i * R(6.283185307179586) / SWEEP_DIRECTIONS;
+    const real far = lane_cos(turn) * x[0] + lane_sin(turn) * x[1];
+    if (!c->found || far > c->far[i]) {
+      c->far[i] = far;
+      c->at[i][0] = x[0];
+      c->at[i][1] = x[1];
+    }
+  }
+  c->found = 1;
+}
+
+// Says on which side of the line from a to b a point is.
+static real sweep_side(const real a[2], const real b[2], const real x[2])
+{
+  return (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
+}
+
+// Returns how many triangles of a mesh lie in the plane; takes the vertices of the other one that are above them, where
+// `above` is given.
+static int sweep_faces(sweep_patch *c, const sweep_mesh *m, const sweep_mesh *above)
+{
+  GLOBAL const int *ends = m->ints + m->ints[CCD_MESH_TRIANGLE_ENDS];
+  int count = 0;
+  for (int i = 0; i < m->ints[CCD_MESH_TRIANGLES]; ++i) {
+    real a[2], b[2], d[2], x[2];
+    if (!sweep_in_plane(c, m, ends[3 * i], a) || !sweep_in_plane(c, m, ends[3 * i + 1], b) ||
+        !sweep_in_plane(c, m, ends[3 * i + 2], d)) {
+      continue;
+    }
+    ++count;
+    for (int v = 0; above && v < above->ints[CCD_MESH_VERTICES]; ++v) {
+      if (sweep_in_plane(c, above, v, x)) {
+        const real s = sweep_side(a, b, x), t = sweep_side(b, d, x), u = sweep_side(d, a, x);
+        if ((s >= R(0.0) && t >= R(0.0) && u >= R(0.0)) || (s <= R(0.0) && t <= R(0.0) && u <= R(0.0))) {
+          sweep_take(c, x);
+        }
+      }
+    }
+  }
+  return count;
+}
+
+// Moves p, where bodies meet first, to the middle of where they meet, if that is a patch.
+static void sweep_centre(const sweep_mesh mesh[2], const real n[3], real band, real p[3])
+{
+  sweep_patch c;
+  const int least = real_abs(n[0]) <= real_abs(n[1]) && real_abs(n[0]) <= real_abs(n[2]) ? 0
+                    : real_abs(n[1]) <= real_abs(n[2]) ? 1 : 2;
+  real other[3] = {R(0.0), R(0.0), R(0.0)}, middle[2] = {R(0.0), R(0.0)};
+  other[least] = R(1.0);
+  sweep_cross(n, other, c.t[0]);
+  const real length = sweep_length(c.t[0]);
+  for (int k = 0; k < 3; ++k) {
+    c.n[k] = n[k];
+    c.p[k] = p[k];
+    c.t[0][k] /= length;
+  }
+  sweep_cross(n, c.t[0], c.t[1]);
+  c.band = band;
+  c.found = 0;
+  for (int side = 0; side < 2; ++side) {
+    const int count = sweep_faces(&c, &mesh[side], (const sweep_mesh *)0);
+    if (count && count <= SWEEP_PATCH_MOST / mesh[!side].ints[CCD_MESH_VERTICES]) {
+      sweep_faces(&c, &mesh[side], &mesh[!side]);
+    }
+  }
+  for (int i = 0; i < SWEEP_DIRECTIONS && c.found; ++i) {
+    middle[0] += c.at[i][0] / SWEEP_DIRECTIONS;
+    middle[1] += c.at[i][1] / SWEEP_DIRECTIONS;
+  }
+  for (int k = 0; k < 3; ++k) {
+    p[k] += middle[0] * c.t[0][k] + middle[1] * c.t[1][k];
+  }
+}
+
+// How fast two bodies come together along the normal out of the second, at a point of each.
+static real sweep_closing(const sweep_way way[2], const real p[3], const real other[3], real time, const real n[3])
+{
+  real first[3], second[3];
+  sweep_speed(&way[0], p, time, first);
+  sweep_speed(&way[1], other, time, second);
+  return sweep_dot(n, second) - sweep_dot(n, first);
 }
 
 // One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
 // impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
-// Where the bodies are too near to each other for an answer, or meet from within each other, so that they overlapped,
+// Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each other, so that they overlapped,
 // WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
 KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
                               GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
                               GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
                               GLOBAL const real *p1, GLOBAL const real *p2, GLOBAL const real *normal,
                               GLOBAL const int *kind, GLOBAL const int *feature1, GLOBAL const int *feature2,
-                              GLOBAL const real *outward1, int edges1, GLOBAL const real *outward2, int edges2,
+                              GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const real *outward1,
+                              int edges1, GLOBAL const int *ints2, GLOBAL const real *numbers2,
+                              GLOBAL const real *outward2, int edges2,
                               GLOBAL const real *scratch, GLOBAL int *marks,
                               GLOBAL real *state, GLOBAL int *status, int worlds)
 {
@@ -293,7 +438,7 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
   sweep_group s;
   sweep_read(&s, n, ints, reals, begin, end, group, world);
-  real at[2][3], unit[3], speed[2][3], turned = R(0.0), closing = R(0.0);
+  real at[2][3], unit[3], turned = R(0.0);
   for (int k = 0; k < 3; ++k) {
     at[0][k] = ROW(p1, world, 3)[k];
     at[1][k] = ROW(p2, world, 3)[k];
@@ -302,9 +447,11 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
   const real back[3] = {-unit[0], -unit[1], -unit[2]};
   const int what = kind[world], corners1 = what == CCD_EDGES ? 2 : what == CCD_VERTEX_TRIANGLE ? 1 : 3;
   const int corners2 = what == CCD_EDGES ? 2 : 4 - corners1;
-  if (!meets ||
-      sweep_is_inside(outward1, edges1, corners1, feature1[world], ROW(from1, world, 7) + 3, &s.way[0], time, back) ||
-      sweep_is_inside(outward2, edges2, corners2, feature2[world], ROW(from2, world, 7) + 3, &s.way[1], time, unit)) {
+  sweep_mesh mesh[2] = {{ints1, numbers1, outward1, edges1, s.from[0]}, {ints2, numbers2, outward2, edges2, s.from[1]}};
+  mesh[0].place = sweep_pose_at(&s.way[0], ROW(from1, world, 7), time);
+  mesh[1].place = sweep_pose_at(&s.way[1], ROW(from2, world, 7), time);
+  if (!meets || sweep_is_inside(&mesh[0], corners1, feature1[world], back) ||
+      sweep_is_inside(&mesh[1], corners2, feature2[world], unit)) {
     const world_one o = one_at(scratch, n, world);
     status[world] |= group_is_fast(n, ints, reals, &o, group) ? WORLD_FAST : 0;
     return;
@@ -314,11 +461,10 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
   for (int side = 0; side < 2; ++side) {
     real lever[3];
-    sweep_speed(&s.way[side], at[side], time, speed[side]);
     sweep_cross(s.way[side].turn, unit, lever);
     turned += R(2.0) * s.way[side].radius * sweep_length(lever);
-    closing += (side ? R(1.0) : R(-1.0)) * sweep_dot(unit, speed[side]);
   }
+  const real closing = sweep_closing(s.way, at[0], at[1], time, unit);
   // No point of one body can come farther into the other along the normal.
   const real most = real_max(closing, R(0.0)) + turned;
   if (!((R(1.0) - time) * most > SWEEP_SHARE * s.thin)) {
@@ -326,9 +472,16 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
   own[SWEEP_TOI] = time;
   own[SWEEP_STOP] = real_max(time - s.apart / real_max(closing, SWEEP_SLOWEST * most), R(0.0));
+  real middle[3], p[3];
+  for (int k = 0; k < 3; ++k) {
+    p[k] = middle[k] = R(0.5) * (at[0][k] + at[1][k]);
+  }
+  // Where a patch's middle hardly closes, its rim does: then bodies turn, and meet there.
+  sweep_centre(mesh, unit, s.apart, middle);
+  const int whole = sweep_closing(s.way, middle, middle, time, unit) > R(0.5) * closing;
   for (int k = 0; k < 3; ++k) {
     own[SWEEP_N + k] = unit[k];
-    own[SWEEP_P + k] = R(0.5) * (at[0][k] + at[1][k]);
+    own[SWEEP_P + k] = whole ? middle[k] : p[k];
   }
   ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] = group;
 }
