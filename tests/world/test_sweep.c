@@ -155,7 +155,7 @@ static void test_flat(const char *law)
            "{\"contact_model\": \"%s\", \"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": "
            "[{\"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}, {\"position\": [-0.2, 0.013, 0.004], \"joint\": {\"type\": "
            "\"free\"}, \"density\": 1000, \"bodies\": [{\"box\": [0.03, 0.03, 0.03]}]}], \"pairs\": [{\"a\": 1, \"b\": "
-           "0, \"friction\": 0}]}",
+           "0, \"condim\": 1}]}",
            law);
   play_open_text(&p, context, precision, text, 1);
   play_set_v(&p, 0, 0, 40.0);
