@@ -112,7 +112,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const void *const own[CCD_SETTINGS] = {b->separations, b->keeps,  b->tolerances,
                                          b->ends,        b->errors, b->relative_errors};
   const size_t lanes = device_lanes(on->device), most = b->iterations_most ? b->iterations_most : CCD_ITERATIONS_USUAL;
-  const bool additive = b->method == ABUT_CCD_ADDITIVE, plain = b->plain || additive, detailed = b->n || b->d0;
+  const bool additive = b->method == ABUT_CCD_ADDITIVE, plain = b->plain || additive;
+  const bool detailed = b->n || b->d0;
   buffer *set[CCD_SETTINGS];
   int given = 0;
   for (size_t i = 0; i < CCD_SETTINGS; ++i) {

@@ -348,7 +348,7 @@ malformed '4s/1$/2/' ":4: column 7: '2' is neither 0, free, nor 1, a hit"
 malformed '4s/1$/0/' ':4: column 7: 0, but 1 in line 1 of the same query'
 malformed '17d' ':10: the last query has 7 lines, not the 8 of four vertices at two times'
 malformed d ': holds no queries'
-wrong 'far.csv:1: columns 5 and 6: the quotient is beyond float32; --precision f64 takes it' \
+wrong 'far.csv:1: columns 5 and 6: the quotient is beyond float32; try --precision f64' \
   ccd-queries far.csv --kind pt --precision f32 -o no.npz
 # arrays_of TEXT NAME=SHAPE:VALUE...: what an .npz is refused with
 arrays_of() {

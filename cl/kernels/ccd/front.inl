@@ -270,7 +270,9 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
   const ilane stalls = additive ? still : still & (window <= creep);
   lane outcome = lane_select(close | stalls, lane_lit((real)CCD_HIT), lane_lit(CCD_GOES_ON));
   outcome = lane_select(done, lane_lit((real)CCD_FREE), outcome);
-  lane_store(lane_select(measured, outcome, lane_lit(CCD_GOES_ON)), s->at[CCD_AT_OUTCOME]);
+  outcome = lane_select(measured, outcome, lane_lit(CCD_GOES_ON));
+  outcome = lane_select(lane_load(s->at[CCD_AT_BAD]) > zero, lane_lit((real)CCD_BAD_INPUT), outcome);
+  lane_store(outcome, s->at[CCD_AT_OUTCOME]);
   // Also where r is no number, which a device that takes NaN for one may let in: every row ends.
   lane_store(lane_select(r < zero, rounds, rounds + R(1.0)), s->at[CCD_AT_ROUNDS]);
   const num next = n_select(done, n_of(end), n_select(close, t, to.best)), at = n_select(measured, next, t);

@@ -153,7 +153,7 @@ static bool fail_quotient(reader *r, size_t column, rational_kind kind)
            ? fail_at(r, r->line, "no memory for the quotient of columns %zu and %zu", column + 1,
                      column + 2)
            : fail_at(r, r->line, "columns %zu and %zu: the quotient is beyond %s", column + 1,
-                     column + 2, narrow ? "float32" : "float64");
+                     column + 2, narrow ? "float32; try --precision f64" : "float64");
 }
 
 /* What rounding left in doubt. */
