@@ -26,6 +26,20 @@ static void sweep_cross(const real a[3], const real b[3], real out[3])
 
 static real sweep_length(const real a[3]) { return real_sqrt(sweep_dot(a, a)); }
 
+// Writes a unit vector that is orthogonal to one.
+static void sweep_tangent(const real n[3], real out[3])
+{
+  const real x = real_abs(n[0]), y = real_abs(n[1]), z = real_abs(n[2]);
+  const int least = x <= y && x <= z ? 0 : y <= z ? 1 : 2;
+  real other[3] = {R(0.0), R(0.0), R(0.0)};
+  other[least] = R(1.0);
+  sweep_cross(n, other, out);
+  const real length = sweep_length(out);
+  for (int i = 0; i < 3; ++i) {
+    out[i] /= length;
+  }
+}
+
 // Turns x by a unit quaternion.
 static void sweep_turn(const real q[4], const real x[3], real out[3])
 {
@@ -373,16 +387,11 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh *m, const sweep_mesh *ab
 static void sweep_centre(const sweep_mesh mesh[2], const real n[3], real band, real p[3])
 {
   sweep_patch c;
-  const int least = real_abs(n[0]) <= real_abs(n[1]) && real_abs(n[0]) <= real_abs(n[2]) ? 0
-                    : real_abs(n[1]) <= real_abs(n[2]) ? 1 : 2;
-  real other[3] = {R(0.0), R(0.0), R(0.0)}, middle[2] = {R(0.0), R(0.0)};
-  other[least] = R(1.0);
-  sweep_cross(n, other, c.t[0]);
-  const real length = sweep_length(c.t[0]);
+  real middle[2] = {R(0.0), R(0.0)};
+  sweep_tangent(n, c.t[0]);
   for (int k = 0; k < 3; ++k) {
     c.n[k] = n[k];
     c.p[k] = p[k];
-    c.t[0][k] /= length;
   }
   sweep_cross(n, c.t[0], c.t[1]);
   c.band = band;
@@ -553,70 +562,80 @@ typedef struct sweep_touch {
   real v[3], k[3][3], n[3], friction, restitution;
 } sweep_touch;
 
+// The same along axes of its own: the normal, and two tangents.
+typedef struct sweep_frame {
+  real axis[3][3], v[3], k[3][3];
+} sweep_frame;
+
+static void sweep_set_frame(sweep_frame *s, const sweep_touch *t)
+{
+  for (int i = 0; i < 3; ++i) {
+    s->axis[0][i] = t->n[i];
+  }
+  sweep_tangent(t->n, s->axis[1]);
+  sweep_cross(s->axis[0], s->axis[1], s->axis[2]);
+  for (int i = 0; i < 3; ++i) {
+    s->v[i] = sweep_dot(s->axis[i], t->v);
+    for (int j = 0; j < 3; ++j) {
+      const real column[3] = {sweep_dot(t->k[0], s->axis[j]), sweep_dot(t->k[1], s->axis[j]),
+                              sweep_dot(t->k[2], s->axis[j])};
+      s->k[i][j] = sweep_dot(s->axis[i], column);
+    }
+  }
+}
+
+// Finds the impulse f that changes the normal's speed by `change` and holds the tangents', or slides. It stays what it is
+// where friction jams.
+static void sweep_rub(const sweep_frame *s, real change, real friction, real f[3])
+{
+  const real plain = change / s->k[0][0];
+  // The tangents' own equations, once the normal's is taken out.
+  const real a = s->k[1][1] - s->k[1][0] * s->k[0][1] / s->k[0][0], c = s->k[2][2] - s->k[2][0] * s->k[0][2] / s->k[0][0];
+  const real d = s->k[1][2] - s->k[1][0] * s->k[0][2] / s->k[0][0], more = SWEEP_LEAST * (s->k[1][1] + s->k[2][2]);
+  const real g = -s->v[1] - s->k[1][0] * plain, h = -s->v[2] - s->k[2][0] * plain;
+  const real size = (a + more) * (c + more) - d * d;
+  const real held[2] = {((c + more) * g - d * h) / size, ((a + more) * h - d * g) / size};
+  const real push = (change - s->k[0][1] * held[0] - s->k[0][2] * held[1]) / s->k[0][0];
+  if (size > R(0.0) && real_sqrt(held[0] * held[0] + held[1] * held[1]) <= friction * push) {
+    f[0] = push;
+    f[1] = held[0];
+    f[2] = held[1];
+    return;
+  }
+  const real slip = real_sqrt(s->v[1] * s->v[1] + s->v[2] * s->v[2]);
+  const real along[2] = {slip > R(0.0) ? -friction * s->v[1] / slip : R(0.0),
+                         slip > R(0.0) ? -friction * s->v[2] / slip : R(0.0)};
+  const real whole = s->k[0][0] + s->k[0][1] * along[0] + s->k[0][2] * along[1];
+  if (whole > SWEEP_JAMS * s->k[0][0]) {
+    f[0] = change / whole;
+    f[1] = f[0] * along[0];
+    f[2] = f[0] * along[1];
+  }
+}
+
 // Finds the impulse p after which bodies part along the normal at the restitution's share of the speed at which they
 // met. Friction holds them where its cone lets it, else it acts against the slip; where friction would jam them or
 // add energy there is none.
 static void sweep_impulse(const sweep_touch *t, real p[3])
 {
-  real axis[3][3], v[3], k[3][3], f[3] = {R(0.0), R(0.0), R(0.0)};
-  const int least = real_abs(t->n[0]) <= real_abs(t->n[1]) && real_abs(t->n[0]) <= real_abs(t->n[2]) ? 0
-                    : real_abs(t->n[1]) <= real_abs(t->n[2]) ? 1 : 2;
-  real other[3] = {R(0.0), R(0.0), R(0.0)};
-  other[least] = R(1.0);
-  sweep_cross(t->n, other, axis[1]);
-  const real length = sweep_length(axis[1]);
-  for (int i = 0; i < 3; ++i) {
-    axis[0][i] = t->n[i];
-    axis[1][i] /= length;
-    p[i] = R(0.0);
-  }
-  sweep_cross(axis[0], axis[1], axis[2]);
-  for (int i = 0; i < 3; ++i) {
-    v[i] = sweep_dot(axis[i], t->v);
-    for (int j = 0; j < 3; ++j) {
-      const real column[3] = {sweep_dot(t->k[0], axis[j]), sweep_dot(t->k[1], axis[j]), sweep_dot(t->k[2], axis[j])};
-      k[i][j] = sweep_dot(axis[i], column);
-    }
-  }
-  if (!(v[0] < R(0.0) && k[0][0] > R(0.0))) {
-    return;
-  }
-  const real change = -(R(1.0) + t->restitution) * v[0], plain = change / k[0][0];
-  f[0] = plain;
-  if (t->friction > R(0.0)) {
-    // The tangents' own equations, once the normal's is taken out.
-    const real a = k[1][1] - k[1][0] * k[0][1] / k[0][0], c = k[2][2] - k[2][0] * k[0][2] / k[0][0];
-    const real d = k[1][2] - k[1][0] * k[0][2] / k[0][0], more = SWEEP_LEAST * (k[1][1] + k[2][2]);
-    const real g = -v[1] - k[1][0] * plain, h = -v[2] - k[2][0] * plain;
-    const real size = (a + more) * (c + more) - d * d;
-    const real held[2] = {((c + more) * g - d * h) / size, ((a + more) * h - d * g) / size};
-    const real push = (change - k[0][1] * held[0] - k[0][2] * held[1]) / k[0][0];
-    if (size > R(0.0) && real_sqrt(held[0] * held[0] + held[1] * held[1]) <= t->friction * push) {
-      f[0] = push;
-      f[1] = held[0];
-      f[2] = held[1];
-    } else {
-      const real slip = real_sqrt(v[1] * v[1] + v[2] * v[2]);
-      const real s1 = slip > R(0.0) ? -t->friction * v[1] / slip : R(0.0);
-      const real s2 = slip > R(0.0) ? -t->friction * v[2] / slip : R(0.0);
-      const real whole = k[0][0] + k[0][1] * s1 + k[0][2] * s2;
-      if (whole > SWEEP_JAMS * k[0][0]) {
-        f[0] = change / whole;
-        f[1] = f[0] * s1;
-        f[2] = f[0] * s2;
-      }
-    }
-    real energy = R(0.0);
-    for (int i = 0; i < 3; ++i) {
-      energy += f[i] * (v[i] + R(0.5) * sweep_dot(k[i], f));
-    }
-    if (!(energy <= R(0.0))) {
-      f[0] = plain;
-      f[1] = f[2] = R(0.0);
-    }
+  sweep_frame s;
+  real energy = R(0.0);
+  sweep_set_frame(&s, t);
+  const int closes = s.v[0] < R(0.0) && s.k[0][0] > R(0.0);
+  const real change = -(R(1.0) + t->restitution) * s.v[0], plain = closes ? change / s.k[0][0] : R(0.0);
+  real f[3] = {plain, R(0.0), R(0.0)};
+  if (closes && t->friction > R(0.0)) {
+    sweep_rub(&s, change, t->friction, f);
   }
   for (int i = 0; i < 3; ++i) {
-    p[i] = axis[0][i] * f[0] + axis[1][i] * f[1] + axis[2][i] * f[2];
+    energy += f[i] * (s.v[i] + R(0.5) * sweep_dot(s.k[i], f));
+  }
+  if (!(energy <= R(0.0))) {
+    f[0] = plain;
+    f[1] = f[2] = R(0.0);
+  }
+  for (int i = 0; i < 3; ++i) {
+    p[i] = s.axis[0][i] * f[0] + s.axis[1][i] * f[1] + s.axis[2][i] * f[2];
   }
 }
 
