@@ -120,7 +120,8 @@ static abut_status look_at_pair(const stepping *s, size_t i)
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
                 OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND),
                 OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
-                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
+                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, WORLD_SCRATCH),
+                OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
                 ARG_INT(s->count));
 }
 

@@ -422,8 +422,8 @@ static real sweep_closing(const sweep_way way[2], const real p[3], const real ot
 
 // One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
 // impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
-// Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each other, so that they overlapped,
-// WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
+// Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each
+// other, so that they overlapped, WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
 KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
                               GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
                               GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
@@ -701,7 +701,8 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
   if (world >= worlds || ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] < 0) {
     return;
   }
-  const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP], pair = (ints + n->at_groups + GROUP_INTS * group)[GROUP_PAIR];
+  const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP];
+  const int pair = (ints + n->at_groups + GROUP_INTS * group)[GROUP_PAIR];
   GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group;
   GLOBAL real *own = ROW(state, world, SWEEP_REALS), *room = ROW(work, world, SWEEP_WORK(nv));
   const real at[3] = {own[SWEEP_P], own[SWEEP_P + 1], own[SWEEP_P + 2]};
@@ -722,9 +723,9 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
       }
     }
   }
-  const real friction = !n->spring ? (shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs)))[n->links + pair]
-                                   : (given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs)
-                                            : reals + n->at_springs)[SPRING_PARAMETER_COUNT * pair + SPRING_MU];
+  GLOBAL const real *own_parameters = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
+  GLOBAL const real *own_springs = given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs;
+  const real friction = n->spring ? own_springs[SPRING_PARAMETER_COUNT * pair + SPRING_MU] : own_parameters[n->links + pair];
   t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
   t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
   sweep_impulse(&t, p);
