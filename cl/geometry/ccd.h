@@ -68,7 +68,15 @@ enum {
   CCD_BODIES_CENTRES, // 3 of each mesh
   CCD_BODIES_SETTINGS = CCD_BODIES_CENTRES + 6
 };
-enum { CCD_SPOT_FROM, CCD_SPOT_UNTIL = 3, CCD_SPOT_TO = 6, CCD_SPOT_BEND = 9, CCD_SPOT_REALS };
+enum {
+  CCD_SPOT_BOX_FROM,      // along the axes of boxes: at time 0, at the horizon, at time 1
+  CCD_SPOT_BOX_UNTIL = 3,
+  CCD_SPOT_BOX_TO = 6,
+  CCD_SPOT_FROM = 9,      // in the world: at time 0, at time 1
+  CCD_SPOT_TO = 12,
+  CCD_SPOT_BEND = 15,
+  CCD_SPOT_REALS
+};
 #define CCD_BOX_PLANES 12
 #define CCD_QUEUE 256
 #define CCD_GROUP_PLANE(plane) (((plane) / CCD_GROUP + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP)

@@ -1,10 +1,51 @@
 // How far two meshes may go between two poses: each work-item takes rows, with scratch of its own.
 
-// Places all vertices of a mesh at both ends.
-static void ccd_place_mesh(ccd_side *s)
+// Adds the way of a mesh's middle, times `by`.
+static void ccd_add_way(const ccd_side *s, wide by, wide to[3])
 {
-  s->ends[0] = ccd_moment_at(&s->path, (wide)0);
-  s->ends[1] = ccd_moment_at(&s->path, (wide)1);
+  const int groups = CCD_GROUPS(ccd_vertices(s));
+  GLOBAL const real *ball = s->numbers + s->ints[CCD_MESH_VERTEX_BALLS];
+  wide middle[3] = {(wide)0, (wide)0, (wide)0}, from[3], end[3];
+  for (int g = 0; g < groups; ++g, ball += CCD_BALL_REALS) {
+    for (int k = 0; k < 3; ++k) {
+      middle[k] += ball[k] / (wide)groups;
+    }
+  }
+  ccd_point(&s->path, &s->ends[0], middle, from);
+  ccd_point(&s->path, &s->ends[1], middle, end);
+  for (int k = 0; k < 3; ++k) {
+    to[k] += by * (end[k] - from[k]);
+  }
+}
+
+// Lays the axes of boxes along and across the way that the meshes go against each other: across it a long way makes
+// no box wider. Axes need not be exact, since each of them by itself may show that features are apart.
+static void ccd_set_axes(ccd_row *row)
+{
+  wide way[3] = {(wide)0, (wide)0, (wide)0}, (*axes)[3] = row->axes, other[3];
+  ccd_add_way(&row->side[0], (wide)1, way);
+  ccd_add_way(&row->side[1], (wide)-1, way);
+  const wide length = wide_sqrt(ccd_wide_dot(way, way));
+  const int some = length > (wide)row->error && length < (wide)REAL_BIG;
+  for (int k = 0; k < 3; ++k) {
+    axes[2][k] = some ? way[k] / length : (wide)(k == 2);
+  }
+  const wide x = wide_abs(axes[2][0]), y = wide_abs(axes[2][1]), z = wide_abs(axes[2][2]);
+  const int least = x <= y && x <= z ? 0 : y <= z ? 1 : 2;
+  for (int k = 0; k < 3; ++k) {
+    other[k] = (wide)(k == least);
+  }
+  ccd_wide_cross(other, axes[2], axes[0]);
+  const wide across = wide_sqrt(ccd_wide_dot(axes[0], axes[0]));
+  for (int k = 0; k < 3; ++k) {
+    axes[0][k] /= across;
+  }
+  ccd_wide_cross(axes[2], axes[0], axes[1]);
+}
+
+// Places all vertices of a mesh at both ends.
+static void ccd_place_mesh(const ccd_row *row, ccd_side *s)
+{
   for (int v = 0; v < ccd_vertices(s); ++v) {
     GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
     wide x[3], from[3], to[3];
@@ -16,6 +57,8 @@ static void ccd_place_mesh(ccd_side *s)
     for (int k = 0; k < 3; ++k) {
       spot[CCD_SPOT_FROM + k] = (real)from[k];
       spot[CCD_SPOT_TO + k] = (real)to[k];
+      spot[CCD_SPOT_BOX_FROM + k] = (real)ccd_wide_dot(row->axes[k], from);
+      spot[CCD_SPOT_BOX_TO + k] = (real)ccd_wide_dot(row->axes[k], to);
     }
     spot[CCD_SPOT_BEND] = ccd_bend(&s->path, x);
   }
@@ -68,9 +111,9 @@ static void ccd_set_horizon(ccd_row *row, real horizon)
       GLOBAL real *spot = ROW(s->spots, v, CCD_SPOT_REALS);
       around = CCD_MORE(around, spot[CCD_SPOT_BEND]);
       for (int k = 0; k < 3; ++k) {
-        const real from = spot[CCD_SPOT_FROM + k], to = spot[CCD_SPOT_TO + k];
+        const real from = spot[CCD_SPOT_BOX_FROM + k], to = spot[CCD_SPOT_BOX_TO + k];
         const real until = horizon < R(1.0) ? from + (to - from) * horizon : to;
-        spot[CCD_SPOT_UNTIL + k] = until;
+        spot[CCD_SPOT_BOX_UNTIL + k] = until;
         s->box[k] = CCD_LESS(s->box[k], from);
         s->box[3 + k] = CCD_LESS(s->box[3 + k], until);
         s->box[6 + k] = CCD_MORE(s->box[6 + k], from);
@@ -330,9 +373,15 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
     return;
   }
   row->error = ccd_placing_error(row, width, arc);
-  row->margin = (row->separation * R(0.5) + row->error) * (R(1.0) + 16 * CCD_U);
-  ccd_place_mesh(&row->side[0]);
-  ccd_place_mesh(&row->side[1]);
+  // The axes round a coordinate once more, by less than twice what placing does.
+  row->margin = (row->separation * R(0.5) + 3 * row->error) * (R(1.0) + 16 * CCD_U);
+  for (int side = 0; side < 2; ++side) {
+    row->side[side].ends[0] = ccd_moment_at(&row->side[side].path, (wide)0);
+    row->side[side].ends[1] = ccd_moment_at(&row->side[side].path, (wide)1);
+  }
+  ccd_set_axes(row);
+  ccd_place_mesh(row, &row->side[0]);
+  ccd_place_mesh(row, &row->side[1]);
   if (row->keep > R(0.0)) { // pairs that boxes leave out keep that share of the meshes' own distance
     row->margin += real_max(ccd_distance_at_most(row) - row->separation, R(0.0)) * row->keep * R(0.5);
   }

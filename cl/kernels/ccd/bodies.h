@@ -18,6 +18,7 @@ typedef struct ccd_first {
 typedef struct ccd_row {
   ccd_side side[2];
   real separation, keep, tolerance, error, margin;
+  wide axes[3][3]; // of boxes; the last one is the way of the meshes against each other
   real horizon; // the time up to which boxes reach: nothing later than the first touch matters
   int most, candidates;
   // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of CCD_GROUP, which features.
@@ -89,14 +90,15 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
   // The margin counts twice, because a centre may be farther from the origin than any vertex, and rounded more.
   const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U);
-  wide from[3], to[3];
-  ccd_point(&s->path, &s->ends[0], x, from);
-  ccd_point(&s->path, &s->ends[1], x, to);
+  wide begin[3], end[3];
+  ccd_point(&s->path, &s->ends[0], x, begin);
+  ccd_point(&s->path, &s->ends[1], x, end);
   for (int k = 0; k < 3; ++k) {
-    const real until = (real)(from[k] + (to[k] - from[k]) * row->horizon);
-    box[k] = (real)from[k] - around;
+    const wide from = ccd_wide_dot(row->axes[k], begin), to = ccd_wide_dot(row->axes[k], end);
+    const real until = (real)(from + (to - from) * row->horizon);
+    box[k] = (real)from - around;
     box[3 + k] = until - around;
-    box[6 + k] = (real)from[k] + around;
+    box[6 + k] = (real)from + around;
     box[9 + k] = until + around;
   }
 }
