@@ -2,7 +2,7 @@
 """Flattens the kernels' suites and embeds them: embed_kernels.py CL_DIR OUT_DIR MODULE...
 
 A module's suite is CL_DIR/kernels/MODULE/suite.cl. Writes into OUT_DIR
-  kernel_source.h  each suite as one text without #include (#line kept), as bytes
+  kernel_source.h  each suite as one text without #include (#line kept), nor comments, as bytes
   kernel_ids.h     enums of the modules and of the kernels
   kernel_table.inl the modules' names; the kernels' names, modules, argument kinds, and which run in
                    work-groups
@@ -15,6 +15,7 @@ import re
 import sys
 from typing import NamedTuple
 
+COMMENT = re.compile(r"//.*$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
 PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in a suite's programs on duals
 KERNEL = re.compile(r"^(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
@@ -144,10 +145,16 @@ def write_shims(out, modules, kernels):
     (out / "kernel_shims.inl").write_text(text)
 
 
+def bare(source):
+    """The text without comments and indentation, line by line: a third of what is embedded, and no compiler's business."""
+    lines = (line if line.startswith("#line") else COMMENT.sub("", line).strip() for line in source.split("\n"))
+    return "\n".join(lines)
+
+
 def write_sources(out, sources):
     text = '/* Made by tools/embed_kernels.py. */\n#include "kernel_ids.h"\n'
     for module, source in sources.items():
-        data = source.encode() + b"\0"
+        data = bare(source).encode() + b"\0"
         rows = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
         text += f"static const char kernel_source_{module}[] = {{\n" + ",\n".join(rows) + "\n};\n"
     text += "static const char *const kernel_sources[MODULE_COUNT] = {\n"

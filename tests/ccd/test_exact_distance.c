@@ -32,7 +32,7 @@ static double largest(const double x[12], size_t width)
 /* What stands for numbers that a device may flush to 0, over a size. */
 static double flushed(const pairs *p, double size)
 {
-  return (p->precision == ABUT_FLOAT64 ? 0x1p-1020 : 0x1p-124) / size;
+  return (p->precision == ABUT_FLOAT64 ? 0x1p-1018 : 0x1p-122) / size;
 }
 
 /* Of a row's components at both ends. */
