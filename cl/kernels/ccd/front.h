@@ -72,9 +72,9 @@ static ilane ccd_settings_are_good(real at[CCD_FRONT_NUMBERS][LANES])
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), most = lane_lit(REAL_MOST);
   const lane separation = ccd_setting_of(at, CCD_SEPARATION), keep = ccd_setting_of(at, CCD_KEEP);
   const lane error = ccd_setting_of(at, CCD_ERROR), end = ccd_setting_of(at, CCD_END);
+  const lane tolerance = ccd_setting_of(at, CCD_TOLERANCE), relative = ccd_setting_of(at, CCD_RELATIVE_ERROR);
   return (separation >= zero) & (separation < most) & (keep >= zero) & (keep < one) &
-         (ccd_setting_of(at, CCD_TOLERANCE) >= zero) & (end >= zero) & (end <= one) & (error >= zero) &
-         (error < most) & (ccd_setting_of(at, CCD_RELATIVE_ERROR) >= zero);
+         (tolerance >= zero) & (end >= zero) & (end <= one) & (error >= zero) & (error < most) & (relative >= zero);
 }
 
 // Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no interest.
