@@ -61,13 +61,13 @@ static void ccd_scale_by(lane x, lane down[2], lane up[2])
 #endif
 }
 
-static lane ccd_setting_of(real at[CCD_FRONT_NUMBERS][LANES], int which)
+static lane ccd_setting_of(real (*at)[LANES], int which)
 {
   return lane_load(at[CCD_AT_SETTINGS + which]);
 }
 
 // NaN is not in order.
-static ilane ccd_settings_are_good(real at[CCD_FRONT_NUMBERS][LANES])
+static ilane ccd_settings_are_good(real (*at)[LANES])
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), most = lane_lit(REAL_MOST);
   const lane separation = ccd_setting_of(at, CCD_SEPARATION), keep = ccd_setting_of(at, CCD_KEEP);
@@ -78,7 +78,7 @@ static ilane ccd_settings_are_good(real at[CCD_FRONT_NUMBERS][LANES])
 }
 
 // Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no interest.
-static void ccd_set_radius(real at[CCD_FRONT_NUMBERS][LANES])
+static void ccd_set_radius(real (*at)[LANES])
 {
   const lane zero = lane_lit(R(0.0)), keep = ccd_setting_of(at, CCD_KEEP), separation = lane_load(at[CCD_AT_SEPARATION]);
   const lane d0 = lane_load(at[CCD_AT_D0]), before = lane_load(at[CCD_AT_R]);
@@ -91,20 +91,20 @@ static void ccd_set_radius(real at[CCD_FRONT_NUMBERS][LANES])
 }
 
 // Notes the certified distance of lanes that have looked at time 0.
-static void ccd_note_first(real at[CCD_FRONT_NUMBERS][LANES], ilane first, lane gap)
+static void ccd_note_first(real (*at)[LANES], ilane first, lane gap)
 {
   const lane d0 = gap * (R(1.0) - 8 * CCD_U), before = lane_load(at[CCD_AT_D0]);
   lane_store(lane_select(first & (before < lane_lit(R(0.0))), lane_max(d0, lane_lit(R(0.0))), before), at[CCD_AT_D0]);
 }
 
 // Whether the certified distance at time 0 is not above the separation.
-static int ccd_is_inside(real at[CCD_FRONT_NUMBERS][LANES], int l)
+static int ccd_is_inside(real (*at)[LANES], int l)
 {
   return at[CCD_AT_D0][l] <= at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U);
 }
 
 // The distance at time 0 as it is unscaled.
-static real ccd_d0(real at[CCD_FRONT_NUMBERS][LANES], int l)
+static real ccd_d0(real (*at)[LANES], int l)
 {
   return real_min(at[CCD_AT_D0][l] * at[CCD_AT_UP][l] * at[CCD_AT_UP + 1][l], REAL_MOST);
 }
