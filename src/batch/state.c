@@ -218,6 +218,19 @@ abut_status state_for(const abut_state_array *array, const context *owner, size_
                                        "%zu rows", count, what, (*out)->count);
 }
 
+abut_status state_of_memory(abut_memory memory, const char *what, const void *inputs, size_t count,
+                            const context *owner, state **out)
+{
+  *out = NULL;
+  if (memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
+    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the caller's queue");
+  }
+  if ((uint32_t)memory > ABUT_MEMORY_STATE) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)memory);
+  }
+  return memory == ABUT_MEMORY_STATE && inputs ? state_for(inputs, owner, count, what, out) : ABUT_SUCCESS;
+}
+
 static void state_free(void *object)
 {
   state *s = object;

@@ -6,6 +6,7 @@
 #define ABUT_BATCH_STATE_H
 
 #include "device/context.h"
+#include <abut/manifold.h>
 #include <abut/state.h>
 
 /* Rows first .. first + count - 1, which a member of the context owns, in a buffer for each
@@ -37,6 +38,11 @@ abut_status state_of(const abut_state_array *array, state **out);
  * elements, which errors call `what`. */
 abut_status state_for(const abut_state_array *array, const context *owner, size_t count,
                       const char *what, state **out);
+
+/* Finds the state in which a batch's arrays lie, NULL where they lie elsewhere, and refuses memory that the context
+ * cannot use. `inputs` is one of its arrays; errors call the batch's elements `what`. */
+abut_status state_of_memory(abut_memory memory, const char *what, const void *inputs, size_t count,
+                            const context *owner, state **out);
 
 /* Returns how many bytes a row of an array has. */
 static inline size_t state_row(const state *s, size_t array)

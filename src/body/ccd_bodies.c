@@ -15,7 +15,7 @@ ccd_room ccd_room_of(const ccd_mesh *one, const ccd_mesh *two)
 {
   const abut_ccd_mesh_info *m = &two->info;
   const size_t most = m->vertices > m->triangles ? m->vertices : m->triangles, all = most > m->edges ? most : m->edges;
-  return (ccd_room){one->info.vertices + m->vertices, (all + CCD_GROUP - 1) / CCD_GROUP * CCD_GROUP};
+  return (ccd_room){one->info.vertices + m->vertices, CCD_GROUPS(all) * CCD_GROUP};
 }
 
 static size_t reals_each(const ccd_room *r)
@@ -57,19 +57,24 @@ void ccd_scratch_free(ccd_scratch *s)
 
 /* ---- rows ---- */
 
+abut_status ccd_numbers_upload(device *d, const double *numbers, size_t count, buffer **out)
+{
+  reals packed = {0};
+  TRY(reals_create(&packed, count, device_real_bytes(d)));
+  for (size_t i = 0; i < count; ++i) {
+    reals_set(&packed, i, numbers[i]);
+  }
+  const abut_status status = buffer_upload(d, packed.count * packed.size, packed.data, out);
+  free(packed.data);
+  return status;
+}
+
 abut_status ccd_settings_upload(device *d, const ccd_settings *s, buffer **out)
 {
   const double all[CCD_BODIES_SETTINGS] = {s->separation,   s->keep,         s->tolerance,
                                            s->centre[0][0], s->centre[0][1], s->centre[0][2],
                                            s->centre[1][0], s->centre[1][1], s->centre[1][2]};
-  reals packed = {0};
-  TRY(reals_create(&packed, CCD_BODIES_SETTINGS, device_real_bytes(d)));
-  for (size_t i = 0; i < CCD_BODIES_SETTINGS; ++i) {
-    reals_set(&packed, i, all[i]);
-  }
-  const abut_status status = buffer_upload(d, packed.count * packed.size, packed.data, out);
-  free(packed.data);
-  return status;
+  return ccd_numbers_upload(d, all, CCD_BODIES_SETTINGS, out);
 }
 
 abut_status ccd_launch(device *d, const ccd_rows *r, const ccd_scratch *s)

@@ -32,6 +32,8 @@ typedef struct ccd_settings {
   double separation, keep, tolerance, centre[2][3];
 } ccd_settings;
 
+/* Uploads numbers in the device's precision: of any settings. */
+abut_status ccd_numbers_upload(device *d, const double *numbers, size_t count, buffer **out);
 abut_status ccd_settings_upload(device *d, const ccd_settings *s, buffer **out);
 
 /* Rows to be computed. All buffers lie on the device; answers are written in the shapes of abut_ccd_batch. */

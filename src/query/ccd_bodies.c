@@ -288,7 +288,7 @@ static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two, a
     return fail(ABUT_ERROR_HANDLE, "the meshes are of two contexts");
   }
   TRY(check(batch, owner));
-  TRY(ccd_find_state(batch->memory, batch->from1, batch->count, owner, &at));
+  TRY(state_of_memory(batch->memory, "inputs", batch->from1, batch->count, owner, &at));
   c->batch = batch;
   c->gradients = gradients;
   c->base = (batch_call){.operation = &bodies_operation, .context = owner, .count = batch->count, .state = at,

@@ -3,7 +3,7 @@
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/reals.h"
+#include "body/ccd_bodies.h"
 #include "geometry/ccd.h"
 #include "self_test/runner.h"
 #include <math.h>
@@ -72,19 +72,12 @@ static abut_status place(batch_on *on)
   const abut_ccd_queries *b = q->batch;
   const double all[CCD_SETTINGS] = {b->separation, b->keep, b->tolerance, b->end, b->error, b->relative_error};
   void *memory = NULL;
-  reals packed = {0};
   TRY(allocate(&memory, 1, sizeof(queries_on)));
   queries_on *at = memory;
   on->user = at;
   on->granule = device_lanes(on->device);
   on->most = device_on_host_memory(on->device) ? COPIED_CHUNK : CHUNK_ROWS;
-  TRY(reals_create(&packed, CCD_SETTINGS, context_real_bytes(on->call->context)));
-  for (size_t i = 0; i < CCD_SETTINGS; ++i) {
-    reals_set(&packed, i, all[i]);
-  }
-  const abut_status status = buffer_upload(on->device, packed.count * packed.size, packed.data, &at->all);
-  free(packed.data);
-  return status;
+  return ccd_numbers_upload(on->device, all, CCD_SETTINGS, &at->all);
 }
 
 static void leave(batch_on *on)
@@ -266,18 +259,6 @@ static abut_status check(const abut_ccd_queries *b, const context *owner)
            : ABUT_SUCCESS;
 }
 
-abut_status ccd_find_state(abut_memory memory, const void *inputs, size_t count, const context *owner, state **out)
-{
-  *out = NULL;
-  if (memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the caller's queue");
-  }
-  if ((uint32_t)memory > ABUT_MEMORY_STATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)memory);
-  }
-  return memory == ABUT_MEMORY_STATE && inputs ? state_for(inputs, owner, count, "inputs", out) : ABUT_SUCCESS;
-}
-
 /* ---- calls ---- */
 
 abut_ccd_queries abut_default_ccd_queries(void)
@@ -299,7 +280,7 @@ static abut_status start(queries_call *q, abut_context handle_, abut_ccd_queries
   }
   TRY(check(batch, owner));
   TRY(check_lows(batch, owner));
-  TRY(ccd_find_state(batch->memory, batch->x0, batch->count, owner, &at));
+  TRY(state_of_memory(batch->memory, "inputs", batch->x0, batch->count, owner, &at));
   q->batch = batch;
   q->lows = batch->x0_low != NULL;
   q->gradient = gradient;

@@ -11,9 +11,6 @@
 abut_status ccd_check_settings(double separation, double keep, double tolerance, uint32_t iterations_most,
                                const context *owner);
 
-/* Finds the state of a batch whose arrays lie in one, and refuses memory that the context cannot use. */
-abut_status ccd_find_state(abut_memory memory, const void *inputs, size_t count, const context *owner, state **out);
-
 /* Counts what became of a chunk's rows. */
 typedef struct ccd_counts {
   size_t undecided, rejected;

@@ -301,19 +301,6 @@ abut_closest_batch abut_default_closest_batch(void)
   return b;
 }
 
-static abut_status find_state(const abut_closest_batch *b, const context *owner, state **out)
-{
-  *out = NULL;
-  if (b->memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the caller's queue");
-  }
-  if ((uint32_t)b->memory > ABUT_MEMORY_STATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)b->memory);
-  }
-  return b->memory == ABUT_MEMORY_STATE && b->pose1 ? state_for(b->pose1, owner, b->count, "poses", out)
-                                                    : ABUT_SUCCESS;
-}
-
 static void set_sizes(closest_call *c)
 {
   const abut_closest_batch *b = c->batch;
@@ -340,7 +327,7 @@ abut_status closest_start(closest_call *c, abut_context handle_, abut_closest_ba
   TRY(check(batch));
   c->solved = smoothing && smoothing->solved;
   TRY(c->solved ? check_solved(batch) : ABUT_SUCCESS);
-  TRY(find_state(batch, owner, &at));
+  TRY(state_of_memory(batch->memory, "poses", batch->pose1, batch->count, owner, &at));
   TRY(shape_list_of(owner, batch->shapes, batch->shape_count, &c->list));
   shape_list_hold(c->list);
   c->batch = batch;

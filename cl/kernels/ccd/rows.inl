@@ -147,9 +147,8 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
     }
     apart = lane_max(apart, lane_max(up, down));
   }
-  // Each coordinate is off by error + relative_error |c|, and the lower parts by u |c|; |c| is below `size`.
-  const lane relative = settings[CCD_RELATIVE_ERROR] + (rows->lows ? CCD_U : R(0.0));
-  const lane off = settings[CCD_ERROR] * R(2.0) + relative * size * R(2.0);
+  // Each coordinate is off by error + relative_error |c|; |c| is below `size`. Rows with lower parts do not come here.
+  const lane off = settings[CCD_ERROR] * R(2.0) + settings[CCD_RELATIVE_ERROR] * size * R(2.0);
   // What is to be kept is a share of a distance that no two vertices are below, `far` by the sum of its components.
   const lane keep = settings[CCD_KEEP], kept = keep * (far * (R(1.0) + 8 * CCD_U) + off * R(3.0));
   const lane touching = (settings[CCD_SEPARATION] + kept + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
