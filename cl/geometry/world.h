@@ -86,7 +86,8 @@ typedef struct world_sizes {
 #define GROUP_PLANE 5   // how many contacts it has room for
 #define GROUP_AT 6      // which of a world's contacts is its first
 #define GROUP_WEAK 7    // 1 where its links' inverse weights may say nothing (contacts.cl)
-#define GROUP_INTS 8
+#define GROUP_SLOT 8    // how many slots the groups before it have
+#define GROUP_INTS 9
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
@@ -207,18 +208,23 @@ typedef struct world_sizes {
 #define SEGMENTS_MOST 4
 #define GROUP_MARKS (SEGMENTS_MOST + 1)
 
+// An item is a world and a group of its contacts, which the manifold computes beside items alike.
+#define ITEM_WORLD 0
+#define ITEM_GROUP 1
+#define ITEM_INTS 2
+
 // How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
 // a list of their places. Kernels take it by value. All members are ints, so that host and device
 // agree on the layout.
 typedef struct contact_layout {
-  int row;   // how many numbers of p and of n each world has
+  int row;   // how many numbers of p and of n each item has
   int rows3; // 1 where it has row / 3 of d and of activity, 0 where it has as many of these
-  int at_p, at_d, at_n, at_activity; // where the segment begins in a world's row of each
+  int at_p, at_d, at_n, at_activity; // where the segment begins in an item's row of each
   int step3; // how far one contact's vector is from the next one's; numbers are 1 apart
   int plane; // how far one component of a vector is from the next
-  int count; // how many contacts there are; -1: as many as the first int of the world's list says
-  int place_at; // where their places begin in a list that all worlds share, else -1
-  int list_row; // how many ints each world has of the list, where it has its own
+  int count; // how many contacts there are; -1: as many as the first int of the item's list says
+  int place_at; // where their places begin in a list that all items share, else -1
+  int list_row; // how many ints each item has of the list, where it has its own
 } contact_layout;
 
 // What a reverse pass knows of a group. First three wrenches (moment, force), the cotangents of the

@@ -26,7 +26,8 @@ static abut_status size_chunks(const batch_on *on, const worker *w, size_t *most
   const size_t *bytes = &on->bytes[0][0];
   uint64_t budget = on->call->context->def.scratch_bytes;
   budget = budget ? budget : device_scratch_bytes(w->device, on->call->operation->module);
-  budget = on->borrows ? UINT64_MAX : budget;
+  const uint64_t fixed = on->fixed * device_slots(w->device);
+  budget = on->borrows ? UINT64_MAX : budget > fixed ? budget - fixed : 0;
   TRY(size_chunk(bytes, BUFFERS, budget, allocation, most));
   if (*most < w->job->total && !on->borrows) {
     TRY(size_chunk(bytes, BUFFERS, budget / device_slots(w->device), allocation, most));
@@ -51,6 +52,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const operation *o = on->call->operation;
   if (o->enter) {
     memset(on->bytes, 0, sizeof on->bytes);
+    on->fixed = 0;
     TRY(o->enter(on, slot, group));
   }
   arrays_bytes(on, slot);

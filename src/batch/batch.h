@@ -66,6 +66,8 @@ typedef struct batch_on {
   size_t place;            /* the device's, among the context's members */
   size_t bytes[BUFFER_POOLS][POOL_BUFFERS]; /* of an element; set by `place` or `enter`,
                                                which may leave the arrays' out */
+  uint64_t fixed;          /* bytes that a slot takes beside these, however many elements a chunk has; set as
+                              `bytes` */
   size_t most;             /* bounds a chunk's elements, beside memory; set as `bytes` */
   size_t *mosts;           /* of each group, the same with what memory allows */
   size_t granule;          /* buffers have room for whole multiples of it; 1 or set by `place` */

@@ -20,6 +20,15 @@ pair *pair_get(abut_pair p)
   return pool_get(&pair_pool, (handle){p.index, p.generation});
 }
 
+bool pair_is_like(const pair *a, const pair *b)
+{
+  bool same = smoothing_is_like(&a->smoothing, &b->smoothing);
+  for (int k = 0; k < 2; ++k) {
+    same = same && a->bodies[k].index == b->bodies[k].index && a->bodies[k].generation == b->bodies[k].generation;
+  }
+  return same;
+}
+
 static void resident_free(resident_pair *r)
 {
   if (!r) {

@@ -93,4 +93,7 @@ static inline bool has_pair(abut_pair p)
 /* Returns the pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
 
+/* Whether two pairs have the same bodies and coefficients, so that one's manifold serves the other. */
+bool pair_is_like(const pair *a, const pair *b);
+
 #endif

@@ -159,6 +159,17 @@ abut_status check_smoothing(const abut_smoothing *s)
   return ABUT_SUCCESS;
 }
 
+bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b)
+{
+#define SAME(member) (a->member == b->member)
+  return SAME(length) && SAME(union_) && SAME(plane) && SAME(normal) && SAME(penetration) && SAME(neighbour) &&
+         SAME(clash) && SAME(sign) && SAME(sort) && SAME(clip) && SAME(minimum) && SAME(compare) && SAME(ridge) &&
+         SAME(distance) && SAME(trace) && SAME(inside) && SAME(select) && SAME(edge_edge) && SAME(two_sided) &&
+         SAME(near) && SAME(reach) && SAME(ends) && SAME(agree) && SAME(floor) && SAME(edges[0]) && SAME(edges[1]) &&
+         SAME(vertices[0]) && SAME(vertices[1]);
+#undef SAME
+}
+
 abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out)
 {
 #define COEFFICIENT_VALUE(name, value) value,

@@ -9,6 +9,9 @@
 /* Refuses a coefficient that is out of range, and names it. */
 abut_status check_smoothing(const abut_smoothing *s);
 
+/* Whether two are equal in each coefficient. */
+bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b);
+
 /* Makes the coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for
  * `more` behind them. */
 abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out);

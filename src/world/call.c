@@ -60,33 +60,6 @@ static void at_least(size_t *size, size_t needed)
   *size = needed > *size ? needed : *size;
 }
 
-abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
-{
-  const steps_call *c = (const steps_call *)on->call;
-  const steps_kind *k = &c->kinds[group];
-  const size_t real = device_real_bytes(on->device);
-  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
-    size_t bytes[SCRATCH_BUFFERS] = {0};
-    run r;
-    TRY(run_of(c, k, i, on, slot, &r));
-    TRY(check_scratch(&r));
-    scratch_bytes(&r, bytes);
-    bytes[SCRATCH_POSE_1] = bytes[SCRATCH_POSE_2] = POSE_WIDTH * real;
-    const size_t contacts = r.wanted.cutoff > 0.0 ? 0 : r.pair->layout.contacts;
-    bytes[SCRATCH_P] = bytes[SCRATCH_N] = 3 * contacts * real;
-    bytes[SCRATCH_D] = bytes[SCRATCH_ACTIVITY] = contacts * real;
-    if (is_differentiated(c)) {
-      bytes[SCRATCH_P_BAR] = bytes[SCRATCH_N_BAR] = bytes[SCRATCH_P];
-      bytes[SCRATCH_D_BAR] = bytes[SCRATCH_ACTIVITY_BAR] = bytes[SCRATCH_D];
-      bytes[SCRATCH_GRADIENT_1] = bytes[SCRATCH_GRADIENT_2] = POSE_WIDTH * real;
-    }
-    for (size_t n = 0; n < SCRATCH_BUFFERS; ++n) {
-      at_least(&on->bytes[0][n], bytes[n]);
-    }
-  }
-  return ABUT_SUCCESS;
-}
-
 static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, planes = (size_t)n->contact_planes;

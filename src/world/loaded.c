@@ -55,8 +55,24 @@ static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
   return status;
 }
 
+/* Uploads the groups kind by kind, or as they come where they are not the scene's own, or have no kinds. */
+static abut_status upload_order(const loaded_scene *s, device *d, const contact_group *groups, size_t count,
+                                buffer **out)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, count + 1, sizeof(int)));
+  int *order = memory;
+  for (size_t i = 0; i < count; ++i) {
+    order[i] = groups == s->groups && s->pair_kind_count ? s->pair_order[i] : (int)i;
+  }
+  const abut_status status = buffer_upload(d, (count + 1) * sizeof(int), order, out);
+  free(memory);
+  return status;
+}
+
 void resident_free_model(resident_model *r)
 {
+  buffer_destroy(r->order);
   buffer_destroy(r->springs.heads);
   buffer_destroy(r->springs.shapes);
   buffer_destroy(r->springs.pairs);
@@ -84,6 +100,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
+  TRY_DONE(upload_order(s, d, groups, count, &out->order));
   TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
   TRY_DONE(s->meshes ? sweep_upload(s, d, &out->sweep) : ABUT_SUCCESS);
 done:
@@ -158,6 +175,8 @@ static void scene_free_memory(void *object)
   }
   free(s->bodies);
   free(s->pairs);
+  free(s->pair_kinds);
+  free(s->pair_order);
   free(s->groups);
   free(s->meshes);
   packed_free(&s->packed);
@@ -251,7 +270,8 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
     TRY(scene_blame(&s->def, place, "", make_pair(s, i)));
   }
   TRY(scene_measure_pairs(s));
-  return check_slots(s);
+  TRY(check_slots(s));
+  return s->given ? ABUT_SUCCESS : kinds_of_pairs(s);
 }
 
 /* Makes everything that follows from the definition. */

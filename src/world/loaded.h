@@ -30,6 +30,7 @@ typedef struct resident_model {
   world_sizes sizes;
   buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
   buffer *bodies; /* (pairs, 2, 7) the position and quaternion of each body of a pair on its link */
+  buffer *order;  /* (groups) ints: loaded_scene.pair_order, or as they come */
   resident_springs springs;
   resident_sweep *sweep; /* NULL: nothing is swept */
 } resident_model;
@@ -42,6 +43,11 @@ typedef struct scene_sinking {
   size_t pair, pairs;     /* which pair it is; how many give way by more than 1 % */
 } scene_sinking;
 
+/* Pairs of equal bodies and smoothings: those that loaded_scene.pair_order names from `first` on. */
+typedef struct pair_kind {
+  size_t first, count;
+} pair_kind;
+
 typedef struct loaded_scene {
   owned base;
   context *context;
@@ -52,6 +58,9 @@ typedef struct loaded_scene {
   size_t body_count;
   abut_pair *pairs;      /* (def.pair_count) null handles for springs, and for pairs without bodies */
   contact_group *groups; /* (def.pair_count) */
+  pair_kind *pair_kinds; /* (pair_kind_count) where contacts are the manifold's and all pairs have bodies; NULL, 0 */
+  int *pair_order;       /* (def.pair_count) pairs, kind by kind */
+  size_t pair_kind_count;
   abut_ccd_mesh *meshes; /* (body_count) of bodies that are swept, else null handles; NULL: nothing is swept */
   bool given;            /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds;   /* of springs, and the two below as well; empty with other laws */

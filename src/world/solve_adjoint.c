@@ -61,60 +61,66 @@ abut_status keep_stages(const stepping *s)
 }
 
 /* Copies the cotangents of a segment's contacts from WORLD_BARS to the arrays of *c. */
-static abut_status put_bars(const stepping *s, size_t group, int segment, const contact_source *c)
+static abut_status put_bars(const stepping *s, const item_wave *w, int segment, const contact_source *c)
 {
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, s->count, 1, MODEL(s), ARG_INT(group),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->count, 1, MODEL(s), ITEMS(s),
                 ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), SOURCE(c), ARG_INT(s->count));
+                OF(s, WORLD_MARKS), SOURCE(c), ARG_INT(w->count));
 }
 
-/* Takes the manifold's gradient by the pose of a side's body to the moment and force on its link. */
-static abut_status link_poses_adjoint(const stepping *s, const run *r, size_t i, int side,
-                                      const group_rows *to)
+/* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their links. */
+static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, world_blocks(s), 1, MODEL(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
-                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(i), ARG_INT(side),
-                BUFFER(r, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
-                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
+                ARG_BUFFER(s->model->bodies), ITEMS(s), ARG_INT(side),
+                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
+                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(w->count));
 }
 
-abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to)
+static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const group_rows *to)
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    const contact_source c = segment_bars(r, segment);
-    TRY(put_bars(s, i, segment, &c));
+    const contact_source c = segment_bars(&w->run, segment);
+    TRY(put_bars(s, w, segment, &c));
   }
-  TRY(r->wanted.cutoff > 0.0 ? run_active_reverse(r, s->count) : run_reverse(r, s->count));
-  TRY(link_poses_adjoint(s, r, i, 0, to));
-  return link_poses_adjoint(s, r, i, 1, to);
+  TRY(w->run.wanted.cutoff > 0.0 ? run_active_reverse(&w->run, w->count) : run_reverse(&w->run, w->count));
+  TRY(link_poses_adjoint(s, w, 0, to));
+  return link_poses_adjoint(s, w, 1, to);
 }
 
-/* find_contacts has run the pairs in their order, so that the last one's manifold is there still. */
-abut_status manifold_of(const stepping *s, size_t i, run *r)
-{
-  return i + 1 == s->kind->group_count ? run_of(s->call, s->kind, i, s->on, s->slot, r)
-                                       : run_pair(s, i, r);
-}
-
-/* Copies the cotangents of given contacts to the caller's arrays. check_gradients allows that for one step
- * alone, so that nothing needs to be added up. */
-static abut_status given_adjoint(const stepping *s)
+/* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows that for one
+ * step alone, so that nothing needs to be added up. */
+static abut_status given_adjoint(const stepping *s, const item_wave *w)
 {
   const abut_worlds_gradients *g = s->call->gradients;
-  int at = 0;
-  if (!g->p && !g->d && !g->n && !g->activity) {
+  if (!g || (!g->p && !g->d && !g->n && !g->activity)) {
     return ABUT_SUCCESS;
   }
-  for (size_t i = 0; i < s->kind->group_count; ++i) {
-    contact_source c = given_source(s, i, at);
-    at += c.layout.count;
-    c.p = world_buffer_of(s, OUT_P_BAR);
-    c.d = world_buffer_of(s, OUT_D_BAR);
-    c.n = world_buffer_of(s, OUT_N_BAR);
-    c.activity = world_buffer_of(s, OUT_ACTIVITY_BAR);
-    TRY(put_bars(s, i, 0, &c));
+  contact_source c = given_source(s, w->index, (int)slots_before(s->kind, w->index));
+  c.p = world_buffer_of(s, OUT_P_BAR);
+  c.d = world_buffer_of(s, OUT_D_BAR);
+  c.n = world_buffer_of(s, OUT_N_BAR);
+  c.activity = world_buffer_of(s, OUT_ACTIVITY_BAR);
+  return put_bars(s, w, 0, &c);
+}
+
+/* find_contacts has run the waves in their order, so that the last one's manifold is there still: it comes first
+ * here, and need not be run again. */
+abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, size_t step, wave_pull pull)
+{
+  const bool given = s->call->worlds->contacts != NULL;
+  size_t count;
+  TRY(wave_count(s, &count));
+  for (size_t i = count; i-- > 0;) {
+    item_wave w;
+    TRY(open_wave(s, i, &w));
+    TRY(given || i + 1 == count ? ABUT_SUCCESS : run_wave(s, &w));
+    for (size_t number = 0; number < times; ++number) {
+      const group_rows rows = {to->groups, to->width, to->at + number * step};
+      TRY(pull(s, &w, number, &rows));
+      TRY(given ? given_adjoint(s, &w) : manifold_adjoint(s, &w, &rows));
+    }
   }
   return ABUT_SUCCESS;
 }
@@ -132,20 +138,6 @@ group_rows group_rows_of(const stepping *s)
 {
   return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count,
                       0};
-}
-
-/* The last pair comes first, since its manifold need not be run again. */
-abut_status pairs_adjoint(const stepping *s, const group_rows *to)
-{
-  if (s->call->worlds->contacts) {
-    return given_adjoint(s);
-  }
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r;
-    TRY(manifold_of(s, i, &r));
-    TRY(manifold_adjoint(s, &r, i, to));
-  }
-  return ABUT_SUCCESS;
 }
 
 abut_status solve_adjoint(const stepping *s)

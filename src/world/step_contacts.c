@@ -8,33 +8,29 @@
 
 #define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
 #define LEAST_FLOAT 1e-9
-#define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
-
-/* Appends the contacts of a segment to those of its group. Of given contacts all are taken, also those of
- * activity 0, since they have gradients. `sign` is -1 where body 2 owns the points. */
-static abut_status append(const stepping *s, size_t group, int segment, int sign,
-                          const contact_source *c)
+/* Appends the contacts of a segment of a wave's items to those of their groups. Of given contacts all are taken,
+ * also those of activity 0, since they have gradients. `sign` is -1 where body 2 owns the points. */
+static abut_status append(const stepping *s, const item_wave *w, int segment, int sign, const contact_source *c)
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
   const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ARG_INT(group), ARG_INT(segment), ARG_INT(sign), SOURCE(c),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), ITEMS(s), ARG_INT(segment), ARG_INT(sign), SOURCE(c),
                 ARG_REAL(least), OF(s, WORLD_CONTACTS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), OF(s, OUT_STATUS), ARG_INT(s->count));
+                OF(s, WORLD_MARKS), OF(s, OUT_STATUS), ARG_INT(w->count));
 }
 
 /* Writes the slots of the contacts that have just been appended, where forces or the law need them. */
-static abut_status put_slots(const stepping *s, size_t group, int segment, const contact_source *c,
-                             size_t offset)
+static abut_status put_slots(const stepping *s, const item_wave *w, int segment, const contact_source *c)
 {
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
-           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, s->count, 1, MODEL(s), ARG_INT(group),
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->count, 1, MODEL(s), ITEMS(s),
                     ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
                     ARG_BUFFER(c->list), ARG_INT(c->layout.list_row),
                     ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
-                    ARG_INT(c->order != NULL), ARG_INT(offset + c->slot), OF(s, WORLD_SLOTS),
-                    ARG_INT(s->count))
+                    ARG_INT(c->order != NULL), ARG_INT(c->slot), ARG_INT(s->call->worlds->contacts != NULL),
+                    OF(s, WORLD_SLOTS), ARG_INT(w->count))
            : ABUT_SUCCESS;
 }
 
@@ -136,61 +132,6 @@ contact_source segment_bars(const run *r, int segment)
   return c;
 }
 
-abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_on *on, size_t slot,
-                   run *r)
-{
-  *r = (run){.pair = pair_get(kind->scene->pairs[i]),
-             .pose_width = POSE_WIDTH,
-             .device = on->device,
-             .memory = &on->memory[slot][0],
-             .wanted = {.arrays = ALL_ARRAYS, .cotangents = is_differentiated(c) ? ALL_ARRAYS : 0}};
-  if (!r->pair) {
-    return ABUT_ERROR_HANDLE;
-  }
-  TRY(pair_on(r->pair, on->place, &r->on));
-  for (int k = 0; k < 2; ++k) {
-    body *of = body_get(r->pair->bodies[k]);
-    if (!of) {
-      return ABUT_ERROR_HANDLE;
-    }
-    TRY(body_on(of, on->place, &r->bodies[k]));
-  }
-  const double cutoff = active_cutoff(r->pair, 0.0);
-  /* A capacity counts contacts in the order of slots, which lists do not keep. */
-  const bool listed = !kind->scene->def.capacity && can_skip_inactive(r, cutoff);
-  r->wanted.cutoff = listed ? cutoff : 0.0;
-  return ABUT_SUCCESS;
-}
-
-static abut_status put_pose(const stepping *s, const run *r, size_t i, int side)
-{
-  const int link = s->kind->groups[i].link[side];
-  return LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->model->head),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->model->bodies),
-                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(link), ARG_INT(s->count),
-                BUFFER(r, OF_SIDE(SCRATCH_POSE_1, side)));
-}
-
-abut_status run_pair(const stepping *s, size_t i, run *r)
-{
-  TRY(run_of(s->call, s->kind, i, s->on, s->slot, r));
-  TRY(put_pose(s, r, i, 0));
-  TRY(put_pose(s, r, i, 1));
-  return r->wanted.cutoff > 0.0 ? run_active(r, s->count) : run_forward(r, s->count);
-}
-
-static abut_status pair_contacts(const stepping *s, size_t i)
-{
-  run r;
-  TRY(run_pair(s, i, &r));
-  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    const contact_source c = segment_source(&r, segment);
-    TRY(append(s, i, segment, segment % 2 ? -1 : 1, &c));
-    TRY(put_slots(s, i, segment, &c, slots_before(s->kind, i)));
-  }
-  return ABUT_SUCCESS;
-}
-
 contact_source given_source(const stepping *s, size_t i, int at)
 {
   return (contact_source){.p = world_buffer_of(s, IN_P),
@@ -208,20 +149,35 @@ contact_source given_source(const stepping *s, size_t i, int at)
 
 static abut_status given_contacts(const stepping *s)
 {
-  int at = 0;
   for (size_t i = 0; i < s->kind->group_count; ++i) {
-    const contact_source c = given_source(s, i, at);
-    TRY(append(s, i, 0, 1, &c));
-    TRY(put_slots(s, i, 0, &c, 0));
-    at += c.layout.count;
+    const contact_source c = given_source(s, i, (int)slots_before(s->kind, i));
+    item_wave w;
+    TRY(open_wave(s, i, &w));
+    TRY(append(s, &w, 0, 1, &c));
+    TRY(put_slots(s, &w, 0, &c));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status wave_contacts(const stepping *s, size_t i)
+{
+  item_wave w;
+  TRY(open_wave(s, i, &w));
+  TRY(run_wave(s, &w));
+  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
+    const contact_source c = segment_source(&w.run, segment);
+    TRY(append(s, &w, segment, segment % 2 ? -1 : 1, &c));
+    TRY(put_slots(s, &w, segment, &c));
   }
   return ABUT_SUCCESS;
 }
 
 abut_status find_contacts_of_pairs(const stepping *s)
 {
-  for (size_t i = 0; i < s->kind->group_count; ++i) {
-    TRY(pair_contacts(s, i));
+  size_t count;
+  TRY(wave_count(s, &count));
+  for (size_t i = 0; i < count; ++i) {
+    TRY(wave_contacts(s, i));
   }
   return ABUT_SUCCESS;
 }

@@ -265,12 +265,39 @@ contact_source segment_bars(const run *r, int segment);
 /* Where the given contacts of group i lie, whose places begin at `at` in steps_call.places. */
 contact_source given_source(const stepping *s, size_t i, int at);
 
-/* Sets *r to the manifold of pair i on a device, for the worlds of a slot; it launches nothing. */
-abut_status run_of(const steps_call *c, const steps_kind *kind, size_t i, batch_on *on, size_t slot,
-                   run *r);
+/* ---- waves ----
+ *
+ * Pairs of equal bodies and smoothings are of one kind. The items of a kind are its pairs in each of the
+ * chunk's worlds, world by world, and go through the manifold side by side, in waves of as many as its memory
+ * holds. Given contacts have a wave for each of their groups, which no manifold has computed. */
+typedef struct item_wave {
+  run run;             /* of the kind's pairs; empty where contacts are given */
+  size_t index;        /* which wave it is */
+  size_t kind;         /* which of the scene's kinds */
+  size_t first, count; /* which of the kind's items, and how many */
+} item_wave;
 
-/* Sets *r as run_of does and runs the manifold, for the places of links that the last step_tree has left. */
-abut_status run_pair(const stepping *s, size_t i, run *r);
+#define WAVE_ITEMS (BATCH_ROWS - 1) /* (items, ITEM_INTS) of the wave at work, a buffer of the manifold's pool */
+_Static_assert(SCRATCH_BUFFERS <= WAVE_ITEMS, "a wave's items lie behind the manifold's buffers");
+#define ITEMS(s) ARG_BUFFER(memory_buffer(&(s)->on->memory[(s)->slot][0], WAVE_ITEMS))
+
+/* Finds the kinds of a scene's pairs. */
+abut_status kinds_of_pairs(loaded_scene *s);
+
+/* How many bytes of a device's memory waves may take, in all of its slots. */
+uint64_t wave_bytes(const batch_on *on);
+
+/* Makes room for the waves of a chunk. */
+abut_status waves_start(const stepping *s);
+
+/* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it launches nothing. */
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r);
+
+/* Tells how many waves there are; opens one, whose items then are in WAVE_ITEMS; and runs its manifold, for the
+ * places of links that the last step_tree has left. */
+abut_status wave_count(const stepping *s, size_t *count);
+abut_status open_wave(const stepping *s, size_t i, item_wave *w);
+abut_status run_wave(const stepping *s, const item_wave *w);
 
 /* How many slots of contacts the pairs before pair i have: contacts of pair i begin there in
  * `multipliers`. */
@@ -402,13 +429,13 @@ abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
  * links of a group, and are linear in it. Six passes through all pairs then serve all degrees of freedom. */
 abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 
-/* For laws whose contacts are the manifold's. Pairs share the manifold's memory, so manifold_of runs pair i
- * anew unless it is the scene's last one. manifold_adjoint takes the cotangents of its contacts in
- * WORLD_BARS through it to the forces and moments on links in *to. pairs_adjoint does so for all pairs;
- * where contacts are given it copies their cotangents to the caller's arrays instead. */
-abut_status manifold_of(const stepping *s, size_t i, run *r);
-abut_status manifold_adjoint(const stepping *s, const run *r, size_t i, const group_rows *to);
-abut_status pairs_adjoint(const stepping *s, const group_rows *to);
+/* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each wave. `pull`
+ * makes the cotangents of the contacts of a wave's items in WORLD_BARS, and of their groups in *to; it is called
+ * with numbers 0 to `times` - 1, each with rows of its own: those of a number begin `step` behind the last one's.
+ * The manifold takes cotangents of contacts on to the forces and moments on links in *to. Where contacts are
+ * given theirs are copied to the caller's arrays instead. */
+typedef abut_status (*wave_pull)(const stepping *s, const item_wave *w, size_t number, const group_rows *to);
+abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, size_t step, wave_pull pull);
 
 /* The parts of a Jacobian's row. unit_cotangent makes WORLD_ACCELERATION_BAR of a cotangent that is 1 for
  * one degree of freedom of the step's own acceleration: with one stage, an Euler step, dampers act within

@@ -394,32 +394,101 @@ static void put_contacts(const contact_target *t, int to, const contact_row *row
   store(at + CONTACT_ACTIVITY * plane, stride, row->activity);
 }
 
-// One work-item appends, in one world, the contacts of one segment of a group whose activity is
-// above `least`, in their order, with lanes over contacts. It writes contacts (worlds,
+// ---- items ----
+
+// One work-item writes an item, a world and a group of contacts in it: item i of a kind of `members`
+// groups, which `order` lists from `at` on, is group i % members of these in world i / members.
+KERNEL void world_items(GLOBAL const int *order, int at, int members, int first, GLOBAL int *items, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  ROW(items, row, ITEM_INTS)[ITEM_WORLD] = (first + row) / members;
+  ROW(items, row, ITEM_INTS)[ITEM_GROUP] = order[at + (first + row) % members];
+}
+
+// The link of a side of a group, and where that body's position and quaternion on it are in `bodies`.
+static int item_link(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int side)
+{
+  return (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
+}
+
+static GLOBAL const real *item_body(GLOBAL const real *bodies, int group, int side)
+{
+  return bodies + 7 * (2 * group + side);
+}
+
+// Writes the first lane of a vector.
+static void put_part(GLOBAL real *to, vec x)
+{
+  to[0] = lane_first(x.x);
+  to[1] = lane_first(x.y);
+  to[2] = lane_first(x.z);
+}
+
+static FN(quaternion) one_quaternion(const world_one *o, int i)
+{
+  FN(quaternion) r;
+  r.w = one_get(o, i);
+  r.v = one_get3(o, i + 1);
+  return r;
+}
+
+// One work-item finds the pose of the body of side 0 or 1 of an item, poses (count, 7): position,
+// quaternion (w, x, y, z). Of each group `bodies` has two poses on the links.
+KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
+                             GLOBAL const real *bodies, GLOBAL const int *items, int side, GLOBAL real *poses,
+                             int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const int *item = ROW(items, row, ITEM_INTS);
+  GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side);
+  const int link = item_link(n, ints, item[ITEM_GROUP], side);
+  vec x = real3(body);
+  FN(quaternion) q = quaternion_real(body + 3);
+  if (link >= 0) {
+    const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
+    const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
+    x = FN(add3)(one_get3(&o, n->at_origin + 3 * link), FN(quaternion_rotate)(of, x));
+    q = FN(quaternion_times)(of, q);
+  }
+  GLOBAL real *to = ROW(poses, row, 7);
+  put_part(to, x);
+  to[3] = lane_first(q.w);
+  put_part(to + 4, q.v);
+}
+
+// One work-item appends, of one item, the contacts of one segment whose activity is above `least`, in
+// their order, with lanes over contacts. It writes contacts (worlds,
 // contact_planes), for each one its place in its segment to contact_places, and to marks (worlds,
 // groups, GROUP_MARKS) where the segment begins and ends; what the group has no room for sets
 // WORLD_OVERFLOW.
 //
-// The contacts' p, d, n and activity lie in ps, ds, ns and as, and their places in `list`, as
-// `layout` says. Places are the same in each world; where none are listed, contacts are there in
-// order. `sign` is -1 where body 2 owns the points.
+// The contacts' p, d, n and activity lie in the item's rows of ps, ds, ns and as, and their places in
+// `list`, as `layout` says. Places are the same in each row; where none are listed, contacts are there
+// in order. `sign` is -1 where body 2 owns the points.
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                           GLOBAL const real *scratch, int group, int segment, int sign,
+                           GLOBAL const real *scratch, GLOBAL const int *items, int segment, int sign,
                            GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
                            GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
                            real least, GLOBAL real *contacts, GLOBAL int *contact_places,
-                           GLOBAL int *marks, GLOBAL int *status, int worlds)
+                           GLOBAL int *marks, GLOBAL int *status, int item_count)
 {
-  const int world = (int)get_global_id(0);
-  if (world >= worlds) {
+  const int at = (int)get_global_id(0);
+  if (at >= item_count) {
     return;
   }
+  const int world = ROW(items, at, ITEM_INTS)[ITEM_WORLD], group = ROW(items, at, ITEM_INTS)[ITEM_GROUP];
   const world_one o = one_at(scratch, n, world);
   const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, group);
   const int room = g.ints[GROUP_PLANE];
   GLOBAL int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
-  const int count = layout.count >= 0 ? layout.count : ROW(list, world, layout.list_row)[0];
+  const int count = layout.count >= 0 ? layout.count : ROW(list, at, layout.list_row)[0];
   const int listed = layout.count >= 0 && layout.place_at >= 0;
   GLOBAL const int *places = listed ? list + layout.place_at : NO_ORDER;
   const contact_target to = {NUMS(contacts, world, n->contact_planes) +
@@ -429,10 +498,10 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                              room, n->contact_planes};
   const int row = layout.row, row1 = layout.rows3 ? row / 3 : row; // row1: of d and activity
   const int step3 = layout.step3, plane = layout.plane;
-  const contact_source s[4] = {{NUMS(ps, world, row), layout.at_p, row, step3, plane},
-                               {NUMS(ds, world, row1), layout.at_d, row1, 1, plane},
-                               {NUMS(ns, world, row), layout.at_n, row, step3, plane},
-                               {NUMS(as, world, row1), layout.at_activity, row1, 1, plane}};
+  const contact_source s[4] = {{NUMS(ps, at, row), layout.at_p, row, step3, plane},
+                               {NUMS(ds, at, row1), layout.at_d, row1, 1, plane},
+                               {NUMS(ns, at, row), layout.at_n, row, step3, plane},
+                               {NUMS(as, at, row1), layout.at_activity, row1, 1, plane}};
   const int most = n->capacity ? MIN_INT(n->capacity, room) : room;
   int end = segment ? mark[segment] : 0, over = 0;
   mark[segment] = end;
@@ -468,28 +537,33 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   for (int k = segment + 1; k < GROUP_MARKS; ++k) {
     mark[k] = end;
   }
-  status[world] |= over ? WORLD_OVERFLOW : 0;
+  if (over) { // items of one world may come here side by side, and then write the same
+    status[world] |= WORLD_OVERFLOW;
+  }
 }
 
-// One work-item writes, in one world, the slots of a segment's contacts to slots (worlds,
-// contacts), of the places that world_contacts has left. A contact's slot is `offset` plus its
-// place, or, where `listed` is set, plus list[1 + place], or, where `ordered` is set as well, plus
+// One work-item writes, of one item, the slots of a segment's contacts to slots (worlds, contacts), of
+// the places that world_contacts has left. The first slot of the segment is `offset`, behind the
+// group's own first slot unless contacts are `given`. A contact's slot is that plus its place, or,
+// where `listed` is set, plus list[1 + place], or, where `ordered` is set as well, plus
 // order[list[1 + place]].
-KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int segment,
-                        GLOBAL const int *contact_places, GLOBAL const int *marks,
+KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
+                        int segment, GLOBAL const int *contact_places, GLOBAL const int *marks,
                         GLOBAL const int *list, int list_row, int listed, GLOBAL const int *order,
-                        int ordered, int offset, GLOBAL int *slots, int worlds)
+                        int ordered, int offset, int given, GLOBAL int *slots, int count)
 {
-  const int world = (int)get_global_id(0);
-  if (world >= worlds) {
+  const int at = (int)get_global_id(0);
+  if (at >= count) {
     return;
   }
+  const int world = ROW(items, at, ITEM_INTS)[ITEM_WORLD], group = ROW(items, at, ITEM_INTS)[ITEM_GROUP];
   const int all = n->contact_planes / CONTACT_PLANES;
-  const int first = (ints + n->at_groups + GROUP_INTS * group)[GROUP_AT];
+  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
+  const int first = g[GROUP_AT], own = offset + (given ? 0 : g[GROUP_SLOT]);
   GLOBAL const int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
   GLOBAL const int *places = ROW(contact_places, world, all) + first;
   for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
-    const int place = listed ? ROW(list, world, list_row)[1 + places[i]] : places[i];
-    ROW(slots, world, all)[first + i] = offset + (ordered ? order[place] : place);
+    const int place = listed ? ROW(list, at, list_row)[1 + places[i]] : places[i];
+    ROW(slots, world, all)[first + i] = own + (ordered ? order[place] : place);
   }
 }

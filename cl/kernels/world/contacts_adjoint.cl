@@ -464,33 +464,32 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
   }
 }
 
-// One work-item finds the cotangents of one world's contacts, bars (worlds, contacts, BAR_PLANES),
-// and those of its groups, or of group `only` where that is at least 0. The twist under the
-// multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least 0, that unit
-// twist. Groups' cotangents go to rows of `width` numbers a world in group_adjoint, from `at` on.
+// One work-item finds the cotangents of one item's contacts, bars (worlds, contacts, BAR_PLANES), and
+// those of its group. The twist under the multiplier is the one that y (worlds, nv) gives, or, where
+// `basis` is at least 0, that unit twist. Groups' cotangents go to rows of `width` numbers a world in
+// group_adjoint, from `at` on.
 ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *contacts,
-                               GLOBAL const int *marks, GLOBAL const real *y, int basis, int only,
-                               GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_adjoint,
-                               int width, int at, int worlds)
+                               GLOBAL const int *marks, GLOBAL const real *y, int basis,
+                               GLOBAL const int *items, GLOBAL real *work, GLOBAL real *bars,
+                               GLOBAL real *group_adjoint, int width, int at, int count)
 {
-  const int world = (int)get_global_id(0);
-  if (world >= worlds) {
+  const int item = (int)get_global_id(0);
+  if (item >= count) {
     return;
   }
+  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD], group = ROW(items, item, ITEM_INTS)[ITEM_GROUP];
   const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
-  for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
-    const newton_group g = newton_group_of(&s, group);
-    real twist[6];
-    if (basis < 0) {
-      group_twist(&s, &g, ROW(y, world, n->nv), twist);
-    }
-    for (int i = 0; i < 6 && basis >= 0; ++i) {
-      twist[i] = i == basis ? R(1.0) : R(0.0);
-    }
-    group_pull(&s, group, twist, newton_vector(&s, VECTOR_ACC),
-               ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
-               ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group);
+  const newton_group g = newton_group_of(&s, group);
+  real twist[6];
+  if (basis < 0) {
+    group_twist(&s, &g, ROW(y, world, n->nv), twist);
   }
+  for (int i = 0; i < 6 && basis >= 0; ++i) {
+    twist[i] = i == basis ? R(1.0) : R(0.0);
+  }
+  group_pull(&s, group, twist, newton_vector(&s, VECTOR_ACC),
+             ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
+             ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group);
 }

@@ -137,9 +137,9 @@ static void hard_pull_group(const hard *h, const hard_adjoint *back, int group, 
   to[BACK_FRICTION] = friction;
 }
 
-// After world_hard_multipliers one work-item finds the cotangents of one world's contacts, bars
-// (worlds, contacts, BAR_PLANES), and those of its groups, or of group `only` where that is at
-// least 0. Groups' cotangents go to rows of `width` numbers a world in group_adjoint, from `at` on.
+// After world_hard_multipliers one work-item finds the cotangents of one item's contacts, bars
+// (worlds, contacts, BAR_PLANES), and those of its group, in rows of `width` numbers a world in
+// group_adjoint, from `at` on.
 ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *v,
                                     GLOBAL const real *acceleration, GLOBAL const real *scratch,
@@ -148,37 +148,36 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLO
                                     GLOBAL int *parents, GLOBAL const real *f,
                                     GLOBAL const int *classes, GLOBAL int *places,
                                     GLOBAL real *back, GLOBAL const int *good,
-                                    GLOBAL const real *y, int only, GLOBAL real *bars,
-                                    GLOBAL real *group_adjoint, int width, int at, int worlds)
+                                    GLOBAL const real *y, GLOBAL const int *items, GLOBAL real *bars,
+                                    GLOBAL real *group_adjoint, int width, int at, int count)
 {
-  const int world = (int)get_global_id(0), nv = n->nv;
-  if (world >= worlds) {
+  const int item = (int)get_global_id(0), nv = n->nv;
+  if (item >= count) {
     return;
   }
+  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD], group = ROW(items, item, ITEM_INTS)[ITEM_GROUP];
   const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
+  const newton_group g = bare_group(&s, group);
   GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
-  for (int group = only < 0 ? 0 : only; group < (only < 0 ? n->groups : only + 1); ++group) {
-    const newton_group g = bare_group(&s, group);
-    GLOBAL real *to = ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group;
-    GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
-    adjoint_twists t;
-    for (int i = 0; i < BAR_PLANES; ++i) {
-      for (int j = 0; j < g.count; ++j) {
-        rows[i * g.plane + j] = R(0.0);
-      }
+  GLOBAL real *to = ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group;
+  GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
+  adjoint_twists t;
+  for (int i = 0; i < BAR_PLANES; ++i) {
+    for (int j = 0; j < g.count; ++j) {
+      rows[i * g.plane + j] = R(0.0);
     }
-    group_twist(&s, &g, ROW(y, world, nv), t.of[0]);
-    group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
-    group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
-    if (good[world]) {
-      hard_pull_group(&h, &k, group, ROW(f, world, h.most), ROW(classes, world, h.most),
-                      ROW(y, world, nv), &t, own, to);
-      continue;
-    }
-    for (int i = 0; i < GROUP_ADJOINT; ++i) {
-      to[i] = R(0.0);
-    }
+  }
+  group_twist(&s, &g, ROW(y, world, nv), t.of[0]);
+  group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
+  group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
+  if (good[world]) {
+    hard_pull_group(&h, &k, group, ROW(f, world, h.most), ROW(classes, world, h.most), ROW(y, world, nv), &t, own,
+                    to);
+    return;
+  }
+  for (int i = 0; i < GROUP_ADJOINT; ++i) {
+    to[i] = R(0.0);
   }
 }

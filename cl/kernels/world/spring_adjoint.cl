@@ -132,8 +132,9 @@ static void spring_pose_adjoint(const world_block *b, GLOBAL const world_sizes *
 {
   if (link >= 0) {
     const vec force = row_get3(b, pose_bar, 7, 0);
-    vec moment = FN(add3)(turn, pose_moment(b, n, link, body, pose_bar));
     const FN(quaternion) of = block_quaternion(b, n->at_quaternion + 4 * link);
+    const num w = row_get(b, pose_bar, 7, 3);
+    vec moment = FN(add3)(turn, pose_moment(of, body, force, w, row_get3(b, pose_bar, 7, 4)));
     moment = FN(add3)(moment, FN(cross3)(FN(quaternion_rotate)(of, real3(body)), more));
     row_put3(b, backs, width, to, moment);
     row_put3(b, backs, width, to + 3, FN(add3)(force, more));

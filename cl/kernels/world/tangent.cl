@@ -10,13 +10,6 @@ static vec3_r rotation_part(GLOBAL const real *x)
   return make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
 }
 
-static void put_part(GLOBAL real *to, vec3_r x)
-{
-  to[0] = lane_first(x.x);
-  to[1] = lane_first(x.y);
-  to[2] = lane_first(x.z);
-}
-
 // Returns the tangent of q (+) s where q has the tangent dq and s has ds: R(s)' dq + J(s) ds, where
 // J is the exponential's derivative and a, b and c are its coefficients at s.
 static vec3_r moved_by(vec3_r s, lane a, lane b, lane c, vec3_r dq, vec3_r ds)

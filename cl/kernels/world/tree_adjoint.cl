@@ -408,35 +408,41 @@ static void inverse_weights_adjoint(const world_block *b, const world_block *k, 
 
 // ---- kernels ----
 
-// Returns the moment about a link's origin that a cotangent `gradient` (worlds, 7) of the pose of a
-// body on it amounts to.
-static vec pose_moment(const world_block *b, GLOBAL const world_sizes *n, int link,
-                       GLOBAL const real *body, GLOBAL const real *gradient)
+// Returns the moment about a link's origin that the cotangent of the pose of a body on it amounts to: the
+// link is turned by `of`, and the cotangent of the position is a force, that of the quaternion gw and g.
+static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, num gw, vec g)
 {
-  const FN(quaternion) of = block_quaternion(b, n->at_quaternion + 4 * link);
   const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + 3));
-  const vec force = row_get3(b, gradient, 7, 0), g = row_get3(b, gradient, 7, 4);
-  const num gw = row_get(b, gradient, 7, 3);
   const vec turned = FN(sub3)(FN(add3)(FN(scale3)(g, q.w), FN(cross3)(q.v, g)), FN(scale3)(q.v, gw));
   return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
 }
 
-// One work-item takes the cotangent `gradient` (worlds, 7) of the poses of the body of a group's
-// side 0 or 1, in a block of worlds, to moment and force on its link: to rows of `width` numbers a
-// world in backs, of which the first group's begin at `first`.
+// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1 of an
+// item to moment and force on its link: to rows of `width` numbers a world in backs, of which the first
+// group's begin at `first`. The other arrays are those of world_item_poses.
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                     GLOBAL real *scratch, GLOBAL const real *body, int at, int group,
-                                     int side, GLOBAL const real *gradient, GLOBAL real *backs,
-                                     int width, int first, int count)
+                                     GLOBAL const real *scratch, GLOBAL const real *bodies,
+                                     GLOBAL const int *items, int side, GLOBAL const real *gradient,
+                                     GLOBAL real *backs, int width, int first, int count)
 {
-  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
-  const int link = (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
-  if (b.first > b.last || link < 0) {
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
     return;
   }
-  const int to = first + GROUP_ADJOINT * group + (side ? BACK_POSE_B : BACK_POSE_A);
-  row_put3(&b, backs, width, to, pose_moment(&b, n, link, body + at, gradient));
-  row_put3(&b, backs, width, to + 3, row_get3(&b, gradient, 7, 0));
+  GLOBAL const int *item = ROW(items, row, ITEM_INTS);
+  GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side), *bar = ROW(gradient, row, 7);
+  const int link = item_link(n, ints, item[ITEM_GROUP], side);
+  if (link < 0) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
+  const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
+  GLOBAL real *to = ROW(backs, item[ITEM_WORLD], width) + first + GROUP_ADJOINT * item[ITEM_GROUP] +
+                    (side ? BACK_POSE_B : BACK_POSE_A);
+  put_part(to, pose_moment(of, body, real3(bar), n_lit(bar[3]), real3(bar + 4)));
+  for (int k = 0; k < 3; ++k) {
+    to[3 + k] = bar[k];
+  }
 }
 
 // One work-item ends the reverse pass of a solve in a block of worlds. Of the multipliers y

@@ -124,15 +124,21 @@ static abut_status multipliers(const stepping *s, bool with_basis)
                 ARG_INT(s->count));
 }
 
-/* Makes the cotangents of contacts and groups, of all groups where `only` is -1, else of that one. The
- * groups' relative twists are those under the multipliers where `basis` is -1, else unit twist `basis`. */
-static abut_status pull(const stepping *s, int basis, int only, const group_rows *to)
+/* Makes the cotangents of a wave's contacts and of their groups. The groups' relative twists are those under the
+ * multipliers where `basis` is -1, else unit twist `basis`. */
+static abut_status pull(const stepping *s, const item_wave *w, int basis, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->count, 1, MODEL(s), REALS(s),
                 PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(only), OF(s, WORLD_WORK),
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ITEMS(s), OF(s, WORLD_WORK),
                 OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
-                ARG_INT(s->count));
+                ARG_INT(w->count));
+}
+
+static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+{
+  (void)number;
+  return pull(s, w, -1, to);
 }
 
 static abut_status contacts_adjoint(const stepping *s)
@@ -140,8 +146,12 @@ static abut_status contacts_adjoint(const stepping *s)
   const group_rows to = group_rows_of(s);
   TRY(factor(s));
   TRY(multipliers(s, false));
-  TRY(pull(s, -1, -1, &to));
-  return pairs_adjoint(s, &to);
+  return waves_adjoint(s, &to, 1, 0, pull_multipliers);
+}
+
+static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+{
+  return pull(s, w, (int)number, to);
 }
 
 /* Contacts see of the multipliers only the relative twist that these give their group's links, and are
@@ -150,17 +160,9 @@ static abut_status contacts_adjoint(const stepping *s)
 static abut_status basis(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count;
+  const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, 0};
   TRY(factor(s));
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r = {0};
-    TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_of(s, i, &r));
-    for (int twist = 0; twist < 6; ++twist) {
-      const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, (size_t)twist * width};
-      TRY(pull(s, twist, (int)i, &to));
-      TRY(s->call->worlds->contacts ? ABUT_SUCCESS : manifold_adjoint(s, &r, i, &to));
-    }
-  }
-  return ABUT_SUCCESS;
+  return waves_adjoint(s, &to, 6, width, pull_twist);
 }
 
 static abut_status multipliers_of_basis(const stepping *s)

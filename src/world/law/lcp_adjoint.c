@@ -40,15 +40,15 @@ static abut_status multipliers(const stepping *s, bool with_extra)
                 OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
-/* Makes the cotangents of contacts, and of groups in rows of `width` numbers from `at` on: of all groups
- * where `only` is -1, else of that one. */
-static abut_status pull(const stepping *s, int only, buffer *groups, size_t width, size_t at)
+/* Makes the cotangents of a wave's contacts and of their groups. */
+static abut_status pull(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, s->count, 1, MODEL(s), REALS(s),
+  (void)number;
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
                 OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(only), OF(s, WORLD_BARS), ARG_BUFFER(groups),
-                ARG_INT(width), ARG_INT(at), ARG_INT(s->count));
+                OF(s, WORLD_MULTIPLIERS), ITEMS(s), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
+                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(w->count));
 }
 
 /* ---- classes that descent would choose ---- */
@@ -121,22 +121,17 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(multipliers(s, true));
-  TRY(pull(s, -1, to.groups, to.width, to.at));
-  return pairs_adjoint(s, &to);
+  return waves_adjoint(s, &to, 1, 0, pull);
 }
 
 /* ---- Jacobians ---- */
 
-/* Makes the cotangents of groups where degree of freedom `dof` of the acceleration has a cotangent of 1. r is
- * the manifold of pair `only`, where that is -1 of the scene's single pair, or NULL where there is none. */
-static abut_status contact_unit_adjoint(const stepping *s, const run *r, int only, size_t dof,
-                                        const group_rows *to)
+/* Makes multipliers where degree of freedom `dof` of the acceleration has a cotangent of 1. */
+static abut_status unit_multipliers(const stepping *s, size_t dof)
 {
   TRY(keep_pace(s));
   TRY(unit_cotangent(s, (int)dof, 1));
-  TRY(multipliers(s, false));
-  TRY(pull(s, only, to->groups, to->width, to->at));
-  return r ? manifold_adjoint(s, r, only < 0 ? 0 : (size_t)only, to) : ABUT_SUCCESS;
+  return multipliers(s, false);
 }
 
 static abut_status jacobian_row(const stepping *s, size_t dof)
@@ -145,33 +140,30 @@ static abut_status jacobian_row(const stepping *s, size_t dof)
   return put_jacobian_row(s, 0, (int)dof, 1);
 }
 
-/* Fills WORLD_BASIS: for each pair and degree of freedom it goes back through the pair's manifold. Unit
+static abut_status pull_unit(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+{
+  TRY(unit_multipliers(s, number));
+  return pull(s, w, number, to);
+}
+
+/* Fills WORLD_BASIS: for each wave and degree of freedom it goes back through the wave's manifold. Unit
  * twists of groups would not do, since what hard contacts ask for also depends on x, one number of each
  * row. */
 static abut_status basis(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
-    run r;
-    TRY(manifold_of(s, i, &r));
-    for (size_t dof = 0; dof < nv; ++dof) {
-      const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, dof * width};
-      TRY(contact_unit_adjoint(s, &r, (int)i, dof, &to));
-    }
-  }
-  return ABUT_SUCCESS;
+  const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, 0};
+  return waves_adjoint(s, &to, nv, width, pull_unit);
 }
 
-/* Pairs share the manifold's memory, so that each pair goes back for all rows before the next one is run. The
+/* Waves share the manifold's memory, so that each wave goes back for all rows before the next one is run. The
  * rows are then made of what has been kept in WORLD_BASIS. */
-static abut_status jacobian_of_pairs(const stepping *s)
+static abut_status jacobian_of_waves(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
   TRY(basis(s));
   for (size_t dof = 0; dof < nv; ++dof) {
-    TRY(keep_pace(s));
-    TRY(unit_cotangent(s, (int)dof, 1));
-    TRY(multipliers(s, false));
+    TRY(unit_multipliers(s, dof));
     TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_ADJOINT, width, 0, width));
     TRY(jacobian_row(s, dof));
   }
@@ -182,17 +174,17 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
 {
   (void)stage;
   (void)stages;
-  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  const group_rows to = {world_buffer_of(s, WORLD_GROUP_ADJOINT), width, 0};
-  const bool given = s->call->worlds->contacts || !s->kind->group_count;
-  run r = {0};
+  const group_rows to = group_rows_of(s);
+  const size_t nv = (size_t)sizes_of(s)->nv;
+  size_t waves;
   TRY(factor(s));
-  if (!given && s->kind->group_count > 1) {
-    return jacobian_of_pairs(s);
+  TRY(wave_count(s, &waves));
+  if (!s->call->worlds->contacts && waves > 1) {
+    return jacobian_of_waves(s);
   }
-  TRY(given ? ABUT_SUCCESS : manifold_of(s, 0, &r));
   for (size_t dof = 0; dof < nv; ++dof) {
-    TRY(contact_unit_adjoint(s, given ? NULL : &r, -1, dof, &to));
+    TRY(unit_multipliers(s, dof));
+    TRY(waves_adjoint(s, &to, 1, 0, pull));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
