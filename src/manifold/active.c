@@ -22,25 +22,41 @@ double active_cutoff(const pair *p, double threshold)
 
 /* Three things need everything computed: SoftSort reads every score, tracing moves points without a
  * bound, and kept vertices are ranked by exact distances. */
-bool can_skip_inactive(const run *r, double cutoff)
+bool pair_can_skip_inactive(const pair *p, double cutoff)
 {
-  const pair *p = r->pair;
   const bool edges = p->layout.edges[0] && p->layout.edges[1];
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
+  const bool gates = p->smoothing.select == ABUT_SELECT_GATE;
   return cutoff > 0.0 && cutoff < 1.0 && !p->selected_vertices[0] && !p->selected_vertices[1] &&
-         !(edges && (p->smoothing.trace || (selects && !gated(r))));
+         !(edges && (p->smoothing.trace || (selects && !gates)));
+}
+
+bool can_skip_inactive(const run *r, double cutoff)
+{
+  return pair_can_skip_inactive(r->pair, cutoff);
 }
 
 /* Returns the distance at which [phi <= 0] falls to the cutoff. */
-static double vertex_reach(const run *r)
+static double reach_of(const abut_smoothing *s, double cutoff)
 {
-  return r->pair->smoothing.penetration * log(1.0 / r->wanted.cutoff - 1.0);
+  return s->penetration * log(1.0 / cutoff - 1.0);
 }
 
-/* Returns the same distance for bounds, which tell how far a point is but not how deep it lies. */
+static double vertex_reach(const run *r)
+{
+  return reach_of(&r->pair->smoothing, r->wanted.cutoff);
+}
+
+/* The same distance is no longer negative for bounds, which tell how far a point is but not how deep
+ * it lies. */
+double active_reach(const abut_smoothing *s, double cutoff)
+{
+  return fmax(reach_of(s, cutoff), 0.0);
+}
+
 static double bound_reach(const run *r)
 {
-  return fmax(vertex_reach(r), 0.0);
+  return active_reach(&r->pair->smoothing, r->wanted.cutoff);
 }
 
 /* Returns the distance to the opposing body beyond which a point of an edge is not active, and no
@@ -50,9 +66,14 @@ static double point_reach(const run *r)
   return bound_reach(r) + r->pair->smoothing.near;
 }
 
+double edge_overshoot(const abut_smoothing *s, double length)
+{
+  return OVERSHOOT / (1.0 / s->compare + (s->ends > 0.0 ? length / s->ends : 0.0));
+}
+
 double edge_part(const abut_smoothing *s)
 {
-  return fmax(0.5, OVERSHOOT * s->compare);
+  return fmax(0.5, edge_overshoot(s, 0.0));
 }
 
 /* Tells whether a selection ranks the body's edges. */

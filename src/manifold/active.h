@@ -13,9 +13,18 @@
  * `threshold`. */
 double active_cutoff(const pair *p, double threshold);
 
-/* Tells whether bounds can decide what reaches a cutoff for a run's pair, and whether derivatives
+/* Tells whether bounds can decide what reaches a cutoff for a pair, or a run's, and whether derivatives
  * of some contacts can do without the others. */
+bool pair_can_skip_inactive(const pair *p, double cutoff);
 bool can_skip_inactive(const run *r, double cutoff);
+
+/* Returns the distance of an opposing body, at least 0, from which on no contact is more active than
+ * the cutoff. */
+double active_reach(const abut_smoothing *s, double cutoff);
+
+/* Returns by which part of its length, which is `length` or more, an edge's point may lie beyond one of its
+ * ends. */
+double edge_overshoot(const abut_smoothing *s, double length);
 
 /* Two of a pair's reals (PAIR_REALS). Every point of an edge lies within edge_part of its length
  * from one of its ends. A selection needs exact distances of the nearest edges even where nothing
