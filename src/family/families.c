@@ -93,3 +93,11 @@ void box_cover(box *b, const double point[3])
     b->upper[k] = fmax(b->upper[k], point[k]);
   }
 }
+
+void box_unbound(box *b)
+{
+  for (int k = 0; k < 3; ++k) {
+    b->lower[k] = -HUGE_VAL;
+    b->upper[k] = HUGE_VAL;
+  }
+}

@@ -30,7 +30,7 @@ typedef struct packed {
 } packed;
 
 typedef struct box {
-  double lower[3], upper[3]; /* HUGE_VAL, -HUGE_VAL: holds nothing */
+  double lower[3], upper[3]; /* HUGE_VAL, -HUGE_VAL: holds nothing; -HUGE_VAL, HUGE_VAL: has no end */
 } box;
 
 /* A place near which a surface lies, and how near. */
@@ -59,6 +59,9 @@ typedef struct family {
   void (*inform)(const void *one, abut_body_info *info);
   /* Widens a box by added primitives. */
   void (*cover)(const packed *p, box *b);
+  /* Widens a box by where added primitives' own distances, as devices compute them, may be `reach` or
+   * less; reach >= 0. Where a family knows no end the box has none. */
+  void (*enclose)(const packed *p, double reach, box *b);
   /* Places near which alone the surface of added primitives lies; returns how many. spots may be
    * NULL. The whole is NULL where a family knows none. */
   size_t (*spots)(const packed *p, spot *spots);
@@ -88,5 +91,6 @@ packed packed_of(const int *head, const reals *shape, abut_operation operation, 
 double packed_number(const packed *p, size_t i);
 
 void box_cover(box *b, const double point[3]);
+void box_unbound(box *b); /* then it has no end */
 
 #endif

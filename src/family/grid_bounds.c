@@ -93,6 +93,18 @@ double grid_cell_slope2(const abut_grid *g, const size_t cell[3])
   return cell_slope2(c);
 }
 
+double grid_cell_least(const double c[64])
+{
+  double z[64], zy[64], zyx[64], least = HUGE_VAL;
+  along(bernstein, 1, c, z);
+  along(bernstein, 4, z, zy);
+  along(bernstein, 16, zy, zyx);
+  for (size_t i = 0; i < 64; ++i) {
+    least = fmin(least, zyx[i]);
+  }
+  return least;
+}
+
 /* ---- the slope in all cells ---- */
 
 /* Cells from a first one up to an end. */

@@ -25,6 +25,9 @@ grid_bounds grid_bounds_of(const abut_grid *g, double real_epsilon);
  * anywhere in the cell whose first coefficient is given. */
 double grid_cell_slope2(const abut_grid *g, const size_t cell[3]);
 
+/* Not more than the spline of these 4 x 4 x 4 coefficients anywhere in their cell. */
+double grid_cell_least(const double c[64]);
+
 /* The least distance in the rim's cells, by the coefficients; it must be above 0. */
 double grid_rim_least(const abut_grid *g);
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "family/grid_bounds.h"
+#include "family/grid_box.h"
 #include "family/grid_file.h"
 #include "family/grid_near.h"
 #include "family/grid_tree.h"
@@ -343,6 +344,15 @@ static void cover(const packed *p, box *b)
   }
 }
 
+/* ---- bounds ---- */
+
+static void enclose(const packed *p, double reach, box *b)
+{
+  for (size_t i = 0; i < p->count; ++i) {
+    grid_box(p, (size_t)p->ranges[i * RANGE_INTS], reach, b);
+  }
+}
+
 extern const family grids_family;
 const family grids_family = {
   .key = "grids",
@@ -358,4 +368,5 @@ const family grids_family = {
   .pack = pack,
   .inform = inform,
   .cover = cover,
+  .enclose = enclose,
 };

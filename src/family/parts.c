@@ -1,6 +1,7 @@
 #include "family/parts.h"
 
 #include "base/error.h"
+#include <float.h>
 #include <math.h>
 
 bool has_length(const double *x, size_t count)
@@ -24,6 +25,11 @@ void packer_range(packer *p, size_t count)
 {
   *p->ranges++ = (int)(p->at - p->base);
   *p->ranges++ = (int)count;
+}
+
+double packed_epsilon(const packed *p)
+{
+  return p->real_bytes == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON;
 }
 
 abut_status check_range(const json_file *f, const json_at *array, size_t first, size_t count,

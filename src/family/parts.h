@@ -17,6 +17,15 @@ void normalise(const double n[3], double out[3]);
 /* The range of a primitive whose numbers begin here: `count` planes or points. */
 void packer_range(packer *p, size_t count);
 
+/* ---- bounds ---- */
+
+/* What rounding may do to a distance, in units of the last place of what it is made of, with a margin:
+ * cl/geometry/bound.inl allows as much. */
+#define FIELD_ROUNDINGS 64.0
+
+/* The relative rounding of the reals in which primitives are packed. */
+double packed_epsilon(const packed *p);
+
 /* ---- files ---- */
 
 #define CHECK_KEYS(file, at, keys) json_check_keys(file, at, keys, sizeof(keys) / sizeof *(keys))

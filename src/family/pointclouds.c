@@ -149,6 +149,17 @@ static void cover(const packed *p, box *b)
   }
 }
 
+/* ---- bounds ---- */
+
+/* Beyond its points a cloud goes on as the planes of the nearest. */
+static void enclose(const packed *p, double reach, box *b)
+{
+  (void)reach;
+  if (p->count) {
+    box_unbound(b);
+  }
+}
+
 extern const family pointclouds_family;
 const family pointclouds_family = {
   .key = "pointclouds",
@@ -164,5 +175,6 @@ const family pointclouds_family = {
   .pack = pack,
   .inform = inform,
   .cover = cover,
+  .enclose = enclose,
   .spots = spots,
 };

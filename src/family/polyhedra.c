@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "family/planes_box.h"
 #include "geometry/layout.h"
 
 /* ---- definitions and files ---- */
@@ -86,6 +87,24 @@ static void cover(const packed *p, box *b)
   (void)b;
 }
 
+/* ---- bounds ---- */
+
+/* A soft maximum is not less than the largest of its planes' distances. */
+static void enclose(const packed *p, double reach, box *b)
+{
+  for (size_t i = 0; i < p->count; ++i) {
+    const int *range = p->ranges + i * RANGE_INTS;
+    const plane_set all = {p, (size_t)range[0], (size_t)range[1]};
+    box one;
+    if (!planes_box(&all, reach, &one)) {
+      box_unbound(b);
+      return;
+    }
+    box_cover(b, one.lower);
+    box_cover(b, one.upper);
+  }
+}
+
 extern const family polyhedra_family;
 const family polyhedra_family = {
   .key = "polyhedra",
@@ -102,4 +121,5 @@ const family polyhedra_family = {
   .pack = pack,
   .inform = inform,
   .cover = cover,
+  .enclose = enclose,
 };

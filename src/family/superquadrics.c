@@ -201,6 +201,56 @@ static void cover(const packed *p, box *b)
   }
 }
 
+/* ---- bounds ---- */
+
+/* The largest a u + b w over u^(2/e) + w^(2/e) = 1: the dual norm. */
+static double dual_norm(double a, double b, double e)
+{
+  return fmax(a, b) > 0.0 ? extreme(a, b, 0.5 * e, true) : 0.0;
+}
+
+/* How far the surface reaches along an axis of the body from its centre, a little rounded outwards. */
+static double surface_reach(const packed *p, size_t at, size_t axis)
+{
+  double along[3];
+  for (size_t k = 0; k < 3; ++k) {
+    along[k] = fabs(packed_number(p, at + 3 * axis + k) / packed_number(p, at + SUPERQUADRIC_AXES_INV + k));
+  }
+  const double across = dual_norm(along[0], along[1], packed_number(p, at + SUPERQUADRIC_E2));
+  return (1.0 + 1e-9) * dual_norm(across, along[2], packed_number(p, at + SUPERQUADRIC_E1));
+}
+
+/* Let n be a direction, h0 the function h without its 1e-12, which only raise h, and s the largest n . y
+ * where h0(y) = 1. As h0 is homogeneous, h0(y) >= n . y / s, and where n . y > s + reach,
+ *   phi = r (1 - 1/h) >= |y| (1 - s / (n . y)) >= n . y - s > reach.
+ * So the box of the surface, grown by the reach, holds all that is as near, although phi is no Euclidean
+ * distance, and whatever the exponents.
+ *
+ * Devices round phi by no more than 16 eps |y|. With S the surface's farthest point, phi >= |y| - S.
+ * Within |y| <= 2 (S + reach) rounding takes no more than 32 eps (S + reach), and where |y| is larger no
+ * more than a part of what phi is above the reach, |y| / 2. */
+static void enclose_one(const packed *p, size_t at, double reach, box *b)
+{
+  const double farthest = packed_number(p, at + SUPERQUADRIC_OUTER);
+  const double more = reach + FIELD_ROUNDINGS * packed_epsilon(p) * (farthest + reach);
+  double lower[3], upper[3];
+  for (size_t k = 0; k < 3; ++k) {
+    const double centre = packed_number(p, at + SUPERQUADRIC_POSITION + k);
+    const double half = surface_reach(p, at, k) + more;
+    lower[k] = centre - half;
+    upper[k] = centre + half;
+  }
+  box_cover(b, lower);
+  box_cover(b, upper);
+}
+
+static void enclose(const packed *p, double reach, box *b)
+{
+  for (size_t i = 0; i < p->count; ++i) {
+    enclose_one(p, i * SUPERQUADRIC_STRIDE, reach, b);
+  }
+}
+
 extern const family superquadrics_family;
 const family superquadrics_family = {
   .key = "superquadrics",
@@ -215,4 +265,5 @@ const family superquadrics_family = {
   .pack = pack,
   .inform = inform,
   .cover = cover,
+  .enclose = enclose,
 };
