@@ -213,6 +213,27 @@ typedef struct world_sizes {
 #define ITEM_GROUP 1
 #define ITEM_INTS 2
 
+// The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its own axes: of
+// the points by which it is in contact, and of the reach of its field. In a world it has its position and its
+// quaternion, and the ends of both boxes along the world's axes. A candidate is a group with its two bodies;
+// kinds have whole runs of them, filled up with groups of -1.
+#define BOX_CENTRE 0
+#define BOX_HALF 3
+#define BOX_REALS 6
+#define BROAD_POINTS 7
+#define BROAD_FIELD (BROAD_POINTS + BOX_REALS)
+#define BROAD_REALS (BROAD_FIELD + BOX_REALS)
+#define BROAD_NUMBERS BROAD_REALS
+#define CANDIDATE_A 0
+#define CANDIDATE_B 1
+#define CANDIDATE_GROUP 2
+#define CANDIDATE_INTS 3
+#define CANDIDATE_RUN 32
+#define KIND_RUN 0
+#define KIND_RUNS 1
+#define KIND_INTS 2
+#define ITEM_BLOCK 256 // worlds whose items are counted together
+
 // How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
 // a list of their places. Kernels take it by value. All members are ints, so that host and device
 // agree on the layout.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "manifold/active.h"
 #include "self_test/runner.h"
+#include "world/broad.h"
 #include "world/law/law.h"
 #include "world/sweep.h"
 #include <limits.h>
@@ -100,6 +101,14 @@ static abut_status place(batch_on *on)
   for (size_t i = 0; !c->worlds->contacts && i < c->kind_count; ++i) {
     TRY(scene_on(c->kinds[i].scene, on->place, &at->models[i]));
   }
+  size_t kinds = 1;
+  for (size_t i = 0; i < c->kind_count; ++i) {
+    at_least(&kinds, c->kinds[i].scene->pair_kind_count);
+  }
+  for (size_t slot = 0; slot < device_slots(on->device); ++slot) {
+    TRY(allocate(&memory, kinds, sizeof **at->items));
+    at->items[slot] = memory;
+  }
   TRY(sweeps(c) ? sweep_place(c, on) : ABUT_SUCCESS);
   on->granule = device_lanes(on->device);
   at_least(&on->granule, law_of(c)->granule);
@@ -134,6 +143,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const world_sizes *n = &at->models[group]->sizes;
   const size_t real = device_real_bytes(on->device);
   world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
+  if (at->models[group]->broad) {
+    broad_bytes(at->models[group]->broad, real, on->bytes[POOL_OF_WORLDS]);
+  }
   if (at->models[group]->sweep) {
     sweep_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
   }
@@ -152,6 +164,9 @@ static void leave(batch_on *on)
   if (at) {
     sweep_leave(at);
     resident_free_model(&at->own);
+    for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
+      free(at->items[slot]);
+    }
     buffer_destroy(at->places);
     free(at->models);
     free(at);

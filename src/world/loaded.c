@@ -11,6 +11,7 @@
 #include "world/extent.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
+#include "world/broad.h"
 #include "world/sweep.h"
 #include <abut/files.h>
 #include <math.h>
@@ -24,7 +25,7 @@
 
 /* ---- on a device ---- */
 
-static abut_status upload_reals(device *d, const double *from, size_t count, buffer **out)
+abut_status upload_reals(device *d, const double *from, size_t count, buffer **out)
 {
   reals r;
   TRY(reals_create(&r, count + 1, device_real_bytes(d)));
@@ -73,6 +74,7 @@ static abut_status upload_order(const loaded_scene *s, device *d, const contact_
 void resident_free_model(resident_model *r)
 {
   buffer_destroy(r->order);
+  broad_free(r->broad);
   buffer_destroy(r->springs.heads);
   buffer_destroy(r->springs.shapes);
   buffer_destroy(r->springs.pairs);
@@ -102,6 +104,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
   TRY_DONE(upload_order(s, d, groups, count, &out->order));
   TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
+  TRY_DONE(groups == s->groups ? broad_upload(s, d, &out->broad) : ABUT_SUCCESS);
   TRY_DONE(s->meshes ? sweep_upload(s, d, &out->sweep) : ABUT_SUCCESS);
 done:
   model_free(&m);

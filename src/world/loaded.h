@@ -25,6 +25,13 @@ typedef struct resident_sweep {
   size_t pairs, bodies;
 } resident_sweep;
 
+/* What the broad phase has on a device (geometry/world.h). */
+typedef struct resident_broad {
+  buffer *links, *bodies;         /* (count) ints, (count, BROAD_REALS) of the scene's bodies */
+  buffer *candidates, *kind_runs; /* (runs, CANDIDATE_RUN, CANDIDATE_INTS), (kinds, KIND_INTS) ints */
+  size_t count, runs, kinds;
+} resident_broad;
+
 /* The tables of model.h on a device. */
 typedef struct resident_model {
   world_sizes sizes;
@@ -33,6 +40,7 @@ typedef struct resident_model {
   buffer *order;  /* (groups) ints: loaded_scene.pair_order, or as they come */
   resident_springs springs;
   resident_sweep *sweep; /* NULL: nothing is swept */
+  resident_broad *broad; /* NULL: every pair goes through the manifold */
 } resident_model;
 
 /* The pair that gives way most, for its size, under what rests on it as the scene starts (docs/spring.md).
@@ -93,6 +101,9 @@ abut_status scene_place_links(const loaded_scene *s, const double *q, double *pl
 abut_status resident_make(const loaded_scene *s, device *d, const contact_group *groups,
                           size_t count, resident_model *out);
 void resident_free_model(resident_model *r);
+
+/* Brings numbers to a device as its own reals, and one more, so that there is a buffer where there are none. */
+abut_status upload_reals(device *d, const double *from, size_t count, buffer **out);
 
 /* ---- for contact laws ---- */
 

@@ -296,9 +296,10 @@ static abut_status read_words(const json_file *f, const json_at *root, scene_def
   return ABUT_SUCCESS;
 }
 
-static abut_status read_sweep(const json_file *f, const json_at *root, scene_def *s)
+static abut_status read_flags(const json_file *f, const json_at *root, scene_def *s)
 {
   json_at at;
+  TRY(json_find(root, "broad_phase", &at) ? json_flag(f, &at, &s->broad_phase) : ABUT_SUCCESS);
   return json_find(root, "sweep", &at) ? json_flag(f, &at, &s->sweep) : ABUT_SUCCESS;
 }
 
@@ -320,7 +321,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   TRY(scene_number(f, root, "limit_smoothing", bound_not_negative, &s->limit_smoothing));
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
-  TRY(read_sweep(f, root, s));
+  TRY(read_flags(f, root, s));
   s->capacity = (size_t)capacity;
   return law_settle(r, root);
 }
@@ -348,8 +349,9 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "actuators",
                                      "pairs",
                                      "lcp",
-                                     "sweep"};
+                                     "sweep", "broad_phase"};
   *r->s = (scene_def){.timestep = 0.002,
+                      .broad_phase = true,
                       .gravity = {0.0, 0.0, -9.81},
                       .impratio = 1.0,
                       .iterations = 30,

@@ -112,6 +112,10 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
   const bool given = s->call->worlds->contacts != NULL;
   size_t count;
   TRY(wave_count(s, &count));
+  if (s->model->broad) { /* the groups that are left out ask for nothing */
+    TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(to->width), ARG_BUFFER(to->groups),
+               ARG_INT(s->count)));
+  }
   for (size_t i = count; i-- > 0;) {
     item_wave w;
     TRY(open_wave(s, i, &w));

@@ -4,6 +4,7 @@
 #include "batch/batch.h"
 #include "geometry/layout.h"
 #include "manifold/active.h"
+#include "world/broad.h"
 #include "world/law/law.h"
 
 #define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
@@ -175,6 +176,7 @@ static abut_status wave_contacts(const stepping *s, size_t i)
 abut_status find_contacts_of_pairs(const stepping *s)
 {
   size_t count;
+  TRY(s->model->broad ? find_items(s) : ABUT_SUCCESS);
   TRY(wave_count(s, &count));
   for (size_t i = 0; i < count; ++i) {
     TRY(wave_contacts(s, i));

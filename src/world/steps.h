@@ -158,6 +158,12 @@ enum {
   SWEEP_NORMAL,
   SWEEP_CANDIDATES,
   SWEEP_PLACES,
+  /* Of the broad phase. Of the last three, kind by kind, only the chunk as a whole has rows. */
+  BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
+  BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */
+  BROAD_COUNTS,   /* (kinds, worlds) ints: items */
+  BROAD_SUMS,     /* (kinds, blocks of ITEM_BLOCK worlds) ints: items before each block */
+  BROAD_TOTALS,   /* (kinds) ints */
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
 
@@ -189,6 +195,7 @@ typedef struct steps_on {
   const resident_model **models; /* (kind_count) */
   resident_model own; /* the tables of given contacts, whose groups are not the scene's */
   buffer *places;     /* steps_call.places */
+  int *items[DEVICE_SLOTS]; /* how many items of each kind the last find_items has kept */
   ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
@@ -277,8 +284,11 @@ typedef struct item_wave {
   size_t first, count; /* which of the kind's items, and how many */
 } item_wave;
 
-#define WAVE_ITEMS (BATCH_ROWS - 1) /* (items, ITEM_INTS) of the wave at work, a buffer of the manifold's pool */
-_Static_assert(SCRATCH_BUFFERS <= WAVE_ITEMS, "a wave's items lie behind the manifold's buffers");
+/* Buffers of the manifold's pool: (items, ITEM_INTS) ints of the wave at work, and of all kinds where there is a
+ * broad phase. */
+#define WAVE_ITEMS (BATCH_ROWS - 1)
+#define KEPT_ITEMS (BATCH_ROWS - 2)
+_Static_assert(SCRATCH_BUFFERS <= KEPT_ITEMS, "a wave's items lie behind the manifold's buffers");
 #define ITEMS(s) ARG_BUFFER(memory_buffer(&(s)->on->memory[(s)->slot][0], WAVE_ITEMS))
 
 /* Finds the kinds of a scene's pairs. */

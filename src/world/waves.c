@@ -6,7 +6,7 @@
 
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in manifold/call_chunk.c */
-#define WAVE_SHARE 4    /* of a chunk's memory one part in so many is for waves */
+#define WAVE_SHARE 2    /* of a chunk's memory one part in so many is for waves */
 
 /* ---- kinds ---- */
 
@@ -170,6 +170,25 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   return ABUT_SUCCESS;
 }
 
+/* How many items a kind has. */
+static size_t items_of(const stepping *s, size_t kind)
+{
+  return s->model->broad ? (size_t)s->at->items[s->slot][kind] : s->count * s->kind->scene->pair_kinds[kind].count;
+}
+
+/* Copies the items of a wave from those of all kinds. */
+static abut_status copy_items(const stepping *s, const item_wave *w)
+{
+  const chunk_memory *m = &s->on->memory[s->slot][0];
+  size_t first = w->first;
+  for (size_t i = 0; i < w->kind; ++i) {
+    first += items_of(s, i);
+  }
+  const size_t bytes = ITEM_INTS * sizeof(int);
+  return buffer_copy_rows(memory_buffer(m, KEPT_ITEMS), first * bytes, w->count * bytes, w->count * bytes, 1,
+                          memory_buffer(m, WAVE_ITEMS), 0, w->count * bytes);
+}
+
 static abut_status fill_items(const stepping *s, size_t at, size_t members, const item_wave *w)
 {
   return LAUNCH(s->device, KERNEL_WORLD_ITEMS, w->count, 1, ARG_BUFFER(s->model->order), ARG_INT(at),
@@ -179,8 +198,7 @@ static abut_status fill_items(const stepping *s, size_t at, size_t members, cons
 /* Says whether wave *i is one of a kind's, and takes the number of these from *i where it is not. */
 static bool is_among(const stepping *s, size_t *i, item_wave *w)
 {
-  const size_t all = s->count * s->kind->scene->pair_kinds[w->kind].count, rows = rows_of(s, &w->run, all);
-  const size_t waves = (all + rows - 1) / rows;
+  const size_t all = items_of(s, w->kind), rows = rows_of(s, &w->run, all), waves = all ? (all + rows - 1) / rows : 0;
   if (*i >= waves) {
     *i -= waves;
     return false;
@@ -215,8 +233,8 @@ abut_status wave_count(const stepping *s, size_t *count)
   for (size_t kind = 0; kind < s->kind->scene->pair_kind_count; ++kind) {
     run r;
     TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
-    const size_t all = s->count * s->kind->scene->pair_kinds[kind].count, rows = rows_of(s, &r, all);
-    *count += (all + rows - 1) / rows;
+    const size_t all = items_of(s, kind), rows = rows_of(s, &r, all);
+    *count += all ? (all + rows - 1) / rows : 0;
   }
   return ABUT_SUCCESS;
 }
@@ -230,6 +248,9 @@ abut_status open_wave(const stepping *s, size_t i, item_wave *w)
     return fill_items(s, i, 1, w);
   }
   TRY(find_wave(s, i, w, &found));
+  if (found && s->model->broad) {
+    return copy_items(s, w);
+  }
   const pair_kind *k = &s->kind->scene->pair_kinds[w->kind];
   return found ? fill_items(s, k->first, k->count, w) : ABUT_ERROR_HANDLE;
 }

@@ -30,6 +30,7 @@
 #include "kernels/world/step.cl"
 #include "kernels/world/watch.cl"
 #include "kernels/world/sweep.cl"
+#include "kernels/world/broad.cl"
 #include "kernels/spring/curves.cl"
 #include "kernels/world/spring.cl"
 #include "kernels/world/contacts_adjoint.cl"

@@ -1,0 +1,300 @@
+// The broad phase: which groups of a world go through the manifold. A group is left out where the points of
+// either body are apart from the reach of the other one's field, by boxes around both; docs/dynamics.md, "Which
+// pairs a step looks at". Left out or not, results are the same to the bit.
+
+#define BROAD_SLACK (R(16.0) * REAL_EPSILON) // of sizes and places, for rounding
+#define BROAD_SKEW R(1e-6) // two sides whose cross product is shorter, squared, are parallel
+
+// ---- boxes along the world's axes ----
+
+// Writes the ends of a box of a body at x, turned by q, to six numbers of the block.
+static void box_ends(const world_block *b, int at, vec x, FN(quaternion) q, GLOBAL const real *box)
+{
+  const vec c = FN(add3)(x, FN(quaternion_rotate)(q, real3(box + BOX_CENTRE)));
+  lane h[3] = {lane_lit(R(0.0)), lane_lit(R(0.0)), lane_lit(R(0.0))};
+  for (int k = 0; k < 3; ++k) {
+    const real side = box[BOX_HALF + k];
+    const vec along = FN(quaternion_rotate)(q, lit3(k == 0 ? side : R(0.0), k == 1 ? side : R(0.0),
+                                                    k == 2 ? side : R(0.0)));
+    h[0] += lane_abs(along.x);
+    h[1] += lane_abs(along.y);
+    h[2] += lane_abs(along.z);
+  }
+  const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + h[0] + h[1] + h[2];
+  const vec half_side = FN(make)(h[0] + BROAD_SLACK * size, h[1] + BROAD_SLACK * size, h[2] + BROAD_SLACK * size);
+  block_put3(b, at, FN(sub3)(c, half_side));
+  block_put3(b, at + 3, FN(add3)(c, half_side));
+}
+
+// The numbers of boxes of a block of worlds.
+static world_block boxes_at(GLOBAL real *boxes, int bodies, int block, int count)
+{
+  world_block b;
+  b.stride = bodies * BROAD_NUMBERS * LANES;
+  b.at = NUMS(boxes, block, b.stride);
+  b.first = block * LANES;
+  b.last = count - 1;
+  return b;
+}
+
+// One work-item places one body and its boxes in a block of worlds. `links` (bodies) and `of` (bodies,
+// BROAD_REALS) say where the bodies are on their links; boxes (blocks, bodies, BROAD_NUMBERS, LANES).
+KERNEL void world_boxes(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBAL const int *links,
+                        GLOBAL const real *of, int bodies, int count, GLOBAL real *boxes)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const int body = (int)get_global_id(1), link = links[body], at = body * BROAD_NUMBERS;
+  if (b.first > b.last) {
+    return;
+  }
+  const world_block to = boxes_at(boxes, bodies, (int)get_global_id(0), count);
+  GLOBAL const real *own = of + BROAD_REALS * body;
+  vec x = real3(own);
+  FN(quaternion) q = quaternion_real(own + 3);
+  if (link >= 0) {
+    const FN(quaternion) turn = block_quaternion(&b, n->at_quaternion + 4 * link);
+    x = FN(add3)(block_get3(&b, n->at_origin + 3 * link), FN(quaternion_rotate)(turn, x));
+    q = FN(quaternion_times)(turn, q);
+  }
+  block_put3(&to, at, x);
+  block_put(&to, at + 3, q.w);
+  block_put3(&to, at + 4, q.v);
+  box_ends(&to, at + BROAD_POINTS, x, q, own + BROAD_POINTS);
+  box_ends(&to, at + BROAD_FIELD, x, q, own + BROAD_FIELD);
+}
+
+// Returns how far two boxes are apart along the one of the world's axes along which that is most; below 0 they
+// overlap along each.
+static lane ends_gap(const world_block *b, int one, int other)
+{
+  lane gap = lane_lit(-REAL_BIG);
+  for (int k = 0; k < 3; ++k) {
+    gap = lane_max(gap, block_get(b, one + k) - block_get(b, other + 3 + k));
+    gap = lane_max(gap, block_get(b, other + k) - block_get(b, one + 3 + k));
+  }
+  return gap;
+}
+
+// One work-item finds, in a block of worlds, which of a run of candidates (runs, CANDIDATE_RUN, CANDIDATE_INTS) are not
+// left out by boxes along the world's axes: masks (worlds, runs) get a bit for each.
+KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, int bodies, int runs,
+                             GLOBAL int *masks, int count)
+{
+  const world_block b = boxes_at(boxes, bodies, (int)get_global_id(0), count);
+  const int run = (int)get_global_id(1);
+  unsigned int kept[LANES];
+  if (b.first > b.last) {
+    return;
+  }
+  for (int l = 0; l < LANES; ++l) {
+    kept[l] = 0u;
+  }
+  for (int i = 0; i < CANDIDATE_RUN; ++i) {
+    GLOBAL const int *c = candidates + (size_t)CANDIDATE_INTS * (run * CANDIDATE_RUN + i);
+    if (c[CANDIDATE_GROUP] < 0) {
+      break;
+    }
+    const int first = BROAD_NUMBERS * c[CANDIDATE_A], second = BROAD_NUMBERS * c[CANDIDATE_B];
+    const lane gap = lane_min(ends_gap(&b, first + BROAD_POINTS, second + BROAD_FIELD),
+                              ends_gap(&b, first + BROAD_FIELD, second + BROAD_POINTS));
+    real gaps[LANES];
+    lane_store(gap, gaps);
+    for (int l = 0; l < LANES; ++l) { // a gap that is not a number leaves nothing out
+      kept[l] |= gaps[l] > R(0.0) ? 0u : 1u << i;
+    }
+  }
+  for (int l = 0; l < LANES && b.first + l <= b.last; ++l) {
+    ROW(masks, b.first + l, runs)[run] = (int)kept[l];
+  }
+}
+
+// ---- oriented boxes ----
+
+// Where a body is in one world: its position and its axes.
+typedef struct broad_place {
+  real x[3], axis[3][3];
+} broad_place;
+
+static broad_place broad_place_of(GLOBAL const real *boxes, int bodies, int world, int body)
+{
+  GLOBAL const real *at = ROW(boxes, world / LANES, bodies * BROAD_NUMBERS * LANES) +
+                          (size_t)body * BROAD_NUMBERS * LANES + world % LANES;
+  broad_place p;
+  real q[4];
+  for (int k = 0; k < 3; ++k) {
+    p.x[k] = at[k * LANES];
+  }
+  for (int k = 0; k < 4; ++k) {
+    q[k] = at[(3 + k) * LANES];
+  }
+  for (int k = 0; k < 3; ++k) {
+    const real unit[3] = {k == 0 ? R(1.0) : R(0.0), k == 1 ? R(1.0) : R(0.0), k == 2 ? R(1.0) : R(0.0)};
+    sweep_turn(q, unit, p.axis[k]);
+  }
+  return p;
+}
+
+static void broad_centre(const broad_place *p, GLOBAL const real *box, real out[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    out[k] = p->x[k];
+    for (int i = 0; i < 3; ++i) {
+      out[k] += box[BOX_CENTRE + i] * p->axis[i][k];
+    }
+  }
+}
+
+// Says whether two oriented boxes are apart along one of their own axes, or of the cross products of these.
+// turn[i][j] is axis i of the first times axis j of the second.
+static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad_place *b, GLOBAL const real *other,
+                       real turn[3][3])
+{
+  GLOBAL const real *h = box + BOX_HALF, *g = other + BOX_HALF;
+  real from[3], to[3], way[3], t[3], size = R(0.0);
+  broad_centre(a, box, from);
+  broad_centre(b, other, to);
+  for (int k = 0; k < 3; ++k) {
+    way[k] = to[k] - from[k];
+    size += real_abs(from[k]) + real_abs(to[k]) + h[k] + g[k];
+  }
+  const real slack = BROAD_SLACK * size;
+  int apart = 0;
+  for (int i = 0; i < 3; ++i) {
+    t[i] = sweep_dot(way, a->axis[i]);
+    const real reach = h[i] + g[0] * real_abs(turn[i][0]) + g[1] * real_abs(turn[i][1]) + g[2] * real_abs(turn[i][2]);
+    const real back = g[i] + h[0] * real_abs(turn[0][i]) + h[1] * real_abs(turn[1][i]) + h[2] * real_abs(turn[2][i]);
+    apart |= real_abs(t[i]) > reach + slack || real_abs(sweep_dot(way, b->axis[i])) > back + slack;
+  }
+  for (int i = 0; i < 3; ++i) {
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    for (int j = 0; j < 3; ++j) {
+      const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+      const real reach = h[i1] * real_abs(turn[i2][j]) + h[i2] * real_abs(turn[i1][j]) +
+                         g[j1] * real_abs(turn[i][j2]) + g[j2] * real_abs(turn[i][j1]);
+      const int skew = R(1.0) - turn[i][j] * turn[i][j] > BROAD_SKEW;
+      apart |= skew && real_abs(t[i2] * turn[i1][j] - t[i1] * turn[i2][j]) > reach + slack;
+    }
+  }
+  return apart;
+}
+
+static int broad_left_out(GLOBAL const real *of, GLOBAL const real *boxes, int bodies, int world,
+                          GLOBAL const int *candidate)
+{
+  const int one = candidate[CANDIDATE_A], two = candidate[CANDIDATE_B];
+  GLOBAL const real *first = of + BROAD_REALS * one, *second = of + BROAD_REALS * two;
+  const broad_place a = broad_place_of(boxes, bodies, world, one), b = broad_place_of(boxes, bodies, world, two);
+  real turn[3][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      turn[i][j] = sweep_dot(a.axis[i], b.axis[j]);
+    }
+  }
+  return broad_apart(&a, first + BROAD_POINTS, &b, second + BROAD_FIELD, turn) &&
+         broad_apart(&a, first + BROAD_FIELD, &b, second + BROAD_POINTS, turn);
+}
+
+// One work-item takes out of a run's mask in one world what oriented boxes leave out.
+KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const real *of, GLOBAL const real *boxes,
+                                   int bodies, int runs, GLOBAL int *masks, int count)
+{
+  const int world = (int)get_global_id(0), run = (int)get_global_id(1);
+  if (world >= count) {
+    return;
+  }
+  GLOBAL int *mask = ROW(masks, world, runs) + run;
+  unsigned int kept = (unsigned int)*mask;
+  for (int i = 0; i < CANDIDATE_RUN; ++i) {
+    if ((kept >> i & 1u) &&
+        broad_left_out(of, boxes, bodies, world, candidates + (size_t)CANDIDATE_INTS * (run * CANDIDATE_RUN + i))) {
+      kept &= ~(1u << i);
+    }
+  }
+  *mask = (int)kept;
+}
+
+// ---- items ----
+
+// One work-item counts the items of one kind in one world, counts (kinds, worlds), and empties the marks of the
+// kind's groups, of which those that are left out keep no contacts. A kind has its first run and how many runs.
+KERNEL void world_item_counts(GLOBAL const world_sizes *n, GLOBAL const int *candidates, GLOBAL const int *kinds,
+                              GLOBAL const int *masks, int runs, GLOBAL int *counts, GLOBAL int *marks, int worlds)
+{
+  const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const int *of = kinds + KIND_INTS * kind;
+  GLOBAL int *own = ROW(marks, world, GROUP_MARKS * n->groups);
+  int count = 0;
+  for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
+    const unsigned int kept = (unsigned int)ROW(masks, world, runs)[run];
+    for (int i = 0; i < CANDIDATE_RUN; ++i) {
+      const int group = candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP];
+      count += (int)(kept >> i & 1u);
+      for (int k = 0; k < GROUP_MARKS && group >= 0; ++k) {
+        own[GROUP_MARKS * group + k] = 0;
+      }
+    }
+  }
+  ROW(counts, kind, worlds)[world] = count;
+}
+
+// One work-item adds up the counts of ITEM_BLOCK worlds, sums (kinds, blocks).
+KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *sums, int worlds)
+{
+  const int block = (int)get_global_id(0), kind = (int)get_global_id(1);
+  if (block >= blocks) {
+    return;
+  }
+  int sum = 0;
+  for (int i = block * ITEM_BLOCK; i < worlds && i < (block + 1) * ITEM_BLOCK; ++i) {
+    sum += ROW(counts, kind, worlds)[i];
+  }
+  ROW(sums, kind, blocks)[block] = sum;
+}
+
+// One work-item makes, of one kind's sums, how many items come before each block, and the total.
+KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int kinds)
+{
+  const int kind = (int)get_global_id(0);
+  if (kind >= kinds) {
+    return;
+  }
+  int before = 0;
+  for (int i = 0; i < blocks; ++i) {
+    const int own = ROW(sums, kind, blocks)[i];
+    ROW(sums, kind, blocks)[i] = before;
+    before += own;
+  }
+  totals[kind] = before;
+}
+
+// One work-item writes the items of one kind in one world to their places among those of all kinds.
+KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kinds, GLOBAL const int *masks, int runs,
+                             GLOBAL const int *counts, GLOBAL const int *sums, int blocks, GLOBAL const int *totals,
+                             GLOBAL int *items, int worlds)
+{
+  const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
+  if (world >= worlds) {
+    return;
+  }
+  GLOBAL const int *of = kinds + KIND_INTS * kind;
+  size_t at = (size_t)ROW(sums, kind, blocks)[world / ITEM_BLOCK];
+  for (int i = 0; i < kind; ++i) {
+    at += (size_t)totals[i];
+  }
+  for (int i = world / ITEM_BLOCK * ITEM_BLOCK; i < world; ++i) {
+    at += (size_t)ROW(counts, kind, worlds)[i];
+  }
+  for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
+    const unsigned int kept = (unsigned int)ROW(masks, world, runs)[run];
+    for (int i = 0; i < CANDIDATE_RUN; ++i) {
+      if (kept >> i & 1u) {
+        items[ITEM_INTS * at + ITEM_WORLD] = world;
+        items[ITEM_INTS * at + ITEM_GROUP] = candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP];
+        ++at;
+      }
+    }
+  }
+}

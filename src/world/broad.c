@@ -1,0 +1,267 @@
+#include "world/broad.h"
+
+#include "base/error.h"
+#include "manifold/active.h"
+#include "world/boxes.h"
+#include "world/law/law.h"
+#include <math.h>
+#include <string.h>
+
+#define BROAD_LEAST 4 /* candidates; fewer cost less than to look for those that can be left out */
+#define NO_END 1e18   /* half a side of a box that has no end, which float32 can still multiply */
+
+/* ---- boxes of bodies ---- */
+
+typedef struct body_boxes {
+  bool some; /* It is in a pair. */
+  double low[2][3], high[2][3]; /* of points and of the field */
+} body_boxes;
+
+/* An empty box has no part in it. */
+static void widen(body_boxes *b, int which, const body_box *box)
+{
+  for (int k = 0; k < 3 && box->half[0] >= 0.0; ++k) {
+    const double low = box->centre[k] - box->half[k], high = box->centre[k] + box->half[k];
+    b->low[which][k] = fmin(b->low[which][k], low);
+    b->high[which][k] = fmax(b->high[which][k], high);
+  }
+}
+
+static void start(body_boxes *b)
+{
+  for (int which = 0; !b->some && which < 2; ++which) {
+    for (int k = 0; k < 3; ++k) {
+      b->low[which][k] = HUGE_VAL;
+      b->high[which][k] = -HUGE_VAL;
+    }
+  }
+  b->some = true;
+}
+
+/* Widens the boxes of the bodies of a kind's pairs; a body's boxes hold for all its pairs. One that stays empty is
+ * put as one without end, which leaves nothing out. */
+static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxes *all, bool *any)
+{
+  const pair *p = pair_get(s->pairs[s->pair_order[k->first]]);
+  pair_boxes boxes;
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
+  *any = *any || boxes.bounded;
+  for (size_t i = k->first; i < k->first + k->count; ++i) {
+    const scene_pair *of = &s->def.pairs[s->pair_order[i]];
+    for (int side = 0; side < 2; ++side) {
+      body_boxes *b = &all[scene_pair_body(&s->def, of, side)];
+      start(b);
+      widen(b, 0, &boxes.points[side]);
+      widen(b, 1, &boxes.field[side]);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static void put_box(const body_boxes *b, int which, double *to)
+{
+  for (int k = 0; k < 3; ++k) {
+    const double low = fmax(b->low[which][k], -NO_END), high = fmin(b->high[which][k], NO_END);
+    const bool ends = low > -NO_END && high < NO_END && low <= high;
+    to[BOX_CENTRE + k] = ends ? 0.5 * (low + high) : 0.0;
+    to[BOX_HALF + k] = !b->some ? 0.0 : ends ? 0.5 * (high - low) : NO_END;
+  }
+}
+
+/* ---- tables ---- */
+
+typedef struct tables {
+  body_boxes *boxes;
+  double *reals;
+  int *links, *candidates, *kinds;
+} tables;
+
+static void free_tables(tables *t)
+{
+  free(t->boxes);
+  free(t->reals);
+  free(t->links);
+  free(t->candidates);
+  free(t->kinds);
+}
+
+static size_t runs_of(const loaded_scene *s)
+{
+  size_t runs = 0;
+  for (size_t i = 0; i < s->pair_kind_count; ++i) {
+    runs += (s->pair_kinds[i].count + CANDIDATE_RUN - 1) / CANDIDATE_RUN;
+  }
+  return runs;
+}
+
+static abut_status allocate_tables(const loaded_scene *s, size_t runs, tables *t)
+{
+  void *memory[5];
+  const size_t counts[] = {s->body_count, BROAD_REALS * s->body_count, s->body_count,
+                           CANDIDATE_INTS * CANDIDATE_RUN * runs, KIND_INTS * s->pair_kind_count};
+  const size_t each[] = {sizeof(body_boxes), sizeof(double), sizeof(int), sizeof(int), sizeof(int)};
+  for (int i = 0; i < 5; ++i) {
+    memory[i] = NULL;
+  }
+  abut_status status = ABUT_SUCCESS;
+  for (int i = 0; i < 5 && status == ABUT_SUCCESS; ++i) {
+    status = allocate(&memory[i], counts[i] + 1, each[i]);
+  }
+  *t = (tables){memory[0], memory[1], memory[2], memory[3], memory[4]};
+  return status;
+}
+
+static void fill_bodies(const loaded_scene *s, tables *t)
+{
+  size_t at = 0;
+  for (size_t l = 0; l < s->def.link_count; ++l) {
+    for (size_t i = 0; i < s->def.links[l].body_count; ++i, ++at) {
+      const scene_body *b = &s->def.links[l].bodies[i];
+      double *to = t->reals + BROAD_REALS * at;
+      t->links[at] = (int)l;
+      memcpy(to, b->position, sizeof b->position);
+      memcpy(to + 3, b->quaternion, sizeof b->quaternion);
+      put_box(&t->boxes[at], 0, to + BROAD_POINTS);
+      put_box(&t->boxes[at], 1, to + BROAD_FIELD);
+    }
+  }
+}
+
+static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
+{
+  int first_run = 0;
+  for (size_t i = 0; i < CANDIDATE_RUN * runs; ++i) {
+    t->candidates[CANDIDATE_INTS * i + CANDIDATE_GROUP] = -1;
+  }
+  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+    const pair_kind *k = &s->pair_kinds[kind];
+    int *to = t->candidates + CANDIDATE_INTS * CANDIDATE_RUN * first_run;
+    for (size_t i = k->first; i < k->first + k->count; ++i, to += CANDIDATE_INTS) {
+      const scene_pair *p = &s->def.pairs[s->pair_order[i]];
+      to[CANDIDATE_A] = (int)scene_pair_body(&s->def, p, 0);
+      to[CANDIDATE_B] = (int)scene_pair_body(&s->def, p, 1);
+      to[CANDIDATE_GROUP] = s->pair_order[i];
+    }
+    t->kinds[KIND_INTS * kind + KIND_RUN] = first_run;
+    t->kinds[KIND_INTS * kind + KIND_RUNS] = (int)((k->count + CANDIDATE_RUN - 1) / CANDIDATE_RUN);
+    first_run += t->kinds[KIND_INTS * kind + KIND_RUNS];
+  }
+}
+
+static abut_status upload_tables(const loaded_scene *s, device *d, const tables *t, resident_broad *r)
+{
+  TRY(buffer_upload(d, (s->body_count + 1) * sizeof(int), t->links, &r->links));
+  TRY(upload_reals(d, t->reals, BROAD_REALS * s->body_count, &r->bodies));
+  TRY(buffer_upload(d, (CANDIDATE_INTS * CANDIDATE_RUN * r->runs + 1) * sizeof(int), t->candidates, &r->candidates));
+  return buffer_upload(d, (KIND_INTS * r->kinds + 1) * sizeof(int), t->kinds, &r->kind_runs);
+}
+
+static abut_status make(const loaded_scene *s, device *d, resident_broad *r, bool *any)
+{
+  tables t;
+  abut_status status = ABUT_SUCCESS;
+  *any = false;
+  TRY_DONE(allocate_tables(s, r->runs, &t));
+  for (size_t i = 0; i < s->pair_kind_count; ++i) {
+    TRY_DONE(add_kind(s, &s->pair_kinds[i], t.boxes, any));
+  }
+  if (*any) {
+    fill_bodies(s, &t);
+    fill_candidates(s, r->runs, &t);
+    TRY_DONE(upload_tables(s, d, &t, r));
+  }
+done:
+  free_tables(&t);
+  return status;
+}
+
+void broad_free(resident_broad *r)
+{
+  if (r) {
+    buffer_destroy(r->links);
+    buffer_destroy(r->bodies);
+    buffer_destroy(r->candidates);
+    buffer_destroy(r->kind_runs);
+    free(r);
+  }
+}
+
+abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out)
+{
+  void *memory = NULL;
+  bool any;
+  if (!s->def.broad_phase || !s->pair_kind_count || s->def.pair_count < BROAD_LEAST) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&memory, 1, sizeof(resident_broad)));
+  resident_broad *r = memory;
+  r->count = s->body_count;
+  r->runs = runs_of(s);
+  r->kinds = s->pair_kind_count;
+  const abut_status status = make(s, d, r, &any);
+  if (status != ABUT_SUCCESS || !any) {
+    broad_free(r);
+    return status;
+  }
+  *out = r;
+  return ABUT_SUCCESS;
+}
+
+/* ---- a step ---- */
+
+void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS])
+{
+  bytes[BROAD_BOXES] = r->count * BROAD_NUMBERS * real;
+  bytes[BROAD_MASKS] = r->runs * sizeof(int);
+  bytes[BROAD_COUNTS] = bytes[BROAD_SUMS] = r->kinds * sizeof(int);
+  bytes[BROAD_TOTALS] = r->kinds * sizeof(int);
+}
+
+static abut_status leave_out(const stepping *s, const resident_broad *r)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_BOXES, world_blocks(s), r->count, ARG_BUFFER(s->model->head),
+             OF(s, WORLD_SCRATCH), ARG_BUFFER(r->links), ARG_BUFFER(r->bodies), ARG_INT(r->count), ARG_INT(s->count),
+             OF(s, BROAD_BOXES)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CANDIDATES, world_blocks(s), r->runs, ARG_BUFFER(r->candidates),
+             OF(s, BROAD_BOXES), ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_CANDIDATES_AGAIN, s->count, r->runs, ARG_BUFFER(r->candidates),
+                ARG_BUFFER(r->bodies), OF(s, BROAD_BOXES), ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS),
+                ARG_INT(s->count));
+}
+
+static abut_status count_items(const stepping *s, const resident_broad *r, size_t blocks, int *totals)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(s->model->head),
+             ARG_BUFFER(r->candidates), ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs),
+             OF(s, BROAD_COUNTS), OF(s, WORLD_MARKS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds, OF(s, BROAD_COUNTS), ARG_INT(blocks),
+             OF(s, BROAD_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, r->kinds, 1, OF(s, BROAD_SUMS), ARG_INT(blocks),
+             OF(s, BROAD_TOTALS), ARG_INT(r->kinds)));
+  return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->kinds * sizeof(int), totals);
+}
+
+abut_status find_items(const stepping *s)
+{
+  const resident_broad *r = s->model->broad;
+  const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  int *totals = ((steps_on *)s->on->user)->items[s->slot];
+  size_t all = 0;
+  TRY(keep_pace(s));
+  TRY(leave_out(s, r));
+  TRY(count_items(s, r, blocks, totals));
+  for (size_t i = 0; i < r->kinds; ++i) {
+    all += (size_t)totals[i];
+  }
+  if (!all) {
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, KEPT_ITEMS, all * ITEM_INTS * sizeof(int)));
+  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds, ARG_BUFFER(r->candidates),
+                ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_COUNTS),
+                OF(s, BROAD_SUMS), ARG_INT(blocks), OF(s, BROAD_TOTALS),
+                ARG_BUFFER(memory_buffer(&s->on->memory[s->slot][0], KEPT_ITEMS)), ARG_INT(s->count));
+}

@@ -1,0 +1,19 @@
+/* The broad phase: which pairs go through the manifold (cl/kernels/world/broad.cl). */
+#ifndef ABUT_WORLD_BROAD_H
+#define ABUT_WORLD_BROAD_H
+
+#include "world/steps.h"
+
+/* Makes what a device needs of a scene with kinds of pairs; *out stays NULL where nothing can be left out, or too
+ * little for it to pay. */
+abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out);
+void broad_free(resident_broad *r); /* NULL is allowed */
+
+/* Sets the bytes that it needs of each buffer, for one world. */
+void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS]);
+
+/* Finds the items of the chunk for the places of links that the last step_tree has left, and waits for their
+ * numbers, which it leaves in steps_on.items. It empties the marks of all groups. */
+abut_status find_items(const stepping *s);
+
+#endif

@@ -1,0 +1,224 @@
+/* Pairs alike go through the manifold side by side, in waves, and those whose bodies cannot touch are left out. Neither
+ * may be seen: results are those of other waves, and of scenes that leave nothing out, to the bit.
+ *   test_waves PRECISION */
+#include "play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORLDS = 9, BOXES = 4, LINKS = BOXES + 4, STEPS = 15 };
+
+typedef struct answers {
+  char *q, *v, *q_bar, *v_bar, *mass, *friction, *A;
+  uint32_t status[WORLDS];
+} answers;
+
+typedef struct trial {
+  abut_precision precision;
+  const char *law;
+  char *q, *v, *cotangent;
+  size_t nq, nv, pairs, links;
+  uint64_t launches; /* of the first call, a step */
+} trial;
+
+/* A floor, boxes above it, a ball, a capsule and a bar on a hinge, each with each: some pairs touch, others never do. */
+static void write_scene(const trial *t, bool broad, char *text, size_t room)
+{
+  static const char *const others[] = {"{\"sphere\": 0.05}", "{\"capsule\": [0.04, 0.06]}"};
+  size_t at = (size_t)snprintf(text, room,
+                               "{\"contact_model\": \"%s\", \"timestep\": 0.004, \"broad_phase\": %s, \"links\": [{\"bodies\": "
+                               "[{\"box\": [1, 1, 0.05]}], \"position\": [0, 0, -0.05]}, {\"density\": 800, \"joint\": {\"type\": "
+                               "\"hinge\", \"axis\": [0, 1, 0]}, \"position\": [0, 0.3, 0.4], \"bodies\": [{\"box\": [0.2, 0.03, "
+                               "0.03]}]}",
+                               t->law, broad ? "true" : "false");
+  for (int i = 0; i < BOXES + 2; ++i) {
+    at += (size_t)snprintf(text + at, room - at,
+                           ", {\"density\": 500, \"joint\": {\"type\": \"free\"}, \"position\": [%g, %g, 0.2], \"bodies\": [%s]}",
+                           0.22 * (i % 3) - 0.2, 0.22 * (i / 3) - 0.2,
+                           i < BOXES ? "{\"box\": [0.06, 0.05, 0.04]}" : others[i - BOXES]);
+  }
+  at += (size_t)snprintf(text + at, room - at, "], \"pairs\": [");
+  for (int a = 1, first = 1; a < LINKS; ++a) {
+    for (int b = 0; b < a; ++b, first = 0) {
+      at += (size_t)snprintf(text + at, room - at, "%s{\"a\": %d, \"b\": %d}", first ? "" : ", ", a, b);
+    }
+  }
+  snprintf(text + at, room - at, "]}");
+}
+
+static answers answers_of(const trial *t)
+{
+  const size_t size = real_size(t->precision), nv = t->nv;
+  answers a = {calloc(WORLDS * t->nq, size), calloc(WORLDS * nv, size),       calloc(WORLDS * nv, size),
+               calloc(WORLDS * nv, size),    calloc(WORLDS * t->links, size), calloc(WORLDS * t->pairs, size),
+               calloc(WORLDS * 4 * nv * nv, size), {0}};
+  REQUIRE(a.q && a.v && a.q_bar && a.v_bar && a.mass && a.friction && a.A);
+  return a;
+}
+
+static void answers_free(answers *a)
+{
+  free(a->q);
+  free(a->v);
+  free(a->q_bar);
+  free(a->v_bar);
+  free(a->mass);
+  free(a->friction);
+  free(a->A);
+}
+
+static uint64_t launches_of(abut_context context)
+{
+  abut_counters c;
+  REQUIRE_OK(abut_get_counters(context, &c));
+  return c.launches;
+}
+
+static answers ask(trial *t, abut_context context, abut_scene scene)
+{
+  answers a = answers_of(t);
+  abut_worlds w = abut_default_worlds();
+  w.count = WORLDS;
+  w.q = t->q;
+  w.v = t->v;
+  w.steps = STEPS;
+  w.q_next = a.q;
+  w.v_next = a.v;
+  w.status = a.status;
+  CHECK_OK(abut_step_worlds(scene, &w)); /* and self-tests before it */
+  const uint64_t before = launches_of(context);
+  CHECK_OK(abut_step_worlds(scene, &w));
+  t->launches = (launches_of(context) - before) / STEPS;
+  /* Derivatives are those from the end on, where bodies touch. */
+  w.q = a.q;
+  w.v = a.v;
+  w.steps = 3;
+  w.q_next = w.v_next = NULL;
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = t->cotangent;
+  g.q = a.q_bar;
+  g.v = a.v_bar;
+  g.mass_scale = a.mass;
+  g.friction = a.friction;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  abut_worlds_transition m = abut_default_worlds_transition();
+  m.A = a.A;
+  w.steps = 1;
+  CHECK_OK(abut_transition_worlds(scene, &w, &m));
+  return a;
+}
+
+static void compare(const trial *t, const answers *a, const answers *b, const char *what)
+{
+  const size_t size = real_size(t->precision), nv = t->nv;
+  check(!memcmp(a->q, b->q, WORLDS * t->nq * size) && !memcmp(a->v, b->v, WORLDS * nv * size) &&
+          !memcmp(a->status, b->status, sizeof a->status),
+        "%s, %s: states differ", t->law, what);
+  check(!memcmp(a->q_bar, b->q_bar, WORLDS * nv * size) && !memcmp(a->v_bar, b->v_bar, WORLDS * nv * size) &&
+          !memcmp(a->mass, b->mass, WORLDS * t->links * size) && !memcmp(a->friction, b->friction, WORLDS * t->pairs * size),
+        "%s, %s: gradients differ", t->law, what);
+  check(!memcmp(a->A, b->A, WORLDS * 4 * nv * nv * size), "%s, %s: matrices differ", t->law, what);
+}
+
+/* Bodies lie low and beside each other, each world's otherwise. */
+static void fill_states(trial *t, abut_scene scene)
+{
+  const size_t size = real_size(t->precision);
+  double *start = calloc(t->nq, sizeof *start);
+  uint64_t random = 23;
+  t->q = calloc(WORLDS * t->nq, size);
+  t->v = calloc(WORLDS * t->nv, size);
+  t->cotangent = calloc(WORLDS * 2 * t->nv, size);
+  REQUIRE(start && t->q && t->v && t->cotangent);
+  REQUIRE_OK(abut_get_scene_start(scene, start));
+  for (size_t i = 0; i < WORLDS; ++i) {
+    for (size_t k = 0; k < t->nq; ++k) {
+      const size_t of = k ? (k - 1) % 7 : 0; /* the hinge is first */
+      const double by = !k ? 1.0 : of < 2 ? 0.05 : of == 2 ? 0.03 : 0.3;
+      real_put(t->q, t->precision, i * t->nq + k,
+               start[k] + by * random_normal(&random) - (k && of == 2 ? 0.12 : 0.0));
+    }
+    for (size_t k = 0; k < t->nv; ++k) {
+      real_put(t->v, t->precision, i * t->nv + k, 0.3 * random_normal(&random));
+    }
+    for (size_t k = 0; k < 2 * t->nv; ++k) {
+      real_put(t->cotangent, t->precision, 2 * i * t->nv + k, random_normal(&random));
+    }
+  }
+  free(start);
+}
+
+static abut_scene open_scene(trial *t, abut_context context, bool broad)
+{
+  char text[8192];
+  play p;
+  write_scene(t, broad, text, sizeof text);
+  play_open_text(&p, context, t->precision, text, 1);
+  t->nq = p.info.nq;
+  t->nv = p.info.nv;
+  t->pairs = p.info.pairs;
+  t->links = p.info.links;
+  const abut_scene scene = p.scene;
+  free(p.q);
+  free(p.v);
+  free(p.w);
+  free(p.mass);
+  free(p.status);
+  return scene;
+}
+
+static answers ask_with(trial *t, uint64_t scratch, bool broad)
+{
+  const char *wanted = getenv("ABUT_TEST_DEVICE");
+  abut_context_def def = abut_default_context_def();
+  abut_context context;
+  REQUIRE_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device));
+  def.precision = t->precision;
+  def.fallback = ABUT_FALLBACK_NONE;
+  def.scratch_bytes = scratch;
+  REQUIRE_OK(abut_create_context(&def, &context));
+  const abut_scene scene = open_scene(t, context, broad);
+  if (!t->q) {
+    fill_states(t, scene);
+  }
+  const answers a = ask(t, context, scene);
+  CHECK_OK(abut_destroy_scene(scene));
+  CHECK_OK(abut_destroy_context(context));
+  return a;
+}
+
+static void test_law(abut_precision precision, const char *law)
+{
+  trial t = {.precision = precision, .law = law};
+  answers all = ask_with(&t, 0, false), kept = ask_with(&t, (uint64_t)1 << 30, true);
+  const uint64_t launches = t.launches;
+  answers small = ask_with(&t, (uint64_t)12 << 20, true);
+  CHECK(memcmp(all.q, t.q, WORLDS * t.nq * real_size(precision))); /* something has moved */
+  compare(&t, &all, &kept, "with and without a broad phase");
+  compare(&t, &all, &small, "in short waves");
+  /* A kind of pairs is launched once, however many pairs it has: boxes meet boxes, the floor, the bar, the ball and the
+   * capsule, and of the other four each meets each. */
+  const uint64_t kinds = 5 + 6;
+  check(launches <= 25 + 45 * kinds, "%s: a step has %llu launches", law, (unsigned long long)launches);
+  answers_free(&all);
+  answers_free(&kept);
+  answers_free(&small);
+  free(t.q);
+  free(t.v);
+  free(t.cotangent);
+}
+
+
+int main(int argc, char **argv)
+{
+  REQUIRE(argc > 1);
+  const abut_precision precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  abut_context context;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  CHECK_OK(abut_destroy_context(context));
+  test_law(precision, "cone");
+  test_law(precision, "lcp");
+  return check_finish();
+}
