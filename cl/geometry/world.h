@@ -120,7 +120,9 @@ typedef struct world_sizes {
 #define LINK_REALS 25
 #define DOF_DAMPING 0
 #define DOF_ARMATURE 1
-#define DOF_REALS 2
+#define DOF_TREE 2 // the first degree of freedom that its motion can depend on: M's row begins there
+#define DOF_END 3  // behind the last one that can depend on it
+#define DOF_REALS 4
 #define ACTUATOR_GEAR 0
 #define ACTUATOR_KP 1
 #define ACTUATOR_KV 2
@@ -192,7 +194,8 @@ typedef struct world_sizes {
 #define VECTOR_TURN 6                // M (acc - free)
 #define VECTOR_ALONG 7               // M step
 #define VECTOR_HELD 8                // M free
-#define VECTORS 9
+#define VECTOR_FIRST 9               // where each row of the Hessian begins
+#define VECTORS 10
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2

@@ -240,6 +240,7 @@ typedef int ilane_scalar;
 #define REAL_NAN ((real)NAN)
 
 #define MIN_INT(a, b) ((a) < (b) ? (a) : (b))
+#define MAX_INT(a, b) ((a) > (b) ? (a) : (b))
 #define LN2 R(0.69314718055994530942)
 #define LOG2E R(1.44269504088896340736)
 

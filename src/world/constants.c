@@ -84,9 +84,14 @@ typedef struct tree {
   double (*at)[PLACE]; /* (links) */
   double (*centre)[3]; /* (links) centres of mass, in the world */
   mass *turned;        /* (links) the masses with their inertias in world axes */
-  uint64_t *movers;    /* (links) the degrees of freedom that move the link, as bits */
-  motion dofs[SCENE_DOFS_MOST];
+  motion *dofs;        /* (nv) */
+  double *scale, *row; /* (nv) add_link's, and room */
 } tree;
+
+/* The degrees of freedom that move a link, in rising order: its own, and those of all links that bear it. */
+typedef struct movers {
+  int count, of[TREE_DOFS_MOST];
+} movers;
 
 static void put_link(tree *t, size_t i)
 {
@@ -99,7 +104,6 @@ static void put_link(tree *t, size_t i)
     t->centre[i][k] = at[k] + offset[k];
   }
   t->turned[i] = mass_moved(&t->c->masses[i], at_world, at + 3);
-  t->movers[i] = l->parent == WORLD ? 0 : t->movers[l->parent];
 }
 
 /* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's translations,
@@ -116,7 +120,6 @@ static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const 
     place_turn(t->at[i], axis, m->axis);
   }
   memcpy(m->anchor, anchor, sizeof m->anchor);
-  t->movers[i] |= (uint64_t)1 << number;
 }
 
 static void add_joint(tree *t, size_t i)
@@ -157,39 +160,42 @@ static void column(const tree *t, size_t link, int dof, double linear[3], double
 
 /* ---- the mass matrix ---- */
 
-static bool moves(const tree *t, size_t link, int dof)
+static movers movers_of(const tree *t, size_t link)
 {
-  return t->movers[link] >> dof & 1;
+  movers m = {0};
+  for (int i = (int)link; i != WORLD; i = t->s->links[i].parent) {
+    m.count += joint_dofs(t->s->links[i].joint.type);
+  }
+  for (int i = (int)link, at = m.count; i != WORLD; i = t->s->links[i].parent) {
+    for (int k = joint_dofs(t->s->links[i].joint.type); k-- > 0;) {
+      m.of[--at] = t->c->vadr[i] + k;
+    }
+  }
+  return m;
 }
 
 /* Adds a link's J' I J to the mass matrix (nv, nv), with J (6, nv) and I of mass and inertia (docs/cone.md,
- * section 5). It also adds to scale[dof] the most that the link's inertia about that degree of freedom
+ * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of freedom
  * could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by its size. */
-static void add_link(tree *t, size_t i, double *scale)
+static void add_link(tree *t, size_t i)
 {
   const mass *m = &t->turned[i];
-  const int nv = t->c->nv;
-  double linear[SCENE_DOFS_MOST][3], angular[SCENE_DOFS_MOST][3], momentum[3];
-  for (int a = 0; a < nv; ++a) {
-    if (!moves(t, i, a)) {
-      continue;
-    }
-    column(t, i, a, linear[a], angular[a]);
+  const movers by = movers_of(t, i);
+  double linear[TREE_DOFS_MOST][3], angular[TREE_DOFS_MOST][3], momentum[3];
+  for (int a = 0; a < by.count; ++a) {
+    double *row = t->c->mass_matrix + by.of[a] * t->c->nv, arm2 = 0.0;
+    const motion *d = &t->dofs[by.of[a]];
+    column(t, i, by.of[a], linear[a], angular[a]);
     for (int k = 0; k < 3; ++k) {
       momentum[k] = dot(m->inertia + 3 * k, angular[a]);
     }
     for (int b = 0; b <= a; ++b) {
-      if (moves(t, i, b)) {
-        t->c->mass_matrix[a * nv + b] +=
-          m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
-      }
+      row[by.of[b]] += m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
     }
-    const motion *d = &t->dofs[a];
-    double arm2 = 0.0;
     for (int k = 0; k < 3; ++k) {
       arm2 += pow(t->centre[i][k] - d->anchor[k], 2.0);
     }
-    scale[a] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8] : m->mass;
+    t->scale[by.of[a]] += d->turns ? m->mass * arm2 + m->inertia[0] + m->inertia[4] + m->inertia[8] : m->mass;
   }
 }
 
@@ -202,11 +208,10 @@ static abut_status no_inertia(const tree *t, int dof, const char *why)
 
 static abut_status make_matrix(tree *t)
 {
-  double scale[SCENE_DOFS_MOST] = {0.0};
   const int nv = t->c->nv;
   double *m = t->c->mass_matrix;
   for (size_t i = 0; i < t->s->link_count; ++i) {
-    add_link(t, i, scale);
+    add_link(t, i);
   }
   for (int a = 0; a < nv; ++a) {
     const double armature = t->s->links[t->dofs[a].link].joint.armature;
@@ -214,7 +219,7 @@ static abut_status make_matrix(tree *t)
       return scene_fail(t->s, (scene_place){"links", t->dofs[a].link, "joint", false, 0},
                         "the inertia that it moves is not finite");
     }
-    if (armature == 0.0 && m[a * nv + a] <= INERTIA_LEAST * scale[a]) {
+    if (armature == 0.0 && m[a * nv + a] <= INERTIA_LEAST * t->scale[a]) {
       return no_inertia(t, a, "moves no inertia");
     }
     m[a * nv + a] += armature;
@@ -225,6 +230,13 @@ static abut_status make_matrix(tree *t)
   return ABUT_SUCCESS;
 }
 
+/* Says where row a of M begins, which has zeros before it: at the first degree of freedom of its tree. */
+static int row_begins(const tree *t, int a)
+{
+  const movers by = movers_of(t, t->dofs[a].link);
+  return by.of[0];
+}
+
 /* Finds the lower triangle L (nv, nv) of L L' = M. Where a pivot is 0 but for rounding, fails with the
  * degree of freedom that moves nothing by itself. */
 static abut_status factor(const tree *t, double *l)
@@ -232,9 +244,10 @@ static abut_status factor(const tree *t, double *l)
   const int nv = t->c->nv;
   const double *m = t->c->mass_matrix;
   for (int a = 0; a < nv; ++a) {
-    for (int b = 0; b <= a; ++b) {
+    const int first = row_begins(t, a);
+    for (int b = first; b <= a; ++b) {
       double sum = m[a * nv + b];
-      for (int k = 0; k < b; ++k) {
+      for (int k = first; k < b; ++k) {
         sum -= l[a * nv + k] * l[b * nv + k];
       }
       l[a * nv + b] = a == b ? sqrt(sum) : sum / l[b * nv + b];
@@ -246,12 +259,12 @@ static abut_status factor(const tree *t, double *l)
   return ABUT_SUCCESS;
 }
 
-/* Returns j M^-1 j' of a row j (nv), which it overwrites. */
-static double weight(const double *l, int nv, double *j)
+/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 before `first`. */
+static double weight(const double *l, int nv, int first, double *j)
 {
   double sum = 0.0;
-  for (int a = 0; a < nv; ++a) {
-    for (int k = 0; k < a; ++k) {
+  for (int a = first; a < nv; ++a) {
+    for (int k = first; k < a; ++k) {
       j[a] -= l[a * nv + k] * j[k];
     }
     j[a] /= l[a * nv + a];
@@ -263,18 +276,16 @@ static double weight(const double *l, int nv, double *j)
 /* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass. */
 static double weight_of_link(const tree *t, size_t i, const double *l)
 {
-  double rows[3][SCENE_DOFS_MOST] = {{0.0}}, sum = 0.0;
-  for (int a = 0; a < t->c->nv; ++a) {
-    double linear[3], angular[3];
-    if (moves(t, i, a)) {
-      column(t, i, a, linear, angular);
-      for (int k = 0; k < 3; ++k) {
-        rows[k][a] = linear[k];
-      }
+  const movers by = movers_of(t, i);
+  double sum = 0.0;
+  for (int k = 0; k < 3 && by.count; ++k) {
+    memset(t->row, 0, (size_t)t->c->nv * sizeof *t->row);
+    for (int a = 0; a < by.count; ++a) {
+      double linear[3], angular[3];
+      column(t, i, by.of[a], linear, angular);
+      t->row[by.of[a]] = linear[k];
     }
-  }
-  for (int k = 0; k < 3; ++k) {
-    sum += weight(l, t->c->nv, rows[k]) / 3.0;
+    sum += weight(l, t->c->nv, by.of[0], t->row) / 3.0;
   }
   return sum;
 }
@@ -293,11 +304,10 @@ static void average(double *weights, int first, int count)
 
 static void weigh(const tree *t, const double *l)
 {
-  double row[SCENE_DOFS_MOST];
   for (int a = 0; a < t->c->nv; ++a) {
-    memset(row, 0, sizeof row);
-    row[a] = 1.0;
-    t->c->dof_invweight[a] = weight(l, t->c->nv, row);
+    memset(t->row, 0, (size_t)t->c->nv * sizeof *t->row);
+    t->row[a] = 1.0;
+    t->c->dof_invweight[a] = weight(l, t->c->nv, a, t->row);
   }
   for (size_t i = 0; i < t->s->link_count; ++i) {
     const int dofs = joint_dofs(t->s->links[i].joint.type);
@@ -311,15 +321,19 @@ static void weigh(const tree *t, const double *l)
 static abut_status make_tree(tree *t, arena *work)
 {
   void *at;
-  const size_t links = t->s->link_count;
+  const size_t links = t->s->link_count, nv = (size_t)t->c->nv;
   TRY(arena_allocate(work, &at, links, sizeof *t->at));
   t->at = at;
   TRY(arena_allocate(work, &at, links, sizeof *t->centre));
   t->centre = at;
   TRY(arena_allocate(work, &at, links, sizeof *t->turned));
   t->turned = at;
-  TRY(arena_allocate(work, &at, links, sizeof *t->movers));
-  t->movers = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->dofs));
+  t->dofs = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->scale));
+  t->scale = at;
+  TRY(arena_allocate(work, &at, nv, sizeof *t->row));
+  t->row = at;
   for (size_t i = 0; i < links; ++i) {
     put_link(t, i);
     add_joint(t, i);

@@ -277,6 +277,21 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
   return s->given ? ABUT_SUCCESS : kinds_of_pairs(s);
 }
 
+/* Refuses more degrees of freedom than the scene's law takes. */
+static abut_status check_dofs(const loaded_scene *s)
+{
+  const int most = s->def.law->dofs_most;
+  for (size_t i = 0; i < s->def.link_count; ++i) {
+    const int dofs = s->constants.vadr[i] + joint_dofs(s->def.links[i].joint.type);
+    if (dofs > most) {
+      return scene_fail(&s->def, (scene_place){.list = "links", .index = i},
+                        "up to here the links have %d degrees of freedom; with the contact model \"%s\" %d are the most",
+                        dofs, s->def.law->word, most);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 /* Makes everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
@@ -285,6 +300,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   abut_status status = ABUT_SUCCESS;
   TRY(scene_bodies_load(&s->def, &bodies));
   TRY_DONE(scene_constants_make(&s->def, bodies.def, &s->constants));
+  TRY_DONE(check_dofs(s));
   s->body_count = bodies.count;
   TRY_DONE(allocate(&memory, bodies.count + 1, sizeof(abut_body)));
   s->bodies = memory;

@@ -113,6 +113,24 @@ static void put_links(const scene_def *s, const scene_constants *c, const world_
   }
 }
 
+/* Says of each degree of freedom where its tree begins and ends. */
+static void put_trees(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
+{
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const size_t root = scene_root(s, i);
+    const int end = c->vadr[i] + joint_dofs(s->links[i].joint.type);
+    for (int k = c->vadr[i]; k < end; ++k) {
+      double *first = m->reals + n->at_dof_reals + DOF_REALS * c->vadr[root];
+      m->reals[n->at_dof_reals + DOF_REALS * k + DOF_TREE] = c->vadr[root];
+      first[DOF_END] = fmax(first[DOF_END], end);
+    }
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    double *of = m->reals + n->at_dof_reals + DOF_REALS * k;
+    of[DOF_END] = m->reals[n->at_dof_reals + DOF_REALS * (int)of[DOF_TREE] + DOF_END];
+  }
+}
+
 static void put_actuators(const scene_def *s, const scene_constants *c, const world_sizes *n,
                           model *m)
 {
@@ -433,6 +451,7 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   out->parameters = memory[2];
   put_settings(s, tolerance, out);
   put_links(s, c, n, out);
+  put_trees(s, c, n, out);
   put_actuators(s, c, n, out);
   put_rows(s, c, n, out);
   put_groups(s, c, groups, lanes, n, out);

@@ -27,6 +27,26 @@ int joint_dofs(joint_type type)
   return counts[type];
 }
 
+size_t scene_root(const scene_def *s, size_t link)
+{
+  size_t root = link;
+  for (int i = (int)link; i != WORLD; i = s->links[i].parent) {
+    root = joint_dofs(s->links[i].joint.type) ? (size_t)i : root;
+  }
+  return root;
+}
+
+int scene_tree_dofs(const scene_def *s, size_t link)
+{
+  const size_t root = scene_root(s, link);
+  int dofs = 0;
+  for (size_t i = root; i <= link; ++i) {
+    const int own = joint_dofs(s->links[i].joint.type);
+    dofs += own && scene_root(s, i) == root ? own : 0;
+  }
+  return dofs;
+}
+
 size_t scene_body_number(const scene_def *s, size_t link)
 {
   size_t before = 0;

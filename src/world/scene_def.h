@@ -8,7 +8,8 @@
 #include <abut/spring.h>
 
 #define WORLD (-1) /* in the place of a link's number: the world itself */
-#define SCENE_DOFS_MOST 64 /* few enough for dense matrices, and for a bit each in constants.c */
+#define SCENE_DOFS_MOST 512 /* of a world: a law may take fewer */
+#define TREE_DOFS_MOST 128  /* of a tree: the links behind one that moves against the world */
 #define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */
 
 typedef enum integrator {
@@ -155,6 +156,13 @@ void scene_def_free(scene_def *s);
 /* Return how many positions and how many degrees of freedom a joint has. */
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
+
+/* Returns the first link on the way from the world to a link that can move against what bears it, or the link
+ * itself where none can. The links behind it are a tree, and the mass matrix has zeros between trees. */
+size_t scene_root(const scene_def *s, size_t link);
+
+/* Returns how many degrees of freedom the links up to this one have that are of its tree. */
+int scene_tree_dofs(const scene_def *s, size_t link);
 
 /* Bodies of a scene are numbered link by link. Returns the number of a link's first body; with link_count it
  * returns how many bodies there are. */

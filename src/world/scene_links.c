@@ -304,6 +304,15 @@ static abut_status read_link(reader *r, const json_at *element, size_t i)
   return read_mass(r, element, l);
 }
 
+static abut_status check_tree(const reader *r, const json_at *element, size_t i)
+{
+  const int dofs = scene_tree_dofs(r->s, i);
+  return dofs <= TREE_DOFS_MOST
+           ? ABUT_SUCCESS
+           : json_fail(r->file, element, "up to here a tree has %d degrees of freedom; %d are the most", dofs,
+                       TREE_DOFS_MOST);
+}
+
 abut_status scene_links(reader *r, const json_at *root)
 {
   json_at list;
@@ -320,6 +329,9 @@ abut_status scene_links(reader *r, const json_at *root)
     if (dofs > SCENE_DOFS_MOST) {
       return json_fail(r->file, &element, "up to here the links have %d degrees of freedom; %d "
                        "are the most", dofs, SCENE_DOFS_MOST);
+    }
+    if (joint_dofs(r->s->links[i].joint.type)) {
+      TRY(check_tree(r, &element, i));
     }
   }
   return r->s->link_count ? ABUT_SUCCESS : json_fail(r->file, &list, "there is no link");

@@ -506,14 +506,22 @@ static void refusals(void)
 
 static void too_many_dofs(void)
 {
-  char text[1024] = "{\"links\": [";
+  char text[8192] = "{\"links\": [";
   scene_def s;
-  for (int i = 0; i < 11; i++) {
+  for (int i = 0; i < 86; i++) {
     strcat(text, i ? ",\n{\"joint\": {\"type\": \"free\"}}" : "{\"joint\": {\"type\": \"free\"}}");
   }
   strcat(text, "]}");
-  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT, "d/t:11: links[10]: ",
-                 "66 degrees of freedom; 64 are the most");
+  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT, "d/t:86: links[85]: ",
+                 "the links have 516 degrees of freedom; 512 are the most");
+  strcpy(text, "{\"links\": [{\"joint\": {\"type\": \"free\"}}");
+  for (int i = 0; i < 41; i++) { /* a chain of balls */
+    snprintf(text + strlen(text), sizeof text - strlen(text),
+             ",\n{\"joint\": {\"type\": \"ball\"}, \"parent\": %d}", i);
+  }
+  strcat(text, "]}");
+  expect_failure(parse(text, &s), ABUT_ERROR_FORMAT, "d/t:42: links[41]: ",
+                 "a tree has 129 degrees of freedom; 128 are the most");
 }
 
 /* ---- smoothing, and what is found later ---- */

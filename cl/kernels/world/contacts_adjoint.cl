@@ -390,6 +390,7 @@ static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v
     acc[i] = ROW(acceleration, s->world, nv)[i];
   }
   start_mass(s);
+  start_beginnings(s);
   start_columns(s);
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
   return !(status[s->world] & WORLD_STOPPED) && newton_step(s);

@@ -34,13 +34,13 @@ static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
   return sum;
 }
 
-// Copies M, both triangles, to the world's row of `work`, and the inverse roots of its diagonal to
-// VECTOR_SCALE.
+// Copies M, both triangles, to the world's row of `work`, but for the zeros between trees, and the inverse roots
+// of its diagonal to VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
   const int nv = s->n->nv;
   for (int i = 0; i < nv; ++i) {
-    for (int k = 0; k <= i; ++k) {
+    for (int k = mass_begins(s->n, s->reals, i); k <= i; ++k) {
       s->mass[i * nv + k] = s->mass[k * nv + i] = one_real(&s->tree, s->n->at_mass + i * nv + k);
     }
     newton_vector(s, VECTOR_SCALE)[i] =
@@ -52,7 +52,9 @@ static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
 {
   const int nv = s->n->nv;
   for (int i = 0; i < nv; ++i) {
-    out[i] = dot_n(nv, s->mass + i * nv, x);
+    const int begin = mass_begins(s->n, s->reals, i);
+    const int end = (int)s->reals[s->n->at_dof_reals + DOF_REALS * i + DOF_END];
+    out[i] = dot_n(end - begin, s->mass + i * nv + begin, x + begin);
   }
 }
 
@@ -65,6 +67,12 @@ typedef struct newton_group {
   int plane, count;
   cone_of cone;
 } newton_group;
+
+// Says whether a group has no contacts.
+static int group_is_empty(const newton *s, int group)
+{
+  return s->marks[GROUP_MARKS * group + SEGMENTS_MOST] == 0;
+}
 
 // Returns a group without its cone.
 static newton_group bare_group(const newton *s, int group)

@@ -146,7 +146,13 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
 
 // ---- Cholesky's factor, for each world of a block ----
 
-// Factors the lower triangle of the matrix at `from`, with `extra` times each degree of freedom's
+// Says where the row of a degree of freedom begins in M, which has zeros before it: at the first one of its tree.
+static int mass_begins(GLOBAL const world_sizes *n, GLOBAL const real *reals, int dof)
+{
+  return (int)reals[n->at_dof_reals + DOF_REALS * dof + DOF_TREE];
+}
+
+// Factors the lower triangle of the matrix at `from`, whose rows begin where M's do, with `extra` times each degree of freedom's
 // damping added to its diagonal, into the one at `to`; the inverses of the roots lie on its
 // diagonal. Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane;
 // else it has 1.
@@ -156,12 +162,16 @@ static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOB
   const int nv = n->nv;
   lane worst = lane_lit(R(1.0));
   for (int i = 0; i < nv; ++i) {
-    for (int j = 0; j <= i; ++j) {
+    const int begin = mass_begins(n, reals, i);
+    for (int j = 0; j < begin; ++j) {
+      block_put(b, to + i * nv + j, n_lit(R(0.0)));
+    }
+    for (int j = begin; j <= i; ++j) {
       num sum = block_get(b, from + i * nv + j);
       if (i == j) {
         sum = n_shift(sum, extra * reals[n->at_dof_reals + DOF_REALS * i + DOF_DAMPING]);
       }
-      for (int k = 0; k < j; ++k) {
+      for (int k = MAX_INT(begin, mass_begins(n, reals, j)); k < j; ++k) {
         sum = n_sub(sum, n_mul(block_get(b, to + i * nv + k), block_get(b, to + j * nv + k)));
       }
       if (i == j) {

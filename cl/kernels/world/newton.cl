@@ -17,12 +17,33 @@ static real newton_cost(const newton *s, GLOBAL const real *x)
   mass_times(s, off, turned);
   sum = R(0.5) * dot_n(nv, off, turned);
   for (int g = 0; g < s->n->groups; ++g) {
-    sum += group_cost(s, g, x);
+    sum += group_is_empty(s, g) ? R(0.0) : group_cost(s, g, x);
   }
   for (int i = 0; i < s->n->rows; ++i) {
     sum += single_terms(s, i, x[row_dof(s, i)]).cost;
   }
   return sum;
+}
+
+// Says where row i of the Hessian begins, which has zeros before it.
+static int hessian_begins(const newton *s, int i) { return (int)newton_vector(s, VECTOR_FIRST)[i]; }
+
+// Finds where its rows begin: as M's, or with the first mover of a group that has contacts. Cholesky's factor keeps
+// these beginnings.
+static void start_beginnings(const newton *s)
+{
+  GLOBAL real *first = newton_vector(s, VECTOR_FIRST);
+  for (int i = 0; i < s->n->nv; ++i) {
+    first[i] = (real)mass_begins(s->n, s->reals, i);
+  }
+  for (int group = 0; group < s->n->groups; ++group) {
+    GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
+    GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
+    for (int k = 0; k < g[GROUP_DOFS] && !group_is_empty(s, group); ++k) {
+      const int dof = mover[MOVER_INTS * k + MOVER_DOF];
+      first[dof] = real_min(first[dof], (real)mover[MOVER_DOF]);
+    }
+  }
 }
 
 // Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, and with `curved` the Hessian H = M + J'GJ as well.
@@ -32,12 +53,16 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int c
   GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
   for (int i = 0; i < nv; ++i) {
     constraint_force[i] = R(0.0);
-    for (int k = 0; curved && k <= i; ++k) {
-      s->hessian[i * nv + k] = s->mass[i * nv + k];
+    const int begin = mass_begins(s->n, s->reals, i);
+    for (int k = hessian_begins(s, i); curved && k <= i; ++k) {
+      s->hessian[i * nv + k] = k < begin ? R(0.0) : s->mass[i * nv + k];
     }
   }
   for (int g = 0; g < s->n->groups; ++g) {
     real sums[SUMS];
+    if (group_is_empty(s, g)) {
+      continue;
+    }
     group_wrench(s, g, x, curved, sums);
     add_wrench(s, g, sums, R(1.0), constraint_force);
     if (curved) {
@@ -62,8 +87,10 @@ static int newton_factor(const newton *s)
   GLOBAL real *h = s->hessian;
   GLOBAL const real *scale = newton_vector(s, VECTOR_SCALE);
   for (int i = 0; i < nv; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      real sum = h[i * nv + j] * scale[i] * scale[j] - dot_n(j, h + i * nv, h + j * nv);
+    const int begin = hessian_begins(s, i);
+    for (int j = begin; j <= i; ++j) {
+      const int from = MAX_INT(begin, hessian_begins(s, j));
+      real sum = h[i * nv + j] * scale[i] * scale[j] - dot_n(j - from, h + i * nv + from, h + j * nv + from);
       if (i == j) {
         if (!(sum > R(0.0))) {
           return 0;
@@ -84,12 +111,13 @@ static void newton_solve(const newton *s, GLOBAL real *x)
   const int nv = s->n->nv;
   GLOBAL const real *h = s->hessian, *scale = newton_vector(s, VECTOR_SCALE);
   for (int i = 0; i < nv; ++i) {
-    x[i] = (x[i] * scale[i] - dot_n(i, h + i * nv, x)) * h[i * (nv + 1)];
+    const int begin = hessian_begins(s, i);
+    x[i] = (x[i] * scale[i] - dot_n(i - begin, h + i * nv + begin, x + begin)) * h[i * (nv + 1)];
   }
   for (int i = nv - 1; i >= 0; --i) {
     real sum = x[i];
     for (int k = i + 1; k < nv; ++k) {
-      sum -= h[k * nv + i] * x[k];
+      sum -= hessian_begins(s, k) <= i ? h[k * nv + i] * x[k] : R(0.0);
     }
     x[i] = sum * h[i * (nv + 1)];
   }
@@ -111,7 +139,9 @@ static real newton_line(const newton *s, real start)
   for (int k = 0; k < s->n->line_iterations; ++k) {
     real p[2] = {turned + at * bent, bent};
     for (int g = 0; g < s->n->groups; ++g) {
-      group_slope(s, g, x, along, at, p);
+      if (!group_is_empty(s, g)) {
+        group_slope(s, g, x, along, at, p);
+      }
     }
     for (int i = 0; i < s->n->rows; ++i) {
       const int dof = row_dof(s, i);
@@ -255,6 +285,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     acc[i] = ROW(start, world, nv)[i];
   }
   start_mass(&s);
+  start_beginnings(&s);
   mass_times(&s, free, newton_vector(&s, VECTOR_HELD));
   start_columns(&s);
   start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));

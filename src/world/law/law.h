@@ -13,6 +13,7 @@
 #define LAWS(X) X(cone) X(lcp) X(spring)
 
 #define INTEGRATOR_BIT(i) (1u << (i))
+#define DENSE_DOFS_MOST 64 /* dofs_most of laws whose matrices are dense */
 
 /* The sections are in the order in which members are used: a file is read, a scene loaded, its tables made,
  * a call checked, a step made, and differentiated. Where a comment says that a function may be NULL, the law
@@ -25,6 +26,7 @@ struct contact_law {
                            file's law, a file's integrator that is none of these becomes "euler"; in files
                            of its own it is refused, by `settle` in better words. */
   integrator usual;     /* the integrator of a file that names none */
+  int dofs_most;        /* of a world, at most SCENE_DOFS_MOST */
   bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of another law
                            loses its capacity, and one in files of its own is refused. */
 

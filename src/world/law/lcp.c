@@ -232,6 +232,7 @@ const contact_law lcp_law = {
   .word = "lcp",
   .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER),
   .usual = INTEGRATOR_EULER,
+  .dofs_most = DENSE_DOFS_MOST,
   .read = read,
   .settle = settle,
   .points = POINTS_FEW,

@@ -210,6 +210,7 @@ const contact_law spring_law = {
   .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER) | INTEGRATOR_BIT(INTEGRATOR_RK4) |
                  INTEGRATOR_BIT(INTEGRATOR_IMPLICIT),
   .usual = INTEGRATOR_IMPLICIT,
+  .dofs_most = DENSE_DOFS_MOST,
   .read_pair = spring_read_pair,
   .settle = spring_settle,
   .settle_pair = spring_settle_pair,
