@@ -1,0 +1,159 @@
+/* Worlds of more bodies than a dense matrix holds: towers beside each other go as each goes alone, and so do their
+ * derivatives.
+ *   test_many PRECISION */
+#include "play.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOWERS = 5, HIGH = 5, BODIES = TOWERS * HIGH, STEPS = 40 };
+
+static abut_precision precision;
+
+static double by(double wide, double narrow)
+{
+  return precision == ABUT_FLOAT64 ? wide : narrow;
+}
+
+/* Towers of boxes on a floor, one behind the other along x. Bodies are listed level by level, so that each tower's degrees
+ * of freedom lie between those of others. */
+static void open_towers(play *p, abut_context context, int towers)
+{
+  static char text[65536];
+  size_t at = (size_t)snprintf(text, sizeof text,
+                               "{\"timestep\": 0.004, \"tolerance\": %g, \"links\": [{\"bodies\": [{\"box\": [9, 2, 0.1]}], "
+                               "\"position\": [0, 0, -0.1]}",
+                               by(1e-11, 1e-5));
+  for (int level = 0; level < HIGH; ++level) {
+    for (int i = 0; i < towers; ++i) {
+      at += (size_t)snprintf(text + at, sizeof text - at,
+                             ", {\"density\": 400, \"joint\": {\"type\": \"free\"}, \"position\": [%d, 0, %g], \"bodies\": [{\"box\": "
+                             "[0.1, 0.12, 0.08]}]}",
+                             i, 0.0799 + 0.1598 * level);
+    }
+  }
+  at += (size_t)snprintf(text + at, sizeof text - at, "], \"pairs\": [{\"a\": 1, \"b\": 0}");
+  for (int a = 2; a <= towers * HIGH; ++a) {
+    for (int b = 0; b < a; ++b) {
+      at += (size_t)snprintf(text + at, sizeof text - at, ", {\"a\": %d, \"b\": %d}", a, b);
+    }
+  }
+  snprintf(text + at, sizeof text - at, "]}");
+  play_open_text(p, context, precision, text, 1);
+}
+
+/* How fast a box of a tower goes at the beginning. */
+static double speed_of(int tower, int level, size_t k)
+{
+  return 0.03 * sin(1.7 * tower + 2.3 * level + 0.9 * (double)k);
+}
+
+static void set_off(play *p, int towers, int first)
+{
+  for (int level = 0; level < HIGH; ++level) {
+    for (int i = 0; i < towers; ++i) {
+      for (size_t k = 0; k < 6; ++k) {
+        play_set_v(p, 0, 6 * (size_t)(level * towers + i) + k, speed_of(first + i, level, k));
+      }
+    }
+  }
+}
+
+static void *slopes_of(const play *p)
+{
+  const size_t nv = p->info.nv, size = real_size(precision);
+  void *ones = calloc(2 * nv, size), *out = calloc(nv, size);
+  REQUIRE(ones && out);
+  for (size_t i = 0; i < 2 * nv; ++i) {
+    real_put(ones, precision, i, i % 6 == 2 ? 1.0 : 0.25);
+  }
+  abut_worlds w = abut_default_worlds();
+  w.count = 1;
+  w.q = p->q;
+  w.v = p->v;
+  w.steps = 5;
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = ones;
+  g.v = out;
+  CHECK_OK(abut_vjp_worlds(p->scene, &w, &g));
+  free(ones);
+  return out;
+}
+
+static void compare(const play *all, const void *slopes, const play *one, const void *own, int tower)
+{
+  for (int level = 0; level < HIGH; ++level) {
+    const size_t of = (size_t)(level * TOWERS + tower), alone = (size_t)level;
+    for (size_t k = 0; k < 7; ++k) {
+      const double there = play_q(all, 0, 7 * of + k) - (k == 0 ? tower : 0);
+      check(fabs(there - play_q(one, 0, 7 * alone + k)) <= by(1e-9, 1e-4), "tower %d, box %d: position %zu is %.12g, alone %.12g",
+            tower, level, k, there, play_q(one, 0, 7 * alone + k));
+    }
+    for (size_t k = 0; k < 6; ++k) {
+      const double there = real_at(slopes, precision, 6 * of + k), here = real_at(own, precision, 6 * alone + k);
+      check(fabs(there - here) <= by(1e-6, 2e-2) * (1.0 + fabs(here)), "tower %d, box %d: slope %zu is %.9g, alone %.9g", tower,
+            level, k, there, here);
+    }
+  }
+}
+
+static void test_towers(abut_context context)
+{
+  play all;
+  open_towers(&all, context, TOWERS);
+  CHECK_EQUAL(all.info.nv, 6 * BODIES);
+  set_off(&all, TOWERS, 0);
+  play_step(&all, STEPS);
+  CHECK_EQUAL(all.status[0], 0);
+  void *slopes = slopes_of(&all);
+  for (int tower = 0; tower < TOWERS; ++tower) {
+    play one;
+    open_towers(&one, context, 1);
+    set_off(&one, 1, tower);
+    play_step(&one, STEPS);
+    void *own = slopes_of(&one);
+    for (int level = 0; level < HIGH; ++level) {
+      check(fabs(play_q(&one, 0, 7 * (size_t)level + 2) - (0.08 + 0.16 * level)) < 0.01, "box %d stands at %g", level,
+            play_q(&one, 0, 7 * (size_t)level + 2));
+    }
+    compare(&all, slopes, &one, own, tower);
+    free(own);
+    play_close(&one);
+  }
+  free(slopes);
+  play_close(&all);
+}
+
+/* Laws of dense matrices say how many they take. */
+static void test_refused(abut_context context)
+{
+  static char text[8192];
+  abut_scene scene;
+  size_t at = (size_t)snprintf(text, sizeof text, "{\"contact_model\": \"lcp\", \"links\": [");
+  for (int i = 0; i < 11; ++i) {
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": "
+                                                        "{\"type\": \"free\"}}",
+                           i ? ",\n" : "");
+  }
+  snprintf(text + at, sizeof text - at, "]}");
+  FILE *file = fopen("many.scene.json", "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  CHECK(abut_load_scene(context, "many.scene.json", &scene) != ABUT_SUCCESS);
+  check(strstr(abut_last_error(), "66 degrees of freedom") && strstr(abut_last_error(), "64 are the most"), "%s", abut_last_error());
+  remove("many.scene.json");
+}
+
+int main(int argc, char **argv)
+{
+  abut_context context;
+  REQUIRE(argc > 1);
+  precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64;
+  if (!test_context(precision, &context)) {
+    return 77;
+  }
+  test_towers(context);
+  test_refused(context);
+  CHECK_OK(abut_destroy_context(context));
+  return check_finish();
+}
