@@ -53,9 +53,9 @@ enum {
 #define CCD_ITERATIONS_USUAL 32 // where a caller names none
 
 // So many rows a work-item takes: on CPUs, whose items have lanes, enough to keep all lanes busy. Rows that doubled
-// numbers take are few, and a work-item looks for them among more.
+// numbers take are few, and a work-item looks for them among more: so many at most.
 #define CCD_SEGMENT(lanes) ((lanes) == 1 ? 1 : 16 * (lanes))
-#define CCD_SEGMENT_AGAIN(lanes) ((lanes) == 1 ? 32 : 32 * (lanes))
+#define CCD_SEGMENT_AGAIN(lanes) (32 * (lanes))
 
 // Two meshes. Settings of all rows, in one buffer; and what a work-item's scratch has: reals for each vertex of both
 // meshes, boxes of the features of mesh 2, in planes, and of groups of them; integers for these features and for pairs

@@ -12,6 +12,7 @@
 
 #define COOKIE 0xab0c1061u
 #define CHUNK_ROWS ((size_t)1 << 20)
+#define MANY_ITEMS ((size_t)1 << 15) /* work-items that keep a large GPU busy */
 #define COPIED_CHUNK ((size_t)1 << 15) /* keeps copies in a CPU's cache */
 #define LANES_MOST 16
 
@@ -94,6 +95,14 @@ static size_t segments(size_t count, size_t rows)
   return (count + rows - 1) / rows;
 }
 
+/* How many rows a work-item looks through for those that doubled numbers take. With one lane it takes these one after
+ * the other, which lasts: so it looks through few where the batch has few rows for each of MANY_ITEMS. */
+static size_t rows_again(size_t lanes, size_t count)
+{
+  const size_t most = CCD_SEGMENT_AGAIN(lanes), few = 1 + count / MANY_ITEMS;
+  return lanes > 1 || few > most ? most : few;
+}
+
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   static const kernel_id stages[2][ABUT_CCD_KINDS] = {
@@ -122,7 +131,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   TRY(LAUNCH(on->device, stages[0][b->kind], segments(c.count, CCD_SEGMENT(lanes)), 1, ROWS, ARG_INT(detailed),
              ARG_INT(additive), ARG_INT(most), ARG_INT(plain)));
   if (!plain) {
-    TRY(LAUNCH(on->device, stages[1][b->kind], segments(c.count, CCD_SEGMENT_AGAIN(lanes)), 1, ROWS, ARG_INT(most)));
+    const size_t each = rows_again(lanes, c.count);
+    TRY(LAUNCH(on->device, stages[1][b->kind], segments(c.count, each), 1, ROWS, ARG_INT(each), ARG_INT(most)));
   }
 #undef ROWS
   return q->gradient ? LAUNCH(on->device, KERNEL_CCD_QUERIES_GRADIENT, c.count, 1, ARG_BUFFER(AT(X0)),

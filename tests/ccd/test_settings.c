@@ -1,7 +1,7 @@
 /* Settings of rows of collision in time: test_settings PRECISION
  *
  * Keep, end, tolerance, errors of the input and lower parts where the answer is known; each row's own settings; what is
- * refused, and what makes a row bad; methods, iterations, and batches that ask for nothing. On the device of
+ * refused, and what makes a row bad; methods, iterations, batches that ask for nothing, and long ones. On the device of
  * ABUT_TEST_DEVICE; 77 where it is not there. */
 #include "core/scene.h"
 #include "pairs.h"
@@ -344,6 +344,39 @@ static void test_nothing(void)
   pairs_free(&p);
 }
 
+/* ---- long batches ---- */
+
+/* On one lane a work-item takes more rows where the batch has more: answers are those of short batches, to the bit. */
+static void test_long(void)
+{
+  enum { TIMES = 80000 / SOME };
+  pairs few, many;
+  uint64_t seed = 31;
+  pairs_create(&few, precision, ABUT_CCD_EDGE_EDGE, SOME);
+  pairs_create(&many, precision, ABUT_CCD_EDGE_EDGE, TIMES * SOME);
+  for (size_t i = 0; i < SOME; ++i) {
+    double x0[12], x1[12];
+    random_pair(&seed, i % 4 ? RANDOM : TOUCHING, precision, ABUT_CCD_EDGE_EDGE, x0, x1);
+    pairs_put(&few, i, x0, x1);
+    for (size_t k = 0; k < TIMES; ++k) {
+      pairs_put(&many, k * SOME + i, x0, x1);
+    }
+  }
+  abut_ccd_queries a = pairs_batch(&few, 0, SOME), b = pairs_batch(&many, 0, TIMES * SOME);
+  if (CHECK_OK(abut_run_ccd_queries(context, &a)) && CHECK_OK(abut_run_ccd_queries(context, &b))) {
+    size_t again = 0;
+    for (size_t i = 0; i < SOME; ++i) {
+      again += few.iterations[2 * i + 1] > 0;
+    }
+    check(again > 0 && again < SOME, "%zu rows of %d are taken again", again, SOME);
+    for (size_t k = 0; k < TIMES; k += k % 7 + 1) {
+      pairs_same(&few, 0, &many, k * SOME, SOME, "a long batch");
+    }
+  }
+  pairs_free(&few);
+  pairs_free(&many);
+}
+
 int main(int argc, char **argv)
 {
   precision = precision_of(argc, argv);
@@ -358,6 +391,7 @@ int main(int argc, char **argv)
   test_additive();
   test_iterations();
   test_nothing();
+  test_long();
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
 }

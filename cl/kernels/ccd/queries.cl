@@ -1,5 +1,5 @@
-// Queries of two features: each work-item takes CCD_SEGMENT rows, in doubled numbers CCD_SEGMENT_AGAIN. The kernels
-// of a kind know nothing of the others, so that a device compiles what is asked for alone.
+// Queries of two features: each work-item takes CCD_SEGMENT rows, in doubled numbers `each`, which is CCD_SEGMENT_AGAIN
+// at most. The kernels of a kind know nothing of the others, so that a device compiles what is asked for alone.
 
 #define CCD_ROWS                                                                                            \
   {{x0, x1}, {x0_low, x1_low}, all, {separations, keeps, tolerances, ends, errors, relative_errors}, given, lows, \
@@ -22,10 +22,10 @@ KERNEL void ccd_decide_pp(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL c
                           GLOBAL const real *keeps, GLOBAL const real *tolerances, GLOBAL const real *ends,
                           GLOBAL const real *errors, GLOBAL const real *relative_errors, int given, int lows,
                           int count, GLOBAL real *toi, GLOBAL real *n, GLOBAL real *d0,
-                          GLOBAL unsigned char *status, GLOBAL int *rounds, int most)
+                          GLOBAL unsigned char *status, GLOBAL int *rounds, int each, int most)
 {
   const ccd_rows rows = CCD_ROWS;
-  ccd_decide_t_pp(&rows, (int)get_global_id(0), most);
+  ccd_decide_t_pp(&rows, (int)get_global_id(0), each, most);
 }
 
 KERNEL void ccd_queries_pe(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL const real *x0_low,
@@ -45,10 +45,10 @@ KERNEL void ccd_decide_pe(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL c
                           GLOBAL const real *keeps, GLOBAL const real *tolerances, GLOBAL const real *ends,
                           GLOBAL const real *errors, GLOBAL const real *relative_errors, int given, int lows,
                           int count, GLOBAL real *toi, GLOBAL real *n, GLOBAL real *d0,
-                          GLOBAL unsigned char *status, GLOBAL int *rounds, int most)
+                          GLOBAL unsigned char *status, GLOBAL int *rounds, int each, int most)
 {
   const ccd_rows rows = CCD_ROWS;
-  ccd_decide_t_pe(&rows, (int)get_global_id(0), most);
+  ccd_decide_t_pe(&rows, (int)get_global_id(0), each, most);
 }
 
 KERNEL void ccd_queries_pt(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL const real *x0_low,
@@ -68,10 +68,10 @@ KERNEL void ccd_decide_pt(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL c
                           GLOBAL const real *keeps, GLOBAL const real *tolerances, GLOBAL const real *ends,
                           GLOBAL const real *errors, GLOBAL const real *relative_errors, int given, int lows,
                           int count, GLOBAL real *toi, GLOBAL real *n, GLOBAL real *d0,
-                          GLOBAL unsigned char *status, GLOBAL int *rounds, int most)
+                          GLOBAL unsigned char *status, GLOBAL int *rounds, int each, int most)
 {
   const ccd_rows rows = CCD_ROWS;
-  ccd_decide_t_pt(&rows, (int)get_global_id(0), most);
+  ccd_decide_t_pt(&rows, (int)get_global_id(0), each, most);
 }
 
 KERNEL void ccd_queries_ee(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL const real *x0_low,
@@ -91,10 +91,10 @@ KERNEL void ccd_decide_ee(GLOBAL const real *x0, GLOBAL const real *x1, GLOBAL c
                           GLOBAL const real *keeps, GLOBAL const real *tolerances, GLOBAL const real *ends,
                           GLOBAL const real *errors, GLOBAL const real *relative_errors, int given, int lows,
                           int count, GLOBAL real *toi, GLOBAL real *n, GLOBAL real *d0,
-                          GLOBAL unsigned char *status, GLOBAL int *rounds, int most)
+                          GLOBAL unsigned char *status, GLOBAL int *rounds, int each, int most)
 {
   const ccd_rows rows = CCD_ROWS;
-  ccd_decide_t_ee(&rows, (int)get_global_id(0), most);
+  ccd_decide_t_ee(&rows, (int)get_global_id(0), each, most);
 }
 
 #undef CCD_ROWS

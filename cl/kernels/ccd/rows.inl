@@ -98,12 +98,11 @@ static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int ad
 }
 
 #ifdef NUM_DOUBLED
-// Takes the rows of a segment that plain numbers left undecided.
-static void CN(ccd_decide)(const ccd_rows *rows, int segment, int most)
+// Takes the rows of a segment of `each` that plain numbers left undecided.
+static void CN(ccd_decide)(const ccd_rows *rows, int segment, int each, int most)
 {
-  enum { ROWS = CCD_SEGMENT_AGAIN(LANES) };
-  int list[ROWS], count = 0;
-  for (int i = segment * ROWS; i < MIN_INT((segment + 1) * ROWS, rows->count); ++i) {
+  int list[CCD_SEGMENT_AGAIN(LANES)], count = 0;
+  for (int i = segment * each; i < MIN_INT((segment + 1) * each, rows->count); ++i) {
     if (rows->status[i] & CCD_UNDECIDED) {
       list[count++] = i;
     }
