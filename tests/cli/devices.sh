@@ -8,9 +8,11 @@ base="contacts cube.body.json slab.body.json --poses poses.csv --smoothing sharp
 # shellcheck disable=SC2086 # words
 run 0 $base -o one.npz --device "$device"
 "$arrays" show one.npz d > first
-# Host paths are threads, of which there may be several; a device has one place, as have its parts.
+# Host paths are threads, of which there may be several; a device has one place, as have its parts, if it has any.
 if [ "$device" = host ]; then
   two='--device host --device host' three="--device host --device host --device host --chunk 1"
+elif [ -z "$parts" ]; then
+  two="--device $device" three="--device $device --chunk 1"
 else
   two="--device $device --device $device/1.0" three="--device $device --device $device/1 --chunk 1"
 fi

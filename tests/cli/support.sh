@@ -39,6 +39,12 @@ else
   wide=f32 type=float32 both=f32,f32
 fi
 
+# Empty where the device cannot be divided into parts, as GPUs cannot.
+parts=1
+if "$abut" bench --batch 1 --variant one-sided --device "$device/1" 2>&1 | grep -q 'cannot be divided$'; then
+  parts=
+fi
+
 pass() { passed=$((passed + 1)); }
 fail() {
   failed=$((failed + 1))

@@ -51,6 +51,9 @@ fi
 if [ "$device" = host ]; then
   run 0 tune $pair --device host --device host --seconds 1 -o several.json
   several=1
+elif [ -z "$parts" ]; then
+  run 0 tune $pair --device host --device "$device" --seconds 1 -o several.json
+  several=2
 else
   run 0 tune $pair --device "$device/1" --device host --device "$device" --seconds 1 -o several.json
   has stdout '^.* \[1 of [0-9]+ units, part 0\] .*, f32: '
