@@ -92,6 +92,7 @@ abut_status scene_measure_pairs(loaded_scene *s)
       put_ball(scene_side(&s->def, p, side), &of[side], p->ball[side]);
     }
     p->half = half_of(s, p, of);
+    p->thin = 0.5 * fmin(of[0].thickness, of[1].thickness);
   }
   return ABUT_SUCCESS;
 }

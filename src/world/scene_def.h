@@ -115,6 +115,7 @@ typedef struct scene_pair {
    * centre in its link and its radius [m]. */
   double size;
   double half;
+  double thin; /* the same of both bodies, also beside a plane */
   double ball[2][4];
   /* Where the scene sweeps: `half` for it, 0 where the pair is left out; at which distance it stops them [m]. */
   double sweep_half, apart;

@@ -58,12 +58,13 @@ void sweep_destroy_meshes(loaded_scene *s)
 
 /* ---- pairs ---- */
 
-/* A plane that is a half space has no other side, so that nothing passes through it. */
+/* A plane that is a half space has no other side, so that nothing passes through it. Another plane stops also what is
+ * thinner than it is deep: the law would lead that back, but from far below. */
 static void measure(const scene_def *s, scene_pair *p)
 {
   const bool plane = scene_side(s, p, 0)->shape == SHAPE_PLANE || scene_side(s, p, 1)->shape == SHAPE_PLANE;
   const double smaller = fmin(p->ball[0][3], p->ball[1][3]);
-  p->sweep_half = p->half > 0.0 ? p->half : plane && s->law->half_spaces ? 0.0 : UNKNOWN_HALF * smaller;
+  p->sweep_half = plane && s->law->half_spaces ? 0.0 : p->thin > 0.0 ? p->thin : UNKNOWN_HALF * smaller;
   p->apart = APART * fmin(p->sweep_half, smaller);
 }
 

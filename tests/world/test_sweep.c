@@ -54,6 +54,29 @@ static void test_wall(const char *law, const char *more)
   play_close(&p);
 }
 
+/* How large a plane is says nothing of what it stops. */
+static void test_plane(const char *law)
+{
+  static const double halves[] = {0.4, 5.0, 50.0};
+  for (size_t i = 0; i < sizeof halves / sizeof *halves; ++i) {
+    char text[1024];
+    play p;
+    snprintf(text, sizeof text,
+             "{\"contact_model\": \"%s\", \"timestep\": 0.016666666666666666, \"sweep\": true, \"links\": [{\"bodies\": [{\"plane\": "
+             "[%g, %g]}]}, {\"position\": [0, 0, 1], \"joint\": {\"type\": \"free\"}, \"density\": 1000, \"bodies\": [{\"sphere\": "
+             "0.1}]}], \"pairs\": [{\"a\": 1, \"b\": 0}]}",
+             law, halves[i], halves[i]);
+    play_open_text(&p, context, precision, text, 1);
+    play_set_v(&p, 0, 2, -150.0);
+    for (int k = 0; k < 3; ++k) {
+      play_step(&p, 1);
+      check(play_q(&p, 0, 2) > 0.09, "%s: over a plane of %g the ball is at %g", law, halves[i], play_q(&p, 0, 2));
+    }
+    CHECK(p.status[0] & ABUT_WORLD_SWEPT);
+    play_close(&p);
+  }
+}
+
 /* Bodies that overlap as a step begins are the law's: where it does not hold them, 128 tells. */
 static void test_overlapping(const char *law)
 {
@@ -522,6 +545,9 @@ int main(int argc, char **argv)
   for (int i = 0; i < 3; ++i) {
     test_wall(laws[i], "");
     test_overlapping(laws[i]);
+    if (strcmp(laws[i], "spring")) { /* whose planes are half spaces */
+      test_plane(laws[i]);
+    }
     test_leaving(laws[i]);
     test_flat(laws[i]);
     test_bullet(laws[i]);
