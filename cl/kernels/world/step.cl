@@ -74,27 +74,6 @@ KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, in
   }
 }
 
-// Writes q (+) factor d for the joint of link l, to out (worlds, nq); d begins at `d` of the
-// worlds' numbers.
-static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const tree_link *l,
-                        GLOBAL const real *q, int d, real factor, GLOBAL real *out)
-{
-  int at = l->q, dof = l->v;
-  const int plain = l->type == JOINT_IS_FREE ? 3 : l->dofs == 1;
-  for (int k = 0; k < plain; ++k) {
-    row_put(b, out, n->nq, at + k, n_smad(block_get(b, d + dof + k), factor, row_get(b, q, n->nq, at + k)));
-  }
-  if (l->dofs > 1) {
-    at += plain;
-    dof += plain;
-    const FN(quaternion) r = FN(quaternion_unit)(FN(quaternion_times)(
-      quaternion_row(b, q, n->nq, at),
-      FN(quaternion_exp)(FN(scale3)(block_get3(b, d + dof), n_lit(factor)))));
-    row_put(b, out, n->nq, at, r.w);
-    row_put3(b, out, n->nq, at + 1, r.v);
-  }
-}
-
 // One work-item makes Euler's step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv). With
 // dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where `constraint_force` (worlds,
 // nv) is J' lambda, else it is `acceleration` (worlds, nv).

@@ -17,6 +17,7 @@
 #include "kernels/world/memory.cl"
 #include "kernels/world/rotations.cl"
 #include "kernels/world/links.cl"
+#include "kernels/world/joints.cl"
 #include "kernels/world/mass.cl"
 #include "kernels/world/forces.cl"
 #include "kernels/world/tree.cl"

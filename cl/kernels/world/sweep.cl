@@ -506,36 +506,6 @@ static int sweep_hits(const world_block *b, GLOBAL const int *marks)
   return some;
 }
 
-// Writes the share `which` of the way from q to next_q, in the joints' own coordinates, to at_free.
-static void sweep_share(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const real *q, GLOBAL const real *next_q, GLOBAL const real *state, int which)
-{
-  const num share = row_get(b, state, SWEEP_REALS, which);
-  for (int i = 0; i < n->links; ++i) {
-    const tree_link l = link_at(n, ints, i);
-    const int plain = l.type == JOINT_IS_FREE ? 3 : l.dofs == 1;
-    for (int k = 0; k < plain; ++k) {
-      const num way = n_sub(row_get(b, next_q, n->nq, l.q + k), row_get(b, q, n->nq, l.q + k));
-      block_put(b, n->at_free + l.v + k, n_mul(share, way));
-    }
-    if (l.dofs > 1) {
-      FN(quaternion) from = quaternion_row(b, q, n->nq, l.q + plain);
-      from.v = FN(neg3)(from.v);
-      const vec turn = FN(quaternion_log)(FN(quaternion_times)(from, quaternion_row(b, next_q, n->nq, l.q + plain)));
-      block_put3(b, n->at_free + l.v + plain, FN(scale3)(turn, share));
-    }
-  }
-}
-
-static void sweep_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                       GLOBAL const real *q, GLOBAL real *out)
-{
-  for (int i = 0; i < n->links; ++i) {
-    const tree_link l = link_at(n, ints, i);
-    joint_moved(b, n, &l, q, n->at_free, R(1.0), out);
-  }
-}
-
 // One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies meet,
 // on the way from q to next_q. meet (worlds, nq) takes their positions. It does nothing where none do.
 KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
@@ -547,8 +517,8 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
   if (b.first > b.last || !sweep_hits(&b, marks)) {
     return;
   }
-  sweep_share(&b, n, ints, q, next_q, state, SWEEP_TOI);
-  sweep_move(&b, n, ints, q, meet);
+  joints_share(&b, n, ints, q, next_q, row_get(&b, state, SWEEP_REALS, SWEEP_TOI));
+  joints_moved(&b, n, ints, q, meet);
   for (int i = 0; i < n->links; ++i) {
     place_link(&b, n, ints, reals, i, meet);
   }
@@ -755,14 +725,14 @@ KERNEL void world_sweep_go(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
     return;
   }
   if (sweep_hits(&b, marks)) {
-    sweep_share(&b, n, ints, q, next_q, state, SWEEP_STOP);
-    sweep_move(&b, n, ints, q, meet);
+    joints_share(&b, n, ints, q, next_q, row_get(&b, state, SWEEP_REALS, SWEEP_STOP));
+    joints_moved(&b, n, ints, q, meet);
     sweep_copy(&b, marks, n->nq, meet, q);
     const num rest = n_scale(row_get(&b, state, SWEEP_REALS, SWEEP_REST), reals[WORLD_STEP]);
     for (int k = 0; k < n->nv; ++k) {
       block_put(&b, n->at_free + k, n_mul(rest, row_get(&b, v, n->nv, k)));
     }
-    sweep_move(&b, n, ints, q, meet);
+    joints_moved(&b, n, ints, q, meet);
     sweep_copy(&b, marks, n->nq, meet, next_q);
   }
   for (int world = b.first; world <= b.last && world < b.first + LANES; ++world) {
