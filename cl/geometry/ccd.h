@@ -65,6 +65,7 @@ enum {
   CCD_BODIES_SEPARATION,
   CCD_BODIES_KEEP,
   CCD_BODIES_TOLERANCE,
+  CCD_BODIES_EXACT,   // 1: times are those at which the distance is kept, to rounding, and no longer certified
   CCD_BODIES_CENTRES, // 3 of each mesh
   CCD_BODIES_SETTINGS = CCD_BODIES_CENTRES + 6
 };

@@ -71,7 +71,7 @@ abut_status ccd_numbers_upload(device *d, const double *numbers, size_t count, b
 
 abut_status ccd_settings_upload(device *d, const ccd_settings *s, buffer **out)
 {
-  const double all[CCD_BODIES_SETTINGS] = {s->separation,   s->keep,         s->tolerance,
+  const double all[CCD_BODIES_SETTINGS] = {s->separation,   s->keep,         s->tolerance,    s->exact ? 1.0 : 0.0,
                                            s->centre[0][0], s->centre[0][1], s->centre[0][2],
                                            s->centre[1][0], s->centre[1][1], s->centre[1][2]};
   return ccd_numbers_upload(d, all, CCD_BODIES_SETTINGS, out);

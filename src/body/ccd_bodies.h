@@ -30,6 +30,7 @@ void ccd_scratch_free(ccd_scratch *s);
 /* What all rows share, as abut_ccd_batch has it. */
 typedef struct ccd_settings {
   double separation, keep, tolerance, centre[2][3];
+  bool exact; /* times are those at which the distance is kept, to rounding; else certified, and so early */
 } ccd_settings;
 
 /* Uploads numbers in the device's precision: of any settings. */

@@ -10,7 +10,7 @@
 
 #define UNKNOWN_HALF 0.01 /* of the smaller body's radius: `half` of a pair of which it is not known */
 #define APART 0.01        /* of `half`, or of the smaller body's radius where that is less */
-#define CERTIFIED 0.125   /* of that: how near to each other bodies count as met, and how exactly that is found */
+#define CERTIFIED 0.125   /* of that: how near to each other bodies count as met, and how exactly that is certified */
 
 /* ---- meshes ---- */
 
@@ -117,7 +117,7 @@ static void find_centre(const scene_def *s, const scene_pair *p, int side, doubl
 
 static abut_status upload_settings(const scene_def *s, const scene_pair *p, device *d, buffer **out)
 {
-  ccd_settings of = {.separation = CERTIFIED * p->apart, .tolerance = CERTIFIED * p->apart};
+  ccd_settings of = {.separation = CERTIFIED * p->apart, .tolerance = CERTIFIED * p->apart, .exact = true};
   find_centre(s, p, 0, of.centre[0]);
   find_centre(s, p, 1, of.centre[1]);
   return ccd_settings_upload(d, &of, out);

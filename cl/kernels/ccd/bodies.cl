@@ -281,40 +281,6 @@ static real ccd_placing_error(const ccd_row *row, int width, int arc)
   return most * ((CCD_ROUNDINGS(width, arc) + 4 * turns) * CCD_U);
 }
 
-// The first pair to touch at its time: a vertex before the other mesh's triangle, whichever mesh it is of.
-typedef struct ccd_found {
-  ccd_corners c;
-  int place[4], mesh[4]; // of each corner: its place among the sorted, and whose it is
-} ccd_found;
-
-static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2], real toi)
-{
-  ccd_found f;
-  const int head = kind == CCD_TRIANGLE_VERTEX;
-  f.c.first = ccd_corners_on(kind, head);
-  f.c.second = ccd_corners_on(kind, !head);
-  f.c.size = (wide)0;
-  for (int part = 0, at = 0; part < 2; ++part) {
-    const int which = part ? !head : head;
-    const ccd_side *s = &side[which];
-    const ccd_moment m = ccd_moment_at(&s->path, (wide)toi);
-    int corner[3];
-    const int count = ccd_corners_of(s, ccd_corners_on(kind, which), feature[which], corner);
-    for (int i = 0; i < count; ++i, ++at) {
-      wide x[3];
-      for (int k = 0; k < 3; ++k) {
-        const wide moved = wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k]));
-        x[k] = s->numbers[CCD_MESH_POINTS + 3 * corner[i] + k];
-        f.c.size = wide_max(f.c.size, wide_abs(x[k]) + moved);
-      }
-      f.place[at] = corner[i];
-      f.mesh[at] = which;
-      ccd_point(&s->path, &m, x, f.c.x[at]);
-    }
-  }
-  return f;
-}
-
 typedef struct ccd_answers {
   GLOBAL real *toi, *p1, *p2, *n;
   GLOBAL unsigned char *status;
@@ -345,7 +311,7 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
   if (some) {
     const int turned = f->kind == CCD_TRIANGLE_VERTEX;
     const real sign = turned ? R(-1.0) : R(1.0);
-    const ccd_found found = ccd_find(row->side, f->kind, feature, f->toi);
+    const ccd_found found = ccd_find(row->side, f->kind, feature, (wide)f->toi);
     wide given[3];
     ccd_write_direction(ROW(to->n, at, 3), sign * f->n[0], sign * f->n[1], sign * f->n[2]);
     for (int k = 0; k < 3; ++k) {
@@ -418,6 +384,7 @@ KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1, GLO
   row.separation = settings[CCD_BODIES_SEPARATION];
   row.keep = settings[CCD_BODIES_KEEP];
   row.tolerance = settings[CCD_BODIES_TOLERANCE];
+  row.exact = settings[CCD_BODIES_EXACT] > R(0.0);
   row.most = most;
   row.plane = plane;
   row.group_plane = CCD_GROUP_PLANE(plane);

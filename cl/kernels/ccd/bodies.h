@@ -21,6 +21,7 @@ typedef struct ccd_row {
   wide axes[3][3]; // of boxes; the last one is the way of the meshes against each other
   real horizon; // the time up to which boxes reach: nothing later than the first touch matters
   int most, candidates;
+  int exact; // whether times are moved on from certified ones to those at which the distance is kept
   // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of CCD_GROUP, which features.
   GLOBAL real *boxes, *groups;
   GLOBAL int *places, *queue;

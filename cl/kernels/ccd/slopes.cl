@@ -159,7 +159,7 @@ ADJOINT_KERNEL void ccd_bodies_gradient(GLOBAL const int *ints1, GLOBAL const re
   if (hits) {
     const wide sign = turned ? (wide)-1 : (wide)1;
     const int feature[2] = {ROW(places, row, 2)[0], ROW(places, row, 2)[1]};
-    const ccd_found found = ccd_find(side, what, feature, toi[row]);
+    const ccd_found found = ccd_find(side, what, feature, (wide)toi[row]);
     wide given[3], x[2][3] = {{(wide)0, (wide)0, (wide)0}, {(wide)0, (wide)0, (wide)0}}, normal[3], speed = (wide)0;
     for (int k = 0; k < 3; ++k) {
       given[k] = sign * ROW(n, row, 3)[k];

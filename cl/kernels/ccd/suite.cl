@@ -18,6 +18,7 @@
 #include "kernels/ccd/witness.cl"
 #include "kernels/ccd/path.cl"
 #include "kernels/ccd/bodies.h"
+#include "kernels/ccd/touch.cl"
 #define CCD_STAGE 0
 #define CCD_V CCD_U
 #define CCD_SLACK (8 * CCD_U)

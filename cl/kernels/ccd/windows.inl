@@ -93,9 +93,15 @@ static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) *w, FN(ccd_lanes) *
   const int *pair = w->pair[l];
   const int is_before = row->kind < f->kind || (row->kind == f->kind && (pair[0] < f->feature[0] ||
                                                (pair[0] == f->feature[0] && pair[1] < f->feature[1])));
-  if (w->t[l] < f->toi || (w->t[l] == f->toi && (f->kind < 0 || is_before))) {
+  real t = w->t[l];
+  if (row->exact && status == CCD_HIT && t <= f->toi) {
+    const wide given[3] = {(wide)s->at[CCD_AT_N][l], (wide)s->at[CCD_AT_N + 1][l], (wide)s->at[CCD_AT_N + 2][l]};
+    // What a certificate takes off for the errors of coordinates stays between the features.
+    t = ccd_exact_time(row->side, row->kind, pair, t, (wide)w->r[l] + 4 * (wide)row->error, given);
+  }
+  if (t < f->toi || (t == f->toi && (f->kind < 0 || is_before))) {
     const real sign = row->kind == CCD_TRIANGLE_VERTEX ? R(-1.0) : R(1.0);
-    f->toi = w->t[l];
+    f->toi = t;
     f->status = status;
     f->kind = row->kind;
     f->feature[0] = pair[0];

@@ -13,6 +13,8 @@ typedef struct ccd_touch {
   int smooth;     // whether n is that of a distance whose slope is known
   wide distance;
   wide p[2][3];
+  int inside;     // whether the points are inside of both features, to which `across` is then orthogonal
+  wide across[3];
 } ccd_touch;
 
 static wide ccd_wide_dot(const wide a[3], const wide b[3])
@@ -44,8 +46,8 @@ static wide ccd_along(const wide a[3], const wide b[3], const wide p[3])
   return wide_min(wide_max(s, (wide)0), (wide)1);
 }
 
-// Takes weights of all vertices where they bring the features nearer together than `best`.
-static void ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
+// Takes weights of all vertices where they bring the features nearer together than `best`; returns whether they do.
+static int ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
 {
   wide apart[3], p[2][3];
   for (int k = 0; k < 3; ++k) {
@@ -57,9 +59,10 @@ static void ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
   }
   const wide distance = wide_sqrt(ccd_wide_dot(apart, apart));
   if (!(distance < best->distance)) {
-    return;
+    return 0;
   }
   best->distance = distance;
+  best->inside = 0;
   for (int i = 0; i < 4; ++i) {
     best->weight[i] = weight[i];
   }
@@ -68,6 +71,7 @@ static void ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
     best->p[0][k] = p[0][k];
     best->p[1][k] = p[1][k];
   }
+  return 1;
 }
 
 // Tries vertex `p` of one feature against the edge from vertex a to b of the other.
@@ -79,6 +83,15 @@ static void ccd_try_edge(const ccd_corners *c, int p, int a, int b, ccd_touch *b
   weight[a] = (wide)1 - s;
   weight[b] = s;
   ccd_try(c, weight, best);
+}
+
+static void ccd_set_across(const wide n[3], ccd_touch *best)
+{
+  const wide length = wide_sqrt(ccd_wide_dot(n, n)), sign = ccd_wide_dot(n, best->n) < (wide)0 ? (wide)-1 : (wide)1;
+  best->inside = 1;
+  for (int k = 0; k < 3; ++k) {
+    best->across[k] = n[k] * (sign / length);
+  }
 }
 
 // Tries the foot of the point on the triangle's inside, or the feet of both lines' common normal on the edges'.
@@ -99,15 +112,15 @@ static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
   if (is_triangle) {
     const wide s = ccd_wide_dot(u, n) / nn, t = ccd_wide_dot(v, n) / nn;
     const wide weight[4] = {(wide)1, (wide)1 - s - t, s, t};
-    if (s >= (wide)0 && t >= (wide)0 && s + t <= (wide)1) {
-      ccd_try(c, weight, best);
+    if (s >= (wide)0 && t >= (wide)0 && s + t <= (wide)1 && ccd_try(c, weight, best)) {
+      ccd_set_across(n, best);
     }
     return;
   }
   const wide s = -ccd_wide_dot(u, n) / nn, t = ccd_wide_dot(v, n) / nn;
   const wide weight[4] = {(wide)1 - s, s, (wide)1 - t, t};
-  if (s >= (wide)0 && s <= (wide)1 && t >= (wide)0 && t <= (wide)1) {
-    ccd_try(c, weight, best);
+  if (s >= (wide)0 && s <= (wide)1 && t >= (wide)0 && t <= (wide)1 && ccd_try(c, weight, best)) {
+    ccd_set_across(n, best);
   }
 }
 
@@ -121,17 +134,18 @@ static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
   return inner;
 }
 
-// Finds the nearest points. n is theirs where they are far enough apart to have a direction, else the given one, of
-// unit length, which the certificate ended with. Features that touch inside of both are crossed by a surface, whose
-// normal that is; where a vertex or an end touches at distance 0, the next pose may miss it.
+// Finds the nearest points. n is theirs where they are far enough apart to have a direction, which inside of both features
+// these tell to more digits than the points, else the given one, of unit length, which the certificate ended with. Features
+// that touch inside of both are crossed by a surface, whose normal that is; where a vertex or an end touches at distance 0, the next pose may miss it.
 static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
 {
   ccd_touch best;
   const wide only[4] = {(wide)1, (wide)1, (wide)0, (wide)0};
   best.distance = (wide)REAL_MOST;
+  best.inside = 0;
   best.weight[0] = best.weight[1] = best.weight[2] = best.weight[3] = (wide)0;
   for (int k = 0; k < 3; ++k) {
-    best.n[k] = best.p[0][k] = best.p[1][k] = (wide)0;
+    best.n[k] = best.p[0][k] = best.p[1][k] = best.across[k] = (wide)0;
   }
   if (c->second == 1) {
     ccd_try(c, only, &best);
@@ -152,7 +166,7 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
   const int far = best.distance > c->size * (4096 * WIDE_EPSILON);
   best.smooth = best.distance > c->size * (64 * REAL_EPSILON) || ccd_is_inner(c, best.weight);
   for (int k = 0; k < 3; ++k) {
-    best.n[k] = far ? best.n[k] / best.distance : given[k];
+    best.n[k] = !far ? given[k] : best.inside ? best.across[k] : best.n[k] / best.distance;
   }
   return best;
 }
