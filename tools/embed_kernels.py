@@ -5,7 +5,7 @@ A module's suite is CL_DIR/kernels/MODULE/suite.cl. Writes into OUT_DIR
   kernel_source.h  each suite as one text without #include (#line kept), nor comments, as bytes
   kernel_ids.h     enums of the modules and of the kernels
   kernel_table.inl the modules' names; the kernels' names, modules, argument kinds, and which run in
-                   work-groups
+                   work-groups and on which numbers
   kernel_shims.inl for the host path: the suites, and one function a kernel that unpacks an argument
                    array
 All are read off the kernels' own text, so a new kernel needs no second list.
@@ -18,6 +18,7 @@ from typing import NamedTuple
 COMMENT = re.compile(r"//.*$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
 PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in a suite's programs on duals
+DUAL_ONLY = "\n#if TANGENTS == 1\n"  # kernels between it and that are in its programs on duals of one tangent alone
 KERNEL = re.compile(r"^(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
@@ -28,6 +29,7 @@ class Kernel(NamedTuple):
     kinds: list  # of arguments: (ARGUMENT_*, type in C)
     grouped: bool
     plain_only: bool
+    dual_only: bool
     adjoint: bool
 
 
@@ -78,14 +80,17 @@ def check_meetings(name, body, meeting):
 
 
 def kernels_of(module, source):
-    plain_from, meeting = source.find(PLAIN_ONLY), meeting_functions(source)
+    plain_from, dual_from, meeting = source.find(PLAIN_ONLY), source.find(DUAL_ONLY), meeting_functions(source)
+    if dual_from > plain_from:
+        sys.exit(f"suite {module}: what is on duals alone comes before what is on plain numbers alone")
     found = []
     for match in KERNEL.finditer(source):
         adjoint, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
         check_meetings(name, body, meeting)
         found.append(Kernel(module, name, kinds, bool(re.search("get_(group|local)_id", body)),
-                            0 <= plain_from < match.start(), adjoint is not None))
+                            0 <= plain_from < match.start(), 0 <= dual_from < match.start() < plain_from,
+                            adjoint is not None))
     return found
 
 
@@ -116,14 +121,14 @@ def write_table(out, modules, kernels):
     for k in kernels:
         listed = ", ".join(kind for kind, _ in k.kinds)
         text += (f'  {{"{k.name}", MODULE_{k.module.upper()}, {len(k.kinds)}, {int(k.grouped)}, '
-                 f"{int(k.plain_only)}, {int(k.adjoint)},\n   {{{listed}}}}},\n")
+                 f"{int(k.plain_only)}, {int(k.dual_only)}, {int(k.adjoint)},\n   {{{listed}}}}},\n")
     text += "};\n"
     (out / "kernel_table.inl").write_text(text)
 
 
 def condition(kernel):
     """Under which a kernel is in the host path's text."""
-    parts = ["!TANGENTS"] * kernel.plain_only + ["WITH_ADJOINT"] * kernel.adjoint
+    parts = ["!TANGENTS"] * kernel.plain_only + ["TANGENTS == 1"] * kernel.dual_only + ["WITH_ADJOINT"] * kernel.adjoint
     return " && ".join(parts) or "1"
 
 

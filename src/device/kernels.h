@@ -43,7 +43,7 @@ typedef struct kernel_entry {
   module_id module;
   int arguments;
   int grouped; /* runs in work-groups with local memory */
-  int plain_only;
+  int plain_only, dual_only;
   int adjoint;
   argument_kind kinds[KERNEL_ARGUMENTS];
 } kernel_entry;

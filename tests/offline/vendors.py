@@ -57,7 +57,8 @@ def suite_of(root, program):
 def kernels_of(root, program):
     source = embed_kernels.source_of(root, program.module)
     return [k.name for k in embed_kernels.kernels_of(program.module, source)
-            if k.adjoint == bool(program.adjoint) and not (k.plain_only and program.tangents)]
+            if k.adjoint == bool(program.adjoint) and not (k.plain_only and program.tangents)
+            and not (k.dual_only and program.tangents != 1)]
 
 
 def programs_of(root):
