@@ -24,7 +24,6 @@
 #define WORLD_SWEEP_LIMIT 1024
 #define WORLD_STATUSES 11
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
-#define WORLD_SILENT (WORLD_STOPPED | WORLD_SWEPT) // such a world has no derivatives
 
 // The sizes of a scene. All members are ints, so that host and device agree on the layout. Members
 // at_... say where a table begins among the ints or the reals, or where numbers begin among those
@@ -282,6 +281,39 @@ typedef struct contact_layout {
 #define SWEEP_REALS 9
 // The memory of an impact: J (3, nv), inv(L) J' (3, nv), a vector of nv.
 #define SWEEP_WORK(nv) (7 * (nv))
+
+// What is kept of a step's impacts for their derivatives. A world has an int, how many impacts it has had, and then the
+// ints of each: its group, the kind of the features that meet (CCD_...), 1 where the middle of a patch is hit, how many of
+// SWEEP_DIRECTIONS each body's own vertices are farthest in, and 1 for the last impact of a step. An impact's reals are the
+// share at which bodies meet and that of the step that was left; the corners of the features (4, 3), the vertex before the
+// triangle's or body 1's edge before body 2's, and the means of each body's farthest vertices (2, 3), in the meshes' own axes;
+// the state: where the rest of the step began, where it led to, and the velocity.
+#define SWEEP_DIRECTIONS 8
+#define SWEEP_KEPT_GROUP 0
+#define SWEEP_KEPT_KIND 1
+#define SWEEP_KEPT_WHOLE 2
+#define SWEEP_KEPT_COUNTS 3
+#define SWEEP_KEPT_LAST 5
+#define SWEEP_KEPT_INTS 6
+#define SWEEP_KEPT_ROW (1 + SWEEP_KEPT_INTS * (SWEEP_EVENTS + 1))
+#define SWEEP_KEPT_TOI 0
+#define SWEEP_KEPT_REST 1
+#define SWEEP_KEPT_CORNERS 2
+#define SWEEP_KEPT_MEANS 14
+#define SWEEP_KEPT_STATE 20
+#define SWEEP_KEPT_REALS(nq, nv) (SWEEP_KEPT_STATE + 2 * (nq) + (nv))
+
+// The tangent of the state on which an impact acts: of where the rest of the step begins, of where it leads to, of the
+// velocity (nv each), and of the share of the step that is left. A cotangent has the same places. Parameters of an impact
+// are the links' mass scales and the friction of its pair.
+#define SWEEP_SEED(nv) (3 * (nv) + 1)
+#define SWEEP_SEEDS(nv, links) (SWEEP_SEED(nv) + (links) + 1)
+// The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; where the rest of the step begins,
+// where it leads to and where bodies meet, and parameters; v, J and inv(L) J' (nv, 7) and a vector of nv. The tangents
+// themselves, which are no numbers but their derivatives, come behind them all.
+#define SWEEP_DUALS(numbers, nq, nv, parameters) ((numbers) + 3 * (nq) + (parameters) + 8 * (nv))
+#define SWEEP_DUAL_REALS(numbers, nq, nv, parameters) \
+  (2 * SWEEP_DUALS(numbers, nq, nv, parameters) + SWEEP_SEED(nv))
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
 // many rows they, limits and friction losses make. Then for each chosen contact its group and its

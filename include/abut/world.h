@@ -43,7 +43,7 @@ typedef enum abut_world_status {
   ABUT_WORLD_GAINED = 256,       /* springs gave more energy in a step than they can have: the step is too
                                     long for them, or they are too stiff */
   ABUT_WORLD_SWEPT = 512,        /* in a scene with "sweep" bodies were stopped within a step where they would
-                                    have passed through each other: the world has no derivatives, all are 0 */
+                                    have passed through each other */
   ABUT_WORLD_SWEEP_LIMIT = 1024  /* that happened more often in a step than a step has impacts: what was left
                                     of the step is lost */
 } abut_world_status;
@@ -269,10 +269,10 @@ typedef struct abut_worlds_gradients {
 ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 
 /* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants is
- * written too, where it does not overlap inputs. A world that has stopped, or in which an impact was
- * swept (ABUT_WORLD_SWEPT), has no derivatives: its gradients are 0. What a step chooses (zones of the cone, limits, forces' limits) is held. Method:
- * implicit functions at the solver's solution; docs/cone.md, section 10. Errors: those of
- * abut_step_worlds. */
+ * written too, where it does not overlap inputs. A world that has stopped has no derivatives: its
+ * gradients are 0. What a step chooses (zones of the cone, limits, forces' limits, impacts within it) is
+ * held. Method: implicit functions at the solver's solution; docs/cone.md, section 10, and of impacts
+ * docs/dynamics.md, "Sweeping". Errors: those of abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
 
@@ -290,7 +290,7 @@ typedef struct abut_worlds_tangents {
 ABUT_API abut_worlds_tangents abut_default_worlds_tangents(void);
 
 /* Derivatives of steps along tangents; all else as in abut_vjp_worlds. A world's are 0 from the step
- * on that stops it, or in which an impact is swept. */
+ * on that stops it. */
 ABUT_API abut_status abut_jvp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_tangents *tangents);
 

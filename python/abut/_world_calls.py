@@ -40,8 +40,8 @@ class WorldStatus(enum.IntFlag):
     contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
     each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
     that nothing had, for the time step is too long for them. In a scene with "sweep", SWEPT: bodies were stopped
-    within a step where they would have passed through each other, and the world has no derivatives: all are 0.
-    SWEEP_LIMIT: that happened so often in a step that what was left of it is lost.
+    within a step where they would have passed through each other. SWEEP_LIMIT: that happened so often in a step
+    that what was left of it is lost.
     """
 
     OK = 0

@@ -52,7 +52,11 @@ static abut_status test(const batch_call *b, size_t place)
   for (int adjoint = 0; adjoint < (both ? 2 : 1); ++adjoint) {
     TRY(test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, adjoint, SELF_TEST_MAIN));
   }
-  TRY(sweeps(c) ? test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MESHES) : ABUT_SUCCESS);
+  if (sweeps(c)) {
+    TRY(test_member(b->context, place, MODULE_CCD, PROGRAM_PLAIN, false, SELF_TEST_MESHES));
+    TRY(is_differentiated(c) ? test_member(b->context, place, MODULE_WORLD, PROGRAM_DUAL, true, SELF_TEST_MAIN)
+                             : ABUT_SUCCESS);
+  }
   return law_of(c)->test ? law_of(c)->test(c, place) : ABUT_SUCCESS;
 }
 
@@ -148,6 +152,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   }
   if (at->models[group]->sweep) {
     sweep_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
+    if (is_differentiated(c)) {
+      impact_bytes(n, real, device_lanes(on->device), on->bytes[POOL_OF_WORLDS]);
+    }
   }
   TRY(law_of(c)->bytes ? law_of(c)->bytes(on, slot, group) : ABUT_SUCCESS);
   if (c->gradients) {

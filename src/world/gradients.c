@@ -3,7 +3,10 @@
  * the states within a segment anew, equal to the bit, and then goes back through its steps. Only the last
  * segment's states are kept by the forward run itself, since the reverse pass begins there. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "world/law/law.h"
+#include "world/sweep.h"
+#include <stdlib.h>
 
 #define COOKIE 0xab071502u
 
@@ -107,15 +110,18 @@ static abut_status rk4_adjoint(const stepping *s, size_t step)
 /* ---- a rollout ---- */
 
 /* Makes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W on. Where the reverse pass is next,
- * `inside`, it keeps their states in WORLD_SEGMENT. */
+ * `inside`, it keeps their states in WORLD_SEGMENT, and the impacts of the last one that has any. */
 static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside)
 {
   const size_t one = state_width(sizes_of(s));
   const size_t width = (segment_of(s->call) + 1) * one;
+  stepping at = *s;
   for (size_t step = first; step < end; ++step) {
     TRY(inside ? write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_SEGMENT, width, (step - first) * one)
                : ABUT_SUCCESS);
-    TRY(one_step(s, step));
+    at.impacts = inside ? &s->segment_impacts[step - first] : NULL;
+    at.keeps_impacts = inside;
+    TRY(one_step(&at, step));
     TRY(keep_record(s, step));
   }
   return inside ? write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_SEGMENT, width, (end - first) * one)
@@ -151,6 +157,15 @@ static abut_status put_controls(const stepping *s, size_t step)
                               : take_more(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
 }
 
+/* Makes a step of the segment at work anew, to keep its impacts: those of one step are kept at a time. */
+static abut_status run_again(const stepping *s, size_t step, size_t width, size_t at)
+{
+  stepping keeps = *s;
+  keeps.keeps_impacts = true;
+  TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
+  return one_step(&keeps, step);
+}
+
 /* Goes back through the steps of a segment, whose states are in WORLD_SEGMENT. Its last step is the one
  * that the device has made last, so that what it has found may still be there. */
 static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
@@ -158,10 +173,15 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
   const size_t nv = (size_t)sizes_of(s)->nv, width = (segment_of(s->call) + 1) * one;
   const contact_law *law = law_of(s->call);
+  bool kept = true;
   for (size_t step = end; step-- > first;) {
     const size_t at = (step - first) * one;
+    const int impacts = s->segment_impacts[step - first];
+    TRY(impacts && !kept ? run_again(s, step, width, at) : ABUT_SUCCESS);
+    kept = kept && !impacts;
     TRY(step_controls(s, step));
     TRY(add_records(s, step));
+    TRY(impacts ? impact_adjoint(s, impacts) : ABUT_SUCCESS);
     if (is_rk4(s->call)) {
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
       TRY(rk4_adjoint(s, step));
@@ -170,10 +190,12 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
       TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
       TRY(law->keeps_guess ? take(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
                            : ABUT_SUCCESS);
-      TRY(take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
+      TRY(impacts ? take(s, SWEEP_V, nv, 0, WORLD_NEXT_V, nv, 0, nv)
+                  : take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
       TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
+    TRY(impacts ? impact_begin_adjoint(s) : ABUT_SUCCESS);
     TRY(put_controls(s, step));
   }
   return ABUT_SUCCESS;
@@ -244,22 +266,31 @@ static abut_status gradients_adjoint(const stepping *s)
 }
 
 /* The rollout's last state is among the caller's outputs, so that it is set aside during the reverse pass. */
-abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
+static abut_status run_gradients(stepping *s)
 {
-  const steps_call *call = (const steps_call *)on->call;
-  stepping s = stepping_of(on, slot, c);
-  const size_t steps = call->worlds->steps, segment = segment_of(call);
-  const size_t segments = segments_of(call), one = state_width(sizes_of(&s));
-  TRY(steps_start(&s));
+  const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
+  const size_t segments = segments_of(s->call), one = state_width(sizes_of(s));
+  TRY(steps_start(s));
   for (size_t i = 0; i < segments; ++i) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
-    TRY(write_state(&s, OUT_Q, OUT_V, OUT_W, WORLD_CHECKPOINTS, segments * one, i * one));
-    TRY(run_segment(&s, first, end, i + 1 == segments));
+    TRY(write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_CHECKPOINTS, segments * one, i * one));
+    TRY(run_segment(s, first, end, i + 1 == segments));
   }
-  TRY(write_state(&s, OUT_Q, OUT_V, OUT_W, WORLD_END, one, 0));
-  s.again = true;
-  TRY(gradients_adjoint(&s));
-  return read_state(&s, WORLD_END, one, 0, OUT_Q, OUT_V, OUT_W);
+  TRY(write_state(s, OUT_Q, OUT_V, OUT_W, WORLD_END, one, 0));
+  s->again = true;
+  TRY(gradients_adjoint(s));
+  return read_state(s, WORLD_END, one, 0, OUT_Q, OUT_V, OUT_W);
+}
+
+abut_status gradients_launch(batch_on *on, size_t slot, chunk c)
+{
+  stepping s = stepping_of(on, slot, c);
+  void *impacts = NULL;
+  TRY(allocate(&impacts, segment_of(s.call), sizeof *s.segment_impacts));
+  s.segment_impacts = impacts;
+  const abut_status status = run_gradients(&s);
+  free(impacts);
+  return status;
 }
 
 /* ---- the call ---- */

@@ -304,7 +304,64 @@ static abut_status test_springs_adjoint(context *one)
   return test_springs_explicitly(one, step_springs_adjoint);
 }
 
+/* ---- impacts within a step ---- */
+
+/* Two boxes alike fly along one line, on slides, and the one behind meets the one ahead within the step. From then on both
+ * go as fast as their mean, wherever and whenever that was: the derivatives of both positions and of both speeds are
+ * halves. */
+#define SLIDING_BOX(x)                                                                                            \
+  "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, \"density\": 1000, \"bodies\": "   \
+  "[{\"box\": [0.02, 0.02, 0.02]}]}"
+#define SWEPT_TEXT                                                                                                    \
+  "{\"timestep\": 0.01, \"gravity\": [0, 0, 0], \"sweep\": true, \"links\": [" SLIDING_BOX("-0.2") ", " SLIDING_BOX("0") "], "  \
+  "\"pairs\": [{\"a\": 0, \"b\": 1}]}"
+
+static abut_worlds swept_worlds(self_test *t)
+{
+  static const double q[2 * SLIDE_NV] = {0.0, 0.0, 0.03, -0.02}, v[2 * SLIDE_NV] = {50.0, 10.0, 60.0, -5.0};
+  abut_worlds w = abut_default_worlds();
+  w.count = WORLDS;
+  w.q = put(t, q, SLIDE_NV);
+  w.v = put(t, v, SLIDE_NV);
+  return w;
+}
+
+/* Tangents and cotangents of q, then of v. A position moves half as far as both do, and half of a step's length times what
+ * both speeds change by. */
+static abut_status step_swept(self_test *t, abut_scene scene)
+{
+  static const double q_along[] = {1.0, 2.0, 3.0, -1.0}, v_along[] = {100.0, -300.0, 200.0, 500.0};
+  static const double bars[] = {1.0, 2.0, 100.0, 300.0, 3.0, -1.0, 200.0, -500.0};
+  static const double q_ahead[] = {0.5, 0.5, 4.5, 4.5}, v_ahead[] = {-100.0, -100.0, 350.0, 350.0};
+  static const double q_back[] = {1.5, 1.5, 1.0, 1.0}, v_back[] = {200.015, 200.015, -149.99, -149.99};
+  static const answer answers[] = {{"positions' tangents through an impact", q_ahead, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+                                   {"velocities' tangents through an impact", v_ahead, 1, SLIDE_NV, {1e-2, 1e-8}, true},
+                                   {"gradients by positions, through an impact", q_back, 1, SLIDE_NV, {1e-3, 1e-9}, true},
+                                   {"gradients by velocities, through an impact", v_back, 1, SLIDE_NV, {1e-2, 1e-8}, true}};
+  abut_worlds w = swept_worlds(t);
+  abut_worlds_tangents along = abut_default_worlds_tangents();
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  along.q = put(t, q_along, SLIDE_NV);
+  along.v = put(t, v_along, SLIDE_NV);
+  along.q_next = self_test_room(t, WORLDS * SLIDE_NV);
+  along.v_next = self_test_room(t, WORLDS * SLIDE_NV);
+  g.state = put(t, bars, 2 * SLIDE_NV);
+  g.q = self_test_room(t, WORLDS * SLIDE_NV);
+  g.v = self_test_room(t, WORLDS * SLIDE_NV);
+  TRY(abut_jvp_worlds(scene, &w, &along));
+  TRY(compare(t, &answers[0], along.q_next));
+  TRY(compare(t, &answers[1], along.v_next));
+  TRY(abut_vjp_worlds(scene, &w, &g));
+  TRY(compare(t, &answers[2], g.q));
+  return compare(t, &answers[3], g.v);
+}
+
+static abut_status test_swept(context *one)
+{
+  return test_of(one, SWEPT_TEXT, step_swept);
+}
+
 const module_self_tests world_self_tests = {
-  {[SELF_TEST_MAIN] = {test, test_adjoints},
+  {[SELF_TEST_MAIN] = {test, test_adjoints, [PROGRAM_KIND(PROGRAM_DUAL, true)] = test_swept},
    [SELF_TEST_HARD] = {test_hard, test_hard_adjoint},
    [SELF_TEST_SPRING] = {test_springs, test_springs_adjoint}}};

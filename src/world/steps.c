@@ -242,12 +242,12 @@ abut_status one_step(const stepping *s, size_t step)
   TRY(step_controls(s, step));
   TRY(check_step(s, step));
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
-  TRY(last ? show_all(s) : ABUT_SUCCESS);
+  TRY(last && !s->again ? show_all(s) : ABUT_SUCCESS);
   TRY(is_rk4(s->call)        ? rk4(s)
       : is_implicit(s->call) ? implicit(s)
                              : euler(s, WORLD_ACCELERATION));
   const world_buffer found = is_implicit(s->call) ? WORLD_IMPLICIT : WORLD_ACCELERATION;
-  if (last && w->acceleration) {
+  if (last && !s->again && w->acceleration) {
     TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   TRY(watch(s));

@@ -158,6 +158,13 @@ enum {
   SWEEP_NORMAL,
   SWEEP_CANDIDATES,
   SWEEP_PLACES,
+  /* Of their derivatives. */
+  SWEEP_V,          /* (nv) the velocity at the step's end before any impact */
+  SWEEP_KEPT,       /* (SWEEP_EVENTS + 1, SWEEP_KEPT_REALS) what the step's impacts have acted on */
+  SWEEP_KEPT_ROWS,  /* (SWEEP_KEPT_ROW) ints */
+  SWEEP_DUALS_OF,   /* (LANES, SWEEP_DUAL_REALS) memory */
+  SWEEP_BARS,       /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of q */
+  SWEEP_SLOPES,     /* (links + pairs) cotangents of mass scales and of friction */
   /* Of the broad phase. Of the last three, kind by kind, only the chunk as a whole has rows. */
   BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */
@@ -212,6 +219,9 @@ typedef struct stepping {
   bool other; /* Derivatives go by HARD_OTHER, the classes that descent chooses, not by the answer's own. */
   bool again; /* Steps are computed a second time, for a reverse pass: the first time has set what the
                  caller is told, so that statuses only gain bits, and iterations and records stay. */
+  bool keeps_impacts; /* What impacts within a step act on is kept, for their derivatives. */
+  int *impacts;       /* takes how many of these the world has that has most; NULL: nobody asks */
+  int *segment_impacts; /* of a VJP: the same of each step of the segment at work */
 } stepping;
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c);

@@ -109,7 +109,7 @@ static ccd_rows rows_of(const stepping *s, size_t i)
     ARG_BUFFER((s)->model->sweep->outward[sweep_body((s)->kind->scene, &(s)->kind->scene->def.pairs[i], side)]),     \
     ARG_INT((rows)->mesh[side]->info.triangles)
 
-static abut_status look_at_pair(const stepping *s, size_t i)
+static abut_status look_at_pair(const stepping *s, size_t i, int event)
 {
   const ccd_rows rows = rows_of(s, i);
   TRY(keep_pace(s));
@@ -120,9 +120,9 @@ static abut_status look_at_pair(const stepping *s, size_t i)
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_LEAST, s->count, 1, MODEL(s), REALS(s), ARG_INT(i), OF(s, SWEEP_TREE),
                 OF(s, SWEEP_END_TREE), OF(s, SWEEP_FROM_1), OF(s, SWEEP_FROM_2), OF(s, SWEEP_TIME), OF(s, SWEEP_FOUND),
                 OF(s, SWEEP_P1), OF(s, SWEEP_P2), OF(s, SWEEP_NORMAL), OF(s, SWEEP_KIND), OF(s, SWEEP_FEATURE_1),
-                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, WORLD_SCRATCH),
-                OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), OF(s, OUT_STATUS),
-                ARG_INT(s->count));
+                OF(s, SWEEP_FEATURE_2), MESH(s, i, &rows, 0), MESH(s, i, &rows, 1), OF(s, SWEEP_PLACES),
+                OF(s, WORLD_SCRATCH), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->keeps_impacts ? event : -1),
+                OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
 static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)
@@ -132,25 +132,35 @@ static abut_status place_links(const stepping *s, world_buffer q, world_buffer t
 }
 
 /* Finds the first impact of each world between SWEEP_FROM and WORLD_NEXT_Q. */
-static abut_status find_impacts(const stepping *s)
+static abut_status find_impacts(const stepping *s, int event)
 {
   TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
   TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
   for (size_t i = 0; i < s->kind->group_count; ++i) {
-    TRY(s->model->sweep->settings[i] ? look_at_pair(s, i) : ABUT_SUCCESS);
+    TRY(s->model->sweep->settings[i] ? look_at_pair(s, i, event) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
 
-/* Has these impacts happen, and the rest of the step begin anew. */
-static abut_status make_impacts(const stepping *s, bool last)
+static abut_status keep_impacts(const stepping *s, int event)
 {
+  const size_t nv = (size_t)sizes_of(s)->nv;
+  TRY(event ? ABUT_SUCCESS : take(s, WORLD_NEXT_V, nv, 0, SWEEP_V, nv, 0, nv));
+  return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->model->head), OF(s, SWEEP_FROM),
+                OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(event),
+                ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), ARG_INT(s->count));
+}
+
+/* Has these impacts happen, and the rest of the step begin anew. */
+static abut_status make_impacts(const stepping *s, int event)
+{
+  TRY(s->keeps_impacts ? keep_impacts(s, event) : ABUT_SUCCESS);
   TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
              OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count),
              OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
   TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
              OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL), OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS),
-             OF(s, SWEEP_STATE), ARG_INT(last), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V), OF(s, OUT_STATUS),
+             OF(s, SWEEP_STATE), ARG_INT(event == SWEEP_EVENTS), OF(s, SWEEP_ROOM), OF(s, WORLD_NEXT_V), OF(s, OUT_STATUS),
              ARG_INT(s->count)));
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_GO, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_NEXT_V),
                 OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q),
@@ -173,9 +183,12 @@ static abut_status go_through_impacts(const stepping *s, int *marks)
 {
   bool some = true;
   for (int i = 0; some && i <= SWEEP_EVENTS; ++i) {
-    TRY(find_impacts(s));
+    TRY(find_impacts(s, i));
     TRY(look_for_impacts(s, marks, &some));
-    TRY(some ? make_impacts(s, i == SWEEP_EVENTS) : ABUT_SUCCESS);
+    if (s->impacts) {
+      *s->impacts = some ? i + 1 : i;
+    }
+    TRY(some ? make_impacts(s, i) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }

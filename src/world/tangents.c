@@ -3,6 +3,7 @@
  * forward, by the chain rule. */
 #include "base/error.h"
 #include "world/law/law.h"
+#include "world/sweep.h"
 
 #define COOKIE_TANGENTS 0xab071503u
 #define COOKIE_TRANSITION 0xab071504u
@@ -101,6 +102,12 @@ static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, 
                : ABUT_SUCCESS;
 }
 
+/* The velocity to which the integrator has led. */
+static world_buffer integrated_v(const stepping *s)
+{
+  return *s->impacts ? SWEEP_V : OUT_V;
+}
+
 static abut_status tangent_step(const stepping *s, size_t step)
 {
   const abut_worlds_tangents *t = s->call->tangents;
@@ -108,10 +115,11 @@ static abut_status tangent_step(const stepping *s, size_t step)
   const size_t nv = (size_t)sizes_of(s)->nv, nu = (size_t)sizes_of(s)->nu;
   TRY(put_seed(s, IN_U_TANGENT, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0,
                2 * nv, nu, t->u));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TANGENT, s->count, 1, MODEL(s), REALS(s), OF(s, integrated_v(s)),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
              OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
              OF(s, WORLD_TANGENT), ARG_INT(s->count)));
+  TRY(*s->impacts ? impact_tangent(s) : ABUT_SUCCESS);
   if (w->record && (step + 1) % w->record == 0) {
     const size_t kept = w->steps / w->record, at = ((step + 1) / w->record - 1) * nv;
     TRY(put_tangent(s, 0, OUT_Q_RECORD_TANGENT, kept * nv, at, t->q_record));
@@ -138,10 +146,11 @@ static abut_status put_matrices(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, links = (size_t)n->links;
   const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, OUT_V),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, integrated_v(s)),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
              OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
              OF(s, WORLD_MATRIX), ARG_INT(s->count)));
+  TRY(*s->impacts ? impact_matrix(s) : ABUT_SUCCESS);
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
   TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));
@@ -153,8 +162,11 @@ static abut_status put_matrices(const stepping *s)
 abut_status tangent_launch(batch_on *on, size_t slot, chunk c)
 {
   const steps_call *call = (const steps_call *)on->call;
-  const stepping s = stepping_of(on, slot, c);
+  stepping s = stepping_of(on, slot, c);
   const size_t nv = (size_t)sizes_of(&s)->nv;
+  int impacts = 0;
+  s.keeps_impacts = true;
+  s.impacts = &impacts;
   TRY(steps_start(&s));
   TRY(call->tangents ? start_tangent(&s) : ABUT_SUCCESS);
   for (size_t step = 0; step < call->worlds->steps; ++step) {

@@ -418,7 +418,7 @@ static void test_six_tangents(abut_precision precision)
   CHECK_OK(abut_destroy_context(f.context));
 }
 
-/* Adjoint kernels, and those of plain numbers alone, are not in a program on six tangents. */
+/* Adjoint kernels, and those of plain numbers or of one tangent alone, are not in a program on six tangents. */
 static void test_refusals(abut_precision precision)
 {
   fixture f;
@@ -429,7 +429,10 @@ static void test_refusals(abut_precision precision)
   check(kernel_is_on(KERNEL_POSES, PROGRAM_DUAL6) &&
           kernel_is_on(KERNEL_POSES_ADJOINT, PROGRAM_DUAL) &&
           !kernel_is_on(KERNEL_POSES_ADJOINT, PROGRAM_DUAL6) &&
-          !kernel_is_on(KERNEL_MARCH, PROGRAM_DUAL) && kernel_is_on(KERNEL_MARCH, PROGRAM_PLAIN),
+          !kernel_is_on(KERNEL_MARCH, PROGRAM_DUAL) && kernel_is_on(KERNEL_MARCH, PROGRAM_PLAIN) &&
+          kernel_is_on(KERNEL_WORLD_IMPACT_TANGENTS, PROGRAM_DUAL) &&
+          !kernel_is_on(KERNEL_WORLD_IMPACT_TANGENTS, PROGRAM_DUAL6) &&
+          !kernel_is_on(KERNEL_WORLD_IMPACT_TANGENTS, PROGRAM_PLAIN),
         "kernels are in other programs");
   check(LAUNCH_IN(d, PROGRAM_DUAL6, KERNEL_OFFSETS, 1, 1, ARG_BUFFER(NULL), ARG_INT(0),
                   ARG_BUFFER(NULL)) == ABUT_ERROR_ARGUMENT, "a plain kernel is launched");
@@ -454,6 +457,8 @@ static void test_self_tests(abut_precision precision)
                   {MODULE_FIELD, PROGRAM_DUAL, false, false},
                   {MODULE_CLOSEST, PROGRAM_PLAIN, true, true},
                   {MODULE_CLOSEST, PROGRAM_DUAL, false, false},
+                  {MODULE_WORLD, PROGRAM_DUAL, true, true},
+                  {MODULE_WORLD, PROGRAM_DUAL, false, false},
                   {MODULE_RENDER, PROGRAM_DUAL, false, false}};
   fixture f;
   if (!make_fixture(precision, &f)) {

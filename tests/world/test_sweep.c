@@ -482,7 +482,7 @@ static bool all_zero(const char *at, size_t count)
   return zero;
 }
 
-/* Swept worlds have none; the others have those of the scene that does not sweep, to the bit. */
+/* Worlds without an impact have those of the scene that does not sweep, to the bit; test_impacts looks at the others. */
 static void test_derivatives(const char *law, const char *more)
 {
   play p[2];
@@ -501,8 +501,9 @@ static void test_derivatives(const char *law, const char *more)
   for (size_t k = 0; k < worlds; ++k) {
     if (s[1].status[k] & ABUT_WORLD_SWEPT) {
       ++swept;
-      CHECK(all_zero(s[1].gradient + k * row, p[0].info.nv));
-      CHECK(all_zero(s[1].tangent + k * row, p[0].info.nv));
+      CHECK(memcmp(s[1].gradient + k * row, s[0].gradient + k * row, row) != 0);
+      CHECK(memcmp(s[1].tangent + k * row, s[0].tangent + k * row, row) != 0);
+      CHECK(!all_zero(s[1].gradient + k * row, p[0].info.nv) && !all_zero(s[1].tangent + k * row, p[0].info.nv));
     } else {
       CHECK(!memcmp(s[1].gradient + k * row, s[0].gradient + k * row, row));
       CHECK(!memcmp(s[1].tangent + k * row, s[0].tangent + k * row, row));
@@ -517,22 +518,38 @@ static void test_derivatives(const char *law, const char *more)
   }
 }
 
-/* A step that is swept has no matrix. */
-static void test_no_matrix(void)
+/* Derivatives through impacts are the same to the bit in chunks, and in the other order. */
+static void test_order_of_derivatives(const char *law)
 {
-  play p;
-  slopes s;
-  open_ball(&p, "cone", "", true, WORLDS);
-  for (size_t k = 0; k < WORLDS; ++k) {
-    play_set_v(&p, k, 0, k % 2 ? 80.0 : 10.0);
+  const abut_context home = context;
+  play p[3];
+  slopes s[3];
+  size_t swept = 0;
+  for (int i = 0; i < 3; ++i) {
+    context = i == 2 ? cut_context(5) : home;
+    open_ball(&p[i], law, "", true, WORLDS);
+    for (size_t k = 0; k < WORLDS; ++k) {
+      throw_ball(&p[i], k, i == 1 ? WORLDS - 1 - k : k);
+    }
+    differentiate(&p[i], STEPS, 4, &s[i]);
   }
-  differentiate(&p, STEPS, 0, &s);
-  const size_t count = 4 * p.info.nv * p.info.nv;
+  const size_t row = p[0].info.nv * real_size(precision), all = 4 * p[0].info.nv * row;
   for (size_t k = 0; k < WORLDS; ++k) {
-    CHECK_EQUAL(all_zero(s.matrix + k * count * real_size(precision), count), k % 2);
+    const size_t other[2] = {WORLDS - 1 - k, k};
+    for (int i = 0; i < 2; ++i) {
+      CHECK(!memcmp(s[0].gradient + k * row, s[1 + i].gradient + other[i] * row, row));
+      CHECK(!memcmp(s[0].tangent + k * row, s[1 + i].tangent + other[i] * row, row));
+      CHECK(!memcmp(s[0].matrix + k * all, s[1 + i].matrix + other[i] * all, all));
+    }
+    swept += (s[0].status[k] & ABUT_WORLD_SWEPT) != 0;
   }
-  play_close(&p);
-  slopes_free(&s);
+  CHECK(swept > 5 && swept < WORLDS);
+  for (int i = 0; i < 3; ++i) {
+    play_close(&p[i]);
+    slopes_free(&s[i]);
+  }
+  CHECK_OK(abut_destroy_context(context));
+  context = home;
 }
 
 /* ---- what is refused ---- */
@@ -579,7 +596,8 @@ int main(int argc, char **argv)
   test_wall("spring", "\"integrator\": \"euler\",");
   test_derivatives("cone", "\"integrator\": \"rk4\",");
   test_exact();
-  test_no_matrix();
+  test_order_of_derivatives("cone");
+  test_order_of_derivatives("lcp");
   for (int i = 0; i < 2; ++i) {
     test_oblique(laws[i], 0.8, 0.0, 3, 0.0);
     test_oblique(laws[i], 0.8, 0.0, 3, 20.0);  /* sticks */

@@ -1,5 +1,5 @@
-/* Each allocation of a scene that sweeps, and of its worlds' first step, fails once: an error, no crash, nothing left
- * behind. */
+/* Each allocation of a scene that sweeps, and of its worlds' first step and of that step's gradient, fails once: an error, no
+ * crash, nothing left behind. */
 #include "support.h"
 #include "support/allocations.h"
 #include "world/loaded.h"
@@ -25,9 +25,9 @@ static abut_status load(const char *law, abut_scene *out)
   return scene_of_text(home, text, out);
 }
 
-static abut_status step(abut_scene s, double q[14])
+static abut_status step(abut_scene s, double q[14], bool back)
 {
-  double v[12] = {50.0, 0, 0, 0, 0, 0, 50.0, 0, 0, 0, 0, 0}, next_v[12];
+  double v[12] = {50.0, 0, 0, 0, 0, 0, 50.0, 0, 0, 0, 0, 0}, next_v[12], bars[24] = {1.0}, by_v[12];
   uint32_t status = 0;
   abut_worlds w = abut_default_worlds();
   w.count = 1;
@@ -35,9 +35,32 @@ static abut_status step(abut_scene s, double q[14])
   w.v = v;
   w.v_next = next_v;
   w.status = &status;
-  const abut_status done = abut_step_worlds(s, &w);
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = bars;
+  g.v = by_v;
+  const abut_status done = back ? abut_vjp_worlds(s, &w, &g) : abut_step_worlds(s, &w);
   CHECK(done != ABUT_SUCCESS || (status & ABUT_WORLD_SWEPT));
   return done;
+}
+
+static void each_allocation_of_steps(const char *law, bool back)
+{
+  long allowed = 0;
+  abut_status status;
+  abut_scene s = {0, 0};
+  double q[14];
+  do {
+    REQUIRE_OK(load(law, &s));
+    REQUIRE_OK(abut_get_scene_start(s, q));
+    allocations_fail_after(allowed);
+    allowed += allowed < 100 ? 1 : 7;
+    status = step(s, q, back);
+    const bool failed = allocations_end();
+    CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
+    status = failed ? ABUT_ERROR_MEMORY : status;
+    CHECK_OK(abut_destroy_scene(s));
+  } while (status != ABUT_SUCCESS);
+  CHECK(allowed > 50);
 }
 
 static void each_allocation(const char *law)
@@ -45,7 +68,6 @@ static void each_allocation(const char *law)
   long allowed = 0;
   abut_status status;
   abut_scene s = {0, 0};
-  double q[14];
   REQUIRE_OK(load(law, &s));
   const loaded_scene *there = scene_get(s);
   CHECK_EQUAL(there->meshes[1].generation != 0, strcmp(law, "spring") != 0);
@@ -63,19 +85,6 @@ static void each_allocation(const char *law)
     CHECK_EQUAL(allocations_held(), before);
   } while (status != ABUT_SUCCESS);
   CHECK(allowed > 100);
-  allowed = 0;
-  do {
-    REQUIRE_OK(load(law, &s));
-    REQUIRE_OK(abut_get_scene_start(s, q));
-    allocations_fail_after(allowed);
-    allowed += allowed < 100 ? 1 : 7;
-    status = step(s, q);
-    const bool failed = allocations_end();
-    CHECK(status == ABUT_SUCCESS || status == ABUT_ERROR_MEMORY);
-    status = failed ? ABUT_ERROR_MEMORY : status;
-    CHECK_OK(abut_destroy_scene(s));
-  } while (status != ABUT_SUCCESS);
-  CHECK(allowed > 50);
 }
 
 int main(void)
@@ -88,10 +97,16 @@ int main(void)
   double q[14];
   REQUIRE_OK(load("cone", &s)); /* self-tests, which keep things */
   REQUIRE_OK(abut_get_scene_start(s, q));
-  CHECK_OK(step(s, q));
+  CHECK_OK(step(s, q, false));
+  REQUIRE_OK(abut_get_scene_start(s, q));
+  CHECK_OK(step(s, q, true));
   CHECK_OK(abut_destroy_scene(s));
   each_allocation("cone");
   each_allocation("spring");
+  each_allocation_of_steps("cone", false);
+  each_allocation_of_steps("cone", true);
+  each_allocation_of_steps("spring", false);
+  each_allocation_of_steps("spring", true);
   CHECK_OK(abut_destroy_context(home));
   return check_finish();
 }

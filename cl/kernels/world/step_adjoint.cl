@@ -181,12 +181,12 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped, or an
-// impact within a step was swept: such a world has no derivatives.
+// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such a
+// world has no derivatives.
 ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows, int worlds)
 {
   const int world = (int)get_global_id(0);
-  if (world < worlds && (status[world] & WORLD_SILENT)) {
+  if (world < worlds && (status[world] & WORLD_STOPPED)) {
     for (int i = 0; i < width; ++i) {
       ROW(rows, world, width)[i] = R(0.0);
     }
@@ -203,6 +203,18 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
   }
   for (int i = 0; i < width; ++i) {
     block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
+  }
+}
+
+// One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of mass scales and of friction,
+// slopes (worlds, links + pairs). The friction of springs is no parameter.
+ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes, GLOBAL real *memory,
+                                            int count)
+{
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int width = n->links + n->pairs;
+  for (int i = 0; k.first <= k.last && i < (n->spring ? n->links : width); ++i) {
+    block_add(&k, n->at_back_parameters + i, row_get(&k, slopes, width, i));
   }
 }
 

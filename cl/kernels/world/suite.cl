@@ -1,6 +1,6 @@
 // Worlds: trees of links that move, with contacts; docs/cone.md, docs/lcp-formulas.md and
-// docs/spring-formulas.md. All of it is compiled for plain numbers alone: derivatives are adjoints
-// by hand.
+// docs/spring-formulas.md. Derivatives are adjoints by hand, compiled for plain numbers alone, but for those of impacts
+// within a step: these are the only kernels on duals.
 #include "kernels/begin.h"
 #include "geometry/ccd.h"
 #include "geometry/lcp.h"
@@ -8,17 +8,23 @@
 #include "geometry/world.h"
 #include "num/angles.h"
 
-#if !TANGENTS
-#define NUM_DUAL 0
+#define NUM_DUAL (TANGENTS > 0)
 #include "num/num_on.h"
 #include "kernels/access.h"
-#include "kernels/lcp/factor.cl"
-#include "kernels/lcp/problem.cl"
+#include "kernels/world/sweep.h"
 #include "kernels/world/memory.cl"
 #include "kernels/world/rotations.cl"
 #include "kernels/world/links.cl"
 #include "kernels/world/joints.cl"
 #include "kernels/world/mass.cl"
+
+#if TANGENTS == 1
+#include "kernels/world/impact.cl"
+#endif
+
+#if !TANGENTS
+#include "kernels/lcp/factor.cl"
+#include "kernels/lcp/problem.cl"
 #include "kernels/world/forces.cl"
 #include "kernels/world/tree.cl"
 #include "kernels/world/mobility.cl"
@@ -41,6 +47,6 @@
 #include "kernels/world/spring_adjoint.cl"
 #include "kernels/world/lcp_multipliers.cl"
 #include "kernels/world/lcp_adjoint.cl"
+#endif
 #include "num/num_off.h"
 #undef NUM_DUAL
-#endif

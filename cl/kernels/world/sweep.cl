@@ -4,14 +4,7 @@
 // while that goes straight, which is how free links go.
 
 #define SWEEP_SHARE R(0.5) // of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
-#define SWEEP_SLOWEST R(0.1) // of the speed that bodies have against each other at most, by which they are stopped earlier
 #define SWEEP_OUTWARD R(-0.05) // what a normal has less of along the way out of a mesh, leads into it
-#define SWEEP_JAMS R(0.1) // of the normal's own mobility: less than this of it is left where friction jams
-#if REAL_DOUBLE
-#define SWEEP_LEAST R(1e-12) // of the tangents' mobility, is added to it
-#else
-#define SWEEP_LEAST R(1e-5)
-#endif
 
 // ---- small vectors ----
 
@@ -302,13 +295,13 @@ static int sweep_is_inside(const sweep_mesh *m, int corners, int feature, const 
 
 // ---- the patch in which they meet ----
 
-#define SWEEP_DIRECTIONS 8
 #define SWEEP_PATCH_MOST 400000 // so many vertices above so many triangles are looked at, at most
 
 // What of two meshes lies in the plane where they meet, as the farthest points in some directions along it.
 typedef struct sweep_patch {
   real n[3], t[2][3], p[3], band; // the normal, tangents, a point of the plane; how far off it a vertex may be
   real far[SWEEP_DIRECTIONS], at[SWEEP_DIRECTIONS][2];
+  int side[SWEEP_DIRECTIONS], vertex[SWEEP_DIRECTIONS]; // whose these points are
   int found;
 } sweep_patch;
 
@@ -337,7 +330,7 @@ static int sweep_in_plane(const sweep_patch *c, const sweep_mesh *m, int at, rea
   return real_abs(sweep_dot(x, c->n)) <= c->band;
 }
 
-static void sweep_take(sweep_patch *c, const real x[2])
+static void sweep_take(sweep_patch *c, const real x[2], int side, int vertex)
 {
   for (int i = 0; i < SWEEP_DIRECTIONS; ++i) {
     // Turned by 20 degrees, so that no side of a box lies across one.
@@ -347,6 +340,8 @@ static void sweep_take(sweep_patch *c, const real x[2])
       c->far[i] = far;
       c->at[i][0] = x[0];
       c->at[i][1] = x[1];
+      c->side[i] = side;
+      c->vertex[i] = vertex;
     }
   }
   c->found = 1;
@@ -358,10 +353,11 @@ static real sweep_side(const real a[2], const real b[2], const real x[2])
   return (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
 }
 
-// Returns how many triangles of a mesh lie in the plane; takes the vertices of the other one that are above them, where
-// `above` is given.
-static int sweep_faces(sweep_patch *c, const sweep_mesh *m, const sweep_mesh *above)
+// Returns how many triangles of a side's mesh lie in the plane; takes the vertices of the other one that are above them,
+// where `takes` is set.
+static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int takes)
 {
+  const sweep_mesh *m = &mesh[side], *above = &mesh[!side];
   GLOBAL const int *ends = m->ints + m->ints[CCD_MESH_TRIANGLE_ENDS];
   int count = 0;
   for (int i = 0; i < m->ints[CCD_MESH_TRIANGLES]; ++i) {
@@ -371,11 +367,11 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh *m, const sweep_mesh *ab
       continue;
     }
     ++count;
-    for (int v = 0; above && v < above->ints[CCD_MESH_VERTICES]; ++v) {
+    for (int v = 0; takes && v < above->ints[CCD_MESH_VERTICES]; ++v) {
       if (sweep_in_plane(c, above, v, x)) {
         const real s = sweep_side(a, b, x), t = sweep_side(b, d, x), u = sweep_side(d, a, x);
         if ((s >= R(0.0) && t >= R(0.0) && u >= R(0.0)) || (s <= R(0.0) && t <= R(0.0) && u <= R(0.0))) {
-          sweep_take(c, x);
+          sweep_take(c, x, !side, v);
         }
       }
     }
@@ -384,30 +380,29 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh *m, const sweep_mesh *ab
 }
 
 // Moves p, where bodies meet first, to the middle of where they meet, if that is a patch.
-static void sweep_centre(const sweep_mesh mesh[2], const real n[3], real band, real p[3])
+static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[3], real band, real p[3])
 {
-  sweep_patch c;
   real middle[2] = {R(0.0), R(0.0)};
-  sweep_tangent(n, c.t[0]);
+  sweep_tangent(n, c->t[0]);
   for (int k = 0; k < 3; ++k) {
-    c.n[k] = n[k];
-    c.p[k] = p[k];
+    c->n[k] = n[k];
+    c->p[k] = p[k];
   }
-  sweep_cross(n, c.t[0], c.t[1]);
-  c.band = band;
-  c.found = 0;
+  sweep_cross(n, c->t[0], c->t[1]);
+  c->band = band;
+  c->found = 0;
   for (int side = 0; side < 2; ++side) {
-    const int count = sweep_faces(&c, &mesh[side], (const sweep_mesh *)0);
+    const int count = sweep_faces(c, mesh, side, 0);
     if (count && count <= SWEEP_PATCH_MOST / mesh[!side].ints[CCD_MESH_VERTICES]) {
-      sweep_faces(&c, &mesh[side], &mesh[!side]);
+      sweep_faces(c, mesh, side, 1);
     }
   }
-  for (int i = 0; i < SWEEP_DIRECTIONS && c.found; ++i) {
-    middle[0] += c.at[i][0] / SWEEP_DIRECTIONS;
-    middle[1] += c.at[i][1] / SWEEP_DIRECTIONS;
+  for (int i = 0; i < SWEEP_DIRECTIONS && c->found; ++i) {
+    middle[0] += c->at[i][0] / SWEEP_DIRECTIONS;
+    middle[1] += c->at[i][1] / SWEEP_DIRECTIONS;
   }
   for (int k = 0; k < 3; ++k) {
-    p[k] += middle[0] * c.t[0][k] + middle[1] * c.t[1][k];
+    p[k] += middle[0] * c->t[0][k] + middle[1] * c->t[1][k];
   }
 }
 
@@ -420,10 +415,49 @@ static real sweep_closing(const sweep_way way[2], const real p[3], const real ot
   return sweep_dot(n, second) - sweep_dot(n, first);
 }
 
+// Writes the corners of a side's feature, in its mesh's own axes. Returns how many there are.
+static int sweep_corners(const sweep_mesh *m, int corners, int place, GLOBAL real *to)
+{
+  GLOBAL const int *ends = m->ints + m->ints[corners == 2 ? CCD_MESH_EDGE_ENDS : CCD_MESH_TRIANGLE_ENDS] + corners * place;
+  for (int i = 0; i < corners; ++i) {
+    GLOBAL const real *x = m->numbers + CCD_MESH_POINTS + 3 * (corners == 1 ? place : ends[i]);
+    for (int k = 0; k < 3; ++k) {
+      to[3 * i + k] = x[k];
+    }
+  }
+  return corners;
+}
+
+// Keeps what only the meshes tell of an impact: which features meet, and the vertices around the patch.
+static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int corners[2], GLOBAL const int *places,
+                                const sweep_patch *c, int whole, GLOBAL real *kept, GLOBAL int *ints)
+{
+  const int head = corners[0] > corners[1]; // the side whose corners come first
+  const int before = sweep_corners(&mesh[head], corners[head], places[head], kept + SWEEP_KEPT_CORNERS);
+  sweep_corners(&mesh[!head], corners[!head], places[!head], kept + SWEEP_KEPT_CORNERS + 3 * before);
+  ints[SWEEP_KEPT_KIND] = kind;
+  ints[SWEEP_KEPT_WHOLE] = whole;
+  for (int side = 0; side < 2; ++side) {
+    int count = 0;
+    real mean[3] = {R(0.0), R(0.0), R(0.0)};
+    for (int i = 0; i < SWEEP_DIRECTIONS && c->found; ++i) {
+      for (int k = 0; k < 3 && c->side[i] == side; ++k) {
+        mean[k] += mesh[side].numbers[CCD_MESH_POINTS + 3 * c->vertex[i] + k];
+      }
+      count += c->side[i] == side;
+    }
+    ints[SWEEP_KEPT_COUNTS + side] = count;
+    for (int k = 0; k < 3; ++k) {
+      kept[SWEEP_KEPT_MEANS + 3 * side + k] = count ? mean[k] / (real)count : R(0.0);
+    }
+  }
+}
+
 // One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the first
 // impact until now and bodies would come far into each other after it. from1 and from2 are the poses it began with.
 // Meshes are those of ccd_bodies. Where the bodies are too near to each other for an answer, or meet from within each
 // other, so that they overlapped, WORLD_FAST is added if they are fast; `scratch` has the tree of the step's beginning.
+// Where `event` is not negative, it is the place of the impact among those that are kept for derivatives.
 KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
                               GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
                               GLOBAL const real *from2, GLOBAL const real *toi, GLOBAL const unsigned char *found,
@@ -431,9 +465,9 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
                               GLOBAL const int *kind, GLOBAL const int *feature1, GLOBAL const int *feature2,
                               GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const real *outward1,
                               int edges1, GLOBAL const int *ints2, GLOBAL const real *numbers2,
-                              GLOBAL const real *outward2, int edges2,
-                              GLOBAL const real *scratch, GLOBAL int *marks,
-                              GLOBAL real *state, GLOBAL int *status, int worlds)
+                              GLOBAL const real *outward2, int edges2, GLOBAL const int *places,
+                              GLOBAL const real *scratch, GLOBAL int *marks, GLOBAL real *state, int event,
+                              GLOBAL real *kept, GLOBAL int *kept_ints, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -486,13 +520,20 @@ KERNEL void world_sweep_least(GLOBAL const world_sizes *n, GLOBAL const int *int
     p[k] = middle[k] = R(0.5) * (at[0][k] + at[1][k]);
   }
   // Where a patch's middle hardly closes, its rim does: then bodies turn, and meet there.
-  sweep_centre(mesh, unit, s.apart, middle);
+  sweep_patch patch;
+  sweep_centre(&patch, mesh, unit, s.apart, middle);
   const int whole = sweep_closing(s.way, middle, middle, time, unit) > R(0.5) * closing;
   for (int k = 0; k < 3; ++k) {
     own[SWEEP_N + k] = unit[k];
     own[SWEEP_P + k] = whole ? middle[k] : p[k];
   }
   ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] = group;
+  if (event >= 0) {
+    const int width = SWEEP_KEPT_REALS(n->nq, n->nv), corners[2] = {corners1, corners2};
+    sweep_keep_features(mesh, what, corners, ROW(places, world, 2), &patch, whole,
+                        ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width,
+                        ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event);
+  }
 }
 
 // ---- what they do there ----
@@ -504,6 +545,37 @@ static int sweep_hits(const world_block *b, GLOBAL const int *marks)
     some |= ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP] >= 0;
   }
   return some;
+}
+
+// One work-item keeps, for its derivatives, on what one world's impact acts: q (worlds, nq), where the rest of the step
+// begins, next_q, where it leads, and v (worlds, nv). Worlds without an impact are told to have had those before.
+ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const real *q, GLOBAL const real *next_q,
+                                     GLOBAL const real *v, GLOBAL const int *marks, GLOBAL const real *state, int event,
+                                     int last, GLOBAL real *kept, GLOBAL int *kept_ints, int worlds)
+{
+  const int world = (int)get_global_id(0), nq = n->nq, width = SWEEP_KEPT_REALS(nq, n->nv);
+  if (world >= worlds) {
+    return;
+  }
+  const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP];
+  GLOBAL int *row = ROW(kept_ints, world, SWEEP_KEPT_ROW), *ints = row + 1 + SWEEP_KEPT_INTS * event;
+  GLOBAL real *own = ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width, *at = own + SWEEP_KEPT_STATE;
+  row[0] = event == 0 ? 0 : row[0];
+  if (group < 0) {
+    return;
+  }
+  row[0] = event + 1;
+  ints[SWEEP_KEPT_GROUP] = group;
+  ints[SWEEP_KEPT_LAST] = last;
+  own[SWEEP_KEPT_TOI] = ROW(state, world, SWEEP_REALS)[SWEEP_TOI];
+  own[SWEEP_KEPT_REST] = ROW(state, world, SWEEP_REALS)[SWEEP_REST];
+  for (int k = 0; k < nq; ++k) {
+    at[k] = ROW(q, world, nq)[k];
+    at[nq + k] = ROW(next_q, world, nq)[k];
+  }
+  for (int k = 0; k < n->nv; ++k) {
+    at[2 * nq + k] = ROW(v, world, n->nv)[k];
+  }
 }
 
 // One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies meet,

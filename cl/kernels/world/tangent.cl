@@ -287,7 +287,7 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
     return;
   }
   const step_tangents a = tangents_of(n, ints, jacobian, stages, hard_rows, work, world);
-  const int stopped = status[world] & WORLD_SILENT;
+  const int stopped = status[world] & WORLD_STOPPED;
   GLOBAL real *to = ROW(out, world, 2 * nv * a.width);
   if (stages == 1 && !stopped) {
     euler_matrix(&a, ROW(next_v, world, nv), reals[WORLD_STEP], to);
@@ -325,11 +325,11 @@ ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int 
   for (int i = 0; i < a.width; ++i) {
     a.seed[i] = own[i];
   }
-  if (!(status[world] & WORLD_SILENT)) {
+  if (!(status[world] & WORLD_STOPPED)) {
     step_tangent(&a, next_v, stage_rows, stages, reals[WORLD_STEP], world);
   }
   for (int i = 0; i < 2 * nv; ++i) {
-    own[i] = status[world] & WORLD_SILENT ? R(0.0) : a.now[i];
+    own[i] = status[world] & WORLD_STOPPED ? R(0.0) : a.now[i];
   }
 }
 
