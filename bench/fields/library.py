@@ -44,7 +44,7 @@ class BodyDef(ctypes.Structure):
                 ("pointclouds", POINTER), ("pointcloud_count", SIZE),
                 ("grids", POINTER), ("grid_count", SIZE),
                 ("edges", POINTER), ("edge_count", SIZE),
-                ("cloud_from_mesh", BOOL), ("union", REAL), ("cookie", U32)]
+                ("cloud_from_mesh", BOOL), ("union", REAL), ("surface", SIZE * 5), ("cookie", U32)]
 
 
 class BodyInfo(ctypes.Structure):

@@ -71,6 +71,15 @@ typedef struct abut_grid {
   abut_operation operation;
 } abut_grid;
 
+/* A surface: vertices (vertex_count, 3) [m], within +-1e6, and faces as abut_body_def has them. */
+typedef struct abut_surface {
+  const double *vertices;
+  size_t vertex_count;
+  const uint32_t *face_sizes;
+  const uint32_t *face_indices;
+  size_t face_count;
+} abut_surface;
+
 typedef struct abut_body_def {
   const double *vertices;       /* (vertex_count, 3) [m] */
   size_t vertex_count;
@@ -90,6 +99,9 @@ typedef struct abut_body_def {
   bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
   double union_;                /* temperature that the primitives were fitted with, so that their
                                    union lies on the mesh [m]; 0: none is known */
+  abut_surface surface;         /* what collides in time in place of the mesh above
+                                   (abut_create_body_ccd_mesh); without faces: that mesh. Fields of
+                                   bare meshes have it, since their contact meshes have no faces */
   uint32_t cookie;              /* set by abut_default_body_def */
 } abut_body_def;
 

@@ -92,7 +92,8 @@ ABUT_API size_t abut_suspicion_text(const abut_field_report *report, abut_suspic
 
 /* A field and what it was made with. `def` points into it. */
 typedef struct abut_field {
-  abut_body_def def;            /* the contact mesh and one grid, for abut_create_body */
+  abut_body_def def;            /* the contact mesh, one grid, and the mesh's own surface (vertices
+                                   at one place are one), for abut_create_body */
   abut_field_report report;
   void *memory;
 } abut_field;

@@ -141,7 +141,8 @@ class CcdMesh(_Owner):
 
     @staticmethod
     def of_body(body: Body) -> CcdMesh:
-        """The mesh of a body's contact mesh, in the body's context."""
+        """The mesh of a body's contact mesh, in the body's context; of a body made of a bare mesh that of the mesh's own
+        surface. Errors: abut.Error, which names the body's file, where it has no faces."""
         if not isinstance(body, Body):
             raise ValueError(f"body is a {type(body).__name__}, not an abut.Body")
         handle = ffi.new("abut_ccd_mesh *")
@@ -316,7 +317,7 @@ def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | Non
         keep: float = 0.0, tolerance: float = 0.0, iterations: int = 0) -> Ccd:
     """How far two meshes may go from one pose to another before they touch, at many poses; no answer is too late.
 
-    pair            an abut.Pair, whose bodies' contact meshes are made once and kept with it; or two abut.CcdMesh of
+    pair            an abut.Pair, whose bodies' meshes (abut.CcdMesh.of_body) are made once and kept with it; or two abut.CcdMesh of
                     one context, which may be the same
     from1, to1      (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz,
                     or (..., 4, 4) matrices of mesh 1 at times 0 and 1; None is the identity; leading axes of all four

@@ -60,6 +60,7 @@ static void body_free(void *object)
   for (size_t i = 0; i < MEMBERS; ++i) {
     resident_free(b->on[i]);
   }
+  free(b->name);
   free(b->vertices);
   free(b->face_sizes);
   free(b->face_indices);
@@ -450,6 +451,21 @@ void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit
     body_get(handle_)->info.misfit = misfit;
   }
   call_lock_release(&entered);
+}
+
+abut_status body_set_name(abut_body handle_, const char *path)
+{
+  ENTER(body_pool, handle_);
+  body *b = body_get(handle_);
+  void *memory = NULL;
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(allocate(&memory, strlen(path) + 1, 1));
+  memcpy(memory, path, strlen(path) + 1);
+  free(b->name);
+  b->name = memory;
+  return ABUT_SUCCESS;
 }
 
 abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)

@@ -35,6 +35,7 @@ typedef struct body {
   owned base;
   context *context;
   abut_body_info info;
+  char *name;        /* the file that it was loaded from, or NULL */
   double *vertices;  /* (vertices, 3) */
   uint32_t *face_sizes;   /* (faces) */
   uint32_t *face_indices; /* all faces' vertices, one face after the other */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "body/body.h"
+#include "body/diagnostics.h"
 #include "surface/polygon.h"
 #include <float.h>
 #include <limits.h>
@@ -426,6 +427,25 @@ abut_status abut_create_ccd_mesh(abut_context handle_, const abut_ccd_mesh_def *
   return make(c, def, out);
 }
 
+static void set_mesh_of_body(const body *b, abut_ccd_mesh_def *def)
+{
+  if (b->parts.surface_face_count) {
+    def->vertices = b->parts.surface_vertices;
+    def->vertex_count = b->parts.surface_vertex_count;
+    def->face_sizes = b->parts.surface_sizes;
+    def->face_indices = b->parts.surface_indices;
+    def->face_count = b->parts.surface_face_count;
+    return;
+  }
+  def->vertices = b->vertices;
+  def->vertex_count = b->info.vertices;
+  def->face_sizes = b->face_sizes;
+  def->face_indices = b->face_indices;
+  def->face_count = b->info.faces;
+  def->edges = b->edges;
+  def->edge_count = b->info.edges;
+}
+
 abut_status abut_create_body_ccd_mesh(abut_body handle_, abut_ccd_mesh *out)
 {
   ENTER(body_pool, handle_);
@@ -437,13 +457,11 @@ abut_status abut_create_body_ccd_mesh(abut_body handle_, abut_ccd_mesh *out)
   if (!out) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_create_body_ccd_mesh needs a handle");
   }
-  def.vertices = b->vertices;
-  def.vertex_count = b->info.vertices;
-  def.face_sizes = b->face_sizes;
-  def.face_indices = b->face_indices;
-  def.face_count = b->info.faces;
-  def.edges = b->edges;
-  def.edge_count = b->info.edges;
+  if (!b->parts.surface_face_count && !b->info.faces) {
+    return b->name ? fail_at(ABUT_ERROR_BODY, b->name, 0, CCD_NO_FACES)
+                   : fail(ABUT_ERROR_BODY, "the body cannot collide in time: " CCD_NO_FACES);
+  }
+  set_mesh_of_body(b, &def);
   return make(b->context, &def, out);
 }
 

@@ -18,9 +18,17 @@ static abut_status check_family(const family *f, const abut_body_def *def)
   return ABUT_SUCCESS;
 }
 
+static abut_status check_surface(const abut_surface *s)
+{
+  const abut_body_def mesh = {.vertices = s->vertices, .vertex_count = s->vertex_count, .face_sizes = s->face_sizes,
+                              .face_indices = s->face_indices, .face_count = s->face_count};
+  return s->face_count ? check_mesh(&mesh) : ABUT_SUCCESS;
+}
+
 abut_status check_body_def(const abut_body_def *def)
 {
   TRY(check_mesh(def));
+  TRY(check_surface(&def->surface));
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     if (family_count(families[i], def) && !family_given(families[i], def)) {
       return fail(ABUT_ERROR_ARGUMENT, "primitives are counted but not given");

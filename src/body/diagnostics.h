@@ -1,11 +1,20 @@
-/* The diagnostics of a body's mesh, which public names call suspicions. */
+/* What is known of a body that was loaded: its file, and the diagnostics of its mesh, which public names call
+ * suspicions. */
 #ifndef ABUT_BODY_DIAGNOSTICS_H
 #define ABUT_BODY_DIAGNOSTICS_H
 
 #include <abut/body.h>
 
+/* Why a body of collision in time is refused whose mesh has no faces, and what to do. */
+#define CCD_NO_FACES                                                                                              \
+  "its mesh has no faces, so that others would pass through it: load the bare mesh itself in place of what "      \
+  "`abut field` made of it, or name a mesh with faces in the body file"
+
 /* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the misfit
  * of its mesh [m]. */
 void body_set_diagnostics(abut_body b, uint32_t diagnostics, double misfit);
+
+/* Lets errors name a body by its file. */
+abut_status body_set_name(abut_body b, const char *path);
 
 #endif

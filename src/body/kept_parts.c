@@ -14,6 +14,27 @@ static abut_status copy(void **out, const void *from, size_t count, size_t size)
   return ABUT_SUCCESS;
 }
 
+static abut_status keep_surface(const abut_surface *from, body_parts *out)
+{
+  size_t corners = 0;
+  void *memory = NULL;
+  for (size_t i = 0; i < from->face_count; ++i) {
+    corners += from->face_sizes[i];
+  }
+  if (!from->face_count) {
+    return ABUT_SUCCESS;
+  }
+  TRY(copy(&memory, from->vertices, from->vertex_count, 3 * sizeof *out->surface_vertices));
+  out->surface_vertices = memory;
+  TRY(copy(&memory, from->face_sizes, from->face_count, sizeof *out->surface_sizes));
+  out->surface_sizes = memory;
+  TRY(copy(&memory, from->face_indices, corners, sizeof *out->surface_indices));
+  out->surface_indices = memory;
+  out->surface_vertex_count = from->vertex_count;
+  out->surface_face_count = from->face_count;
+  return ABUT_SUCCESS;
+}
+
 abut_status keep_parts(const abut_body_def *def, body_parts *out)
 {
   size_t planes = 0;
@@ -35,7 +56,7 @@ abut_status keep_parts(const abut_body_def *def, body_parts *out)
     p->planes = out->planes + 6 * next;
     next += p->count;
   }
-  return ABUT_SUCCESS;
+  return keep_surface(&def->surface, out);
 }
 
 void free_parts(body_parts *p)
@@ -43,5 +64,8 @@ void free_parts(body_parts *p)
   free(p->superquadrics);
   free(p->polyhedra);
   free(p->planes);
+  free(p->surface_vertices);
+  free(p->surface_sizes);
+  free(p->surface_indices);
   *p = (body_parts){0};
 }

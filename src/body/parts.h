@@ -33,14 +33,17 @@ void sort_in_space(const double *vertices, size_t count, size_t block, uint32_t 
 abut_status pack_primitives(const abut_body_def *def, size_t real_size, int **head,
                             size_t *head_count, reals *shape);
 
-/* Primitives that a body keeps as they were given, both operations: what else is made of a body than
- * its field needs them. */
+/* What a body keeps as it was given, since more is made of a body than its field: primitives of both operations, and
+ * the surface. */
 typedef struct body_parts {
   abut_superquadric *superquadrics;
   size_t superquadric_count;
   abut_polyhedron *polyhedra; /* whose planes are these: */
   size_t polyhedron_count;
   double *planes;             /* (all of them, 6) */
+  double *surface_vertices;   /* of the definition's surface, or NULL */
+  uint32_t *surface_sizes, *surface_indices;
+  size_t surface_vertex_count, surface_face_count;
 } body_parts;
 
 /* Copies them. free_parts frees what there is, on failure, too. */

@@ -8,6 +8,7 @@
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
 #include "manifold/misfit.h"
+#include "surface/field_surface.h"
 #include <abut/ccd.h>
 #include <abut/closest.h>
 #include <abut/files.h>
@@ -54,7 +55,11 @@ static abut_status make_field(const char *path, const mesh *m, const abut_field_
   }
   const cache_key key = field_cache_key(&def, options);
   if (!options->no_cache && field_cache_read(&key, field)) {
-    return ABUT_SUCCESS;
+    const abut_status status = field_hold_surface(field->memory, &def, &field->def);
+    if (status != ABUT_SUCCESS) {
+      abut_free_field(field);
+    }
+    return status;
   }
   TRY(of_file(path, abut_make_field(&def, options, field)));
   if (!options->no_cache) {
@@ -124,6 +129,12 @@ static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
   return ABUT_SUCCESS;
 }
 
+static abut_status describe_body(const char *path, const abut_body_def *def, abut_body body)
+{
+  TRY(body_set_name(body, path));
+  return diagnose_misfit(def, body);
+}
+
 static abut_status load_json(abut_context context, const char *path, abut_body *body)
 {
   body_file file = {0};
@@ -136,7 +147,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   def.cookie = abut_default_body_def().cookie;
   set_mesh(&def, &m);
   TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
-  status = diagnose_misfit(&def, *body);
+  status = describe_body(path, &def, *body);
   if (status != ABUT_SUCCESS) {
     abut_destroy_body(*body);
     *body = (abut_body){0};
@@ -198,6 +209,10 @@ abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_
   }
   *out = (abut_ccd_mesh){0};
   TRY(read_mesh_of(path, &m));
+  if (has_extension(path, ".json") && !m.face_count) {
+    mesh_free(&m);
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, CCD_NO_FACES);
+  }
   def.vertices = m.vertices;
   def.vertex_count = m.vertex_count;
   def.face_sizes = m.face_sizes;

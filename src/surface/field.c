@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "surface/field_surface.h"
 #include "surface/grid.h"
 #include "surface/mesh_check.h"
 #include "surface/skin.h"
@@ -183,6 +184,7 @@ static abut_status make(const abut_body_def *mesh, const abut_field_options *o, 
   out->def = abut_default_body_def();
   TRY_DONE(hold_spline(memory, &fine, &out->def));
   TRY_DONE(hold_skin(memory, &contact, &out->def));
+  TRY_DONE(field_hold_surface(memory, mesh, &out->def));
 done:
   surface_free(&s);
   solid_free(&inside);

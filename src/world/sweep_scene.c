@@ -1,6 +1,7 @@
 /* What a scene that sweeps has beside others: meshes of its bodies, which way is out of these, and settings of its
  * pairs. */
 #include "base/error.h"
+#include "world/extent.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
 #include "world/sweep.h"
@@ -68,6 +69,21 @@ static void measure(const scene_def *s, scene_pair *p)
   p->apart = APART * fmin(p->sweep_half, smaller);
 }
 
+/* A surface may reach a little farther than the contact mesh that was sampled of it, around which the pair's ball is. */
+static abut_status widen_ball(const loaded_scene *s, scene_pair *p, int side)
+{
+  const abut_ccd_mesh_info *m = &sweep_mesh(s, p, side)->info;
+  extent of;
+  double square = 0.0;
+  TRY(extent_of(s, p, side, &of));
+  for (int k = 0; k < 3; ++k) {
+    const double beyond = fmax(of.lower[k] - m->lower[k], m->upper[k] - of.upper[k]);
+    square += beyond > 0.0 ? beyond * beyond : 0.0;
+  }
+  p->ball[side][3] += sqrt(square);
+  return ABUT_SUCCESS;
+}
+
 static abut_status load_pair(loaded_scene *s, scene_pair *p)
 {
   measure(&s->def, p);
@@ -76,6 +92,8 @@ static abut_status load_pair(loaded_scene *s, scene_pair *p)
   }
   TRY(make_mesh(s, p, 0));
   TRY(make_mesh(s, p, 1));
+  TRY(widen_ball(s, p, 0));
+  TRY(widen_ball(s, p, 1));
   const ccd_room room = ccd_room_of(sweep_mesh(s, p, 0), sweep_mesh(s, p, 1));
   return ccd_check_room(&room);
 }

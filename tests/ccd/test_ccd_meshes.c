@@ -561,7 +561,7 @@ static void test_bodies(void)
   static const uint32_t sizes[] = {4, 3, 3, 5},
                         corners[] = {0, 1, 2, 3, 4, 4, 1, 2, 3, 4, 0, 0, 2, 2, 4};
   static const uint32_t edges[] = {4, 0, 3, 3};
-  for (size_t faces = 0; faces <= 4; ++faces) {
+  for (size_t faces = 1; faces <= 4; ++faces) {
     abut_ccd_mesh_def def = def_of(square, 5);
     def.face_sizes = sizes;
     def.face_indices = corners;
@@ -583,7 +583,93 @@ static void test_bodies(void)
   }
 }
 
+/* What has no faces would let everything through. */
+static void test_bodies_without_faces(void)
+{
+  static const uint32_t edges[] = {4, 0, 3, 1};
+  abut_ccd_mesh_def def = def_of(square, 5);
+  abut_ccd_mesh got = {0, 0};
+  def.edges = edges;
+  def.edge_count = 2;
+  const abut_body body = body_of(&def);
+  expect_failure(abut_create_body_ccd_mesh(body, &got), ABUT_ERROR_BODY, "the body cannot collide", "has no faces");
+  CHECK_OK(abut_destroy_body(body));
+}
+
+/* A surface is what collides, whatever the mesh beside it is. */
+static void test_surfaces(void)
+{
+  static const abut_superquadric ball = {{1, 1, 1}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
+  static const uint32_t sizes[] = {3, 4}, corners[] = {4, 1, 2, 0, 1, 2, 3}, lost[] = {4, 1, 2, 0, 1, 2, 5};
+  abut_ccd_mesh_def wanted = def_of(square, 5);
+  abut_body_def def = abut_default_body_def();
+  abut_body body = {0, 0};
+  abut_ccd_mesh got = {0, 0};
+  wanted.face_sizes = sizes;
+  wanted.face_indices = corners;
+  wanted.face_count = 2;
+  def.vertices = square;
+  def.vertex_count = 1;
+  def.superquadrics = &ball;
+  def.superquadric_count = 1;
+  def.surface = (abut_surface){square, 5, sizes, corners, 2};
+  REQUIRE_OK(abut_create_body(wide, &def, &body));
+  CHECK_OK(abut_create_body_ccd_mesh(body, &got));
+  const abut_ccd_mesh made = make(wide, &wanted);
+  expect_same(got, made, "a body's surface");
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_ccd_mesh(got));
+  CHECK_OK(abut_destroy_body(body));
+  def.surface.face_indices = lost;
+  expect_failure(abut_create_body(wide, &def, &body), ABUT_ERROR_BODY, "", "face 1 uses vertex 5 of 5");
+}
+
 /* ---- files ---- */
+
+/* A bare mesh collides as it is, made anew or found among kept fields. */
+static void test_bare_files(const char *folder)
+{
+  char obj[1024];
+  snprintf(obj, sizeof obj, "%s/box.obj", folder);
+  for (int time = 0; time < 2; ++time) {
+    abut_body body;
+    abut_ccd_mesh of_body, of_file;
+    REQUIRE_OK(abut_load_body(wide, obj, &body));
+    REQUIRE_OK(abut_create_body_ccd_mesh(body, &of_body));
+    REQUIRE_OK(abut_load_ccd_mesh(wide, obj, &of_file));
+    expect_same(of_body, of_file, "a bare mesh");
+    CHECK_OK(abut_destroy_ccd_mesh(of_body));
+    CHECK_OK(abut_destroy_ccd_mesh(of_file));
+    CHECK_OK(abut_destroy_body(body));
+  }
+}
+
+/* Its vertices at one place become one, and one of no face is left out. What is written of its field has no faces. */
+static void test_bare_unified(void)
+{
+  static const char text[] = "v 9 9 9\nv 0 0 0\nv 0 2 0\nv 2 0 0\nv 0 0 0\nv 2 0 0\nv 0 0 2\nv 0 0 0\nv 0 0 2\n"
+                             "v 0 2 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 2 3 4\nf 5 6 7\nf 8 9 10\nf 11 12 13\n";
+  static const uint32_t triangles[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 2, 1, 3}, edges[] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3};
+  const char *path = write_text("soup.obj", text);
+  const abut_field_options options = abut_default_field_options();
+  abut_body body;
+  abut_ccd_mesh made;
+  abut_field field;
+  REQUIRE_OK(abut_load_body(wide, path, &body));
+  REQUIRE_OK(abut_create_body_ccd_mesh(body, &made));
+  has_features(made, triangles, 4, edges, 6, "a soup of triangles");
+  CHECK_EQUAL(info_of(made).vertices, 4);
+  CHECK_OK(abut_destroy_ccd_mesh(made));
+  CHECK_OK(abut_destroy_body(body));
+  REQUIRE_OK(abut_load_field(path, &options, &field));
+  const char *written = in_folder("soup.body.json");
+  REQUIRE_OK(abut_write_field(written, &field));
+  abut_free_field(&field);
+  REQUIRE_OK(abut_load_body(wide, written, &body));
+  expect_failure(abut_create_body_ccd_mesh(body, &made), ABUT_ERROR_BODY, written, "has no faces");
+  expect_failure(abut_load_ccd_mesh(wide, written, &made), ABUT_ERROR_FORMAT, written, "has no faces");
+  CHECK_OK(abut_destroy_body(body));
+}
 
 static void test_asset(const char *folder, const char *name)
 {
@@ -696,6 +782,10 @@ int main(int argc, char **argv)
   test_sorted();
   test_size();
   test_bodies();
+  test_bodies_without_faces();
+  test_surfaces();
+  test_bare_files(argv[1]);
+  test_bare_unified();
   for (size_t i = 0; i < sizeof assets / sizeof *assets; ++i) {
     test_asset(argv[1], assets[i]);
   }

@@ -69,7 +69,18 @@ static abut_status make_body(void)
   def.face_count = 3;
   def.superquadrics = &ball;
   def.superquadric_count = 1;
+  def.surface = (abut_surface){vertices, 6, sizes, corners, 3};
   const abut_status status = abut_create_body(home, &def, &made);
+  if (status == ABUT_SUCCESS) {
+    CHECK_OK(abut_destroy_body(made));
+  }
+  return status;
+}
+
+static abut_status load_body(void)
+{
+  abut_body made = {0, 0};
+  const abut_status status = abut_load_body(home, path, &made);
   if (status == ABUT_SUCCESS) {
     CHECK_OK(abut_destroy_body(made));
   }
@@ -141,6 +152,7 @@ int main(void)
     each_failure(make_of_body, "making a body's mesh", 8);
     each_failure(load, "loading a mesh", 12);
     each_failure(make_body, "making a body", 10);
+    each_failure(load_body, "loading a body", 10);
     each_failure(filter_step, "filtering a step", 5);
     CHECK_OK(abut_destroy_context(home));
   }

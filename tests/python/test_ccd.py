@@ -349,6 +349,49 @@ def test_pairs(pair):
 # ---- meshes between poses ----
 
 
+def test_bare_meshes(double):
+    """A body of a bare mesh collides by the mesh's own surface, not by the samples that make contacts."""
+    box = double.load(ROOT / "assets" / "box.obj")
+    mesh = abut.CcdMesh.load(ROOT / "assets" / "box.obj", double)
+    for of, where in ((abut.CcdMesh.of_body(box), "body"), (abut.Pair(box, box).ccd_meshes()[1], "pair")):
+        assert np.array_equal(of.triangles, mesh.triangles), where
+    r = abut.ccd(abut.Pair(box, box), [0, 0, 1, 0, 0, 0], [0, 0, -1, 0, 0, 0], None, None)
+    assert r.status == CcdStatus.HIT and r.toi == pytest.approx((1 - (mesh.upper - mesh.lower)[2]) / 2, abs=1e-6)
+
+
+def scene_of(tmp_path, context, file):
+    text = f'''{{"contact_model": "lcp", "timestep": 0.02, "sweep": true, "gravity": [0, 0, 0],
+"links": [{{"bodies": [{{"file": "{file}"}}]}},
+ {{"position": [0, 0, 1], "joint": {{"type": "free"}}, "density": 2000, "bodies": [{{"sphere": 0.006}}]}}],
+"pairs": [{{"a": 1, "b": 0}}]}}'''
+    (tmp_path / "s.scene.json").write_text(text)
+    return context.scene(tmp_path / "s.scene.json")
+
+
+def test_bare_meshes_stop_what_sweeps(double, tmp_path):
+    scene = scene_of(tmp_path, double, ROOT / "assets" / "box.obj")
+    q = np.tile(scene.start(), (20, 1))
+    q[:, :2] = np.random.default_rng(5).uniform(-0.05, 0.05, (20, 2))
+    v = np.zeros((20, 6))
+    v[:, 2] = -60
+    s = scene.step(q, v, steps=3)
+    assert (s.q[:, 2] > 0.08).all(), s.q[:, 2]
+
+
+def test_bodies_without_faces_are_refused(double, tmp_path):
+    (tmp_path / "b.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
+    name = tmp_path / "b.body.json"
+    name.write_text('{"mesh": "b.obj", "superquadrics": [{"axes": [1, 1, 1], "exponents": [1, 1], "position": [0, 0, 0],'
+                    ' "quaternion": [1, 0, 0, 0]}]}')
+    body = double.load(name)
+    for call in (lambda: abut.CcdMesh.of_body(body), lambda: abut.Pair(body, body).ccd_meshes(),
+                 lambda: abut.CcdMesh.load(name, double)):
+        with pytest.raises(abut.Error, match="b.body.json: its mesh has no faces"):
+            call()
+    with pytest.raises(abut.Error, match=r"s.scene.json:4: pairs\[0\].*b.body.json: its mesh has no faces"):
+        scene_of(tmp_path, double, name)
+
+
 def test_cubes(context):
     """Face to face, by hand: 1.5 m apart at speed 2, 0.25 m are to be left."""
     to2 = np.array([[1.0, 0, 0, 1, 0, 0, 0], [0, 0, 4, 1, 0, 0, 0]])
