@@ -19,6 +19,8 @@
 #define CCD_VERTEX_TRIANGLE 0
 #define CCD_TRIANGLE_VERTEX 1
 #define CCD_EDGES 2
+#define CCD_EDGE_TRIANGLE 3 // through each other at time 0
+#define CCD_TRIANGLE_EDGE 4
 
 // Settings of all rows, in the order of the buffer that has them, and bits of those that each row has of its own.
 enum { CCD_SEPARATION, CCD_KEEP, CCD_TOLERANCE, CCD_END, CCD_ERROR, CCD_RELATIVE_ERROR, CCD_SETTINGS };

@@ -219,7 +219,9 @@ typedef enum abut_ccd_motion {
 typedef enum abut_ccd_feature {
   ABUT_CCD_VERTEX_TRIANGLE = 0, /* feature1 is a vertex, feature2 a triangle */
   ABUT_CCD_TRIANGLE_VERTEX = 1,
-  ABUT_CCD_EDGES = 2
+  ABUT_CCD_EDGES = 2,
+  ABUT_CCD_EDGE_TRIANGLE = 3, /* an edge of mesh 1 goes through a triangle of mesh 2 at time 0: WITHIN */
+  ABUT_CCD_TRIANGLE_EDGE = 4
 } abut_ccd_feature;
 
 typedef struct abut_ccd_batch {
@@ -242,7 +244,8 @@ typedef struct abut_ccd_batch {
                                 abut_get_ccd_mesh_features lists them); 0 where all are free */
   void *p1, *p2;             /* real (N, 3) nearest points of these features at toi, in the world [m] */
   void *n;                   /* real (N, 3) unit, p1 - p2 over its length: out of mesh 2; where the points are
-                                one, the direction in which the certificate ended; 0 where all are free */
+                                one, the direction in which the certificate ended; 0 where all are free, and where an
+                                edge is through a triangle */
   uint32_t *candidates;      /* (N) pairs of features whose boxes met */
   size_t undecided, rejected; /* out: rows at LIMIT, at BAD_INPUT */
   size_t failures;           /* out: devices that failed during the call, whose share others did */

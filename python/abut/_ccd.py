@@ -74,12 +74,16 @@ class CcdFeature(enum.IntEnum):
     EDGES            both are edges
     """
 
+    EDGE_TRIANGLE    feature1 is an edge, which goes through feature2, a triangle, at time 0
+    TRIANGLE_EDGE    feature1 is a triangle, which feature2, an edge, goes through at time 0
     NONE = -1
     VERTEX_TRIANGLE = 0
     TRIANGLE_VERTEX = 1
     EDGES = 2
 
 
+    EDGE_TRIANGLE = 3
+    TRIANGLE_EDGE = 4
 for _enum in (CcdStatus, CcdFeature):
     _enum.__module__ = "abut"
 
@@ -283,7 +287,8 @@ class Ccd:
     feature1, feature2   (...) uint32, which vertex, triangle or edge of each mesh, as abut.CcdMesh lists them; 0 where
                 all are free
     p1, p2      (..., 3) nearest points of these features at toi, in the world [m]
-    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free
+    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free, and where an edge is through
+                a triangle
     candidates  (...) uint32, pairs of features whose boxes met
     undecided   rows at LIMIT
     rejected    rows at BAD_INPUT

@@ -15,7 +15,8 @@
 #define CENTRE_MOST 1e6
 
 _Static_assert((int)ABUT_CCD_VERTEX_TRIANGLE == CCD_VERTEX_TRIANGLE &&
-                 (int)ABUT_CCD_TRIANGLE_VERTEX == CCD_TRIANGLE_VERTEX && (int)ABUT_CCD_EDGES == CCD_EDGES,
+                 (int)ABUT_CCD_TRIANGLE_VERTEX == CCD_TRIANGLE_VERTEX && (int)ABUT_CCD_EDGES == CCD_EDGES &&
+                 (int)ABUT_CCD_EDGE_TRIANGLE == CCD_EDGE_TRIANGLE && (int)ABUT_CCD_TRIANGLE_EDGE == CCD_TRIANGLE_EDGE,
                "kernels and callers name features alike");
 
 /* Buffers of buffer pool 0. */

@@ -611,6 +611,46 @@ def test_step_filter_ends(context):
 # ---- refusals ----
 
 
+def test_pierced(context):
+    """Meshes that are through each other from the start are within, whatever they do then, and tell where."""
+    plate = abut.CcdMesh([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], [[0, 1, 2], [0, 2, 3]], context=context)
+    vertices, faces = unit_cube()
+    rod = abut.CcdMesh((np.asarray(vertices) - np.mean(vertices, 0)) * [0.02, 0.02, 2], faces, context=context)
+    start = np.array([0.5, 0.1, 0.1, 1, 0, 0, 0])
+    for way in ([0, 0, 0], [0.1, 0, 0], [0, 0, 5]):
+        end = start + np.r_[way, 0, 0, 0, 0]
+        for motion in ("linear", "arc"):
+            for separation in (0, 1e-3):
+                r = abut.ccd((rod, plate), start, end, None, None, separation=separation, motion=motion)
+                assert (r.status, r.toi, r.kind) == (CcdStatus.WITHIN, 0, CcdFeature.EDGE_TRIANGLE)
+                ends = rod.vertices[rod.edges[r.feature1]] + start[:3]
+                assert ends[:, 2].min() < 0 < ends[:, 2].max()
+                assert np.allclose(r.p1, [*ends[0, :2], 0], atol=1e-6) and np.array_equal(r.p1, r.p2) and not r.n.any()
+                r = abut.ccd((plate, rod), None, None, start, end, separation=separation, motion=motion)
+                assert (r.status, r.toi, r.kind) == (CcdStatus.WITHIN, 0, CcdFeature.TRIANGLE_EDGE)
+    g = abut.ccd_gradient(r)
+    assert g.status == CcdStatus.WITHIN and not g.by1.any() and not g.by2.any()
+
+
+def test_not_pierced(context):
+    """In a plane beside each other, around a hole, and above: none is through the other."""
+    one = abut.CcdMesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]], context=context)
+    corners = np.array([[-1, -1, 0], [2, -1, 0], [2, 2, 0], [-1, 2, 0], [-0.1, -0.1, 0], [1.1, -0.1, 0], [1.1, 1.1, 0],
+                        [-0.1, 1.1, 0]])
+    ring = [[k, (k + 1) % 4, 4 + (k + 1) % 4, 4 + k] for k in range(4)]
+    frame = abut.CcdMesh(corners, ring, context=context)
+    vertices, faces = unit_cube()
+    rod = abut.CcdMesh((np.asarray(vertices) - np.mean(vertices, 0)) * [1, 1, 5] + [0.5, 0.5, 0], faces, context=context)
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        pose = np.r_[random.normal(size=3), random.normal(size=4)]
+        for a, b in ((one, frame), (frame, rod)):
+            r = abut.ccd((a, b), pose, pose, pose, pose)
+            assert r.status == CcdStatus.FREE, (a, b)
+            beside = abut.ccd((one, one), None, None, [1.001, 0, 0, 0, 0, 0], [1.001, 0, 0, 0, 0, 0])
+            assert beside.status == CcdStatus.FREE
+
+
 def test_refused_meshes(context):
     vertices, faces = unit_cube()
     for wrong in ((vertices[:, :2], faces), (vertices, [[0, 1]]), (vertices, [[0, 1, 8]]), (vertices, [[0, 1, -1]]),

@@ -182,7 +182,9 @@ static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_B
 
 static void ccd_flush_kind(ccd_row *row)
 {
-  if (row->kind == CCD_EDGES) {
+  if (row->kind >= CCD_EDGE_TRIANGLE) {
+    ccd_flush_pierced(row);
+  } else if (row->kind == CCD_EDGES) {
     ccd_flush_r_ee(row);
   } else {
     ccd_flush_r_pt(row);
@@ -308,7 +310,13 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
   for (int k = 0; k < 3; ++k) {
     ROW(to->p1, at, 3)[k] = ROW(to->p2, at, 3)[k] = ROW(to->n, at, 3)[k] = R(0.0);
   }
-  if (some) {
+  if (f->kind >= CCD_EDGE_TRIANGLE) {
+    wide through[3];
+    ccd_pierces(row, f->kind, feature, through);
+    for (int k = 0; k < 3; ++k) {
+      ROW(to->p1, at, 3)[k] = ROW(to->p2, at, 3)[k] = (real)through[k];
+    }
+  } else if (some) {
     const int turned = f->kind == CCD_TRIANGLE_VERTEX;
     const real sign = turned ? R(-1.0) : R(1.0);
     const ccd_found found = ccd_find(row->side, f->kind, feature, (wide)f->toi);
@@ -324,6 +332,28 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
       ROW(to->n, at, 3)[k] = sign * (real)touch.n[k];
     }
   }
+}
+
+// Looks whether meshes are through each other at time 0, by boxes of that time alone.
+static void ccd_find_pierced(ccd_row *row)
+{
+  const int candidates = row->candidates;
+  row->margin = 3 * row->error * (R(1.0) + 16 * CCD_U);
+  row->horizon = R(0.0);
+  for (int side = 0; side < 2; ++side) {
+    real *box = row->side[side].box;
+    for (int k = 0; k < 3; ++k) {
+      box[3 + k] = box[k];
+      box[9 + k] = box[6 + k];
+    }
+  }
+  if (ccd_meets(row->side[0].box, row->side[1].box)) {
+    ccd_pair_features(row, CCD_EDGE_TRIANGLE);
+  }
+  if (row->first.status != CCD_WITHIN && ccd_meets(row->side[0].box, row->side[1].box)) {
+    ccd_pair_features(row, CCD_TRIANGLE_EDGE);
+  }
+  row->candidates = candidates;
 }
 
 static void ccd_solve_row(ccd_row *row, int width, int arc)
@@ -356,6 +386,9 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
     ccd_pair_features(row, CCD_VERTEX_TRIANGLE);
     ccd_pair_features(row, CCD_TRIANGLE_VERTEX);
     ccd_pair_features(row, CCD_EDGES);
+    if (row->first.status != CCD_WITHIN && !ccd_are_apart(row)) {
+      ccd_find_pierced(row);
+    }
   }
 }
 

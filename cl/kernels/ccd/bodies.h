@@ -33,6 +33,9 @@ typedef struct ccd_row {
 
 #define CCD_WINDOWS_MOST 24
 
+// Whether features are looked at as they are at time 0 alone: then they have the same box twice.
+#define CCD_BEGINS(row) ((row)->kind >= CCD_EDGE_TRIANGLE)
+
 static int ccd_vertices(const ccd_side *s) { return s->ints[CCD_MESH_VERTICES]; }
 
 // Corners of a feature of the row's kind, as places of vertices. Returns how many.
@@ -51,7 +54,8 @@ static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
 
 static int ccd_corners_on(int kind, int side)
 {
-  return kind == CCD_EDGES ? 2 : (kind == CCD_VERTEX_TRIANGLE) == (side == 0) ? 1 : 3;
+  const int triangle = kind != CCD_TRIANGLE_VERTEX && kind != CCD_TRIANGLE_EDGE; // the side that has it
+  return kind == CCD_EDGES ? 2 : side == triangle ? 3 : kind >= CCD_EDGE_TRIANGLE ? 2 : 1;
 }
 
 static int ccd_features_on(const ccd_side *s, int corners)
@@ -73,21 +77,45 @@ static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at, real
   GLOBAL const real *b = corners > 1 ? ROW(s->spots, ends[1], CCD_SPOT_REALS) : a;
   GLOBAL const real *c = corners > 2 ? ROW(s->spots, ends[2], CCD_SPOT_REALS) : a;
   const real bend = CCD_MORE(a[CCD_SPOT_BEND], b[CCD_SPOT_BEND]);
-  const real around = CCD_MORE(bend, c[CCD_SPOT_BEND]) + row->margin;
-  for (int k = 0; k < 6; ++k) {
+  const real around = (CCD_BEGINS(row) ? R(0.0) : CCD_MORE(bend, c[CCD_SPOT_BEND])) + row->margin;
+  const int planes = CCD_BEGINS(row) ? 3 : 6;
+  for (int k = 0; k < planes; ++k) {
     const real less = CCD_LESS(a[k], b[k]), more = CCD_MORE(a[k], b[k]);
     box[k] = CCD_LESS(less, c[k]) - around;
     box[6 + k] = CCD_MORE(more, c[k]) + around;
   }
+  for (int k = planes; k < 6; ++k) {
+    box[k] = box[k - 3];
+    box[6 + k] = box[3 + k];
+  }
 }
 
-// The same of a group of features, by the ball around it.
+// The same of a group of features at time 0 alone, by the ball around it.
+static void ccd_group_boxes_at_begin(const ccd_row *row, const ccd_side *s, GLOBAL const real *ball,
+                                     real box[CCD_BOX_PLANES])
+{
+  const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]};
+  const real around = (ball[3] + 2 * row->margin) * (R(1.0) + 16 * CCD_U);
+  wide begin[3];
+  ccd_move(&s->path.frame[0], x, begin);
+  for (int k = 0; k < 3; ++k) {
+    const real from = (real)ccd_wide_dot(row->axes[k], begin);
+    box[k] = box[3 + k] = from - around;
+    box[6 + k] = box[9 + k] = from + around;
+  }
+}
+
+// Boxes of a group of features, by the ball around it.
 static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int group, real box[CCD_BOX_PLANES])
 {
   const ccd_side *s = &row->side[side];
   const int which = corners == 1 ? CCD_MESH_VERTEX_BALLS : corners == 2 ? CCD_MESH_EDGE_BALLS : CCD_MESH_TRIANGLE_BALLS;
   GLOBAL const real *ball = s->numbers + s->ints[which] + CCD_BALL_REALS * group;
   const wide x[3] = {(wide)ball[0], (wide)ball[1], (wide)ball[2]}, angle = s->path.angle;
+  if (CCD_BEGINS(row)) {
+    ccd_group_boxes_at_begin(row, s, ball, box);
+    return;
+  }
   const real radius = ball[3], bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
   // The margin counts twice, because a centre may be farther from the origin than any vertex, and rounded more.
   const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U);

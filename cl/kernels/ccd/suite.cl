@@ -61,6 +61,7 @@
 #include "num/num_on.h"
 #include "kernels/ccd/queries.cl"
 #include "kernels/ccd/gradient.cl"
+#include "kernels/ccd/pierced.cl"
 #include "kernels/ccd/bodies.cl"
 #include "kernels/ccd/slopes.cl"
 #include "num/num_off.h"
