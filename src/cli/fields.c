@@ -40,7 +40,9 @@ exit_code field_options(const options *o, abut_field_options *out)
   *out = abut_default_field_options();
   CLI_TRY(option_whole(o, OPTION_CELLS, 8, 128, &cells));
   CLI_TRY(option_vertices(o, &out->vertices));
-  CLI_TRY(option_real(o, OPTION_TOLERANCE, 1e-5, 0.1, &out->tolerance));
+  if (o->command->bit == COMMAND_FIELD) { /* other commands have another tolerance */
+    CLI_TRY(option_real(o, OPTION_TOLERANCE, 1e-5, 0.1, &out->tolerance));
+  }
   CLI_TRY(option_real(o, OPTION_SCALE, 1e-9, 1e9, &out->scale));
   CLI_TRY(option_whole(o, OPTION_MEMORY, 1, (size_t)1 << 20, &memory));
   out->cells = (uint32_t)cells;

@@ -96,6 +96,9 @@ array slopes.npz dtoi_a 'NR > 12 && $1 != 0 { exit 1 }'
 ccd cube.obj cube.obj --from poses.csv --to poses.csv --motion arc --center1 0.1,0,0 --center2 0,-.5,1e-2 --iterations 20 \
   --tolerance 1e-4 -o still.npz
 has stdout '^3 poses: '
+# What the tolerance is without the option, and less, may be said.
+ccd cube.obj slab.obj --from from.csv --to to.csv --tolerance 0 -o zero.npz
+ccd cube.obj slab.obj --from from.csv --to to.csv --tolerance 1e-9 -o least.npz
 ccd cube.obj slab.obj --from from.csv --to to.csv -o /dev/stdout
 if [ "$(head -c 2 stdout)" = PK ]; then pass; else fail 'no .npz on standard output'; fi
 ccd cube.obj slab.obj --from from.csv --to to.csv -o timed.npz --timeline timed
