@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import operator
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
@@ -12,7 +14,7 @@ import numpy as np
 from abut._arrays import Rows, check_names, pointer, real_array
 from abut._calls import all_poses_of
 from abut._closest import _group, _path, _typed, set_members
-from abut._native import check, ffi, lib
+from abut._native import Error, check, ffi, lib
 from abut._objects import Body, Context, Pair, _Owner, default_context, polygons_of, warn_of_failures
 
 __all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
@@ -72,18 +74,18 @@ class CcdFeature(enum.IntEnum):
     VERTEX_TRIANGLE  feature1 is a vertex, feature2 a triangle
     TRIANGLE_VERTEX  feature1 is a triangle, feature2 a vertex
     EDGES            both are edges
-    """
-
     EDGE_TRIANGLE    feature1 is an edge, which goes through feature2, a triangle, at time 0
     TRIANGLE_EDGE    feature1 is a triangle, which feature2, an edge, goes through at time 0
+    """
+
     NONE = -1
     VERTEX_TRIANGLE = 0
     TRIANGLE_VERTEX = 1
     EDGES = 2
-
-
     EDGE_TRIANGLE = 3
     TRIANGLE_EDGE = 4
+
+
 for _enum in (CcdStatus, CcdFeature):
     _enum.__module__ = "abut"
 
@@ -132,16 +134,23 @@ class CcdMesh(_Owner):
         return self
 
     @staticmethod
-    def load(path: str | os.PathLike[str], context: Context | None = None) -> CcdMesh:
+    def load(path: str | os.PathLike[str], context: Context | None = None, *, scale: float = 1.0) -> CcdMesh:
         """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the mesh
-        that a NAME.body.json names. Its numbers are taken as metres.
+        that a NAME.body.json names.
 
         context   None takes abut.default_context()
-        Errors: abut.Error with file, line and cause, also where a vertex is not within +-1e6 m or there is none.
+        scale     of a bare mesh, the file's unit of length [m]
+        Errors: abut.Error with file, line and cause, also where a vertex is not within +-1e6 m or there is none, or a body
+        file's mesh has no faces; ValueError for scale.
         """
-        chosen, handle = default_context() if context is None else context, ffi.new("abut_ccd_mesh *")
-        check(lib.abut_load_ccd_mesh(chosen.handle, _path(path), handle))
-        return CcdMesh.__new__(CcdMesh)._take(chosen, handle[0])
+        chosen, handle, name = default_context() if context is None else context, ffi.new("abut_ccd_mesh *"), _path(path)
+        _check_scale(scale, name)
+        check(lib.abut_load_ccd_mesh(chosen.handle, name, handle))
+        made = CcdMesh.__new__(CcdMesh)._take(chosen, handle[0])
+        if scale == 1.0:
+            return made
+        with made:
+            return CcdMesh(made.vertices * scale, made.triangles, made.edges, context=chosen)
 
     @staticmethod
     def of_body(body: Body) -> CcdMesh:
@@ -180,6 +189,13 @@ class CcdMesh(_Owner):
                 f"{self.triangle_count} triangles{'' if self._handle else ', closed'}>")
 
 
+def _check_scale(scale: Any, name: bytes) -> None:
+    if not isinstance(scale, (int, float, np.number)) or not 1e-9 <= scale <= 1e9:
+        raise ValueError(f"scale cannot be {scale!r}: it is a number from 1e-9 to 1e9")
+    if scale != 1.0 and name.endswith(b".json"):
+        raise ValueError(f"{os.fsdecode(name)}: scale is of bare meshes")
+
+
 Meshes = Union[Pair, Sequence[CcdMesh]]
 
 
@@ -210,6 +226,16 @@ def _whole(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
     if array.size and (array.min() < 0 or array.max() > 0xffffffff):
         raise ValueError(f"{name} holds a number that is not within 0 and 2^32 - 1")
     return np.ascontiguousarray(array, np.uint32)
+
+
+def _count(value: Any, name: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} cannot be {value!r}: it is a whole number") from None
+    if not 0 <= number <= 0xffffffff:
+        raise ValueError(f"{name} cannot be {number}: it is from 0 to 1000000")
+    return number
 
 
 def _own(rows: Rows, value: Any, tail: tuple[int, ...], name: str, given: Any) -> Real:
@@ -313,8 +339,11 @@ def batch_settings(motion: str, center1: Any, center2: Any, separation: float, k
     """Settings as a batch of the C API's takes them."""
     check_names((motion,), MOTIONS, "motion")
     centers = [_group(center, (3,), name).tolist() for center, name in ((center1, "center1"), (center2, "center2"))]
+    for center, name in zip(centers, ("center1", "center2")):
+        if motion != "arc" and any(center):
+            raise ValueError(f"{name} is of motion 'arc', not of {motion!r}")
     return {"motion": MOTIONS.index(motion), "center1": centers[0], "center2": centers[1], "separation": separation,
-            "keep": keep, "tolerance": tolerance, "iterations_most": iterations}
+            "keep": keep, "tolerance": tolerance, "iterations_most": _count(iterations, "iterations")}
 
 
 def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | None, to2: Array | None, *,
@@ -329,7 +358,8 @@ def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | Non
                     are broadcast, and are those of the answer
     from2, to2      of mesh 2
     motion          "linear", each vertex goes straight; or "arc", a mesh turns evenly about its center, which goes straight
-    center1, center2   (3) of "arc", in the meshes' own frames [m]; (0, 0, 0) is slerp with a straight origin
+    center1, center2   (3) of "arc", in the meshes' own frames [m]; (0, 0, 0) is slerp with a straight origin; of
+                    "linear" others are refused
     separation      the distance that counts as a touch, from 0 [m]
     keep            share of the distance at time 0 above `separation` that is to be kept, 0 to below 1; 0 asks whether
                     they touch, 0.1 is a line search's: toi is then the share of a step that is safe, one for each row
@@ -476,7 +506,8 @@ class CcdQueries:
 def query_settings(kind: str, method: str, iterations: int, plain: bool) -> dict[str, Any]:
     """Settings of all rows as the C API's struct takes them."""
     check_names((method,), METHODS, "method")
-    return {"kind": kind_of(kind), "method": METHODS.index(method), "iterations_most": iterations, "plain": bool(plain)}
+    return {"kind": kind_of(kind), "method": METHODS.index(method),
+            "iterations_most": _count(iterations, "iterations"), "plain": bool(plain)}
 
 
 def split_settings(given: Mapping[str, Any], arrays: Any = ()) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -590,6 +621,11 @@ class StepFilter(NamedTuple):
     asked: int
 
 
+def _by_names(error: Error, kinds: Sequence[str]) -> Error:
+    """The same error, which names lanes as the caller does."""
+    return Error(error.status, re.sub(r"^lanes (\d+):", lambda found: f"lanes[{kinds[int(found[1])]!r}]:", str(error)))
+
+
 def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation: float = 0.0, keep: float = 0.1,
                 most: float = 1.0, context: Context | None = None) -> StepFilter:
     """The largest share of a step that a whole batch of pairs of features may go, for a line search.
@@ -610,6 +646,8 @@ def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"x has shape {points.shape}, not (N, 3)")
     whole = Rows(chosen.dtype, points.shape[:1]).read(step, (3,), "step")
+    if not isinstance(lanes, Mapping):
+        raise ValueError(f"lanes is a {type(lanes).__name__}, not a mapping of kinds of features to pairs of them")
     kinds = list(lanes)
     arrays = [_whole(lanes[kind], f"lanes[{kind!r}]", VERTICES[kind_of(kind)]) for kind in kinds]
     structs, kept = ffi.new("abut_ccd_lanes[]", max(len(kinds), 1)), []
@@ -621,6 +659,9 @@ def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation
     definition.vertex_count, definition.x, definition.step = len(points), pointer(points), pointer(whole)
     definition.lanes, definition.lanes_count = structs, len(kinds)
     made = ffi.new("abut_step_filter_result *")
-    check(lib.abut_step_filter(chosen.handle, definition, made))
+    try:
+        check(lib.abut_step_filter(chosen.handle, definition, made))
+    except Error as error:
+        raise _by_names(error, kinds) from None
     bound = (kinds[made.lanes], int(made.row)) if made.lanes < len(kinds) else None
     return StepFilter(float(made.share), bound, CcdStatus(made.status), int(made.asked))

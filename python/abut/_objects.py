@@ -320,7 +320,9 @@ def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
         raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
     polygons = [np.asarray(face) for face in faces]
     for i, polygon in enumerate(polygons):
-        if polygon.ndim != 1 or polygon.size < 3 or polygon.dtype.kind not in "iu":
+        if polygon.size and polygon.dtype.kind not in "iu":
+            raise ValueError(f"face {i} holds {polygon.dtype.name}, not whole numbers")
+        if polygon.ndim != 1 or polygon.size < 3:
             raise ValueError(f"face {i} is no polygon of at least three indices")
         if polygon.min() < 0 or polygon.max() >= len(points):
             raise ValueError(f"face {i} names a vertex that is not among the {len(points)}")

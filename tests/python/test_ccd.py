@@ -651,6 +651,31 @@ def test_not_pierced(context):
             assert beside.status == CcdStatus.FREE
 
 
+def test_names_of_what_is_wrong(context):
+    x, step, lanes = tetrahedra()
+    vertices, faces = unit_cube()
+    mesh = cubes(context)[0]
+    pose = np.zeros(6)
+    with pytest.raises(abut.Error, match=r"^lanes\['pt'\]: pair 0 uses vertex"):
+        abut.step_filter(x, step, {"pt": lanes["pt"] + 4}, context=context)
+    for call, text in (
+            (lambda: abut.step_filter(x, step, None, context=context), "lanes is a NoneType, not a mapping"),
+            (lambda: abut.ccd((mesh, mesh), pose, pose, None, None, iterations=-3), "^iterations cannot be -3"),
+            (lambda: abut.ccd_queries("pp", x[:2], x[:2], iterations=1.5, context=context), "^iterations cannot be 1.5"),
+            (lambda: abut.ccd((mesh, mesh), pose, pose, None, None, center2=(0, 0, 1)), "center2 is of motion 'arc'"),
+            (lambda: abut.CcdMesh(vertices, [[0.0, 1, 2]], context=context), "face 0 holds float64, not whole numbers"),
+            (lambda: abut.CcdMesh.load(ROOT / "assets" / "box.obj", context, scale=0), "scale cannot be 0"),
+            (lambda: abut.CcdMesh.load(ROOT / "assets" / "box.body.json", context, scale=2), "scale is of bare meshes")):
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
+def test_scale(double):
+    one, small = (abut.CcdMesh.load(ROOT / "assets" / "ring.obj", double, scale=scale) for scale in (1, 1e-3))
+    assert np.allclose(small.vertices, one.vertices * 1e-3, rtol=1e-15) and np.array_equal(small.triangles, one.triangles)
+    assert np.array_equal(small.edges, one.edges) and small.context is double
+
+
 def test_refused_meshes(context):
     vertices, faces = unit_cube()
     for wrong in ((vertices[:, :2], faces), (vertices, [[0, 1]]), (vertices, [[0, 1, 8]]), (vertices, [[0, 1, -1]]),

@@ -19,8 +19,8 @@ static exit_code check_poses(const ccd *c)
 {
   const char *from = c->o->value[OPTION_FROM], *to = c->o->value[OPTION_TO];
   if (c->from.count != c->to.count) {
-    return report(EXIT_INPUT, "%s: holds %zu poses, but %s %zu", to, c->to.count, from,
-                  c->from.count);
+    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, c->to.count,
+                  c->to.count == 1 ? "" : "s", from, c->from.count);
   }
   if (c->from.kind != c->to.kind) {
     return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(c->to.kind), from,
