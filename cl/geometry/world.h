@@ -269,7 +269,7 @@ typedef struct contact_layout {
 // at any more, and the group of the impact that comes first, -1 for none; and reals: the share of the step
 // that is left, the shares of this at which its bodies meet and at which they are stopped, and out of body 2
 // the normal where they meet, and the middle between them.
-#define SWEEP_EVENTS 4
+#define SWEEP_EVENTS 15
 #define SWEEP_ACTIVE 0
 #define SWEEP_GROUP 1
 #define SWEEP_INTS 2

@@ -44,8 +44,8 @@ typedef enum abut_world_status {
                                     long for them, or they are too stiff */
   ABUT_WORLD_SWEPT = 512,        /* in a scene with "sweep" bodies were stopped within a step where they would
                                     have passed through each other */
-  ABUT_WORLD_SWEEP_LIMIT = 1024  /* that happened more often in a step than a step has impacts: what was left
-                                    of the step is lost */
+  ABUT_WORLD_SWEEP_LIMIT = 1024  /* that happened more than fifteen times in a step: what was left of the
+                                    step is lost, for the whole world */
 } abut_world_status;
 
 #define ABUT_WORLD_NEVER UINT32_MAX

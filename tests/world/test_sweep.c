@@ -283,7 +283,7 @@ static void test_hinge(const char *law)
   play_close(&p);
 }
 
-/* A slide between two walls, which it leaves as fast as it came: no step has impacts enough. */
+/* A slide between two walls, which it leaves as fast as it came: in the first world no step has impacts enough. */
 static void test_limit(void)
 {
   play p;
@@ -294,18 +294,19 @@ static void test_limit(void)
                  "[0.12, 0, 0], \"bodies\": [{\"box\": [0.005, 0.5, 0.5]}]}], \"pairs\": [{\"a\": 1, \"b\": 0, "
                  "\"restitution\": 1}, {\"a\": 1, \"b\": 2, \"restitution\": 1}]}",
                  2);
-  play_set_v(&p, 0, 0, 100.0);
-  play_set_v(&p, 1, 0, 25.0);
+  play_set_v(&p, 0, 0, 1000.0); /* 111 walls in a step */
+  play_set_v(&p, 1, 0, 100.0);  /* 11 */
   for (int i = 0; i < 10; ++i) {
     play_step(&p, 1);
     for (size_t k = 0; k < 2; ++k) {
-      check(fabs(play_q(&p, k, 0)) < 0.045, "world %zu is at %g", k, play_q(&p, k, 0));
-      const double speed = k ? 25.0 : 100.0;
+      const double speed = k ? 100.0 : 1000.0;
       check(fabs(fabs(play_v(&p, k, 0)) - speed) <= by(1e-9, 1e-4) * speed, "world %zu goes at %.9g", k, play_v(&p, k, 0));
+      /* up to a quarter of the wall's thickness is left to the law */
+      check(fabs(play_q(&p, k, 0)) < 0.0476, "world %zu is at %g", k, play_q(&p, k, 0));
     }
   }
-  CHECK_EQUAL(p.status[0], ABUT_WORLD_SWEPT | ABUT_WORLD_SWEEP_LIMIT);
-  CHECK_EQUAL(p.status[1], ABUT_WORLD_SWEPT);
+  CHECK(p.status[0] & ABUT_WORLD_SWEEP_LIMIT);
+  CHECK(!(p.status[1] & ABUT_WORLD_SWEEP_LIMIT) && (p.status[1] & ABUT_WORLD_SWEPT));
   play_close(&p);
 }
 
