@@ -43,6 +43,11 @@ static void start_mass(const newton *s)
     for (int k = mass_begins(s->n, s->reals, i); k <= i; ++k) {
       s->mass[i * nv + k] = s->mass[k * nv + i] = one_real(&s->tree, s->n->at_mass + i * nv + k);
     }
+    for (int k = i + 1; k < mass_ends(s->n, s->reals, i); ++k) { // of other trees that lie between this one's
+      if (mass_begins(s->n, s->reals, k) > i) {
+        s->mass[i * nv + k] = R(0.0);
+      }
+    }
     newton_vector(s, VECTOR_SCALE)[i] =
       R(1.0) / lane_first(lane_sqrt(lane_lit(s->mass[i * (nv + 1)])));
   }
@@ -52,8 +57,7 @@ static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
 {
   const int nv = s->n->nv;
   for (int i = 0; i < nv; ++i) {
-    const int begin = mass_begins(s->n, s->reals, i);
-    const int end = (int)s->reals[s->n->at_dof_reals + DOF_REALS * i + DOF_END];
+    const int begin = mass_begins(s->n, s->reals, i), end = mass_ends(s->n, s->reals, i);
     out[i] = dot_n(end - begin, s->mass + i * nv + begin, x + begin);
   }
 }

@@ -152,6 +152,12 @@ static int mass_begins(GLOBAL const world_sizes *n, GLOBAL const real *reals, in
   return (int)reals[n->at_dof_reals + DOF_REALS * dof + DOF_TREE];
 }
 
+// Says where it ends, whole.
+static int mass_ends(GLOBAL const world_sizes *n, GLOBAL const real *reals, int dof)
+{
+  return (int)reals[n->at_dof_reals + DOF_REALS * dof + DOF_END];
+}
+
 // Factors the lower triangle of the matrix at `from`, whose rows begin where M's do, with `extra` times each degree of freedom's
 // damping added to its diagonal, into the one at `to`; the inverses of the roots lie on its
 // diagonal. Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane;

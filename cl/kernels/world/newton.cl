@@ -117,7 +117,9 @@ static void newton_solve(const newton *s, GLOBAL real *x)
   for (int i = nv - 1; i >= 0; --i) {
     real sum = x[i];
     for (int k = i + 1; k < nv; ++k) {
-      sum -= hessian_begins(s, k) <= i ? h[k * nv + i] * x[k] : R(0.0);
+      if (hessian_begins(s, k) <= i) { // no select, which would keep compilers from fusing the two
+        sum -= h[k * nv + i] * x[k];
+      }
     }
     x[i] = sum * h[i * (nv + 1)];
   }
