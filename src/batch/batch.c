@@ -52,6 +52,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const operation *o = on->call->operation;
   if (o->enter) {
     memset(on->bytes, 0, sizeof on->bytes);
+    memset(on->rows, 0, sizeof on->rows);
     on->fixed = 0;
     TRY(o->enter(on, slot, group));
   }
@@ -128,7 +129,8 @@ static abut_status prepare_buffer_pools(const batch_on *on, size_t slot, size_t 
     const chunk_memory *m = &on->memory[slot][i];
     for (size_t k = 0; k < POOL_BUFFERS; ++k) {
       if (!m->external[k]) {
-        TRY(buffer_pool_prepare(m->pool, on->device, k, on->bytes[i][k] * room));
+        const size_t rows = on->rows[i][k] ? count : room;
+        TRY(buffer_pool_prepare(m->pool, on->device, k, on->bytes[i][k] * rows));
       }
     }
   }

@@ -66,6 +66,8 @@ typedef struct batch_on {
   size_t place;            /* the device's, among the context's members */
   size_t bytes[BUFFER_POOLS][POOL_BUFFERS]; /* of an element; set by `place` or `enter`,
                                                which may leave the arrays' out */
+  bool rows[BUFFER_POOLS][POOL_BUFFERS]; /* kernels touch the rows of elements alone, so that no room is needed for
+                                            the rest of a granule; set as `bytes` */
   uint64_t fixed;          /* bytes that a slot takes beside these, however many elements a chunk has; set as
                               `bytes` */
   size_t most;             /* bounds a chunk's elements, beside memory; set as `bytes` */

@@ -139,6 +139,17 @@ static abut_status bound_chunk(batch_on *on)
   return ABUT_SUCCESS;
 }
 
+/* The large rows of worlds, which a single world of many bodies should not have sixteen of. */
+static void mark_rows(batch_on *on)
+{
+  static const world_buffer rows[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,         WORLD_MARKS,
+                                      WORLD_WORK,     WORLD_BARS,           WORLD_GROUP_ADJOINT, WORLD_BASIS,
+                                      WORLD_JACOBIAN, WORLD_MATRIX};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    on->rows[POOL_OF_WORLDS][rows[i]] = true;
+  }
+}
+
 /* Tells how many bytes a world of the group's scene takes in each buffer. */
 static abut_status enter(batch_on *on, size_t slot, size_t group)
 {
@@ -147,6 +158,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   const world_sizes *n = &at->models[group]->sizes;
   const size_t real = device_real_bytes(on->device);
   world_bytes(n, real, on->bytes[POOL_OF_WORLDS]);
+  mark_rows(on);
   if (at->models[group]->broad) {
     broad_bytes(at->models[group]->broad, real, on->bytes[POOL_OF_WORLDS]);
   }
