@@ -229,7 +229,8 @@ typedef struct world_sizes {
 #define CANDIDATE_A 0
 #define CANDIDATE_B 1
 #define CANDIDATE_GROUP 2
-#define CANDIDATE_INTS 3
+#define CANDIDATE_KEPT 3 // 1 where it is never left out
+#define CANDIDATE_INTS 4
 #define CANDIDATE_RUN 32
 #define KIND_RUN 0
 #define KIND_RUNS 1

@@ -38,9 +38,9 @@ static void start(body_boxes *b)
   b->some = true;
 }
 
-/* Widens the boxes of the bodies of a kind's pairs; a body's boxes hold for all its pairs. One that stays empty is
- * put as one without end, which leaves nothing out. */
-static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxes *all, bool *any)
+/* Widens the boxes of the bodies of a kind's pairs; a body's boxes hold for all its pairs that are bounded. Of a kind that
+ * is not, all pairs are kept. A box that stays empty is put as one without end, which leaves nothing out. */
+static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxes *all, bool *bounded)
 {
   const pair *p = pair_get(s->pairs[s->pair_order[k->first]]);
   pair_boxes boxes;
@@ -48,8 +48,8 @@ static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxe
     return ABUT_ERROR_HANDLE;
   }
   TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
-  *any = *any || boxes.bounded;
-  for (size_t i = k->first; i < k->first + k->count; ++i) {
+  *bounded = boxes.bounded;
+  for (size_t i = k->first; boxes.bounded && i < k->first + k->count; ++i) {
     const scene_pair *of = &s->def.pairs[s->pair_order[i]];
     for (int side = 0; side < 2; ++side) {
       body_boxes *b = &all[scene_pair_body(&s->def, of, side)];
@@ -151,6 +151,15 @@ static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
   }
 }
 
+/* Marks all candidates of a kind as those that are never left out. */
+static void keep_all(tables *t, size_t kind)
+{
+  const int *of = t->kinds + KIND_INTS * kind;
+  for (int i = CANDIDATE_RUN * of[KIND_RUN]; i < CANDIDATE_RUN * (of[KIND_RUN] + of[KIND_RUNS]); ++i) {
+    t->candidates[CANDIDATE_INTS * i + CANDIDATE_KEPT] = 1;
+  }
+}
+
 static abut_status upload_tables(const loaded_scene *s, device *d, const tables *t, resident_broad *r)
 {
   TRY(buffer_upload(d, (s->body_count + 1) * sizeof(int), t->links, &r->links));
@@ -165,12 +174,17 @@ static abut_status make(const loaded_scene *s, device *d, resident_broad *r, boo
   abut_status status = ABUT_SUCCESS;
   *any = false;
   TRY_DONE(allocate_tables(s, r->runs, &t));
+  fill_candidates(s, r->runs, &t);
   for (size_t i = 0; i < s->pair_kind_count; ++i) {
-    TRY_DONE(add_kind(s, &s->pair_kinds[i], t.boxes, any));
+    bool bounded;
+    TRY_DONE(add_kind(s, &s->pair_kinds[i], t.boxes, &bounded));
+    *any = *any || bounded;
+    if (!bounded) {
+      keep_all(&t, i);
+    }
   }
   if (*any) {
     fill_bodies(s, &t);
-    fill_candidates(s, r->runs, &t);
     TRY_DONE(upload_tables(s, d, &t, r));
   }
 done:

@@ -192,7 +192,8 @@ double model_weight(const scene_constants *c, const int link[2])
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        size_t lanes, const world_sizes *n, model *m)
 {
-  int mover = 0, plane = 0, slot = 0;
+  int mover = 0, plane = 0;
+  size_t slot = 0;
   for (int i = 0; i < n->groups; ++i) {
     const contact_group *g = &groups[i];
     int *ints = m->ints + n->at_groups + GROUP_INTS * i;
@@ -212,9 +213,9 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_DOF_AT] = mover;
     ints[GROUP_PLANE] = (int)whole_blocks(room_for(g->contacts, s->capacity), lanes);
     ints[GROUP_AT] = plane;
-    ints[GROUP_SLOT] = slot;
+    ints[GROUP_SLOT] = slot < INT_MAX ? (int)slot : INT_MAX; /* multipliers of so many slots are refused */
     plane += ints[GROUP_PLANE];
-    slot += (int)g->contacts;
+    slot += g->contacts;
     for (size_t l = 0; l < s->link_count; ++l) {
       const int sign = sign_of(s, g, (int)l);
       for (int k = 0; sign && k < joint_dofs(s->links[l].joint.type); ++k) {

@@ -96,6 +96,10 @@ static size_t rows_of(const stepping *s, const run *r, size_t all)
   const size_t lanes = device_lanes(s->device), one = item_bytes(s->call, r, bytes);
   const uint64_t fit = wave_bytes(s->on) / device_slots(s->device) / (one ? one : 1);
   size_t rows = fit < WAVE_ROWS ? (size_t)fit : WAVE_ROWS;
+  for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) { /* each in one allocation */
+    const uint64_t most = bytes[i] ? device_info(s->device)->allocation_bytes / bytes[i] : rows;
+    rows = most < rows ? (size_t)most : rows;
+  }
   rows = rows < lanes ? lanes : rows / lanes * lanes;
   return rows < all ? rows : all;
 }
@@ -138,7 +142,7 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
     TRY(run_of(c, &c->kinds[group], kind, on, slot, &r));
     TRY(check_scratch(&r));
   }
-  on->fixed = wave_bytes(on) / device_slots(on->device);
+  on->fixed = c->worlds->contacts || !s->pair_kind_count ? 0 : wave_bytes(on) / device_slots(on->device);
   return ABUT_SUCCESS;
 }
 

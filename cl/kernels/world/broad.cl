@@ -20,7 +20,9 @@ static void box_ends(const world_block *b, int at, vec x, FN(quaternion) q, GLOB
     h[1] += lane_abs(along.y);
     h[2] += lane_abs(along.z);
   }
-  const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + h[0] + h[1] + h[2];
+  // The middle may be small where a body lies far from its own origin.
+  const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + lane_abs(x.x) + lane_abs(x.y) + lane_abs(x.z) +
+                    h[0] + h[1] + h[2];
   const vec half_side = FN(make)(h[0] + BROAD_SLACK * size, h[1] + BROAD_SLACK * size, h[2] + BROAD_SLACK * size);
   block_put3(b, at, FN(sub3)(c, half_side));
   block_put3(b, at + 3, FN(add3)(c, half_side));
@@ -100,7 +102,7 @@ KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, i
     real gaps[LANES];
     lane_store(gap, gaps);
     for (int l = 0; l < LANES; ++l) { // a gap that is not a number leaves nothing out
-      kept[l] |= gaps[l] > R(0.0) ? 0u : 1u << i;
+      kept[l] |= gaps[l] > R(0.0) && !c[CANDIDATE_KEPT] ? 0u : 1u << i;
     }
   }
   for (int l = 0; l < LANES && b.first + l <= b.last; ++l) {
@@ -155,7 +157,7 @@ static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad
   broad_centre(b, other, to);
   for (int k = 0; k < 3; ++k) {
     way[k] = to[k] - from[k];
-    size += real_abs(from[k]) + real_abs(to[k]) + h[k] + g[k];
+    size += real_abs(from[k]) + real_abs(to[k]) + real_abs(a->x[k]) + real_abs(b->x[k]) + h[k] + g[k];
   }
   const real slack = BROAD_SLACK * size;
   int apart = 0;
@@ -182,6 +184,9 @@ static int broad_left_out(GLOBAL const real *of, GLOBAL const real *boxes, int b
                           GLOBAL const int *candidate)
 {
   const int one = candidate[CANDIDATE_A], two = candidate[CANDIDATE_B];
+  if (candidate[CANDIDATE_KEPT]) {
+    return 0;
+  }
   GLOBAL const real *first = of + BROAD_REALS * one, *second = of + BROAD_REALS * two;
   const broad_place a = broad_place_of(boxes, bodies, world, one), b = broad_place_of(boxes, bodies, world, two);
   real turn[3][3];
