@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORLDS = 9, BOXES = 4, LINKS = BOXES + 4, STEPS = 15 };
+enum { WORLDS = 6, BOXES = 3, LINKS = BOXES + 4, STEPS = 10 };
 
 typedef struct answers {
   char *q, *v, *q_bar, *v_bar, *mass, *friction, *A;
