@@ -237,8 +237,9 @@ static void open_device(bench *b)
   good("context", code);
   b->queue = clCreateCommandQueue(b->context, device, 0, &code);
   good("queue", code);
-  const char *sources[2] = {kernel_sources[MODULE_MANIFOLD], weights_source};
-  cl_program program = clCreateProgramWithSource(b->context, 2, sources, NULL, &code);
+  const char *const *suite = kernel_sources[MODULE_MANIFOLD];
+  const char *sources[4] = {suite[0], suite[1], suite[2], weights_source};
+  cl_program program = clCreateProgramWithSource(b->context, 4, sources, NULL, &code);
   good("program", code);
   char options[256];
   snprintf(

@@ -156,14 +156,25 @@ def bare(source):
     return "\n".join(lines)
 
 
-def write_sources(out, sources):
+def embedded(name, source):
+    data = source.encode() + b"\0"
+    rows = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
+    return f"static const char {name}[] = {{\n" + ",\n".join(rows) + "\n};\n"
+
+
+def write_sources(root, out, sources):
+    """All suites include kernels/begin.h first, which is a good part of each: it is embedded once."""
     text = '/* Made by tools/embed_kernels.py. */\n#include "kernel_ids.h"\n'
+    begin = bare("\n".join(flatten(root / "kernels/begin.h", root)))
+    text += embedded("kernel_begin", begin)
     for module, source in sources.items():
-        data = bare(source).encode() + b"\0"
-        rows = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
-        text += f"static const char kernel_source_{module}[] = {{\n" + ",\n".join(rows) + "\n};\n"
-    text += "static const char *const kernel_sources[MODULE_COUNT] = {\n"
-    text += "".join(f"  kernel_source_{module},\n" for module in sources) + "};\n"
+        head, found, tail = bare(source).partition(begin)
+        if not found:
+            sys.exit(f"suite {module} does not include kernels/begin.h")
+        text += embedded(f"kernel_head_{module}", head) + embedded(f"kernel_tail_{module}", tail)
+    text += "/* A suite's text is its head, kernel_begin, and its tail. */\n"
+    text += "static const char *const kernel_sources[MODULE_COUNT][3] = {\n"
+    text += "".join(f"  {{kernel_head_{m}, kernel_begin, kernel_tail_{m}}},\n" for m in sources) + "};\n"
     (out / "kernel_source.h").write_text(text)
 
 
@@ -173,7 +184,7 @@ def main():
     sources = {module: source_of(root, module) for module in modules}
     kernels = [k for module in modules for k in kernels_of(module, sources[module])]
     check_once(kernels)
-    write_sources(out, sources)
+    write_sources(root, out, sources)
     write_ids(out, modules, kernels)
     write_table(out, modules, kernels)
     write_shims(out, modules, kernels)

@@ -60,13 +60,24 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
 
 /* Builds a module's embedded text, or its suite of a directory with that directory to include from.
  * The former is kept on disk. */
-static abut_status build(opencl *o, int program)
+/* Joins the parts of a suite's text, which the caller frees. With a folder of kernels the suite is read from there. */
+static abut_status source_of(const opencl *o, module_id module, char **out)
+{
+  char loaded[128];
+  snprintf(loaded, sizeof loaded, "#include \"kernels/%s/suite.cl\"\n", module_name(module));
+  const char *const read[3] = {loaded, "", ""}, *const *parts = o->kernel_directory ? read : kernel_sources[module];
+  const size_t bytes = strlen(parts[0]) + strlen(parts[1]) + strlen(parts[2]) + 1;
+  void *memory = NULL;
+  TRY(allocate(&memory, bytes, 1));
+  snprintf(memory, bytes, "%s%s%s", parts[0], parts[1], parts[2]);
+  *out = memory;
+  return ABUT_SUCCESS;
+}
+
+static abut_status build_source(opencl *o, int program, const char *source)
 {
   const cl_device_id device = o->options.device;
-  const module_id module = module_of(program);
-  char text[4096], loaded[128];
-  snprintf(loaded, sizeof loaded, "#include \"kernels/%s/suite.cl\"\n", module_name(module));
-  const char *source = o->kernel_directory ? loaded : kernel_sources[module];
+  char text[4096];
   TRY(write_options(o, program, text, sizeof text));
   const program_recipe recipe = {o->context, device, source, text};
   const bool kept = !o->kernel_directory && program_cache_serves(device);
@@ -85,6 +96,15 @@ static abut_status build(opencl *o, int program)
     program_cache_store(&recipe, o->programs[program]);
   }
   return ABUT_SUCCESS;
+}
+
+static abut_status build(opencl *o, int program)
+{
+  char *source = NULL;
+  TRY(source_of(o, module_of(program), &source));
+  const abut_status status = build_source(o, program, source);
+  free(source);
+  return status;
 }
 
 static bool is_of(kernel_id kernel, int program)
