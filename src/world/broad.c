@@ -273,7 +273,6 @@ abut_status find_items(const stepping *s)
   if (!all) {
     return ABUT_SUCCESS;
   }
-  TRY(buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, KEPT_ITEMS, all * ITEM_INTS * sizeof(int)));
   return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds, ARG_BUFFER(r->candidates),
                 ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_COUNTS),
                 OF(s, BROAD_SUMS), ARG_INT(blocks), OF(s, BROAD_TOTALS),

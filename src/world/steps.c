@@ -294,10 +294,10 @@ abut_status steps_start(const stepping *s)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const int given = given_parameters(s->call->worlds);
   ((steps_on *)s->on->user)->paced = device_counters(s->device)->launches;
+  TRY(waves_start(s));
   TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
   TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
   TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
-  TRY(waves_start(s));
   return given ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->model->head),
                         ARG_BUFFER(s->model->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),
                         OF(s, IN_STIFFNESS), OF(s, IN_GRAVITY), ARG_INT(given),

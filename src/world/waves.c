@@ -114,6 +114,8 @@ static abut_status prepare_items(const stepping *s, size_t rows)
   return prepare(s, WAVE_ITEMS, (rows + 1) * ITEM_INTS * sizeof(int));
 }
 
+/* All is made here, with room for every pair: a buffer that grew later would wait for kernels, and what waits there
+ * tells nobody of a failure. */
 abut_status waves_start(const stepping *s)
 {
   if (s->call->worlds->contacts) {
@@ -130,7 +132,8 @@ abut_status waves_start(const stepping *s)
     }
     TRY(prepare_items(s, rows));
   }
-  return ABUT_SUCCESS;
+  const size_t most = s->model->broad ? s->count * s->kind->scene->def.pair_count : 0;
+  return prepare(s, KEPT_ITEMS, most * ITEM_INTS * sizeof(int));
 }
 
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
