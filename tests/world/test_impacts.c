@@ -19,7 +19,7 @@ typedef struct trial {
   abut_scene_info info;
   size_t steps, columns[BY_ALL], first[BY_ALL], all;
   double *q, *v, *u, *mass, *friction, *springs;
-  bool steep[32]; /* columns along which other features would meet, to either side: they are not compared */
+  bool steep[128]; /* columns along which other features would meet, to either side: they are not compared */
   double most[2]; /* of the positions and of the velocities to which the steps lead */
   bool spring;
 } trial;
@@ -43,6 +43,7 @@ static void trial_open(trial *t, const char *name, const char *text, size_t step
     t->first[k] = t->all;
     t->all += columns[k];
   }
+  REQUIRE(t->all <= sizeof t->steep / sizeof *t->steep);
   t->q = p.q;
   t->v = p.v;
   t->u = numbers(p.info.nu);
