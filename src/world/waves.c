@@ -202,17 +202,15 @@ static abut_status fill_items(const stepping *s, size_t at, size_t members, cons
                 ARG_INT(members), ARG_INT(w->first), ITEMS(s), ARG_INT(w->count));
 }
 
-/* Says whether wave *i is one of a kind's, and takes the number of these from *i where it is not. */
-static bool is_among(const stepping *s, size_t *i, item_wave *w)
+/* Sets w->run to a kind's manifold, and tells how many items its waves have but for the last, and how many waves there
+ * are. */
+static abut_status waves_of_kind(const stepping *s, item_wave *w, size_t *rows, size_t *waves)
 {
-  const size_t all = items_of(s, w->kind), rows = rows_of(s, &w->run, all), waves = all ? (all + rows - 1) / rows : 0;
-  if (*i >= waves) {
-    *i -= waves;
-    return false;
-  }
-  w->first = *i * rows;
-  w->count = all - w->first < rows ? all - w->first : rows;
-  return true;
+  const size_t all = items_of(s, w->kind);
+  TRY(run_of(s->call, s->kind, w->kind, s->on, s->slot, &w->run));
+  *rows = rows_of(s, &w->run, all);
+  *waves = all ? (all + *rows - 1) / *rows : 0;
+  return ABUT_SUCCESS;
 }
 
 static abut_status find_wave(const stepping *s, size_t i, item_wave *w, bool *found)
@@ -221,11 +219,16 @@ static abut_status find_wave(const stepping *s, size_t i, item_wave *w, bool *fo
   *w = (item_wave){.index = i};
   *found = false;
   for (; w->kind < scene->pair_kind_count; ++w->kind) {
-    TRY(run_of(s->call, s->kind, w->kind, s->on, s->slot, &w->run));
-    if (is_among(s, &i, w)) {
+    size_t rows, waves;
+    TRY(waves_of_kind(s, w, &rows, &waves));
+    if (i < waves) {
+      const size_t left = items_of(s, w->kind) - i * rows;
+      w->first = i * rows;
+      w->count = left < rows ? left : rows;
       *found = true;
       return ABUT_SUCCESS;
     }
+    i -= waves;
   }
   return ABUT_SUCCESS;
 }
@@ -237,11 +240,10 @@ abut_status wave_count(const stepping *s, size_t *count)
     return ABUT_SUCCESS;
   }
   *count = 0;
-  for (size_t kind = 0; kind < s->kind->scene->pair_kind_count; ++kind) {
-    run r;
-    TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
-    const size_t all = items_of(s, kind), rows = rows_of(s, &r, all);
-    *count += all ? (all + rows - 1) / rows : 0;
+  for (item_wave w = {0}; w.kind < s->kind->scene->pair_kind_count; ++w.kind) {
+    size_t rows, waves;
+    TRY(waves_of_kind(s, &w, &rows, &waves));
+    *count += waves;
   }
   return ABUT_SUCCESS;
 }
