@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORNERS = 8, FACES = 12, EDGES_MOST = 18, ROWS = 60, TIMES = 40 };
+enum { CORNERS = 8, FACES = 12, EDGES_MOST = 18, ROWS = 32, TIMES = 40 };
 
 static abut_precision precision;
 static abut_context context;

@@ -542,12 +542,12 @@ const task tasks[TASKS] = {
   {"state", run_state, 0, 1, 1, 3},
   {"descent", run_descent, 0, 61, 1, 20},
   {"lists", run_lists, 0, 11, 2, 20},
-  {"worlds", run_worlds, 2 * POSES, 101, 2, 20},
-  {"worlds-vjp", run_worlds_vjp, POSES, 997, 2, 20},
-  {"worlds-hard", run_hard_worlds, 2 * POSES, 307, 2, 20},
-  {"worlds-hard-vjp", run_hard_worlds_vjp, POSES, 2503, 2, 20},
+  {"worlds", run_worlds, 2 * POSES, 211, 2, 20},
+  {"worlds-vjp", run_worlds_vjp, POSES, 1999, 2, 20},
+  {"worlds-hard", run_hard_worlds, 2 * POSES, 613, 2, 20},
+  {"worlds-hard-vjp", run_hard_worlds_vjp, POSES, 4999, 2, 20},
   {"worlds-springs", run_spring_worlds, POSES, 401, 2, 20},
-  {"worlds-springs-vjp", run_spring_worlds_vjp, POSES, 1999, 2, 20},
+  {"worlds-springs-vjp", run_spring_worlds_vjp, POSES, 3989, 2, 20},
 };
 
 const task *task_named(const char *name)

@@ -1,8 +1,8 @@
 /* Worlds that come to rest, as bodies do: test_physics_rest PRECISION SCENES quick|full
  *
- * Each line of the table that is printed has its limit; quick ones are shorter, not wider. On the
- * device of ABUT_TEST_DEVICE, the host by default. With ABUT_SHARED, which names a folder beside the
- * project, also drops of larger bodies. */
+ * Each line of the table that is printed has its limit; quick ones are shorter, not wider. A full one looks two
+ * fifths as long as with ABUT_TEST_ALL=1, which takes minutes. On the device of ABUT_TEST_DEVICE, the host by
+ * default. With ABUT_SHARED, which names a folder beside the project, also drops of larger bodies. */
 #include "play.h"
 
 #include <math.h>
@@ -20,6 +20,12 @@ static void open_scene(const char *name, size_t worlds, play *p)
   snprintf(path, sizeof path, "%s/%s", scenes, name);
   printf("%s, %s\n", name, precision == ABUT_FLOAT64 ? "float64" : "float32");
   play_open(p, context, precision, path, worlds);
+}
+
+/* How long is looked [s], of `most` and of what a quick one has. */
+static double lasting(double most, double quick)
+{
+  return !full ? quick : getenv("ABUT_TEST_ALL") ? most : fmax(0.4 * most, quick);
 }
 
 /* In float32 three times what float64 may. */
@@ -101,7 +107,7 @@ static void test_resting(const char *name, double height, double depth)
   watch w;
   open_scene(name, 1, &p);
   play_for(&p, 0.5);
-  watch_for(&p, full ? 9.5 : 1.0, &w);
+  watch_for(&p, lasting(9.5, 1.0), &w);
   report(&p, &w);
   play_line("depth off what is expected [share]",
             fabs((height - play_q(&p, 0, 2)) / depth - 1.0), wider(0.05));
@@ -119,7 +125,7 @@ static void test_held(void)
   double fastest = 0.0, lowest = INFINITY, highest = -INFINITY;
   open_scene("held.scene.json", 1, &p);
   play_for(&p, 1.0);
-  for (const double end = p.time + (full ? 9.0 : 0.5); p.time < end;) {
+  for (const double end = p.time + lasting(9.0, 0.5); p.time < end;) {
     play_for(&p, 0.1);
     for (size_t i = 0; i < HELD; ++i) { /* what is round tips onto a facet, and rocks */
       fastest = fmax(fastest, fabs(play_v(&p, 0, 6 * i + 2)));
@@ -141,7 +147,7 @@ static void test_stack(void)
   watch w;
   open_scene("stack.scene.json", 1, &p);
   play_for(&p, 0.5);
-  watch_for(&p, full ? 9.5 : 0.3, &w);
+  watch_for(&p, lasting(9.5, 0.3), &w);
   report(&p, &w);
   play_close(&p);
 }
@@ -156,7 +162,7 @@ static void test_bars(const char *name, bool stays, double touch, double after, 
   double lowest = INFINITY;
   open_scene(name, 1, &p);
   play_for(&p, 0.5);
-  watch_for(&p, full && stays ? 9.5 : 0.3, &w);
+  watch_for(&p, stays ? lasting(9.5, 0.3) : 0.3, &w);
   report(&p, &w);
   play_line("sinks [m]", touch - play_q(&p, 0, 2), 3e-3);
   play_close(&p);
@@ -168,7 +174,7 @@ static void test_bars(const char *name, bool stays, double touch, double after, 
     lowest = fmin(lowest, play_q(&p, 0, 2));
   }
   play_line("pushed in at 2 m/s [m]", touch - lowest, 0.03); /* half of a bar */
-  play_for(&p, full && stays ? 9.5 : 1.5);
+  play_for(&p, stays ? lasting(9.5, 1.5) : 1.5);
   play_line("below where it may lie later [m]", after - play_q(&p, 0, 2), bound);
   CHECK_EQUAL(p.status[0], 0);
   play_close(&p);
@@ -220,7 +226,7 @@ static void test_rails(void)
     play_set_q(&p, i, 3, turned[i]);
     play_set_q(&p, i, 6, sqrt(1.0 - turned[i] * turned[i]));
   }
-  play_for(&p, full ? 2.0 : 1.2);
+  play_for(&p, lasting(2.0, 1.2));
   for (size_t i = 0; i < 2; ++i) {
     play_line("off where it rests [m]", fabs(play_q(&p, i, 2) - 0.12), 1e-3);
     CHECK_EQUAL(p.status[i], 0);
@@ -247,7 +253,7 @@ static size_t write_links(char *text, int count, const char *word, double densit
 static void test_pile(const char *word, double height)
 {
   enum { PILE = 10 };
-  const double seconds = full ? 5.0 : 2.0;
+  const double seconds = lasting(5.0, 2.0);
   char text[TEXT];
   double leans = 0.0, moves = 0.0;
   uint64_t random = 3;
@@ -308,7 +314,7 @@ static void test_layers(void)
     play_set_q(&p, 0, 7 * i + 6, across ? sqrt(0.5) : 0.0);
   }
   play_for(&p, 1.0);
-  watch_for(&p, full ? 2.0 : 0.2, &w);
+  watch_for(&p, lasting(2.0, 0.2), &w);
   play_line("sinks, of 20 mm a layer [m]", 0.01 + 0.02 * (LAYERS - 1) - play_q(&p, 0, 7 * (2 * LAYERS - 1) + 2),
             1.5e-3);
   report(&p, &w);
@@ -329,7 +335,7 @@ static void test_across_a_rim(void)
   play_set_q(&p, 0, 2, 0.1305);
   play_set_q(&p, 0, 3, sqrt(0.5));
   play_set_q(&p, 0, 5, sqrt(0.5));
-  play_for(&p, full ? 10.0 : 3.0);
+  play_for(&p, lasting(10.0, 3.0));
   play_line("off its place [m]", fmax(fabs(play_q(&p, 0, 0) - 0.08), fabs(play_q(&p, 0, 1) - 0.02)), 0.012);
   play_line("sinks [m]", 0.13 - play_q(&p, 0, 2), 2.5e-3);
   CHECK_EQUAL(p.status[0], 0);
@@ -356,7 +362,7 @@ static void test_drop(const char *shared, const char *body)
     play_set_q(&p, i, 5, tilts[i][1]);
   }
   play_for(&p, 1.5);
-  for (const double end = full ? 5.0 : 1.6; p.time < end;) {
+  for (const double end = lasting(5.0, 1.6); p.time < end;) {
     play_for(&p, 0.02);
     for (size_t i = 0; i < p.worlds; ++i) {
       fastest = fmax(fastest, play_fastest(&p, i, false));

@@ -1,6 +1,7 @@
 /* Worlds in the arrays of a state: steps from one pair of arrays to another and back, and their
  * gradients, are those of host memory to the bit:
- *   test_states PRECISION SCENE */
+ *   test_states PRECISION SCENE [WORLDS]
+ * WORLDS is 37 by default. */
 #include "support/check.h"
 
 #include <abut/state.h>
@@ -9,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORLDS = 37, STEPS = 4, PLACES = 64 };
+enum { STEPS = 4, PLACES = 64 };
+
+static size_t worlds = 37;
 
 /* The state's arrays. */
 enum { Q_0, V_0, W_0, Q_1, V_1, W_1, COTANGENT, Q_BAR, V_BAR, ARRAYS };
@@ -26,10 +29,10 @@ typedef struct trial {
 static void *numbers(const trial *t, size_t width, double spread, const double *around)
 {
   const size_t size = real_size(t->precision);
-  void *to = calloc(WORLDS * width, size);
+  void *to = calloc(worlds * width, size);
   uint64_t random = 11;
   REQUIRE(to);
-  for (size_t i = 0; i < WORLDS * width; ++i) {
+  for (size_t i = 0; i < worlds * width; ++i) {
     real_put(to, t->precision, i,
              (around ? around[i % width] : 0.0) + spread * random_normal(&random));
   }
@@ -43,10 +46,10 @@ static abut_state_array array_of(const trial *t, uint32_t i)
 
 static void check_array(const trial *t, uint32_t i, size_t width, const void *expected)
 {
-  const size_t bytes = WORLDS * width * real_size(t->precision);
+  const size_t bytes = worlds * width * real_size(t->precision);
   void *got = calloc(1, bytes);
   REQUIRE(got);
-  CHECK_OK(abut_read_state(array_of(t, i), 0, WORLDS, got));
+  CHECK_OK(abut_read_state(array_of(t, i), 0, worlds, got));
   check(!memcmp(got, expected, bytes), "array %u of the state is not as in host memory", i);
   free(got);
 }
@@ -54,12 +57,12 @@ static void check_array(const trial *t, uint32_t i, size_t width, const void *ex
 static void step_in_host(trial *t)
 {
   const size_t size = real_size(t->precision);
-  t->next_q = calloc(WORLDS * t->info.nq, size);
-  t->next_v = calloc(WORLDS * t->info.nv, size);
-  t->q_bar = calloc(WORLDS * t->info.nv, size);
+  t->next_q = calloc(worlds * t->info.nq, size);
+  t->next_v = calloc(worlds * t->info.nv, size);
+  t->q_bar = calloc(worlds * t->info.nv, size);
   REQUIRE(t->next_q && t->next_v && t->q_bar);
   abut_worlds w = abut_default_worlds();
-  w.count = WORLDS;
+  w.count = worlds;
   w.q = t->q;
   w.v = t->v;
   w.steps = STEPS;
@@ -79,11 +82,11 @@ static void step_in_state(const trial *t)
   for (uint32_t i = 0; i < ARRAYS; ++i) {
     a[i] = array_of(t, i);
   }
-  CHECK_OK(abut_write_state(a[Q_0], 0, WORLDS, t->q));
-  CHECK_OK(abut_write_state(a[V_0], 0, WORLDS, t->v));
-  CHECK_OK(abut_write_state(a[COTANGENT], 0, WORLDS, t->cotangent));
+  CHECK_OK(abut_write_state(a[Q_0], 0, worlds, t->q));
+  CHECK_OK(abut_write_state(a[V_0], 0, worlds, t->v));
+  CHECK_OK(abut_write_state(a[COTANGENT], 0, worlds, t->cotangent));
   abut_worlds w = abut_default_worlds();
-  w.count = WORLDS;
+  w.count = worlds;
   w.memory = ABUT_MEMORY_STATE;
   w.q = &a[Q_0];
   w.v = &a[V_0];
@@ -115,7 +118,7 @@ static void check_refusals(const trial *t)
   abut_state_array other = array_of(t, Q_1);
   abut_worlds w = abut_default_worlds();
   w.memory = ABUT_MEMORY_STATE;
-  w.count = WORLDS;
+  w.count = worlds;
   w.q = &q;
   w.v = &q; /* of another width */
   w.q_next = &other;
@@ -126,9 +129,9 @@ static void check_refusals(const trial *t)
   w.q_next = &q; /* read and written */
   CHECK(abut_step_worlds(t->scene, &w) == ABUT_ERROR_ARGUMENT);
   w.q_next = &other;
-  w.count = WORLDS - 1;
+  w.count = worlds - 1;
   CHECK(abut_step_worlds(t->scene, &w) == ABUT_ERROR_ARGUMENT);
-  w.count = WORLDS;
+  w.count = worlds;
   CHECK_OK(abut_step_worlds(t->scene, &w));
   abut_state gone = t->state;
   gone.generation += 7;
@@ -142,6 +145,7 @@ int main(int argc, char **argv)
   trial t = {.precision = strcmp(argv[1], "f64") ? ABUT_FLOAT32 : ABUT_FLOAT64};
   abut_context context;
   double start[PLACES];
+  worlds = argc > 3 ? (size_t)atoi(argv[3]) : worlds;
   if (!test_context(t.precision, &context)) {
     return 77;
   }
@@ -151,7 +155,7 @@ int main(int argc, char **argv)
   REQUIRE_OK(abut_get_scene_start(t.scene, start));
   const size_t nq = t.info.nq, nv = t.info.nv;
   const size_t widths[ARRAYS] = {nq, nv, nv, nq, nv, nv, 2 * nv, nv, nv};
-  REQUIRE_OK(abut_create_state(context, WORLDS, widths, ARRAYS, NULL, &t.state));
+  REQUIRE_OK(abut_create_state(context, worlds, widths, ARRAYS, NULL, &t.state));
   t.q = numbers(&t, nq, 0.0, start);
   t.v = numbers(&t, nv, 0.2, NULL);
   t.cotangent = numbers(&t, 2 * nv, 1.0, NULL);
