@@ -52,9 +52,10 @@ typedef struct world_sizes {
   // where the numbers of a world's reverse pass begin in its block
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
   int at_back_u, at_back_parameters, back_numbers;
+  int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where that is there
   // where the solver's reals begin in a world's row of `work`
-  int at_columns_of, at_mass_of, at_hessian, at_vectors, at_row_terms, work;
-  int contact_planes; // how many numbers a world's contacts have: CONTACT_PLANES of each slot
+  int at_axes_of, at_mass_of, at_hessian, at_vectors, at_row_terms, work;
+  int slots; // how many contacts a world has at most
 } world_sizes;
 
 // Ints of a link, of an actuator, of a row on one degree of freedom (a joint's limit or friction
@@ -82,11 +83,9 @@ typedef struct world_sizes {
 #define GROUP_PAIR 2
 #define GROUP_DOFS 3    // how many movers it has
 #define GROUP_DOF_AT 4  // where they begin in the table of movers
-#define GROUP_PLANE 5   // how many contacts it has room for
-#define GROUP_AT 6      // which of a world's contacts is its first
-#define GROUP_WEAK 7    // 1 where its links' inverse weights may say nothing (contacts.cl)
-#define GROUP_SLOT 8    // how many slots the groups before it have
-#define GROUP_INTS 9
+#define GROUP_WEAK 5    // 1 where its links' inverse weights may say nothing (contacts.cl)
+#define GROUP_SLOT 6    // how many slots the groups before it have
+#define GROUP_INTS 7
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
@@ -164,7 +163,7 @@ typedef struct world_sizes {
 // (3).
 #define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)
 
-// The planes of a group's contacts: point (3) as seen from the group's centre, the frame's rows n,
+// The planes of an item's contacts: point (3) as seen from the group's centre, the frame's rows n,
 // t1 and t2 (9), reference acceleration (3), stiffness D, distance less the margin, and activity.
 #define CONTACT_POINT 0
 #define CONTACT_FRAME 3
@@ -173,7 +172,7 @@ typedef struct world_sizes {
 #define CONTACT_DISTANCE 16
 #define CONTACT_ACTIVITY 17
 #define CONTACT_PLANES 18
-// The planes of a group's contacts' cotangents, in the order of VALUE_* of geometry/layout.h.
+// The planes of an item's contacts' cotangents, in the order of VALUE_* of geometry/layout.h.
 #define BAR_P 0
 #define BAR_D 3
 #define BAR_N 4
@@ -183,7 +182,11 @@ typedef struct world_sizes {
 // origin (xx, yy, zz, xy, xz, yz).
 #define COMPOSITE_NUMBERS 10
 
-// What Newton's method keeps of a world: vectors of nv numbers, and two numbers of each row.
+// What Newton's method keeps of a world: of each degree of freedom its axis, where its joint is, and 1 where
+// it turns, else 0; vectors of nv numbers, and two numbers of each row.
+#define AXIS_JOINT 3
+#define AXIS_TURNS 6
+#define AXIS_REALS 7
 #define VECTOR_FREE 0
 #define VECTOR_ACC 1
 #define VECTOR_STEP 2
@@ -203,17 +206,28 @@ typedef struct world_sizes {
 // (3).
 #define ENERGY_REALS 8
 
-// A group's contacts come in segments: vertices of body 1, vertices of body 2, edge contacts with
-// points on body 1, and with points on body 2. A contact has an int, its place in its segment, and
-// a group has GROUP_MARKS ints: which of its contacts is the first of each segment, and the end.
-// Body 2 owns the points of odd segments.
+// Contacts come in segments: vertices of body 1, vertices of body 2, edge contacts with points on
+// body 1, and with points on body 2. A contact has an int, its place in its segment. Body 2 owns the
+// points of odd segments.
 #define SEGMENTS_MOST 4
-#define GROUP_MARKS (SEGMENTS_MOST + 1)
 
-// An item is a world and a group of its contacts, which the manifold computes beside items alike.
+// An item is a world and a group of its contacts, which the manifold computes beside items alike. All worlds'
+// contacts lie in one pool, those of an item side by side: its planes (CONTACT_PLANES, plane) begin with the
+// pool's contact `at`, where `plane` is how many contacts it has, filled up to whole lanes. Its marks say which of
+// them is the first of each segment, and the end. Items of a kind lie together, world by world.
 #define ITEM_WORLD 0
 #define ITEM_GROUP 1
-#define ITEM_INTS 2
+#define ITEM_AT 2
+#define ITEM_PLANE 3
+#define ITEM_MARKS 4
+#define ITEM_END (ITEM_MARKS + SEGMENTS_MOST)
+#define ITEM_INTS (ITEM_END + 1)
+
+// The entries of a world are its items that have contacts, by kind and then as groups come. Their numbers lie in
+// a list of all worlds; a world has two ints, where its entries begin there and how many they are.
+#define ENTRIES_AT 0
+#define ENTRIES_COUNT 1
+#define ENTRIES_INTS 2
 
 // The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its own axes: of
 // the points by which it is in contact, and of the reach of its field. In a world it has its position and its
@@ -235,7 +249,7 @@ typedef struct world_sizes {
 #define KIND_RUN 0
 #define KIND_RUNS 1
 #define KIND_INTS 2
-#define ITEM_BLOCK 256 // worlds whose items are counted together
+#define ITEM_BLOCK 256 // worlds whose items, or items whose contacts, are counted together
 
 // How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
 // a list of their places. Kernels take it by value. All members are ints, so that host and device
@@ -251,7 +265,7 @@ typedef struct contact_layout {
   int list_row; // how many ints each item has of the list, where it has its own
 } contact_layout;
 
-// What a reverse pass knows of a group. First three wrenches (moment, force), the cotangents of the
+// What a reverse pass knows of an item, or of a group where contacts are springs. First three wrenches (moment, force), the cotangents of the
 // group's relative twist about its centre as joints move by the multiplier y, by the acceleration
 // and by the velocity. Then for either link the moment about its origin and the force that its
 // contacts' dependence on its pose amounts to; the cotangents of friction and stiffness of its
@@ -264,7 +278,8 @@ typedef struct contact_layout {
 #define BACK_FRICTION 30
 #define BACK_STIFFNESS 31
 #define BACK_MOBILITY 32
-#define GROUP_ADJOINT 53
+#define MOBILITY_PART 21
+#define GROUP_ADJOINT (BACK_MOBILITY + MOBILITY_PART)
 
 // Sweeping (kernels/world/sweep.cl) has so many impacts a step. A world has ints, whether it is looked
 // at any more, and the group of the impact that comes first, -1 for none; and reals: the share of the step
@@ -317,14 +332,14 @@ typedef struct contact_layout {
   (2 * SWEEP_DUALS(numbers, nq, nv, parameters) + SWEEP_SEED(nv))
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
-// many rows they, limits and friction losses make. Then for each chosen contact its group and its
+// many rows they, limits and friction losses make. Then for each chosen contact its item and its
 // place there, and for each row behind those of contacts its place in the scene's table of rows.
 #define HARD_COUNT 0
 #define HARD_KEPT 1
 #define HARD_ROWS 2
 #define HARD_CHOSEN 3
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
-// The ints of a candidate: its group, its place there, whether it is taken, and whether it is idle.
+// The ints of a candidate: its item, its place there, whether it is taken, and whether it is idle.
 #define HARD_CANDIDATE 4
 // How derivatives see bounces (docs/lcp-formulas.md, section 8): not at all, as collisions in time,
 // or by least squares.

@@ -230,7 +230,7 @@ void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS
 {
   bytes[BROAD_BOXES] = r->count * BROAD_NUMBERS * real;
   bytes[BROAD_MASKS] = r->runs * sizeof(int);
-  bytes[BROAD_COUNTS] = bytes[BROAD_SUMS] = r->kinds * sizeof(int);
+  bytes[BROAD_SUMS] = (r->kinds + 1) * sizeof(int);
   bytes[BROAD_TOTALS] = r->kinds * sizeof(int);
 }
 
@@ -248,33 +248,37 @@ static abut_status leave_out(const stepping *s, const resident_broad *r)
 
 static abut_status count_items(const stepping *s, const resident_broad *r, size_t blocks, int *totals)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(s->model->head),
-             ARG_BUFFER(r->candidates), ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs),
-             OF(s, BROAD_COUNTS), OF(s, WORLD_MARKS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds, OF(s, BROAD_COUNTS), ARG_INT(blocks),
-             OF(s, BROAD_SUMS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, r->kinds, 1, OF(s, BROAD_SUMS), ARG_INT(blocks),
-             OF(s, BROAD_TOTALS), ARG_INT(r->kinds)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS),
+             ARG_INT(r->runs), OF(s, WORLD_ITEM_COUNTS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS_OF_ALL, s->count, 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(r->kinds),
+             ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds + 1, OF(s, WORLD_ITEM_COUNTS), ARG_INT(blocks),
+             OF(s, WORLD_ITEM_FIRSTS), OF(s, BROAD_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, 1, 1, OF(s, BROAD_SUMS), ARG_INT(blocks), OF(s, BROAD_TOTALS),
+             ARG_INT(r->kinds)));
   return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->kinds * sizeof(int), totals);
+}
+
+/* Makes room for the items that are kept, and for all contacts that they can have where that is little. */
+static abut_status make_room_for_kept(const stepping *s)
+{
+  const slot_items *own = items_of(s);
+  const size_t contacts = pool_is_small(s, own->most) && own->most > own->pool_room ? own->most : own->pool_room;
+  const bool fits = own->count <= own->item_room && contacts == own->pool_room;
+  return fits ? ABUT_SUCCESS : grow_pool(s, own->count > own->item_room ? own->count : own->item_room, contacts);
 }
 
 abut_status find_items(const stepping *s)
 {
   const resident_broad *r = s->model->broad;
   const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
-  int *totals = ((steps_on *)s->on->user)->items[s->slot];
-  size_t all = 0;
+  int *totals = ((steps_on *)s->on->user)->totals;
   TRY(keep_pace(s));
   TRY(leave_out(s, r));
   TRY(count_items(s, r, blocks, totals));
-  for (size_t i = 0; i < r->kinds; ++i) {
-    all += (size_t)totals[i];
-  }
-  if (!all) {
-    return ABUT_SUCCESS;
-  }
-  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds, ARG_BUFFER(r->candidates),
-                ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_COUNTS),
-                OF(s, BROAD_SUMS), ARG_INT(blocks), OF(s, BROAD_TOTALS),
-                ARG_BUFFER(memory_buffer(&s->on->memory[s->slot][0], KEPT_ITEMS)), ARG_INT(s->count));
+  TRY(list_waves(s, totals));
+  TRY(make_room_for_kept(s));
+  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1, ARG_BUFFER(r->candidates),
+                ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks),
+                ARG_INT(r->kinds), OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count));
 }

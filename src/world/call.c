@@ -67,7 +67,7 @@ static void at_least(size_t *size, size_t needed)
 
 static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
-  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, planes = (size_t)n->contact_planes;
+  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv;
   bytes[OUT_Q] = bytes[WORLD_NEXT_Q] = nq * real;
   bytes[OUT_V] = bytes[OUT_W] = bytes[WORLD_NEXT_V] = nv * real;
   bytes[WORLD_ACCELERATION] = bytes[WORLD_CONSTRAINT_FORCE] = nv * real;
@@ -79,10 +79,6 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUF
   bytes[WORLD_ENERGY] = ENERGY_REALS * real;
   bytes[WORLD_SCRATCH] = (size_t)n->numbers * real;
   bytes[WORLD_SINGULARS] = real;
-  bytes[WORLD_CONTACTS] = planes * real;
-  bytes[WORLD_CONTACT_PLACES] = planes / CONTACT_PLANES * sizeof(int);
-  bytes[WORLD_SLOTS] = planes / CONTACT_PLANES * sizeof(int);
-  bytes[WORLD_MARKS] = GROUP_MARKS * (size_t)n->groups * sizeof(int);
   bytes[WORLD_WORK] = (size_t)n->work * real;
   bytes[OUT_STATUS] = bytes[OUT_ITERATIONS] = sizeof(int);
 }
@@ -107,12 +103,10 @@ static abut_status place(batch_on *on)
   }
   size_t kinds = 1;
   for (size_t i = 0; i < c->kind_count; ++i) {
-    at_least(&kinds, c->kinds[i].scene->pair_kind_count);
+    at_least(&kinds, c->worlds->contacts ? c->kinds[i].group_count : c->kinds[i].scene->pair_kind_count);
   }
-  for (size_t slot = 0; slot < device_slots(on->device); ++slot) {
-    TRY(allocate(&memory, kinds, sizeof **at->items));
-    at->items[slot] = memory;
-  }
+  TRY(allocate(&memory, kinds, sizeof *at->totals));
+  at->totals = memory;
   TRY(sweeps(c) ? sweep_place(c, on) : ABUT_SUCCESS);
   on->granule = device_lanes(on->device);
   at_least(&on->granule, law_of(c)->granule);
@@ -142,9 +136,9 @@ static abut_status bound_chunk(batch_on *on)
 /* The large rows of worlds, which a single world of many bodies should not have sixteen of. */
 static void mark_rows(batch_on *on)
 {
-  static const world_buffer rows[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,         WORLD_MARKS,
-                                      WORLD_WORK,     WORLD_BARS,           WORLD_GROUP_ADJOINT, WORLD_BASIS,
-                                      WORLD_JACOBIAN, WORLD_MATRIX};
+  static const world_buffer rows[] = {WORLD_CONTACTS,   WORLD_CONTACT_PLACES, WORLD_SLOTS,         WORLD_ITEMS,
+                                      WORLD_ENTRY_LIST, WORLD_WORK,           WORLD_BARS,          WORLD_GROUP_ADJOINT,
+                                      WORLD_BASIS,      WORLD_JACOBIAN,       WORLD_MATRIX};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     on->rows[POOL_OF_WORLDS][rows[i]] = true;
   }
@@ -174,6 +168,9 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   } else if (is_differentiated(c)) {
     tangent_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   }
+  if (finds_items(c)) {
+    pool_bytes(c, &c->kinds[group], on->place, n, real, on->bytes[POOL_OF_WORLDS]);
+  }
   return bound_chunk(on);
 }
 
@@ -184,8 +181,9 @@ static void leave(batch_on *on)
     sweep_leave(at);
     resident_free_model(&at->own);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
-      free(at->items[slot]);
+      free(at->items[slot].waves);
     }
+    free(at->totals);
     buffer_destroy(at->places);
     free(at->models);
     free(at);

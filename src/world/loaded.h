@@ -56,6 +56,11 @@ typedef struct pair_kind {
   size_t first, count;
 } pair_kind;
 
+/* How many items and contacts a world has had at most on a member of the context, as means of chunks; 0: none yet. */
+typedef struct scene_load {
+  size_t items, contacts;
+} scene_load;
+
 typedef struct loaded_scene {
   owned base;
   context *context;
@@ -76,6 +81,7 @@ typedef struct loaded_scene {
   packed_clouds packed;        /* in the context's precision */
   resident_model *on[MEMBERS]; /* NULL where no call has needed the member yet */
   double rates[MEMBERS];       /* worlds a second, by which the schedule shares worlds among members */
+  scene_load loads[MEMBERS];   /* a member's are written by its own thread */
 } loaded_scene;
 
 /* Returns the scene of a handle, or NULL with an error text. */

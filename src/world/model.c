@@ -190,9 +190,9 @@ double model_weight(const scene_constants *c, const int link[2])
 }
 
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
-                       size_t lanes, const world_sizes *n, model *m)
+                       const world_sizes *n, model *m)
 {
-  int mover = 0, plane = 0;
+  int mover = 0;
   size_t slot = 0;
   for (int i = 0; i < n->groups; ++i) {
     const contact_group *g = &groups[i];
@@ -211,10 +211,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_PAIR] = g->pair;
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
-    ints[GROUP_PLANE] = (int)whole_blocks(room_for(g->contacts, s->capacity), lanes);
-    ints[GROUP_AT] = plane;
     ints[GROUP_SLOT] = slot < INT_MAX ? (int)slot : INT_MAX; /* multipliers of so many slots are refused */
-    plane += ints[GROUP_PLANE];
     slot += g->contacts;
     for (size_t l = 0; l < s->link_count; ++l) {
       const int sign = sign_of(s, g, (int)l);
@@ -319,7 +316,7 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   return at;
 }
 
-static size_t lay_out_adjoint(world_sizes *n)
+static size_t lay_out_adjoint(world_sizes *n, bool mobility)
 {
   const size_t links = (size_t)n->links, nv = (size_t)n->nv;
   size_t at = 0;
@@ -332,14 +329,15 @@ static size_t lay_out_adjoint(world_sizes *n)
   n->at_back_v = place_behind(&at, nv);
   n->at_back_u = place_behind(&at, (size_t)n->nu);
   n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->pairs));
+  n->at_back_mobility = place_behind(&at, mobility ? MOBILITY_PART * (size_t)n->groups : 0);
   return at;
 }
 
-static size_t lay_out_work(world_sizes *n, size_t movers)
+static size_t lay_out_work(world_sizes *n)
 {
   const size_t nv = (size_t)n->nv;
   size_t at = 0;
-  n->at_columns_of = place_behind(&at, 6 * movers);
+  n->at_axes_of = place_behind(&at, AXIS_REALS * nv);
   n->at_mass_of = place_behind(&at, nv * nv);
   n->at_hessian = place_behind(&at, nv * nv);
   n->at_vectors = place_behind(&at, VECTORS * nv);
@@ -403,7 +401,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                        .line_iterations = s->line_iterations,
                        .capacity = (int)s->capacity,
                        .pyramidal = s->pyramidal,
-                       .contact_planes = (int)(CONTACT_PLANES * slots)};
+                       .slots = (int)slots};
   s->law->sizes(s, slots, out);
   return ABUT_SUCCESS;
 }
@@ -422,7 +420,7 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
   lay_out_tables(n, movers, &out->int_count, &out->real_count);
   const bool mobility = s->law->needs_mobility && s->law->needs_mobility(s, c, groups, group_count);
   const size_t numbers = lay_out_numbers(n, mobility);
-  const size_t back = lay_out_adjoint(n), work = lay_out_work(n, movers);
+  const size_t back = lay_out_adjoint(n, mobility), work = lay_out_work(n);
   TRY(refuse_count(out->int_count, "integers in tables"));
   TRY(refuse_count(out->real_count, "numbers in tables"));
   TRY(refuse_count(numbers, "numbers"));
@@ -455,7 +453,7 @@ abut_status model_make(const scene_def *s, const scene_constants *c, const conta
   put_trees(s, c, n, out);
   put_actuators(s, c, n, out);
   put_rows(s, c, n, out);
-  put_groups(s, c, groups, lanes, n, out);
+  put_groups(s, c, groups, n, out);
   put_parameters(s, out);
   if (s->law->put) {
     s->law->put(s, c, groups, out);

@@ -19,8 +19,7 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_ROW_ADJOINT] = ROW_ADJOINT * nv * real;
   bytes[WORLD_U_BAR] = (size_t)n->nu * real;
   bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
-  bytes[WORLD_BARS] = (size_t)n->contact_planes / CONTACT_PLANES * BAR_PLANES * real;
-  bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real;
+  bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real; /* of springs: see pool_bytes */
   bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
   if (is_rk4(c)) {
@@ -64,27 +63,26 @@ abut_status keep_stages(const stepping *s)
 static abut_status put_bars(const stepping *s, const item_wave *w, int segment, const contact_source *c)
 {
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->count, 1, MODEL(s), ITEMS(s),
-                ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), SOURCE(c), ARG_INT(w->count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->rows.count, 1, WAVE_ITEMS(s, w), ARG_INT(segment),
+                OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES), SOURCE(c), ARG_INT(w->rows.count));
 }
 
 /* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their links. */
 static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
-                ARG_BUFFER(s->model->bodies), ITEMS(s), ARG_INT(side),
-                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups),
-                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(w->count));
+  return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
+                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
+                BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)), ARG_BUFFER(to->groups), ARG_INT(to->at),
+                ARG_INT(w->rows.count));
 }
 
 static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const group_rows *to)
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     const contact_source c = segment_bars(&w->run, segment);
-    TRY(put_bars(s, w, segment, &c));
+    TRY(c.layout.count ? put_bars(s, w, segment, &c) : ABUT_SUCCESS);
   }
-  TRY(w->run.wanted.cutoff > 0.0 ? run_active_reverse(&w->run, w->count) : run_reverse(&w->run, w->count));
+  TRY(w->run.wanted.cutoff > 0.0 ? run_active_reverse(&w->run, w->rows.count) : run_reverse(&w->run, w->rows.count));
   TRY(link_poses_adjoint(s, w, 0, to));
   return link_poses_adjoint(s, w, 1, to);
 }
@@ -97,7 +95,7 @@ static abut_status given_adjoint(const stepping *s, const item_wave *w)
   if (!g || (!g->p && !g->d && !g->n && !g->activity)) {
     return ABUT_SUCCESS;
   }
-  contact_source c = given_source(s, w->index, (int)slots_before(s->kind, w->index));
+  contact_source c = given_source(s, w->rows.kind, (int)slots_before(s->kind, w->rows.kind));
   c.p = world_buffer_of(s, OUT_P_BAR);
   c.d = world_buffer_of(s, OUT_D_BAR);
   c.n = world_buffer_of(s, OUT_N_BAR);
@@ -107,21 +105,16 @@ static abut_status given_adjoint(const stepping *s, const item_wave *w)
 
 /* find_contacts has run the waves in their order, so that the last one's manifold is there still: it comes first
  * here, and need not be run again. */
-abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, size_t step, wave_pull pull)
+abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull)
 {
   const bool given = s->call->worlds->contacts != NULL;
-  size_t count;
-  TRY(wave_count(s, &count));
-  if (s->model->broad) { /* the groups that are left out ask for nothing */
-    TRY(LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(to->width), ARG_BUFFER(to->groups),
-               ARG_INT(s->count)));
-  }
+  const size_t count = items_of(s)->wave_count;
   for (size_t i = count; i-- > 0;) {
     item_wave w;
     TRY(open_wave(s, i, &w));
     TRY(given || i + 1 == count ? ABUT_SUCCESS : run_wave(s, &w));
     for (size_t number = 0; number < times; ++number) {
-      const group_rows rows = {to->groups, to->width, to->at + number * step};
+      const group_rows rows = {to->groups, to->at + number * items_of(s)->count};
       TRY(pull(s, &w, number, &rows));
       TRY(given ? given_adjoint(s, &w) : manifold_adjoint(s, &w, &rows));
     }
@@ -131,17 +124,20 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
 
 abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), OF(s, acceleration),
-                OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_GROUP_ADJOINT),
-                OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
-                OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_V),
+             OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s), OF(s, WORLD_ROW_ADJOINT),
+             OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, MODEL(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS),
+             OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)),
+             OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
+                OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s), OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_ADJOINT), OF(s, WORLD_STATE_BAR), OF(s, WORLD_U_BAR), ARG_INT(s->count));
 }
 
 group_rows group_rows_of(const stepping *s)
 {
-  return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), GROUP_ADJOINT * s->kind->group_count,
-                      0};
+  return (group_rows){world_buffer_of(s, WORLD_GROUP_ADJOINT), 0};
 }
 
 abut_status solve_adjoint(const stepping *s)

@@ -9,29 +9,50 @@
 
 #define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
 #define LEAST_FLOAT 1e-9
-/* Appends the contacts of a segment of a wave's items to those of their groups. Of given contacts all are taken,
- * also those of activity 0, since they have gradients. `sign` is -1 where body 2 owns the points. */
-static abut_status append(const stepping *s, const item_wave *w, int segment, int sign, const contact_source *c)
+
+/* Activities up to this are of no contact. Of given contacts all are taken, also those of activity 0, since they have
+ * gradients. */
+static double least_activity(const stepping *s)
 {
   const bool wide = device_real_bytes(s->device) == sizeof(double);
-  const double least = s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
-  TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ITEMS(s), ARG_INT(segment), ARG_INT(sign), SOURCE(c),
-                ARG_REAL(least), OF(s, WORLD_CONTACTS), OF(s, WORLD_CONTACT_PLACES),
-                OF(s, WORLD_MARKS), OF(s, OUT_STATUS), ARG_INT(w->count));
+  return s->call->worlds->contacts ? -1.0 : wide ? LEAST_DOUBLE : LEAST_FLOAT;
 }
 
-/* Writes the slots of the contacts that have just been appended, where forces or the law need them. */
+#define ACTIVITIES(c) ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
+
+/* Counts the contacts of a wave's items, and gives them their places in the pool behind those of earlier waves. */
+static abut_status count_contacts(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
+{
+  const size_t blocks = (w->rows.count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  TRY(keep_pace(s));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1, ARG_BUFFER(s->model->head), WAVE_ITEMS(s, w),
+             ACTIVITIES(from[0]), ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
+             ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count)));
+  TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, WAVE_ITEMS(s, w), OF(s, WORLD_POOL_SUMS),
+                          ARG_INT(blocks), ARG_INT(w->rows.count))
+                 : ABUT_SUCCESS);
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_AT, blocks, 1, WAVE_ITEMS(s, w), OF(s, WORLD_POOL_SUMS),
+                ARG_INT(blocks), OF(s, WORLD_POOL_TOTALS), ARG_INT(w->index), ARG_INT(w->rows.count));
+}
+
+/* Writes the contacts of a segment of a wave's items to the pool. */
+static abut_status put_contacts(const stepping *s, const item_wave *w, int segment, const contact_source *c)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), ARG_INT(segment), ARG_INT(segment % 2 ? -1 : 1), SOURCE(c),
+                ARG_REAL(least_activity(s)), OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room),
+                OF(s, WORLD_CONTACT_PLACES), ARG_INT(w->rows.count));
+}
+
+/* Writes the slots of the contacts that have just been written, where forces or the law need them. */
 static abut_status put_slots(const stepping *s, const item_wave *w, int segment, const contact_source *c)
 {
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
-           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->count, 1, MODEL(s), ITEMS(s),
-                    ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), OF(s, WORLD_MARKS),
-                    ARG_BUFFER(c->list), ARG_INT(c->layout.list_row),
-                    ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, MODEL(s), WAVE_ITEMS(s, w), ARG_INT(segment),
+                    OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room), ARG_BUFFER(c->list),
+                    ARG_INT(c->layout.list_row), ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
                     ARG_INT(c->order != NULL), ARG_INT(c->slot), ARG_INT(s->call->worlds->contacts != NULL),
-                    OF(s, WORLD_SLOTS), ARG_INT(w->count))
+                    OF(s, WORLD_SLOTS), ARG_INT(w->rows.count))
            : ABUT_SUCCESS;
 }
 
@@ -148,47 +169,94 @@ contact_source given_source(const stepping *s, size_t i, int at)
                                      .place_at = at}};
 }
 
-static abut_status given_contacts(const stepping *s)
+/* Where the contacts of a wave's segments lie. */
+static void find_sources(const stepping *s, const item_wave *w, contact_source from[SEGMENTS_MOST])
 {
-  for (size_t i = 0; i < s->kind->group_count; ++i) {
-    const contact_source c = given_source(s, i, (int)slots_before(s->kind, i));
-    item_wave w;
-    TRY(open_wave(s, i, &w));
-    TRY(append(s, &w, 0, 1, &c));
-    TRY(put_slots(s, &w, 0, &c));
+  for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
+    if (!s->call->worlds->contacts) {
+      from[segment] = segment_source(&w->run, segment);
+    } else if (segment == 0) {
+      from[segment] = given_source(s, w->rows.kind, (int)slots_before(s->kind, w->rows.kind));
+    } else {
+      from[segment] = (contact_source){.layout = {.count = 0, .place_at = -1}};
+    }
   }
-  return ABUT_SUCCESS;
 }
 
 static abut_status wave_contacts(const stepping *s, size_t i)
 {
+  contact_source from[SEGMENTS_MOST];
   item_wave w;
   TRY(open_wave(s, i, &w));
-  TRY(run_wave(s, &w));
+  TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, &w));
+  find_sources(s, &w, from);
+  TRY(count_contacts(s, &w, from));
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    const contact_source c = segment_source(&w.run, segment);
-    TRY(append(s, &w, segment, segment % 2 ? -1 : 1, &c));
-    TRY(put_slots(s, &w, segment, &c));
+    if (from[segment].layout.count) {
+      TRY(put_contacts(s, &w, segment, &from[segment]));
+      TRY(put_slots(s, &w, segment, &from[segment]));
+    }
   }
   return ABUT_SUCCESS;
 }
 
+/* Tells how many contacts all waves have, where the pool may be too short for them. */
+static abut_status read_total(const stepping *s, size_t *out)
+{
+  int total = 0;
+  const size_t at = items_of(s)->wave_count * sizeof total;
+  TRY(buffer_read(world_buffer_of(s, WORLD_POOL_TOTALS), at, sizeof total, &total));
+  *out = (size_t)total;
+  return ABUT_SUCCESS;
+}
+
+/* Keeps in mind what a world needs, by the mean of the chunk. */
+static void note_load(const stepping *s, size_t contacts)
+{
+  scene_load *load = &s->kind->scene->loads[s->on->place];
+  const size_t items = (items_of(s)->count + s->count - 1) / s->count, mean = (contacts + s->count - 1) / s->count;
+  load->items = items > load->items ? items : load->items;
+  load->contacts = mean > load->contacts ? mean : load->contacts;
+}
+
+static abut_status list_entries(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_ENTRIES, s->count, 1, OF(s, WORLD_ITEM_COUNTS), OF(s, WORLD_ITEM_FIRSTS),
+                ARG_INT(kind_count_of(s)), ARG_INT(0), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+                OF(s, WORLD_ENTRIES), OF(s, OUT_STATUS), ARG_INT(s->count));
+}
+
+/* Runs all waves; where the pool was too short for their contacts it is made longer, and they are run again. */
+static abut_status fill_pool(const stepping *s)
+{
+  const slot_items *own = items_of(s);
+  for (;;) {
+    size_t total;
+    for (size_t i = 0; i < own->wave_count; ++i) {
+      TRY(wave_contacts(s, i));
+    }
+    if (!own->wave_count || own->most <= own->pool_room) {
+      return list_entries(s);
+    }
+    TRY(read_total(s, &total));
+    note_load(s, total);
+    if (total <= own->pool_room) {
+      return list_entries(s);
+    }
+    TRY(grow_pool(s, own->item_room, total + total / 4));
+  }
+}
+
 abut_status find_contacts_of_pairs(const stepping *s)
 {
-  size_t count;
-  TRY(s->model->broad ? find_items(s) : ABUT_SUCCESS);
-  TRY(wave_count(s, &count));
-  for (size_t i = 0; i < count; ++i) {
-    TRY(wave_contacts(s, i));
-  }
-  return ABUT_SUCCESS;
+  TRY(s->model->broad && !s->call->worlds->contacts ? find_items(s) : ABUT_SUCCESS);
+  return fill_pool(s);
 }
 
 abut_status find_contacts(const stepping *s)
 {
   const contact_law *law = law_of(s->call);
-  if (s->call->worlds->contacts) {
-    return given_contacts(s);
-  }
-  return law->find_contacts ? law->find_contacts(s) : ABUT_SUCCESS;
+  return s->call->worlds->contacts ? find_contacts_of_pairs(s)
+         : law->find_contacts      ? law->find_contacts(s)
+                                   : ABUT_SUCCESS;
 }

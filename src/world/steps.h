@@ -57,14 +57,22 @@ enum {
   OUT_ENERGY_RECORD,
   /* What every step uses. */
   WORLD_ENERGY,         /* (ENERGY_REALS) energy and momentum */
-  WORLD_SLOTS,          /* (slots) ints: the slot of each contact, written where somebody asks */
   WORLD_U,              /* (nu) the controls of the step at work */
   WORLD_PARAMETERS_OF,  /* (PARAMETERS) filled where the caller gives any of them */
   WORLD_SCRATCH,        /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
   WORLD_SINGULARS,      /* 0 where the mass matrix is positive definite, else 1 */
-  WORLD_CONTACTS,       /* (contact_planes) what CONTACT_... of geometry/world.h names, group by group */
-  WORLD_CONTACT_PLACES, /* (slots) ints: the place of each contact in its segment */
-  WORLD_MARKS,          /* (groups, GROUP_MARKS) ints: where each segment begins */
+  /* Items and their contacts, of which only the chunk as a whole has rows. The pool is the contacts of all items, one
+   * behind the other. */
+  WORLD_ITEMS,          /* (items, ITEM_INTS) ints, kind by kind and world by world */
+  WORLD_ITEM_COUNTS,    /* (kinds + 1, worlds) ints: items of each kind; the last row is the broad phase's own */
+  WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first place in the list below */
+  WORLD_ENTRY_LIST,     /* (items) ints: items that have contacts, world by world */
+  WORLD_ENTRIES,        /* (worlds, ENTRIES_INTS) ints: where a world's entries are in that list */
+  WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item by item */
+  WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */
+  WORLD_SLOTS,          /* (pool) ints: the slot of each contact, written where somebody asks */
+  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a wave take of the pool */
+  WORLD_POOL_TOTALS,    /* (waves + 1) ints: how many contacts all waves before each one have */
   WORLD_WORK,           /* (work) the memory of Newton's method */
   WORLD_NEXT_Q,         /* (nq) the state after the step, until it is accepted */
   WORLD_NEXT_V,         /* (nv) */
@@ -100,8 +108,8 @@ enum {
   WORLD_U_BAR,            /* (nu) */
   WORLD_ACCELERATION_BAR, /* (nv) b of docs/cone.md, section 10 */
   WORLD_MULTIPLIERS,      /* (nv) y = H^-1 b there */
-  WORLD_BARS,             /* (slots, BAR_PLANES) of each contact's p, d, n and activity */
-  WORLD_GROUP_ADJOINT,    /* (groups, GROUP_ADJOINT) */
+  WORLD_BARS,             /* (pool, BAR_PLANES) of each contact's p, d, n and activity */
+  WORLD_GROUP_ADJOINT,    /* (items, GROUP_ADJOINT); springs have (worlds, groups, GROUP_ADJOINT) */
   WORLD_ROW_ADJOINT,      /* (ROW_ADJOINT, nv) */
   WORLD_ADJOINT,          /* blocks of LANES worlds, from world_sizes' at_back_links on */
   /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of the
@@ -112,7 +120,8 @@ enum {
   WORLD_END,        /* (state_width) the rollout's last state, while a reverse pass uses OUT_Q to OUT_W */
   WORLD_GOOD,       /* an int: 0 where the step of a world has no derivatives */
   /* Of Jacobians and tangents. Rows of `seed_width` numbers are by q, v, controls and parameters. */
-  WORLD_BASIS,        /* (6 or nv, groups, GROUP_ADJOINT), see basis_by_dof of law/law.h */
+  WORLD_BASIS,        /* (6 or nv, items, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs have (worlds, 6,
+                         groups, GROUP_ADJOINT) */
   WORLD_JACOBIAN,     /* (stages, nv, seed_width) of the accelerations */
   WORLD_TANGENT_WORK, /* (2 seed_width + 8 nv) memory */
   WORLD_MATRIX,       /* (2 nv, seed_width) of the whole step */
@@ -165,11 +174,10 @@ enum {
   SWEEP_DUALS_OF,   /* (LANES, SWEEP_DUAL_REALS) memory */
   SWEEP_BARS,       /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of q */
   SWEEP_SLOPES,     /* (links + pairs) cotangents of mass scales and of friction */
-  /* Of the broad phase. Of the last three, kind by kind, only the chunk as a whole has rows. */
+  /* Of the broad phase. Of the last two only the chunk as a whole has rows. */
   BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */
-  BROAD_COUNTS,   /* (kinds, worlds) ints: items */
-  BROAD_SUMS,     /* (kinds, blocks of ITEM_BLOCK worlds) ints: items before each block */
+  BROAD_SUMS,     /* (kinds + 1, blocks of ITEM_BLOCK worlds) ints: items before each block */
   BROAD_TOTALS,   /* (kinds) ints */
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };
@@ -197,12 +205,26 @@ typedef struct steps_call {
   int *places; /* which of the given contacts are those of the first group, then of the next; else NULL */
 } steps_call;
 
+/* Items of a kind that go through the manifold side by side, as one wave. */
+typedef struct wave_rows {
+  size_t kind, first, count; /* the first one, among the items of all kinds, and how many */
+} wave_rows;
+
+/* The items and the pool of a device's slot, as the last find_contacts has left them. */
+typedef struct slot_items {
+  wave_rows *waves;
+  size_t wave_count, wave_room; /* how many waves there are; how many `waves` has room for */
+  size_t count, most;           /* of items; of contacts, if every slot of these had one */
+  size_t item_room, pool_room;  /* how many items and contacts the chunk's buffers have room for */
+} slot_items;
+
 /* What the call has on one device, for all its chunks. */
 typedef struct steps_on {
   const resident_model **models; /* (kind_count) */
   resident_model own; /* the tables of given contacts, whose groups are not the scene's */
   buffer *places;     /* steps_call.places */
-  int *items[DEVICE_SLOTS]; /* how many items of each kind the last find_items has kept */
+  slot_items items[DEVICE_SLOTS];
+  int *totals; /* memory: how many items of each kind the broad phase has kept */
   ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
@@ -256,9 +278,9 @@ abut_status keep_pace(const stepping *s);
 
 /* ---- contacts ----
  *
- * The contacts of a group are appended to WORLD_CONTACTS segment by segment (SEGMENTS_MOST of
- * geometry/world.h). The manifold leaves the four segments of a pair in four places, of which a
- * contact_source describes one; given contacts are one segment. */
+ * The contacts of an item are counted, get their place in the pool WORLD_CONTACTS, and are written there segment by
+ * segment (SEGMENTS_MOST of geometry/world.h). The manifold leaves the four segments of a pair in four places, of
+ * which a contact_source describes one; given contacts are one segment. */
 
 /* Where a segment's contacts lie, as the kernel world_contacts takes it. */
 typedef struct contact_source {
@@ -286,20 +308,25 @@ contact_source given_source(const stepping *s, size_t i, int at);
  *
  * Pairs of equal bodies and smoothings are of one kind. The items of a kind are its pairs in each of the
  * chunk's worlds, world by world, and go through the manifold side by side, in waves of as many as its memory
- * holds. Given contacts have a wave for each of their groups, which no manifold has computed. */
+ * holds. Given contacts have a kind for each of their groups, which no manifold computes. */
 typedef struct item_wave {
-  run run;             /* of the kind's pairs; empty where contacts are given */
-  size_t index;        /* which wave it is */
-  size_t kind;         /* which of the scene's kinds */
-  size_t first, count; /* which of the kind's items, and how many */
+  run run;      /* of the kind's pairs; empty where contacts are given */
+  size_t index; /* which wave it is */
+  wave_rows rows;
 } item_wave;
 
-/* Buffers of the manifold's pool: (items, ITEM_INTS) ints of the wave at work, and of all kinds where there is a
- * broad phase. */
-#define WAVE_ITEMS (BATCH_ROWS - 1)
-#define KEPT_ITEMS (BATCH_ROWS - 2)
-_Static_assert(SCRATCH_BUFFERS <= KEPT_ITEMS, "a wave's items lie behind the manifold's buffers");
-#define ITEMS(s) ARG_BUFFER(memory_buffer(&(s)->on->memory[(s)->slot][0], WAVE_ITEMS))
+/* Arguments of launches: all items with the first one of a wave, and what kernels of worlds read of contacts. */
+#define WAVE_ITEMS(s, w) OF(s, WORLD_ITEMS), ARG_INT((w)->rows.first)
+#define ENTRIES(s) \
+  OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES)
+
+/* Whether contacts of the call's worlds are in a pool: they are given, or the manifold finds them. */
+bool finds_items(const steps_call *c);
+
+slot_items *items_of(const stepping *s);
+
+/* How many kinds of items the chunk's worlds have. */
+size_t kind_count_of(const stepping *s);
 
 /* Finds the kinds of a scene's pairs. */
 abut_status kinds_of_pairs(loaded_scene *s);
@@ -307,15 +334,29 @@ abut_status kinds_of_pairs(loaded_scene *s);
 /* How many bytes of a device's memory waves may take, in all of its slots. */
 uint64_t wave_bytes(const batch_on *on);
 
-/* Makes room for the waves of a chunk. */
+/* Sets the bytes that a world's items and contacts take of each buffer, as far as they are known before they are found:
+ * by what the scene's worlds have had so far. */
+void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
+                size_t bytes[POOL_BUFFERS]);
+
+/* Makes room for the waves of a chunk, and lists the items where none are left out. */
 abut_status waves_start(const stepping *s);
+
+/* Makes room for items and, of the pool, for contacts. Buffers must not grow while kernels run, since what waits for these
+ * then tells nobody of a failure: it is called before the first one is launched, or after a read. */
+abut_status grow_pool(const stepping *s, size_t items, size_t contacts);
+
+/* Makes the waves of items of which each kind has totals[kind], and counts them. */
+abut_status list_waves(const stepping *s, const int *totals);
+
+/* Whether there may be room for so many contacts from the start: then nobody need count them. */
+bool pool_is_small(const stepping *s, size_t contacts);
 
 /* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it launches nothing. */
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r);
 
-/* Tells how many waves there are; opens one, whose items then are in WAVE_ITEMS; and runs its manifold, for the
- * places of links that the last step_tree has left. */
-abut_status wave_count(const stepping *s, size_t *count);
+/* Opens one of the waves of the last find_contacts, and runs its manifold, for the places of links that the last
+ * step_tree has left. */
 abut_status open_wave(const stepping *s, size_t i, item_wave *w);
 abut_status run_wave(const stepping *s, const item_wave *w);
 
@@ -426,11 +467,11 @@ abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world
  * derivatives go through stages whose states are gone when the step has been made. */
 abut_status keep_stages(const stepping *s);
 
-/* Where the cotangents of groups go: a world's row has `width` numbers, and (groups, GROUP_ADJOINT) of them
- * begin at `at`. So the same kernels fill WORLD_GROUP_ADJOINT and an entry of WORLD_BASIS. */
+/* Where the cotangents of items' groups go: rows (items, GROUP_ADJOINT) from row `at` on. So the same kernels fill
+ * WORLD_GROUP_ADJOINT and a part of WORLD_BASIS. */
 typedef struct group_rows {
   buffer *groups;
-  size_t width, at;
+  size_t at;
 } group_rows;
 
 /* The whole of WORLD_GROUP_ADJOINT. */
@@ -451,11 +492,11 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 
 /* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each wave. `pull`
  * makes the cotangents of the contacts of a wave's items in WORLD_BARS, and of their groups in *to; it is called
- * with numbers 0 to `times` - 1, each with rows of its own: those of a number begin `step` behind the last one's.
+ * with numbers 0 to `times` - 1, each with rows of its own: those of a number come behind the last one's.
  * The manifold takes cotangents of contacts on to the forces and moments on links in *to. Where contacts are
  * given theirs are copied to the caller's arrays instead. */
 typedef abut_status (*wave_pull)(const stepping *s, const item_wave *w, size_t number, const group_rows *to);
-abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, size_t step, wave_pull pull);
+abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull);
 
 /* The parts of a Jacobian's row. unit_cotangent makes WORLD_ACCELERATION_BAR of a cotangent that is 1 for
  * one degree of freedom of the step's own acceleration: with one stage, an Euler step, dampers act within

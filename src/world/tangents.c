@@ -23,8 +23,7 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
-  bytes[WORLD_BASIS] =
-    (law_of(c)->basis_by_dof ? nv : 6) * GROUP_ADJOINT * (size_t)n->groups * real;
+  bytes[WORLD_BASIS] = 6 * GROUP_ADJOINT * (size_t)n->groups * real; /* of springs: see pool_bytes */
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
   bytes[WORLD_TANGENT] = width * real;

@@ -8,6 +8,13 @@
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in manifold/call_chunk.c */
 #define WAVE_SHARE 2    /* of a chunk's memory one part in so many is for waves */
 
+/* What is expected of a world of which nothing is known yet: so many items and contacts a link. */
+#define LINK_ITEMS 8
+#define LINK_CONTACTS 96
+/* Where all contacts that a chunk can have take no more, they have room from the start, and none need be counted by the
+ * host. */
+#define SMALL_POOL (8 * 1024 * 1024)
+
 /* ---- kinds ---- */
 
 static bool is_alike(const loaded_scene *s, size_t i, size_t k)
@@ -104,36 +111,254 @@ static size_t rows_of(const stepping *s, const run *r, size_t all)
   return rows < all ? rows : all;
 }
 
-static abut_status prepare(const stepping *s, size_t id, size_t bytes)
+static abut_status prepare(const stepping *s, size_t which, size_t id, size_t bytes)
 {
-  return buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, id, bytes);
+  return buffer_pool_prepare(s->on->memory[s->slot][which].pool, s->device, id, bytes);
 }
 
-static abut_status prepare_items(const stepping *s, size_t rows)
+/* ---- the pool ---- */
+
+bool finds_items(const steps_call *c)
 {
-  return prepare(s, WAVE_ITEMS, (rows + 1) * ITEM_INTS * sizeof(int));
+  return c->worlds->contacts || law_of(c)->find_contacts == find_contacts_of_pairs;
 }
 
-/* All is made here, with room for every pair: a buffer that grew later would wait for kernels, and what waits there
- * tells nobody of a failure. */
-abut_status waves_start(const stepping *s)
+slot_items *items_of(const stepping *s)
 {
-  if (s->call->worlds->contacts) {
-    return prepare_items(s, s->count);
+  return &((steps_on *)s->on->user)->items[s->slot];
+}
+
+static size_t kinds_in(const steps_call *c, const steps_kind *k)
+{
+  return c->worlds->contacts ? k->group_count : k->scene->pair_kind_count;
+}
+
+size_t kind_count_of(const stepping *s)
+{
+  return kinds_in(s->call, s->kind);
+}
+
+/* Which groups a kind has, in the order of resident_model.order. */
+static pair_kind members_of(const stepping *s, size_t kind)
+{
+  return s->call->worlds->contacts ? (pair_kind){kind, 1} : s->kind->scene->pair_kinds[kind];
+}
+
+/* How many bytes an item, and a contact of the pool, take of each buffer that has a row for each. */
+static size_t times_basis(const steps_call *c, const world_sizes *n)
+{
+  const bool asked = is_differentiated(c) && !c->gradients;
+  return !asked ? 0 : law_of(c)->basis_by_dof ? (size_t)n->nv : 6;
+}
+
+static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
+{
+  bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
+  bytes[WORLD_ENTRY_LIST] = sizeof(int);
+  if (is_differentiated(c)) {
+    bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * real;
+    bytes[WORLD_BASIS] = times_basis(c, n) * GROUP_ADJOINT * real;
   }
-  for (size_t kind = 0; kind < s->kind->scene->pair_kind_count; ++kind) {
+}
+
+static void bytes_of_contact(const steps_call *c, size_t real, size_t bytes[POOL_BUFFERS])
+{
+  bytes[WORLD_CONTACTS] = CONTACT_PLANES * real;
+  bytes[WORLD_CONTACT_PLACES] = sizeof(int);
+  bytes[WORLD_SLOTS] = c->worlds->multipliers || law_of(c)->keeps_slots ? sizeof(int) : 0;
+  bytes[WORLD_BARS] = is_differentiated(c) ? BAR_PLANES * real : 0;
+}
+
+static const world_buffer item_buffers[] = {WORLD_ITEMS, WORLD_ENTRY_LIST, WORLD_GROUP_ADJOINT, WORLD_BASIS};
+static const world_buffer contact_buffers[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS, WORLD_BARS};
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static size_t at_most(size_t a, size_t b)
+{
+  return a < b ? a : b;
+}
+
+/* How many items and contacts a world is expected to have. */
+static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *items, size_t *contacts)
+{
+  const scene_load *seen = &s->loads[place];
+  const size_t links = (size_t)n->links + 1;
+  *items = at_most(seen->items ? seen->items + seen->items / 2 : LINK_ITEMS * links, (size_t)n->groups);
+  *contacts = at_most(seen->contacts ? seen->contacts + seen->contacts / 2 : LINK_CONTACTS * links, (size_t)n->slots);
+}
+
+void pool_bytes(const steps_call *c, const steps_kind *k, size_t place, const world_sizes *n, size_t real,
+                size_t bytes[POOL_BUFFERS])
+{
+  const size_t kinds = kinds_in(c, k);
+  size_t items, contacts, one[POOL_BUFFERS] = {0};
+  expect(k->scene, place, n, &items, &contacts);
+  bytes_of_item(c, n, real, one);
+  bytes_of_contact(c, real, one);
+  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
+    bytes[item_buffers[i]] = items * one[item_buffers[i]];
+  }
+  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
+    bytes[contact_buffers[i]] = contacts * one[contact_buffers[i]];
+  }
+  bytes[WORLD_ITEM_COUNTS] = bytes[WORLD_ITEM_FIRSTS] = (kinds + 1) * sizeof(int);
+  bytes[WORLD_ENTRIES] = ENTRIES_INTS * sizeof(int);
+}
+
+abut_status grow_pool(const stepping *s, size_t items, size_t contacts)
+{
+  const size_t real = device_real_bytes(s->device), lanes = device_lanes(s->device);
+  size_t one[POOL_BUFFERS] = {0};
+  slot_items *own = items_of(s);
+  if (contacts > INT_MAX - lanes || items > INT_MAX / ITEM_INTS) {
+    return fail(ABUT_ERROR_MEMORY, "%zu contacts of %zu pairs in %zu worlds are more than kernels count", contacts,
+                items, s->count);
+  }
+  bytes_of_item(s->call, sizes_of(s), real, one);
+  bytes_of_contact(s->call, real, one);
+  for (size_t i = 0; i < COUNT_OF(item_buffers); ++i) {
+    TRY(prepare(s, POOL_OF_WORLDS, item_buffers[i], (items + 1) * one[item_buffers[i]]));
+  }
+  for (size_t i = 0; i < COUNT_OF(contact_buffers); ++i) {
+    TRY(prepare(s, POOL_OF_WORLDS, contact_buffers[i], (contacts + lanes) * one[contact_buffers[i]]));
+  }
+  own->item_room = items;
+  own->pool_room = contacts;
+  return ABUT_SUCCESS;
+}
+
+/* How many contacts a group of a kind has at most, filled up to whole lanes. */
+static size_t slots_of_kind(const stepping *s, size_t kind)
+{
+  const contact_group *g = &s->kind->groups[s->call->worlds->contacts
+                                              ? (int)kind
+                                              : s->kind->scene->pair_order[members_of(s, kind).first]];
+  const size_t capacity = s->kind->scene->def.capacity;
+  return padded(capacity && capacity < g->contacts ? capacity : g->contacts, device_lanes(s->device));
+}
+
+static size_t most_contacts_of(const stepping *s, const int *totals)
+{
+  size_t sum = 0;
+  for (size_t kind = 0; kind < kind_count_of(s); ++kind) {
+    const size_t slots = slots_of_kind(s, kind), count = (size_t)totals[kind];
+    sum = count && slots > (SIZE_MAX - sum) / count ? SIZE_MAX : sum + slots * count;
+  }
+  return sum;
+}
+
+bool pool_is_small(const stepping *s, size_t contacts)
+{
+  return contacts <= SMALL_POOL / (CONTACT_PLANES * device_real_bytes(s->device));
+}
+
+/* ---- waves ---- */
+
+static abut_status add_wave(slot_items *own, size_t kind, size_t first, size_t count)
+{
+  if (own->wave_count == own->wave_room) {
+    const size_t room = 2 * own->wave_room + 16;
+    void *more = NULL;
+    TRY(allocate(&more, room, sizeof *own->waves));
+    if (own->wave_count) {
+      memcpy(more, own->waves, own->wave_count * sizeof *own->waves);
+    }
+    free(own->waves);
+    own->waves = more;
+    own->wave_room = room;
+  }
+  own->waves[own->wave_count++] = (wave_rows){kind, first, count};
+  return ABUT_SUCCESS;
+}
+
+abut_status list_waves(const stepping *s, const int *totals)
+{
+  slot_items *own = items_of(s);
+  own->wave_count = own->count = 0;
+  for (size_t kind = 0; kind < kind_count_of(s); ++kind) {
+    const size_t all = (size_t)totals[kind];
+    size_t rows = all;
+    if (all && !s->call->worlds->contacts) {
+      run r;
+      TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
+      rows = rows_of(s, &r, all);
+    }
+    for (size_t i = 0; i < all; i += rows) {
+      TRY(add_wave(own, kind, own->count + i, at_most(rows, all - i)));
+    }
+    own->count += all;
+  }
+  own->most = most_contacts_of(s, totals);
+  return ABUT_SUCCESS;
+}
+
+/* Makes room for the manifold of as many items of each kind as a wave may have. */
+static abut_status prepare_manifolds(const stepping *s)
+{
+  for (size_t kind = 0; !s->call->worlds->contacts && kind < kind_count_of(s); ++kind) {
     size_t bytes[SCRATCH_BUFFERS];
     run r;
     TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
-    const size_t rows = rows_of(s, &r, s->count * s->kind->scene->pair_kinds[kind].count);
+    const size_t rows = rows_of(s, &r, s->count * members_of(s, kind).count);
     item_bytes(s->call, &r, bytes);
     for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) {
-      TRY(prepare(s, i, bytes[i] * padded(rows, device_lanes(s->device))));
+      TRY(prepare(s, 0, i, bytes[i] * padded(rows, device_lanes(s->device))));
     }
-    TRY(prepare_items(s, rows));
   }
-  const size_t most = s->model->broad ? s->count * s->kind->scene->def.pair_count : 0;
-  return prepare(s, KEPT_ITEMS, most * ITEM_INTS * sizeof(int));
+  return ABUT_SUCCESS;
+}
+
+/* Makes room for the sums of as many waves as there are where nothing is left out, which are the most. */
+static abut_status prepare_sums(const stepping *s, const int *totals)
+{
+  const slot_items *own = items_of(s);
+  size_t rows = 1;
+  TRY(list_waves(s, totals));
+  for (size_t i = 0; i < own->wave_count; ++i) {
+    rows = own->waves[i].count > rows ? own->waves[i].count : rows;
+  }
+  TRY(prepare(s, POOL_OF_WORLDS, WORLD_POOL_SUMS, (rows + ITEM_BLOCK - 1) / ITEM_BLOCK * sizeof(int)));
+  return prepare(s, POOL_OF_WORLDS, WORLD_POOL_TOTALS, (own->wave_count + 1) * sizeof(int));
+}
+
+static abut_status list_all_items(const stepping *s)
+{
+  const size_t kinds = kind_count_of(s), all = items_of(s)->count / s->count;
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    const pair_kind k = members_of(s, kind);
+    TRY(keep_pace(s));
+    TRY(LAUNCH(s->device, KERNEL_WORLD_ITEMS, s->count, 1, ARG_BUFFER(s->model->order), ARG_INT(k.first),
+               ARG_INT(k.count), ARG_INT(kind), ARG_INT(kinds), ARG_INT(all), OF(s, WORLD_ITEM_COUNTS),
+               OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count)));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* All is made here, with room for every pair in a wave, and of the pool for as many contacts as are expected. */
+abut_status waves_start(const stepping *s)
+{
+  int *totals = ((steps_on *)s->on->user)->totals;
+  const size_t kinds = kind_count_of(s);
+  size_t items, contacts, all = 0;
+  if (!finds_items(s->call)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(prepare_manifolds(s));
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    const size_t count = s->count * members_of(s, kind).count;
+    if (count > INT_MAX - all) {
+      return fail(ABUT_ERROR_MEMORY, "%zu pairs in %zu worlds are more than kernels count", count, s->count);
+    }
+    totals[kind] = (int)count;
+    all += count;
+  }
+  TRY(prepare_sums(s, totals));
+  expect(s->kind->scene, s->on->place, sizes_of(s), &items, &contacts);
+  items = s->model->broad ? at_most(items * s->count, all) : all;
+  const size_t most = items_of(s)->most;
+  contacts = pool_is_small(s, most) ? most : at_most(contacts * s->count, most);
+  TRY(grow_pool(s, items, contacts));
+  return s->model->broad ? ABUT_SUCCESS : list_all_items(s);
 }
 
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
@@ -149,7 +374,7 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
   return ABUT_SUCCESS;
 }
 
-/* ---- waves ---- */
+/* ---- a wave ---- */
 
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r)
 {
@@ -177,103 +402,23 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   return ABUT_SUCCESS;
 }
 
-/* How many items a kind has. */
-static size_t items_of(const stepping *s, size_t kind)
-{
-  return s->model->broad ? (size_t)s->at->items[s->slot][kind] : s->count * s->kind->scene->pair_kinds[kind].count;
-}
-
-/* Copies the items of a wave from those of all kinds. */
-static abut_status copy_items(const stepping *s, const item_wave *w)
-{
-  const chunk_memory *m = &s->on->memory[s->slot][0];
-  size_t first = w->first;
-  for (size_t i = 0; i < w->kind; ++i) {
-    first += items_of(s, i);
-  }
-  const size_t bytes = ITEM_INTS * sizeof(int);
-  return buffer_copy_rows(memory_buffer(m, KEPT_ITEMS), first * bytes, w->count * bytes, w->count * bytes, 1,
-                          memory_buffer(m, WAVE_ITEMS), 0, w->count * bytes);
-}
-
-static abut_status fill_items(const stepping *s, size_t at, size_t members, const item_wave *w)
-{
-  return LAUNCH(s->device, KERNEL_WORLD_ITEMS, w->count, 1, ARG_BUFFER(s->model->order), ARG_INT(at),
-                ARG_INT(members), ARG_INT(w->first), ITEMS(s), ARG_INT(w->count));
-}
-
-/* Sets w->run to a kind's manifold, and tells how many items its waves have but for the last, and how many waves there
- * are. */
-static abut_status waves_of_kind(const stepping *s, item_wave *w, size_t *rows, size_t *waves)
-{
-  const size_t all = items_of(s, w->kind);
-  TRY(run_of(s->call, s->kind, w->kind, s->on, s->slot, &w->run));
-  *rows = rows_of(s, &w->run, all);
-  *waves = all ? (all + *rows - 1) / *rows : 0;
-  return ABUT_SUCCESS;
-}
-
-static abut_status find_wave(const stepping *s, size_t i, item_wave *w, bool *found)
-{
-  const loaded_scene *scene = s->kind->scene;
-  *w = (item_wave){.index = i};
-  *found = false;
-  for (; w->kind < scene->pair_kind_count; ++w->kind) {
-    size_t rows, waves;
-    TRY(waves_of_kind(s, w, &rows, &waves));
-    if (i < waves) {
-      const size_t left = items_of(s, w->kind) - i * rows;
-      w->first = i * rows;
-      w->count = left < rows ? left : rows;
-      *found = true;
-      return ABUT_SUCCESS;
-    }
-    i -= waves;
-  }
-  return ABUT_SUCCESS;
-}
-
-abut_status wave_count(const stepping *s, size_t *count)
-{
-  *count = s->kind->group_count;
-  if (s->call->worlds->contacts) {
-    return ABUT_SUCCESS;
-  }
-  *count = 0;
-  for (item_wave w = {0}; w.kind < s->kind->scene->pair_kind_count; ++w.kind) {
-    size_t rows, waves;
-    TRY(waves_of_kind(s, &w, &rows, &waves));
-    *count += waves;
-  }
-  return ABUT_SUCCESS;
-}
-
 abut_status open_wave(const stepping *s, size_t i, item_wave *w)
 {
-  bool found = true;
   TRY(keep_pace(s));
-  if (s->call->worlds->contacts) {
-    *w = (item_wave){.index = i, .count = s->count};
-    return fill_items(s, i, 1, w);
-  }
-  TRY(find_wave(s, i, w, &found));
-  if (found && s->model->broad) {
-    return copy_items(s, w);
-  }
-  const pair_kind *k = &s->kind->scene->pair_kinds[w->kind];
-  return found ? fill_items(s, k->first, k->count, w) : ABUT_ERROR_HANDLE;
+  *w = (item_wave){.index = i, .rows = items_of(s)->waves[i]};
+  return s->call->worlds->contacts ? ABUT_SUCCESS : run_of(s->call, s->kind, w->rows.kind, s->on, s->slot, &w->run);
 }
 
 static abut_status put_poses(const stepping *s, const item_wave *w, int side)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
-                ARG_BUFFER(s->model->bodies), ITEMS(s), ARG_INT(side),
-                BUFFER(&w->run, OF_SIDE(SCRATCH_POSE_1, side)), ARG_INT(w->count));
+  return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
+                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
+                BUFFER(&w->run, OF_SIDE(SCRATCH_POSE_1, side)), ARG_INT(w->rows.count));
 }
 
 abut_status run_wave(const stepping *s, const item_wave *w)
 {
   TRY(put_poses(s, w, 0));
   TRY(put_poses(s, w, 1));
-  return w->run.wanted.cutoff > 0.0 ? run_active(&w->run, w->count) : run_forward(&w->run, w->count);
+  return w->run.wanted.cutoff > 0.0 ? run_active(&w->run, w->rows.count) : run_forward(&w->run, w->rows.count);
 }

@@ -58,11 +58,11 @@ static void tables(void)
   REQUIRE_OK(scene_file_parse("t", text, strlen(text), &s));
   REQUIRE_OK(scene_constants_make(&s, NULL, &c));
   CHECK_OK(model_make(&s, &c, groups, 1, 16, 1e-5, &m));
-  CHECK_EQUAL(m.sizes.contact_planes, CONTACT_PLANES * 60000000);
+  CHECK_EQUAL(m.sizes.slots, 60000000);
   model_free(&m);
   expect_failure(model_make(&s, &c, groups, 2, 16, 1e-5, &m), ABUT_ERROR_ARGUMENT,
                  "120000000 slots of contacts of a world are more than the 119304647", "");
-  CHECK(!m.ints && !m.sizes.contact_planes);
+  CHECK(!m.ints && !m.sizes.slots);
   expect_failure(model_make(&s, &c, groups, (size_t)INT_MAX + 1, 16, 1e-5, &m),
                  ABUT_ERROR_ARGUMENT, "2147483648 groups of contacts", "");
   scene_constants_free(&c);

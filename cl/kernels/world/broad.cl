@@ -220,85 +220,98 @@ KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const re
 
 // ---- items ----
 
-// One work-item counts the items of one kind in one world, counts (kinds, worlds), and empties the marks of the
-// kind's groups, of which those that are left out keep no contacts. A kind has its first run and how many runs.
-KERNEL void world_item_counts(GLOBAL const world_sizes *n, GLOBAL const int *candidates, GLOBAL const int *kinds,
-                              GLOBAL const int *masks, int runs, GLOBAL int *counts, GLOBAL int *marks, int worlds)
+// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind has its first run and how
+// many runs.
+KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, int runs, GLOBAL int *counts,
+                              int worlds)
 {
   const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
   if (world >= worlds) {
     return;
   }
   GLOBAL const int *of = kinds + KIND_INTS * kind;
-  GLOBAL int *own = ROW(marks, world, GROUP_MARKS * n->groups);
   int count = 0;
   for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
-    const unsigned int kept = (unsigned int)ROW(masks, world, runs)[run];
-    for (int i = 0; i < CANDIDATE_RUN; ++i) {
-      const int group = candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP];
-      count += (int)(kept >> i & 1u);
-      for (int k = 0; k < GROUP_MARKS && group >= 0; ++k) {
-        own[GROUP_MARKS * group + k] = 0;
-      }
+    for (unsigned int kept = (unsigned int)ROW(masks, world, runs)[run]; kept; kept &= kept - 1u) {
+      ++count;
     }
   }
   ROW(counts, kind, worlds)[world] = count;
 }
 
-// One work-item adds up the counts of ITEM_BLOCK worlds, sums (kinds, blocks).
-KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *sums, int worlds)
+// One work-item adds up the counts of all kinds in one world, in the last row of counts (kinds + 1, worlds).
+KERNEL void world_item_counts_of_all(GLOBAL int *counts, int kinds, int worlds)
 {
-  const int block = (int)get_global_id(0), kind = (int)get_global_id(1);
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  int sum = 0;
+  for (int kind = 0; kind < kinds; ++kind) {
+    sum += ROW(counts, kind, worlds)[world];
+  }
+  ROW(counts, kinds, worlds)[world] = sum;
+}
+
+// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks), and writes of each world how many come
+// before it there, firsts (rows, worlds).
+KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts, GLOBAL int *sums, int worlds)
+{
+  const int block = (int)get_global_id(0), row = (int)get_global_id(1);
   if (block >= blocks) {
     return;
   }
   int sum = 0;
   for (int i = block * ITEM_BLOCK; i < worlds && i < (block + 1) * ITEM_BLOCK; ++i) {
-    sum += ROW(counts, kind, worlds)[i];
+    ROW(firsts, row, worlds)[i] = sum;
+    sum += ROW(counts, row, worlds)[i];
   }
-  ROW(sums, kind, blocks)[block] = sum;
+  ROW(sums, row, blocks)[block] = sum;
 }
 
-// One work-item makes, of one kind's sums, how many items come before each block, and the total.
+// One work-item makes of sums (kinds + 1, blocks) how many items come before each block among those of all kinds, but in
+// the last row among all worlds alone; and of each kind how many there are, totals (kinds).
 KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int kinds)
 {
-  const int kind = (int)get_global_id(0);
-  if (kind >= kinds) {
+  int before = 0;
+  if (get_global_id(0)) {
     return;
   }
-  int before = 0;
-  for (int i = 0; i < blocks; ++i) {
-    const int own = ROW(sums, kind, blocks)[i];
-    ROW(sums, kind, blocks)[i] = before;
-    before += own;
+  for (int kind = 0; kind <= kinds; ++kind) {
+    before = kind == kinds ? 0 : before;
+    const int first = before;
+    for (int i = 0; i < blocks; ++i) {
+      const int own = ROW(sums, kind, blocks)[i];
+      ROW(sums, kind, blocks)[i] = before;
+      before += own;
+    }
+    if (kind < kinds) {
+      totals[kind] = before - first;
+    }
   }
-  totals[kind] = before;
 }
 
-// One work-item writes the items of one kind in one world to their places among those of all kinds.
-KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kinds, GLOBAL const int *masks, int runs,
-                             GLOBAL const int *counts, GLOBAL const int *sums, int blocks, GLOBAL const int *totals,
+// One work-item completes firsts (kinds + 1, worlds) of one row in one world, and, of a kind, writes its items there.
+KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kind_runs, GLOBAL const int *masks,
+                             int runs, GLOBAL const int *sums, int blocks, int kinds, GLOBAL int *firsts,
                              GLOBAL int *items, int worlds)
 {
   const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
   if (world >= worlds) {
     return;
   }
-  GLOBAL const int *of = kinds + KIND_INTS * kind;
-  size_t at = (size_t)ROW(sums, kind, blocks)[world / ITEM_BLOCK];
-  for (int i = 0; i < kind; ++i) {
-    at += (size_t)totals[i];
+  int at = ROW(firsts, kind, worlds)[world] + ROW(sums, kind, blocks)[world / ITEM_BLOCK];
+  ROW(firsts, kind, worlds)[world] = at;
+  if (kind == kinds) {
+    return;
   }
-  for (int i = world / ITEM_BLOCK * ITEM_BLOCK; i < world; ++i) {
-    at += (size_t)ROW(counts, kind, worlds)[i];
-  }
+  GLOBAL const int *of = kind_runs + KIND_INTS * kind;
   for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
     const unsigned int kept = (unsigned int)ROW(masks, world, runs)[run];
-    for (int i = 0; i < CANDIDATE_RUN; ++i) {
+    for (int i = 0; i < CANDIDATE_RUN && kept >> i; ++i) {
       if (kept >> i & 1u) {
-        items[ITEM_INTS * at + ITEM_WORLD] = world;
-        items[ITEM_INTS * at + ITEM_GROUP] = candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP];
-        ++at;
+        start_item(item_at(items, at++), world,
+                   candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP]);
       }
     }
   }

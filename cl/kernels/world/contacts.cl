@@ -342,12 +342,12 @@ static vec source_get3(const contact_source *s, GLOBAL const int *places, int fi
                   source_get(s, 2, places, first, count));
 }
 
-// Where a group's contacts of a world go: `rows` (CONTACT_PLANES, plane), and `places` (plane),
-// which keep for each contact its place in its segment.
+// Where an item's contacts go: `rows` (CONTACT_PLANES, plane), and `places`, which keep for each contact its place
+// in its segment.
 typedef struct contact_target {
   GLOBAL real *rows;
   GLOBAL int *places;
-  int plane, stride;
+  int plane;
 } contact_target;
 
 // Writes what lane `lane_of` holds to place `to` of a plane.
@@ -356,7 +356,7 @@ static void put_plane(const contact_target *t, int plane, int lane_of, int to, n
   real all[LANES];
   PART_DO(i, {
     lane_store(n_get_part(x, i), all);
-    t->rows[(size_t)i * t->stride + plane * t->plane + to] = all[lane_of];
+    t->rows[(size_t)plane * t->plane + to] = all[lane_of];
   })
 }
 
@@ -383,29 +383,47 @@ static void put_contact(const contact_target *t, int lane_of, int to, const cont
 static void put_contacts(const contact_target *t, int to, const contact_row *row)
 {
   GLOBAL real *at = t->rows + to;
-  const int plane = t->plane, stride = t->stride;
-  store3(at + CONTACT_POINT * plane, stride, plane, row->p);
-  store3(at + CONTACT_FRAME * plane, stride, plane, row->f.n);
-  store3(at + (CONTACT_FRAME + 3) * plane, stride, plane, row->f.t1);
-  store3(at + (CONTACT_FRAME + 6) * plane, stride, plane, row->f.t2);
-  store3(at + CONTACT_REFERENCE * plane, stride, plane, row->ref);
-  store(at + CONTACT_D * plane, stride, row->d);
-  store(at + CONTACT_DISTANCE * plane, stride, row->distance);
-  store(at + CONTACT_ACTIVITY * plane, stride, row->activity);
+  const int plane = t->plane;
+  store3(at + CONTACT_POINT * plane, 0, plane, row->p);
+  store3(at + CONTACT_FRAME * plane, 0, plane, row->f.n);
+  store3(at + (CONTACT_FRAME + 3) * plane, 0, plane, row->f.t1);
+  store3(at + (CONTACT_FRAME + 6) * plane, 0, plane, row->f.t2);
+  store3(at + CONTACT_REFERENCE * plane, 0, plane, row->ref);
+  store(at + CONTACT_D * plane, 0, row->d);
+  store(at + CONTACT_DISTANCE * plane, 0, row->distance);
+  store(at + CONTACT_ACTIVITY * plane, 0, row->activity);
 }
 
 // ---- items ----
 
-// One work-item writes an item, a world and a group of contacts in it: item i of a kind of `members`
-// groups, which `order` lists from `at` on, is group i % members of these in world i / members.
-KERNEL void world_items(GLOBAL const int *order, int at, int members, int first, GLOBAL int *items, int count)
+static GLOBAL int *item_at(GLOBAL int *items, int i) { return ROW(items, i, ITEM_INTS); }
+
+static void start_item(GLOBAL int *item, int world, int group)
 {
-  const int row = (int)get_global_id(0);
-  if (row >= count) {
+  for (int k = 0; k < ITEM_INTS; ++k) {
+    item[k] = 0;
+  }
+  item[ITEM_WORLD] = world;
+  item[ITEM_GROUP] = group;
+}
+
+// Where all groups of a kind are kept, one work-item writes its items in one world. A kind has `members` groups,
+// which `order` lists from `at` on. Of all `kinds` it makes counts and firsts (kinds + 1, worlds), how many items a
+// world has and which is its first one; the last row of these is of where entries begin.
+KERNEL void world_items(GLOBAL const int *order, int at, int members, int kind, int kinds, int all,
+                        GLOBAL int *counts, GLOBAL int *firsts, GLOBAL int *items, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
     return;
   }
-  ROW(items, row, ITEM_INTS)[ITEM_WORLD] = (first + row) / members;
-  ROW(items, row, ITEM_INTS)[ITEM_GROUP] = order[at + (first + row) % members];
+  const int first = at * worlds + members * world;
+  ROW(counts, kind, worlds)[world] = members;
+  ROW(firsts, kind, worlds)[world] = first;
+  ROW(firsts, kinds, worlds)[world] = all * world;
+  for (int i = 0; i < members; ++i) {
+    start_item(item_at(items, first + i), world, order[at + i]);
+  }
 }
 
 // The link of a side of a group, and where that body's position and quaternion on it are in `bodies`.
@@ -435,17 +453,17 @@ static FN(quaternion) one_quaternion(const world_one *o, int i)
   return r;
 }
 
-// One work-item finds the pose of the body of side 0 or 1 of an item, poses (count, 7): position,
-// quaternion (w, x, y, z). Of each group `bodies` has two poses on the links.
+// One work-item finds the pose of the body of side 0 or 1 of one of `count` items from `first` on, poses (count,
+// 7): position, quaternion (w, x, y, z). Of each group `bodies` has two poses on the links.
 KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                             GLOBAL const real *bodies, GLOBAL const int *items, int side, GLOBAL real *poses,
-                             int count)
+                             GLOBAL const real *bodies, GLOBAL const int *items, int first, int side,
+                             GLOBAL real *poses, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, row, ITEM_INTS);
+  GLOBAL const int *item = ROW(items, first + row, ITEM_INTS);
   GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side);
   const int link = item_link(n, ints, item[ITEM_GROUP], side);
   vec x = real3(body);
@@ -462,108 +480,227 @@ KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints
   put_part(to + 4, q.v);
 }
 
-// One work-item appends, of one item, the contacts of one segment whose activity is above `least`, in
-// their order, with lanes over contacts. It writes contacts (worlds,
-// contact_planes), for each one its place in its segment to contact_places, and to marks (worlds,
-// groups, GROUP_MARKS) where the segment begins and ends; what the group has no room for sets
-// WORLD_OVERFLOW.
-//
-// The contacts' p, d, n and activity lie in the item's rows of ps, ds, ns and as, and their places in
-// `list`, as `layout` says. Places are the same in each row; where none are listed, contacts are there
-// in order. `sign` is -1 where body 2 owns the points.
-KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                           GLOBAL const real *scratch, GLOBAL const int *items, int segment, int sign,
-                           GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
-                           GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
-                           real least, GLOBAL real *contacts, GLOBAL int *contact_places,
-                           GLOBAL int *marks, GLOBAL int *status, int item_count)
+// Returns how many contacts of a segment of an item there are to look at, and sets *places to where their places
+// are listed, or to NO_ORDER where they are there in order.
+static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
 {
-  const int at = (int)get_global_id(0);
-  if (at >= item_count) {
+  return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[0];
+}
+
+static GLOBAL const int *segment_places(GLOBAL const int *list, const contact_layout *layout)
+{
+  return layout->count >= 0 && layout->place_at >= 0 ? list + layout->place_at : NO_ORDER;
+}
+
+// An activity that is not a number counts, so that it shows.
+static int counts_as_contact(real activity, real least) { return !(activity <= least); }
+
+// Returns how many contacts of a segment of row `row` of a wave are active.
+static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout, int row, real least)
+{
+  const int count = segment_count(list, &layout, row);
+  GLOBAL const int *places = segment_places(list, &layout);
+  GLOBAL const real *a = ROW(as, row, layout.rows3 ? layout.row / 3 : layout.row) + layout.at_activity;
+  int some = 0;
+  for (int i = 0; i < count; ++i) {
+    some += counts_as_contact(a[place_in(places, i)], least);
+  }
+  return some;
+}
+
+// One work-item counts the contacts of one of `count` items from `first` on, whose activities are above `least`,
+// and writes the item's marks and how much room it takes. The activities of each segment lie in a row of a1 to a4,
+// and the contacts' places in a list, as its layout says; places are the same in each row, and where none are
+// listed contacts are there in order. What is beyond a capacity sets WORLD_OVERFLOW.
+KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first, GLOBAL const real *a1,
+                                 GLOBAL const int *list1, contact_layout layout1, GLOBAL const real *a2,
+                                 GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *a3,
+                                 GLOBAL const int *list3, contact_layout layout3, GLOBAL const real *a4,
+                                 GLOBAL const int *list4, contact_layout layout4, real least, GLOBAL int *status,
+                                 int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
     return;
   }
-  const int world = ROW(items, at, ITEM_INTS)[ITEM_WORLD], group = ROW(items, at, ITEM_INTS)[ITEM_GROUP];
+  GLOBAL int *item = item_at(items, first + row);
+  const int some[SEGMENTS_MOST] = {
+    contacts_of_segment(a1, list1, layout1, row, least), contacts_of_segment(a2, list2, layout2, row, least),
+    contacts_of_segment(a3, list3, layout3, row, least), contacts_of_segment(a4, list4, layout4, row, least)};
+  int end = 0;
+  for (int k = 0; k < SEGMENTS_MOST; ++k) {
+    item[ITEM_MARKS + k] = end;
+    end += some[k];
+    if (n->capacity && end > n->capacity) {
+      end = n->capacity;
+      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world may come here side by side, and then write the same
+    }
+  }
+  item[ITEM_END] = end;
+  item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
+}
+
+#define INT_MOST 2147483647
+
+// Adds up counts. What is more than an int holds is more than any device has room for.
+static int add_up(int a, int b) { return a > INT_MOST - b ? INT_MOST : a + b; }
+
+// One work-item adds up the room of ITEM_BLOCK of `count` items from `first` on, sums (blocks).
+KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks, int count)
+{
+  const int block = (int)get_global_id(0);
+  if (block >= blocks) {
+    return;
+  }
+  int sum = 0;
+  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
+    sum = add_up(sum, ROW(items, first + i, ITEM_INTS)[ITEM_PLANE]);
+  }
+  sums[block] = sum;
+}
+
+// One work-item says where in the pool the contacts of ITEM_BLOCK of `count` items from `first` on begin. Earlier waves
+// have taken totals[wave] contacts of it, and totals[wave + 1] tells the next one.
+KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks, GLOBAL int *totals,
+                             int wave, int count)
+{
+  const int block = (int)get_global_id(0);
+  if (block >= blocks) {
+    return;
+  }
+  int at = wave ? totals[wave] : 0;
+  for (int i = 0; i < block; ++i) {
+    at = add_up(at, sums[i]);
+  }
+  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
+    GLOBAL int *item = item_at(items, first + i);
+    item[ITEM_AT] = at;
+    at = add_up(at, item[ITEM_PLANE]);
+  }
+  if (block + 1 == blocks) {
+    totals[wave + 1] = at;
+  }
+}
+
+// One work-item writes, of one of `count` items from `first` on, the contacts of a segment that world_contact_counts has
+// counted, in their order, with lanes over contacts: to `contacts`, the pool, and for each its place in its segment to
+// contact_places. An item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n and
+// activity lie in the item's rows of ps, ds, ns and as, and their places in `list`, as `layout` says. `sign` is -1 where
+// body 2 owns the points.
+KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
+                           GLOBAL const real *scratch, GLOBAL const int *items, int first_item, int segment,
+                           int sign, GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
+                           GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
+                           real least, GLOBAL real *contacts, int room, GLOBAL int *contact_places, int item_count)
+{
+  const int row_at = (int)get_global_id(0);
+  if (row_at >= item_count) {
+    return;
+  }
+  GLOBAL const int *item = ROW(items, first_item + row_at, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int world = item[ITEM_WORLD], at = item[ITEM_AT];
+  if (mark[segment] == mark[segment + 1] || at > room - item[ITEM_PLANE]) {
+    return;
+  }
   const world_one o = one_at(scratch, n, world);
-  const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, group);
-  const int room = g.ints[GROUP_PLANE];
-  GLOBAL int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
-  const int count = layout.count >= 0 ? layout.count : ROW(list, at, layout.list_row)[0];
-  const int listed = layout.count >= 0 && layout.place_at >= 0;
-  GLOBAL const int *places = listed ? list + layout.place_at : NO_ORDER;
-  const contact_target to = {NUMS(contacts, world, n->contact_planes) +
-                               (size_t)CONTACT_PLANES * g.ints[GROUP_AT],
-                             ROW(contact_places, world, n->contact_planes / CONTACT_PLANES) +
-                               g.ints[GROUP_AT],
-                             room, n->contact_planes};
+  const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
+  const int count = segment_count(list, &layout, row_at);
+  GLOBAL const int *places = segment_places(list, &layout);
+  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, contact_places + at, item[ITEM_PLANE]};
   const int row = layout.row, row1 = layout.rows3 ? row / 3 : row; // row1: of d and activity
   const int step3 = layout.step3, plane = layout.plane;
-  const contact_source s[4] = {{NUMS(ps, at, row), layout.at_p, row, step3, plane},
-                               {NUMS(ds, at, row1), layout.at_d, row1, 1, plane},
-                               {NUMS(ns, at, row), layout.at_n, row, step3, plane},
-                               {NUMS(as, at, row1), layout.at_activity, row1, 1, plane}};
-  const int most = n->capacity ? MIN_INT(n->capacity, room) : room;
-  int end = segment ? mark[segment] : 0, over = 0;
-  mark[segment] = end;
-  for (int first = 0; first < count; first += LANES) {
+  const contact_source s[4] = {{NUMS(ps, row_at, row), layout.at_p, row, step3, plane},
+                               {NUMS(ds, row_at, row1), layout.at_d, row1, 1, plane},
+                               {NUMS(ns, row_at, row), layout.at_n, row, step3, plane},
+                               {NUMS(as, row_at, row1), layout.at_activity, row1, 1, plane}};
+  const int most = mark[segment + 1];
+  int end = mark[segment];
+  for (int first = 0; first < count && end < most; first += LANES) {
+    const num a = source_get(&s[3], 0, places, first, count);
+    real activity[LANES];
+    lane_store(n_value(a), activity);
+    int some = 0;
+    for (int l = 0; l < LANES && first + l < count; ++l) {
+      some += counts_as_contact(activity[l], least);
+    }
+    if (!some) {
+      continue;
+    }
     const vec p = source_get3(&s[0], places, first, count);
     const num d = source_get(&s[1], 0, places, first, count);
     const vec normal = source_get3(&s[2], places, first, count);
-    const num a = source_get(&s[3], 0, places, first, count);
     const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
-    real activity[LANES];
-    lane_store(n_value(a), activity);
-    int some = 0; // an activity that is not a number counts, so that it shows
-    for (int l = 0; l < LANES && first + l < count; ++l) {
-      some += !(activity[l] <= least);
-    }
     if (some == LANES && end + LANES <= most) {
       put_contacts(&to, end, &r);
       for (int l = 0; l < LANES; ++l, ++end) {
-        to.places[end] = places ? places[first + l] : first + l;
+        to.places[end] = place_in(places, first + l);
       }
       continue;
     }
-    for (int l = 0; l < LANES && first + l < count; ++l) {
-      if (!(activity[l] <= least) && end == most) {
-        over = 1;
-      } else if (!(activity[l] <= least)) {
+    for (int l = 0; l < LANES && first + l < count && end < most; ++l) {
+      if (counts_as_contact(activity[l], least)) {
         put_contact(&to, l, end, &r);
-        to.places[end] = places ? places[first + l] : first + l;
+        to.places[end] = place_in(places, first + l);
         ++end;
       }
     }
   }
-  for (int k = segment + 1; k < GROUP_MARKS; ++k) {
-    mark[k] = end;
+}
+
+// One work-item writes, of one of `count` items from `first_item` on, the slots of a segment's contacts to slots,
+// which lie as the pool's contacts, of the places that world_contacts has left. The first slot of the segment is `offset`,
+// behind the group's own first slot unless contacts are `given`. A contact's slot is that plus its place, or, where `listed`
+// is set, plus list[1 + place], or, where `ordered` is set as well, plus order[list[1 + place]].
+KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items, int first_item,
+                        int segment, GLOBAL const int *contact_places, int room, GLOBAL const int *list,
+                        int list_row, int listed, GLOBAL const int *order, int ordered, int offset, int given,
+                        GLOBAL int *slots, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
   }
-  if (over) { // items of one world may come here side by side, and then write the same
-    status[world] |= WORLD_OVERFLOW;
+  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int at = item[ITEM_AT];
+  if (at > room - item[ITEM_PLANE]) {
+    return;
+  }
+  const int own = offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
+  for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
+    const int in = contact_places[at + i], place = listed ? ROW(list, row, list_row)[1 + in] : in;
+    slots[at + i] = own + (ordered ? order[place] : place);
   }
 }
 
-// One work-item writes, of one item, the slots of a segment's contacts to slots (worlds, contacts), of
-// the places that world_contacts has left. The first slot of the segment is `offset`, behind the
-// group's own first slot unless contacts are `given`. A contact's slot is that plus its place, or,
-// where `listed` is set, plus list[1 + place], or, where `ordered` is set as well, plus
-// order[list[1 + place]].
-KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
-                        int segment, GLOBAL const int *contact_places, GLOBAL const int *marks,
-                        GLOBAL const int *list, int list_row, int listed, GLOBAL const int *order,
-                        int ordered, int offset, int given, GLOBAL int *slots, int count)
+// One work-item lists the entries of one world: to `list` their items, from the world's first place there on, and to
+// entries (worlds, ENTRIES_INTS) where these begin and how many they are. counts and firsts are (kinds + 1, worlds).
+// Where `most` is not 0 a world keeps its first contacts alone, so many, and WORLD_OVERFLOW is set where there are more.
+KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most, GLOBAL int *items,
+                          GLOBAL int *list, GLOBAL int *entries, GLOBAL int *status, int worlds)
 {
-  const int at = (int)get_global_id(0);
-  if (at >= count) {
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
     return;
   }
-  const int world = ROW(items, at, ITEM_INTS)[ITEM_WORLD], group = ROW(items, at, ITEM_INTS)[ITEM_GROUP];
-  const int all = n->contact_planes / CONTACT_PLANES;
-  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
-  const int first = g[GROUP_AT], own = offset + (given ? 0 : g[GROUP_SLOT]);
-  GLOBAL const int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
-  GLOBAL const int *places = ROW(contact_places, world, all) + first;
-  for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
-    const int place = listed ? ROW(list, at, list_row)[1 + places[i]] : places[i];
-    ROW(slots, world, all)[first + i] = own + (ordered ? order[place] : place);
+  const int at = kinds ? ROW(firsts, kinds, worlds)[world] : 0;
+  int count = 0, left = most;
+  for (int kind = 0; kind < kinds; ++kind) {
+    const int first = ROW(firsts, kind, worlds)[world], end = first + ROW(counts, kind, worlds)[world];
+    for (int i = first; i < end; ++i) {
+      GLOBAL int *item = item_at(items, i);
+      if (most && item[ITEM_END] > left) {
+        for (int k = ITEM_MARKS; k <= ITEM_END; ++k) {
+          item[k] = MIN_INT(item[k], left);
+        }
+        status[world] |= WORLD_OVERFLOW;
+      }
+      left -= most ? item[ITEM_END] : 0;
+      if (item[ITEM_END]) {
+        list[at + count++] = i;
+      }
+    }
   }
+  ROW(entries, world, ENTRIES_INTS)[ENTRIES_AT] = at;
+  ROW(entries, world, ENTRIES_INTS)[ENTRIES_COUNT] = count;
 }

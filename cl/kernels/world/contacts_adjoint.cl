@@ -121,9 +121,9 @@ typedef struct adjoint_twists {
 
 // Returns -1 in lanes where body 2 owns the contact's point, else 1: there the rows of its frame
 // were turned around.
-static lane sides_of(const newton *s, int group, int first)
+static lane sides_of(const newton_group *g, int first)
 {
-  GLOBAL const int *mark = s->marks + GROUP_MARKS * group;
+  GLOBAL const int *mark = g->item + ITEM_MARKS;
   real side[LANES];
   for (int l = 0; l < LANES; ++l) {
     const int i = first + l;
@@ -220,12 +220,12 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
 // the group needs of them to `sums`. In the terms of docs/cone.md, section 10, `y` is Y, `bent` is
 // GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows of the frame
 // are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
-static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int group,
-                       int first, const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
+static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int first,
+                       const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
 {
   GLOBAL const real *soft = w->reals + GROUP_SOFT;
   const ilane there = lanes_before(first, g->count);
-  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), side = sides_of(s, group, first);
+  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), side = sides_of(g, first);
   const contact_there at = contact_at(g, first, t->of[1]);
   const contact_block c = at.c;
   const contact_terms e = at.e;
@@ -291,14 +291,14 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
 }
 
-// Finds the cotangents of a group's contacts, and writes those of the group to back (GROUP_ADJOINT):
+// Finds the cotangents of an item's contacts, in `bars`, and writes those of its group to back (GROUP_ADJOINT):
 // three wrenches, friction, stiffness and mobility. `y` is the twist under the multiplier.
-static void group_pull(const newton *s, int group, const real y[6], GLOBAL const real *acc,
+static void group_pull(const newton *s, const newton_group *of, const real y[6], GLOBAL const real *acc,
                        GLOBAL real *bars, GLOBAL real *back)
 {
-  const newton_group g = newton_group_of(s, group);
+  const newton_group g = *of;
   const world_group w = group_of(&s->tree, s->n, s->ints, s->reals, s->parameters, s->world,
-                                 s->shared, group);
+                                 s->shared, g.item[ITEM_GROUP]);
   adjoint_twists t;
   lane sums[ADJOINT_SUMS];
   const lane v[6] = {w.w.x, w.w.y, w.w.z, w.v.x, w.v.y, w.v.z};
@@ -311,7 +311,7 @@ static void group_pull(const newton *s, int group, const real y[6], GLOBAL const
     sums[i] = lane_lit(R(0.0));
   }
   for (int first = 0; first < g.count; first += LANES) {
-    adjoint_block(s, &g, &w, group, first, &t, bars + (size_t)BAR_PLANES * g.ints[GROUP_AT], sums);
+    adjoint_block(s, &g, &w, first, &t, bars, sums);
   }
   for (int i = 0; i < GROUP_ADJOINT; ++i) {
     back[i] = i < 18 ? lane_sum(sums[i])
@@ -391,7 +391,7 @@ static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v
   }
   start_mass(s);
   start_beginnings(s);
-  start_columns(s);
+  start_axes(s);
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
   return !(status[s->world] & WORLD_STOPPED) && newton_step(s);
 }
@@ -401,14 +401,15 @@ static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v
 ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                  GLOBAL const real *acceleration, GLOBAL const real *parameters,
-                                 int shared, GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                 GLOBAL const int *marks, GLOBAL const int *status,
+                                 int shared, GLOBAL const real *scratch,
+                                 GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                 GLOBAL const int *entries, GLOBAL const int *status,
                                  GLOBAL real *work, GLOBAL int *good, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world < worlds) {
-    const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work,
-                               world);
+    const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
     good[world] = newton_at(&s, q, v, acceleration, status);
   }
 }
@@ -417,23 +418,25 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
 // the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
 // row_adjoint (worlds, ROW_ADJOINT, nv).
 //
-// Where with_basis is set, basis (worlds, 6, groups, GROUP_ADJOINT) holds what world_contacts_adjoint makes of the
-// six unit twists of each group. Contacts are linear in y's twist, so that group_adjoint (worlds,
-// groups, GROUP_ADJOINT) follows as a sum of these.
+// Where with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds what world_contacts_adjoint makes of the
+// six unit twists of each item's group. Contacts are linear in y's twist, so that group_adjoint (item_count,
+// GROUP_ADJOINT) follows as a sum of these.
 ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *q,
                                       GLOBAL const real *parameters, int shared,
-                                      GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                      GLOBAL const int *marks, GLOBAL const int *good,
+                                      GLOBAL const real *scratch,
+                                      GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                      GLOBAL const int *entries, GLOBAL const int *good,
                                       GLOBAL const real *b, GLOBAL const real *basis,
-                                      int with_basis, GLOBAL real *work, GLOBAL real *y,
+                                      int with_basis, int item_count, GLOBAL real *work, GLOBAL real *y,
                                       GLOBAL real *group_adjoint, GLOBAL real *row_adjoint, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv, width = GROUP_ADJOINT * n->groups;
+  const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
   GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
   for (int i = 0; i < nv; ++i) {
     step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
@@ -448,16 +451,17 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
   for (int i = 0; i < n->rows; ++i) {
     row_forces_adjoint(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
   }
-  for (int group = 0; group < n->groups && with_basis; ++group) {
-    const newton_group g = newton_group_of(&s, group);
-    GLOBAL const real *from = ROW(basis, world, 6 * width) + GROUP_ADJOINT * group;
-    GLOBAL real *to = ROW(group_adjoint, world, width) + GROUP_ADJOINT * group;
+  for (int entry = 0; entry < s.entry_count && with_basis; ++entry) {
+    const int item = entry_item(&s, entry);
+    const newton_group g = bare_group(&s, item);
+    GLOBAL const real *from = ROW(basis, item, GROUP_ADJOINT);
+    GLOBAL real *to = ROW(group_adjoint, item, GROUP_ADJOINT);
     real twist[6];
     group_twist(&s, &g, step, twist);
     for (int k = 0; k < GROUP_ADJOINT; ++k) {
       real sum = R(0.0);
       for (int i = 0; i < 6; ++i) {
-        sum += twist[i] * from[i * width + k];
+        sum += twist[i] * ROW(from, i, (size_t)GROUP_ADJOINT * item_count)[k];
       }
       // The first wrench is the contacts' own, which does not depend on y.
       to[k] = k < BACK_ACCELERATION ? from[k] : sum;
@@ -465,24 +469,25 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
   }
 }
 
-// One work-item finds the cotangents of one item's contacts, bars (worlds, contacts, BAR_PLANES), and
-// those of its group. The twist under the multiplier is the one that y (worlds, nv) gives, or, where
-// `basis` is at least 0, that unit twist. Groups' cotangents go to rows of `width` numbers a world in
-// group_adjoint, from `at` on.
+// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in `bars`, where the planes
+// (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those of their group, group_adjoint (items,
+// GROUP_ADJOINT). The twist under the multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least
+// 0, that unit twist.
 ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                               GLOBAL const real *scratch, GLOBAL const real *contacts,
-                               GLOBAL const int *marks, GLOBAL const real *y, int basis,
-                               GLOBAL const int *items, GLOBAL real *work, GLOBAL real *bars,
-                               GLOBAL real *group_adjoint, int width, int at, int count)
+                               GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
+                               GLOBAL const int *list, GLOBAL const int *entries, GLOBAL const real *y, int basis,
+                               int first, GLOBAL real *work, GLOBAL real *bars, GLOBAL real *group_adjoint, int at,
+                               int count)
 {
-  const int item = (int)get_global_id(0);
-  if (item >= count) {
+  const int item = first + (int)get_global_id(0);
+  if (item >= first + count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD], group = ROW(items, item, ITEM_INTS)[ITEM_GROUP];
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
-  const newton_group g = newton_group_of(&s, group);
+  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
+  const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  const newton_group g = newton_group_of(&s, item);
   real twist[6];
   if (basis < 0) {
     group_twist(&s, &g, ROW(y, world, n->nv), twist);
@@ -490,7 +495,6 @@ ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL c
   for (int i = 0; i < 6 && basis >= 0; ++i) {
     twist[i] = i == basis ? R(1.0) : R(0.0);
   }
-  group_pull(&s, group, twist, newton_vector(&s, VECTOR_ACC),
-             ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES),
-             ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group);
+  group_pull(&s, &g, twist, newton_vector(&s, VECTOR_ACC), ROW(bars, g.item[ITEM_AT], BAR_PLANES),
+             ROW(group_adjoint, at + item, GROUP_ADJOINT));
 }

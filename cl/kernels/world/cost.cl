@@ -9,9 +9,9 @@
 #define SUMS_BLOCK 21
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
-// What a work-item has of its world: the scene, the world's numbers and contacts, and its row of
-// `work`: columns of X of each group (movers, 6), M and the Hessian (nv, nv), VECTORS vectors (nv),
-// and ROW_TERMS numbers of each row.
+// What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all worlds' items,
+// the numbers of those that are the world's entries, and its row of `work`: AXIS_REALS of each degree of freedom, M
+// and the Hessian (nv, nv), VECTORS vectors (nv), and ROW_TERMS numbers of each row.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -19,8 +19,9 @@ typedef struct newton {
   int shared, world;
   world_one tree;
   GLOBAL const real *contacts;
-  GLOBAL const int *marks;
-  GLOBAL real *columns, *mass, *hessian, *vectors, *row_terms;
+  GLOBAL const int *items, *entries;
+  int entry_count;
+  GLOBAL real *axes, *mass, *hessian, *vectors, *row_terms;
 } newton;
 
 static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
@@ -62,39 +63,40 @@ static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
   }
 }
 
-// ---- a group's contacts ----
+// ---- an item's contacts ----
 
-// A group's contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are there.
+// An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are there; and `centre`,
+// where relative twists of its links are seen from.
 typedef struct newton_group {
-  GLOBAL const int *ints;
+  GLOBAL const int *item, *ints;
   GLOBAL const real *rows;
   int plane, count;
+  vec3_r centre;
   cone_of cone;
 } newton_group;
 
-// Says whether a group has no contacts.
-static int group_is_empty(const newton *s, int group)
-{
-  return s->marks[GROUP_MARKS * group + SEGMENTS_MOST] == 0;
-}
+// Returns the item of entry i of the world.
+static int entry_item(const newton *s, int i) { return s->entries[i]; }
 
-// Returns a group without its cone.
-static newton_group bare_group(const newton *s, int group)
+// Returns an item's group without its cone.
+static newton_group bare_group(const newton *s, int item)
 {
   newton_group g;
-  g.ints = s->ints + s->n->at_groups + GROUP_INTS * group;
-  g.plane = g.ints[GROUP_PLANE];
-  g.rows = s->contacts + (size_t)CONTACT_PLANES * g.ints[GROUP_AT];
-  g.count = s->marks[GROUP_MARKS * group + SEGMENTS_MOST];
+  g.item = ROW(s->items, item, ITEM_INTS);
+  g.ints = s->ints + s->n->at_groups + GROUP_INTS * g.item[ITEM_GROUP];
+  g.plane = g.item[ITEM_PLANE];
+  g.rows = s->contacts + (size_t)CONTACT_PLANES * g.item[ITEM_AT];
+  g.count = g.item[ITEM_END];
+  g.centre = one_get3(&s->tree, s->n->at_origin + 3 * group_centre(g.ints));
   return g;
 }
 
-static newton_group newton_group_of(const newton *s, int group)
+static newton_group newton_group_of(const newton *s, int item)
 {
-  newton_group g = bare_group(s, group);
+  newton_group g = bare_group(s, item);
   const int pair = g.ints[GROUP_PAIR];
   const pair_parameters p = parameters_of(s->n, s->parameters, s->world, pair, s->shared);
-  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * group;
+  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g.item[ITEM_GROUP];
   g.cone.friction = lane_first(p.friction);
   g.cone.root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));
   g.cone.mu = g.cone.friction / g.cone.root;
@@ -104,18 +106,47 @@ static newton_group newton_group_of(const newton *s, int group)
   return g;
 }
 
+static GLOBAL const int *mover_at(const newton *s, const newton_group *g, int k)
+{
+  return s->ints + s->n->at_group_dofs + MOVER_INTS * (g->ints[GROUP_DOF_AT] + k);
+}
+
+// Writes the column of X of mover k of a group: the twist of link a against link b about the group's centre at a rate
+// of 1. Columns are made wherever they are asked for, because keeping them would take more memory than contacts do.
+static void group_column(const newton *s, const newton_group *g, int k, real out[6])
+{
+  GLOBAL const int *mover = mover_at(s, g, k);
+  GLOBAL const real *axis = s->axes + AXIS_REALS * mover[MOVER_DOF];
+  const real sign = (real)mover[MOVER_SIGN], x = sign * axis[0], y = sign * axis[1], z = sign * axis[2];
+  if (axis[AXIS_TURNS] == R(0.0)) {
+    out[0] = out[1] = out[2] = R(0.0);
+    out[3] = x;
+    out[4] = y;
+    out[5] = z;
+    return;
+  }
+  const real a = lane_first(g->centre.x) - axis[AXIS_JOINT], b = lane_first(g->centre.y) - axis[AXIS_JOINT + 1];
+  const real c = lane_first(g->centre.z) - axis[AXIS_JOINT + 2];
+  out[0] = x;
+  out[1] = y;
+  out[2] = z;
+  out[3] = y * c - z * b;
+  out[4] = z * a - x * c;
+  out[5] = x * b - y * a;
+}
+
 // Writes the twist of link a against link b of a group where joints move by x (nv): X x.
 static void group_twist(const newton *s, const newton_group *g, GLOBAL const real *x, real out[6])
 {
-  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g->ints[GROUP_DOF_AT];
-  GLOBAL const real *column = s->columns + 6 * g->ints[GROUP_DOF_AT];
   for (int i = 0; i < 6; ++i) {
     out[i] = R(0.0);
   }
   for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
-    const real rate = x[mover[MOVER_INTS * k + MOVER_DOF]];
+    const real rate = x[mover_at(s, g, k)[MOVER_DOF]];
+    real column[6];
+    group_column(s, g, k, column);
     for (int i = 0; i < 6; ++i) {
-      out[i] += column[6 * k + i] * rate;
+      out[i] += column[i] * rate;
     }
   }
 }
@@ -209,9 +240,9 @@ static contact_there contact_at(const newton_group *g, int first, const real t[6
   return r;
 }
 
-static real group_cost(const newton *s, int group, GLOBAL const real *x)
+static real group_cost(const newton *s, int item, GLOBAL const real *x)
 {
-  const newton_group g = newton_group_of(s, group);
+  const newton_group g = newton_group_of(s, item);
   real t[6];
   lane sum = lane_lit(R(0.0));
   group_twist(s, &g, x, t);
@@ -222,11 +253,11 @@ static real group_cost(const newton *s, int group, GLOBAL const real *x)
   return lane_sum(sum);
 }
 
-// Adds the first and second derivative, by `at`, of the cost of a group's contacts at x + at along.
-static void group_slope(const newton *s, int group, GLOBAL const real *x, GLOBAL const real *along,
+// Adds the first and second derivative, by `at`, of the cost of an item's contacts at x + at along.
+static void group_slope(const newton *s, int item, GLOBAL const real *x, GLOBAL const real *along,
                         real at, real out[2])
 {
-  const newton_group g = newton_group_of(s, group);
+  const newton_group g = newton_group_of(s, item);
   real t[6], dt[6];
   lane slope = lane_lit(R(0.0)), bend = slope;
   group_twist(s, &g, x, t);
@@ -249,13 +280,13 @@ static void group_slope(const newton *s, int group, GLOBAL const real *x, GLOBAL
   out[1] += lane_sum(bend);
 }
 
-// Writes the wrench of a group's contacts on link a about the centre, at accelerations x, and with
+// Writes the wrench of an item's contacts on link a about the centre, at accelerations x, and with
 // `curved` its derivative by minus the twist, W'GW: the lower triangle row by row, moments before
 // forces.
-static void group_wrench(const newton *s, int group, GLOBAL const real *x, int curved,
+static void group_wrench(const newton *s, const newton_group *group, GLOBAL const real *x, int curved,
                          real out[SUMS])
 {
-  const newton_group g = newton_group_of(s, group);
+  const newton_group g = *group;
   const int some = curved ? SUMS : SUMS_WRENCH;
   real t[6];
   lane sum[SUMS];
@@ -306,31 +337,27 @@ static void group_wrench(const newton *s, int group, GLOBAL const real *x, int c
   }
 }
 
-static real dot6(GLOBAL const real *a, const real b[6])
+static real dot6(const real a[6], const real b[6])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
 // Adds `factor` times the generalised forces of a group's wrench to out (nv): X' times the wrench.
-static void add_wrench(const newton *s, int group, const real push[6], real factor,
+static void add_wrench(const newton *s, const newton_group *g, const real push[6], real factor,
                        GLOBAL real *out)
 {
-  GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
-  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
-  GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
-  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-    out[mover[MOVER_INTS * k + MOVER_DOF]] += factor * dot6(column + 6 * k, push);
+  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+    real column[6];
+    group_column(s, g, k, column);
+    out[mover_at(s, g, k)[MOVER_DOF]] += factor * dot6(column, push);
   }
 }
 
 // Adds X' W'GW X of a group to the Hessian's lower triangle. Movers are in the order of their
 // degrees of freedom, so that the earlier ones of each row suffice.
-static void add_curvature(const newton *s, int group, const real sums[SUMS])
+static void add_curvature(const newton *s, const newton_group *g, const real sums[SUMS])
 {
   const int nv = s->n->nv;
-  GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
-  GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
-  GLOBAL const real *column = s->columns + 6 * g[GROUP_DOF_AT];
   real full[36];
   int at = SUMS_WRENCH;
   for (int i = 0; i < 6; ++i) {
@@ -338,14 +365,16 @@ static void add_curvature(const newton *s, int group, const real sums[SUMS])
       full[6 * i + l] = full[6 * l + i] = sums[at++];
     }
   }
-  for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-    GLOBAL real *row = s->hessian + mover[MOVER_INTS * k + MOVER_DOF] * nv;
-    real turned[6];
+  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+    GLOBAL real *row = s->hessian + mover_at(s, g, k)[MOVER_DOF] * nv;
+    real column[6], turned[6];
+    group_column(s, g, k, column);
     for (int i = 0; i < 6; ++i) {
-      turned[i] = dot6(column + 6 * k, full + 6 * i);
+      turned[i] = dot6(column, full + 6 * i);
     }
     for (int m = 0; m <= k; ++m) {
-      row[mover[MOVER_INTS * m + MOVER_DOF]] += dot6(column + 6 * m, turned);
+      group_column(s, g, m, column);
+      row[mover_at(s, g, m)[MOVER_DOF]] += dot6(column, turned);
     }
   }
 }

@@ -48,13 +48,14 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
                                   GLOBAL real *nearest)
 {
   hard_choice c;
-  const int most = s->n->contact_planes / CONTACT_PLANES;
+  const int most = s->n->slots;
   c.n = s->n;
   c.ints = s->ints;
   c.reals = s->reals;
   c.tree = s->tree;
   c.contacts = s->contacts;
-  c.slots = ROW(slots, s->world, most);
+  c.items = s->items;
+  c.slots = slots;
   c.list = ROW(candidates, s->world, HARD_CANDIDATE * (most + 1));
   c.nearest = ROW(nearest, s->world, most);
   return c;
@@ -102,12 +103,12 @@ static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
   *t2 = make_r(-s * a * n.x * n.y, s * (R(1.0) - a * n.y * n.y), -n.y);
 }
 
-// Where chosen contact k lies: its group and its place there, its numbers, `plane` apart, and the
+// Where chosen contact k lies: its item and its place there, its numbers, `plane` apart, and the
 // side that owns its point, 1 for body 1 and -1 for body 2.
 typedef struct hard_place {
-  int group, at, plane;
+  int item, at, plane;
   real side;
-  GLOBAL const int *ints;
+  GLOBAL const int *of; // the item's ints
   GLOBAL const real *row;
 } hard_place;
 
@@ -115,22 +116,22 @@ static hard_place hard_place_of(const hard *h, int k)
 {
   hard_place c;
   GLOBAL const int *own = h->chosen + HARD_CHOSEN + 2 * k;
-  c.group = own[0];
+  c.item = own[0];
   c.at = own[1];
-  c.ints = h->s.ints + h->s.n->at_groups + GROUP_INTS * c.group;
-  c.plane = c.ints[GROUP_PLANE];
-  c.row = h->s.contacts + (size_t)CONTACT_PLANES * c.ints[GROUP_AT] + c.at;
-  GLOBAL const int *mark = h->s.marks + GROUP_MARKS * c.group;
+  c.of = ROW(h->s.items, c.item, ITEM_INTS);
+  c.plane = c.of[ITEM_PLANE];
+  c.row = h->s.contacts + (size_t)CONTACT_PLANES * c.of[ITEM_AT] + c.at;
+  GLOBAL const int *mark = c.of + ITEM_MARKS;
   c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0) : R(1.0);
   return c;
 }
 
-// Chosen contact k: its group's numbers, its side, its point as seen from the group's centre, and
+// Chosen contact k: its group and that one's numbers, its side, its point as seen from the group's centre, and
 // an orthonormal frame.
 typedef struct hard_contact {
+  newton_group group;
   GLOBAL const int *ints;
   GLOBAL const real *reals;
-  int group;
   real side, distance;
   vec3_r p, f[3];
 } hard_contact;
@@ -139,9 +140,9 @@ static hard_contact hard_contact_of(const hard *h, int k)
 {
   hard_contact c;
   const hard_place at = hard_place_of(h, k);
-  c.group = at.group;
-  c.ints = at.ints;
-  c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * c.group;
+  c.group = bare_group(&h->s, at.item);
+  c.ints = c.group.ints;
+  c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * at.of[ITEM_GROUP];
   c.side = at.side;
   c.distance = at.row[CONTACT_DISTANCE * at.plane];
   real x[6];
@@ -160,8 +161,6 @@ static hard_contact hard_contact_of(const hard *h, int k)
 // body's, by joints' rates.
 static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real *out)
 {
-  GLOBAL const int *mover = h->s.ints + h->s.n->at_group_dofs + MOVER_INTS * c->ints[GROUP_DOF_AT];
-  GLOBAL const real *column = h->s.columns + 6 * c->ints[GROUP_DOF_AT];
   lane w[6];
   real push[6];
   row_wrench(c->p, f, w);
@@ -172,11 +171,9 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
     out[i] = R(0.0);
   }
   for (int k = 0; k < c->ints[GROUP_DOFS]; ++k) {
-    real sum = R(0.0);
-    for (int i = 0; i < 6; ++i) {
-      sum += push[i] * column[6 * k + i];
-    }
-    out[mover[MOVER_INTS * k + MOVER_DOF]] = sum;
+    real column[6];
+    group_column(&h->s, &c->group, k, column);
+    out[mover_at(&h->s, &c->group, k)[MOVER_DOF]] = dot6(column, push);
   }
 }
 
@@ -327,7 +324,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *singular,
-                               GLOBAL const real *contacts, GLOBAL const int *marks,
+                               GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                               GLOBAL const int *entries,
                                GLOBAL const int *slots, GLOBAL real *work, GLOBAL real *numbers,
                                GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL real *nearest,
                                GLOBAL int *parents, GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu, GLOBAL real *box,
@@ -337,7 +335,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
   hard h = hard_of(&s, numbers, chosen, parents);
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
@@ -352,7 +351,7 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
                           ROW(box, world, room), ROW(guess, world, room)};
   GLOBAL const real *velocity = ROW(v, world, nv);
   hard_factor(&s);
-  start_columns(&s);
+  start_axes(&s);
   for (int i = 0; i < nv; ++i) {
     h.vector[i] = velocity[i] + reals[WORLD_STEP] * one_real(&s.tree, n->at_free + i);
   }
@@ -397,8 +396,9 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
 // they were found, becomes the number of iterations and bits of the status.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
-                                  GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                  GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *numbers,
+                                  GLOBAL const real *scratch,
+                                  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
                                   GLOBAL int *chosen, GLOBAL int *parents,
                                   GLOBAL const int *slots, GLOBAL int *candidates, GLOBAL real *nearest,
                                   GLOBAL const real *f, GLOBAL const int *how,
@@ -409,7 +409,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const int stopped = (status[world] & WORLD_STOPPED) != 0;
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -437,9 +437,8 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
 // One work-item writes the forces of one world's chosen contacts on their owners, along their
 // frames, by slot: out (worlds, width), three numbers a slot. Slots without a contact keep the
 // zeros that were there.
-KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                              GLOBAL const real *reals, GLOBAL const int *slots,
-                              GLOBAL const int *chosen, GLOBAL const real *f,
+KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL const int *items,
+                              GLOBAL const int *slots, GLOBAL const int *chosen, GLOBAL const real *f,
                               GLOBAL const int *status, int width, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -449,8 +448,7 @@ KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const int *int
   GLOBAL const int *own = ROW(chosen, world, HARD_INTS(n->hard, n->rows));
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
     GLOBAL const int *of = own + HARD_CHOSEN + 2 * k;
-    const int first = (ints + n->at_groups + GROUP_INTS * of[0])[GROUP_AT] + of[1];
-    const int slot = ROW(slots, world, n->contact_planes / CONTACT_PLANES)[first];
+    const int slot = slots[ROW(items, of[0], ITEM_INTS)[ITEM_AT] + of[1]];
     for (int i = 0; i < 3; ++i) {
       ROW(out, world, width)[3 * slot + i] = ROW(f, world, n->hard_rows)[3 * k + i] / reals[WORLD_STEP];
     }

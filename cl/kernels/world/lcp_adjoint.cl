@@ -92,7 +92,7 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l, 
                          GLOBAL real *bars)
 {
   const hard_place at = hard_place_of(h, k);
-  GLOBAL real *to = bars + (size_t)BAR_PLANES * at.ints[GROUP_AT] + at.at;
+  GLOBAL real *to = bars + at.at;
   for (int i = 0; i < 3; ++i) {
     to[(BAR_P + i) * at.plane] = in[HARD_AT + i][l];
     to[(BAR_N + i) * at.plane] = in[HARD_NORMAL + i][l];
@@ -100,9 +100,9 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l, 
   to[BAR_D * at.plane] = back->x[3 * k] * h->slope[3 * k];
 }
 
-// Finds the cotangents of all chosen contacts of a group, in `bars`, which holds zeros before, and
-// those of the group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
-static void hard_pull_group(const hard *h, const hard_adjoint *back, int group, GLOBAL const real *f,
+// Finds the cotangents of all chosen contacts of an item, in `bars`, which holds zeros before, and
+// those of its group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
+static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GLOBAL const real *f,
                             GLOBAL const int *classes, GLOBAL const real *y, const adjoint_twists *t,
                             GLOBAL real *bars, GLOBAL real *to)
 {
@@ -119,7 +119,7 @@ static void hard_pull_group(const hard *h, const hard_adjoint *back, int group, 
       lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
     }
     for (; k < chosen && some < LANES; ++k) {
-      if (h->chosen[HARD_CHOSEN + 2 * k] == group) {
+      if (h->chosen[HARD_CHOSEN + 2 * k] == item) {
         hard_gather(h, back, k, f, classes, y, some, in, &friction);
         places[some++] = k;
       }
@@ -137,32 +137,30 @@ static void hard_pull_group(const hard *h, const hard_adjoint *back, int group, 
   to[BACK_FRICTION] = friction;
 }
 
-// After world_hard_multipliers one work-item finds the cotangents of one item's contacts, bars
-// (worlds, contacts, BAR_PLANES), and those of its group, in rows of `width` numbers a world in
-// group_adjoint, from `at` on.
+// After world_hard_multipliers one work-item finds the cotangents of the contacts of one of `count` items from `first` on,
+// in `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT), of which the rows from `at` on are meant.
 ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *v,
                                     GLOBAL const real *acceleration, GLOBAL const real *scratch,
-                                    GLOBAL const real *contacts, GLOBAL const int *marks,
+                                    GLOBAL const real *contacts, GLOBAL const int *items,
+                                    GLOBAL const int *list, GLOBAL const int *entries,
                                     GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
                                     GLOBAL int *parents, GLOBAL const real *f,
                                     GLOBAL const int *classes, GLOBAL int *places,
                                     GLOBAL real *back, GLOBAL const int *good,
-                                    GLOBAL const real *y, GLOBAL const int *items, GLOBAL real *bars,
-                                    GLOBAL real *group_adjoint, int width, int at, int count)
+                                    GLOBAL const real *y, int first, GLOBAL real *bars,
+                                    GLOBAL real *group_adjoint, int at, int count)
 {
-  const int item = (int)get_global_id(0), nv = n->nv;
-  if (item >= count) {
+  const int item = first + (int)get_global_id(0), nv = n->nv;
+  if (item >= first + count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD], group = ROW(items, item, ITEM_INTS)[ITEM_GROUP];
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
-  const newton_group g = bare_group(&s, group);
-  GLOBAL real *own = ROW(bars, world, n->contact_planes / CONTACT_PLANES * BAR_PLANES);
-  GLOBAL real *to = ROW(group_adjoint, world, width) + at + GROUP_ADJOINT * group;
-  GLOBAL real *rows = own + (size_t)BAR_PLANES * g.ints[GROUP_AT];
+  const newton_group g = bare_group(&s, item);
+  GLOBAL real *to = ROW(group_adjoint, at + item, GROUP_ADJOINT), *rows = ROW(bars, g.item[ITEM_AT], BAR_PLANES);
   adjoint_twists t;
   for (int i = 0; i < BAR_PLANES; ++i) {
     for (int j = 0; j < g.count; ++j) {
@@ -173,8 +171,7 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(GLOBAL const world_sizes *n, GLO
   group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
   group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
   if (good[world]) {
-    hard_pull_group(&h, &k, group, ROW(f, world, h.most), ROW(classes, world, h.most), ROW(y, world, nv), &t, own,
-                    to);
+    hard_pull_item(&h, &k, item, ROW(f, world, h.most), ROW(classes, world, h.most), ROW(y, world, nv), &t, rows, to);
     return;
   }
   for (int i = 0; i < GROUP_ADJOINT; ++i) {

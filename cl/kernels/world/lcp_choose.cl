@@ -7,25 +7,36 @@
 #define HARD_SHORT R(0.1)   // a normal that is shorter says nothing, and its contact is dropped
 
 // What a work-item chooses from: the contacts of its world, their slots, and a list of candidates,
-// HARD_CANDIDATE ints each.
+// HARD_CANDIDATE ints each. `items` are those of all worlds.
 typedef struct hard_choice {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *reals;
   world_one tree;
   GLOBAL const real *contacts;
-  GLOBAL const int *slots;
+  GLOBAL const int *items, *slots;
   GLOBAL int *list;
   GLOBAL real *nearest; // how far each candidate is from the nearest one of its pair that is taken
 } hard_choice;
 
 static GLOBAL int *hard_candidate(const hard_choice *h, int i) { return h->list + HARD_CANDIDATE * i; }
 
-// Returns a number of a candidate's contact: `of` begins with its group and its place there.
+// Returns a number of a candidate's contact: `of` begins with its item and its place there.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
-  GLOBAL const int *g = h->ints + h->n->at_groups + GROUP_INTS * of[0];
-  return h->contacts[(size_t)CONTACT_PLANES * g[GROUP_AT] + (size_t)plane * g[GROUP_PLANE] + of[1]];
+  GLOBAL const int *item = ROW(h->items, of[0], ITEM_INTS);
+  return h->contacts[(size_t)CONTACT_PLANES * item[ITEM_AT] + (size_t)plane * item[ITEM_PLANE] + of[1]];
+}
+
+// Returns the ints and the reals of a candidate's group.
+static GLOBAL const int *hard_group(const hard_choice *h, GLOBAL const int *of)
+{
+  return h->ints + h->n->at_groups + GROUP_INTS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
+}
+
+static GLOBAL const real *hard_group_reals(const hard_choice *h, GLOBAL const int *of)
+{
+  return h->reals + h->n->at_group_reals + GROUP_REALS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
 }
 
 static vec3_r hard_vector(const hard_choice *h, GLOBAL const int *of, int plane)
@@ -36,12 +47,12 @@ static vec3_r hard_vector(const hard_choice *h, GLOBAL const int *of, int plane)
 
 static int hard_pair(const hard_choice *h, GLOBAL const int *of)
 {
-  return (h->ints + h->n->at_groups + GROUP_INTS * of[0])[GROUP_PAIR];
+  return hard_group(h, of)[GROUP_PAIR];
 }
 
 static int hard_slot(const hard_choice *h, GLOBAL const int *of)
 {
-  return h->slots[(h->ints + h->n->at_groups + GROUP_INTS * of[0])[GROUP_AT] + of[1]];
+  return h->slots[ROW(h->items, of[0], ITEM_INTS)[ITEM_AT] + of[1]];
 }
 
 // Returns how far apart the points of two candidates are; each is seen from its own group's centre.
@@ -49,10 +60,8 @@ static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL cons
 {
   vec3_r d = sub3_r(hard_vector(h, a, CONTACT_POINT), hard_vector(h, b, CONTACT_POINT));
   if (a[0] != b[0]) {
-    GLOBAL const int *first = h->ints + h->n->at_groups + GROUP_INTS * a[0];
-    GLOBAL const int *second = h->ints + h->n->at_groups + GROUP_INTS * b[0];
-    d = add3_r(d, sub3_r(one_get3(&h->tree, h->n->at_origin + 3 * group_centre(first)),
-                         one_get3(&h->tree, h->n->at_origin + 3 * group_centre(second))));
+    d = add3_r(d, sub3_r(one_get3(&h->tree, h->n->at_origin + 3 * group_centre(hard_group(h, a))),
+                         one_get3(&h->tree, h->n->at_origin + 3 * group_centre(hard_group(h, b)))));
   }
   return lane_first(lane_sqrt(dot3_r(d, d)));
 }
@@ -121,17 +130,17 @@ static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const 
 }
 
 // Lists all contacts of the world that count; returns how many.
-static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
+static int hard_candidates(const newton *s, const hard_choice *h)
 {
   int count = 0;
-  for (int group = 0; group < h->n->groups; ++group) {
-    GLOBAL const real *of = h->reals + h->n->at_group_reals + GROUP_REALS * group;
-    for (int i = 0; i < marks[GROUP_MARKS * group + SEGMENTS_MOST]; ++i) {
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_item(s, entry);
+    for (int i = 0; i < ROW(h->items, item, ITEM_INTS)[ITEM_END]; ++i) {
       GLOBAL int *own = hard_candidate(h, count);
-      own[0] = group;
+      own[0] = item;
       own[1] = i;
       own[2] = own[3] = 0;
-      count += hard_counts(h, own, of);
+      count += hard_counts(h, own, hard_group_reals(h, own));
     }
   }
   return count;
@@ -142,7 +151,7 @@ static int hard_candidates(const hard_choice *h, GLOBAL const int *marks)
 static int hard_merges(const hard_choice *h, int i, int kept)
 {
   GLOBAL const int *own = hard_candidate(h, i);
-  const real merged = (h->reals + h->n->at_group_reals + GROUP_REALS * own[0])[GROUP_MERGED];
+  const real merged = hard_group_reals(h, own)[GROUP_MERGED];
   const vec3_r normal = hard_vector(h, own, CONTACT_FRAME);
   const real square = lane_first(dot3_r(normal, normal));
   for (int k = 0; k < kept && merged > R(0.0); ++k) {
@@ -176,7 +185,7 @@ static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOB
 {
   for (int i = 0; i < kept; ++i) {
     GLOBAL int *own = hard_candidate(h, i);
-    const real margin = (h->reals + h->n->at_group_reals + GROUP_REALS * own[0])[GROUP_REACH];
+    const real margin = hard_group_reals(h, own)[GROUP_REACH];
     const real gap = hard_plane(h, own, CONTACT_DISTANCE) +
                      h->reals[WORLD_STEP] * hard_parting(s, h, own, free);
     own[3] = gap > HARD_IDLE * margin;
@@ -241,7 +250,7 @@ static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
 // contacts.
 static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free, GLOBAL int *out)
 {
-  const int count = hard_candidates(h, s->marks), most = h->n->hard;
+  const int count = hard_candidates(s, h), most = h->n->hard;
   int kept = 0, chosen = 0;
   hard_sort(h, count);
   for (int i = 0; i < count; ++i) {

@@ -226,8 +226,9 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
 // are no derivatives, else 1.
 ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *v,
-                                      GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                      GLOBAL const int *marks, GLOBAL real *work,
+                                      GLOBAL const real *scratch,
+                                      GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                      GLOBAL const int *entries, GLOBAL real *work,
                                       GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents,
                                       GLOBAL const real *A, GLOBAL const real *b,
                                       GLOBAL const real *mu, GLOBAL const real *box,
@@ -240,7 +241,7 @@ ADJOINT_KERNEL void world_hard_factor(GLOBAL const world_sizes *n, GLOBAL const 
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -317,7 +318,8 @@ static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *
 // and v, and for q also extra (worlds, nv) where with_extra is set.
 ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            GLOBAL const real *reals, GLOBAL const real *scratch,
-                                           GLOBAL const real *contacts, GLOBAL const int *marks,
+                                           GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                           GLOBAL const int *entries,
                                            GLOBAL real *work, GLOBAL real *numbers,
                                            GLOBAL int *chosen, GLOBAL int *parents,
                                            GLOBAL const real *mu, GLOBAL const int *classes,
@@ -330,7 +332,7 @@ ADJOINT_KERNEL void world_hard_multipliers(GLOBAL const world_sizes *n, GLOBAL c
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL real *own = ROW(row_adjoint, world, ROW_ADJOINT * nv), *to = ROW(y, world, nv);
@@ -408,7 +410,8 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
 // inv(M) b below 0 separate, and so does all friction (section 9).
 ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *scratch,
-                                    GLOBAL const real *contacts, GLOBAL const int *marks,
+                                    GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                                    GLOBAL const int *entries,
                                     GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
                                     GLOBAL int *parents, GLOBAL const real *b,
                                     GLOBAL const int *classes, GLOBAL int *other, int worlds)
@@ -417,7 +420,7 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, marks, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   for (int i = 0; i < h.m; ++i) {
     const int holds = h.parents[1 + i] == LCP_NO_PARENT &&

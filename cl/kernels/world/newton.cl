@@ -16,8 +16,8 @@ static real newton_cost(const newton *s, GLOBAL const real *x)
   }
   mass_times(s, off, turned);
   sum = R(0.5) * dot_n(nv, off, turned);
-  for (int g = 0; g < s->n->groups; ++g) {
-    sum += group_is_empty(s, g) ? R(0.0) : group_cost(s, g, x);
+  for (int i = 0; i < s->entry_count; ++i) {
+    sum += group_cost(s, entry_item(s, i), x);
   }
   for (int i = 0; i < s->n->rows; ++i) {
     sum += single_terms(s, i, x[row_dof(s, i)]).cost;
@@ -28,7 +28,7 @@ static real newton_cost(const newton *s, GLOBAL const real *x)
 // Says where row i of the Hessian begins, which has zeros before it.
 static int hessian_begins(const newton *s, int i) { return (int)newton_vector(s, VECTOR_FIRST)[i]; }
 
-// Finds where its rows begin: as M's, or with the first mover of a group that has contacts. Cholesky's factor keeps
+// Finds where its rows begin: as M's, or with the first mover of an entry's group. Cholesky's factor keeps
 // these beginnings.
 static void start_beginnings(const newton *s)
 {
@@ -36,10 +36,11 @@ static void start_beginnings(const newton *s)
   for (int i = 0; i < s->n->nv; ++i) {
     first[i] = (real)mass_begins(s->n, s->reals, i);
   }
-  for (int group = 0; group < s->n->groups; ++group) {
-    GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * group;
+  for (int i = 0; i < s->entry_count; ++i) {
+    GLOBAL const int *item = ROW(s->items, entry_item(s, i), ITEM_INTS);
+    GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * item[ITEM_GROUP];
     GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
-    for (int k = 0; k < g[GROUP_DOFS] && !group_is_empty(s, group); ++k) {
+    for (int k = 0; k < g[GROUP_DOFS]; ++k) {
       const int dof = mover[MOVER_INTS * k + MOVER_DOF];
       first[dof] = real_min(first[dof], (real)mover[MOVER_DOF]);
     }
@@ -58,15 +59,13 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int c
       s->hessian[i * nv + k] = k < begin ? R(0.0) : s->mass[i * nv + k];
     }
   }
-  for (int g = 0; g < s->n->groups; ++g) {
+  for (int i = 0; i < s->entry_count; ++i) {
+    const newton_group g = newton_group_of(s, entry_item(s, i));
     real sums[SUMS];
-    if (group_is_empty(s, g)) {
-      continue;
-    }
-    group_wrench(s, g, x, curved, sums);
-    add_wrench(s, g, sums, R(1.0), constraint_force);
+    group_wrench(s, &g, x, curved, sums);
+    add_wrench(s, &g, sums, R(1.0), constraint_force);
     if (curved) {
-      add_curvature(s, g, sums);
+      add_curvature(s, &g, sums);
     }
   }
   for (int i = 0; i < s->n->rows; ++i) {
@@ -140,10 +139,8 @@ static real newton_line(const newton *s, real start)
   real at = R(1.0), low = R(0.0), high = REAL_BIG;
   for (int k = 0; k < s->n->line_iterations; ++k) {
     real p[2] = {turned + at * bent, bent};
-    for (int g = 0; g < s->n->groups; ++g) {
-      if (!group_is_empty(s, g)) {
-        group_slope(s, g, x, along, at, p);
-      }
+    for (int i = 0; i < s->entry_count; ++i) {
+      group_slope(s, entry_item(s, i), x, along, at, p);
     }
     for (int i = 0; i < s->n->rows; ++i) {
       const int dof = row_dof(s, i);
@@ -164,39 +161,30 @@ static real newton_line(const newton *s, real start)
   return at;
 }
 
-// Fills the columns of X of each group: the twist that each of its movers gives it at a rate of 1.
-static void start_columns(const newton *s)
+// Writes the axis of each degree of freedom, where its joint is, and whether it turns.
+static void start_axes(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;
-  for (int group = 0; group < n->groups; ++group) {
-    GLOBAL const int *g = s->ints + n->at_groups + GROUP_INTS * group;
-    const vec3_r c = one_get3(&s->tree, n->at_origin + 3 * group_centre(g));
-    for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-      GLOBAL const int *mover =
-        s->ints + n->at_group_dofs + MOVER_INTS * (g[GROUP_DOF_AT] + k);
-      GLOBAL real *out = s->columns + 6 * (g[GROUP_DOF_AT] + k);
-      const tree_link l = link_at(n, s->ints, mover[MOVER_LINK]);
-      const int link = mover[MOVER_LINK], dof = mover[MOVER_DOF];
-      const vec3_r axis = scale3_r(one_get3(&s->tree, n->at_axis + 3 * dof),
-                                   lane_lit((real)mover[MOVER_SIGN]));
-      const vec3_r joint = sub3_r(one_get3(&s->tree, n->at_origin + 3 * link),
-                                  one_get3(&s->tree, n->at_arm + 3 * link));
-      lane twist[6];
-      joint_twist_r(dof_turns(&l, dof - l.v), axis, sub3_r(c, joint), twist);
-      for (int i = 0; i < 6; ++i) {
-        out[i] = lane_first(twist[i]);
-      }
+  for (int link = 0; link < n->links; ++link) {
+    const tree_link l = link_at(n, s->ints, link);
+    const vec3_r joint = sub3_r(one_get3(&s->tree, n->at_origin + 3 * link), one_get3(&s->tree, n->at_arm + 3 * link));
+    for (int k = 0; k < l.dofs; ++k) {
+      GLOBAL real *to = s->axes + AXIS_REALS * (l.v + k);
+      put_part(to, one_get3(&s->tree, n->at_axis + 3 * (l.v + k)));
+      put_part(to + AXIS_JOINT, joint);
+      to[AXIS_TURNS] = dof_turns(&l, k) ? R(1.0) : R(0.0);
     }
   }
 }
 
 static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *contacts, GLOBAL const int *marks, GLOBAL real *work,
-                        int world)
+                        GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                        GLOBAL const int *entries, GLOBAL real *work, int world)
 {
   newton s;
   GLOBAL real *own = ROW(work, world, n->work);
+  GLOBAL const int *mine = ROW(entries, world, ENTRIES_INTS);
   s.n = n;
   s.ints = ints;
   s.reals = reals;
@@ -204,9 +192,11 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   s.shared = shared;
   s.world = world;
   s.tree = one_at(scratch, n, world);
-  s.contacts = ROW(contacts, world, n->contact_planes);
-  s.marks = ROW(marks, world, GROUP_MARKS * n->groups);
-  s.columns = own + n->at_columns_of;
+  s.contacts = contacts;
+  s.items = items;
+  s.entries = list + mine[ENTRIES_AT];
+  s.entry_count = mine[ENTRIES_COUNT];
+  s.axes = own + n->at_axes_of;
   s.mass = own + n->at_mass_of;
   s.hessian = own + n->at_hessian;
   s.vectors = own + n->at_vectors;
@@ -249,13 +239,14 @@ static int all_finite(int n, GLOBAL const real *x)
 // One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start`
 // (worlds, nv) on or from a0 where that costs less; docs/cone.md, section 9. Where with_constraint_force is
 // set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds)
-// and adds to status (worlds). `contacts` and `marks` are those of world_contacts, and `work`
-// (worlds, work) is its memory.
+// and adds to status (worlds). `contacts` and `items` are those of world_contacts, `list` and
+// `entries` those of world_entries, and `work` (worlds, work) is its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *singular, GLOBAL const real *contacts,
-                        GLOBAL const int *marks, GLOBAL real *work, GLOBAL real *acceleration,
+                        GLOBAL const real *singular,
+                        GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                        GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *acceleration,
                         int with_constraint_force, GLOBAL real *constraint_force, GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
@@ -263,7 +254,8 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
+  const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
   GLOBAL real *free = newton_vector(&s, VECTOR_FREE);
   const real tolerance = reals[WORLD_TOLERANCE];
@@ -289,7 +281,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   start_mass(&s);
   start_beginnings(&s);
   mass_times(&s, free, newton_vector(&s, VECTOR_HELD));
-  start_columns(&s);
+  start_axes(&s);
   start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
   if (!(newton_cost(&s, acc) < newton_cost(&s, free))) {
     for (int i = 0; i < nv; ++i) {
@@ -339,8 +331,8 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
 // contact keep the zeros that were there.
 KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                          GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                         GLOBAL const real *contacts, GLOBAL const int *marks,
-                         GLOBAL const int *slots, GLOBAL real *work,
+                         GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+                         GLOBAL const int *entries, GLOBAL const int *slots, GLOBAL real *work,
                          GLOBAL const real *acceleration, GLOBAL const int *status, int width,
                          GLOBAL real *out, int worlds)
 {
@@ -348,10 +340,11 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, marks, work, world);
-  for (int group = 0; group < n->groups; ++group) {
-    const newton_group g = newton_group_of(&s, group);
-    GLOBAL const int *own = ROW(slots, world, n->contact_planes / CONTACT_PLANES) + g.ints[GROUP_AT];
+  const newton s =
+    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  for (int i = 0; i < s.entry_count; ++i) {
+    const newton_group g = newton_group_of(&s, entry_item(&s, i));
+    GLOBAL const int *own = slots + g.item[ITEM_AT];
     real t[6];
     group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
     for (int first = 0; first < g.count; first += LANES) {

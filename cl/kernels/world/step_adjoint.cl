@@ -136,35 +136,30 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   acceleration_adjoint(&b, &k, n, h, out);
 }
 
-// One work-item takes the cotangents of one item's contacts in a segment from bars (worlds, contacts,
-// BAR_PLANES) to where the manifold keeps the segment's cotangents, which lie in
-// ps, ds, ns and as like the contacts in world_contacts. All elements of the segment get zeros
-// first.
-ADJOINT_KERNEL void world_contact_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                       GLOBAL const int *items, int segment, GLOBAL const real *bars,
-                                       GLOBAL const int *contact_places, GLOBAL const int *marks,
-                                       GLOBAL real *ps, GLOBAL real *ds, GLOBAL real *ns,
-                                       GLOBAL real *as, GLOBAL const int *list,
+// One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on in a segment from
+// `bars`, of world_contacts_adjoint, to where the manifold keeps the segment's cotangents, which lie in ps, ds, ns and as
+// like the contacts in world_contacts. All elements of the segment get zeros first.
+ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment, GLOBAL const real *bars,
+                                       GLOBAL const int *contact_places, GLOBAL real *ps, GLOBAL real *ds,
+                                       GLOBAL real *ns, GLOBAL real *as, GLOBAL const int *list,
                                        contact_layout layout, int item_count)
 {
-  const int item = (int)get_global_id(0);
-  if (item >= item_count) {
+  const int row_at = (int)get_global_id(0);
+  if (row_at >= item_count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD], group = ROW(items, item, ITEM_INTS)[ITEM_GROUP];
-  GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
-  GLOBAL const int *mark = ROW(marks, world, GROUP_MARKS * n->groups) + GROUP_MARKS * group;
-  const int most = n->contact_planes / CONTACT_PLANES, room = g[GROUP_PLANE];
-  GLOBAL const int *places = ROW(contact_places, world, most) + g[GROUP_AT];
-  GLOBAL const real *from = ROW(bars, world, most * BAR_PLANES) + (size_t)BAR_PLANES * g[GROUP_AT];
-  const int count = layout.count >= 0 ? layout.count : ROW(list, item, layout.list_row)[0];
+  GLOBAL const int *item = ROW(items, first + row_at, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int room = item[ITEM_PLANE];
+  GLOBAL const int *places = contact_places + item[ITEM_AT], *listed = segment_places(list, &layout);
+  GLOBAL const real *from = ROW(bars, item[ITEM_AT], BAR_PLANES);
+  const int count = segment_count(list, &layout, row_at);
   const int row = layout.row, row1 = layout.rows3 ? row / 3 : row;
   const int step3 = layout.step3, plane = layout.plane;
-  GLOBAL real *p = ROW(ps, item, row) + layout.at_p, *d = ROW(ds, item, row1) + layout.at_d;
-  GLOBAL real *normal = ROW(ns, item, row) + layout.at_n;
-  GLOBAL real *a = ROW(as, item, row1) + layout.at_activity;
+  GLOBAL real *p = ROW(ps, row_at, row) + layout.at_p, *d = ROW(ds, row_at, row1) + layout.at_d;
+  GLOBAL real *normal = ROW(ns, row_at, row) + layout.at_n;
+  GLOBAL real *a = ROW(as, row_at, row1) + layout.at_activity;
   for (int i = 0; i < count; ++i) {
-    const int at = layout.count >= 0 && layout.place_at >= 0 ? list[layout.place_at + i] : i;
+    const int at = place_in(listed, i);
     d[at] = a[at] = R(0.0);
     for (int k = 0; k < 3; ++k) {
       p[step3 * at + k * plane] = normal[step3 * at + k * plane] = R(0.0);

@@ -197,20 +197,34 @@ static void back_clear(const world_block *k, GLOBAL const world_sizes *n)
   }
 }
 
-// ---- groups ----
+// ---- entries ----
 
 typedef struct link_wrench {
   vec moment, force;
 } link_wrench;
 
-static link_wrench wrench_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *backs,
-                        int group, int place)
+// The numbers of one world's reverse pass, to which its entries add.
+typedef struct back_one {
+  GLOBAL real *at;
+} back_one;
+
+static back_one back_one_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int world)
 {
-  const int width = GROUP_ADJOINT * n->groups, at = GROUP_ADJOINT * group + place;
-  link_wrench w;
-  w.moment = row_get3(b, backs, width, at);
-  w.force = row_get3(b, backs, width, at + 3);
-  return w;
+  return (back_one){ROW(memory, world / LANES, n->back_numbers * LANES) + world % LANES};
+}
+
+static vec back_one_get3(const back_one *k, int i)
+{
+  return lit3(k->at[(size_t)i * LANES], k->at[(size_t)(i + 1) * LANES], k->at[(size_t)(i + 2) * LANES]);
+}
+
+static void back_one_add(const back_one *k, int i, real x) { k->at[(size_t)i * LANES] += x; }
+
+static void back_one_add3(const back_one *k, int i, vec v)
+{
+  back_one_add(k, i, lane_first(v.x));
+  back_one_add(k, i + 1, lane_first(v.y));
+  back_one_add(k, i + 2, lane_first(v.z));
 }
 
 // Takes a wrench about c, the cotangent of a twist at c, to the link whose twist it is, times
@@ -228,35 +242,78 @@ static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL co
   }
 }
 
-// Takes what contacts ask of a group, backs (worlds, groups, GROUP_ADJOINT), to its two links and to
-// the parameters of its pair.
-static void group_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                       GLOBAL const int *ints, GLOBAL const real *backs, int group)
+// As wrench_adjoint, for the wrench `by` (moment, force) of one world.
+static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n, int link, num sign,
+                           vec c, GLOBAL const real *by, vec turn, int place)
+{
+  const vec r = FN(sub3)(c, one_get3(o, n->at_origin + 3 * link));
+  const vec force = FN(scale3)(real3(by + 3), sign);
+  const vec moment = FN(add3)(FN(scale3)(real3(by), sign), FN(cross3)(r, force));
+  const int at = link_adjoint(n, link);
+  back_one_add3(k, at + place, moment);
+  back_one_add3(k, at + place + 3, force);
+  back_one_add3(k, at + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
+}
+
+// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters of its pair.
+static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                          GLOBAL const real *back, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
-  const vec c = block_get3(b, n->at_origin + 3 * group_centre(g));
-  const link_wrench by[3] = {wrench_of(b, n, backs, group, BACK_MULTIPLIER),
-                        wrench_of(b, n, backs, group, BACK_ACCELERATION),
-                        wrench_of(b, n, backs, group, BACK_VELOCITY)};
+  const vec c = one_get3(o, n->at_origin + 3 * group_centre(g));
   for (int side = 0; side < 2; ++side) {
     const int link = g[side ? GROUP_B : GROUP_A];
     if (link >= 0) {
       const int at = link_adjoint(n, link);
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
-      const link_wrench pose = wrench_of(b, n, backs, group, side ? BACK_POSE_B : BACK_POSE_A);
+      GLOBAL const real *pose = back + (side ? BACK_POSE_B : BACK_POSE_A);
       // The tree's y is minus the multiplier.
-      wrench_adjoint(b, k, n, link, n_neg(sign), c, &by[0], pair_first(k, at + LINK_BACK_TWIST_Y),
-                  LINK_BACK_Y);
-      wrench_adjoint(b, k, n, link, sign, c, &by[1], pair_first(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
-      wrench_adjoint(b, k, n, link, sign, c, &by[2], block_get3(b, n->at_velocity + 6 * link),
-                  LINK_BACK_V);
-      pair_add(k, at + LINK_BACK_POSE, pose.moment, pose.force);
+      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, back + BACK_MULTIPLIER, back_one_get3(k, at + LINK_BACK_TWIST_Y),
+                     LINK_BACK_Y);
+      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_ACCELERATION, back_one_get3(k, at + LINK_BACK_TWIST_Z),
+                     LINK_BACK_Z);
+      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_VELOCITY, one_get3(o, n->at_velocity + 6 * link), LINK_BACK_V);
+      back_one_add3(k, at + LINK_BACK_POSE, real3(pose));
+      back_one_add3(k, at + LINK_BACK_POSE + 3, real3(pose + 3));
     }
   }
   const int pair = n->at_back_parameters + n->links + g[GROUP_PAIR];
-  block_add(k, pair, row_get(b, backs, GROUP_ADJOINT * n->groups, GROUP_ADJOINT * group + BACK_FRICTION));
-  block_add(k, pair + n->pairs,
-            row_get(b, backs, GROUP_ADJOINT * n->groups, GROUP_ADJOINT * group + BACK_STIFFNESS));
+  back_one_add(k, pair, back[BACK_FRICTION]);
+  back_one_add(k, pair + n->pairs, back[BACK_STIFFNESS]);
+  for (int i = 0; i < MOBILITY_PART && n->at_columns != n->numbers; ++i) {
+    back_one_add(k, n->at_back_mobility + MOBILITY_PART * group + i, back[BACK_MOBILITY + i]);
+  }
+}
+
+// Between world_tree_adjoint_start and world_tree_adjoint one work-item adds, in one world, what contacts ask of links,
+// parameters and mobilities, entry by entry. backs (items, GROUP_ADJOINT) is of items, or, where `dense` is set, of all
+// groups in each world, (worlds, groups, GROUP_ADJOINT).
+ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                          GLOBAL const real *scratch, GLOBAL const int *items, GLOBAL const int *list,
+                                          GLOBAL const int *entries, int dense, GLOBAL const real *backs,
+                                          GLOBAL real *memory, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, world);
+  const back_one k = back_one_at(memory, n, world);
+  const int mobility = n->at_columns != n->numbers ? MOBILITY_PART * n->groups : 0;
+  for (int i = 0; i < mobility; ++i) {
+    k.at[(size_t)(n->at_back_mobility + i) * LANES] = R(0.0);
+  }
+  if (dense) {
+    for (int group = 0; group < n->groups; ++group) {
+      group_adjoint(&o, &k, n, ints, ROW(backs, world * n->groups + group, GROUP_ADJOINT), group);
+    }
+    return;
+  }
+  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
+  for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
+    const int item = list[own[ENTRIES_AT] + i];
+    group_adjoint(&o, &k, n, ints, ROW(backs, item, GROUP_ADJOINT), ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
+  }
 }
 
 // ---- other forces ----
@@ -341,8 +398,7 @@ static void solve_to(const world_block *b, const world_block *k, GLOBAL const wo
 // Adds the gradient of S : X inv(M) X', where S is the cotangent of a group's mobility.
 static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                           GLOBAL const int *ints, GLOBAL const real *reals,
-                          GLOBAL const real *parameters, int shared, GLOBAL const real *v,
-                          GLOBAL const real *backs, int group)
+                          GLOBAL const real *parameters, int shared, GLOBAL const real *v, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const int nv = n->nv, x = n->at_columns;
@@ -370,8 +426,8 @@ static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL 
       num sum = zero;
       for (int m = 0; m < 6; ++m) {
         const int high = l > m ? l : m, low = l + m - high;
-        const int at = GROUP_ADJOINT * group + BACK_MOBILITY + high * (high + 1) / 2 + low;
-        sum = n_mad(row_get(b, backs, GROUP_ADJOINT * n->groups, at), block_get(b, x + 6 * i + m), sum);
+        const int at = n->at_back_mobility + MOBILITY_PART * group + high * (high + 1) / 2 + low;
+        sum = n_mad(block_get(k, at), block_get(b, x + 6 * i + m), sum);
       }
       block_put(k, n->at_back_y + i, n_neg(sum));
       block_put(k, n->at_back_z + i, block_get(b, x + 6 * i + l));
@@ -417,19 +473,19 @@ static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, nu
   return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
 }
 
-// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1 of an
-// item to moment and force on its link: to rows of `width` numbers a world in backs, of which the first
-// group's begin at `first`. The other arrays are those of world_item_poses.
+// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1 of one of `count`
+// items from `first` on to moment and force on its link, in backs (items, GROUP_ADJOINT), of which the rows from `at` on
+// are meant. The other arrays are those of world_item_poses.
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *scratch, GLOBAL const real *bodies,
-                                     GLOBAL const int *items, int side, GLOBAL const real *gradient,
-                                     GLOBAL real *backs, int width, int first, int count)
+                                     GLOBAL const int *items, int first, int side, GLOBAL const real *gradient,
+                                     GLOBAL real *backs, int at, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, row, ITEM_INTS);
+  GLOBAL const int *item = ROW(items, first + row, ITEM_INTS);
   GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side), *bar = ROW(gradient, row, 7);
   const int link = item_link(n, ints, item[ITEM_GROUP], side);
   if (link < 0) {
@@ -437,27 +493,22 @@ ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   }
   const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
   const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
-  GLOBAL real *to = ROW(backs, item[ITEM_WORLD], width) + first + GROUP_ADJOINT * item[ITEM_GROUP] +
-                    (side ? BACK_POSE_B : BACK_POSE_A);
+  GLOBAL real *to = ROW(backs, at + first + row, GROUP_ADJOINT) + (side ? BACK_POSE_B : BACK_POSE_A);
   put_part(to, pose_moment(of, body, real3(bar), n_lit(bar[3]), real3(bar + 4)));
   for (int k = 0; k < 3; ++k) {
     to[3 + k] = bar[k];
   }
 }
 
-// One work-item ends the reverse pass of a solve in a block of worlds. Of the multipliers y
-// (worlds, nv), the accelerations (worlds, nv), and what contacts (backs) and rows (row_adjoint) ask
-// for, it makes the cotangents of q and v, in the place of state (worlds, 2 nv), and of controls
-// (worlds, nu). Those of parameters are added to the block's. What the step's end has asked of q
-// and v is in the block already: see world_euler_adjoint.
-ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                    GLOBAL const real *reals, GLOBAL const real *q,
-                                    GLOBAL const real *v, GLOBAL const real *u,
-                                    GLOBAL const real *acceleration, GLOBAL const real *y,
-                                    GLOBAL const real *parameters, int shared,
-                                    GLOBAL const real *backs, GLOBAL const real *row_adjoint,
-                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *state,
-                                    GLOBAL real *controls, int count)
+// One work-item begins the reverse pass of a solve in a block of worlds, of the multipliers y (worlds, nv), the
+// accelerations (worlds, nv), and what rows ask for (row_adjoint). What the step's end has asked of q and v is in the
+// block already: see world_euler_adjoint.
+ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                             GLOBAL const real *reals, GLOBAL const real *v,
+                                             GLOBAL const real *acceleration, GLOBAL const real *y,
+                                             GLOBAL const real *parameters, int shared,
+                                             GLOBAL const real *row_adjoint, GLOBAL real *scratch,
+                                             GLOBAL real *memory, int count)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
@@ -478,8 +529,23 @@ ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   for (int i = 0; i < n->links; ++i) {
     mass_adjoint(&b, &k, n, reals, parameters, shared, i, 0);
   }
-  for (int i = 0; i < n->groups; ++i) {
-    group_adjoint(&b, &k, n, ints, backs, i);
+}
+
+// After world_entries_adjoint one work-item ends the reverse pass of a solve in a block of worlds: it makes the cotangents
+// of q and v, in the place of state (worlds, 2 nv), and of controls (worlds, nu). Those of parameters are added to the
+// block's.
+ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals, GLOBAL const real *q,
+                                    GLOBAL const real *v, GLOBAL const real *u,
+                                    GLOBAL const real *parameters, int shared, GLOBAL const real *row_adjoint,
+                                    GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *state,
+                                    GLOBAL real *controls, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv;
+  if (b.first > b.last) {
+    return;
   }
   back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
   forces_adjoint(&b, &k, n, ints, reals, q, v, u);
@@ -490,7 +556,7 @@ ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   if (n->at_columns != n->numbers) {
     block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
     for (int i = 0; i < n->groups; ++i) {
-      mobility_adjoint(&b, &k, n, ints, reals, parameters, shared, v, backs, i);
+      mobility_adjoint(&b, &k, n, ints, reals, parameters, shared, v, i);
     }
     if (n->exact) {
       inverse_weights_adjoint(&b, &k, n, ints, reals, parameters, shared, v, row_adjoint);

@@ -82,7 +82,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 {
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_WORK),
+                ENTRIES(s), OF(s, WORLD_WORK),
                 OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
                 OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -91,7 +91,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS),
+                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS),
                 OF(s, WORLD_WORK), OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
                 OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
@@ -108,7 +108,7 @@ static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
+                ENTRIES(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
                 OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
@@ -117,9 +117,9 @@ static abut_status factor(const stepping *s)
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS),
-                OF(s, WORLD_MARKS), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
-                OF(s, WORLD_BASIS), ARG_INT(with_basis), OF(s, WORLD_WORK),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_GOOD),
+                OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS), ARG_INT(with_basis),
+                ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
                 ARG_INT(s->count));
 }
@@ -128,11 +128,9 @@ static abut_status multipliers(const stepping *s, bool with_basis)
  * multipliers where `basis` is -1, else unit twist `basis`. */
 static abut_status pull(const stepping *s, const item_wave *w, int basis, const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->count, 1, MODEL(s), REALS(s),
-                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS),
-                OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ITEMS(s), OF(s, WORLD_WORK),
-                OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->width), ARG_INT(to->at),
-                ARG_INT(w->count));
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
+                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), ARG_INT(w->rows.first),
+                OF(s, WORLD_WORK), OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
@@ -146,7 +144,7 @@ static abut_status contacts_adjoint(const stepping *s)
   const group_rows to = group_rows_of(s);
   TRY(factor(s));
   TRY(multipliers(s, false));
-  return waves_adjoint(s, &to, 1, 0, pull_multipliers);
+  return waves_adjoint(s, &to, 1, pull_multipliers);
 }
 
 static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
@@ -159,10 +157,9 @@ static abut_status pull_twist(const stepping *s, const item_wave *w, size_t numb
  * made here. */
 static abut_status basis(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count;
-  const group_rows to = {world_buffer_of(s, WORLD_BASIS), 6 * width, 0};
+  const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
   TRY(factor(s));
-  return waves_adjoint(s, &to, 6, width, pull_twist);
+  return waves_adjoint(s, &to, 6, pull_twist);
 }
 
 static abut_status multipliers_of_basis(const stepping *s)

@@ -135,7 +135,7 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
                       size_t bytes[POOL_BUFFERS])
 {
   const size_t m = (size_t)n->hard_rows, nv = (size_t)n->nv, most = (size_t)n->hard;
-  const size_t slots = (size_t)n->contact_planes / CONTACT_PLANES;
+  const size_t slots = (size_t)n->slots;
   bytes[HARD_NUMBERS] = HARD_REALS(m, nv) * real;
   bytes[HARD_CHOICE] = HARD_INTS(most, (size_t)n->rows) * sizeof(int);
   bytes[HARD_CANDIDATES] = HARD_CANDIDATE * (slots + 1) * sizeof(int);
@@ -179,7 +179,7 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, MODEL(s), REALS(s), OF(s, q),
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                OF(s, WORLD_CONTACTS), OF(s, WORLD_MARKS), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
+                ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
                 OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES),
                 OF(s, HARD_NEAREST), OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B),
                 OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_GUESS), OF(s, OUT_STATUS),
@@ -218,8 +218,8 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 
 static abut_status put_forces(const stepping *s, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
+                OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
                 ARG_INT(width), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
 

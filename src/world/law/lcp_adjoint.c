@@ -44,11 +44,11 @@ static abut_status multipliers(const stepping *s, bool with_extra)
 static abut_status pull(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
 {
   (void)number;
-  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->count, 1, MODEL(s), REALS(s),
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->rows.count, 1, MODEL(s), REALS(s),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), FOUND(s), HARD(s), OF(s, HARD_F),
                 OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
-                OF(s, WORLD_MULTIPLIERS), ITEMS(s), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
-                ARG_INT(to->width), ARG_INT(to->at), ARG_INT(w->count));
+                OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
+                ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
 /* ---- classes that descent would choose ---- */
@@ -121,7 +121,7 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(multipliers(s, true));
-  return waves_adjoint(s, &to, 1, 0, pull);
+  return waves_adjoint(s, &to, 1, pull);
 }
 
 /* ---- Jacobians ---- */
@@ -151,20 +151,21 @@ static abut_status pull_unit(const stepping *s, const item_wave *w, size_t numbe
  * row. */
 static abut_status basis(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
-  const group_rows to = {world_buffer_of(s, WORLD_BASIS), nv * width, 0};
-  return waves_adjoint(s, &to, nv, width, pull_unit);
+  const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
+  return waves_adjoint(s, &to, (size_t)sizes_of(s)->nv, pull_unit);
 }
 
 /* Waves share the manifold's memory, so that each wave goes back for all rows before the next one is run. The
  * rows are then made of what has been kept in WORLD_BASIS. */
 static abut_status jacobian_of_waves(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count, nv = (size_t)sizes_of(s)->nv;
+  const size_t nv = (size_t)sizes_of(s)->nv, row = GROUP_ADJOINT * device_real_bytes(s->device);
+  const size_t bytes = items_of(s)->count * row;
   TRY(basis(s));
   for (size_t dof = 0; dof < nv; ++dof) {
     TRY(unit_multipliers(s, dof));
-    TRY(take(s, WORLD_BASIS, nv * width, dof * width, WORLD_GROUP_ADJOINT, width, 0, width));
+    TRY(buffer_copy_rows(world_buffer_of(s, WORLD_BASIS), dof * bytes, bytes, bytes, 1,
+                         world_buffer_of(s, WORLD_GROUP_ADJOINT), 0, bytes));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
@@ -176,15 +177,13 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
   (void)stages;
   const group_rows to = group_rows_of(s);
   const size_t nv = (size_t)sizes_of(s)->nv;
-  size_t waves;
   TRY(factor(s));
-  TRY(wave_count(s, &waves));
-  if (!s->call->worlds->contacts && waves > 1) {
+  if (!s->call->worlds->contacts && items_of(s)->wave_count > 1) {
     return jacobian_of_waves(s);
   }
   for (size_t dof = 0; dof < nv; ++dof) {
     TRY(unit_multipliers(s, dof));
-    TRY(waves_adjoint(s, &to, 1, 0, pull));
+    TRY(waves_adjoint(s, &to, 1, pull));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;
