@@ -30,7 +30,9 @@
 // of a world (kernels/world/memory.cl).
 typedef struct world_sizes {
   int links, nq, nv, nu;
-  int pairs;  // of the scene, each with its parameters
+  int pairs;  // of the scene, listed or automatic
+  int listed; // pairs; the first ones
+  int columns; // of friction and of stiffness: a listed pair has one, and a body that is in automatic pairs
   int groups; // of contacts: those of one pair between the same two links
   int rows;   // on one degree of freedom each: limits and friction loss
   int iterations, line_iterations, capacity;
@@ -85,7 +87,9 @@ typedef struct world_sizes {
 #define GROUP_DOF_AT 4  // where they begin in the table of movers
 #define GROUP_WEAK 5    // 1 where its links' inverse weights may say nothing (contacts.cl)
 #define GROUP_SLOT 6    // how many slots the groups before it have
-#define GROUP_INTS 7
+#define GROUP_COLUMN_A 7  // which column of friction and of stiffness is its pair's or its first body's
+#define GROUP_COLUMN_B 8  // the same one, or its second body's
+#define GROUP_INTS 9
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
@@ -159,9 +163,9 @@ typedef struct world_sizes {
 #define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)  // how far from each other sweeping stops its bodies
 #define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 2)
 
-// How many parameters a world has: mass_scale (links), friction (pairs), stiffness (pairs), gravity
+// How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns), gravity
 // (3).
-#define PARAMETERS(links, pairs) ((links) + 2 * (pairs) + 3)
+#define PARAMETERS(links, columns) ((links) + 2 * (columns) + 3)
 
 // The planes of an item's contacts: point (3) as seen from the group's centre, the frame's rows n,
 // t1 and t2 (9), reference acceleration (3), stiffness D, distance less the margin, and activity.

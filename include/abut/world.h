@@ -51,7 +51,8 @@ typedef enum abut_world_status {
 #define ABUT_WORLD_NEVER UINT32_MAX
 
 typedef struct abut_scene_info {
-  size_t links, pairs, contacts; /* contacts: slots of all pairs together; of springs one a pair */
+  size_t links, pairs, contacts; /* listed pairs; contacts: slots of these together; of springs
+                                    one a pair */
   size_t springs;                /* pairs whose contacts are springs: all, or none */
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
@@ -70,6 +71,14 @@ typedef struct abut_scene_info {
   size_t suspicious_link, suspicious_body; /* the first of them: a link, and which of its bodies; */
   uint32_t suspicions;           /* its bits, misfit and diagonal, as abut_suspicion_text takes them */
   double misfit, diagonal;       /* [m] */
+  bool automatic;                /* Pairs are also found by themselves: the scene's `automatic` (docs/scenes.md) */
+  size_t bodies;                 /* of all links */
+  size_t candidates;             /* pairs that may collide: the listed ones, then the automatic ones */
+  size_t kinds;                  /* of candidates: those of equal shapes and smoothing are computed together. 0 where
+                                    contacts are given, or springs */
+  size_t parameters;             /* P, columns of friction and of stiffness: the listed pairs, then the bodies that
+                                    are in automatic ones, by their numbers. Without these it is `pairs` */
+  size_t trees;                  /* of links: what a joint at the world, or at what cannot move, moves by itself */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
@@ -96,7 +105,7 @@ ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info
 /* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
 
-/* Parameters as the scene states them, which worlds have where theirs are NULL: friction (pairs),
+/* Parameters as the scene states them, which worlds have where theirs are NULL: friction (parameters),
  * gravity (3) [m/s^2]; NULL: not wanted. Scales of mass and stiffness are 1. */
 ABUT_API abut_status abut_get_scene_parameters(abut_scene scene, double *friction, double *gravity);
 
@@ -108,7 +117,15 @@ ABUT_API abut_status abut_get_scene_springs(abut_scene scene, double *springs);
  * Quaternions of q may have any length but 0. Nothing is computed on devices. */
 ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
 
-/* A pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
+/* A body of a scene, by its number: the bodies of all links, in order. Sets *link to its link, and *place to which of
+ * the link's bodies it is. NULL: not wanted. */
+ABUT_API abut_status abut_get_scene_body(abut_scene scene, size_t index, size_t *link, size_t *place);
+
+/* The numbers of the bodies of a candidate, one of abut_scene_info.candidates: body 1 and body 2 of a listed pair, or
+ * of an automatic pair. Errors: ABUT_ERROR_ARGUMENT, also of a listed pair without bodies. */
+ABUT_API abut_status abut_get_candidate(abut_scene scene, size_t index, size_t *a, size_t *b);
+
+/* A listed pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
  * it must not be destroyed, and is gone with the scene. */
 typedef struct abut_scene_pair {
   abut_pair pair;      /* null where the caller gives the contacts with each step, and of springs,
@@ -119,7 +136,7 @@ typedef struct abut_scene_pair {
 /* index: from 0. */
 ABUT_API abut_status abut_get_scene_pair(abut_scene scene, size_t index, abut_scene_pair *pair);
 
-/* Poses of the bodies of a scene's pairs at positions q (nq): pose1 and pose2 (pairs, 7) double, for
+/* Poses of the bodies of a scene's listed pairs at positions q (nq): pose1 and pose2 (pairs, 7) double, for
  * abut_contacts or abut_spring_forces; NaN of a pair without bodies. */
 ABUT_API abut_status abut_place_pairs(abut_scene scene, const double *q, double *pose1,
                                       double *pose2);
@@ -167,7 +184,7 @@ ABUT_API abut_status abut_map_positions(abut_scene scene, abut_position_map map,
                                         const void *q, const void *from, void *to);
 
 /* Contacts that the caller gives in place of the bodies', of `count` slots: links (-1 the world) and
- * the scene's pair of each, the same in all worlds; points, distances, normals and activities, real
+ * the scene's listed pair of each, the same in all worlds; points, distances, normals and activities, real
  * (worlds, count, ...). Activities are between 0 and 1, and all numbers finite, of contacts without
  * activity, too. A force along a normal acts on the owner. */
 typedef struct abut_given_contacts {
@@ -192,8 +209,10 @@ typedef struct abut_worlds {
                                 steps, nu); NULL: 0 */
   bool controls;
   const void *mass_scale;    /* (count, links); NULL: 1 */
-  const void *friction;      /* (count, pairs); NULL: the scene's */
-  const void *stiffness;     /* (count, pairs); NULL: 1 */
+  const void *friction;      /* (count, parameters); NULL: the scene's. That of an automatic pair is the larger
+                                of its bodies' */
+  const void *stiffness;     /* (count, parameters); NULL: 1. That of an automatic pair is the root of the
+                                product of its bodies' */
   const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
   const void *springs;       /* (count, pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts
                                 are springs (docs/spring.md), in the place of its own and of
@@ -224,7 +243,8 @@ typedef struct abut_worlds {
                                 n, |n| t1 and |n| t2 of docs/cone.md, section 7 [N, for n of
                                 length 1], of hard ones the frame of docs/lcp-formulas.md; of springs the
                                 force on body 1 in the world's axes, of each pair one; C: slots of all pairs, one pair behind the other
-                                (abut_scene_info.contacts), or contacts that are given */
+                                (abut_scene_info.contacts), or contacts that are given. Not of a
+                                scene with automatic pairs, whose slots are too many */
   void *energy;              /* (count, 2) kinetic, potential [J], there too */
   void *momentum;            /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;       /* (count, steps / record, 2) of the kept states */
@@ -299,7 +319,7 @@ typedef struct abut_worlds_transition {
   void *A;                    /* (count, 2 nv, 2 nv) */
   void *B;                    /* (count, 2 nv, nu) */
   void *mass_scale;           /* (count, 2 nv, links) */
-  void *friction, *stiffness; /* (count, 2 nv, pairs) */
+  void *friction, *stiffness; /* (count, 2 nv, parameters) */
   void *gravity;              /* (count, 2 nv, 3) */
   uint32_t cookie;
 } abut_worlds_transition;

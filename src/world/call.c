@@ -24,8 +24,8 @@ static bool is_listed(const steps_kind *k, const pair *p)
 
 static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
 {
-  for (size_t i = 0; !c->worlds->contacts && i < k->group_count; ++i) {
-    const pair *p = pair_get(k->scene->pairs[i]);
+  for (size_t i = 0; !c->worlds->contacts && i < k->scene->pair_kind_count; ++i) {
+    const pair *p = pair_get(k->scene->pairs[k->scene->pair_order[k->scene->pair_kinds[i].first]]);
     if (!p) {
       return ABUT_ERROR_HANDLE;
     }
@@ -75,7 +75,7 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUF
   bytes[WORLD_STAGE_V] = bytes[WORLD_RATES] = nv * real;
   bytes[WORLD_SUMS] = 2 * nv * real;
   bytes[WORLD_U] = (size_t)n->nu * real;
-  bytes[WORLD_PARAMETERS_OF] = (size_t)PARAMETERS(n->links, n->pairs) * real;
+  bytes[WORLD_PARAMETERS_OF] = (size_t)PARAMETERS(n->links, n->columns) * real;
   bytes[WORLD_ENERGY] = ENERGY_REALS * real;
   bytes[WORLD_SCRATCH] = (size_t)n->numbers * real;
   bytes[WORLD_SINGULARS] = real;
@@ -288,16 +288,16 @@ static void add_arrays(steps_call *c)
   const abut_worlds *w = c->worlds;
   const size_t nq = (size_t)c->scene->constants.nq, nv = (size_t)c->scene->constants.nv;
   const size_t nu = c->scene->def.actuator_count, kept = w->record ? w->steps / w->record : 0;
-  const size_t pairs = c->scene->def.pair_count;
+  const size_t columns = c->scene->def.column_count;
   add_reals(c, "q", IN_Q, nq, w->q, NULL);
   add_reals(c, "v", IN_V, nv, w->v, NULL);
   add_reals(c, "w", IN_W, nv, w->w, NULL);
   add_reals(c, "u", IN_U, w->controls ? w->steps * nu : nu, w->u, NULL);
   add_given(c, "mass_scale", IN_MASS_SCALE, c->scene->def.link_count, w->mass_scale);
-  add_given(c, "friction", IN_FRICTION, pairs, w->friction);
-  add_given(c, "stiffness", IN_STIFFNESS, pairs, w->stiffness);
+  add_given(c, "friction", IN_FRICTION, columns, w->friction);
+  add_given(c, "stiffness", IN_STIFFNESS, columns, w->stiffness);
   add_given(c, "gravity", IN_GRAVITY, 3, w->gravity);
-  add_given(c, "springs", IN_SPRINGS, SPRING_NUMBERS * pairs, w->springs);
+  add_given(c, "springs", IN_SPRINGS, SPRING_NUMBERS * c->scene->def.listed_count, w->springs);
   if (w->contacts) {
     add_reals(c, "p", IN_P, 3 * w->contacts->count, w->contacts->p, NULL);
     add_reals(c, "d", IN_D, w->contacts->count, w->contacts->d, NULL);
@@ -383,6 +383,9 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w)
     return fail(ABUT_ERROR_ARGUMENT,
                 "forces for given accelerations are of springs alone: other contacts' "
                 "forces follow from the solver");
+  }
+  if (w->multipliers && s->def.automatic) {
+    return fail(ABUT_ERROR_ARGUMENT, "multipliers are by the slots of listed pairs; the scene has automatic ones");
   }
   if (w->multipliers && !s->def.law->forces) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");

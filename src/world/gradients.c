@@ -40,7 +40,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[WORLD_ITERATIONS] = sizeof(int);
   back_bytes(c, n, real, bytes);
   bytes[WORLD_U_SUM] = (size_t)n->nu * real;
-  bytes[OUT_SPRINGS_BAR] = c->gradients->springs ? SPRING_NUMBERS * (size_t)n->pairs * real : 0;
+  bytes[OUT_SPRINGS_BAR] = c->gradients->springs ? SPRING_NUMBERS * (size_t)n->listed * real : 0;
   bytes[WORLD_END] = state_width(n) * real;
   if (c->worlds->contacts) {
     const size_t contacts = c->worlds->contacts->count;
@@ -223,7 +223,7 @@ static abut_status put_gradients(const stepping *s)
 {
   const abut_worlds_gradients *g = s->call->gradients;
   const world_sizes *n = sizes_of(s);
-  const size_t nv = (size_t)n->nv, links = (size_t)n->links, pairs = (size_t)n->pairs;
+  const size_t nv = (size_t)n->nv, links = (size_t)n->links, columns = (size_t)n->columns;
   const size_t nu = (size_t)n->nu * (s->call->worlds->controls ? s->call->worlds->steps : 1);
   const size_t contacts = s->call->worlds->contacts ? s->call->worlds->contacts->count : 0;
   TRY(g->q ? take(s, WORLD_STATE_BAR, 2 * nv, 0, OUT_Q_BAR, nv, 0, nv) : ABUT_SUCCESS);
@@ -235,11 +235,11 @@ static abut_status put_gradients(const stepping *s)
   TRY(silence(s, OUT_D_BAR, contacts, g->d));
   TRY(silence(s, OUT_N_BAR, 3 * contacts, g->n));
   TRY(silence(s, OUT_ACTIVITY_BAR, contacts, g->activity));
-  TRY(silence(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * pairs, g->springs));
+  TRY(silence(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)n->listed, g->springs));
   TRY(put_parameters(s, OUT_MASS_BAR, 0, links, g->mass_scale));
-  TRY(put_parameters(s, OUT_FRICTION_BAR, links, pairs, g->friction));
-  TRY(put_parameters(s, OUT_STIFFNESS_BAR, links + pairs, pairs, g->stiffness));
-  return put_parameters(s, OUT_GRAVITY_BAR, links + 2 * pairs, 3, g->gravity);
+  TRY(put_parameters(s, OUT_FRICTION_BAR, links, columns, g->friction));
+  TRY(put_parameters(s, OUT_STIFFNESS_BAR, links + columns, columns, g->stiffness));
+  return put_parameters(s, OUT_GRAVITY_BAR, links + 2 * columns, 3, g->gravity);
 }
 
 /* Goes back through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier segments. */
@@ -251,7 +251,7 @@ static abut_status gradients_adjoint(const stepping *s)
   TRY(LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_START, world_blocks(s), 1,
              ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   if (s->call->gradients->springs) {
-    TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->pairs));
+    TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->listed));
   }
   TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
@@ -330,7 +330,7 @@ void add_gradients(steps_call *c)
   const abut_worlds_gradients *g = c->gradients;
   const abut_worlds *w = c->worlds;
   const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
-  const size_t kept = w->record ? w->steps / w->record : 0, pairs = c->scene->def.pair_count;
+  const size_t kept = w->record ? w->steps / w->record : 0, columns = c->scene->def.column_count;
   const size_t contacts = w->contacts ? w->contacts->count : 0;
   add_reals(c, "state", IN_STATE_BAR, 2 * nv, g->state, NULL); /* zeros where it is not given */
   const named_array arrays[] = {
@@ -340,10 +340,10 @@ void add_gradients(steps_call *c)
     {"v gradient", OUT_V_BAR, nv, NULL, g->v},
     {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},
     {"mass_scale gradient", OUT_MASS_BAR, c->scene->def.link_count, NULL, g->mass_scale},
-    {"friction gradient", OUT_FRICTION_BAR, pairs, NULL, g->friction},
-    {"stiffness gradient", OUT_STIFFNESS_BAR, pairs, NULL, g->stiffness},
+    {"friction gradient", OUT_FRICTION_BAR, columns, NULL, g->friction},
+    {"stiffness gradient", OUT_STIFFNESS_BAR, columns, NULL, g->stiffness},
     {"gravity gradient", OUT_GRAVITY_BAR, 3, NULL, g->gravity},
-    {"springs gradient", OUT_SPRINGS_BAR, SPRING_NUMBERS * pairs, NULL, g->springs},
+    {"springs gradient", OUT_SPRINGS_BAR, SPRING_NUMBERS * c->scene->def.listed_count, NULL, g->springs},
     {"p gradient", OUT_P_BAR, 3 * contacts, NULL, g->p},
     {"d gradient", OUT_D_BAR, contacts, NULL, g->d},
     {"n gradient", OUT_N_BAR, 3 * contacts, NULL, g->n},

@@ -6,13 +6,14 @@
 
 void impact_bytes(const world_sizes *n, size_t real, size_t lanes, size_t bytes[POOL_BUFFERS])
 {
-  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, links = (size_t)n->links, pairs = (size_t)n->pairs;
+  const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, links = (size_t)n->links;
+  const size_t columns = (size_t)n->columns;
   bytes[SWEEP_V] = nv * real;
   bytes[SWEEP_KEPT] = (SWEEP_EVENTS + 1) * SWEEP_KEPT_REALS(nq, nv) * real;
   bytes[SWEEP_KEPT_ROWS] = SWEEP_KEPT_ROW * sizeof(int);
-  bytes[SWEEP_DUALS_OF] = lanes * SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, PARAMETERS(links, pairs)) * real;
+  bytes[SWEEP_DUALS_OF] = lanes * SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, PARAMETERS(links, columns)) * real;
   bytes[SWEEP_BARS] = (SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links)) * real;
-  bytes[SWEEP_SLOPES] = (links + pairs) * real;
+  bytes[SWEEP_SLOPES] = (links + columns) * real;
 }
 
 /* What impacts have acted on, with the tables that say how. */
@@ -49,11 +50,11 @@ abut_status impact_matrix(const stepping *s)
 static abut_status add_parameters(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
-  const size_t links = (size_t)n->links, pairs = (size_t)n->pairs;
+  const size_t links = (size_t)n->links, columns = (size_t)n->columns, listed = (size_t)n->listed;
   TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1, ARG_BUFFER(s->model->head),
              OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
-  for (size_t i = 0; n->spring && s->call->gradients->springs && i < pairs; ++i) {
-    TRY(take_more(s, SWEEP_SLOPES, links + pairs, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * pairs,
+  for (size_t i = 0; n->spring && s->call->gradients->springs && i < listed; ++i) {
+    TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
                   SPRING_NUMBERS * i + SPRING_MU, 1));
   }
   return ABUT_SUCCESS;
@@ -67,9 +68,9 @@ static abut_status go_back(const stepping *s, int event)
     TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_COTANGENTS, s->count, 1, IMPACTS(s), ARG_INT(event),
                   ARG_INT(first), OF(s, SWEEP_BARS), OF(s, SWEEP_DUALS_OF), ARG_INT(s->count)));
   }
-  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, MODEL(s), OF(s, SWEEP_KEPT_ROWS),
-                   OF(s, OUT_STATUS), ARG_INT(event), OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES), OF(s, WORLD_STATE_BAR),
-                   ARG_INT(s->count));
+  return LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_BACK, s->count, 1, MODEL(s), PARAMETERS_OF(s),
+                   OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS), ARG_INT(event), OF(s, SWEEP_BARS), OF(s, SWEEP_SLOPES),
+                   OF(s, WORLD_STATE_BAR), ARG_INT(s->count));
 }
 
 abut_status impact_adjoint(const stepping *s, int impacts)

@@ -9,7 +9,7 @@ static bool same_group(const contact_group *g, const abut_given_contacts *c, siz
 
 static abut_status check_given(const loaded_scene *s, const abut_given_contacts *c)
 {
-  const int links = (int)s->def.link_count, pairs = (int)s->def.pair_count;
+  const int links = (int)s->def.link_count, pairs = (int)s->def.listed_count;
   if (c->count && (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity)) {
     return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
   }
@@ -68,6 +68,7 @@ abut_status group_given(steps_call *c)
 static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
   bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
+              a->def.listed_count == b->def.listed_count && a->def.column_count == b->def.column_count &&
               a->def.actuator_count == b->def.actuator_count &&
               a->def.integrator == b->def.integrator && a->def.law == b->def.law;
   for (size_t i = 0; same && i < a->def.link_count; ++i) {

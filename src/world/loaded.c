@@ -8,6 +8,7 @@
 #include "io/smoothing_file.h"
 #include "manifold/pair.h"
 #include "world/bodies.h"
+#include "world/candidates.h"
 #include "world/extent.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
@@ -154,11 +155,12 @@ static void destroy_bodies(loaded_scene *s)
   }
 }
 
-/* Destroys pairs and bodies. It is also called after a failure, whose error text it leaves as it is. */
+/* Destroys pairs, which pairs that are alike share, and bodies. It is also called after a failure, whose error text it leaves as it is. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
-    pair *p = has_pair(s->pairs[i]) ? pair_get(s->pairs[i]) : NULL;
+    const bool own = s->def.pairs[i].alike == i && has_pair(s->pairs[i]);
+    pair *p = own ? pair_get(s->pairs[i]) : NULL;
     if (p) {
       context_discard(p->context, &p->base);
     }
@@ -226,12 +228,28 @@ static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene
   return ABUT_SUCCESS;
 }
 
+/* Gives pair i what a pair before it has that it is like. */
+static void share_pair(loaded_scene *s, size_t i)
+{
+  scene_pair *p = &s->def.pairs[i];
+  const scene_pair *like = &s->def.pairs[p->alike];
+  p->smoothing = like->smoothing;
+  p->fitted = like->fitted;
+  p->size = like->size;
+  s->pairs[i] = s->pairs[p->alike];
+  s->groups[i].contacts = s->groups[p->alike].contacts;
+}
+
 /* Makes pair i and its group. A pair without bodies gets a group alone: its contacts are given. */
 static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
   abut_layout layout;
   s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+  if (p->alike != i) {
+    share_pair(s, i);
+    return ABUT_SUCCESS;
+  }
   if (p->link[0] == WORLD && p->link[1] == WORLD) {
     s->given = true;
     return ABUT_SUCCESS;
@@ -259,18 +277,18 @@ static abut_status check_slots(const loaded_scene *s)
     model_countable(s->groups, s->def.pair_count, s->def.capacity, MODEL_LANES_MOST, &slots);
   return good == s->def.pair_count
            ? ABUT_SUCCESS
-           : scene_fail(&s->def, (scene_place){.list = "pairs", .index = good},
-                        "with it a world has %zu slots of contacts, more than the %zu that kernels "
+           : scene_fail(&s->def, scene_pair_place(&s->def, good),
+                        "with %s a world has %zu slots of contacts, more than the %zu that kernels "
                         "count",
-                        slots, MODEL_SLOTS_MOST);
+                        scene_pair_is_automatic(&s->def, good) ? "its automatic pairs" : "it", slots,
+                        MODEL_SLOTS_MOST);
 }
 
 abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies)
 {
   TRY(make_bodies(s, c, bodies));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    const scene_place place = {.list = "pairs", .index = i};
-    TRY(scene_blame(&s->def, place, "", make_pair(s, i)));
+    TRY(scene_blame(&s->def, scene_pair_place(&s->def, i), "", make_pair(s, i)));
   }
   TRY(scene_measure_pairs(s));
   TRY(check_slots(s));
@@ -301,6 +319,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   TRY(scene_bodies_load(&s->def, &bodies));
   TRY_DONE(scene_constants_make(&s->def, bodies.def, &s->constants));
   TRY_DONE(check_dofs(s));
+  TRY_DONE(scene_find_candidates(&s->def, bodies.first));
   s->body_count = bodies.count;
   TRY_DONE(allocate(&memory, bodies.count + 1, sizeof(abut_body)));
   s->bodies = memory;
@@ -444,10 +463,19 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 
 void scene_inform_of_pairs(const loaded_scene *s, abut_scene_info *info)
 {
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
+  for (size_t i = 0; i < s->def.listed_count; ++i) {
     info->contacts += s->groups[i].contacts;
   }
   find_diagnostics(s, info);
+}
+
+static size_t count_trees(const scene_def *s)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    count += joint_dofs(s->links[i].joint.type) && scene_root(s, i) == i;
+  }
+  return count;
 }
 
 abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
@@ -461,7 +489,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_scene_info needs a place for its answer");
   }
   *info = (abut_scene_info){.links = s->def.link_count,
-                            .pairs = s->def.pair_count,
+                            .pairs = s->def.listed_count,
                             .nq = (size_t)s->constants.nq,
                             .nv = (size_t)s->constants.nv,
                             .nu = s->def.actuator_count,
@@ -473,8 +501,55 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .sinking_k = s->sinking.k,
                             .sinking_pair = s->sinking.pair,
                             .sinking_pairs = s->sinking.pairs,
-                            .timestep = s->def.timestep};
+                            .timestep = s->def.timestep,
+                            .automatic = s->def.automatic,
+                            .bodies = s->body_count,
+                            .candidates = s->def.pair_count,
+                            .kinds = s->pair_kind_count,
+                            .parameters = s->def.column_count,
+                            .trees = count_trees(&s->def)};
   s->def.law->inform(s, info);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_body(abut_scene handle_, size_t index, size_t *link, size_t *place)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->body_count) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no body %zu of %zu", index, s->body_count);
+  }
+  const size_t of = scene_body_link(&s->def, index);
+  if (link) {
+    *link = of;
+  }
+  if (place) {
+    *place = index - s->def.links[of].first_body;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_candidate(abut_scene handle_, size_t index, size_t *a, size_t *b)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->def.pair_count || !a || !b) {
+    return fail(ABUT_ERROR_ARGUMENT, a && b ? "there is no candidate %zu of %zu"
+                                            : "abut_get_candidate needs places for candidate %zu of %zu",
+                index, s->def.pair_count);
+  }
+  const scene_pair *p = &s->def.pairs[index];
+  if (p->link[0] == WORLD) {
+    return fail(ABUT_ERROR_ARGUMENT, "pair %zu has no bodies", index);
+  }
+  *a = scene_pair_body(&s->def, p, 0);
+  *b = scene_pair_body(&s->def, p, 1);
   return ABUT_SUCCESS;
 }
 
@@ -499,8 +574,8 @@ abut_status abut_get_scene_parameters(abut_scene handle_, double *friction, doub
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  for (size_t i = 0; friction && i < s->def.pair_count; ++i) {
-    friction[i] = s->def.pairs[i].friction;
+  for (size_t i = 0; friction && i < s->def.column_count; ++i) {
+    friction[i] = scene_column_friction(&s->def, i);
   }
   if (gravity) {
     memcpy(gravity, s->def.gravity, sizeof s->def.gravity);
@@ -519,7 +594,7 @@ abut_status abut_get_scene_springs(abut_scene handle_, double *springs)
     return fail(ABUT_ERROR_ARGUMENT, springs ? "the scene's contacts are no springs"
                                              : "abut_get_scene_springs needs a place for its answer");
   }
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
+  for (size_t i = 0; i < s->def.listed_count; ++i) {
     memcpy(springs + SPRING_NUMBERS * i, s->def.pairs[i].spring, sizeof s->def.pairs[i].spring);
   }
   return ABUT_SUCCESS;

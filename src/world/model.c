@@ -21,32 +21,42 @@ static size_t whole_blocks(size_t count, size_t lanes)
 
 /* ---- which degrees of freedom move two links against each other ---- */
 
-/* Whether a link is `of` or one of those above it. */
-static bool is_above(const scene_def *s, int link, int of)
+/* Goes from a group's links to where they meet. Where one of them has a parent that does not bear the other as well,
+ * sets *link to it, the last one in the scene first, and *sign to 1 where it bears the first of the group's links and
+ * -1 where it bears the second; its joint moves these against each other. at (2) begins at the group's links. */
+static bool next_between(const scene_def *s, int at[2], int *link, int *sign)
 {
-  for (; of >= 0; of = s->links[of].parent) {
-    if (of == link) {
-      return true;
-    }
+  if (at[0] == at[1]) {
+    return false; /* what bears both moves them alike */
   }
-  return false;
-}
-
-/* Returns by which sign a link's joint moves a group's links against each other: 1 if it is above the first
- * link alone, -1 above the second alone, and 0 above both or neither, where it moves them alike or not at
- * all. */
-static int sign_of(const scene_def *s, const contact_group *g, int link)
-{
-  return (int)is_above(s, link, g->link[0]) - (int)is_above(s, link, g->link[1]);
+  const int side = at[1] > at[0]; /* parents come before children */
+  *link = at[side];
+  *sign = side ? -1 : 1;
+  at[side] = s->links[at[side]].parent;
+  return true;
 }
 
 static int count_movers(const scene_def *s, const contact_group *g)
 {
-  int count = 0;
-  for (size_t i = 0; i < s->link_count; ++i) {
-    count += sign_of(s, g, (int)i) ? joint_dofs(s->links[i].joint.type) : 0;
+  int at[2] = {g->link[0], g->link[1]}, count = 0, link, sign;
+  while (next_between(s, at, &link, &sign)) {
+    count += joint_dofs(s->links[link].joint.type);
   }
   return count;
+}
+
+/* Puts a group's movers, in the order of their degrees of freedom, before the place `end` of the table. */
+static void put_movers(const scene_def *s, const scene_constants *c, const contact_group *g, int *end)
+{
+  int at[2] = {g->link[0], g->link[1]}, link, sign;
+  while (next_between(s, at, &link, &sign)) {
+    for (int k = joint_dofs(s->links[link].joint.type); k-- > 0;) {
+      end -= MOVER_INTS;
+      end[MOVER_DOF] = c->vadr[link] + k;
+      end[MOVER_LINK] = link;
+      end[MOVER_SIGN] = sign;
+    }
+  }
 }
 
 static int count_rows(const scene_def *s)
@@ -209,19 +219,14 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_A] = g->link[0];
     ints[GROUP_B] = g->link[1];
     ints[GROUP_PAIR] = g->pair;
+    ints[GROUP_COLUMN_A] = s->pairs[g->pair].column[0];
+    ints[GROUP_COLUMN_B] = s->pairs[g->pair].column[1];
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
     ints[GROUP_SLOT] = slot < INT_MAX ? (int)slot : INT_MAX; /* multipliers of so many slots are refused */
     slot += g->contacts;
-    for (size_t l = 0; l < s->link_count; ++l) {
-      const int sign = sign_of(s, g, (int)l);
-      for (int k = 0; sign && k < joint_dofs(s->links[l].joint.type); ++k) {
-        int *to = m->ints + n->at_group_dofs + MOVER_INTS * mover++;
-        to[MOVER_DOF] = c->vadr[l] + k;
-        to[MOVER_LINK] = (int)l;
-        to[MOVER_SIGN] = sign;
-      }
-    }
+    mover += ints[GROUP_DOFS];
+    put_movers(s, c, g, m->ints + n->at_group_dofs + MOVER_INTS * mover);
   }
 }
 
@@ -249,11 +254,11 @@ static void put_parameters(const scene_def *s, model *m)
   for (size_t i = 0; i < s->link_count; ++i) {
     *to++ = 1.0;
   }
-  for (size_t i = 0; i < s->pair_count; ++i) {
-    to[i] = s->pairs[i].friction;
-    to[s->pair_count + i] = 1.0;
+  for (size_t i = 0; i < s->column_count; ++i) {
+    to[i] = scene_column_friction(s, i);
+    to[s->column_count + i] = 1.0;
   }
-  memcpy(to + 2 * s->pair_count, s->gravity, sizeof s->gravity);
+  memcpy(to + 2 * s->column_count, s->gravity, sizeof s->gravity);
 }
 
 /* ---- sizes ---- */
@@ -328,7 +333,7 @@ static size_t lay_out_adjoint(world_sizes *n, bool mobility)
   n->at_back_q = place_behind(&at, nv);
   n->at_back_v = place_behind(&at, nv);
   n->at_back_u = place_behind(&at, (size_t)n->nu);
-  n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->pairs));
+  n->at_back_parameters = place_behind(&at, (size_t)PARAMETERS(n->links, n->columns));
   n->at_back_mobility = place_behind(&at, mobility ? MOBILITY_PART * (size_t)n->groups : 0);
   return at;
 }
@@ -395,6 +400,8 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                        .nv = c->nv,
                        .nu = (int)s->actuator_count,
                        .pairs = (int)s->pair_count,
+                       .listed = (int)s->listed_count,
+                       .columns = (int)s->column_count,
                        .groups = (int)group_count,
                        .rows = count_rows(s),
                        .iterations = s->iterations,
@@ -429,7 +436,7 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
   n->numbers = (int)numbers;
   n->back_numbers = (int)back;
   n->work = (int)work;
-  out->parameter_count = (size_t)PARAMETERS(n->links, n->pairs);
+  out->parameter_count = (size_t)PARAMETERS(n->links, n->columns);
   return ABUT_SUCCESS;
 }
 

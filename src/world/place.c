@@ -139,10 +139,10 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  if (index >= s->def.pair_count || !out) {
+  if (index >= s->def.listed_count || !out) {
     return fail(ABUT_ERROR_ARGUMENT, out ? "there is no pair %zu of %zu"
                                          : "abut_get_scene_pair needs a place for pair %zu of %zu",
-                index, s->def.pair_count);
+                index, s->def.listed_count);
   }
   const scene_pair *p = &s->def.pairs[index];
   *out = (abut_scene_pair){s->pairs[index], {p->link[0], p->link[1]}};
@@ -153,7 +153,7 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
 static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1,
                         double *pose2)
 {
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
+  for (size_t i = 0; i < s->def.listed_count; ++i) {
     const scene_pair *p = &s->def.pairs[i];
     for (int side = 0; side < 2; ++side) {
       double *to = (side ? pose2 : pose1) + PLACE * i;
@@ -176,7 +176,7 @@ abut_status abut_place_pairs(abut_scene handle_, const double *q, double *pose1,
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  if ((s->constants.nq && !q) || (s->def.pair_count && (!pose1 || !pose2))) {
+  if ((s->constants.nq && !q) || (s->def.listed_count && (!pose1 || !pose2))) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_place_pairs needs positions and room for poses");
   }
   void *links = NULL;

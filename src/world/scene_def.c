@@ -49,11 +49,8 @@ int scene_tree_dofs(const scene_def *s, size_t link)
 
 size_t scene_body_number(const scene_def *s, size_t link)
 {
-  size_t before = 0;
-  for (size_t i = 0; i < link; ++i) {
-    before += s->links[i].body_count;
-  }
-  return before;
+  const scene_link *before = link ? &s->links[link - 1] : NULL;
+  return before ? before->first_body + before->body_count : 0;
 }
 
 const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side)
@@ -64,6 +61,31 @@ const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side)
 size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side)
 {
   return scene_body_number(s, (size_t)p->link[side]) + (size_t)p->body[side];
+}
+
+bool scene_pair_is_automatic(const scene_def *s, size_t i)
+{
+  return i >= s->listed_count;
+}
+
+size_t scene_body_link(const scene_def *s, size_t number)
+{
+  size_t low = 0, high = s->link_count;
+  while (high - low > 1) { /* links without bodies begin where the next one does */
+    const size_t middle = low + (high - low) / 2;
+    *(s->links[middle].first_body <= number ? &low : &high) = middle;
+  }
+  return low;
+}
+
+double scene_column_friction(const scene_def *s, size_t column)
+{
+  if (column < s->listed_count) {
+    return s->pairs[column].friction;
+  }
+  const size_t number = (size_t)s->column_bodies[column - s->listed_count];
+  const scene_link *l = &s->links[scene_body_link(s, number)];
+  return l->bodies[number - l->first_body].contact.friction;
 }
 
 /* The floor of smoothings that are fitted. With a floor the manifold lists the active contacts, which is

@@ -9,6 +9,7 @@
 
 #define WORLD (-1) /* in the place of a link's number: the world itself */
 #define SCENE_DOFS_MOST 512 /* of a world: a law may take fewer */
+#define SCENE_COLLIDING_MOST 4096 /* bodies that automatic pairs may have */
 #define TREE_DOFS_MOST 128  /* of a tree: the links behind one that moves against the world */
 #define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */
 
@@ -72,12 +73,21 @@ typedef enum body_shape {
 extern const char *const body_shape_words[BODY_SHAPES];
 extern const size_t body_shape_sizes[BODY_SHAPES];
 
+/* How a body collides in automatic pairs: those whose bits meet, contype of one with conaffinity of the other. */
+typedef struct body_contact {
+  uint32_t contype, conaffinity;
+  double friction, margin;
+  softness soft;
+  int condim;
+} body_contact;
+
 typedef struct scene_body {
   body_shape shape;
   char *file; /* its path as found from the scene's folder; NULL where the body is a shape */
   double size[3];
   double position[3], quaternion[4]; /* on its link */
   double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its faces */
+  body_contact contact;
 } scene_body;
 
 typedef struct scene_link {
@@ -89,6 +99,7 @@ typedef struct scene_link {
   joint joint;
   scene_body *bodies;
   size_t body_count;
+  size_t first_body; /* by scene_body_number */
 } scene_link;
 
 typedef enum actuator_kind {
@@ -108,6 +119,8 @@ typedef struct actuator {
 
 typedef struct scene_pair {
   int link[2], body[2]; /* the body's number on its link; link WORLD: there is none, contacts are given */
+  int column[2];        /* of friction and of stiffness: of a listed pair twice its own, else its bodies' */
+  size_t alike;         /* Automatic pairs with bodies of the same shapes are all alike: the first; else itself */
   double friction, margin, restitution;
   /* What follows from the loaded bodies, 0 until then and for pairs without bodies: the diagonal of the
    * larger body that scene_pair_fits names [m], which clouds do not get; half the thickness of the thinner
@@ -145,8 +158,14 @@ typedef struct scene_def {
   size_t link_count;
   actuator *actuators;
   size_t actuator_count;
-  scene_pair *pairs;
-  size_t pair_count;
+  scene_pair *pairs; /* the listed ones, then the automatic ones (world/candidates.h) */
+  size_t pair_count, listed_count;
+  bool automatic, parents; /* Pairs are found by themselves; also those of links that a joint joins. */
+  scene_pair usual;        /* what automatic pairs have in common */
+  int (*excluded)[2];      /* (excluded_count) links whose bodies are in no automatic pair */
+  size_t excluded_count;
+  size_t column_count; /* of friction and of stiffness: listed pairs, then bodies of automatic pairs */
+  int *column_bodies;  /* (column_count - listed_count) these bodies, by scene_body_number */
   char *file, *text; /* the file's name and content, for faults that are found later; NULL without a file */
   size_t text_bytes;
   arena memory;
@@ -174,6 +193,15 @@ const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side);
 
 /* Returns that body's number, by scene_body_number. */
 size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side);
+
+/* Whether a pair was not listed, but found. */
+bool scene_pair_is_automatic(const scene_def *s, size_t i);
+
+/* Returns the friction of a column: that of a listed pair, or a body's in its automatic pairs. */
+double scene_column_friction(const scene_def *s, size_t column);
+
+/* Returns the link of the body with this number. */
+size_t scene_body_link(const scene_def *s, size_t number);
 
 /* Returns the side, 0 or 1, of a pair with bodies whose body alone says how large the contact is, to which
  * its smoothing is fitted, because the other body is a plane, whose size means nothing. Returns -1 where

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/whole_file.h"
-#include "io/smoothing_file.h"
 #include "world/law/read.h"
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 
 #define ACTUATORS_MOST 4096
-#define PAIRS_MOST ((size_t)1 << 20)
 
 /* ---- actuators ---- */
 
@@ -58,224 +56,6 @@ static abut_status read_actuators(reader *r, const json_at *root)
     TRY(read_actuator(r, &element, &r->s->actuators[i]));
   }
   return ABUT_SUCCESS;
-}
-
-/* ---- pairs ---- */
-
-/* Reads a side of a pair: [link, body], or a link alone, which stands for its first body. */
-static abut_status read_side(reader *r, const json_at *element, const char *key, int *link,
-                             int *body)
-{
-  json_at at, part;
-  json_int_t number = 0;
-  TRY(json_need(r->file, element, key, &at));
-  if (json_is_array(at.value)) {
-    TRY(json_check_array(r->file, &at, 2));
-    part = json_element(&at, 0);
-    TRY(scene_link_of(r, &part, r->s->link_count, false, link));
-    part = json_element(&at, 1);
-    TRY(json_whole(r->file, &part, INT32_MAX, &number));
-  } else {
-    TRY(scene_link_of(r, &at, r->s->link_count, false, link));
-  }
-  *body = (int)number;
-  const size_t count = r->s->links[*link].body_count;
-  return (size_t)number < count
-           ? ABUT_SUCCESS
-           : json_fail(r->file, &at, "link %d has %zu bodies, no body %d", *link, count, *body);
-}
-
-/* Whether a link can move against another: some joint on the way between them has a dof. */
-static bool moves_against(const scene_def *s, int a, int b)
-{
-  while (a != b) { /* parents come before children */
-    const int below = a > b ? a : b;
-    if (joint_dofs(s->links[below].joint.type)) {
-      return true;
-    }
-    *(a > b ? &a : &b) = s->links[below].parent;
-  }
-  return false;
-}
-
-static abut_status read_sides(reader *r, const json_at *element, scene_pair *p)
-{
-  TRY(read_side(r, element, "a", &p->link[0], &p->body[0]));
-  TRY(read_side(r, element, "b", &p->link[1], &p->body[1]));
-  if (p->link[0] == p->link[1]) {
-    return json_fail(r->file, element, "both bodies are of link %d", p->link[0]);
-  }
-  return moves_against(r->s, p->link[0], p->link[1])
-           ? ABUT_SUCCESS
-           : json_fail(r->file, element, "links %d and %d do not move against each other",
-                       p->link[0], p->link[1]);
-}
-
-static abut_status read_smoothing(const json_file *f, const json_at *at, scene_pair *p)
-{
-  json_at stated;
-  TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
-  p->fitted = p->stated != UINT32_MAX;
-  if (!p->fitted && !json_find(at, "near", &stated)) {
-    p->smoothing.near = scene_near(&p->smoothing);
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status read_smoothing_bytes(const char *name, const char *bytes, size_t count,
-                                        scene_pair *p)
-{
-  json_file f;
-  json_at root;
-  abut_status status = json_file_open(&f, name, bytes, count, &root);
-  if (status == ABUT_SUCCESS) {
-    status = read_smoothing(&f, &root, p);
-  }
-  json_file_close(&f);
-  return status;
-}
-
-/* Where a file that the scene names cannot be read, the error names the scene's line. */
-static abut_status read_smoothing_file(reader *r, const json_at *at, scene_pair *p)
-{
-  char *path, *bytes;
-  size_t count;
-  TRY(scene_path(r, at, &path));
-  abut_status status = whole_file_read(path, &bytes, &count);
-  if (status == ABUT_ERROR_READ) {
-    char cause[1024];
-    snprintf(cause, sizeof cause, "%s", abut_last_error());
-    json_fail(r->file, at, "its file, %s", cause);
-    return status;
-  }
-  if (status == ABUT_SUCCESS) {
-    status = read_smoothing_bytes(path, bytes, count, p);
-  }
-  free(bytes);
-  return status;
-}
-
-static abut_status read_smoothing_of(reader *r, const json_at *element, scene_pair *p)
-{
-  json_at at;
-  p->smoothing = abut_default_smoothing();
-  p->fitted = !json_find(element, "smoothing", &at);
-  if (p->fitted) {
-    return ABUT_SUCCESS;
-  }
-  return json_is_object(at.value) ? read_smoothing(r->file, &at, p)
-                                  : read_smoothing_file(r, &at, p);
-}
-
-static abut_status read_restitution(const json_file *f, const json_at *element, scene_pair *p)
-{
-  json_at at;
-  TRY(scene_number(f, element, "restitution", bound_not_negative, &p->restitution));
-  if (p->restitution > 1.0) {
-    json_find(element, "restitution", &at);
-    return json_fail(f, &at, "%g is more than 1: a bounce would gain energy", p->restitution);
-  }
-  return ABUT_SUCCESS;
-}
-
-static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
-{
-  static const char *const keys[] = {"a",      "b",      "friction",  "solref",  "solimp",
-                                     "condim", "margin", "smoothing", "contact", "restitution"};
-  const json_file *f = r->file;
-  json_at at;
-  *p = (scene_pair){.link = {WORLD, WORLD}, .friction = 0.8, .condim = 3};
-  TRY(CHECK_KEYS(f, element, keys));
-  TRY(read_restitution(f, element, p));
-  if (json_find(element, "a", &at) || json_find(element, "b", &at)) {
-    TRY(read_sides(r, element, p));
-  } else if (r->s->sweep) {
-    return json_fail(f, element, "a scene that sweeps needs the bodies of its pairs: \"a\" and \"b\" are missing");
-  }
-  TRY(scene_number(f, element, "friction", bound_not_negative, &p->friction));
-  TRY(laws_read_pair(f, element, p));
-  TRY(law_settle_pair(r, element, p));
-  TRY(scene_number(f, element, "margin", bound_any, &p->margin));
-  TRY(scene_softness(f, element, "solref", "solimp", &p->soft));
-  TRY(scene_count(f, element, "condim", 1, &p->condim));
-  if (p->condim != 1 && p->condim != 3) {
-    json_find(element, "condim", &at);
-    return json_fail(f, &at, "%d is neither 1 nor 3", p->condim);
-  }
-  return read_smoothing_of(r, element, p);
-}
-
-/* A pair's bodies, that of the smaller link first, and the pair's place in the list. */
-typedef struct sides {
-  int link[2], body[2];
-  size_t place;
-} sides;
-
-static sides sides_of(const scene_pair *p, size_t place)
-{
-  const int first = p->link[0] > p->link[1]; /* they are never of one link */
-  return (sides){{p->link[first], p->link[!first]}, {p->body[first], p->body[!first]}, place};
-}
-
-static int compare_bodies(const sides *a, const sides *b)
-{
-  const int one[] = {a->link[0], a->link[1], a->body[0], a->body[1]};
-  const int other[] = {b->link[0], b->link[1], b->body[0], b->body[1]};
-  int i = 0;
-  while (i < 3 && one[i] == other[i]) {
-    ++i;
-  }
-  return (one[i] > other[i]) - (one[i] < other[i]);
-}
-
-static int compare_sides(const void *a_, const void *b_)
-{
-  const sides *a = a_, *b = b_;
-  const int bodies = compare_bodies(a, b);
-  return bodies ? bodies : (a->place > b->place) - (a->place < b->place);
-}
-
-/* Refuses two pairs of the same bodies, which would push each other twice as hard. They are found by
- * sorting. */
-static abut_status check_twice(reader *r, const json_at *list)
-{
-  const size_t count = r->s->pair_count;
-  size_t twice = count, first = 0, some = 0;
-  void *memory = NULL;
-  TRY(allocate(&memory, count, sizeof(sides)));
-  sides *all = memory;
-  for (size_t i = 0; i < count; ++i) {
-    if (r->s->pairs[i].link[0] != WORLD) {
-      all[some++] = sides_of(&r->s->pairs[i], i);
-    }
-  }
-  qsort(all, some, sizeof *all, compare_sides);
-  for (size_t i = 1; i < some; ++i) {
-    if (!compare_bodies(&all[i - 1], &all[i]) && all[i].place < twice) {
-      twice = all[i].place;
-      first = all[i - 1].place;
-    }
-  }
-  free(all);
-  if (twice == count) {
-    return ABUT_SUCCESS;
-  }
-  const json_at element = json_element(list, twice);
-  return json_fail(r->file, &element, "the bodies are those of pairs[%zu]", first);
-}
-
-static abut_status read_pairs(reader *r, const json_at *root)
-{
-  json_at list;
-  void *memory;
-  TRY(scene_list(r, root, "pairs", sizeof(scene_pair), PAIRS_MOST, &list, &memory,
-                 &r->s->pair_count));
-  r->s->pairs = memory;
-  for (size_t i = 0; i < r->s->pair_count; ++i) {
-    const json_at element = json_element(&list, i);
-    TRY(read_pair(r, &element, &r->s->pairs[i]));
-  }
-  return check_twice(r, &list);
 }
 
 /* ---- settings ---- */
@@ -349,7 +129,9 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "actuators",
                                      "pairs",
                                      "lcp",
-                                     "sweep", "broad_phase"};
+                                     "sweep",
+                                     "broad_phase",
+                                     "automatic"};
   *r->s = (scene_def){.timestep = 0.002,
                       .broad_phase = true,
                       .gravity = {0.0, 0.0, -9.81},
@@ -361,9 +143,11 @@ static abut_status read_root(reader *r, const json_at *root)
   TRY(law_read_word(r, root));
   TRY(CHECK_KEYS(r->file, root, keys));
   TRY(read_settings(r, root));
+  TRY(scene_automatic(r, root));
   TRY(scene_links(r, root));
   TRY(read_actuators(r, root));
-  return read_pairs(r, root);
+  TRY(scene_pairs(r, root));
+  return scene_excluded(r, root);
 }
 
 /* Keeps the text, in which scene_fail looks up lines. */
@@ -421,6 +205,14 @@ abut_status scene_file_read_as(const char *path, const char *model, scene_def *o
 }
 
 /* ---- what is found wrong later ---- */
+
+scene_place scene_pair_place(const scene_def *s, size_t i)
+{
+  const scene_pair *p = &s->pairs[i];
+  return scene_pair_is_automatic(s, i)
+           ? (scene_place){"links", (size_t)p->link[0], "bodies", true, (size_t)p->body[0]}
+           : (scene_place){.list = "pairs", .index = i};
+}
 
 abut_status scene_fail(const scene_def *s, scene_place place, const char *format, ...)
 {

@@ -23,6 +23,9 @@ typedef struct scene_place {
   size_t part_index;
 } scene_place;
 
+/* Returns the place of a pair with bodies, or of one of its bodies where it is automatic. */
+scene_place scene_pair_place(const scene_def *s, size_t i);
+
 /* Fails for a fault that is found after the file was read: with ABUT_ERROR_FORMAT and the text "FILE:LINE:
  * place: ...", or with ABUT_ERROR_ARGUMENT where the scene has no file. */
 __attribute__((format(printf, 3, 4))) abut_status scene_fail(const scene_def *s, scene_place place,

@@ -208,14 +208,32 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
            : ABUT_SUCCESS;
 }
 
+/* What a body does not state of itself is as `automatic` says. */
+static abut_status read_contact(const reader *r, const json_at *body, body_contact *c)
+{
+  const json_file *f = r->file;
+  const scene_pair *usual = &r->s->usual;
+  *c = (body_contact){1, 1, usual->friction, usual->margin, usual->soft, usual->condim};
+  TRY(scene_bits(f, body, "contype", &c->contype));
+  TRY(scene_bits(f, body, "conaffinity", &c->conaffinity));
+  TRY(scene_number(f, body, "friction", bound_not_negative, &c->friction));
+  TRY(scene_number(f, body, "margin", bound_any, &c->margin));
+  TRY(scene_softness_over(f, body, "solref", "solimp", &c->soft));
+  return scene_condim(f, body, &c->condim);
+}
+
 static abut_status read_body(reader *r, const json_at *element, scene_body *b)
 {
-  const char *keys[BODY_SHAPES + 3] = {"position", "quaternion", "eps1"};
-  memcpy(keys + 3, body_shape_words, sizeof body_shape_words);
+  static const char *const own[] = {"position", "quaternion", "eps1",   "contype", "conaffinity",
+                                    "friction", "solref",     "solimp", "condim",  "margin"};
+  const char *keys[BODY_SHAPES + sizeof own / sizeof *own];
+  memcpy(keys, own, sizeof own);
+  memcpy(keys + sizeof own / sizeof *own, body_shape_words, sizeof body_shape_words);
   *b = (scene_body){.quaternion = {1.0, 0.0, 0.0, 0.0}};
   TRY(CHECK_KEYS(r->file, element, keys));
   TRY(read_shape(r, element, b));
   TRY(scene_number(r->file, element, "eps1", bound_positive, &b->eps1));
+  TRY(read_contact(r, element, &b->contact));
   TRY(scene_vector(r->file, element, "position", 3, b->position));
   return scene_unit(r->file, element, "quaternion", 4, b->quaternion);
 }
@@ -236,7 +254,7 @@ static abut_status read_bodies(reader *r, const json_at *link, scene_link *l)
 
 /* ---- links ---- */
 
-static int find_name(const scene_def *s, size_t count, const char *name)
+int scene_link_named(const scene_def *s, size_t count, const char *name)
 {
   for (size_t i = 0; i < count; ++i) {
     if (s->links[i].name && strcmp(s->links[i].name, name) == 0) {
@@ -254,7 +272,7 @@ abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool paren
   const char *name;
   if (json_is_string(at->value)) {
     TRY(json_text(f, at, &name));
-    *out = find_name(r->s, count, name);
+    *out = scene_link_named(r->s, count, name);
     return *out != WORLD ? ABUT_SUCCESS : json_fail(f, at, "there is no such link%s", before);
   }
   if (parent && json_is_integer(at->value) && json_integer_value(at->value) == WORLD) {
@@ -278,7 +296,7 @@ static abut_status read_name(reader *r, const json_at *link, size_t i)
     return ABUT_SUCCESS;
   }
   TRY(json_text(r->file, &at, &name));
-  const int same = find_name(r->s, i, name);
+  const int same = scene_link_named(r->s, i, name);
   if (same != WORLD) {
     return json_fail(r->file, &at, "link %d has the same name", same);
   }
@@ -325,6 +343,7 @@ abut_status scene_links(reader *r, const json_at *root)
   for (size_t i = 0; i < r->s->link_count; ++i) {
     const json_at element = json_element(&list, i);
     TRY(read_link(r, &element, i));
+    r->s->links[i].first_body = scene_body_number(r->s, i);
     dofs += joint_dofs(r->s->links[i].joint.type);
     if (dofs > SCENE_DOFS_MOST) {
       return json_fail(r->file, &element, "up to here the links have %d degrees of freedom; %d "

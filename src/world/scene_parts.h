@@ -3,6 +3,7 @@
 #define ABUT_WORLD_SCENE_PARTS_H
 
 #include "format/json.h"
+#include <stdint.h>
 #include "world/scene_def.h"
 
 #define LINKS_MOST 4096
@@ -51,6 +52,16 @@ abut_status scene_word(const json_file *f, const json_at *parent, const char *ke
 abut_status scene_softness(const json_file *f, const json_at *parent, const char *solref,
                            const char *solimp, softness *out);
 
+/* Does the same, but what is missing stays as it is. */
+abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref, const char *solimp,
+                                softness *out);
+
+/* Reads how many directions a contact resists in: 1, or 3 with friction. */
+abut_status scene_condim(const json_file *f, const json_at *parent, int *out);
+
+/* Reads 32 bits as a whole number. */
+abut_status scene_bits(const json_file *f, const json_at *parent, const char *key, uint32_t *out);
+
 /* Fails with the text `why` where the key is there although it is not `allowed`. */
 abut_status scene_refuse(const json_file *f, const json_at *parent, const char *key, bool allowed,
                          const char *why);
@@ -73,5 +84,17 @@ abut_status scene_links(reader *r, const json_at *root);
 /* Finds one of the first `count` links by its number or its name. Where `parent` says that a link's parent is
  * read, -1 stands for the world. */
 abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool parent, int *out);
+
+/* Returns the one of the first `count` links that has a name, or WORLD. */
+int scene_link_named(const scene_def *s, size_t count, const char *name);
+
+/* ---- pairs (scene_pairs.c) ---- */
+
+/* Reads what automatic pairs have in common, which bodies start from: before the links. */
+abut_status scene_automatic(reader *r, const json_at *root);
+
+/* Reads the listed pairs, and then which links are excluded from automatic ones: behind the links. */
+abut_status scene_pairs(reader *r, const json_at *root);
+abut_status scene_excluded(reader *r, const json_at *root);
 
 #endif

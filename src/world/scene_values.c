@@ -118,8 +118,14 @@ static double clip(double x)
 abut_status scene_softness(const json_file *f, const json_at *parent, const char *solref,
                            const char *solimp, softness *out)
 {
-  json_at at;
   *out = default_softness;
+  return scene_softness_over(f, parent, solref, solimp, out);
+}
+
+abut_status scene_softness_over(const json_file *f, const json_at *parent, const char *solref, const char *solimp,
+                                softness *out)
+{
+  json_at at;
   TRY(scene_vector(f, parent, solref, 2, out->solref));
   const double *r = out->solref;
   if (!((r[0] > 0.0 && r[1] > 0.0) || (r[0] <= 0.0 && r[1] <= 0.0))) {
@@ -133,6 +139,34 @@ abut_status scene_softness(const json_file *f, const json_at *parent, const char
   d[1] = clip(d[1]);
   d[3] = clip(d[3]);
   d[4] = fmax(d[4], 1.0);
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_condim(const json_file *f, const json_at *parent, int *out)
+{
+  json_at at;
+  TRY(scene_count(f, parent, "condim", 1, out));
+  if (*out != 1 && *out != 3) {
+    json_find(parent, "condim", &at);
+    return json_fail(f, &at, "%d is neither 1 nor 3", *out);
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status scene_bits(const json_file *f, const json_at *parent, const char *key, uint32_t *out)
+{
+  json_at at;
+  if (!json_find(parent, key, &at)) {
+    return ABUT_SUCCESS;
+  }
+  if (!json_is_integer(at.value)) {
+    return json_fail(f, &at, "not a whole number");
+  }
+  const json_int_t value = json_integer_value(at.value);
+  if (value < 0 || value > (json_int_t)UINT32_MAX) {
+    return json_fail(f, &at, "%lld is not between 0 and %lld", (long long)value, (long long)UINT32_MAX);
+  }
+  *out = (uint32_t)value;
   return ABUT_SUCCESS;
 }
 

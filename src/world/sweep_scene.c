@@ -105,8 +105,7 @@ abut_status sweep_load(loaded_scene *s)
   TRY(allocate(&memory, s->body_count + 1, sizeof *s->meshes));
   s->meshes = memory;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
-    const scene_place place = {.list = "pairs", .index = i};
-    TRY(scene_blame(&s->def, place, "", load_pair(s, &s->def.pairs[i])));
+    TRY(scene_blame(&s->def, scene_pair_place(&s->def, i), "", load_pair(s, &s->def.pairs[i])));
   }
   return ABUT_SUCCESS;
 }

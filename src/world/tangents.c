@@ -10,7 +10,7 @@
 
 size_t seed_width(const world_sizes *n)
 {
-  return 2 * (size_t)n->nv + (size_t)n->nu + (size_t)PARAMETERS(n->links, n->pairs);
+  return 2 * (size_t)n->nv + (size_t)n->nu + (size_t)PARAMETERS(n->links, n->columns);
 }
 
 static int stages_of(const steps_call *c)
@@ -81,15 +81,15 @@ static abut_status start_tangent(const stepping *s)
 {
   const abut_worlds_tangents *t = s->call->tangents;
   const world_sizes *n = sizes_of(s);
-  const size_t nv = (size_t)n->nv, links = (size_t)n->links, pairs = (size_t)n->pairs;
+  const size_t nv = (size_t)n->nv, links = (size_t)n->links, columns = (size_t)n->columns;
   const size_t at = 2 * nv + (size_t)n->nu;
   TRY(clear_rows(s, WORLD_TANGENT, seed_width(n)));
   TRY(put_seed(s, IN_STATE_BAR, nv, 0, 0, nv, t->q));
   TRY(put_seed(s, IN_ACCELERATION_BAR, nv, 0, nv, nv, t->v));
   TRY(put_seed(s, OUT_MASS_BAR, links, 0, at, links, t->mass_scale));
-  TRY(put_seed(s, OUT_FRICTION_BAR, pairs, 0, at + links, pairs, t->friction));
-  TRY(put_seed(s, OUT_STIFFNESS_BAR, pairs, 0, at + links + pairs, pairs, t->stiffness));
-  return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * pairs, 3, t->gravity);
+  TRY(put_seed(s, OUT_FRICTION_BAR, columns, 0, at + links, columns, t->friction));
+  TRY(put_seed(s, OUT_STIFFNESS_BAR, columns, 0, at + links + columns, columns, t->stiffness));
+  return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * columns, 3, t->gravity);
 }
 
 /* Copies the tangent of q (from 0) or of v (from nv) to an output of the caller's, if it is asked for. */
@@ -144,7 +144,7 @@ static abut_status put_matrices(const stepping *s)
   const abut_worlds_transition *t = s->call->transition;
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, links = (size_t)n->links;
-  const size_t pairs = (size_t)n->pairs, at = 2 * nv + nu;
+  const size_t columns = (size_t)n->columns, at = 2 * nv + nu;
   TRY(LAUNCH(s->device, KERNEL_WORLD_TRANSITION, s->count, 1, MODEL(s), REALS(s), OF(s, integrated_v(s)),
              OF(s, WORLD_STAGES), OF(s, WORLD_JACOBIAN), ARG_INT(stages_of(s->call)),
              OF(s, WORLD_KEPT), OF(s, OUT_STATUS), OF(s, WORLD_TANGENT_WORK),
@@ -153,9 +153,9 @@ static abut_status put_matrices(const stepping *s)
   TRY(cut(s, 0, 2 * nv, OUT_A, t->A));
   TRY(cut(s, 2 * nv, nu, OUT_B, t->B));
   TRY(cut(s, at, links, OUT_P_MASS, t->mass_scale));
-  TRY(cut(s, at + links, pairs, OUT_P_FRICTION, t->friction));
-  TRY(cut(s, at + links + pairs, pairs, OUT_P_STIFFNESS, t->stiffness));
-  return cut(s, at + links + 2 * pairs, 3, OUT_P_GRAVITY, t->gravity);
+  TRY(cut(s, at + links, columns, OUT_P_FRICTION, t->friction));
+  TRY(cut(s, at + links + columns, columns, OUT_P_STIFFNESS, t->stiffness));
+  return cut(s, at + links + 2 * columns, 3, OUT_P_GRAVITY, t->gravity);
 }
 
 abut_status tangent_launch(batch_on *on, size_t slot, chunk c)
@@ -215,7 +215,7 @@ void add_tangents(steps_call *c)
   const abut_worlds_transition *m = c->transition;
   const abut_worlds *w = c->worlds;
   const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
-  const size_t kept = w->record ? w->steps / w->record : 0, pairs = c->scene->def.pair_count;
+  const size_t kept = w->record ? w->steps / w->record : 0, columns = c->scene->def.column_count;
   const size_t links = c->scene->def.link_count;
   if (t) {
     const named_array all[] = {
@@ -223,8 +223,8 @@ void add_tangents(steps_call *c)
       {"v tangent", IN_ACCELERATION_BAR, nv, t->v, NULL},
       {"u tangent", IN_U_TANGENT, w->controls ? w->steps * nu : nu, t->u, NULL},
       {"mass_scale tangent", OUT_MASS_BAR, links, t->mass_scale, NULL},
-      {"friction tangent", OUT_FRICTION_BAR, pairs, t->friction, NULL},
-      {"stiffness tangent", OUT_STIFFNESS_BAR, pairs, t->stiffness, NULL},
+      {"friction tangent", OUT_FRICTION_BAR, columns, t->friction, NULL},
+      {"stiffness tangent", OUT_STIFFNESS_BAR, columns, t->stiffness, NULL},
       {"gravity tangent", OUT_GRAVITY_BAR, 3, t->gravity, NULL},
       {"q_next tangent", OUT_Q_TANGENT, nv, NULL, t->q_next},
       {"v_next tangent", OUT_V_TANGENT, nv, NULL, t->v_next},
@@ -236,8 +236,8 @@ void add_tangents(steps_call *c)
       {"A", OUT_A, 4 * nv * nv, NULL, m->A},
       {"B", OUT_B, 2 * nv * nu, NULL, m->B},
       {"matrix by mass_scale", OUT_P_MASS, 2 * nv * links, NULL, m->mass_scale},
-      {"matrix by friction", OUT_P_FRICTION, 2 * nv * pairs, NULL, m->friction},
-      {"matrix by stiffness", OUT_P_STIFFNESS, 2 * nv * pairs, NULL, m->stiffness},
+      {"matrix by friction", OUT_P_FRICTION, 2 * nv * columns, NULL, m->friction},
+      {"matrix by stiffness", OUT_P_STIFFNESS, 2 * nv * columns, NULL, m->stiffness},
       {"matrix by gravity", OUT_P_GRAVITY, 6 * nv, NULL, m->gravity}};
     add_named(c, all, sizeof all / sizeof *all);
   }

@@ -15,57 +15,6 @@
  * host. */
 #define SMALL_POOL (8 * 1024 * 1024)
 
-/* ---- kinds ---- */
-
-static bool is_alike(const loaded_scene *s, size_t i, size_t k)
-{
-  const pair *a = pair_get(s->pairs[i]), *b = pair_get(s->pairs[k]);
-  return a && b && pair_is_like(a, b);
-}
-
-/* Finds the first pair that is like pair i, which may be itself. */
-static size_t first_alike(const loaded_scene *s, size_t i)
-{
-  for (size_t k = 0; k < s->pair_kind_count; ++k) {
-    const size_t first = (size_t)s->pair_order[s->pair_kinds[k].first];
-    if (is_alike(s, first, i)) {
-      return k;
-    }
-  }
-  return s->pair_kind_count;
-}
-
-abut_status kinds_of_pairs(loaded_scene *s)
-{
-  const size_t count = s->def.pair_count;
-  void *memory = NULL, *of = NULL;
-  TRY(allocate(&memory, count + 1, sizeof *s->pair_kinds));
-  s->pair_kinds = memory;
-  TRY(allocate(&memory, count + 1, sizeof *s->pair_order));
-  s->pair_order = memory;
-  TRY(allocate(&of, count + 1, sizeof(size_t)));
-  for (size_t i = 0; i < count; ++i) { /* a kind keeps its first pair until all are counted */
-    const size_t kind = first_alike(s, i);
-    ((size_t *)of)[i] = kind;
-    if (kind == s->pair_kind_count) {
-      s->pair_order[kind] = (int)i;
-      s->pair_kinds[kind].first = kind;
-      ++s->pair_kind_count;
-    }
-    ++s->pair_kinds[kind].count;
-  }
-  for (size_t kind = 0, at = 0; kind < s->pair_kind_count; ++kind) {
-    s->pair_kinds[kind].first = at;
-    for (size_t i = 0; i < count; ++i) {
-      if (((size_t *)of)[i] == kind) {
-        s->pair_order[at++] = (int)i;
-      }
-    }
-  }
-  free(of);
-  return ABUT_SUCCESS;
-}
-
 /* ---- memory ---- */
 
 /* Sets the bytes that an item of a kind takes of each buffer, and returns their sum. */

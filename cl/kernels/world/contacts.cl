@@ -41,19 +41,25 @@ static num FN(raised)(num x, real least)
   return n_select(n_value(x) < n_plain(least), n_lit(least), x);
 }
 
-// The friction and the stiffness chi of a pair in one world, raised to the least that they may be.
+// The friction and the stiffness chi of a group in one world, raised to the least that they may be.
 typedef struct pair_parameters {
   num friction, stiffness;
 } pair_parameters;
 
 static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *rows, int world,
-                                     int pair, int shared)
+                                     GLOBAL const int *group, int shared)
 {
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns), first = n->links + group[GROUP_COLUMN_A];
   pair_parameters p;
-  p.friction = FN(raised)(one_parameter(rows, world, width, n->links + pair, shared), MIN_FRICTION);
-  p.stiffness = FN(raised)(one_parameter(rows, world, width, n->links + n->pairs + pair, shared),
-                           MIN_STIFFNESS);
+  p.friction = one_parameter(rows, world, width, first, shared);
+  p.stiffness = FN(raised)(one_parameter(rows, world, width, first + n->columns, shared), MIN_STIFFNESS);
+  if (!group_is_listed(group)) {
+    const int second = n->links + group[GROUP_COLUMN_B];
+    p.friction = FN(larger_friction)(p.friction, one_parameter(rows, world, width, second, shared));
+    p.stiffness = n_sqrt(n_mul(p.stiffness, FN(raised)(one_parameter(rows, world, width, second + n->columns, shared),
+                                                       MIN_STIFFNESS)));
+  }
+  p.friction = FN(raised)(p.friction, MIN_FRICTION);
   return p;
 }
 
@@ -206,7 +212,7 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   world_group g;
   g.ints = ints + n->at_groups + GROUP_INTS * group;
   g.reals = reals + n->at_group_reals + GROUP_REALS * group;
-  g.of = parameters_of(n, parameters, world, g.ints[GROUP_PAIR], shared);
+  g.of = parameters_of(n, parameters, world, g.ints, shared);
   g.mobility = n->exact || g.ints[GROUP_WEAK] ? n->at_mobility + 36 * group : -1;
   g.centre = one_get3(o, n->at_origin + 3 * group_centre(g.ints));
   g.w = g.v = lit3(R(0.0), R(0.0), R(0.0));

@@ -319,10 +319,10 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
   }
   // A parameter that was raised to the least that it may be has no derivative.
   GLOBAL const real *given = s->shared ? s->parameters
-                                       : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->pairs));
-  const int pair = s->n->links + g.ints[GROUP_PAIR];
-  back[BACK_FRICTION] = given[pair] < MIN_FRICTION ? R(0.0) : lane_sum(sums[18]);
-  back[BACK_STIFFNESS] = given[pair + s->n->pairs] < MIN_STIFFNESS ? R(0.0) : lane_sum(sums[19]);
+                                       : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->columns));
+  const real stiffness = given[s->n->links + s->n->columns + g.ints[GROUP_COLUMN_A]];
+  back[BACK_FRICTION] = column_friction(s->n, g.ints, given) < MIN_FRICTION ? R(0.0) : lane_sum(sums[18]);
+  back[BACK_STIFFNESS] = group_is_listed(g.ints) && stiffness < MIN_STIFFNESS ? R(0.0) : lane_sum(sums[19]);
 }
 
 // ---- rows on one degree of freedom ----

@@ -94,8 +94,7 @@ static newton_group bare_group(const newton *s, int item)
 static newton_group newton_group_of(const newton *s, int item)
 {
   newton_group g = bare_group(s, item);
-  const int pair = g.ints[GROUP_PAIR];
-  const pair_parameters p = parameters_of(s->n, s->parameters, s->world, pair, s->shared);
+  const pair_parameters p = parameters_of(s->n, s->parameters, s->world, g.ints, s->shared);
   GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g.item[ITEM_GROUP];
   g.cone.friction = lane_first(p.friction);
   g.cone.root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));

@@ -8,7 +8,7 @@
 static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared)
 {
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns);
   for (int i = 0; i < n->links; ++i) {
     const link_mass m = mass_of(b, n, reals, i);
     const num scale = parameter_get(b, parameters, width, i, shared);
@@ -114,7 +114,7 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
 static vec gravity_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *parameters,
                       int shared)
 {
-  const int width = PARAMETERS(n->links, n->pairs), at = width - 3;
+  const int width = PARAMETERS(n->links, n->columns), at = width - 3;
   return FN(make)(parameter_get(b, parameters, width, at, shared),
                   parameter_get(b, parameters, width, at + 1, shared),
                   parameter_get(b, parameters, width, at + 2, shared));

@@ -27,7 +27,7 @@ static impact_world impact_world_at(GLOBAL const world_sizes *n, GLOBAL const in
                                     GLOBAL const real *bodies, GLOBAL real *memory, int world)
 {
   impact_world w;
-  const int parameters = PARAMETERS(n->links, n->pairs), rows = PARTS * LANES;
+  const int parameters = PARAMETERS(n->links, n->columns), rows = PARTS * LANES;
   w.n = n;
   w.ints = ints;
   w.reals = reals;
@@ -545,9 +545,16 @@ static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL c
 
 // ---- many directions ----
 
+static GLOBAL const real *impact_own_parameters(GLOBAL const world_sizes *n, GLOBAL const real *parameters, int shared,
+                                                int world)
+{
+  return shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+}
+
 // Where a world's parameters are: rows of scenes with springs have their own friction.
 typedef struct impact_parameters {
-  GLOBAL const real *own, *springs;
+  GLOBAL const real *own, *reals, *springs;
+  int given, world;
 } impact_parameters;
 
 static impact_parameters impact_parameters_of(GLOBAL const world_sizes *n, GLOBAL const real *reals,
@@ -555,14 +562,19 @@ static impact_parameters impact_parameters_of(GLOBAL const world_sizes *n, GLOBA
                                               int given, int world)
 {
   impact_parameters p;
-  p.own = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
-  p.springs = given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs;
+  p.own = impact_own_parameters(n, parameters, shared, world);
+  p.reals = reals;
+  p.springs = springs;
+  p.given = given;
+  p.world = world;
   return p;
 }
 
-static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters *p, int pair)
+static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters *p, GLOBAL const int *group)
 {
-  return n->spring ? p->springs[SPRING_PARAMETER_COUNT * pair + SPRING_MU] : p->own[n->links + pair];
+  return n->spring
+           ? spring_of_pair(n, p->reals, p->springs, p->given, p->world, group[GROUP_PAIR])[SPRING_MU]
+           : column_friction(n, group, p->own);
 }
 
 // Returns the reals of an impact that is kept.
@@ -572,14 +584,24 @@ static GLOBAL const real *impact_kept(GLOBAL const world_sizes *n, GLOBAL const 
   return ROW(kept, world, (SWEEP_EVENTS + 1) * width) + event * width;
 }
 
-static int impact_pair(const impact_world *w, GLOBAL const int *ints)
+static GLOBAL const int *impact_group(const impact_world *w, GLOBAL const int *ints)
 {
-  return (w->ints + w->n->at_groups + GROUP_INTS * ints[SWEEP_KEPT_GROUP])[GROUP_PAIR];
+  return w->ints + w->n->at_groups + GROUP_INTS * ints[SWEEP_KEPT_GROUP];
+}
+
+// Returns the friction of a group whose columns have derivatives.
+static num impact_friction_along(const impact_world *w, GLOBAL const int *group)
+{
+  const int width = PARAMETERS(w->n->links, w->n->columns), at = w->n->links;
+  const num a = row_get(&w->tree, w->parameters, width, at + group[GROUP_COLUMN_A]);
+  return group_is_listed(group)
+           ? a
+           : FN(larger_friction)(a, row_get(&w->tree, w->parameters, width, at + group[GROUP_COLUMN_B]));
 }
 
 static void impact_put_parameter(const impact_world *w, const impact_parameters *p, int k, lane slope)
 {
-  row_put(&w->tree, w->parameters, PARAMETERS(w->n->links, w->n->pairs), k, n_with_part(n_lit(p->own[k]), 1, slope));
+  row_put(&w->tree, w->parameters, PARAMETERS(w->n->links, w->n->columns), k, n_with_part(n_lit(p->own[k]), 1, slope));
 }
 
 // One work-item takes LANES tangents of one world through its impacts: columns, from `first` on, of out (worlds, ..,
@@ -612,7 +634,7 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
     lane_store(lane_load(slope), w.seeds + i * LANES);
   }
   lane_store(lane_lit(R(0.0)), w.seeds + 3 * nv * LANES);
-  for (int k = 0; k < links + n->pairs; ++k) {
+  for (int k = 0; k < links + n->columns; ++k) {
     for (int l = 0; l < LANES; ++l) {
       slope[l] = unit ? (real)(at + k == MIN_INT(first + l, columns - 1)) : own[at + k];
     }
@@ -620,9 +642,8 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
   }
   for (int e = 0; e < events[0]; ++e) {
     GLOBAL const int *event = events + 1 + SWEEP_KEPT_INTS * e;
-    const int pair = impact_pair(&w, event);
-    const num mu = n->spring ? n_lit(impact_friction(n, &p, pair))
-                             : row_get(&w.tree, w.parameters, PARAMETERS(links, n->pairs), links + pair);
+    GLOBAL const int *group = impact_group(&w, event);
+    const num mu = n->spring ? n_lit(impact_friction(n, &p, group)) : impact_friction_along(&w, group);
     impact_pass(&w, impact_kept(n, kept, world, e), event, mu);
   }
   for (int i = 0; i < 2 * nv; ++i) {
@@ -633,7 +654,7 @@ ADJOINT_KERNEL void world_impact_tangents(GLOBAL const world_sizes *n, GLOBAL co
 }
 
 // One work-item begins the way back through one world's impacts. state (worlds, 2 nv) has the cotangents of the step's end;
-// bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last impact leaves, and slopes (worlds, links + pairs), of
+// bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last impact leaves, and slopes (worlds, links + columns), of
 // mass scales and of friction, zeros.
 ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const real *state, GLOBAL real *bars,
                                        GLOBAL real *slopes, int worlds)
@@ -646,14 +667,15 @@ ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const
     ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, n->links))[i] =
       i >= nv && i < 3 * nv ? ROW(state, world, 2 * nv)[i - nv] : R(0.0);
   }
-  for (int i = 0; i < n->links + n->pairs; ++i) {
-    ROW(slopes, world, n->links + n->pairs)[i] = R(0.0);
+  for (int i = 0; i < n->links + n->columns; ++i) {
+    ROW(slopes, world, n->links + n->columns)[i] = R(0.0);
   }
 }
 
 // Fills seeds with LANES directions from `first` on: of what the impact acts on, then mass scales, then friction, whose
 // part of each direction is returned.
-static num impact_put_directions(const impact_world *w, const impact_parameters *p, int first, int pair)
+static num impact_put_directions(const impact_world *w, const impact_parameters *p, int first,
+                                 GLOBAL const int *group)
 {
   const int nv = w->n->nv, links = w->n->links;
   real slope[LANES];
@@ -667,7 +689,7 @@ static num impact_put_directions(const impact_world *w, const impact_parameters 
       impact_put_parameter(w, p, i - SWEEP_SEED(nv), lane_load(slope));
     }
   }
-  return n_with_part(n_lit(impact_friction(w->n, p, pair)), 1, lane_load(slope));
+  return n_with_part(n_lit(impact_friction(w->n, p, group)), 1, lane_load(slope));
 }
 
 // One work-item finds what LANES directions, from `first` on, of what an impact of one world acts on and of its parameters do
@@ -686,7 +708,7 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
   const impact_parameters p = impact_parameters_of(n, reals, parameters, shared, springs, given, world);
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
   GLOBAL real *bar = ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links));
-  const num mu = impact_put_directions(&w, &p, first, impact_pair(&w, own));
+  const num mu = impact_put_directions(&w, &p, first, impact_group(&w, own));
   impact_pass(&w, impact_kept(n, kept, world, event), own, mu);
   lane sum = lane_lit(R(0.0));
   for (int i = 0; i < SWEEP_SEED(nv); ++i) {
@@ -702,7 +724,8 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
 // One work-item goes back to before an impact of one world: its cotangents take the place of those after it, and those of
 // parameters are added to slopes. Before the first impact, 0, `state` gets those of where the step would lead and of the
 // velocity; those of where it begins stay in bars, the first nv.
-ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *kept_ints,
+ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                      GLOBAL const real *parameters, int shared, GLOBAL const int *kept_ints,
                                       GLOBAL const int *status, int event, GLOBAL real *bars, GLOBAL real *slopes,
                                       GLOBAL real *state, int worlds)
 {
@@ -712,14 +735,22 @@ ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const 
   }
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
   GLOBAL real *bar = ROW(bars, world, count + SWEEP_SEEDS(nv, links)), *next = bar + count;
-  GLOBAL real *slope = ROW(slopes, world, links + n->pairs);
+  GLOBAL real *slope = ROW(slopes, world, links + n->columns);
   for (int i = 0; i < count; ++i) {
     bar[i] = next[i];
   }
   for (int i = 0; i < links; ++i) {
     slope[i] += next[count + i];
   }
-  slope[links + (ints + n->at_groups + GROUP_INTS * own[SWEEP_KEPT_GROUP])[GROUP_PAIR]] += next[count + links];
+  GLOBAL const int *group = ints + n->at_groups + GROUP_INTS * own[SWEEP_KEPT_GROUP];
+  if (group_is_listed(group)) {
+    slope[links + group[GROUP_COLUMN_A]] += next[count + links];
+  } else if (!n->spring) {
+    for (int side = 0; side < 2; ++side) {
+      slope[links + group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A]] +=
+        column_share(n, group, side, impact_own_parameters(n, parameters, shared, world)) * next[count + links];
+    }
+  }
   for (int i = 0; i < 2 * nv && event == 0; ++i) {
     ROW(state, world, 2 * nv)[i] = bar[nv + i];
   }

@@ -214,8 +214,8 @@ static real hard_friction(const hard *h, const hard_contact *c)
 {
   GLOBAL const world_sizes *n = h->s.n;
   GLOBAL const real *rows = h->s.shared ? h->s.parameters
-                                        : ROW(h->s.parameters, h->s.world, PARAMETERS(n->links, n->pairs));
-  const real mu = rows[n->links + c->ints[GROUP_PAIR]];
+                                        : ROW(h->s.parameters, h->s.world, PARAMETERS(n->links, n->columns));
+  const real mu = column_friction(n, c->ints, rows);
   return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
 }
 

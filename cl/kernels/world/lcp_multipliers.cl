@@ -385,7 +385,7 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
                                     GLOBAL real *memory, GLOBAL real *kept, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int nv = n->nv, parameters = PARAMETERS(n->links, n->pairs), width = HARD_ESCAPE(nv, parameters);
+  const int nv = n->nv, parameters = PARAMETERS(n->links, n->columns), width = HARD_ESCAPE(nv, parameters);
   if (k.first > k.last) {
     return;
   }
@@ -445,8 +445,8 @@ ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const 
   if (world >= worlds) {
     return;
   }
-  GLOBAL real *size = ROW(kept, world, HARD_ESCAPE(nv, PARAMETERS(n->links, n->pairs))) + 2 * nv +
-                      PARAMETERS(n->links, n->pairs);
+  GLOBAL real *size = ROW(kept, world, HARD_ESCAPE(nv, PARAMETERS(n->links, n->columns))) + 2 * nv +
+                      PARAMETERS(n->links, n->columns);
   GLOBAL const real *v = ROW(state, world, 2 * nv) + nv, *u = ROW(controls, world, n->nu);
   const real now = lcp_root(dot_n(nv, v, v)) + lcp_root(dot_n(n->nu, u, u)) / reals[WORLD_STEP];
   if (!with_other) {

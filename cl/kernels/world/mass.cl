@@ -61,7 +61,7 @@ static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
 static void start_composites(const world_block *b, GLOBAL const world_sizes *n,
                              GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
 {
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns);
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
   for (int i = 0; i < n->links; ++i) {
     const int at = n->at_composite + COMPOSITE_NUMBERS * i;

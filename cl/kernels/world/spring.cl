@@ -41,11 +41,19 @@ KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratc
   row_put3(&b, twists, 6, 3, spin);
 }
 
+// Returns the stiffness chi of a group's pair.
+static real spring_scale(GLOBAL const world_sizes *n, GLOBAL const int *group, GLOBAL const real *parameters)
+{
+  GLOBAL const real *of = parameters + n->links + n->columns;
+  const real a = of[group[GROUP_COLUMN_A]];
+  return group_is_listed(group) ? a : real_sqrt(a * of[group[GROUP_COLUMN_B]]);
+}
+
 // One work-item makes the spring parameters of one pair in one world, laws (worlds,
-// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, pairs, SPRING_PARAMETER_COUNT) where
+// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, listed pairs, SPRING_PARAMETER_COUNT) where
 // with_given is set. k is multiplied by the pair's stiffness chi, and mu is the world's friction
 // unless all are given.
-KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                              GLOBAL const real *parameters, int shared, GLOBAL const real *given,
                              int with_given, int pair, GLOBAL real *laws, int worlds)
 {
@@ -53,17 +61,16 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const real *rea
   if (world >= worlds) {
     return;
   }
-  GLOBAL const real *own =
-    (with_given ? ROW(given, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs) +
-    SPRING_PARAMETER_COUNT * pair;
+  GLOBAL const int *group = ints + n->at_groups + GROUP_INTS * pair;
+  GLOBAL const real *own = spring_of_pair(n, reals, given, with_given, world, pair);
   GLOBAL const real *of = shared ? parameters
-                                 : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
+                                 : ROW(parameters, world, PARAMETERS(n->links, n->columns));
   GLOBAL real *to = ROW(laws, world, SPRING_PARAMETER_COUNT);
   for (int i = 0; i < SPRING_PARAMETER_COUNT; ++i) {
     to[i] = own[i];
   }
-  to[SPRING_K] *= of[n->links + n->pairs + pair];
-  to[SPRING_MU] = with_given ? own[SPRING_MU] : of[n->links + pair];
+  to[SPRING_K] *= spring_scale(n, group, of);
+  to[SPRING_MU] = with_given && group_is_listed(group) ? own[SPRING_MU] : column_friction(n, group, of);
 }
 
 // One work-item sets WORLD_BAD_INPUT of one world where spring parameters that the caller gives, or
@@ -72,16 +79,16 @@ KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *
                                 int with_given, GLOBAL const real *parameters, int shared,
                                 GLOBAL int *status, int worlds)
 {
-  const int world = (int)get_global_id(0), width = SPRING_PARAMETER_COUNT * n->pairs;
+  const int world = (int)get_global_id(0), width = SPRING_PARAMETER_COUNT * n->listed;
   if (world >= worlds) {
     return;
   }
   int bad = 0;
-  for (int i = 0; i < n->pairs && !shared; ++i) {
+  for (int i = 0; i < n->columns && !shared; ++i) {
     GLOBAL const real *own =
-      ROW(parameters, world, PARAMETERS(n->links, n->pairs)) + n->links + i;
-    bad |= !with_given && !(own[0] >= R(0.0));
-    bad |= !(own[n->pairs] > R(0.0));
+      ROW(parameters, world, PARAMETERS(n->links, n->columns)) + n->links + i;
+    bad |= !(with_given && i < n->listed) && !(own[0] >= R(0.0));
+    bad |= !(own[n->columns] > R(0.0));
   }
   for (int i = 0; i < width && with_given; ++i) {
     const real x = ROW(given, world, width)[i];

@@ -177,7 +177,7 @@ static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twi
 // One work-item takes what spring_adjoint has found for the cotangents of world_spring_bars, in a
 // block of worlds, to backs, as the tree wants it: rows of `width` numbers a world, of which the
 // first group's begin at `first`. Where `adds` is set it adds the gradient by the pair's parameters
-// to own (worlds, pairs, SPRING_PARAMETER_COUNT).
+// to own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
 //
 // The twists whose cotangents are given are those at the bodies' origins. These move with the
 // links, which gives the poses `more1` and `more2`.
@@ -197,7 +197,7 @@ ADJOINT_KERNEL void world_spring_collect(
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const int to = first + GROUP_ADJOINT * group, pair = g[GROUP_PAIR],
-            all = SPRING_PARAMETER_COUNT * n->pairs;
+            all = SPRING_PARAMETER_COUNT * n->listed, listed = group_is_listed(g);
   if (b.first > b.last) {
     return;
   }
@@ -231,14 +231,17 @@ ADJOINT_KERNEL void world_spring_collect(
                    width, to + BACK_POSE_A);
   spring_pose_adjoint(&b, n, g[GROUP_B], bodies + spring_body(group, 1), pose2_bar, more2, turn2,
                    backs, width, to + BACK_POSE_B);
-  const num stiffness = parameter_get(&b, parameters, PARAMETERS(n->links, n->pairs),
-                                      n->links + n->pairs + pair, shared);
+  const int width_of = PARAMETERS(n->links, n->columns), chi = n->links + n->columns;
+  num stiffness = parameter_get(&b, parameters, width_of, chi + g[GROUP_COLUMN_A], shared);
+  if (!listed) {
+    stiffness = n_sqrt(n_mul(stiffness, parameter_get(&b, parameters, width_of, chi + g[GROUP_COLUMN_B], shared)));
+  }
   const num by_k = row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_K);
   const num k = row_get(&b, laws, SPRING_PARAMETER_COUNT, SPRING_K);
   row_put(&b, backs, width, to + BACK_FRICTION,
-          with_given ? n_lit(R(0.0)) : row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_MU));
+          with_given && listed ? n_lit(R(0.0)) : row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, SPRING_MU));
   row_put(&b, backs, width, to + BACK_STIFFNESS, n_mul(by_k, n_div(k, stiffness)));
-  for (int i = 0; i < SPRING_PARAMETER_COUNT && adds; ++i) {
+  for (int i = 0; i < SPRING_PARAMETER_COUNT && adds && listed; ++i) {
     num bar = row_get(&b, laws_bar, SPRING_PARAMETER_COUNT, i);
     bar = i == SPRING_K ? n_mul(bar, stiffness) : bar;
     real parts[LANES];
@@ -319,7 +322,7 @@ ADJOINT_KERNEL void world_parameters_again(GLOBAL const world_sizes *n, GLOBAL c
                                            GLOBAL real *memory, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns);
   if (k.first > k.last) {
     return;
   }

@@ -13,7 +13,7 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (world >= worlds) {
     return;
   }
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns);
   GLOBAL const real *const rows[5] = {ROW(q, world, n->nq), ROW(v, world, n->nv),
                                       ROW(u, world, n->nu), ROW(w, world, n->nv),
                                       shared ? parameters : ROW(parameters, world, width)};
@@ -273,11 +273,11 @@ KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usu
                              GLOBAL const real *stiffness, GLOBAL const real *gravity, int given,
                              GLOBAL real *out, int worlds)
 {
-  const int world = (int)get_global_id(0), width = PARAMETERS(n->links, n->pairs);
+  const int world = (int)get_global_id(0), width = PARAMETERS(n->links, n->columns);
   if (world >= worlds) {
     return;
   }
-  const int counts[4] = {n->links, n->pairs, n->pairs, 3};
+  const int counts[4] = {n->links, n->columns, n->columns, 3};
   GLOBAL const real *const from[4] = {mass_scale, friction, stiffness, gravity};
   int at = 0;
   for (int i = 0; i < 4; ++i) {

@@ -130,7 +130,7 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
     block_put(&k, n->at_back_v + i, n_lit(R(0.0)));
     block_put(&k, n->at_back_slow + i, n_lit(i == dof ? R(1.0) : R(0.0)));
   }
-  for (int i = 0; i < PARAMETERS(n->links, n->pairs); ++i) {
+  for (int i = 0; i < PARAMETERS(n->links, n->columns); ++i) {
     block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
   }
   acceleration_adjoint(&b, &k, n, h, out);
@@ -192,7 +192,7 @@ ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL re
 ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL real *memory, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int width = PARAMETERS(n->links, n->pairs);
+  const int width = PARAMETERS(n->links, n->columns);
   if (k.first > k.last) {
     return;
   }
@@ -202,12 +202,12 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
 }
 
 // One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of mass scales and of friction,
-// slopes (worlds, links + pairs). The friction of springs is no parameter.
+// slopes (worlds, links + columns). The friction of springs is no parameter.
 ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes, GLOBAL real *memory,
                                             int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int width = n->links + n->pairs;
+  const int width = n->links + n->columns;
   for (int i = 0; k.first <= k.last && i < (n->spring ? n->links : width); ++i) {
     block_add(&k, n->at_back_parameters + i, row_get(&k, slopes, width, i));
   }

@@ -13,6 +13,7 @@
 #include "kernels/access.h"
 #include "kernels/world/sweep.h"
 #include "kernels/world/memory.cl"
+#include "kernels/world/columns.cl"
 #include "kernels/world/rotations.cl"
 #include "kernels/world/links.cl"
 #include "kernels/world/joints.cl"

@@ -744,7 +744,7 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
     return;
   }
   const int group = ROW(marks, world, SWEEP_INTS)[SWEEP_GROUP];
-  const int pair = (ints + n->at_groups + GROUP_INTS * group)[GROUP_PAIR];
+  GLOBAL const int *group_ints = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group;
   GLOBAL real *own = ROW(state, world, SWEEP_REALS), *room = ROW(work, world, SWEEP_WORK(nv));
   const real at[3] = {own[SWEEP_P], own[SWEEP_P + 1], own[SWEEP_P + 2]};
@@ -765,9 +765,9 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
       }
     }
   }
-  GLOBAL const real *own_parameters = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
-  GLOBAL const real *own_springs = given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs) : reals + n->at_springs;
-  const real friction = n->spring ? own_springs[SPRING_PARAMETER_COUNT * pair + SPRING_MU] : own_parameters[n->links + pair];
+  GLOBAL const real *own_parameters = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
+  const real friction = n->spring ? spring_of_pair(n, reals, springs, given, world, group_ints[GROUP_PAIR])[SPRING_MU]
+                                  : column_friction(n, group_ints, own_parameters);
   t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
   t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
   sweep_impulse(&t, p);

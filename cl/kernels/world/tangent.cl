@@ -3,7 +3,7 @@
 
 // How many numbers a tangent, and a row of a Jacobian, has: q and v (nv each), controls,
 // parameters.
-#define SEED(nv, nu, links, pairs) (2 * (nv) + (nu) + PARAMETERS(links, pairs))
+#define SEED(nv, nu, links, columns) (2 * (nv) + (nu) + PARAMETERS(links, columns))
 
 static vec3_r rotation_part(GLOBAL const real *x)
 {
@@ -160,8 +160,8 @@ ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const
                                        int dof, int stages, GLOBAL real *jacobian, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int nv = n->nv, width = SEED(nv, n->nu, n->links, n->pairs), all = stages * nv * width;
-  const int to = (stage * nv + dof) * width, parameters = PARAMETERS(n->links, n->pairs);
+  const int nv = n->nv, width = SEED(nv, n->nu, n->links, n->columns), all = stages * nv * width;
+  const int to = (stage * nv + dof) * width, parameters = PARAMETERS(n->links, n->columns);
   if (k.first > k.last) {
     return;
   }
@@ -183,7 +183,7 @@ static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *
   const int nv = n->nv;
   a.n = n;
   a.ints = ints;
-  a.width = SEED(nv, n->nu, n->links, n->pairs);
+  a.width = SEED(nv, n->nu, n->links, n->columns);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
   a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv)) : (GLOBAL const real *)0;
   a.seed = ROW(work, world, TANGENT_NUMBERS(nv, a.width));

@@ -103,7 +103,7 @@ KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints, GL
   vec linear = lit3(R(0.0), R(0.0), R(0.0)), angular = linear;
   for (int i = 0; i < n->links; ++i) {
     const link_mass m = mass_of(&b, n, reals, i);
-    const num scale = parameter_get(&b, parameters, PARAMETERS(n->links, n->pairs), i, shared);
+    const num scale = parameter_get(&b, parameters, PARAMETERS(n->links, n->columns), i, shared);
     const num mass = n_mul(m.mass, scale);
     const vec w = block_get3(&b, n->at_velocity + 6 * i);
     const vec u = FN(add3)(block_get3(&b, n->at_velocity + 6 * i + 3), FN(cross3)(w, m.com));

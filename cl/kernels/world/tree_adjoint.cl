@@ -71,7 +71,7 @@ static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL cons
 {
   const int at = link_adjoint(n, i);
   const link_mass m = mass_of(b, n, reals, i);
-  const num scale = parameter_get(b, parameters, PARAMETERS(n->links, n->pairs), i, shared);
+  const num scale = parameter_get(b, parameters, PARAMETERS(n->links, n->columns), i, shared);
   const vec c = m.com, none = lit3(R(0.0), R(0.0), R(0.0));
   const vec w = still ? none : block_get3(b, n->at_velocity + 6 * i);
   const vec alpha = still ? pair_first(k, at + LINK_BACK_TWIST_Z)
@@ -158,7 +158,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
     block_add(k, n->at_back_q + l.v + j, FN(dot3)(axis, by));
   }
   if (!own) {
-    block_add3(k, n->at_back_parameters + n->links + 2 * n->pairs, FN(neg3)(ab));
+    block_add3(k, n->at_back_parameters + n->links + 2 * n->columns, FN(neg3)(ab));
     return;
   }
   // the anchor, which turns with the parent
@@ -255,9 +255,29 @@ static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL c
   back_one_add3(k, at + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
 }
 
-// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters of its pair.
+// Adds the cotangents of an automatic group's friction and stiffness to those of its bodies', whose parameters are
+// `rows` of a world.
+static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *group,
+                           GLOBAL const real *rows, real friction, real stiffness)
+{
+  const int to = n->at_back_parameters + n->links;
+  GLOBAL const real *chi = rows + n->links + n->columns;
+  const real least = n->spring ? R(0.0) : MIN_STIFFNESS;
+  for (int side = 0; side < 2; ++side) {
+    const int own = group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A];
+    const int other = group[side ? GROUP_COLUMN_A : GROUP_COLUMN_B];
+    const real ratio = real_max(chi[other], least) / real_max(chi[own], least);
+    back_one_add(k, to + own, friction * column_share(n, group, side, rows));
+    if (!(chi[own] < least)) { // what was raised to the least that it may be has no derivative
+      back_one_add(k, to + n->columns + own, R(0.5) * stiffness * lane_first(lane_sqrt(lane_lit(ratio))));
+    }
+  }
+}
+
+// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters of its columns,
+// which are `rows` of a world.
 static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                          GLOBAL const real *back, int group)
+                          GLOBAL const real *rows, GLOBAL const real *back, int group)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   const vec c = one_get3(o, n->at_origin + 3 * group_centre(g));
@@ -277,9 +297,13 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
       back_one_add3(k, at + LINK_BACK_POSE + 3, real3(pose + 3));
     }
   }
-  const int pair = n->at_back_parameters + n->links + g[GROUP_PAIR];
-  back_one_add(k, pair, back[BACK_FRICTION]);
-  back_one_add(k, pair + n->pairs, back[BACK_STIFFNESS]);
+  if (group_is_listed(g)) {
+    const int column = n->at_back_parameters + n->links + g[GROUP_COLUMN_A];
+    back_one_add(k, column, back[BACK_FRICTION]);
+    back_one_add(k, column + n->columns, back[BACK_STIFFNESS]);
+  } else {
+    bodies_adjoint(k, n, g, rows, back[BACK_FRICTION], back[BACK_STIFFNESS]);
+  }
   for (int i = 0; i < MOBILITY_PART && n->at_columns != n->numbers; ++i) {
     back_one_add(k, n->at_back_mobility + MOBILITY_PART * group + i, back[BACK_MOBILITY + i]);
   }
@@ -289,7 +313,8 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
 // parameters and mobilities, entry by entry. backs (items, GROUP_ADJOINT) is of items, or, where `dense` is set, of all
 // groups in each world, (worlds, groups, GROUP_ADJOINT).
 ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                          GLOBAL const real *scratch, GLOBAL const int *items, GLOBAL const int *list,
+                                          GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+                                          GLOBAL const int *items, GLOBAL const int *list,
                                           GLOBAL const int *entries, int dense, GLOBAL const real *backs,
                                           GLOBAL real *memory, int worlds)
 {
@@ -298,6 +323,7 @@ ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL co
     return;
   }
   const world_one o = one_at(scratch, n, world);
+  GLOBAL const real *rows = ROW(parameters, shared ? 0 : world, PARAMETERS(n->links, n->columns));
   const back_one k = back_one_at(memory, n, world);
   const int mobility = n->at_columns != n->numbers ? MOBILITY_PART * n->groups : 0;
   for (int i = 0; i < mobility; ++i) {
@@ -305,14 +331,14 @@ ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL co
   }
   if (dense) {
     for (int group = 0; group < n->groups; ++group) {
-      group_adjoint(&o, &k, n, ints, ROW(backs, world * n->groups + group, GROUP_ADJOINT), group);
+      group_adjoint(&o, &k, n, ints, rows, ROW(backs, world * n->groups + group, GROUP_ADJOINT), group);
     }
     return;
   }
   GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
   for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
     const int item = list[own[ENTRIES_AT] + i];
-    group_adjoint(&o, &k, n, ints, ROW(backs, item, GROUP_ADJOINT), ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
+    group_adjoint(&o, &k, n, ints, rows, ROW(backs, item, GROUP_ADJOINT), ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
   }
 }
 

@@ -100,7 +100,7 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
 // One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
 // before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force` (worlds, nv) is the
 // constraint force; with_gain says that it is that of springs, whose parameters are `springs`
-// (worlds, pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's. Where the scene
+// (worlds, listed pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the scene's. Where the scene
 // `sweeps`, WORLD_FAST is for world_sweep_least to add.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v,
@@ -126,10 +126,9 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (with_gain && n->pairs > 0) {
     real part = R(0.0);
     for (int i = 0; i < n->pairs; ++i) {
-      part = real_max(part, (given ? ROW(springs, world, SPRING_PARAMETER_COUNT * n->pairs)
-                              : reals + n->at_springs)[SPRING_PARAMETER_COUNT * i + SPRING_V_D]);
+      part = real_max(part, spring_of_pair(n, reals, springs, given, world, i)[SPRING_V_D]);
     }
-    GLOBAL const real *scales = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->pairs));
+    GLOBAL const real *scales = shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
     found |= world_gains(n, ints, reals, scales, &o, ROW(v, world, nv), ROW(v1, world, nv),
                          ROW(constraint_force, world, nv), part)
                ? WORLD_GAINED

@@ -157,7 +157,7 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
   }
   if (is_escaping(c)) {
     bytes[HARD_OTHER] = m * sizeof(int);
-    bytes[HARD_KEPT_ADJOINT] = HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->pairs)) * real;
+    bytes[HARD_KEPT_ADJOINT] = HARD_ESCAPE(nv, (size_t)PARAMETERS(n->links, n->columns)) * real;
     bytes[OUT_ESCAPED] = sizeof(int);
   }
 }

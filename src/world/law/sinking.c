@@ -82,7 +82,7 @@ static bool join(const loads *l, int root, size_t without)
   l->seen[root] = true;
   for (bool more = true; more;) {
     more = false;
-    for (size_t i = 0; i < l->s->def.pair_count; ++i) {
+    for (size_t i = 0; i < l->s->def.listed_count; ++i) {
       const support *o = &l->of[i];
       if (i != without && o->upper >= 0 && l->seen[o->upper] != l->seen[o->lower]) {
         l->seen[o->upper] = l->seen[o->lower] = more = true;
@@ -127,7 +127,7 @@ static void find_trees(loads *l)
 
 static abut_status loads_make(loads *l, arena *memory)
 {
-  const size_t links = l->s->def.link_count, pairs = l->s->def.pair_count;
+  const size_t links = l->s->def.link_count, pairs = l->s->def.listed_count;
   void *at;
   TRY(arena_allocate(memory, &at, links, sizeof *l->places));
   l->places = at;
@@ -156,14 +156,14 @@ abut_status scene_find_sinking(loaded_scene *s)
   loads l = {.s = s, .g = hypot(hypot(g[0], g[1]), g[2])};
   arena memory = {0};
   abut_status status = ABUT_SUCCESS;
-  if (!(l.g > 0.0) || !s->def.pair_count) {
+  if (!(l.g > 0.0) || !s->def.listed_count) {
     return ABUT_SUCCESS;
   }
   for (int k = 0; k < 3; ++k) {
     l.up[k] = -g[k] / l.g;
   }
   TRY_DONE(loads_make(&l, &memory));
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
+  for (size_t i = 0; i < s->def.listed_count; ++i) {
     const double k = s->def.pairs[i].spring[0], force = l.g * borne(&l, i);
     const double share = force / k / l.of[i].size;
     s->sinking.pairs += share > SINKING_MOST;

@@ -90,7 +90,7 @@ static void own_bytes(const steps_call *c, const resident_model *m, size_t real,
     worlds[SPRING_PIVOTS] = nv * sizeof(int);
     worlds[WORLD_IMPLICIT] = nv * real;
     worlds[SPRING_KEPT_STATE] = 2 * nv * real;
-    worlds[SPRING_KEPT] = (size_t)PARAMETERS(m->sizes.links, m->sizes.pairs) * real;
+    worlds[SPRING_KEPT] = (size_t)PARAMETERS(m->sizes.links, m->sizes.columns) * real;
     if (is_differentiated(c)) {
       spring_tangent_bytes(m->springs.room, real, bytes);
     }
@@ -150,7 +150,7 @@ abut_status find_wrench(const stepping *s, size_t i)
   TRY(keep_pace(s));
   TRY(put_motion(s, i, 0));
   TRY(put_motion(s, i, 1));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, ARG_BUFFER(s->model->head), REALS(s),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LAW, s->count, 1, MODEL(s), REALS(s),
              PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
              ARG_INT(i), PAIR_OF(s, SPRING_LAWS), ARG_INT(s->count)));
   TRY(spring_run_separations(&r));

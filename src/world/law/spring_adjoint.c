@@ -105,7 +105,7 @@ static abut_status keep(const stepping *s)
   TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
                 ARG_BUFFER(s->model->head), OF(s, WORLD_ADJOINT), ARG_INT(0),
-                ARG_INT(PARAMETERS(n->links, n->pairs)), OF(s, SPRING_KEPT), ARG_INT(s->count));
+                ARG_INT(PARAMETERS(n->links, n->columns)), OF(s, SPRING_KEPT), ARG_INT(s->count));
 }
 
 /* Brings them back. */

@@ -175,8 +175,8 @@ abut_status spring_measure(const loaded_scene *s, const scene_pair *p, int side,
 
 void spring_inform(const loaded_scene *s, abut_scene_info *info)
 {
-  info->contacts += s->def.pair_count;
-  info->springs += s->def.pair_count;
+  info->contacts += s->def.listed_count;
+  info->springs += s->def.listed_count;
 }
 
 /* ---- tables ---- */

@@ -1,0 +1,109 @@
+/* Kinds of a scene's pairs: those of equal bodies and smoothings, whose items one manifold serves. They are found by
+ * a table of hashes, since there may be many pairs and nearly as many kinds. */
+#include "base/error.h"
+#include "world/steps.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The kinds by their hashes, in open addressing: (size) kinds, -1 where there is none. */
+typedef struct kind_table {
+  int *of;
+  size_t size; /* a power of two */
+} kind_table;
+
+static void mix_in(uint64_t *hash, const void *from, size_t bytes)
+{
+  for (size_t i = 0; i < bytes; ++i) { /* FNV-1a */
+    *hash = (*hash ^ ((const unsigned char *)from)[i]) * UINT64_C(0x100000001b3);
+  }
+}
+
+/* Pairs that are alike have one hash. It need not have all of a smoothing. */
+static uint64_t hash_of(const pair *p)
+{
+  const abut_smoothing *s = &p->smoothing;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  const double some[] = {s->penetration + 0.0, s->union_ + 0.0, s->plane + 0.0, s->floor + 0.0}; /* -0 is 0 */
+  for (int k = 0; k < 2; ++k) {
+    mix_in(&hash, &p->bodies[k].index, sizeof p->bodies[k].index);
+    mix_in(&hash, &p->bodies[k].generation, sizeof p->bodies[k].generation);
+  }
+  mix_in(&hash, some, sizeof some);
+  return hash;
+}
+
+/* Sets *kind to that of a pair, a new one where none is like it. */
+static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind)
+{
+  const pair *p = pair_get(s->pairs[i]);
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  size_t at = (size_t)hash_of(p) & (t->size - 1);
+  for (; t->of[at] >= 0; at = (at + 1) & (t->size - 1)) {
+    const pair *other = pair_get(s->pairs[s->pair_kinds[t->of[at]].first]);
+    if (other && pair_is_like(p, other)) {
+      *kind = t->of[at];
+      return ABUT_SUCCESS;
+    }
+  }
+  *kind = t->of[at] = (int)s->pair_kind_count++;
+  s->pair_kinds[*kind].first = i;
+  return ABUT_SUCCESS;
+}
+
+/* Fills kinds (pairs) with each pair's, and counts them. A kind's `first` is a pair until order_kinds. */
+static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
+{
+  for (size_t i = 0; i < t->size; ++i) {
+    t->of[i] = -1;
+  }
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const size_t like = s->def.pairs[i].alike;
+    if (like == i) {
+      TRY(find_kind(s, t, i, &kinds[i]));
+    } else {
+      kinds[i] = kinds[like];
+    }
+    ++s->pair_kinds[kinds[i]].count;
+  }
+  return ABUT_SUCCESS;
+}
+
+static void order_kinds(loaded_scene *s, const int *kinds)
+{
+  size_t at = 0;
+  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+    s->pair_kinds[kind].first = at;
+    at += s->pair_kinds[kind].count;
+    s->pair_kinds[kind].count = 0;
+  }
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    pair_kind *k = &s->pair_kinds[kinds[i]];
+    s->pair_order[k->first + k->count++] = (int)i;
+  }
+}
+
+abut_status kinds_of_pairs(loaded_scene *s)
+{
+  const size_t count = s->def.pair_count;
+  abut_status status = ABUT_SUCCESS;
+  void *memory = NULL, *kinds = NULL;
+  kind_table t = {.size = 4};
+  while (t.size < 2 * count) {
+    t.size *= 2;
+  }
+  TRY(allocate(&memory, count + 1, sizeof *s->pair_kinds));
+  s->pair_kinds = memory;
+  TRY(allocate(&memory, count + 1, sizeof *s->pair_order));
+  s->pair_order = memory;
+  TRY_DONE(allocate(&kinds, count + 1, sizeof(int)));
+  TRY_DONE(allocate(&memory, t.size, sizeof *t.of));
+  t.of = memory;
+  TRY_DONE(count_kinds(s, &t, kinds));
+  order_kinds(s, kinds);
+done:
+  free(t.of);
+  free(kinds);
+  return status;
+}
