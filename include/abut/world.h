@@ -125,6 +125,16 @@ ABUT_API abut_status abut_get_scene_body(abut_scene scene, size_t index, size_t 
  * of an automatic pair. Errors: ABUT_ERROR_ARGUMENT, also of a listed pair without bodies. */
 ABUT_API abut_status abut_get_candidate(abut_scene scene, size_t index, size_t *a, size_t *b);
 
+/* Looks for what is suspicious in a scene with automatic pairs: that there are none; kinds of pairs that no step can leave
+ * out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the
+ * worst ten. For these it computes contacts, on the devices of its context; of springs overlaps are not looked for. *count
+ * becomes how many texts there are. Other scenes have none. Errors: those of abut_contacts. */
+ABUT_API abut_status abut_check_scene(abut_scene scene, size_t *count);
+
+/* A text that the last abut_check_scene has found. It is the scene's, and gone with it or with the next check. Errors:
+ * ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_get_scene_warning(abut_scene scene, size_t index, const char **text);
+
 /* A listed pair of a scene: for calls that take pairs and poses, as abut_contacts does. It is the scene's:
  * it must not be destroyed, and is gone with the scene. */
 typedef struct abut_scene_pair {

@@ -6,7 +6,7 @@ const char *const world_input_names[WORLD_INPUTS] = {
 size_t world_input_width(const abut_scene_info *info, int input)
 {
   const size_t widths[WORLD_INPUTS] = {info->nv,    info->nv,    info->nu, info->links,
-                                       info->pairs, info->pairs, 3,        SPRING_WIDTH * info->springs};
+                                       info->parameters, info->parameters, 3, SPRING_WIDTH * info->springs};
   return widths[input];
 }
 

@@ -124,13 +124,14 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
 
 static exit_code take_parameters(worlds *w)
 {
+  const char *of = w->info.automatic ? "one a listed pair, then one a body of automatic pairs" : "one a pair";
   const struct {
     const char *name, *of;
     size_t width;
     const void **to;
   } all[] = {{"mass_scale", "one a link", w->info.links, &w->mass_scale},
-             {"friction", "one a pair", w->info.pairs, &w->friction},
-             {"stiffness", "one a pair", w->info.pairs, &w->stiffness},
+             {"friction", of, w->info.parameters, &w->friction},
+             {"stiffness", of, w->info.parameters, &w->stiffness},
              {"gravity", "x, y, z", 3, &w->gravity}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     const size_t shape[2] = {w->count, all[i].width};
@@ -198,8 +199,8 @@ static void warn_springs(const worlds *w)
 static void warn_parameters(const worlds *w)
 {
   warn_springs(w);
-  warn_negative(w, "friction", w->friction, w->info.pairs, "1e-5");
-  warn_negative(w, "stiffness", w->stiffness, w->info.pairs, "1e-6");
+  warn_negative(w, "friction", w->friction, w->info.parameters, "1e-5");
+  warn_negative(w, "stiffness", w->stiffness, w->info.parameters, "1e-6");
 }
 
 static exit_code start_at_rest(worlds *w, void **out)
@@ -333,6 +334,19 @@ void warn_diagnostics(const char *path, const abut_scene_info *info)
   }
 }
 
+/* Tells what is suspicious in a scene with automatic pairs. */
+static exit_code warn_automatic(const char *path, abut_scene links)
+{
+  size_t count;
+  CLI_TRY(report_status(abut_check_scene(links, &count)));
+  for (size_t i = 0; i < count; ++i) {
+    const char *text;
+    CLI_TRY(report_status(abut_get_scene_warning(links, i, &text)));
+    warn("%s: %s", path, text);
+  }
+  return EXIT_GOOD;
+}
+
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
   progress p = progress_begin(o, "");
@@ -344,7 +358,14 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   warn_coarse(o->operands[0], info);
   warn_diagnostics(o->operands[0], info);
   warn_sinking(o->operands[0], info);
-  return EXIT_GOOD;
+  return warn_automatic(o->operands[0], *links);
+}
+
+exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)
+{
+  return info->automatic ? report(EXIT_INPUT, "%s: %s: it is of listed pairs alone, and the scene has automatic ones "
+                                  "(docs/scenes.md#automatic-pairs)", o->operands[0], what)
+                         : EXIT_GOOD;
 }
 
 exit_code worlds_open(worlds *w, const options *o)

@@ -71,6 +71,9 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);
 
+/* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
+exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
+
 /* A world that has one of them does not go on. */
 #define WORLD_STOPS                                                                            \
   ((uint32_t)ABUT_WORLD_NOT_FINITE | (uint32_t)ABUT_WORLD_DIVERGED | (uint32_t)ABUT_WORLD_SINGULAR | \

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define BROAD_LEAST 4 /* candidates; fewer cost less than to look for those that can be left out */
 #define NO_END 1e18   /* half a side of a box that has no end, which float32 can still multiply */
 
 /* ---- boxes of bodies ---- */

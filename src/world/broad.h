@@ -4,6 +4,8 @@
 
 #include "world/steps.h"
 
+#define BROAD_LEAST 4 /* candidates; fewer cost less than to look for those that can be left out */
+
 /* Makes what a device needs of a scene with kinds of pairs; *out stays NULL where nothing can be left out, or too
  * little for it to pay. */
 abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out);

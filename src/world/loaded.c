@@ -184,6 +184,7 @@ static void scene_free_memory(void *object)
   free(s->pair_order);
   free(s->groups);
   free(s->meshes);
+  scene_forget_warnings(s);
   packed_free(&s->packed);
   scene_clouds_free(&s->clouds);
   scene_constants_free(&s->constants);

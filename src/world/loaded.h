@@ -75,6 +75,9 @@ typedef struct loaded_scene {
   int *pair_order;       /* (def.pair_count) pairs, kind by kind */
   size_t pair_kind_count;
   abut_ccd_mesh *meshes; /* (body_count) of bodies that are swept, else null handles; NULL: nothing is swept */
+  char **warnings;       /* (warning_count) that the last abut_check_scene has found */
+  size_t warning_count, warning_room;
+  arena warning_texts;
   bool given;            /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds;   /* of springs, and the two below as well; empty with other laws */
   scene_sinking sinking;
@@ -97,6 +100,9 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out);
 /* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures and sweeping need
  * them. */
 abut_status scene_need_bodies(loaded_scene *s);
+
+/* Frees the warnings that were found. */
+void scene_forget_warnings(loaded_scene *s);
 
 /* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses positions
  * that are not finite, and quaternions of length 0. */

@@ -143,6 +143,7 @@ static exit_code check_whats(const plan *p, const stage *s)
     const size_t what = p->what[i];
     if (what == WORLD_CONTACTS_CALL || what == WORLD_LIST_CALL) {
       CLI_TRY(need_contacts("--what contacts and list", p->o, &s->info));
+      CLI_TRY(need_listed("--what contacts and list", p->o, &s->info));
     }
   }
   return EXIT_GOOD;

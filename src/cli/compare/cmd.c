@@ -190,6 +190,7 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
 /* Contacts that a caller gives with each step are none here. */
 static exit_code check_pairs(const comparison *c)
 {
+  CLI_TRY(need_listed("compare", c->worlds.o, &c->worlds.info));
   for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
     abut_scene_pair p;
     CLI_TRY(report_status(abut_get_scene_pair(c->worlds.links, i, &p)));
@@ -232,8 +233,8 @@ static exit_code take_world(comparison *c)
   w->v = row_of(c, w->v, w->info.nv);
   w->w = row_of(c, w->w, w->info.nv);
   w->mass_scale = row_of(c, w->mass_scale, w->info.links);
-  w->friction = row_of(c, w->friction, w->info.pairs);
-  w->stiffness = row_of(c, w->stiffness, w->info.pairs);
+  w->friction = row_of(c, w->friction, w->info.parameters);
+  w->stiffness = row_of(c, w->stiffness, w->info.parameters);
   w->gravity = row_of(c, w->gravity, 3);
   w->springs = row_of(c, w->springs, SPRING_WIDTH * w->info.pairs);
   w->count = 1;

@@ -49,11 +49,11 @@ static exit_code copy_controls(worlds_check_up *g)
 static exit_code copy_parameters(worlds_check_up *g)
 {
   const worlds *w = &g->worlds;
-  double gravity[3], *friction = calloc(w->info.pairs + 1, sizeof *friction);
+  double gravity[3], *friction = calloc(w->info.parameters + 1, sizeof *friction);
   double *springs = calloc(w->info.springs + 1, SPRING_WIDTH * sizeof *springs);
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(friction && springs ? EXIT_GOOD
-                                   : report(EXIT_RUN, "no memory for %zu pairs", w->info.pairs));
+                                   : report(EXIT_RUN, "no memory for %zu parameters", w->info.parameters));
   CLI_TRY_DONE(report_status(abut_get_scene_parameters(w->links, friction, gravity)));
   CLI_TRY_DONE(copy_input(g, BY_MASS_SCALE, w->mass_scale, NULL));
   CLI_TRY_DONE(copy_input(g, BY_FRICTION, w->friction, friction));

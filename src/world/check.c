@@ -1,0 +1,295 @@
+/* What is suspicious in a scene with automatic pairs, as texts. */
+#include "base/call_lock.h"
+#include "base/error.h"
+#include "base/reals.h"
+#include "manifold/active.h"
+#include "world/boxes.h"
+#include "world/broad.h"
+#include "world/law/law.h"
+#include "world/place.h"
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OVERLAP_MOST 0.1    /* of the smaller body's diagonal; deeper is told */
+#define OVERLAPS_TOLD 10    /* the worst ones */
+#define OVERLAP_ACTIVE 0.5  /* the activity of a contact that is as deep as it is far */
+#define TEXT_ROOM 512
+
+__attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s, const char *format, ...)
+{
+  char text[TEXT_ROOM];
+  void *memory;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  memory = s->warnings;
+  TRY(grow(&memory, &s->warning_room, s->warning_count + 1, sizeof *s->warnings));
+  s->warnings = memory;
+  TRY(arena_allocate(&s->warning_texts, &memory, strlen(text) + 1, 1));
+  memcpy(memory, text, strlen(text) + 1);
+  s->warnings[s->warning_count++] = memory;
+  return ABUT_SUCCESS;
+}
+
+void scene_forget_warnings(loaded_scene *s)
+{
+  free(s->warnings);
+  arena_free(&s->warning_texts);
+  s->warnings = NULL;
+  s->warning_count = s->warning_room = 0;
+}
+
+/* ---- kinds that are never left out ---- */
+
+/* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has one. */
+static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
+{
+  const bool selects = p->selected_edges[0] || p->selected_edges[1];
+  return boxes->bounded                                     ? NULL
+         : p->smoothing.floor <= 0.0                        ? "the smoothing has no floor, so that contacts are active at any distance"
+         : p->selected_vertices[0] || p->selected_vertices[1] ? "the smoothing ranks vertices"
+         : p->smoothing.trace                               ? "the smoothing traces edges"
+         : selects && p->smoothing.select != ABUT_SELECT_GATE ? "the smoothing sorts edges"
+                                                            : "a body's field has no end";
+}
+
+static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
+{
+  const size_t of = (size_t)s->pair_order[k->first];
+  const scene_pair *first = &s->def.pairs[of];
+  const pair *p = pair_get(s->pairs[of]);
+  pair_boxes boxes;
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
+  const char *why = unbounded_for(p, &boxes);
+  return why ? warn_of(s, "automatic: each step computes contacts of links[%d].bodies[%d] and links[%d].bodies[%d], and "
+                          "of all %zu pairs of such, however far they are apart: %s",
+                       first->link[0], first->body[0], first->link[1], first->body[1], k->count, why)
+             : ABUT_SUCCESS;
+}
+
+/* ---- overlaps ---- */
+
+typedef struct overlap {
+  size_t candidate;
+  double depth, share;
+} overlap;
+
+typedef struct overlaps {
+  loaded_scene *s;
+  double (*places)[PLACE]; /* (links) at the start */
+  overlap worst[OVERLAPS_TOLD];
+  size_t count, all; /* how many of the worst there are; how many overlap so */
+  size_t *near;      /* (pairs of the largest kind) candidates of a kind that may touch */
+  arena memory;
+} overlaps;
+
+static void place_side(const overlaps *o, const scene_pair *p, int side, double out[PLACE])
+{
+  place_body(scene_side(&o->s->def, p, side), o->places[p->link[side]], out);
+}
+
+static bool may_touch(const overlaps *o, const scene_pair *p, const pair_boxes *boxes)
+{
+  double pose[2][PLACE];
+  place_side(o, p, 0, pose[0]);
+  place_side(o, p, 1, pose[1]);
+  return !boxes_apart(&boxes->points[0], pose[0], &boxes->field[1], pose[1], DBL_EPSILON) ||
+         !boxes_apart(&boxes->field[0], pose[0], &boxes->points[1], pose[1], DBL_EPSILON);
+}
+
+/* Returns the diagonal of the smaller body; planes have no size. */
+static abut_status smaller_of(const overlaps *o, const scene_pair *p, double *out)
+{
+  *out = HUGE_VAL;
+  for (int side = 0; side < 2; ++side) {
+    abut_body_info info;
+    TRY(abut_get_body_info(o->s->bodies[scene_pair_body(&o->s->def, p, side)], &info));
+    *out = scene_side(&o->s->def, p, side)->shape == SHAPE_PLANE ? *out : fmin(*out, info.diagonal);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Keeps the worst, the worst first. */
+static void keep_overlap(overlaps *o, overlap found)
+{
+  size_t at = o->count;
+  ++o->all;
+  while (at > 0 && o->worst[at - 1].share < found.share) {
+    --at;
+  }
+  if (at < OVERLAPS_TOLD) {
+    o->count += o->count < OVERLAPS_TOLD;
+    memmove(&o->worst[at + 1], &o->worst[at], (o->count - at - 1) * sizeof found);
+    o->worst[at] = found;
+  }
+}
+
+static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
+{
+  for (size_t i = 0; i < count; ++i) {
+    double size;
+    TRY(smaller_of(o, &o->s->def.pairs[o->near[i]], &size));
+    if (depths[i] > OVERLAP_MOST * size) {
+      keep_overlap(o, (overlap){o->near[i], depths[i], depths[i] / size});
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep their contacts are. */
+static abut_status find_depths(const overlaps *o, size_t count, double *depths)
+{
+  const size_t size = context_real_bytes(o->s->context);
+  abut_batch batch = abut_default_batch();
+  abut_compact list = {.threshold = OVERLAP_ACTIVE, .grows = true};
+  reals poses[2] = {{0}, {0}};
+  abut_status status = ABUT_SUCCESS;
+  for (int side = 0; side < 2; ++side) {
+    TRY_DONE(reals_create(&poses[side], PLACE * count, size));
+    for (size_t i = 0; i < count; ++i) {
+      double place[PLACE];
+      place_side(o, &o->s->def.pairs[o->near[i]], side, place);
+      for (size_t k = 0; k < PLACE; ++k) {
+        reals_set(&poses[side], PLACE * i + k, place[k]);
+      }
+    }
+  }
+  batch.count = count;
+  batch.poses = ABUT_POSE_QUATERNION;
+  batch.pose1 = poses[0].data;
+  batch.pose2 = poses[1].data;
+  batch.compact = &list;
+  TRY_DONE(abut_contacts(o->s->pairs[o->near[0]], &batch));
+  for (size_t i = 0; i < list.count; ++i) {
+    const reals d = {list.d, list.count, size};
+    depths[list.pose[i]] = fmax(depths[list.pose[i]], -reals_get(&d, i));
+  }
+done:
+  abut_free_compact(&list);
+  free(poses[0].data);
+  free(poses[1].data);
+  return status;
+}
+
+static abut_status look_at_kind(overlaps *o, const pair_kind *k)
+{
+  const loaded_scene *s = o->s;
+  const pair *p = pair_get(s->pairs[s->pair_order[k->first]]);
+  pair_boxes boxes;
+  size_t count = 0;
+  void *depths = NULL;
+  if (!p) {
+    return ABUT_ERROR_HANDLE;
+  }
+  TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
+  for (size_t i = k->first; i < k->first + k->count; ++i) {
+    if (may_touch(o, &s->def.pairs[s->pair_order[i]], &boxes)) {
+      o->near[count++] = (size_t)s->pair_order[i];
+    }
+  }
+  if (!count) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&depths, count, sizeof(double)));
+  abut_status status = find_depths(o, count, depths);
+  status = status == ABUT_SUCCESS ? keep_deep(o, depths, count) : status;
+  free(depths);
+  return status;
+}
+
+static abut_status find_overlaps(overlaps *o)
+{
+  void *memory;
+  TRY(arena_allocate(&o->memory, &memory, o->s->def.link_count, sizeof *o->places));
+  o->places = memory;
+  TRY(arena_allocate(&o->memory, &memory, o->s->def.pair_count, sizeof *o->near));
+  o->near = memory;
+  TRY(scene_place_links(o->s, o->s->constants.q0, o->places[0]));
+  for (size_t i = 0; i < o->s->pair_kind_count; ++i) {
+    TRY(look_at_kind(o, &o->s->pair_kinds[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status warn_of_overlaps(overlaps *o)
+{
+  for (size_t i = 0; i < o->count; ++i) {
+    const overlap *of = &o->worst[i];
+    const scene_pair *p = &o->s->def.pairs[of->candidate];
+    TRY(warn_of(o->s, "links[%d].bodies[%d] and links[%d].bodies[%d] overlap by %.3g mm at the start, %.2g %% of the "
+                      "smaller one's diagonal", p->link[0], p->body[0], p->link[1], p->body[1], 1e3 * of->depth,
+                100.0 * of->share));
+  }
+  return o->all > o->count ? warn_of(o->s, "%zu more pairs of bodies overlap by less", o->all - o->count) : ABUT_SUCCESS;
+}
+
+/* ---- all of it ---- */
+
+static abut_status check_kinds(loaded_scene *s)
+{
+  if (s->def.law->numbers) {
+    return warn_of(s, "automatic: each step computes the springs of all %zu pairs, however far they are apart: no bound of "
+                      "theirs is known", s->def.pair_count);
+  }
+  for (size_t i = 0; i < s->pair_kind_count && s->def.pair_count >= BROAD_LEAST; ++i) {
+    TRY(warn_of_kind(s, &s->pair_kinds[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check_scene(loaded_scene *s)
+{
+  overlaps o = {.s = s};
+  scene_forget_warnings(s);
+  if (!s->def.automatic) {
+    return ABUT_SUCCESS;
+  }
+  if (!s->def.pair_count) {
+    return warn_of(s, "automatic: there are no two bodies that may collide");
+  }
+  TRY(s->def.broad_phase ? check_kinds(s) : ABUT_SUCCESS);
+  abut_status status = find_overlaps(&o);
+  status = status == ABUT_SUCCESS ? warn_of_overlaps(&o) : status;
+  arena_free(&o.memory);
+  return status;
+}
+
+abut_status abut_check_scene(abut_scene handle_, size_t *count)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!count) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_check_scene needs a place for its answer");
+  }
+  *count = 0;
+  TRY(check_scene(s));
+  *count = s->warning_count;
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_scene_warning(abut_scene handle_, size_t index, const char **text)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->warning_count || !text) {
+    return fail(ABUT_ERROR_ARGUMENT, text ? "there is no warning %zu of %zu"
+                                          : "abut_get_scene_warning needs a place for warning %zu of %zu",
+                index, s->warning_count);
+  }
+  *text = s->warnings[index];
+  return ABUT_SUCCESS;
+}
