@@ -53,7 +53,7 @@ _abut()
     '') options+=' help devices field import simulate transition rollout-gradient compare film contacts gradient jvp jacobian gradcheck closest ccd ccd-queries render bench tune' ;;
     devices) options+=' --json' ;;
     field) options+=" $meshes --output --memory --no-cache --tolerance" ;;
-    import) options+=' --output' ;;
+    import) options+=' --list-pairs --output' ;;
     simulate)
       options+=' --contacts --controls --device --output --precision --record --states --steps'
       options+=' --threshold --timeout --worlds'

@@ -20,8 +20,8 @@ const command commands[] = {
    "NAME.body.json, with NAME.grid.npz and NAME.contact.obj beside it",
    "abut field assets/ring.obj -o ring.body.json", cmd_field},
   {"import", COMMAND_IMPORT, " MODEL", " -o NAME.scene.json", "make a scene of a MuJoCo or URDF model",
-   "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators and the pairs\n"
-   "that may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
+   "Makes a scene of a model that MuJoCo reads, MJCF or URDF: links, joints, actuators, and which\n"
+   "bodies may touch. Shapes become bodies by a word; meshes are written beside the scene as\n"
    "NAME.MESH.obj. What a scene has no word for is warned about, element by element. It needs a\n"
    "build with MuJoCo.",
    "NAME.scene.json",

@@ -112,6 +112,8 @@ static const struct {
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)"},
   [OPTION_LEVEL] = {"level", "L", 0, COMMAND_CLOSEST,
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)"},
+  [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
+                         "list all pairs, rather than have the scene find them by itself"},
   [OPTION_MEAN_DISTANCE] = {"mean-distance", NULL, 0, COMMAND_GRADIENT,
                             "the same as --reduce mean-distance"},
   [OPTION_MEMORY] = {"memory", "MIB", 0, COMMAND_FIELD, "most memory of the field [MiB] (256)"},

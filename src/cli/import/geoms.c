@@ -133,6 +133,7 @@ static void write_body(import *im, int geom)
   if (differ(m->geom_quat + 4 * geom, upright, 4)) {
     json_put_reals(&im->json, "quaternion", m->geom_quat + 4 * geom, 4);
   }
+  write_own_contact(im, geom);
   json_close(&im->json, '}');
   if (has_active_surface(m, geom)) {
     left_out(im, "geom", mjOBJ_GEOM, geom, "its surface neither moves by itself nor sticks in the "

@@ -154,6 +154,7 @@ exit_code import_scene(import *im)
   json_lines_begin(&im->json);
   json_open(&im->json, NULL, '{');
   write_settings(im);
+  plan_pairs(im);
   write_links(im);
   write_actuators(im);
   write_pairs(im);

@@ -17,7 +17,8 @@ typedef struct import {
   int *place;      /* (ngeom) among the link's bodies; -1: the geom is left out */
   bool *mesh_used; /* (nmesh) by a geom that is not left out */
   bool *mesh_new;  /* (nmesh) its file was written, and was not there before */
-  int link_count, body_count, actuator_count, pair_count;
+  int link_count, body_count, actuator_count;
+  int pair_count, automatic_count; /* pairs that collide, and how many of them the scene finds by itself */
   size_t warnings;
 } import;
 
@@ -65,6 +66,11 @@ void remove_meshes(import *im);
 
 /* ---- pairs.c ---- */
 
+/* Fills im->automatic_count. */
+void plan_pairs(import *im);
+/* What a body states of itself for automatic pairs. */
+void write_own_contact(import *im, int geom);
+/* The pairs that are listed, and what the automatic ones have in common. */
 void write_pairs(import *im);
 
 /* ---- actuators.c ---- */

@@ -95,6 +95,13 @@ void json_put_text(json_lines *j, const char *key, const char *text)
   }
 }
 
+void json_put_flag(json_lines *j, const char *key, bool x)
+{
+  if (lead(j, key)) {
+    fputs(x ? "true" : "false", j->to);
+  }
+}
+
 void json_put_whole(json_lines *j, const char *key, long long x)
 {
   if (lead(j, key)) {

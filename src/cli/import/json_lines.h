@@ -37,6 +37,7 @@ void json_close(json_lines *j, char bracket);
 /* A new line before what comes next. */
 void json_line(json_lines *j, int indent);
 void json_put_text(json_lines *j, const char *key, const char *text);
+void json_put_flag(json_lines *j, const char *key, bool x);
 void json_put_whole(json_lines *j, const char *key, long long x);
 /* The fewest digits that read back as the same. */
 void json_put_real(json_lines *j, const char *key, double x);

@@ -124,8 +124,12 @@ static exit_code read_model(const library *l, const char *path, mjModel **out)
 
 static void summarise(const import *im)
 {
-  printf("%s: %d links, %d bodies, %d actuators, %d pairs, by MuJoCo %s; ", im->o->operands[0],
-         im->link_count, im->body_count, im->actuator_count, im->pair_count, import_mujoco_version());
+  char automatic[32] = "";
+  if (im->automatic_count) {
+    snprintf(automatic, sizeof automatic, " (%d automatic)", im->automatic_count);
+  }
+  printf("%s: %d links, %d bodies, %d actuators, %d pairs%s, by MuJoCo %s; ", im->o->operands[0],
+         im->link_count, im->body_count, im->actuator_count, im->pair_count, automatic, import_mujoco_version());
   if (im->warnings) {
     printf("%zu warning%s\n", im->warnings, im->warnings == 1 ? "" : "s");
   } else {

@@ -157,6 +157,16 @@ static inline mjtNum contact_margin(const mjModel *m, int geom1, int geom2, int 
 #endif
 }
 
+/* A geom's own part of that. */
+static inline mjtNum own_margin(const mjModel *m, int geom)
+{
+#if MUJOCO_SINCE(3, 9, 0)
+  return m->geom_margin[geom];
+#else
+  return m->geom_margin[geom] - m->geom_gap[geom];
+#endif
+}
+
 /* The bodies of an <exclude>. */
 static inline void excluded_bodies(const mjModel *m, int exclude, int bodies[2])
 {

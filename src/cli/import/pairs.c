@@ -125,6 +125,141 @@ static contact contact_of_pair(const mjModel *m, int pair)
   return out;
 }
 
+/* ---- which the scene finds by itself ---- */
+
+#define USUAL_FRICTION 1.0 /* MuJoCo's default, and so that of automatic pairs */
+
+static double clip(double x)
+{
+  return fmin(fmax(x, 1e-4), 0.9999);
+}
+
+/* As scenes do, which clip those of bodies, too. */
+static void clip_solimp(double d[5])
+{
+  d[0] = clip(d[0]);
+  d[1] = clip(d[1]);
+  d[3] = clip(d[3]);
+  d[4] = fmax(d[4], 1.0);
+}
+
+/* What the body of a geom states. */
+static contact own_contact(const mjModel *m, int geom)
+{
+  contact c = {.margin = own_margin(m, geom)};
+  copy_of_geom(m, geom, &c);
+  return c;
+}
+
+/* Whether what the two bodies state comes to the contact that MuJoCo has. */
+static bool mixes_alike(const mjModel *m, int geom1, int geom2, contact c)
+{
+  contact a = own_contact(m, geom1), b = own_contact(m, geom2), mixed;
+  if ((a.solref[0] > 0.0) != (a.solref[1] > 0.0) || (b.solref[0] > 0.0) != (b.solref[1] > 0.0)) {
+    return false;
+  }
+  clip_solimp(a.solimp);
+  clip_solimp(b.solimp);
+  clip_solimp(c.solimp);
+  mix(&a, &b, 0.5, &mixed);
+  mixed.margin = fmax(a.margin, b.margin);
+  return !differ(&mixed.friction, &c.friction, 1) && !differ(mixed.solref, c.solref, 2) &&
+         !differ(mixed.solimp, c.solimp, 5) && !differ(&mixed.margin, &c.margin, 1) &&
+         (mixed.condim == 1) == (c.condim == 1);
+}
+
+static bool collides(const import *im, int geom1, int geom2)
+{
+  const mjModel *m = im->m;
+  return shapes_collide(im, geom1, geom2) && bits_collide(m, geom1, geom2) &&
+         bodies_collide(im, m->geom_bodyid[geom1], m->geom_bodyid[geom2]) &&
+         !(takes_explicit_pairs(m) && is_explicit(m, m->npair, geom1, geom2));
+}
+
+static bool is_automatic(const import *im, int geom1, int geom2)
+{
+  return !im->o->value[OPTION_LIST_PAIRS] && mixes_alike(im->m, geom1, geom2, contact_of_geoms(im->m, geom1, geom2));
+}
+
+void plan_pairs(import *im)
+{
+  const mjModel *m = im->m;
+  const bool any = !is_off(im, mjDSBL_CONTACT) && takes_dynamic_pairs(m);
+  for (int a = 0; any && a < m->ngeom; ++a) {
+    for (int b = a + 1; b < m->ngeom; ++b) {
+      im->automatic_count += collides(im, a, b) && is_automatic(im, a, b);
+    }
+  }
+}
+
+void write_own_contact(import *im, int geom)
+{
+  const mjModel *m = im->m;
+  json_lines *j = &im->json;
+  contact c = own_contact(m, geom);
+  if (!im->automatic_count) {
+    return;
+  }
+  if (m->geom_contype[geom] != 1) {
+    json_put_whole(j, "contype", (unsigned)m->geom_contype[geom]);
+  }
+  if (m->geom_conaffinity[geom] != 1) {
+    json_put_whole(j, "conaffinity", (unsigned)m->geom_conaffinity[geom]);
+  }
+  if (c.friction < USUAL_FRICTION || c.friction > USUAL_FRICTION) {
+    json_put_real(j, "friction", c.friction);
+  }
+  check_solref(im, "geom", mjOBJ_GEOM, geom, c.solref);
+  write_softness(im, "solref", "solimp", c.solref, c.solimp);
+  if (c.condim == 1) {
+    json_put_whole(j, "condim", 1);
+  }
+  if (any_of(&c.margin, 1)) {
+    json_put_real(j, "margin", c.margin);
+  }
+}
+
+/* Links of bodies between which the model excludes contacts. */
+static void write_excluded(import *im)
+{
+  const mjModel *m = im->m;
+  bool any = false;
+  for (int e = 0; e < m->nexclude; ++e) {
+    int bodies[2];
+    excluded_bodies(m, e, bodies);
+    const int links[2] = {im->last_link[bodies[0]], im->last_link[bodies[1]]};
+    if (links[0] < 0 || links[1] < 0) { /* the world without geoms */
+      continue;
+    }
+    if (!any) {
+      json_open(&im->json, "exclude", '[');
+      any = true;
+    }
+    json_open(&im->json, NULL, '[');
+    json_put_whole(&im->json, NULL, links[0]);
+    json_put_whole(&im->json, NULL, links[1]);
+    json_close(&im->json, ']');
+  }
+  if (any) {
+    json_close(&im->json, ']');
+  }
+}
+
+static void write_automatic(import *im)
+{
+  if (!im->automatic_count) {
+    return;
+  }
+  json_line(&im->json, 0);
+  json_open(&im->json, "automatic", '{');
+  json_put_real(&im->json, "friction", USUAL_FRICTION);
+  if (im->m->opt.disableflags & mjDSBL_FILTERPARENT) {
+    json_put_flag(&im->json, "parents", true);
+  }
+  write_excluded(im);
+  json_close(&im->json, '}');
+}
+
 /* ---- in the scene ---- */
 
 static void write_side(import *im, const char *key, int geom)
@@ -212,9 +347,7 @@ static void write_dynamic_pairs(import *im)
   const mjModel *m = im->m;
   for (int a = 0; a < m->ngeom; ++a) {
     for (int b = a + 1; b < m->ngeom; ++b) {
-      if (shapes_collide(im, a, b) && bits_collide(m, a, b) &&
-          bodies_collide(im, m->geom_bodyid[a], m->geom_bodyid[b]) &&
-          !(takes_explicit_pairs(m) && is_explicit(m, m->npair, a, b))) {
+      if (collides(im, a, b) && !is_automatic(im, a, b)) {
         write_dynamic(im, a, b);
       }
     }
@@ -238,4 +371,6 @@ void write_pairs(import *im)
     }
   }
   json_close(&im->json, ']');
+  im->pair_count += im->automatic_count;
+  write_automatic(im);
 }
