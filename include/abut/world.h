@@ -66,7 +66,7 @@ typedef struct abut_scene_info {
                                     does most, m g / k of all that rests on it, in metres and as a
                                     share of the smaller body's diagonal. 0 of other contacts */
   double sinking_k;              /* [N/m] with which that share would be 1 % */
-  size_t sinking_pair, sinking_pairs; /* which pair that is; how many have a share above 1 % */
+  size_t sinking_pair, sinking_pairs; /* which pair, or candidate, that is; how many have a share above 1 % */
   size_t suspicious_bodies;      /* of soft and hard contacts: bodies of files with suspicions (abut_body_info) */
   size_t suspicious_link, suspicious_body; /* the first of them: a link, and which of its bodies; */
   uint32_t suspicions;           /* its bits, misfit and diagonal, as abut_suspicion_text takes them */

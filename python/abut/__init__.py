@@ -44,10 +44,11 @@ else:
         return importlib.import_module("abut.mujoco")
 
 
-def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:
+def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None,
+                list_pairs: bool = False) -> Scene:
     """A scene of a mujoco.MjModel, of whatever MuJoCo is installed: abut.mujoco.from_mujoco."""
     from abut.mujoco import from_mujoco as make  # MuJoCo is imported where it is asked for
-    return make(model, context, contact_model=contact_model)
+    return make(model, context, contact_model=contact_model, list_pairs=list_pairs)
 
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries",

@@ -51,7 +51,7 @@ def _tail(name: str, params: Params) -> tuple[int, ...]:
     if name == "u" and params["controls"]:
         return (params["steps"], scene.nu)
     widths = {"q": (scene.nq,), "v": (scene.nv,), "w": (scene.nv,), "u": (scene.nu,), "status": (),
-              "mass_scale": (scene.links,), "friction": (scene.pairs,), "stiffness": (scene.pairs,),
+              "mass_scale": (scene.links,), "friction": (scene.parameters,), "stiffness": (scene.parameters,),
               "gravity": (3,), "springs": (scene.pairs, SPRING_WIDTH), "q_record": (_kept(params), scene.nq),
               "v_record": (_kept(params), scene.nv)}
     return widths[name]

@@ -175,7 +175,7 @@ def _batch(scene: Scene, plan: Plan, given: dict[str, Any]) -> list[Tensor | Non
     t = {name: _tensor(x, wanted, name) for name, x in given.items() if x is not None}
     tails: dict[str, tuple[int, ...]] = {
         "q": (scene.nq,), "v": (scene.nv,), "w": (scene.nv,), "mass_scale": (scene.links,),
-        "friction": (scene.pairs,), "stiffness": (scene.pairs,), "gravity": (3,),
+        "friction": (scene.parameters,), "stiffness": (scene.parameters,), "gravity": (3,),
         "springs": (scene.pairs, SPRING_WIDTH),
         "u": (plan.steps, scene.nu) if plan.controls else (scene.nu,)}
     leads = []

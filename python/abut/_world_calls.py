@@ -241,8 +241,8 @@ class Call:
                 self.steps = shape[-2]
             inputs["controls"] = controls, (self.steps, scene.nu)
             self.worlds.controls = True
-        tails = {"w": (scene.nv,), "mass_scale": (scene.links,), "friction": (scene.pairs,),
-                 "stiffness": (scene.pairs,), "gravity": (3,), "springs": (scene.pairs, SPRING_WIDTH)}
+        tails = {"w": (scene.nv,), "mass_scale": (scene.links,), "friction": (scene.parameters,),
+                 "stiffness": (scene.parameters,), "gravity": (3,), "springs": (scene.pairs, SPRING_WIDTH)}
         inputs.update({name: (value, tails[name]) for name, value in given.items()
                        if value is not None})
         if contacts is not None:
@@ -372,7 +372,7 @@ class Call:
                 raise ValueError(f"wrt names {name!r}, and no contacts are given")
             return tuple(self.arrays[name].shape[len(self.rows.lead):])
         return ({"q": scene.nq, "v": scene.nv, "u": scene.nu, "mass_scale": scene.links,
-                 "friction": scene.pairs, "stiffness": scene.pairs, "gravity": 3}[name],)
+                 "friction": scene.parameters, "stiffness": scene.parameters, "gravity": 3}[name],)
 
     def _tails(self) -> dict[str, Shape]:
         """The shapes of what depends on that, in the order of BARS."""

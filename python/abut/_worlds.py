@@ -30,7 +30,11 @@ class Scene(_Owner):
     Errors: abut.Error with file, line and cause.
 
     nq, nv, nu              positions, velocities, controls of a world
-    links, pairs, contacts  how many there are; contacts: slots of all pairs together, of springs one a pair
+    links, pairs, contacts  how many there are, pairs that are listed; contacts: slots of these together, of springs
+                            one a pair
+    bodies, candidates      see there; how many kinds of candidates and how many trees of links there are: kinds, trees
+    parameters              columns of friction and of stiffness: the listed pairs, then the bodies that are in automatic
+                            ones, by their numbers. What of automatic pairs is suspicious is warned about
     timestep                [s]
     """
 
@@ -57,6 +61,11 @@ class Scene(_Owner):
         self.nv: int = info.nv
         self.nu: int = info.nu
         self.timestep: float = info.timestep
+        self.parameters: int = info.parameters
+        self.kinds: int = info.kinds
+        self.trees: int = info.trees
+        self._bodies: int = info.bodies
+        self._candidates: int = info.candidates
         if info.cloud_gap > GAP_MOST:
             warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
                  f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
@@ -69,9 +78,51 @@ class Scene(_Owner):
             warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}")
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
-            warn(f"{name}: pairs[{info.sinking_pair}]: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
+            warn(f"{name}: {self._name_pair(info.sinking_pair)}: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
                  f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
                  f"{info.sinking_k:.2g} N/m makes that 1 %")
+        self._check(name)
+
+    def _name_pair(self, i: int) -> str:
+        """The place of a pair, or of the bodies of an automatic one."""
+        if i < self.pairs:
+            return f"pairs[{i}]"
+        of, at = [ffi.new("size_t *") for _ in range(2)], [ffi.new("size_t *") for _ in range(2)]
+        check(lib.abut_get_candidate(self._handle, i, *of))
+        places = []
+        for body in of:
+            check(lib.abut_get_scene_body(self._handle, body[0], *at))
+            places.append(f"links[{at[0][0]}].bodies[{at[1][0]}]")
+        return " and ".join(places)
+
+    def _check(self, name: str) -> None:
+        """Warns of what is suspicious in automatic pairs."""
+        count, text = ffi.new("size_t *"), ffi.new("const char **")
+        check(lib.abut_check_scene(self._handle, count))
+        for i in range(count[0]):
+            check(lib.abut_get_scene_warning(self._handle, i, text))
+            warn(f"{name}: {ffi.string(text[0]).decode()}")
+
+    @property
+    def bodies(self) -> np.ndarray[Any, Any]:
+        """Of each body, by its number, its link and its place among the link's bodies: (bodies, 2)."""
+        found = np.empty((self._bodies, 2), np.int64)
+        link, place = ffi.new("size_t *"), ffi.new("size_t *")
+        for i in range(self._bodies):
+            check(lib.abut_get_scene_body(self.handle, i, link, place))
+            found[i] = link[0], place[0]
+        return found
+
+    @property
+    def candidates(self) -> np.ndarray[Any, Any]:
+        """Of each pair that may collide the numbers of its bodies, (candidates, 2): the listed pairs, then the automatic
+        ones. Errors: abut.Error where a listed pair has no bodies."""
+        found = np.empty((self._candidates, 2), np.int64)
+        a, b = ffi.new("size_t *"), ffi.new("size_t *")
+        for i in range(self._candidates):
+            check(lib.abut_get_candidate(self.handle, i, a, b))
+            found[i] = a[0], b[0]
+        return found
 
     def start(self) -> np.ndarray[Any, Any]:
         """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the
@@ -118,8 +169,9 @@ class Scene(_Owner):
         w           (..., nv) the last acceleration, from which the solver starts; None: 0
         record      keep every so many steps' state; 0: none
         mass_scale  (..., links) factors of masses and inertias; None: 1
-        friction    (..., pairs) coefficients; None: the scene's
-        stiffness   (..., pairs) factors of the contacts' stiffness; None: 1
+        friction    (..., parameters) coefficients; None: the scene's. That of an automatic pair is the larger of its bodies'
+        stiffness   (..., parameters) factors of the contacts' stiffness; None: 1. That of an automatic pair is the root of
+                    the product of its bodies'
         gravity     (..., 3) [m/s^2]; None: the scene's
         springs     (..., pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts are springs, in
                     the place of its own and of friction; None: the scene's

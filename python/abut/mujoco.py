@@ -37,6 +37,7 @@ _SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
 _LEAST_ITERATIONS = 10  # fewer are of models made for MJX
 _PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
+_FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
@@ -48,6 +49,12 @@ _PLANE, _MESH, _HFIELD = (int(getattr(mj.mjtGeom, f"mjGEOM_{k}")) for k in ("PLA
 
 def _floats(x: Any) -> list[float]:
     return [float(v) for v in np.ravel(x)]
+
+
+def _clipped(solimp: Any) -> list[float]:
+    """As scenes do, which clip those of bodies, too."""
+    d = _floats(solimp)
+    return [min(max(d[k], 1e-4), 0.9999) if k in (0, 1, 3) else max(d[k], 1.0) if k == 4 else d[k] for k in range(5)]
 
 
 def _finite_range(ends: list[float]) -> list[float] | None:
@@ -95,7 +102,7 @@ def _product(a: Any, b: Any) -> np.ndarray[Any, Any]:
 class _Maker:
     """A model on its way to a scene. `tell` gets what is left out or changed."""
 
-    def __init__(self, model: Any, stem: str, tell: Callable[[str], None]):
+    def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False):
         if not isinstance(model, mj.MjModel):
             raise TypeError(f"a mujoco.MjModel is wanted, as mujoco.MjModel.from_xml_path makes one, not {type(model).__name__}")
         self.m, self.stem, self.tell_all = model, stem, tell
@@ -104,6 +111,11 @@ class _Maker:
         self.version = _version()
         self._place_geoms()
         self._number_links()
+        first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
+        self.excluded = [((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first) for s in model.exclude_signature]
+        self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
+        if not list_pairs:
+            self.automatic = {pair for pair in self._dynamic_pairs() if self._mixes_alike(*pair)}
 
     # ---- the model ----
 
@@ -210,6 +222,7 @@ class _Maker:
                 one["position"] = _floats(m.geom_pos[g])
             if _floats(m.geom_quat[g]) != [1.0, 0.0, 0.0, 0.0]:
                 one["quaternion"] = _floats(m.geom_quat[g])
+            self._put_own(one, g)
             if self.has("geom_surfacevel", g) or self.has("geom_adhesion", g):
                 self.tell("geom", g, "its surface neither moves by itself nor sticks in the scene")
             out.append(one)
@@ -470,13 +483,48 @@ class _Maker:
             out["margin"] = margin
         return out
 
+    def _own_margin(self, g: int) -> float:
+        """A geom's own part of a margin."""
+        return float(self.m.geom_margin[g] - (0.0 if self.version >= (3, 9) else self.m.geom_gap[g]))
+
+    def _mixes_alike(self, g1: int, g2: int) -> bool:
+        """Whether what the two bodies state comes to the contact that MuJoCo has: by the means and the larger of their own."""
+        m, c = self.m, self._of_geoms(g1, g2)
+        refs = [_floats(m.geom_solref[g]) for g in (g1, g2)]
+        if any((x > 0.0) != (y > 0.0) for x, y in refs):
+            return False
+        direct = not (refs[0][0] > 0.0 and refs[1][0] > 0.0)
+        solref = [min(x, y) if direct else 0.5 * x + 0.5 * y for x, y in zip(*refs)]
+        imps = [_clipped(m.geom_solimp[g]) for g in (g1, g2)]
+        return bool(max(m.geom_friction[g][0] for g in (g1, g2)) == c["friction"] and solref == c["solref"]
+                    and [0.5 * x + 0.5 * y for x, y in zip(*imps)] == _clipped(c["solimp"])
+                    and max(self._own_margin(g1), self._own_margin(g2)) == self._margin(g1, g2, -1)
+                    and (max(m.geom_condim[g1], m.geom_condim[g2]) == 1) == (c["condim"] == 1))
+
+    def _put_own(self, to: dict[str, Any], g: int) -> None:
+        """What a body states of itself for automatic pairs."""
+        m = self.m
+        if not self.automatic:
+            return
+        for key in ("contype", "conaffinity"):
+            bits = int(getattr(m, f"geom_{key}")[g]) & 0xFFFFFFFF
+            if bits != 1:
+                to[key] = bits
+        if m.geom_friction[g][0] != _FRICTION:
+            to["friction"] = float(m.geom_friction[g][0])
+        self.softness(to, "", self.solref("geom", g, m.geom_solref[g]), m.geom_solimp[g])
+        if m.geom_condim[g] == 1:
+            to["condim"] = 1
+        if self._own_margin(g):
+            to["margin"] = self._own_margin(g)
+
     def _shapes_collide(self, g1: int, g2: int) -> bool:
         kinds = self.m.geom_type
         return self.place[g1] >= 0 and self.place[g2] >= 0 and not (kinds[g1] == _PLANE and kinds[g2] == _PLANE)
 
     def _bodies_collide(self, b1: int, b2: int) -> bool:
         a, b = self.weld[b1], self.weld[b2]
-        if a == b or frozenset((b1, b2)) in self.excluded:
+        if a == b or (b1, b2) in self.excluded or (b2, b1) in self.excluded:
             return False
         parents = [self.weld[self.m.body_parentid[x]] for x in (a, b)]
         return not (a and b and not self.flag("FILTERPARENT") and (parents[0] == b or parents[1] == a))
@@ -505,13 +553,36 @@ class _Maker:
              "solimp": _floats(m.pair_solimp[p])}
         return self._pair(g1, g2, c, self._margin(g1, g2, p))
 
+    def _dynamic_pairs(self) -> list[tuple[int, int]]:
+        """Geoms that collide by their bits."""
+        m, found = self.m, list[tuple[int, int]]()
+        if self.is_off("CONTACT") or not self.takes_pairs("DYNAMIC"):
+            return found
+        explicit = {frozenset((int(a), int(b))) for a, b in zip(m.pair_geom1, m.pair_geom2)} if self.takes_pairs("PAIR") else set()
+        for a in range(m.ngeom):
+            for b in range(a + 1, m.ngeom):
+                bits = m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
+                if bits and self._shapes_collide(a, b) and frozenset((a, b)) not in explicit \
+                        and self._bodies_collide(int(m.geom_bodyid[a]), int(m.geom_bodyid[b])):
+                    found.append((a, b))
+        return found
+
+    def _automatic(self) -> dict[str, Any]:
+        """What automatic pairs have in common, by the scene's key; {} where there are none."""
+        if not self.automatic:
+            return {}
+        out: dict[str, Any] = {"friction": _FRICTION}
+        if self.flag("FILTERPARENT"):
+            out["parents"] = True
+        links = [[self.last[a], self.last[b]] for a, b in self.excluded]
+        excluded = [pair for pair in links if min(pair) >= 0]  # not the world without geoms
+        return {"automatic": out | ({"exclude": excluded} if excluded else {})}
+
     def pairs(self) -> list[dict[str, Any]]:
         m, out = self.m, list[dict[str, Any]]()
         if self.is_off("CONTACT"):
             self.tell_all("contacts are off in the model, so that there are no pairs")
             return out
-        first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
-        self.excluded = {frozenset(((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first)) for s in m.exclude_signature}
         for g in range(m.ngeom):
             if self.place[g] >= 0 and m.geom_condim[g] > 3:
                 self.tell("geom", g, f"condim {m.geom_condim[g]} becomes 3")
@@ -521,14 +592,11 @@ class _Maker:
             seen.add(frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p]))))
             if one:
                 out.append(one)
-        for a in range(m.ngeom if self.takes_pairs("DYNAMIC") else 0):
-            for b in range(a + 1, m.ngeom):
-                bits = m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]
-                if bits and self._shapes_collide(a, b) and frozenset((a, b)) not in seen \
-                        and self._bodies_collide(int(m.geom_bodyid[a]), int(m.geom_bodyid[b])):
-                    c = self._of_geoms(a, b)
-                    c["solref"] = self.solref("geom", a, c["solref"])
-                    out.append(self._pair(a, b, c, self._margin(a, b, -1)))
+        for a, b in self._dynamic_pairs():
+            if (a, b) not in self.automatic:
+                c = self._of_geoms(a, b)
+                c["solref"] = self.solref("geom", a, c["solref"])
+                out.append(self._pair(a, b, c, self._margin(a, b, -1)))
         return out
 
     # ---- the whole ----
@@ -583,7 +651,7 @@ class _Maker:
     def scene(self) -> dict[str, Any]:
         if not self.link_count:
             raise ValueError("the model has no bodies")
-        out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()}
+        out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
         self.rest()
         plain: dict[str, Any] = _plain(out)
         return plain
@@ -596,13 +664,15 @@ class _Maker:
         return _MESH_HEAD + "".join(lines)
 
 
-def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn) -> tuple[dict[str, Any], dict[str, str]]:
+def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn, *,
+             list_pairs: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
     """What a scene file of an mjModel holds, and the texts of the meshes that it names, by their files' names.
 
     stem   what meshes' names begin with
     tell   gets each thing that is left out or changed; by default it is a Python warning
+    list_pairs   whether all pairs are listed; else the scene finds those by itself that mix as MuJoCo's do
     """
-    maker = _Maker(model, stem, tell)
+    maker = _Maker(model, stem, tell, list_pairs)
     scene = maker.scene()
     return scene, {maker.mesh_file(k): maker.mesh_text(k) for k in sorted(maker.meshes)}
 
@@ -666,22 +736,26 @@ def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> N
     _write_files({to.parent / name: mesh for name, mesh in meshes.items()} | {to: text})
 
 
-def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn) -> pathlib.Path:
-    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them or none."""
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn, *,
+          list_pairs: bool = False) -> pathlib.Path:
+    """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them or none. list_pairs: as of
+    scene_of."""
     to = pathlib.Path(path)
     _check_scene_file(to)
-    scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell)
+    scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell, list_pairs=list_pairs)
     _write(scene, meshes, to)
     return to
 
 
-def from_mujoco(model: Any, context: Context | None = None, *, contact_model: str | None = None) -> Scene:
+def from_mujoco(model: Any, context: Context | None = None, *, contact_model: str | None = None,
+                list_pairs: bool = False) -> Scene:
     """A scene of a mujoco.MjModel: q, v and controls are MuJoCo's, number by number, but for actuators that are left out.
 
     What a scene has no word for is a warning each. contact_model: "cone" (MuJoCo's law), "lcp" or "spring".
+    list_pairs: whether all pairs are listed, each with a column of friction and stiffness of its own; else bodies have these.
     """
     with tempfile.TemporaryDirectory() as folder:
-        return Scene(write(model, pathlib.Path(folder) / "model.scene.json"), context, contact_model=contact_model)
+        return Scene(write(model, pathlib.Path(folder) / "model.scene.json", list_pairs=list_pairs), context, contact_model=contact_model)
 
 
 def state_of(data: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -709,6 +783,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m abut.mujoco", description="A scene of a model that MuJoCo reads.")
     parser.add_argument("model", help="MJCF or URDF")
     parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")
+    parser.add_argument("--list-pairs", action="store_true", help="list all pairs, rather than have the scene find them by itself")
     options = parser.parse_args()
     to = pathlib.Path(options.output)
     try:
@@ -721,7 +796,8 @@ def main() -> int:
             # MuJoCo's reasons have several lines.
             return _refuse(f"{options.model}: MuJoCo {mj.__version__}: {error}".replace("\n", " ").rstrip())
         try:
-            scene, meshes = scene_of(model, to.name[: -len(_ENDING)], lambda text: print(f"abut: warning: {text}", file=sys.stderr))
+            scene, meshes = scene_of(model, to.name[: -len(_ENDING)], lambda text: print(f"abut: warning: {text}", file=sys.stderr),
+                                     list_pairs=options.list_pairs)
         except ValueError as error:
             return _refuse(f"{options.model}: {error}")
         _write(scene, meshes, to)

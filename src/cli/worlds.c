@@ -306,17 +306,35 @@ void warn_coarse(const char *path, const abut_scene_info *info)
 
 #define SINKING_MOST 0.01 /* of the smaller body's diagonal */
 
-void warn_sinking(const char *path, const abut_scene_info *info)
+/* The place of a pair, or of the bodies of an automatic one. */
+static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t i, char *text, size_t room)
+{
+  size_t of[2], link[2], body[2];
+  if (i < info->pairs) {
+    snprintf(text, room, "pairs[%zu]", i);
+    return EXIT_GOOD;
+  }
+  CLI_TRY(report_status(abut_get_candidate(links, i, &of[0], &of[1])));
+  for (int side = 0; side < 2; ++side) {
+    CLI_TRY(report_status(abut_get_scene_body(links, of[side], &link[side], &body[side])));
+  }
+  snprintf(text, room, "links[%zu].bodies[%zu] and links[%zu].bodies[%zu]", link[0], body[0], link[1], body[1]);
+  return EXIT_GOOD;
+}
+
+exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info *info)
 {
   if (info->sinking_share > SINKING_MOST) {
-    char others[48] = "";
+    char others[48] = "", pair[160];
+    CLI_TRY(name_pair(links, info, info->sinking_pair, pair, sizeof pair));
     if (info->sinking_pairs > 1) {
       snprintf(others, sizeof others, ", as %zu more by less", info->sinking_pairs - 1);
     }
-    warn("%s: pairs[%zu]: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's diagonal%s; a k of "
+    warn("%s: %s: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's diagonal%s; a k of "
          "%.2g N/m makes that 1 %% (docs/spring.md#worlds)",
-         path, info->sinking_pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
+         path, pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
   }
+  return EXIT_GOOD;
 }
 
 void warn_diagnostics(const char *path, const abut_scene_info *info)
@@ -357,7 +375,7 @@ exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_s
   CLI_TRY(report_status(abut_get_scene_info(*links, info)));
   warn_coarse(o->operands[0], info);
   warn_diagnostics(o->operands[0], info);
-  warn_sinking(o->operands[0], info);
+  CLI_TRY(warn_sinking(o->operands[0], *links, info));
   return warn_automatic(o->operands[0], *links);
 }
 

@@ -65,7 +65,7 @@ void warn_coarse(const char *path, const abut_scene_info *info);
 void warn_diagnostics(const char *path, const abut_scene_info *info);
 
 /* Where springs at rest give way by more than 1 % of the smaller body. */
-void warn_sinking(const char *path, const abut_scene_info *info);
+exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info *info);
 
 exit_code load_scene(const scene *s, const options *o, abut_scene *links, abut_scene_info *info);
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */

@@ -69,9 +69,13 @@ static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
   }
   TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
   const char *why = unbounded_for(p, &boxes);
-  return why ? warn_of(s, "automatic: each step computes contacts of links[%d].bodies[%d] and links[%d].bodies[%d], and "
-                          "of all %zu pairs of such, however far they are apart: %s",
-                       first->link[0], first->body[0], first->link[1], first->body[1], k->count, why)
+  char others[48] = "";
+  if (k->count > 1) {
+    snprintf(others, sizeof others, ", and of %zu pairs like them", k->count - 1);
+  }
+  return why ? warn_of(s, "automatic: each step computes contacts of links[%d].bodies[%d] and links[%d].bodies[%d]%s, "
+                          "however far they are apart: %s",
+                       first->link[0], first->body[0], first->link[1], first->body[1], others, why)
              : ABUT_SUCCESS;
 }
 
@@ -235,11 +239,14 @@ static abut_status warn_of_overlaps(overlaps *o)
 
 static abut_status check_kinds(loaded_scene *s)
 {
+  if (s->def.pair_count < BROAD_LEAST) {
+    return ABUT_SUCCESS;
+  }
   if (s->def.law->numbers) {
     return warn_of(s, "automatic: each step computes the springs of all %zu pairs, however far they are apart: no bound of "
                       "theirs is known", s->def.pair_count);
   }
-  for (size_t i = 0; i < s->pair_kind_count && s->def.pair_count >= BROAD_LEAST; ++i) {
+  for (size_t i = 0; i < s->pair_kind_count; ++i) {
     TRY(warn_of_kind(s, &s->pair_kinds[i]));
   }
   return ABUT_SUCCESS;

@@ -1,4 +1,5 @@
 """abut.mujoco: scenes of MuJoCo's models, beside what `abut import` makes of them and beside how MuJoCo moves them."""
+import copy
 import json
 import os
 import pathlib
@@ -174,7 +175,7 @@ def test_ends_far_away_do_nothing(precision, tmp_path):
     (('name="elbow"', "name='elbow' damping='nan'"), "links[3].joint.damping is nan"),
     (('name="elbow"', "name='elbow' solreflimit='-inf -1'"), "links[3].joint.solref_limit[0] is -inf"),
     (('gear="2"', "gear='inf'"), "actuators[1].gear is inf"),
-    (("<geom size", "<geom friction='inf' size"), "pairs[1].friction is inf"),
+    (("<geom size", "<geom friction='inf' size"), "links[3].bodies[0].friction is inf"),
     (("<worldbody>", "<option gravity='0 0 -inf'/><worldbody>"), "gravity[2] is -inf"),
 ])
 def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkeypatch):
@@ -211,7 +212,7 @@ def test_pairs_that_are_looked_at(chosen, kinds, monkeypatch):
         def __getattr__(self, name):
             return self.own[name] if name in self.own else getattr(self.of, name)
 
-    maker = am._Maker(model, "m", print)
+    maker = am._Maker(model, "m", print, list_pairs=True)
     maker.m = Before3(model, opt=Before3(model.opt, collision=getattr(numbers, f"mjCOL_{chosen}")))
     explicit = [(0, 1, 0.125)]
     found = [(*sorted((p["a"][0], p["b"][0])), p.get("margin")) for p in maker.pairs()]
@@ -330,3 +331,50 @@ def test_as_a_program(tmp_path):
         run = subprocess.run([sys.executable, "-m", "abut.mujoco", model, "-o", to], cwd=tmp_path, capture_output=True, text=True)
         assert run.returncode == status and run.stderr == f"abut: {says}\n", run.stderr
     assert (tmp_path / "arm.scene.json").read_text() == MODELS["arm"].read_text()
+
+
+# ---- automatic pairs ----
+
+def _found_by_mujoco(model):
+    """Geoms between which MuJoCo finds contacts where every two are near enough."""
+    m = copy.copy(model)
+    m.geom_margin[:] = 1e3
+    m.pair_margin[:] = 1e3
+    data = mujoco.MjData(m)
+    mujoco.mj_kinematics(m, data)
+    mujoco.mj_collision(m, data)
+    return {frozenset((int(c.geom1), int(c.geom2))) for c in data.contact}
+
+
+def _geoms(model, scene):
+    """The geom of each body of a scene, by its number: bodies come in the order of geoms, but for those that are left out."""
+    maker = am._Maker(model, "m", lambda text: None)
+    order = sorted((maker.last[int(model.geom_bodyid[g])], maker.place[g], g) for g in range(model.ngeom) if maker.place[g] >= 0)
+    assert [[link, place] for link, place, _ in order] == scene.bodies.tolist()
+    return [g for *_, g in order]
+
+
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+@pytest.mark.parametrize("name", MODELS)
+def test_candidates_are_mujocos(name, flag, context, tmp_path):
+    """The pairs of a scene, listed or automatic, are MuJoCo's, and bodies of automatic ones state what mixes as its geoms do."""
+    text = MODELS[name].read_text()
+    if not text.lstrip().startswith("<mujoco") or "<flag" in text:
+        pytest.skip("the model has flags of its own, or takes none")
+    copy = MODELS[name].parent / f"flag-{flag}-{os.getpid()}.xml"  # beside its meshes
+    copy.write_text(text.replace("<worldbody>", f'<option><flag filterparent="{flag}"/></option><worldbody>', 1))
+    try:
+        model = mujoco.MjModel.from_xml_path(str(copy))
+    finally:
+        copy.unlink()
+    scene = quiet(abut.from_mujoco, model, context)
+    listed = quiet(abut.from_mujoco, model, context, list_pairs=True)
+    geoms = _geoms(model, scene)
+    found = {frozenset(geoms[b] for b in pair) for pair in scene.candidates}
+    assert found == {pair for pair in _found_by_mujoco(model) if pair <= set(geoms)}
+    assert found == {frozenset(geoms[b] for b in pair) for pair in listed.candidates}
+    assert len(found) == len(scene.candidates) == len(listed.candidates) == listed.pairs
+    assert scene.parameters == scene.pairs + len({b for pair in scene.candidates[scene.pairs:] for b in pair})
+    q, v = am.state_of(mujoco.MjData(model))
+    a, b = quiet(scene.step, q, v, steps=100), quiet(listed.step, q, v, steps=100)
+    assert a.status == b.status == 0 and np.abs(a.q - b.q).max() < 1e-9

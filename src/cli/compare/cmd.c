@@ -127,7 +127,7 @@ static exit_code load_law(comparison *c, const law *l)
     if (c->run_count == 1) { /* the same bodies each time */
       warn_diagnostics(c->worlds.o->operands[0], &info);
     }
-    warn_sinking(c->worlds.o->operands[0], &info);
+    CLI_TRY(warn_sinking(c->worlds.o->operands[0], r->links, &info));
     return EXIT_GOOD;
   }
   if (status_exit_code(status) != EXIT_INPUT) {

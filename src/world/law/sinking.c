@@ -1,6 +1,6 @@
 /* How deep springs give way under what rests on them as a scene starts (docs/spring.md, "What a scene's
- * numbers mean"). Whether one body rests on another is judged by their boxes' heights alone. A pair bears
- * the trees of links that would fall without it. */
+ * numbers mean"). Whether one body of a listed pair rests on the other is judged by their boxes' heights alone; those of
+ * an automatic pair must lie above each other, too. A pair bears the trees of links that would fall without it. */
 #include "world/law/spring.h"
 
 #include "world/extent.h"
@@ -20,30 +20,45 @@ typedef struct support {
 
 typedef struct loads {
   const loaded_scene *s;
-  double up[3], g;
+  double up[3], across[2][3], g; /* across: two directions at right angles to `up` */
   double (*places)[PLACE]; /* (links) */
   int *root;               /* (links) the root of the link's tree */
   double *mass;            /* (links) at roots, the mass of the whole tree */
   bool *held;  /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
   bool *seen;  /* (links) at roots: what `join` has reached */
   support *of; /* (pairs) */
+  size_t *resting, resting_count; /* (pairs) those of which one body rests on the other */
 } loads;
 
-/* Finds the least and the largest height of a body's box. */
-static void heights(const loads *l, const scene_pair *p, int side, const extent *e, double out[2])
+/* Finds from where to where a body's box reaches along a direction. */
+static void find_span(const loads *l, const scene_pair *p, int side, const extent *e, const double along[3],
+                      double out[2])
 {
   double place[PLACE], ball[3], axis[3];
   const scene_body *b = scene_side(&l->s->def, p, side);
   place_body(b, l->places[p->link[side]], place);
-  out[0] = out[1] = place[0] * l->up[0] + place[1] * l->up[1] + place[2] * l->up[2];
+  out[0] = out[1] = place[0] * along[0] + place[1] * along[1] + place[2] * along[2];
   for (int k = 0; k < 3; ++k) {
     memset(axis, 0, sizeof axis);
     axis[k] = 1.0;
     place_turn(place, axis, ball);
-    const double along = ball[0] * l->up[0] + ball[1] * l->up[1] + ball[2] * l->up[2];
-    out[0] += fmin(along * e->lower[k], along * e->upper[k]);
-    out[1] += fmax(along * e->lower[k], along * e->upper[k]);
+    const double part = ball[0] * along[0] + ball[1] * along[1] + ball[2] * along[2];
+    out[0] += fmin(part * e->lower[k], part * e->upper[k]);
+    out[1] += fmax(part * e->lower[k], part * e->upper[k]);
   }
+}
+
+/* Whether a pair's boxes lie above each other. */
+static bool are_above(const loads *l, const scene_pair *p, const extent e[2])
+{
+  bool above = true;
+  for (int k = 0; k < 2; ++k) {
+    double span[2][2];
+    find_span(l, p, 0, &e[0], l->across[k], span[0]);
+    find_span(l, p, 1, &e[1], l->across[k], span[1]);
+    above = above && span[0][0] <= span[1][1] && span[1][0] <= span[0][1];
+  }
+  return above;
 }
 
 static abut_status find_support(loads *l, size_t i)
@@ -57,10 +72,13 @@ static abut_status find_support(loads *l, size_t i)
   }
   for (int side = 0; side < 2; ++side) {
     TRY(extent_of(l->s, p, side, &e[side]));
-    heights(l, p, side, &e[side], high[side]);
+    find_span(l, p, side, &e[side], l->up, high[side]);
     if (scene_side(&l->s->def, p, side)->shape != SHAPE_PLANE) {
       l->of[i].size = fmin(l->of[i].size, extent_diagonal(&e[side]));
     }
+  }
+  if (scene_pair_is_automatic(&l->s->def, i) && !are_above(l, p, e)) {
+    return ABUT_SUCCESS;
   }
   for (int side = 0; side < 2; ++side) { /* Does `side` rest on the other one? */
     const double overlap = high[!side][1] - high[side][0];
@@ -69,6 +87,9 @@ static abut_status find_support(loads *l, size_t i)
       l->of[i].upper = l->root[p->link[side]];
       l->of[i].lower = l->root[p->link[!side]];
     }
+  }
+  if (l->of[i].upper >= 0) {
+    l->resting[l->resting_count++] = i;
   }
   return ABUT_SUCCESS;
 }
@@ -82,9 +103,9 @@ static bool join(const loads *l, int root, size_t without)
   l->seen[root] = true;
   for (bool more = true; more;) {
     more = false;
-    for (size_t i = 0; i < l->s->def.listed_count; ++i) {
-      const support *o = &l->of[i];
-      if (i != without && o->upper >= 0 && l->seen[o->upper] != l->seen[o->lower]) {
+    for (size_t i = 0; i < l->resting_count; ++i) {
+      const support *o = &l->of[l->resting[i]];
+      if (l->resting[i] != without && l->seen[o->upper] != l->seen[o->lower]) {
         l->seen[o->upper] = l->seen[o->lower] = more = true;
       }
     }
@@ -127,7 +148,7 @@ static void find_trees(loads *l)
 
 static abut_status loads_make(loads *l, arena *memory)
 {
-  const size_t links = l->s->def.link_count, pairs = l->s->def.listed_count;
+  const size_t links = l->s->def.link_count, pairs = l->s->def.pair_count;
   void *at;
   TRY(arena_allocate(memory, &at, links, sizeof *l->places));
   l->places = at;
@@ -141,6 +162,8 @@ static abut_status loads_make(loads *l, arena *memory)
   l->seen = at;
   TRY(arena_allocate(memory, &at, pairs, sizeof *l->of));
   l->of = at;
+  TRY(arena_allocate(memory, &at, pairs, sizeof *l->resting));
+  l->resting = at;
   memset(l->mass, 0, links * sizeof *l->mass);
   find_trees(l);
   TRY(scene_place_links(l->s, l->s->constants.q0, l->places[0]));
@@ -150,20 +173,40 @@ static abut_status loads_make(loads *l, arena *memory)
   return ABUT_SUCCESS;
 }
 
+static void find_across(loads *l)
+{
+  const double *u = l->up;
+  const int k = fabs(u[0]) < 0.6 ? 0 : 1; /* an axis far from `up` */
+  double length = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    l->across[0][i] = (i == k) - u[k] * u[i];
+    length += l->across[0][i] * l->across[0][i];
+  }
+  for (int i = 0; i < 3; ++i) {
+    l->across[0][i] /= sqrt(length);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const int a = (i + 1) % 3, b = (i + 2) % 3;
+    l->across[1][i] = u[a] * l->across[0][b] - u[b] * l->across[0][a];
+  }
+}
+
 abut_status scene_find_sinking(loaded_scene *s)
 {
   const double *g = s->def.gravity;
   loads l = {.s = s, .g = hypot(hypot(g[0], g[1]), g[2])};
   arena memory = {0};
   abut_status status = ABUT_SUCCESS;
-  if (!(l.g > 0.0) || !s->def.listed_count) {
+  if (!(l.g > 0.0) || !s->def.pair_count) {
     return ABUT_SUCCESS;
   }
   for (int k = 0; k < 3; ++k) {
     l.up[k] = -g[k] / l.g;
   }
+  find_across(&l);
   TRY_DONE(loads_make(&l, &memory));
-  for (size_t i = 0; i < s->def.listed_count; ++i) {
+  for (size_t n = 0; n < l.resting_count; ++n) {
+    const size_t i = l.resting[n];
     const double k = s->def.pairs[i].spring[0], force = l.g * borne(&l, i);
     const double share = force / k / l.of[i].size;
     s->sinking.pairs += share > SINKING_MOST;
