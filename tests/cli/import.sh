@@ -34,11 +34,13 @@ fi
 # ---- models ----
 
 if [ $status -eq 0 ]; then pass; else fail "status $status of the arm"; fi
-has stdout '/arm\.xml: 8 links, 8 bodies, 6 actuators, 22 pairs, by MuJoCo [0-9.]+; nothing left out$'
+has stdout '/arm\.xml: 8 links, 8 bodies, 6 actuators, 22 pairs \(22 automatic\), by MuJoCo [0-9.]+; nothing left out$'
 empty stderr 'import of the arm'
 run 0 import "$models/humanoid.xml" -o humanoid.scene.json
-has stdout ': 15 links, 13 bodies, 11 actuators, 58 pairs, by MuJoCo [0-9.]+; 1 warning$'
+has stdout ': 15 links, 13 bodies, 11 actuators, 58 pairs \(58 automatic\), by MuJoCo [0-9.]+; 1 warning$'
 has stderr '^abut: warning: geom `floor`: a plane without end becomes one of [0-9]+ m by [0-9]+ m$'
+run 0 import -q "$models/humanoid.xml" -o humanoid-listed.scene.json --list-pairs
+run 0 import -q "$models/hand.xml" -o hand-listed.scene.json --list-pairs
 run 0 import -q "$models/hand.xml" -o hand.scene.json
 empty stdout 'import -q'
 says stderr 'abut: warning: 1 geom that touches nothing is left out (contype and conaffinity 0)'

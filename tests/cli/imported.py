@@ -64,6 +64,12 @@ def humanoid():
     assert s["actuators"][9] == {"kind": "motor", "joint": 13, "dof": 1, "gear": 12, "force_limits": [-1, 1]}
     # F = -2 u in [-1, 3], u in [-1, 1]: a motor of gear -20 whose u is in [-1, 0.5].
     assert s["actuators"][10] == {"kind": "motor", "joint": 14, "gear": -20, "force_limits": [-1, .5]}
+    assert s["pairs"] == [] and s["automatic"] == {"friction": 1, "exclude": [[1, 4]]}
+    own = lambda name, body: {k: links[name]["bodies"][body].get(k) for k in ("contype", "conaffinity", "friction", "condim")}
+    assert own("trunk", 0) == {"contype": None, "conaffinity": None, "friction": .7, "condim": 1}
+    assert own("right_shin", 1) == {"contype": None, "conaffinity": None, "friction": .7, "condim": None}
+    s = scene("humanoid-listed")
+    assert "automatic" not in s and not {"condim", "contype", "friction"} & {k for l in s["links"] for b in l.get("bodies", []) for k in b}
     assert not pair(s, names, ["trunk", 0], ["pelvis", 0])
     assert not pair(s, names, ["pelvis", 0], ["right_thigh", 0])
     assert pair(s, names, ["right_thigh", 0], ["left_thigh", 0])["condim"] == 1
@@ -107,6 +113,11 @@ def hand():
         {"kind": "position", "joint": 3, "gear": 1, "kp": 2, "kv": .05, "force_limits": [-1, 1]},
         {"kind": "velocity", "joint": 2, "gear": 1, "kv": .3, "force_limits": [-.5, .5]},
         {"kind": "motor", "joint": 6, "gear": 3, "force_limits": [0, 1]}]
+    # The explicit pair, and those that priority or solmix mix in another way; the others are automatic.
+    assert s["automatic"] == {"friction": 1, "exclude": [[3, 5]]} and 0 < len(s["pairs"]) < len(scene("hand-listed")["pairs"])
+    assert pair(s, names, ["ball", 0], ["thumb", 0])["friction"] == 2 and pair(s, names, ["index_tip", 0], ["ring", 0])["friction"] == 1.5
+    assert not pair(s, names, ["ring", 1], ["thumb", 0]) and links["ring"]["bodies"][1]["solimp"] == [.8, .9, .002, .4, 3]
+    s = scene("hand-listed")
     explicit = pair(s, names, ["ball", 0], ["thumb", 0])
     assert explicit["friction"] == 2 and explicit["solref"] == [.05, .8]
     assert pair(s, names, ["thumb", 0], ["palm", 0])["condim"] == 1     # though the thumb hangs on the palm
