@@ -226,7 +226,8 @@ typedef struct abut_worlds {
   const void *gravity;       /* (count, 3) [m/s^2]; NULL: the scene's */
   const void *springs;       /* (count, pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts
                                 are springs (docs/spring.md), in the place of its own and of
-                                `friction`; NULL: the scene's */
+                                `friction`; NULL: the scene's. Automatic pairs have the scene's, with the
+                                friction of their bodies */
   const abut_scene *scenes;  /* (scene_count) where worlds differ in their bodies, or in anything but
                                 their links' parents, joints' types, numbers of pairs and actuators,
                                 and integrator: world i is of scenes[scene[i]], and the call's own

@@ -208,7 +208,10 @@ static const char scene[] =
 
 static const char scene_of_springs[] =
   "{\"contact_model\": \"spring\", \"integrator\": \"implicit\",\n"
-  " \"links\": [{\"bodies\": [{\"plane\": [5, 5]}]}, {\"name\": \"part\", \"mass\": 1,\n"
+  " \"automatic\": {\"friction\": 0.7, \"margin\": 2e-3, \"solimp\": [0.8, 0.9, 0.002, 0.5, 2], \"parents\": true,\n"
+  "  \"contact\": {\"k\": 300}, \"exclude\": [[0, \"part\"]]},\n"
+  " \"links\": [{\"bodies\": [{\"plane\": [5, 5], \"contype\": 4294967295, \"conaffinity\": 0,\n"
+  "  \"friction\": 0.4, \"solref\": [-100, -1], \"condim\": 1}]}, {\"name\": \"part\", \"mass\": 1,\n"
   "  \"joint\": {\"type\": \"slide\", \"limits\": [0, 1], \"limit_spring\": [1e3, 1e-2, 0.5]},\n"
   "  \"bodies\": [{\"file\": \"part.body.json\", \"eps1\": 1e-4}]}],\n"
   " \"pairs\": [{\"a\": \"part\", \"b\": 0, \"friction\": 0.5,\n"

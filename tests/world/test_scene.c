@@ -1,4 +1,5 @@
 /* Scenes as files: what is read, by which defaults, and every refusal with its line. */
+#include "geometry/spring.h"
 #include "geometry/world.h"
 #include "samples.h"
 #include "support.h"
@@ -92,6 +93,15 @@ static void sample_scene(void)
   REQUIRE_OK(scene_file_parse("d/t", file[1].bytes, file[1].count, &s));
   CHECK(s.law == &spring_law && s.integrator == INTEGRATOR_IMPLICIT);
   CHECK(s.links[1].bodies[0].eps1 == 1e-4 && s.pairs[0].friction == 0.0);
+  const body_contact *plane = &s.links[0].bodies[0].contact, *part = &s.links[1].bodies[0].contact;
+  CHECK(s.automatic && s.parents && s.usual.friction == 0.7 && s.usual.spring[SPRING_MU] == 0.7 && s.usual.spring[0] == 300.0);
+  CHECK(plane->contype == UINT32_MAX && plane->conaffinity == 0 && plane->friction == 0.4 && plane->condim == 1);
+  CHECK(part->contype == 1 && part->conaffinity == 1 && part->friction == 0.7 && part->condim == 3 && part->margin == 2e-3);
+  CHECK_NUMBERS(plane->soft.solref, -100.0, -1.0);
+  CHECK_NUMBERS(plane->soft.solimp, 0.8, 0.9, 0.002, 0.5, 2.0);
+  require(CHECK_EQUAL(s.excluded_count, 1));
+  CHECK(s.excluded[0][0] == 0 && s.excluded[0][1] == 1);
+  CHECK(s.listed_count == 1 && s.column_count == 1 && s.pair_count == 1); /* automatic ones are found with the bodies */
   scene_def_free(&s);
   REQUIRE_OK(scene_file_parse("d/t", file[0].bytes, file[0].count, &s));
   free(file[0].bytes);

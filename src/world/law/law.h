@@ -30,12 +30,14 @@ struct contact_law {
   bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of another law
                            loses its capacity, and one in files of its own is refused. */
 
-  /* Read the law's own settings from a scene's file, and its own numbers from one of the pairs there. Every
+  /* Read the law's own settings from a scene's file, and its own numbers from one of the pairs there, or from
+   * what it says of automatic pairs. Every
    * law reads every file, so that a file may hold settings for several laws. Both may be NULL. */
   abut_status (*read)(const json_file *f, const json_at *root, scene_def *s);
   abut_status (*read_pair)(const json_file *f, const json_at *element, scene_pair *p);
 
-  /* The scene's own law alone makes its last changes to the settings and to a pair, and refuses what has no
+  /* The scene's own law alone makes its last changes to the settings and to a pair, or to what automatic pairs
+   * have in common, and refuses what has no
    * meaning for it, since otherwise the result would not be what the file asks for. Both may be NULL. */
   abut_status (*settle)(const reader *r, const json_at *root);
   abut_status (*settle_pair)(const reader *r, const json_at *element, scene_pair *p);
