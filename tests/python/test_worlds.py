@@ -1,5 +1,6 @@
 """Worlds of NumPy arrays: golden answers, closed forms, positions' tangent space, shapes, refusals."""
 import gc
+import json
 
 import numpy as np
 import pytest
@@ -588,3 +589,35 @@ def test_contact_model(context, tmp_path):
     assert 1.55 < up[1] < 1.62 and up[0] < 1.0  # 0.8 times 1.98 m/s
     with pytest.raises(abut.Error, match="no contact model \"stiff\""):
         abut.Scene(path, context, contact_model="stiff")
+
+
+def test_automatic_pairs(tmp_path):
+    """Bodies by number, candidates, and a column of friction and of stiffness for each body that is in one."""
+    ball = {"joint": {"type": "free"}, "density": 500}
+    links = [{"bodies": [{"plane": [5, 5], "friction": 0.2}]},
+             {**ball, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}, {"sphere": 0.05, "position": [0, 0, 0.15], "contype": 0,
+                                                                                    "conaffinity": 0}]},
+             {**ball, "position": [0, 0.5, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1], "friction": 0.6}]}]
+    path = tmp_path / "automatic.scene.json"
+    path.write_text(json.dumps({"links": links, "automatic": {"friction": 0.4}, "pairs": [{"a": [1, 1], "b": 0, "friction": 0.9}]}))
+    with abut.Context("host", precision="f64") as on, abut.Scene(path, on) as scene:
+        assert scene.bodies.tolist() == [[0, 0], [1, 0], [1, 1], [2, 0]]
+        assert scene.candidates.tolist() == [[2, 0], [0, 1], [0, 3], [1, 3]]
+        assert (scene.pairs, scene.parameters, scene.kinds, scene.trees) == (1, 4, 3, 2)
+        q, v = scene.start(), np.r_[np.zeros(6), 1.0, np.zeros(5)]
+        slow = scene.step(q, v, steps=50)
+        same = scene.step(q, v, steps=50, friction=[0.9, 0.2, 0.4, 0.6], stiffness=np.ones(4))
+        fast = scene.step(q, v, steps=50, friction=[0.9, 0.2, 0.4, 0.1])
+        assert np.array_equal(slow.q, same.q) and fast.q[7] > slow.q[7] + 1e-3
+        gradients = scene.vjp(q, v, steps=50, v_bar=np.ones(scene.nv), wrt=("friction", "stiffness"))
+        assert gradients.friction.shape == gradients.stiffness.shape == (4,)
+        assert gradients.friction[3] and gradients.friction[1] == gradients.friction[0] == 0
+        with pytest.raises(ValueError, match="friction has shape"):
+            scene.step(q, v, friction=np.ones(3))
+        with pytest.raises(abut.Error, match="automatic ones"):
+            scene.step(q, v, want=("multipliers",))
+    links[2]["position"] = [0, 0.1, 0.1]
+    path.write_text(json.dumps({"links": links, "automatic": True}))
+    with pytest.warns(UserWarning, match=r"links\[1\].bodies\[0\] and links\[2\].bodies\[0\] overlap by 9.* mm at the start"), \
+            abut.Context("host") as on:
+        abut.Scene(path, on).close()

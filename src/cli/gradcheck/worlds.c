@@ -46,6 +46,17 @@ static exit_code copy_controls(worlds_check_up *g)
   return EXIT_GOOD;
 }
 
+#define FRICTIONS_APART 0.01 /* of a friction: how far those of bodies are spread */
+
+/* An automatic pair has the larger friction of its bodies, which has a kink where they are equal, as a scene's mostly
+ * are. */
+static void spread_frictions(const abut_scene_info *info, double *friction)
+{
+  for (size_t i = info->pairs; i < info->parameters; ++i) {
+    friction[i] *= 1.0 + FRICTIONS_APART * (double)(i - info->pairs) / (double)(info->parameters - info->pairs);
+  }
+}
+
 static exit_code copy_parameters(worlds_check_up *g)
 {
   const worlds *w = &g->worlds;
@@ -55,6 +66,7 @@ static exit_code copy_parameters(worlds_check_up *g)
   CLI_TRY_DONE(friction && springs ? EXIT_GOOD
                                    : report(EXIT_RUN, "no memory for %zu parameters", w->info.parameters));
   CLI_TRY_DONE(report_status(abut_get_scene_parameters(w->links, friction, gravity)));
+  spread_frictions(&w->info, friction);
   CLI_TRY_DONE(copy_input(g, BY_MASS_SCALE, w->mass_scale, NULL));
   CLI_TRY_DONE(copy_input(g, BY_FRICTION, w->friction, friction));
   CLI_TRY_DONE(copy_input(g, BY_STIFFNESS, w->stiffness, NULL));

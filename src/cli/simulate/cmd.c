@@ -312,6 +312,10 @@ static void summarise(const simulation *s)
   if (s->contacts) {
     printf(" with %zu contacts in all", s->contacts->list.count);
   }
+  if (w->info.automatic) {
+    printf(", %zu pairs of %zu bodies that may touch, of %zu kind%s", w->info.candidates, w->info.bodies, w->info.kinds,
+           w->info.kinds == 1 ? "" : "s");
+  }
   printf(", %.3g s on %s, %s\n", s->seconds, scene_workers(&w->scene).text,
          precision_name(w->scene.precision));
 }
