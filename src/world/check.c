@@ -49,13 +49,16 @@ void scene_forget_warnings(loaded_scene *s)
 /* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has one. */
 static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
 {
-  const bool selects = p->selected_edges[0] || p->selected_edges[1];
-  return boxes->bounded                                     ? NULL
-         : p->smoothing.floor <= 0.0                        ? "the smoothing has no floor, so that contacts are active at any distance"
-         : p->selected_vertices[0] || p->selected_vertices[1] ? "the smoothing ranks vertices"
-         : p->smoothing.trace                               ? "the smoothing traces edges"
-         : selects && p->smoothing.select != ABUT_SELECT_GATE ? "the smoothing sorts edges"
-                                                            : "a body's field has no end";
+  const bool ranks = p->selected_vertices[0] || p->selected_vertices[1];
+  const bool sorts = (p->selected_edges[0] || p->selected_edges[1]) && p->smoothing.select != ABUT_SELECT_GATE;
+  if (p->smoothing.floor <= 0.0) {
+    return "the smoothing has no floor, so that contacts are active at any distance";
+  }
+  return boxes->bounded       ? NULL
+         : ranks              ? "the smoothing ranks vertices"
+         : p->smoothing.trace ? "the smoothing traces edges"
+         : sorts              ? "the smoothing sorts edges"
+                              : "a body's field has no end";
 }
 
 static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)

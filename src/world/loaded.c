@@ -155,7 +155,8 @@ static void destroy_bodies(loaded_scene *s)
   }
 }
 
-/* Destroys pairs, which pairs that are alike share, and bodies. It is also called after a failure, whose error text it leaves as it is. */
+/* Destroys pairs, which those that are alike share, and bodies. It is also called after a failure, whose error
+ * text it leaves as it is. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {

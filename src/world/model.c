@@ -21,13 +21,13 @@ static size_t whole_blocks(size_t count, size_t lanes)
 
 /* ---- which degrees of freedom move two links against each other ---- */
 
-/* Goes from a group's links to where they meet. Where one of them has a parent that does not bear the other as well,
- * sets *link to it, the last one in the scene first, and *sign to 1 where it bears the first of the group's links and
- * -1 where it bears the second; its joint moves these against each other. at (2) begins at the group's links. */
+/* Goes through the links that bear one of a group's two links alone, the last one in the scene first: their joints
+ * move the two against each other. at (2) begins at the two. *sign becomes 1 where *link bears the first of them, and
+ * -1 where it bears the second. Returns false behind the last one, where both have come to what bears them alike. */
 static bool next_between(const scene_def *s, int at[2], int *link, int *sign)
 {
   if (at[0] == at[1]) {
-    return false; /* what bears both moves them alike */
+    return false;
   }
   const int side = at[1] > at[0]; /* parents come before children */
   *link = at[side];

@@ -31,27 +31,32 @@ static const rule rules[] = {
    "\"automatic\": true", "0-2 2-1"}, /* the ball's shape came before the box' */
   {"of two shapes that which came first is body 1", FREE(BOX) "," FREE(BALL) "," FREE(BOX), "\"automatic\": true",
    "0-1 0-2 2-1"},
-  {"bits that meet either way", FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) "," FREE(STATED("\"contype\": 0, \"conaffinity\": 6")) ","
+  {"bits that meet either way", FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) ","
+   FREE(STATED("\"contype\": 0, \"conaffinity\": 6")) ","
    FREE(STATED("\"contype\": 2, \"conaffinity\": 0")) "," FREE(STATED("\"contype\": 0, \"conaffinity\": 0")),
    "\"automatic\": true", "0-1 1-2"},
   {"the highest bit", FREE(STATED("\"contype\": 2147483648, \"conaffinity\": 0")) ","
    FREE(STATED("\"contype\": 0, \"conaffinity\": 4294967295")), "\"automatic\": true", "0-1"},
   {"two planes", "{\"bodies\": [{\"plane\": [1, 1]}]}," FREE("\"bodies\": [{\"plane\": [1, 1]}]") "," FREE(BALL),
    "\"automatic\": true", "0-2 1-2"},
-  {"no degree of freedom between", FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL), "\"automatic\": true",
-   "0-2 0-3 1-2 1-3"},
+  {"no degree of freedom between", FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL),
+   "\"automatic\": true", "0-2 0-3 1-2 1-3"},
   {"a link and its parent", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL), "\"automatic\": true", "0-2"},
   {"with parents", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL), "\"automatic\": {\"parents\": true}", "0-1 0-2 1-2"},
-  {"links joined rigidly count as one", FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
+  {"links joined rigidly count as one",
+   FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
    "\"automatic\": true", "0-4 1-4"},
   {"a parent that cannot move does not count", FIXED(-1, BALL) "," HINGE(0, BALL) "," HINGE(1, BALL) "," HINGE(-1, BALL),
    "\"automatic\": true", "0-1 0-2 0-3 1-3 2-3"},
   {"massless links that only carry a joint",
-   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}}, {\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}},"
+   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}},"
+   "{\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}},"
    HINGE(2, BALL) "," HINGE(3, BALL), "\"automatic\": true", "0-2"},
   {"a massless link with two children is one of its own",
-   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(1, BALL) "," HINGE(1, BALL), "\"automatic\": true", "0-1 0-2 1-2"},
-  {"excluded by number and by name", FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
+   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(1, BALL) ","
+   HINGE(1, BALL), "\"automatic\": true", "0-1 0-2 1-2"},
+  {"excluded by number and by name",
+   FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
    "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
 };
 
@@ -134,14 +139,16 @@ static const refusal refusals[] = {
   {FREE(BALL), "\"automatic\": {\"excluded\": []}", "automatic.excluded: no such key is known"},
   {FREE(BALL), "\"automatic\": {\"friction\": -1}", "automatic.friction: -1 is not at least 0"},
   {FREE(BALL), "\"automatic\": {\"condim\": 4}", "automatic.condim: 4 is neither 1 nor 3"},
-  {FREE(BALL), "\"automatic\": {\"solref\": [1, -1]}", "automatic.solref: 1 and -1 are neither both above 0 nor both not above 0"},
+  {FREE(BALL), "\"automatic\": {\"solref\": [1, -1]}",
+   "automatic.solref: 1 and -1 are neither both above 0 nor both not above 0"},
   {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is more than 1"},
   {FREE(BALL), "\"automatic\": {\"parents\": 1}", "automatic.parents: "},
   {FREE(BALL), "\"automatic\": {\"smoothing\": {\"floor\": 2}}", "automatic.smoothing.floor: "},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 0], [0, \"hnd\"]]}", "automatic.exclude[1]: no link is named \"hnd\""},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}", "automatic.exclude[0][1]: there is no link 1"},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0]]}", "automatic.exclude[0]: 1 elements, not 2"},
-  {FREE(BALL), "\"automatic\": true, \"capacity\": 30", "automatic: capacity counts contacts of listed pairs; use most_contacts"},
+  {FREE(BALL), "\"automatic\": true, \"capacity\": 30",
+   "automatic: capacity counts contacts of listed pairs; use most_contacts"},
   {FREE(STATED("\"contype\": -1")), "\"automatic\": true", "links[0].bodies[0].contype: -1 is not between 0 and 4294967295"},
   {FREE(STATED("\"conaffinity\": 4294967296")), "\"automatic\": true",
    "links[0].bodies[0].conaffinity: 4294967296 is not between 0 and 4294967295"},
@@ -157,7 +164,8 @@ static void refuse(abut_context context, const char *text, const char *says)
   FILE *file = fopen("candidates.scene.json", "w");
   REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
   const abut_status status = abut_load_scene(context, "candidates.scene.json", &scene);
-  check(status == ABUT_ERROR_FORMAT && strstr(abut_last_error(), "candidates.scene.json:1: ") && strstr(abut_last_error(), says),
+  check(status == ABUT_ERROR_FORMAT && strstr(abut_last_error(), "candidates.scene.json:1: ") &&
+          strstr(abut_last_error(), says),
         "%s: %s", says, status ? abut_last_error() : "loaded");
   remove("candidates.scene.json");
 }
