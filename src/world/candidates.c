@@ -58,8 +58,8 @@ typedef struct search {
   uint64_t *listed;   /* (listed_some) of body numbers, rising, as keys have them */
   uint64_t *excluded; /* (excluded_count) of links */
   size_t listed_some;
-  int *shape;           /* (body_count) a number of each shape */
-  size_t *alike;        /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
+  int *shape;    /* (body_count) a number of each shape */
+  size_t *alike; /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
   size_t shape_count;
   arena memory;
 } search;
@@ -91,12 +91,14 @@ static bool may_collide(const search *f, size_t i, size_t k)
 {
   const scene_body *a = body_at(f, i), *b = body_at(f, k);
   const unit *one = &f->units[f->link[i]], *other = &f->units[f->link[k]];
-  if (!((a->contact.contype & b->contact.conaffinity) | (b->contact.contype & a->contact.conaffinity)) ||
+  if (!((a->contact.contype & b->contact.conaffinity) |
+        (b->contact.contype & a->contact.conaffinity)) ||
       one->name == other->name || (a->shape == SHAPE_PLANE && b->shape == SHAPE_PLANE) ||
       (!f->s->parents && are_joined(one, other))) {
     return false;
   }
-  return !has_key(f->excluded, f->s->excluded_count, key_of((size_t)f->link[i], (size_t)f->link[k])) &&
+  return !has_key(f->excluded, f->s->excluded_count,
+                  key_of((size_t)f->link[i], (size_t)f->link[k])) &&
          !has_key(f->listed, f->listed_some, key_of(i, k));
 }
 
@@ -122,7 +124,8 @@ static void put_pair(const search *f, size_t i, size_t k, size_t at)
 {
   const bool turned = f->first[k] < f->first[i];
   const size_t bodies[2] = {turned ? k : i, turned ? i : k};
-  size_t *alike = &f->alike[(size_t)f->shape[bodies[0]] * f->shape_count + (size_t)f->shape[bodies[1]]];
+  size_t *alike =
+    &f->alike[(size_t)f->shape[bodies[0]] * f->shape_count + (size_t)f->shape[bodies[1]]];
   scene_pair *p = &f->s->pairs[at];
   body_contact mixed;
   body_contact_mix(&body_at(f, i)->contact, &body_at(f, k)->contact, &mixed);

@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_MOST 0.1    /* of the smaller body's diagonal; deeper is told */
-#define OVERLAPS_TOLD 10    /* the worst ones */
-#define OVERLAP_ACTIVE 0.5  /* the activity of a contact that is as deep as it is far */
+#define OVERLAP_MOST 0.1   /* of the smaller body's diagonal; deeper is told */
+#define OVERLAPS_TOLD 10   /* the worst ones */
+#define OVERLAP_ACTIVE 0.5 /* the activity of a contact that is as deep as it is far */
 #define TEXT_ROOM 512
 
-__attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
+                                                                 const char *format, ...)
 {
   char text[TEXT_ROOM];
   void *memory;
@@ -50,7 +51,8 @@ void scene_forget_warnings(loaded_scene *s)
 static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
 {
   const bool ranks = p->selected_vertices[0] || p->selected_vertices[1];
-  const bool sorts = (p->selected_edges[0] || p->selected_edges[1]) && p->smoothing.select != ABUT_SELECT_GATE;
+  const bool sorts = (p->selected_edges[0] || p->selected_edges[1]) &&
+                     p->smoothing.select != ABUT_SELECT_GATE;
   if (p->smoothing.floor <= 0.0) {
     return "the smoothing has no floor, so that contacts are active at any distance";
   }
@@ -76,8 +78,10 @@ static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
   if (k->count > 1) {
     snprintf(others, sizeof others, ", and of %zu pairs like them", k->count - 1);
   }
-  return why ? warn_of(s, "automatic: each step computes contacts of links[%d].bodies[%d] and links[%d].bodies[%d]%s, "
-                          "however far they are apart: %s",
+  return why ? warn_of(s,
+                       "automatic: each step computes contacts of links[%d].bodies[%d] and "
+                       "links[%d].bodies[%d]%s, "
+                       "however far they are apart: %s",
                        first->link[0], first->body[0], first->link[1], first->body[1], others, why)
              : ABUT_SUCCESS;
 }
@@ -231,11 +235,16 @@ static abut_status warn_of_overlaps(overlaps *o)
   for (size_t i = 0; i < o->count; ++i) {
     const overlap *of = &o->worst[i];
     const scene_pair *p = &o->s->def.pairs[of->candidate];
-    TRY(warn_of(o->s, "links[%d].bodies[%d] and links[%d].bodies[%d] overlap by %.3g mm at the start, %.2g %% of the "
-                      "smaller one's diagonal", p->link[0], p->body[0], p->link[1], p->body[1], 1e3 * of->depth,
+    TRY(warn_of(o->s,
+                "links[%d].bodies[%d] and links[%d].bodies[%d] overlap by %.3g mm at the start, "
+                "%.2g %% of the "
+                "smaller one's diagonal",
+                p->link[0], p->body[0], p->link[1], p->body[1], 1e3 * of->depth,
                 100.0 * of->share));
   }
-  return o->all > o->count ? warn_of(o->s, "%zu more pairs of bodies overlap by less", o->all - o->count) : ABUT_SUCCESS;
+  return o->all > o->count
+           ? warn_of(o->s, "%zu more pairs of bodies overlap by less", o->all - o->count)
+           : ABUT_SUCCESS;
 }
 
 /* ---- all of it ---- */
@@ -246,8 +255,11 @@ static abut_status check_kinds(loaded_scene *s)
     return ABUT_SUCCESS;
   }
   if (s->def.law->numbers) {
-    return warn_of(s, "automatic: each step computes the springs of all %zu pairs, however far they are apart: no bound of "
-                      "theirs is known", s->def.pair_count);
+    return warn_of(s,
+                   "automatic: each step computes the springs of all %zu pairs, however far they "
+                   "are apart: no bound of "
+                   "theirs is known",
+                   s->def.pair_count);
   }
   for (size_t i = 0; i < s->pair_kind_count; ++i) {
     TRY(warn_of_kind(s, &s->pair_kinds[i]));
@@ -296,8 +308,9 @@ abut_status abut_get_scene_warning(abut_scene handle_, size_t index, const char 
     return ABUT_ERROR_HANDLE;
   }
   if (index >= s->warning_count || !text) {
-    return fail(ABUT_ERROR_ARGUMENT, text ? "there is no warning %zu of %zu"
-                                          : "abut_get_scene_warning needs a place for warning %zu of %zu",
+    return fail(ABUT_ERROR_ARGUMENT,
+                text ? "there is no warning %zu of %zu"
+                     : "abut_get_scene_warning needs a place for warning %zu of %zu",
                 index, s->warning_count);
   }
   *text = s->warnings[index];

@@ -23,7 +23,8 @@ static uint64_t hash_of(const pair *p)
 {
   const abut_smoothing *s = &p->smoothing;
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  const double some[] = {s->penetration + 0.0, s->union_ + 0.0, s->plane + 0.0, s->floor + 0.0}; /* -0 is 0 */
+  const double some[] = {s->penetration + 0.0, s->union_ + 0.0, s->plane + 0.0,
+                         s->floor + 0.0}; /* -0 is 0 */
   for (int k = 0; k < 2; ++k) {
     mix_in(&hash, &p->bodies[k].index, sizeof p->bodies[k].index);
     mix_in(&hash, &p->bodies[k].generation, sizeof p->bodies[k].generation);

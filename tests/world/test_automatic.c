@@ -34,30 +34,41 @@ static links links_begin(const char *settings)
 {
   links l = {.text = malloc(ROOM)};
   REQUIRE(l.text);
-  l.at = (size_t)snprintf(l.text, ROOM, "{\"contact_model\": \"%s\", \"timestep\": 0.004, %s\"links\": [", law, settings);
+  l.at = (size_t)snprintf(l.text, ROOM,
+                          "{\"contact_model\": \"%s\", \"timestep\": 0.004, %s\"links\": [", law,
+                          settings);
   return l;
 }
 
 /* Adds a link of one body. `joint` and `shape` are JSON; the body states its numbers where `own_numbers` is set. */
-static void add_link(links *l, int parent, const char *joint, const double place[3], const char *shape, const own *of)
+static void add_link(links *l, int parent, const char *joint, const double place[3],
+                     const char *shape, const own *of)
 {
-  const own usual = {strcmp(law, "spring") ? 0.8 : 0.5, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3}; /* springs have a mu of their own */
+  const own usual = {strcmp(law, "spring") ? 0.8 : 0.5,
+                     0.0,
+                     {0.02, 1.0},
+                     {0.9, 0.95},
+                     3}; /* springs have a mu of their own */
   l->of[l->bodies] = of ? *of : usual;
-  l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at,
-                            "%s{\"parent\": %d, \"position\": [%.17g, %.17g, %.17g], %s\"bodies\": [{%s", l->bodies ? ",\n" : "",
-                            parent, place[0], place[1], place[2], joint, shape);
+  l->at +=
+    (size_t)snprintf(l->text + l->at, ROOM - l->at,
+                     "%s{\"parent\": %d, \"position\": [%.17g, %.17g, %.17g], %s\"bodies\": [{%s",
+                     l->bodies ? ",\n" : "", parent, place[0], place[1], place[2], joint, shape);
   if (of) {
-    l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at,
-                              ", \"friction\": %.17g, \"margin\": %.17g, \"solref\": [%.17g, %.17g], \"solimp\": "
-                              "[%.17g, %.17g, 0.001, 0.5, 2], \"condim\": %d",
-                              of->friction, of->margin, of->solref[0], of->solref[1], of->solimp[0], of->solimp[1], of->condim);
+    l->at += (size_t)
+      snprintf(l->text + l->at, ROOM - l->at,
+               ", \"friction\": %.17g, \"margin\": %.17g, \"solref\": [%.17g, %.17g], \"solimp\": "
+               "[%.17g, %.17g, 0.001, 0.5, 2], \"condim\": %d",
+               of->friction, of->margin, of->solref[0], of->solref[1], of->solimp[0], of->solimp[1],
+               of->condim);
   }
   l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at, "}]}");
   ++l->bodies;
 }
 
 #define FREE "\"density\": 500, \"joint\": {\"type\": \"free\"}, "
-#define HINGE(axis) "\"density\": 900, \"joint\": {\"type\": \"hinge\", \"axis\": " axis ", \"damping\": 0.02}, "
+#define HINGE(axis) \
+  "\"density\": 900, \"joint\": {\"type\": \"hinge\", \"axis\": " axis ", \"damping\": 0.02}, "
 
 /* ---- scenes ---- */
 
@@ -75,12 +86,19 @@ static links boxes_links(const char *settings)
 /* Bodies of equal shapes that are not beside each other, with numbers of their own. */
 static links mixed_links(const char *settings)
 {
-  static const char *const shapes[] = {"\"sphere\": 0.05",          "\"box\": [0.06, 0.05, 0.04]", "\"capsule\": [0.03, 0.04]",
-                                       "\"box\": [0.06, 0.05, 0.04]", "\"sphere\": 0.05",            "\"ellipsoid\": [0.05, 0.04, 0.06]",
+  static const char *const shapes[] = {"\"sphere\": 0.05",
+                                       "\"box\": [0.06, 0.05, 0.04]",
+                                       "\"capsule\": [0.03, 0.04]",
+                                       "\"box\": [0.06, 0.05, 0.04]",
+                                       "\"sphere\": 0.05",
+                                       "\"ellipsoid\": [0.05, 0.04, 0.06]",
                                        "\"cylinder\": [0.05, 0.04]"};
-  static const own of[] = {{0.3, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3},    {0.9, 0.001, {0.03, 1.2}, {0.8, 0.9}, 3},
-                           {0.5, 0.0, {-2000.0, -60.0}, {0.9, 0.95}, 1}, {0.9, 0.0, {0.02, 1.0}, {0.9, 0.95}, 1},
-                           {0.2, 0.0, {0.02, 1.0}, {0.7, 0.95}, 3},    {0.4, 0.002, {0.01, 1.0}, {0.9, 0.95}, 3},
+  static const own of[] = {{0.3, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3},
+                           {0.9, 0.001, {0.03, 1.2}, {0.8, 0.9}, 3},
+                           {0.5, 0.0, {-2000.0, -60.0}, {0.9, 0.95}, 1},
+                           {0.9, 0.0, {0.02, 1.0}, {0.9, 0.95}, 1},
+                           {0.2, 0.0, {0.02, 1.0}, {0.7, 0.95}, 3},
+                           {0.4, 0.002, {0.01, 1.0}, {0.9, 0.95}, 3},
                            {0.6, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3}};
   links l = links_begin(settings);
   add_link(&l, -1, "", (const double[]){0.0, 0.0, 0.0}, "\"plane\": [2, 2]", NULL);
@@ -100,12 +118,17 @@ static links figure_links(const char *settings)
   for (int side = 0; side < 2; ++side) {
     const double y = side ? -0.09 : 0.09;
     const int thigh = (int)l.bodies;
-    add_link(&l, 1, "\"density\": 900, \"joint\": {\"type\": \"ball\", \"position\": [0, 0, 0.1], \"damping\": 0.05}, ",
+    add_link(&l, 1,
+             "\"density\": 900, \"joint\": {\"type\": \"ball\", \"position\": [0, 0, 0.1], "
+             "\"damping\": 0.05}, ",
              (const double[]){0.0, y, -0.22}, "\"capsule\": [0.045, 0.07]", NULL);
-    add_link(&l, thigh, HINGE("[0, 1, 0]"), (const double[]){0.02, 0.0, -0.18}, "\"capsule\": [0.04, 0.06]", NULL);
+    add_link(&l, thigh, HINGE("[0, 1, 0]"), (const double[]){0.02, 0.0, -0.18},
+             "\"capsule\": [0.04, 0.06]", NULL);
     const int arm = (int)l.bodies;
-    add_link(&l, 1, HINGE("[1, 0, 0]"), (const double[]){0.0, 1.8 * y, 0.05}, "\"capsule\": [0.03, 0.05]", NULL);
-    add_link(&l, arm, HINGE("[0, 1, 0]"), (const double[]){0.0, 0.0, -0.14}, "\"sphere\": 0.035", NULL);
+    add_link(&l, 1, HINGE("[1, 0, 0]"), (const double[]){0.0, 1.8 * y, 0.05},
+             "\"capsule\": [0.03, 0.05]", NULL);
+    add_link(&l, arm, HINGE("[0, 1, 0]"), (const double[]){0.0, 0.0, -0.14}, "\"sphere\": 0.035",
+             NULL);
   }
   return l;
 }
@@ -113,13 +136,15 @@ static links figure_links(const char *settings)
 /* Balls that are shot at a thin plate, which stops them within a step. */
 static links swept_links(const char *settings)
 {
-  static const own of[] = {{0.3, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3}, {0.6, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3}};
+  static const own of[] = {{0.3, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3},
+                           {0.6, 0.0, {0.02, 1.0}, {0.9, 0.95}, 3}};
   char more[256];
   snprintf(more, sizeof more, "\"sweep\": true, %s", settings);
   links l = links_begin(more);
   add_link(&l, -1, "", (const double[]){0.0, 0.0, 0.0}, "\"box\": [0.3, 0.3, 0.002]", &of[0]);
   for (int i = 0; i < 3; ++i) {
-    add_link(&l, -1, FREE, (const double[]){0.12 * i - 0.1, 0.0, 0.06}, "\"sphere\": 0.02", &of[i % 2]);
+    add_link(&l, -1, FREE, (const double[]){0.12 * i - 0.1, 0.0, 0.06}, "\"sphere\": 0.02",
+             &of[i % 2]);
   }
   return l;
 }
@@ -134,9 +159,10 @@ static void put_softness_of(links *l, const own *a, const own *b)
     ref[k] = direct ? fmin(a->solref[k], b->solref[k]) : 0.5 * a->solref[k] + 0.5 * b->solref[k];
     imp[k] = 0.5 * a->solimp[k] + 0.5 * b->solimp[k];
   }
-  l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at,
-                            ", \"solref\": [%.17g, %.17g], \"solimp\": [%.17g, %.17g, 0.001, 0.5, 2]", ref[0], ref[1], imp[0],
-                            imp[1]);
+  l->at +=
+    (size_t)snprintf(l->text + l->at, ROOM - l->at,
+                     ", \"solref\": [%.17g, %.17g], \"solimp\": [%.17g, %.17g, 0.001, 0.5, 2]",
+                     ref[0], ref[1], imp[0], imp[1]);
 }
 
 static void list_pairs(links *l, abut_scene scene, size_t candidates)
@@ -150,9 +176,11 @@ static void list_pairs(links *l, abut_scene scene, size_t candidates)
     }
     const own *a = &l->of[of[0]], *b = &l->of[of[1]];
     l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at,
-                              "%s{\"a\": [%zu, %zu], \"b\": [%zu, %zu], \"friction\": %.17g, \"margin\": %.17g, \"condim\": %d",
-                              i ? ",\n" : "", link[0], body[0], link[1], body[1], fmax(a->friction, b->friction),
-                              fmax(a->margin, b->margin), a->condim > b->condim ? a->condim : b->condim);
+                              "%s{\"a\": [%zu, %zu], \"b\": [%zu, %zu], \"friction\": %.17g, "
+                              "\"margin\": %.17g, \"condim\": %d",
+                              i ? ",\n" : "", link[0], body[0], link[1], body[1],
+                              fmax(a->friction, b->friction), fmax(a->margin, b->margin),
+                              a->condim > b->condim ? a->condim : b->condim);
     put_softness_of(l, a, b);
     l->at += (size_t)snprintf(l->text + l->at, ROOM - l->at, "}");
   }
@@ -160,7 +188,8 @@ static void list_pairs(links *l, abut_scene scene, size_t candidates)
 }
 
 /* Opens a scene with automatic pairs, and the one that lists them. */
-static void open_both(abut_context context, links (*make)(const char *), const char *automatic, size_t worlds, play out[2])
+static void open_both(abut_context context, links (*make)(const char *), const char *automatic,
+                      size_t worlds, play out[2])
 {
   links l = make("");
   const size_t end = l.at;
@@ -189,14 +218,16 @@ static void set_off(play *p)
 static void compare(const play p[2], size_t step)
 {
   const size_t size = real_size(precision);
-  check(!memcmp(p[0].q, p[1].q, p[0].worlds * p[0].info.nq * size) && !memcmp(p[0].v, p[1].v, p[0].worlds * p[0].info.nv * size),
+  check(!memcmp(p[0].q, p[1].q, p[0].worlds * p[0].info.nq * size) &&
+          !memcmp(p[0].v, p[1].v, p[0].worlds * p[0].info.nv * size),
         "step %zu: positions or velocities differ", step);
   for (size_t i = 0; i < p[0].worlds; ++i) {
     CHECK_EQUAL(p[0].status[i], p[1].status[i]);
   }
 }
 
-static void test_steps(abut_context context, links (*make)(const char *), size_t kinds, size_t steps)
+static void test_steps(abut_context context, links (*make)(const char *), size_t kinds,
+                       size_t steps)
 {
   play p[2];
   open_both(context, make, "true", 2, p);
@@ -229,7 +260,8 @@ static double weight_of(size_t i)
 static slopes slopes_of(const play *p, const void *friction, const void *stiffness)
 {
   const size_t nv = p->info.nv, size = real_size(precision);
-  slopes out = {calloc(2 * nv, size), calloc(p->info.parameters + 1, size), calloc(p->info.parameters + 1, size)};
+  slopes out = {calloc(2 * nv, size), calloc(p->info.parameters + 1, size),
+                calloc(p->info.parameters + 1, size)};
   void *bar = calloc(2 * nv, size);
   REQUIRE(out.state && out.friction && out.stiffness && bar);
   for (size_t i = 0; i < nv; ++i) {
@@ -321,7 +353,8 @@ static void compare_tangents(const play p[2], const double *friction)
   }
   for (int k = 0; k < 2; ++k) {
     const size_t columns = p[k].info.parameters, size = real_size(precision);
-    void *f = to_reals((k ? by_pair : by_body)[0], columns, precision), *s = to_reals((k ? by_pair : by_body)[1], columns, precision);
+    void *f = to_reals((k ? by_pair : by_body)[0], columns, precision),
+         *s = to_reals((k ? by_pair : by_body)[1], columns, precision);
     q[k] = calloc(p[k].info.nv, size);
     v[k] = calloc(p[k].info.nv, size);
     abut_worlds w = abut_default_worlds();
@@ -342,7 +375,8 @@ static void compare_tangents(const play p[2], const double *friction)
   for (size_t i = 0; i < p[0].info.nv; ++i) {
     const double a = real_at(v[0], precision, i), b = real_at(v[1], precision, i);
     most = fmax(most, fabs(b));
-    check(fabs(a - b) <= by(1e-10, 1e-3) * (1.0 + fabs(b)), "velocity %zu moves by %.12g, of pairs %.12g", i, a, b);
+    check(fabs(a - b) <= by(1e-10, 1e-3) * (1.0 + fabs(b)),
+          "velocity %zu moves by %.12g, of pairs %.12g", i, a, b);
   }
   CHECK(most > 1e-4);
   for (int k = 0; k < 2; ++k) {
@@ -357,7 +391,8 @@ static void test_shared(abut_context context, links (*make)(const char *), void 
 {
   play p[2];
   slopes found[2];
-  double friction[COLUMNS_MOST], by_friction[COLUMNS_MOST] = {0}, by_stiffness[COLUMNS_MOST] = {0}, some = 0.0;
+  double friction[COLUMNS_MOST], by_friction[COLUMNS_MOST] = {0}, by_stiffness[COLUMNS_MOST] = {0},
+                                 some = 0.0;
   open_both(context, make, "true", 1, p);
   for (int k = 0; k < 2; ++k) {
     begin(&p[k]);
@@ -371,17 +406,20 @@ static void test_shared(abut_context context, links (*make)(const char *), void 
     REQUIRE_OK(abut_get_candidate(p[0].scene, i, &of[0], &of[1]));
     for (int side = 0; side < 2; ++side) {
       const size_t at = column_of(&p[0], of[side]), other = column_of(&p[0], of[!side]);
-      const double share = friction[at] > friction[other] ? 1.0 : friction[at] < friction[other] ? 0.0 : 0.5;
+      const double share = friction[at] > friction[other]   ? 1.0
+                           : friction[at] < friction[other] ? 0.0
+                                                            : 0.5;
       by_friction[at] += share * real_at(found[1].friction, precision, i);
       by_stiffness[at] += 0.5 * real_at(found[1].stiffness, precision, i);
     }
   }
   for (size_t i = 0; i < p[0].info.parameters; ++i) {
-    const double f = real_at(found[0].friction, precision, i), k = real_at(found[0].stiffness, precision, i);
-    check(fabs(f - by_friction[i]) <= by(1e-12, 1e-4) * (1.0 + fabs(f)), "column %zu: friction %.12g, of pairs %.12g", i, f,
-          by_friction[i]);
-    check(fabs(k - by_stiffness[i]) <= by(1e-12, 1e-4) * (1.0 + fabs(k)), "column %zu: stiffness %.12g, of pairs %.12g", i, k,
-          by_stiffness[i]);
+    const double f = real_at(found[0].friction, precision, i),
+                 k = real_at(found[0].stiffness, precision, i);
+    check(fabs(f - by_friction[i]) <= by(1e-12, 1e-4) * (1.0 + fabs(f)),
+          "column %zu: friction %.12g, of pairs %.12g", i, f, by_friction[i]);
+    check(fabs(k - by_stiffness[i]) <= by(1e-12, 1e-4) * (1.0 + fabs(k)),
+          "column %zu: stiffness %.12g, of pairs %.12g", i, k, by_stiffness[i]);
     some += fabs(f);
   }
   check(some > 1e-3, "no friction acts");
@@ -424,7 +462,8 @@ static void test_differences(abut_context context)
   links l = mixed_links("\"cone_smoothing\": 0.01, \"tolerance\": 1e-12, ");
   play p;
   double x[2][COLUMNS_MOST];
-  snprintf(l.text + l.at, ROOM - l.at, "], \"automatic\": true, \"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.7}]}");
+  snprintf(l.text + l.at, ROOM - l.at,
+           "], \"automatic\": true, \"pairs\": [{\"a\": 1, \"b\": 0, \"friction\": 0.7}]}");
   play_open_text(&p, context, precision, l.text, 1);
   free(l.text);
   CHECK_EQUAL(p.info.pairs, 1);
@@ -436,7 +475,8 @@ static void test_differences(abut_context context)
   }
   set_off(&p);
   play_step(&p, 40);
-  void *friction = to_reals(x[0], p.info.parameters, precision), *stiffness = to_reals(x[1], p.info.parameters, precision);
+  void *friction = to_reals(x[0], p.info.parameters, precision),
+       *stiffness = to_reals(x[1], p.info.parameters, precision);
   slopes found = slopes_of(&p, friction, stiffness);
   for (int which = 0; which < 2; ++which) {
     for (size_t i = 0; i < p.info.parameters; ++i) {
@@ -448,8 +488,9 @@ static void test_differences(abut_context context)
       x[which][i] = at;
       const double wanted = (more - less) / (2.0 * h);
       const double got = real_at(which ? found.stiffness : found.friction, precision, i);
-      check(fabs(got - wanted) <= 1e-5 * (1.0 + fabs(wanted)), "%s of column %zu: %.9g, by differences %.9g",
-            which ? "stiffness" : "friction", i, got, wanted);
+      check(fabs(got - wanted) <= 1e-5 * (1.0 + fabs(wanted)),
+            "%s of column %zu: %.9g, by differences %.9g", which ? "stiffness" : "friction", i, got,
+            wanted);
     }
   }
   free(friction);

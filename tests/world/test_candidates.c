@@ -12,52 +12,73 @@ enum { ROOM = 1 << 16 };
 #define BOX "\"bodies\": [{\"box\": [0.1, 0.1, 0.1]}]"
 #define MOVES "\"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "
 #define FREE(body) "{" MOVES "\"joint\": {\"type\": \"free\"}, " body "}"
-#define HINGE(parent, body) "{" MOVES "\"parent\": " #parent ", \"joint\": {\"type\": \"hinge\"}, " body "}"
+#define HINGE(parent, body) \
+  "{" MOVES "\"parent\": " #parent ", \"joint\": {\"type\": \"hinge\"}, " body "}"
 #define FIXED(parent, body) "{" MOVES "\"parent\": " #parent ", " body "}"
 #define STATED(more) "\"bodies\": [{\"sphere\": 0.1, " more "}]"
 
 typedef struct rule {
-  const char *what, *links, *more, *pairs; /* pairs: body 1 and body 2 of each candidate, in order */
+  const char *what, *links, *more,
+    *pairs; /* pairs: body 1 and body 2 of each candidate, in order */
 } rule;
 
-static const rule rules[] = {
-  {"every two bodies", FREE(BALL) "," FREE(BALL) "," FREE(BALL), "\"automatic\": true", "0-1 0-2 1-2"},
-  {"not asked for", FREE(BALL) "," FREE(BALL), "\"pairs\": []", ""},
-  {"asked for not", FREE(BALL) "," FREE(BALL), "\"automatic\": false", ""},
-  {"an empty object", FREE(BALL) "," FREE(BALL), "\"automatic\": {}", "0-1"},
-  {"a listed pair stands", FREE(BALL) "," FREE(BALL) "," FREE(BALL),
-   "\"automatic\": true, \"pairs\": [{\"a\": 2, \"b\": 0}]", "2-0 0-1 1-2"},
-  {"two bodies of a link", FREE("\"bodies\": [{\"sphere\": 0.1}, {\"box\": [0.1, 0.1, 0.1]}]") "," FREE(BALL),
-   "\"automatic\": true", "0-2 2-1"}, /* the ball's shape came before the box' */
-  {"of two shapes that which came first is body 1", FREE(BOX) "," FREE(BALL) "," FREE(BOX), "\"automatic\": true",
-   "0-1 0-2 2-1"},
-  {"bits that meet either way", FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) ","
-   FREE(STATED("\"contype\": 0, \"conaffinity\": 6")) ","
-   FREE(STATED("\"contype\": 2, \"conaffinity\": 0")) "," FREE(STATED("\"contype\": 0, \"conaffinity\": 0")),
-   "\"automatic\": true", "0-1 1-2"},
-  {"the highest bit", FREE(STATED("\"contype\": 2147483648, \"conaffinity\": 0")) ","
-   FREE(STATED("\"contype\": 0, \"conaffinity\": 4294967295")), "\"automatic\": true", "0-1"},
-  {"two planes", "{\"bodies\": [{\"plane\": [1, 1]}]}," FREE("\"bodies\": [{\"plane\": [1, 1]}]") "," FREE(BALL),
-   "\"automatic\": true", "0-2 1-2"},
-  {"no degree of freedom between", FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL),
-   "\"automatic\": true", "0-2 0-3 1-2 1-3"},
-  {"a link and its parent", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL), "\"automatic\": true", "0-2"},
-  {"with parents", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL), "\"automatic\": {\"parents\": true}", "0-1 0-2 1-2"},
-  {"links joined rigidly count as one",
-   FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
-   "\"automatic\": true", "0-4 1-4"},
-  {"a parent that cannot move does not count", FIXED(-1, BALL) "," HINGE(0, BALL) "," HINGE(1, BALL) "," HINGE(-1, BALL),
-   "\"automatic\": true", "0-1 0-2 0-3 1-3 2-3"},
-  {"massless links that only carry a joint",
-   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}},"
-   "{\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}},"
-   HINGE(2, BALL) "," HINGE(3, BALL), "\"automatic\": true", "0-2"},
-  {"a massless link with two children is one of its own",
-   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(1, BALL) ","
-   HINGE(1, BALL), "\"automatic\": true", "0-1 0-2 1-2"},
-  {"excluded by number and by name",
-   FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
-   "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
+static const rule rules[] =
+  {
+    {"every two bodies", FREE(BALL) "," FREE(BALL) "," FREE(BALL), "\"automatic\": true",
+     "0-1 0-2 1-2"},
+    {"not asked for", FREE(BALL) "," FREE(BALL), "\"pairs\": []", ""},
+    {"asked for not", FREE(BALL) "," FREE(BALL), "\"automatic\": false", ""},
+    {"an empty object", FREE(BALL) "," FREE(BALL), "\"automatic\": {}", "0-1"},
+    {"a listed pair stands", FREE(BALL) "," FREE(BALL) "," FREE(BALL),
+     "\"automatic\": true, \"pairs\": [{\"a\": 2, \"b\": 0}]", "2-0 0-1 1-2"},
+    {"two bodies of a link",
+     FREE("\"bodies\": [{\"sphere\": 0.1}, {\"box\": [0.1, 0.1, 0.1]}]") "," FREE(BALL),
+     "\"automatic\": true", "0-2 2-1"}, /* the ball's shape came before the box' */
+    {"of two shapes that which came first is body 1", FREE(BOX) "," FREE(BALL) "," FREE(BOX),
+     "\"automatic\": true", "0-1 0-2 2-1"},
+    {"bits that meet either way",
+     FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) "," FREE(
+       STATED(
+         "\"contype\": 0, \"conaffinity\": 6")) "," FREE(STATED("\"contype\": 2, \"conaffinity\": "
+                                                                "0")) "," FREE(STATED("\"contype\":"
+                                                                                      " 0, "
+                                                                                      "\"conaffinit"
+                                                                                      "y\": 0")),
+     "\"automatic\": true", "0-1 1-2"},
+    {"the highest bit",
+     FREE(STATED("\"contype\": 2147483648, \"conaffinity\": 0")) "," FREE(
+       STATED("\"contype\": 0, \"conaffinity\": 4294967295")),
+     "\"automatic\": true", "0-1"},
+    {"two planes",
+     "{\"bodies\": [{\"plane\": [1, 1]}]}," FREE("\"bodies\": [{\"plane\": [1, 1]}]") "," FREE(
+       BALL),
+     "\"automatic\": true", "0-2 1-2"},
+    {"no degree of freedom between",
+     FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL), "\"automatic\": true",
+     "0-2 0-3 1-2 1-3"},
+    {"a link and its parent", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL),
+     "\"automatic\": true", "0-2"},
+    {"with parents", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL),
+     "\"automatic\": {\"parents\": true}", "0-1 0-2 1-2"},
+    {"links joined rigidly count as one",
+     FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
+     "\"automatic\": true", "0-4 1-4"},
+    {"a parent that cannot move does not count",
+     FIXED(-1, BALL) "," HINGE(0, BALL) "," HINGE(1, BALL) "," HINGE(-1, BALL),
+     "\"automatic\": true", "0-1 0-2 0-3 1-3 2-3"},
+    {"massless links that only carry a joint",
+     FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}},"
+                "{\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
+                  2, BALL) "," HINGE(3, BALL),
+     "\"automatic\": true", "0-2"},
+    {"a massless link with two children is one of its own",
+     FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
+       1, BALL) "," HINGE(1, BALL),
+     "\"automatic\": true", "0-1 0-2 1-2"},
+    {"excluded by number and by name",
+     FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL
+                "}," FREE(BALL),
+     "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
 };
 
 /* Candidates as the table has them. */
@@ -89,9 +110,15 @@ static void test_rules(abut_context context)
 /* Numbers of bodies, columns of their friction, and trees. */
 static void test_info(abut_context context)
 {
-  static const char text[] = "{\"links\": [" FIXED(-1, BOX) "," FREE(STATED("\"friction\": 0.3")) ","
-                             FREE(STATED("\"contype\": 0, \"conaffinity\": 0")) "," HINGE(0, BOX) "," HINGE(3, BOX)
-                             "], \"automatic\": {\"friction\": 0.6}, \"pairs\": [{\"a\": 2, \"b\": 0, \"friction\": 0.9}]}";
+  static const char text[] =
+    "{\"links\": [" FIXED(-1, BOX) "," FREE(STATED("\"friction\": 0.3")) "," FREE(STATED(
+      "\"contype\": 0, \"conaffinity\": 0")) "," HINGE(0,
+                                                       BOX) "," HINGE(3,
+                                                                      BOX) "], \"automatic\": "
+                                                                           "{\"friction\": 0.6}, "
+                                                                           "\"pairs\": [{\"a\": 2, "
+                                                                           "\"b\": 0, "
+                                                                           "\"friction\": 0.9}]}";
   static const double wanted[] = {0.9, 0.6, 0.3, 0.6, 0.6};
   double friction[5] = {0};
   size_t link, place;
@@ -107,7 +134,8 @@ static void test_info(abut_context context)
   REQUIRE(p.info.parameters == 5);
   CHECK_OK(abut_get_scene_parameters(p.scene, friction, NULL));
   for (size_t i = 0; i < 5; ++i) {
-    check(friction[i] >= wanted[i] && friction[i] <= wanted[i], "column %zu has friction %g, not %g", i, friction[i], wanted[i]);
+    check(friction[i] >= wanted[i] && friction[i] <= wanted[i],
+          "column %zu has friction %g, not %g", i, friction[i], wanted[i]);
   }
   CHECK_OK(abut_get_scene_body(p.scene, 4, &link, &place));
   CHECK_EQUAL(link, 4);
@@ -144,18 +172,25 @@ static const refusal refusals[] = {
   {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is more than 1"},
   {FREE(BALL), "\"automatic\": {\"parents\": 1}", "automatic.parents: "},
   {FREE(BALL), "\"automatic\": {\"smoothing\": {\"floor\": 2}}", "automatic.smoothing.floor: "},
-  {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 0], [0, \"hnd\"]]}", "automatic.exclude[1]: no link is named \"hnd\""},
-  {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}", "automatic.exclude[0][1]: there is no link 1"},
+  {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 0], [0, \"hnd\"]]}",
+   "automatic.exclude[1]: no link is named \"hnd\""},
+  {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}",
+   "automatic.exclude[0][1]: there is no link 1"},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0]]}", "automatic.exclude[0]: 1 elements, not 2"},
   {FREE(BALL), "\"automatic\": true, \"capacity\": 30",
    "automatic: capacity counts contacts of listed pairs; use most_contacts"},
-  {FREE(STATED("\"contype\": -1")), "\"automatic\": true", "links[0].bodies[0].contype: -1 is not between 0 and 4294967295"},
+  {FREE(STATED("\"contype\": -1")), "\"automatic\": true",
+   "links[0].bodies[0].contype: -1 is not between 0 and 4294967295"},
   {FREE(STATED("\"conaffinity\": 4294967296")), "\"automatic\": true",
    "links[0].bodies[0].conaffinity: 4294967296 is not between 0 and 4294967295"},
-  {FREE(STATED("\"contype\": 1.5")), "\"automatic\": true", "links[0].bodies[0].contype: not a whole number"},
-  {FREE(STATED("\"friction\": -1")), "\"automatic\": true", "links[0].bodies[0].friction: -1 is not at least 0"},
-  {FREE(STATED("\"condim\": 2")), "\"pairs\": []", "links[0].bodies[0].condim: 2 is neither 1 nor 3"},
-  {FREE(STATED("\"solimp\": [1]")), "\"pairs\": []", "links[0].bodies[0].solimp: 1 elements, not 5"},
+  {FREE(STATED("\"contype\": 1.5")), "\"automatic\": true",
+   "links[0].bodies[0].contype: not a whole number"},
+  {FREE(STATED("\"friction\": -1")), "\"automatic\": true",
+   "links[0].bodies[0].friction: -1 is not at least 0"},
+  {FREE(STATED("\"condim\": 2")), "\"pairs\": []",
+   "links[0].bodies[0].condim: 2 is neither 1 nor 3"},
+  {FREE(STATED("\"solimp\": [1]")), "\"pairs\": []",
+   "links[0].bodies[0].solimp: 1 elements, not 5"},
 };
 
 static void refuse(abut_context context, const char *text, const char *says)
@@ -184,7 +219,8 @@ static void test_many(abut_context context)
 {
   char *text = malloc(1 << 20);
   REQUIRE(text);
-  size_t at = (size_t)sprintf(text, "{\"automatic\": true, \"links\": [{\"bodies\": [{\"sphere\": 1}");
+  size_t at =
+    (size_t)sprintf(text, "{\"automatic\": true, \"links\": [{\"bodies\": [{\"sphere\": 1}");
   for (int i = 0; i < 4095; ++i) {
     at += (size_t)sprintf(text + at, ", {\"sphere\": 1}");
   }
@@ -202,7 +238,8 @@ static void test_many(abut_context context)
 /* ---- warned about ---- */
 
 /* The scene's warnings, one a line. */
-static void warnings_of(abut_context context, const char *links, const char *more, char *out, size_t room)
+static void warnings_of(abut_context context, const char *links, const char *more, char *out,
+                        size_t room)
 {
   static char text[ROOM];
   size_t count = 1, at = 0;
@@ -223,39 +260,54 @@ static void warnings_of(abut_context context, const char *links, const char *mor
   play_close(&p);
 }
 
-#define AT(x, body) "{" MOVES "\"joint\": {\"type\": \"free\"}, \"position\": [" #x ", 0, 0], " body "}"
+#define AT(x, body) \
+  "{" MOVES "\"joint\": {\"type\": \"free\"}, \"position\": [" #x ", 0, 0], " body "}"
 
 static void test_warned(abut_context context)
 {
   static char said[ROOM], links[ROOM];
-  warnings_of(context, FREE(BALL) "," FREE(BALL), "\"pairs\": []", said, sizeof said); /* on each other, but no pair */
+  warnings_of(context, FREE(BALL) "," FREE(BALL), "\"pairs\": []", said,
+              sizeof said); /* on each other, but no pair */
   CHECK_TEXT(said, "");
   warnings_of(context, FREE(BALL), "\"automatic\": true", said, sizeof said);
   CHECK_TEXT(said, "automatic: there are no two bodies that may collide\n");
-  warnings_of(context, AT(0, BOX) "," AT(0.19, BOX) "," AT(1, BALL), "\"automatic\": true", said, sizeof said);
+  warnings_of(context, AT(0, BOX) "," AT(0.19, BOX) "," AT(1, BALL), "\"automatic\": true", said,
+              sizeof said);
   CHECK_TEXT(said, ""); /* 10 mm of a diagonal of 346 */
-  warnings_of(context, AT(0, BOX) "," AT(0.15, BOX) "," AT(1, BALL), "\"automatic\": true", said, sizeof said);
-  CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0] overlap by 50 mm at the start, 14 % of the smaller one's diagonal\n");
+  warnings_of(context, AT(0, BOX) "," AT(0.15, BOX) "," AT(1, BALL), "\"automatic\": true", said,
+              sizeof said);
+  CHECK_TEXT(said, "links[0].bodies[0] and links[1].bodies[0] overlap by 50 mm at the start, 14 % "
+                   "of the smaller one's diagonal\n");
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BALL) "," AT(3, BALL),
               "\"automatic\": {\"smoothing\": {\"floor\": 0}}", said, sizeof said);
-  CHECK_TEXT(said, "automatic: each step computes contacts of links[0].bodies[0] and links[1].bodies[0], however far they are apart: the "
-                   "smoothing has no floor, so that contacts are active at any distance\n"
-                   "automatic: each step computes contacts of links[0].bodies[0] and links[2].bodies[0], and of 3 pairs like them, however "
-                   "far they are apart: the smoothing has no floor, so that contacts are active at any distance\n"
-                   "automatic: each step computes contacts of links[2].bodies[0] and links[3].bodies[0], however far they are apart: the "
-                   "smoothing has no floor, so that contacts are active at any distance\n");
+  CHECK_TEXT(
+    said,
+    "automatic: each step computes contacts of links[0].bodies[0] and links[1].bodies[0], however "
+    "far they are apart: the "
+    "smoothing has no floor, so that contacts are active at any distance\n"
+    "automatic: each step computes contacts of links[0].bodies[0] and links[2].bodies[0], and of 3 "
+    "pairs like them, however "
+    "far they are apart: the smoothing has no floor, so that contacts are active at any distance\n"
+    "automatic: each step computes contacts of links[2].bodies[0] and links[3].bodies[0], however "
+    "far they are apart: the "
+    "smoothing has no floor, so that contacts are active at any distance\n");
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BALL) "," AT(3, BALL),
-              "\"broad_phase\": false, \"automatic\": {\"smoothing\": {\"floor\": 0}}", said, sizeof said);
+              "\"broad_phase\": false, \"automatic\": {\"smoothing\": {\"floor\": 0}}", said,
+              sizeof said);
   CHECK_TEXT(said, "");
   size_t at = 0;
   for (int i = 0; i < 14; ++i) { /* each overlaps its neighbours, the later the more */
-    at += (size_t)snprintf(links + at, sizeof links - at, "%s{" MOVES "\"joint\": {\"type\": \"free\"}, \"position\": [%g, 0, 0], " BOX "}",
+    at += (size_t)snprintf(links + at, sizeof links - at,
+                           "%s{" MOVES
+                           "\"joint\": {\"type\": \"free\"}, \"position\": [%g, 0, 0], " BOX "}",
                            i ? ", " : "", 0.16 * i - 0.001 * i * i);
   }
   warnings_of(context, links, "\"automatic\": true", said, sizeof said);
-  check(!strncmp(said, "links[12].bodies[0] and links[13].bodies[0] overlap by 65 mm", 60), "%s", said);
+  check(!strncmp(said, "links[12].bodies[0] and links[13].bodies[0] overlap by 65 mm", 60), "%s",
+        said);
   check(strstr(said, "links[3].bodies[0] and links[4].bodies[0] overlap by 47 mm") &&
-          !strstr(said, "links[2].bodies[0] and links[3].bodies[0]"), "%s", said);
+          !strstr(said, "links[2].bodies[0] and links[3].bodies[0]"),
+        "%s", said);
   check(strstr(said, "\n3 more pairs of bodies overlap by less\n") != NULL, "%s", said);
 }
 
