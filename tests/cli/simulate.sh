@@ -164,6 +164,21 @@ wrong "springs.npz: array 'springs': the scene's contacts are no springs" \
 unlisted='its contacts are springs between whole bodies, of which there is no list'
 wrong "soft.scene.json: --contacts: $unlisted" simulate soft.scene.json -o x.npz --steps 1 --contacts --device "$device"
 wrong "soft.scene.json: --contacts: $unlisted" film soft.scene.json soft.npz -o x.png --contacts --device "$device"
+cat > automatic.scene.json << 'END'
+{"links": [{"bodies": [{"plane": [5, 5]}]},
+ {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]},
+ {"joint": {"type": "free"}, "density": 500, "position": [0, 0.15, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]}],
+ "automatic": true}
+END
+by_slot='it is of listed pairs alone, and the scene has automatic ones (docs/scenes.md#automatic-pairs)'
+run 0 simulate automatic.scene.json -o automatic.npz --steps 3 --device "$device"
+has stdout ', 3 pairs of 3 bodies that may touch, of 2 kinds, '
+has stderr "^abut: warning: automatic\\.scene\\.json: links\\[1\\]\\.bodies\\[0\\] and links\\[2\\]\\.bodies\\[0\\] overlap by [0-9.]+ mm at the start"
+run 0 transition automatic.scene.json -o automatic-t.npz --parameters --device "$device"
+run 0 film automatic.scene.json automatic.npz -o automatic.png --contacts --frames 2 --width 40 --height 30 --device "$device"
+wrong "automatic.scene.json: --contacts: $by_slot" simulate automatic.scene.json -o x.npz --steps 1 --contacts --device "$device"
+wrong "automatic.scene.json: compare: $by_slot" compare automatic.scene.json --steps 2 --device "$device"
+wrong "automatic.scene.json: --what contacts and list: $by_slot" bench automatic.scene.json --what step,list --device "$device"
 wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"
 
 # A plate of 12 triangles is too coarse for springs, which the command says.
