@@ -243,6 +243,23 @@ static void test_steps(abut_context context, links (*make)(const char *), size_t
   play_close(&p[1]);
 }
 
+/* Pairs that no step leaves out change nothing. */
+static void test_kept(abut_context context)
+{
+  play p[2];
+  for (int k = 0; k < 2; ++k) {
+    links l = mixed_links(k ? "\"broad_phase\": false, " : "");
+    snprintf(l.text + l.at, ROOM - l.at, "], \"automatic\": true}");
+    play_open_text(&p[k], context, precision, l.text, 3);
+    free(l.text);
+    set_off(&p[k]);
+    play_step(&p[k], 40);
+  }
+  compare(p, 40);
+  play_close(&p[0]);
+  play_close(&p[1]);
+}
+
 /* ---- derivatives ---- */
 
 enum { SLOPE_STEPS = 4, COLUMNS_MOST = 128 };
@@ -514,6 +531,7 @@ int main(int argc, char **argv)
     test_steps(context, figure_links, 17, 100);
   }
   test_steps(context, mixed_links, 17, springs ? 20 : 100);
+  test_kept(context);
   test_shared(context, mixed_links, begin_near);
   if (!springs) {
     test_shared(context, swept_links, begin_fast);
