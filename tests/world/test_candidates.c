@@ -3,7 +3,6 @@
  *   test_candidates */
 #include "play.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROOM = 1 << 16 };
@@ -22,63 +21,59 @@ typedef struct rule {
     *pairs; /* pairs: body 1 and body 2 of each candidate, in order */
 } rule;
 
-static const rule rules[] =
-  {
-    {"every two bodies", FREE(BALL) "," FREE(BALL) "," FREE(BALL), "\"automatic\": true",
-     "0-1 0-2 1-2"},
-    {"not asked for", FREE(BALL) "," FREE(BALL), "\"pairs\": []", ""},
-    {"asked for not", FREE(BALL) "," FREE(BALL), "\"automatic\": false", ""},
-    {"an empty object", FREE(BALL) "," FREE(BALL), "\"automatic\": {}", "0-1"},
-    {"a listed pair stands", FREE(BALL) "," FREE(BALL) "," FREE(BALL),
-     "\"automatic\": true, \"pairs\": [{\"a\": 2, \"b\": 0}]", "2-0 0-1 1-2"},
-    {"two bodies of a link",
-     FREE("\"bodies\": [{\"sphere\": 0.1}, {\"box\": [0.1, 0.1, 0.1]}]") "," FREE(BALL),
-     "\"automatic\": true", "0-2 2-1"}, /* the ball's shape came before the box' */
-    {"of two shapes that which came first is body 1", FREE(BOX) "," FREE(BALL) "," FREE(BOX),
-     "\"automatic\": true", "0-1 0-2 2-1"},
-    {"bits that meet either way",
-     FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) "," FREE(
-       STATED(
-         "\"contype\": 0, \"conaffinity\": 6")) "," FREE(STATED("\"contype\": 2, \"conaffinity\": "
-                                                                "0")) "," FREE(STATED("\"contype\":"
-                                                                                      " 0, "
-                                                                                      "\"conaffinit"
-                                                                                      "y\": 0")),
-     "\"automatic\": true", "0-1 1-2"},
-    {"the highest bit",
-     FREE(STATED("\"contype\": 2147483648, \"conaffinity\": 0")) "," FREE(
-       STATED("\"contype\": 0, \"conaffinity\": 4294967295")),
-     "\"automatic\": true", "0-1"},
-    {"two planes",
-     "{\"bodies\": [{\"plane\": [1, 1]}]}," FREE("\"bodies\": [{\"plane\": [1, 1]}]") "," FREE(
-       BALL),
-     "\"automatic\": true", "0-2 1-2"},
-    {"no degree of freedom between",
-     FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL), "\"automatic\": true",
-     "0-2 0-3 1-2 1-3"},
-    {"a link and its parent", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL),
-     "\"automatic\": true", "0-2"},
-    {"with parents", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL),
-     "\"automatic\": {\"parents\": true}", "0-1 0-2 1-2"},
-    {"links joined rigidly count as one",
-     FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
-     "\"automatic\": true", "0-4 1-4"},
-    {"a parent that cannot move does not count",
-     FIXED(-1, BALL) "," HINGE(0, BALL) "," HINGE(1, BALL) "," HINGE(-1, BALL),
-     "\"automatic\": true", "0-1 0-2 0-3 1-3 2-3"},
-    {"massless links that only carry a joint",
-     FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}},"
-                "{\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
-                  2, BALL) "," HINGE(3, BALL),
-     "\"automatic\": true", "0-2"},
-    {"a massless link with two children is one of its own",
-     FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
-       1, BALL) "," HINGE(1, BALL),
-     "\"automatic\": true", "0-1 0-2 1-2"},
-    {"excluded by number and by name",
-     FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL
-                "}," FREE(BALL),
-     "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
+static const rule rules[] = {
+  {"every two bodies", FREE(BALL) "," FREE(BALL) "," FREE(BALL), "\"automatic\": true",
+   "0-1 0-2 1-2"},
+  {"not asked for", FREE(BALL) "," FREE(BALL), "\"pairs\": []", ""},
+  {"asked for not", FREE(BALL) "," FREE(BALL), "\"automatic\": false", ""},
+  {"an empty object", FREE(BALL) "," FREE(BALL), "\"automatic\": {}", "0-1"},
+  {"a listed pair stands", FREE(BALL) "," FREE(BALL) "," FREE(BALL),
+   "\"automatic\": true, \"pairs\": [{\"a\": 2, \"b\": 0}]", "2-0 0-1 1-2"},
+  {"two bodies of a link",
+   FREE("\"bodies\": [{\"sphere\": 0.1}, {\"box\": [0.1, 0.1, 0.1]}]") "," FREE(BALL),
+   "\"automatic\": true", "0-2 2-1"}, /* the ball's shape came before the box' */
+  {"of two shapes that which came first is body 1", FREE(BOX) "," FREE(BALL) "," FREE(BOX),
+   "\"automatic\": true", "0-1 0-2 2-1"},
+  {"bits that meet either way",
+   FREE(STATED("\"contype\": 4, \"conaffinity\": 0")) "," FREE(STATED(
+     "\"contype\": 0, \"conaffinity\": 6")) "," FREE(STATED("\"contype\": 2, \"conaffinity\": "
+                                                            "0")) "," FREE(STATED("\"contype\":"
+                                                                                  " 0, "
+                                                                                  "\"conaffinit"
+                                                                                  "y\": 0")),
+   "\"automatic\": true", "0-1 1-2"},
+  {"the highest bit",
+   FREE(STATED("\"contype\": 2147483648, \"conaffinity\": 0")) "," FREE(
+     STATED("\"contype\": 0, \"conaffinity\": 4294967295")),
+   "\"automatic\": true", "0-1"},
+  {"two planes",
+   "{\"bodies\": [{\"plane\": [1, 1]}]}," FREE("\"bodies\": [{\"plane\": [1, 1]}]") "," FREE(BALL),
+   "\"automatic\": true", "0-2 1-2"},
+  {"no degree of freedom between",
+   FIXED(-1, BALL) "," FIXED(-1, BALL) "," FREE(BALL) "," FIXED(2, BALL), "\"automatic\": true",
+   "0-2 0-3 1-2 1-3"},
+  {"a link and its parent", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL), "\"automatic\": true",
+   "0-2"},
+  {"with parents", FREE(BALL) "," HINGE(0, BALL) "," HINGE(1, BALL),
+   "\"automatic\": {\"parents\": true}", "0-1 0-2 1-2"},
+  {"links joined rigidly count as one",
+   FREE(BALL) "," FIXED(0, BALL) "," HINGE(1, BALL) "," FIXED(2, BALL) "," HINGE(3, BALL),
+   "\"automatic\": true", "0-4 1-4"},
+  {"a parent that cannot move does not count",
+   FIXED(-1, BALL) "," HINGE(0, BALL) "," HINGE(1, BALL) "," HINGE(-1, BALL), "\"automatic\": true",
+   "0-1 0-2 0-3 1-3 2-3"},
+  {"massless links that only carry a joint",
+   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [0, 1, 0]}},"
+              "{\"parent\": 1, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
+                2, BALL) "," HINGE(3, BALL),
+   "\"automatic\": true", "0-2"},
+  {"a massless link with two children is one of its own",
+   FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
+     1, BALL) "," HINGE(1, BALL),
+   "\"automatic\": true", "0-1 0-2 1-2"},
+  {"excluded by number and by name",
+   FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
+   "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
 };
 
 /* Candidates as the table has them. */
@@ -217,22 +212,21 @@ static void test_refused(abut_context context)
 /* Of 4,097 bodies one too many may collide; one that has no bits is none of them. */
 static void test_many(abut_context context)
 {
-  char *text = malloc(1 << 20);
-  REQUIRE(text);
-  size_t at =
-    (size_t)sprintf(text, "{\"automatic\": true, \"links\": [{\"bodies\": [{\"sphere\": 1}");
+  static char text[1 << 17];
+  size_t at = (size_t)snprintf(text, sizeof text,
+                               "{\"automatic\": true, \"links\": [{\"bodies\": [{\"sphere\": 1}");
   for (int i = 0; i < 4095; ++i) {
-    at += (size_t)sprintf(text + at, ", {\"sphere\": 1}");
+    at += (size_t)snprintf(text + at, sizeof text - at, ", {\"sphere\": 1}");
   }
-  at += (size_t)sprintf(text + at, "]}, {\"bodies\": [{\"sphere\": 1, \"contype\": ");
-  sprintf(text + at, "1}]}]}");
+  at += (size_t)snprintf(text + at, sizeof text - at,
+                         "]}, {\"bodies\": [{\"sphere\": 1, \"contype\": ");
+  snprintf(text + at, sizeof text - at, "1}]}]}");
   refuse(context, text, "automatic: 4097 bodies may collide; 4096 are the most");
-  sprintf(text + at, "0, \"conaffinity\": 0}]}]}");
+  snprintf(text + at, sizeof text - at, "0, \"conaffinity\": 0}]}]}");
   play p;
   play_open_text(&p, context, ABUT_FLOAT64, text, 1);
   CHECK_EQUAL(p.info.candidates, 0);
   play_close(&p);
-  free(text);
 }
 
 /* ---- warned about ---- */
