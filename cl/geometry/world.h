@@ -35,13 +35,15 @@ typedef struct world_sizes {
   int columns; // of friction and of stiffness: a listed pair has one, and a body that is in automatic pairs
   int groups; // of contacts: those of one pair between the same two links
   int rows;   // on one degree of freedom each: limits and friction loss
+  int trees;  // of links: M has a block for each, and zeros between them
+  int blocks; // numbers of all trees' square blocks together
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
   int hard;      // contacts of a world that are chosen at most, where they are hard ones, else 0
   int hard_rows, elastic; // rows of its problem at most; HARD_STIFF, HARD_COLLISION or HARD_PAPER
   int spring; // 1 where contacts are springs between clouds, else 0
   // where tables begin among the ints
-  int at_links, at_actuators, at_rows, at_groups, at_group_dofs;
+  int at_links, at_actuators, at_rows, at_groups, at_group_dofs, at_dofs, at_trees, at_tree_dofs;
   // where tables begin among the reals
   int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
   int at_springs; // each pair's parameters, where contacts are springs
@@ -56,18 +58,20 @@ typedef struct world_sizes {
   int at_back_u, at_back_parameters, back_numbers;
   int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where that is there
   // where the solver's reals begin in a world's row of `work`
-  int at_axes_of, at_mass_of, at_hessian, at_vectors, at_row_terms, work;
+  int at_axes_of, at_mass_of, at_vectors, at_row_terms, at_islands, at_room, at_panels, work;
+  int pooled; // 1 where panels lie in a pool of all worlds, whose size each step tells
   int slots; // how many contacts a world has at most
 } world_sizes;
 
 // Ints of a link, of an actuator, of a row on one degree of freedom (a joint's limit or friction
-// loss), of a group, and of a mover: a degree of freedom that moves a group's links against each
-// other.
+// loss), of a group, of a mover: a degree of freedom that moves a group's links against each other,
+// of a degree of freedom, and of a tree.
 #define LINK_PARENT 0
 #define LINK_TYPE 1
 #define LINK_Q 2
 #define LINK_V 3
-#define LINK_INTS 4
+#define LINK_TREE 4 // -1 where no degree of freedom moves it
+#define LINK_INTS 5
 #define ACTUATOR_KIND 0
 #define ACTUATOR_Q 1
 #define ACTUATOR_V 2
@@ -94,6 +98,13 @@ typedef struct world_sizes {
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
 #define MOVER_INTS 3
+#define DOF_TREE 0
+#define DOF_PLACE 1 // which of its tree's degrees of freedom it is
+#define DOF_INTS 2
+#define TREE_DOFS 0    // how many degrees of freedom it has
+#define TREE_DOF_AT 1  // where they begin, in their order, in the table of trees' degrees of freedom
+#define TREE_BLOCK 2   // where its square block, row by row, begins among the blocks of all trees
+#define TREE_INTS 3
 
 // Reals of the scene, of a link, of a degree of freedom, of an actuator, of a row, and of a group.
 #define WORLD_STEP 0
@@ -122,9 +133,7 @@ typedef struct world_sizes {
 #define LINK_REALS 25
 #define DOF_DAMPING 0
 #define DOF_ARMATURE 1
-#define DOF_TREE 2 // the first degree of freedom that its motion can depend on: M's row begins there
-#define DOF_END 3  // behind the last one that can depend on it
-#define DOF_REALS 4
+#define DOF_REALS 2
 #define ACTUATOR_GEAR 0
 #define ACTUATOR_KP 1
 #define ACTUATOR_KV 2
@@ -187,7 +196,8 @@ typedef struct world_sizes {
 #define COMPOSITE_NUMBERS 10
 
 // What Newton's method keeps of a world: of each degree of freedom its axis, where its joint is, and 1 where
-// it turns, else 0; vectors of nv numbers, and two numbers of each row.
+// it turns, else 0; vectors of nv numbers, two numbers of each row, and numbers of each island, in the place of its
+// least tree.
 #define AXIS_JOINT 3
 #define AXIS_TURNS 6
 #define AXIS_REALS 7
@@ -200,11 +210,49 @@ typedef struct world_sizes {
 #define VECTOR_TURN 6                // M (acc - free)
 #define VECTOR_ALONG 7               // M step
 #define VECTOR_HELD 8                // M free
-#define VECTOR_FIRST 9               // where each row of the Hessian begins
-#define VECTORS 10
+#define VECTORS 9
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2
+#define ISLAND_LAST 0   // the last decrement
+#define ISLAND_START 1  // minus the slope of the cost where a line begins
+#define ISLAND_TURNED 2 // the parts of slope and bend that M alone has
+#define ISLAND_BENT 3
+#define ISLAND_AT 4     // how far along the line, and between which ends
+#define ISLAND_LOW 5
+#define ISLAND_HIGH 6
+#define ISLAND_SLOPE 7
+#define ISLAND_BEND 8
+#define ISLAND_SUM 9
+#define ISLAND_NUMBERS 10
+
+// The ints of a world's graph of trees (kernels/world/panels.cl): ORDER_ARRAYS arrays with one for each
+// tree, where its panels begin in the pool, and rows of bits, one a tree and one for room.
+#define ORDER_ISLAND 0 // the least tree of its island
+#define ORDER_STATE 1  // ISLAND_... of the island whose least tree it is
+#define ORDER_TREES 2  // the trees in the order of elimination
+#define ORDER_PLACE 3  // the place of each tree in it
+#define ORDER_DEGREE 4
+#define ORDER_ROWS 5   // of its panel
+#define ORDER_PANEL 6  // where its panel begins
+#define ORDER_ARRAYS 7
+#define ORDER_FIRST(trees) (ORDER_ARRAYS * (trees))
+#define ORDER_BITS(trees) (ORDER_FIRST(trees) + 1)
+#define ORDER_WORDS(trees) (((trees) + 31) / 32)
+#define ORDER_INTS(trees) (ORDER_BITS(trees) + ORDER_WORDS(trees) * ((trees) + 1))
+#define ISLAND_AT_WORK 1
+#define ISLAND_SEARCHES 2 // along a line
+#define ISLAND_ENDS 4
+#define ISLAND_FAILED 8
+// How far a panel's columns are apart; the most degrees of freedom of a world whose panels need no pool,
+// and the most numbers that its panels have, where `squares` is the sum of the squares of trees' degrees
+// of freedom; in the pool worlds begin at multiples of PANEL_UNIT,
+// of which all of a chunk's worlds have at most ORDER_SUM_MOST.
+#define PANEL_STRIDE(rows, lanes) (((rows) + (lanes) - 1) / (lanes) * (lanes))
+#define PANEL_DOFS_MOST 128
+#define PANELS_MOST(nv, squares, lanes) (((nv) * (nv) + (squares)) / 2 + ((nv) + 1) * (lanes))
+#define PANEL_UNIT 16
+#define ORDER_SUM_MOST 0x7fffffff
 
 // A world's energy and momentum: kinetic, potential, linear (3), angular about the world's origin
 // (3).

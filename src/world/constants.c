@@ -174,7 +174,7 @@ static movers movers_of(const tree *t, size_t link)
   return m;
 }
 
-/* Adds a link's J' I J to the mass matrix (nv, nv), with J (6, nv) and I of mass and inertia (docs/cone.md,
+/* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia (docs/cone.md,
  * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of freedom
  * could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by its size. */
 static void add_link(tree *t, size_t i)
@@ -183,14 +183,15 @@ static void add_link(tree *t, size_t i)
   const movers by = movers_of(t, i);
   double linear[TREE_DOFS_MOST][3], angular[TREE_DOFS_MOST][3], momentum[3];
   for (int a = 0; a < by.count; ++a) {
-    double *row = t->c->mass_matrix + by.of[a] * t->c->nv, arm2 = 0.0;
+    double arm2 = 0.0;
     const motion *d = &t->dofs[by.of[a]];
     column(t, i, by.of[a], linear[a], angular[a]);
     for (int k = 0; k < 3; ++k) {
       momentum[k] = dot(m->inertia + 3 * k, angular[a]);
     }
     for (int b = 0; b <= a; ++b) {
-      row[by.of[b]] += m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
+      t->c->mass_matrix[trees_place(&t->c->trees, by.of[a], by.of[b])] +=
+        m->mass * dot(linear[a], linear[b]) + dot(momentum, angular[b]);
     }
     for (int k = 0; k < 3; ++k) {
       arm2 += pow(t->centre[i][k] - d->anchor[k], 2.0);
@@ -208,69 +209,78 @@ static abut_status no_inertia(const tree *t, int dof, const char *why)
 
 static abut_status make_matrix(tree *t)
 {
-  const int nv = t->c->nv;
-  double *m = t->c->mass_matrix;
+  const scene_trees *trees = &t->c->trees;
   for (size_t i = 0; i < t->s->link_count; ++i) {
     add_link(t, i);
   }
-  for (int a = 0; a < nv; ++a) {
+  for (int a = 0; a < t->c->nv; ++a) {
     const double armature = t->s->links[t->dofs[a].link].joint.armature;
-    if (!isfinite(m[a * nv + a])) {
+    const scene_tree *of = &trees->at[trees->of[a]];
+    double *m = t->c->mass_matrix + of->block;
+    const int i = trees->place[a], at = i * (of->count + 1);
+    if (!isfinite(m[at])) {
       return scene_fail(t->s, (scene_place){"links", t->dofs[a].link, "joint", false, 0},
                         "the inertia that it moves is not finite");
     }
-    if (armature == 0.0 && m[a * nv + a] <= INERTIA_LEAST * t->scale[a]) {
+    if (armature == 0.0 && m[at] <= INERTIA_LEAST * t->scale[a]) {
       return no_inertia(t, a, "moves no inertia");
     }
-    m[a * nv + a] += armature;
-    for (int b = 0; b < a; ++b) {
-      m[b * nv + a] = m[a * nv + b];
+    m[at] += armature;
+    for (int k = 0; k < i; ++k) {
+      m[k * of->count + i] = m[i * of->count + k];
     }
   }
   return ABUT_SUCCESS;
 }
 
-/* Says where row a of M begins, which has zeros before it: at the first degree of freedom of its tree. */
-static int row_begins(const tree *t, int a)
-{
-  const movers by = movers_of(t, t->dofs[a].link);
-  return by.of[0];
-}
-
-/* Finds the lower triangle L (nv, nv) of L L' = M. Where a pivot is 0 but for rounding, fails with the
- * degree of freedom that moves nothing by itself. */
+/* Finds the lower triangles of L (trees.blocks), L L' = M. Where a pivot is 0 but for rounding, fails with the degree
+ * of freedom that moves nothing by itself. */
 static abut_status factor(const tree *t, double *l)
 {
-  const int nv = t->c->nv;
-  const double *m = t->c->mass_matrix;
-  for (int a = 0; a < nv; ++a) {
-    const int first = row_begins(t, a);
-    for (int b = first; b <= a; ++b) {
-      double sum = m[a * nv + b];
-      for (int k = first; k < b; ++k) {
-        sum -= l[a * nv + k] * l[b * nv + k];
+  const scene_trees *trees = &t->c->trees;
+  for (int dof = 0; dof < t->c->nv; ++dof) {
+    const scene_tree *of = &trees->at[trees->of[dof]];
+    const double *m = t->c->mass_matrix + of->block;
+    double *own = l + of->block;
+    const int n = of->count, a = trees->place[dof];
+    for (int b = 0; b <= a; ++b) {
+      double sum = m[a * n + b];
+      for (int k = 0; k < b; ++k) {
+        sum -= own[a * n + k] * own[b * n + k];
       }
-      l[a * nv + b] = a == b ? sqrt(sum) : sum / l[b * nv + b];
-      if (a == b && !(sum > INERTIA_LEAST * m[a * nv + a] && isfinite(sum))) {
-        return no_inertia(t, a, "moves no inertia that those before it do not move alike");
+      own[a * n + b] = a == b ? sqrt(sum) : sum / own[b * n + b];
+      if (a == b && !(sum > INERTIA_LEAST * m[a * n + a] && isfinite(sum))) {
+        return no_inertia(t, dof, "moves no inertia that those before it do not move alike");
       }
     }
   }
   return ABUT_SUCCESS;
 }
 
-/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 before `first`. */
-static double weight(const double *l, int nv, int first, double *j)
+/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 but for the degrees of freedom of one tree. */
+static double weight(const tree *t, const double *l, int which, double *j)
 {
+  const scene_tree *of = &t->c->trees.at[which];
+  const int *dofs = t->c->trees.dofs + of->first;
   double sum = 0.0;
-  for (int a = first; a < nv; ++a) {
-    for (int k = first; k < a; ++k) {
-      j[a] -= l[a * nv + k] * j[k];
+  for (int a = 0; a < of->count; ++a) {
+    const double *row = l + of->block + a * of->count;
+    for (int k = 0; k < a; ++k) {
+      j[dofs[a]] -= row[k] * j[dofs[k]];
     }
-    j[a] /= l[a * nv + a];
-    sum += j[a] * j[a];
+    j[dofs[a]] /= row[a];
+    sum += j[dofs[a]] * j[dofs[a]];
   }
   return sum;
+}
+
+/* Fills the degrees of freedom of a tree in t->row with zeros. */
+static void clear_row(const tree *t, int which)
+{
+  const scene_tree *of = &t->c->trees.at[which];
+  for (int a = 0; a < of->count; ++a) {
+    t->row[t->c->trees.dofs[of->first + a]] = 0.0;
+  }
 }
 
 /* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass. */
@@ -279,13 +289,14 @@ static double weight_of_link(const tree *t, size_t i, const double *l)
   const movers by = movers_of(t, i);
   double sum = 0.0;
   for (int k = 0; k < 3 && by.count; ++k) {
-    memset(t->row, 0, (size_t)t->c->nv * sizeof *t->row);
+    const int which = t->c->trees.of[by.of[0]];
+    clear_row(t, which);
     for (int a = 0; a < by.count; ++a) {
       double linear[3], angular[3];
       column(t, i, by.of[a], linear, angular);
       t->row[by.of[a]] = linear[k];
     }
-    sum += weight(l, t->c->nv, by.of[0], t->row) / 3.0;
+    sum += weight(t, l, which, t->row) / 3.0;
   }
   return sum;
 }
@@ -305,9 +316,10 @@ static void average(double *weights, int first, int count)
 static void weigh(const tree *t, const double *l)
 {
   for (int a = 0; a < t->c->nv; ++a) {
-    memset(t->row, 0, (size_t)t->c->nv * sizeof *t->row);
+    const int which = t->c->trees.of[a];
+    clear_row(t, which);
     t->row[a] = 1.0;
-    t->c->dof_invweight[a] = weight(l, t->c->nv, a, t->row);
+    t->c->dof_invweight[a] = weight(t, l, which, t->row);
   }
   for (size_t i = 0; i < t->s->link_count; ++i) {
     const int dofs = joint_dofs(t->s->links[i].joint.type);
@@ -349,7 +361,7 @@ static abut_status find_weights(const scene_def *s, scene_constants *c)
   tree t = {.s = s, .c = c};
   TRY_DONE(make_tree(&t, &work));
   TRY_DONE(make_matrix(&t));
-  TRY_DONE(arena_allocate(&work, &l, (size_t)(c->nv * c->nv), sizeof(double)));
+  TRY_DONE(arena_allocate(&work, &l, (size_t)c->trees.blocks, sizeof(double)));
   TRY_DONE(factor(&t, l));
   weigh(&t, l);
 done:
@@ -388,7 +400,7 @@ static abut_status make_room(const scene_def *s, scene_constants *c)
   c->masses = at;
   TRY(arena_allocate(&c->memory, &at, nq, sizeof *c->q0));
   c->q0 = at;
-  TRY(arena_allocate(&c->memory, &at, nv * nv, sizeof *c->mass_matrix));
+  TRY(arena_allocate(&c->memory, &at, (size_t)c->trees.blocks, sizeof *c->mass_matrix));
   c->mass_matrix = at;
   TRY(arena_allocate(&c->memory, &at, links, sizeof *c->link_invweight));
   c->link_invweight = at;
@@ -418,6 +430,7 @@ abut_status scene_constants_make(const scene_def *s, const abut_body_def *const 
   abut_status status = ABUT_SUCCESS;
   *out = (scene_constants){0};
   TRY_DONE(count(s, out));
+  TRY_DONE(trees_make(s, out->vadr, out->nv, &out->memory, &out->trees));
   TRY_DONE(make_room(s, out));
   set_q0(s, out);
   TRY_DONE(find_masses(s, bodies, out));

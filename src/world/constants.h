@@ -4,14 +4,15 @@
 #define ABUT_WORLD_CONSTANTS_H
 
 #include "world/mass.h"
-#include "world/scene_def.h"
+#include "world/trees.h"
 
 typedef struct scene_constants {
   int nq, nv;
   int *qadr, *vadr;       /* (links) where a joint's positions and degrees of freedom begin in q and v */
   mass *masses;           /* (links) as the file states them or a density gives them; in the link's axes */
   double *q0;             /* (nq) hinges and slides at 0, balls at the identity, free links as stated */
-  double *mass_matrix;    /* (nv, nv) M at q0, with armature */
+  scene_trees trees;
+  double *mass_matrix;    /* (trees.blocks) M at q0, with armature, by trees */
   double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of mass; 0
                              where the link cannot move */
   double *dof_invweight;  /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean, and so

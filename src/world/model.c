@@ -123,21 +123,25 @@ static void put_links(const scene_def *s, const scene_constants *c, const world_
   }
 }
 
-/* Says of each degree of freedom where its tree begins and ends. */
 static void put_trees(const scene_def *s, const scene_constants *c, const world_sizes *n, model *m)
 {
+  const scene_trees *t = &c->trees;
+  for (int i = 0; i < n->nv; ++i) {
+    int *dof = m->ints + n->at_dofs + DOF_INTS * i;
+    dof[DOF_TREE] = t->of[i];
+    dof[DOF_PLACE] = t->place[i];
+    m->ints[n->at_tree_dofs + i] = t->dofs[i];
+  }
+  for (int i = 0; i < n->trees; ++i) {
+    int *tree = m->ints + n->at_trees + TREE_INTS * i;
+    tree[TREE_DOFS] = t->at[i].count;
+    tree[TREE_DOF_AT] = t->at[i].first;
+    tree[TREE_BLOCK] = t->at[i].block;
+  }
   for (size_t i = 0; i < s->link_count; ++i) {
     const size_t root = scene_root(s, i);
-    const int end = c->vadr[i] + joint_dofs(s->links[i].joint.type);
-    for (int k = c->vadr[i]; k < end; ++k) {
-      double *first = m->reals + n->at_dof_reals + DOF_REALS * c->vadr[root];
-      m->reals[n->at_dof_reals + DOF_REALS * k + DOF_TREE] = c->vadr[root];
-      first[DOF_END] = fmax(first[DOF_END], end);
-    }
-  }
-  for (int k = 0; k < n->nv; ++k) {
-    double *of = m->reals + n->at_dof_reals + DOF_REALS * k;
-    of[DOF_END] = m->reals[n->at_dof_reals + DOF_REALS * (int)of[DOF_TREE] + DOF_END];
+    m->ints[n->at_links + LINK_INTS * (int)i + LINK_TREE] =
+      joint_dofs(s->links[root].joint.type) ? t->of[c->vadr[root]] : -1;
   }
 }
 
@@ -286,6 +290,9 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *
   n->at_rows = place_behind(ints, ROW_INTS * (size_t)n->rows);
   n->at_groups = place_behind(ints, GROUP_INTS * (size_t)n->groups);
   n->at_group_dofs = place_behind(ints, MOVER_INTS * movers);
+  n->at_dofs = place_behind(ints, DOF_INTS * (size_t)n->nv);
+  n->at_trees = place_behind(ints, TREE_INTS * (size_t)n->trees);
+  n->at_tree_dofs = place_behind(ints, (size_t)n->nv);
   place_behind(real_count, WORLD_REALS);
   n->at_link_reals = place_behind(real_count, LINK_REALS * (size_t)n->links);
   n->at_dof_reals = place_behind(real_count, DOF_REALS * (size_t)n->nv);
@@ -297,7 +304,7 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *
 
 static size_t lay_out_numbers(world_sizes *n, bool mobility)
 {
-  const size_t links = (size_t)n->links, nv = (size_t)n->nv;
+  const size_t links = (size_t)n->links, nv = (size_t)n->nv, blocks = (size_t)n->blocks;
   size_t at = 0;
   n->at_rotation = place_behind(&at, 9 * links);
   n->at_quaternion = place_behind(&at, 4 * links);
@@ -309,8 +316,8 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   n->at_acceleration = place_behind(&at, 6 * links);
   n->at_force = place_behind(&at, 6 * links);
   n->at_composite = place_behind(&at, COMPOSITE_NUMBERS * links);
-  n->at_mass = place_behind(&at, nv * nv);
-  n->at_factor = place_behind(&at, nv * nv);
+  n->at_mass = place_behind(&at, blocks);
+  n->at_factor = place_behind(&at, blocks);
   n->at_smooth = place_behind(&at, nv);
   n->at_bias = place_behind(&at, nv);
   n->at_free = place_behind(&at, nv);
@@ -338,15 +345,19 @@ static size_t lay_out_adjoint(world_sizes *n, bool mobility)
   return at;
 }
 
-static size_t lay_out_work(world_sizes *n)
+static size_t lay_out_work(world_sizes *n, size_t lanes)
 {
-  const size_t nv = (size_t)n->nv;
+  const size_t nv = (size_t)n->nv, trees = (size_t)n->trees;
+  const bool newton = !n->hard && !n->spring;
   size_t at = 0;
+  n->pooled = newton && nv > PANEL_DOFS_MOST;
   n->at_axes_of = place_behind(&at, AXIS_REALS * nv);
-  n->at_mass_of = place_behind(&at, nv * nv);
-  n->at_hessian = place_behind(&at, nv * nv);
+  n->at_mass_of = place_behind(&at, (size_t)n->blocks);
   n->at_vectors = place_behind(&at, VECTORS * nv);
   n->at_row_terms = place_behind(&at, ROW_TERMS * (size_t)n->rows);
+  n->at_islands = place_behind(&at, newton ? ISLAND_NUMBERS * trees : 0);
+  n->at_room = place_behind(&at, newton ? PANEL_STRIDE(nv, lanes) : 0);
+  n->at_panels = place_behind(&at, newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
   return at;
 }
 
@@ -404,6 +415,8 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                        .columns = (int)s->column_count,
                        .groups = (int)group_count,
                        .rows = count_rows(s),
+                       .trees = c->trees.count,
+                       .blocks = c->trees.blocks,
                        .iterations = s->iterations,
                        .line_iterations = s->line_iterations,
                        .capacity = (int)s->capacity,
@@ -427,7 +440,7 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
   lay_out_tables(n, movers, &out->int_count, &out->real_count);
   const bool mobility = s->law->needs_mobility && s->law->needs_mobility(s, c, groups, group_count);
   const size_t numbers = lay_out_numbers(n, mobility);
-  const size_t back = lay_out_adjoint(n, mobility), work = lay_out_work(n);
+  const size_t back = lay_out_adjoint(n, mobility), work = lay_out_work(n, lanes);
   TRY(refuse_count(out->int_count, "integers in tables"));
   TRY(refuse_count(out->real_count, "numbers in tables"));
   TRY(refuse_count(numbers, "numbers"));

@@ -7,9 +7,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define NUMBERS_MOST (2 * SCENE_DOFS_MOST) /* more than nq: a ball has 4 positions for 3 degrees of freedom */
 
 static double get(abut_precision precision, const void *array, size_t i)
 {
@@ -164,8 +163,11 @@ static abut_status map_worlds(abut_scene handle_, const char *name, const positi
   const abut_precision precision = s->context->def.precision;
   const size_t nq = (size_t)s->constants.nq, nv = (size_t)s->constants.nv;
   const size_t in = m->from_positions ? nq : nv, out = m->to_positions ? nq : nv;
+  const size_t width = nq > nv ? nq : nv;
+  void *memory;
+  TRY(allocate(&memory, 3 * width, sizeof(double)));
+  double *own = memory, *from = own + width, *to = from + width;
   for (size_t world = 0; world < count; ++world) {
-    double own[NUMBERS_MOST], from[NUMBERS_MOST], to[NUMBERS_MOST];
     for (size_t k = 0; k < nq; ++k) {
       own[k] = get(precision, q, world * nq + k);
     }
@@ -178,6 +180,7 @@ static abut_status map_worlds(abut_scene handle_, const char *name, const positi
       put(precision, y, world * out + k, good ? to[k] : NAN);
     }
   }
+  free(memory);
   return ABUT_SUCCESS;
 }
 

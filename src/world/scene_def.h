@@ -8,7 +8,7 @@
 #include <abut/spring.h>
 
 #define WORLD (-1) /* in the place of a link's number: the world itself */
-#define SCENE_DOFS_MOST 512 /* of a world: a law may take fewer */
+#define SCENE_DOFS_MOST 4096 /* of a world: a law may take fewer */
 #define TREE_DOFS_MOST 128  /* of a tree: the links behind one that moves against the world */
 #define SCENE_COLLIDING_MOST 4096 /* bodies that automatic pairs may have */
 #define SPRING_NUMBERS 6 /* k, mu, v_d, v_s, eps2, eps3 */

@@ -151,7 +151,7 @@ abut_status solve_adjoint(const stepping *s)
 abut_status unit_cotangent(const stepping *s, int dof, int stages)
 {
   return LAUNCH(s->device, KERNEL_WORLD_UNIT_ADJOINT, world_blocks(s), 1,
-                ARG_BUFFER(s->model->head), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
+                MODEL(s), REALS(s), OF(s, WORLD_ACCELERATION), ARG_INT(dof),
                 ARG_INT(stages == 1), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
                 OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count));
 }

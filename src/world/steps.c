@@ -112,7 +112,10 @@ static abut_status show_all(const stepping *s)
   const abut_worlds *w = s->call->worlds;
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv;
-  TRY(show(s, n->at_mass, nv * nv, OUT_MASS, w->mass));
+  if (w->mass) {
+    TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, MODEL(s), OF(s, WORLD_SCRATCH), OF(s, OUT_MASS),
+               ARG_INT(s->count)));
+  }
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
   TRY(w->multipliers ? law_of(s->call)->forces(s) : ABUT_SUCCESS);

@@ -74,6 +74,8 @@ enum {
   WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a wave take of the pool */
   WORLD_POOL_TOTALS,    /* (waves + 1) ints: how many contacts all waves before each one have */
   WORLD_WORK,           /* (work) the memory of Newton's method */
+  WORLD_ORDER,          /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
+  WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK worlds, and one */
   WORLD_NEXT_Q,         /* (nq) the state after the step, until it is accepted */
   WORLD_NEXT_V,         /* (nv) */
   WORLD_ACCELERATION,   /* (nv) what a law's `solve` finds */
@@ -319,6 +321,10 @@ typedef struct item_wave {
 #define WAVE_ITEMS(s, w) OF(s, WORLD_ITEMS), ARG_INT((w)->rows.first)
 #define ENTRIES(s) \
   OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES)
+
+/* A buffer of the manifold's pool: panels of worlds that have no room for them in WORLD_WORK. */
+#define PANEL_POOL (BATCH_ROWS - 1)
+_Static_assert(SCRATCH_BUFFERS <= PANEL_POOL, "panels lie behind the manifold's buffers");
 
 /* Whether contacts of the call's worlds are in a pool: they are given, or the manifold finds them. */
 bool finds_items(const steps_call *c);

@@ -378,22 +378,31 @@ static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
 
 // ---- a world ----
 
-// Brings the solver of a world to the acceleration that it has found: columns, rows, and the
-// Hessian's factor there. Returns 0 where there is none, or the world has stopped.
+// Brings the solver of a world to the acceleration that it has found: columns, rows, and the factor of the
+// Hessian there, of all islands. Returns 0 where there is none, or the world has stopped.
 static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v,
                      GLOBAL const real *acceleration, GLOBAL const int *status)
 {
   const int nv = s->n->nv;
-  GLOBAL real *acc = newton_vector(s, VECTOR_ACC);
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  int good = !(status[s->world] & WORLD_STOPPED);
   for (int i = 0; i < nv; ++i) {
     newton_vector(s, VECTOR_FREE)[i] = one_real(&s->tree, s->n->at_free + i);
-    acc[i] = ROW(acceleration, s->world, nv)[i];
+    newton_vector(s, VECTOR_ACC)[i] = ROW(acceleration, s->world, nv)[i];
+  }
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    state[tree] = ISLAND_AT_WORK;
   }
   start_mass(s);
-  start_beginnings(s);
   start_axes(s);
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
-  return !(status[s->world] & WORLD_STOPPED) && newton_step(s);
+  if (good) {
+    newton_step(s);
+  }
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    good = good && tree_is(s, tree, ISLAND_AT_WORK);
+  }
+  return good;
 }
 
 // One work-item leaves in one world's row of `work` what the kernels below need at its acceleration
@@ -403,13 +412,14 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
                                  GLOBAL const real *acceleration, GLOBAL const real *parameters,
                                  int shared, GLOBAL const real *scratch,
                                  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                 GLOBAL const int *entries, GLOBAL const int *status,
+                                 GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
+                                 GLOBAL real *pool, GLOBAL const int *status,
                                  GLOBAL real *work, GLOBAL int *good, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world < worlds) {
-    const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+    newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+    newton_order(&s, order, order_sums, pool);
     good[world] = newton_at(&s, q, v, acceleration, status);
   }
 }
@@ -426,7 +436,8 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
                                       GLOBAL const real *parameters, int shared,
                                       GLOBAL const real *scratch,
                                       GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                                      GLOBAL const int *entries, GLOBAL const int *good,
+                                      GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
+                                      GLOBAL real *pool, GLOBAL const int *good,
                                       GLOBAL const real *b, GLOBAL const real *basis,
                                       int with_basis, int item_count, GLOBAL real *work, GLOBAL real *y,
                                       GLOBAL real *group_adjoint, GLOBAL real *row_adjoint, int worlds)
@@ -435,8 +446,8 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton_order(&s, order, order_sums, pool);
   GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
   for (int i = 0; i < nv; ++i) {
     step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);

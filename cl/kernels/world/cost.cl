@@ -10,8 +10,9 @@
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
 // What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all worlds' items,
-// the numbers of those that are the world's entries, and its row of `work`: AXIS_REALS of each degree of freedom, M
-// and the Hessian (nv, nv), VECTORS vectors (nv), and ROW_TERMS numbers of each row.
+// the numbers of those that are the world's entries, and its row of `work`: AXIS_REALS of each degree of freedom, M's
+// blocks, VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for the numbers of a
+// panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's method has any.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -21,7 +22,8 @@ typedef struct newton {
   GLOBAL const real *contacts;
   GLOBAL const int *items, *entries;
   int entry_count;
-  GLOBAL real *axes, *mass, *hessian, *vectors, *row_terms;
+  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room;
+  panels panels;
 } newton;
 
 static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
@@ -35,31 +37,104 @@ static real dot_n(int count, GLOBAL const real *a, GLOBAL const real *b)
   return sum;
 }
 
-// Copies M, both triangles, to the world's row of `work`, but for the zeros between trees, and the inverse roots
-// of its diagonal to VECTOR_SCALE.
-static void start_mass(const newton *s)
+// ---- islands ----
+
+static GLOBAL real *island_numbers(const newton *s, int which) { return s->islands + which * s->n->trees; }
+
+static int tree_island(const newton *s, int tree) { return order_array(&s->panels, ORDER_ISLAND)[tree]; }
+
+static int island_is(const newton *s, int island, int state)
 {
-  const int nv = s->n->nv;
-  for (int i = 0; i < nv; ++i) {
-    for (int k = mass_begins(s->n, s->reals, i); k <= i; ++k) {
-      s->mass[i * nv + k] = s->mass[k * nv + i] = one_real(&s->tree, s->n->at_mass + i * nv + k);
-    }
-    for (int k = i + 1; k < mass_ends(s->n, s->reals, i); ++k) { // of other trees that lie between this one's
-      if (mass_begins(s->n, s->reals, k) > i) {
-        s->mass[i * nv + k] = R(0.0);
+  return (order_array(&s->panels, ORDER_STATE)[island] & state) != 0;
+}
+
+// Says whether the island of a tree is in one of some states; 0 stands for all islands.
+static int tree_is(const newton *s, int tree, int state)
+{
+  return !state || island_is(s, tree_island(s, tree), state);
+}
+
+static int dof_island(const newton *s, int dof) { return tree_island(s, dof_tree(s->n, s->ints, dof)); }
+
+// Returns the item of entry i of the world, and the ints of an item's group.
+static int entry_item(const newton *s, int i) { return s->entries[i]; }
+
+static GLOBAL const int *item_group(const newton *s, int item)
+{
+  return s->ints + s->n->at_groups + GROUP_INTS * ROW(s->items, item, ITEM_INTS)[ITEM_GROUP];
+}
+
+// Returns the island of an item, -1 where its links cannot move.
+static int item_island(const newton *s, int item)
+{
+  int trees[2];
+  trees_of_group(s->n, s->ints, item_group(s, item), trees);
+  const int tree = trees[0] < 0 ? trees[1] : trees[0];
+  return tree < 0 ? -1 : tree_island(s, tree);
+}
+
+// Returns the item of an entry whose island is in one of some states, else -1.
+static int entry_at(const newton *s, int entry, int state)
+{
+  const int item = entry_item(s, entry), island = item_island(s, item);
+  return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
+}
+
+// Writes the part that each island in one of some states has of the dot product of a and b (nv).
+static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b, GLOBAL real *out)
+{
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    out[tree] = R(0.0);
+  }
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    if (tree_is(s, tree, state)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      real sum = out[tree_island(s, tree)];
+      for (int i = 0; i < t.count; ++i) {
+        sum += a[t.dofs[i]] * b[t.dofs[i]];
       }
+      out[tree_island(s, tree)] = sum;
     }
-    newton_vector(s, VECTOR_SCALE)[i] =
-      R(1.0) / lane_first(lane_sqrt(lane_lit(s->mass[i * (nv + 1)])));
   }
 }
 
-static void mass_times(const newton *s, GLOBAL const real *x, GLOBAL real *out)
+// Returns the sum of the products of `count` numbers of a row and the entries of x (nv) that belong to
+// as many of a tree's degrees of freedom.
+static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOBAL const real *x)
 {
-  const int nv = s->n->nv;
-  for (int i = 0; i < nv; ++i) {
-    const int begin = mass_begins(s->n, s->reals, i), end = mass_ends(s->n, s->reals, i);
-    out[i] = dot_n(end - begin, s->mass + i * nv + begin, x + begin);
+  real sum = R(0.0);
+  for (int i = 0; i < count; ++i) {
+    sum += row[i] * x[t->dofs[i]];
+  }
+  return sum;
+}
+
+// Copies M's blocks, both triangles, to the world's row of `work`, and the inverse roots of its diagonal to
+// VECTOR_SCALE.
+static void start_mass(const newton *s)
+{
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    GLOBAL real *m = s->mass + t.block;
+    for (int i = 0; i < t.count; ++i) {
+      for (int k = 0; k <= i; ++k) {
+        m[i * t.count + k] = m[k * t.count + i] =
+          one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
+      }
+      newton_vector(s, VECTOR_SCALE)[t.dofs[i]] =
+        R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
+    }
+  }
+}
+
+// Writes M x for the islands in one of some states.
+static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
+{
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    for (int i = 0; i < t.count && tree_is(s, tree, state); ++i) {
+      out[t.dofs[i]] = dot_tree(&t, t.count, s->mass + t.block + i * t.count, x);
+    }
   }
 }
 
@@ -75,15 +150,12 @@ typedef struct newton_group {
   cone_of cone;
 } newton_group;
 
-// Returns the item of entry i of the world.
-static int entry_item(const newton *s, int i) { return s->entries[i]; }
-
 // Returns an item's group without its cone.
 static newton_group bare_group(const newton *s, int item)
 {
   newton_group g;
   g.item = ROW(s->items, item, ITEM_INTS);
-  g.ints = s->ints + s->n->at_groups + GROUP_INTS * g.item[ITEM_GROUP];
+  g.ints = item_group(s, item);
   g.plane = g.item[ITEM_PLANE];
   g.rows = s->contacts + (size_t)CONTACT_PLANES * g.item[ITEM_AT];
   g.count = g.item[ITEM_END];
@@ -352,28 +424,45 @@ static void add_wrench(const newton *s, const newton_group *g, const real push[6
   }
 }
 
-// Adds X' W'GW X of a group to the Hessian's lower triangle. Movers are in the order of their
-// degrees of freedom, so that the earlier ones of each row suffice.
+// Adds X' W'GW X of a group to panels. Movers are in the order of their degrees of freedom, so that each
+// pair of them comes once; those of the tree that is eliminated first have the columns.
 static void add_curvature(const newton *s, const newton_group *g, const real sums[SUMS])
 {
-  const int nv = s->n->nv;
+  GLOBAL const int *place = order_array(&s->panels, ORDER_PLACE);
+  int trees[2], at = SUMS_WRENCH, between = 0;
   real full[36];
-  int at = SUMS_WRENCH;
+  panel of[2];
   for (int i = 0; i < 6; ++i) {
     for (int l = 0; l <= i; ++l) {
       full[6 * i + l] = full[6 * l + i] = sums[at++];
     }
   }
+  trees_of_group(s->n, s->ints, g->ints, trees);
+  for (int side = 0; side < 2; ++side) {
+    of[side] = panel_of(&s->panels, trees[side] < 0 ? trees[!side] : trees[side]);
+  }
+  const int first = place[of[0].tree] < place[of[1].tree] ? 0 : 1; // the side whose panel has entries of both
+  if (of[0].tree != of[1].tree) {
+    between = panel_row(&s->panels, of[first].tree, of[!first].tree);
+  }
   for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
-    GLOBAL real *row = s->hessian + mover_at(s, g, k)[MOVER_DOF] * nv;
+    const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
+    const int side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
+    // Where its entries with movers of its own tree lie, and with those of the other one.
+    GLOBAL real *same = of[side].at + own;
+    GLOBAL real *mixed = of[first].at + between + (side == first ? own * of[first].stride : own);
+    const int step = side == first ? 1 : of[first].stride;
     real column[6], turned[6];
     group_column(s, g, k, column);
     for (int i = 0; i < 6; ++i) {
       turned[i] = dot6(column, full + 6 * i);
     }
     for (int m = 0; m <= k; ++m) {
+      GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
+      const int is_same = other[DOF_TREE] == of[side].tree;
+      GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride : mixed + other[DOF_PLACE] * step;
       group_column(s, g, m, column);
-      row[mover_at(s, g, m)[MOVER_DOF]] += dot6(column, turned);
+      *to += dot6(column, turned);
     }
   }
 }

@@ -364,12 +364,16 @@ static void impact_jacobian(const impact_world *w, int group, vec p)
     block_put(&w->vectors, j + 2 * nv + dof, column.z);
   }
   for (int k = 0; k < 3; ++k) {
-    for (int i = 0; i < nv; ++i) {
-      num sum = block_get(&w->vectors, j + k * nv + i);
-      for (int c = 0; c < i; ++c) {
-        sum = n_sub(sum, n_mul(block_get(&w->tree, w->n->at_factor + i * nv + c), block_get(&w->vectors, x + k * nv + c)));
+    for (int tree = 0; tree < w->n->trees; ++tree) {
+      const mass_tree t = mass_tree_of(w->n, w->ints, tree);
+      for (int i = 0; i < t.count; ++i) {
+        const int row = w->n->at_factor + t.block + i * t.count;
+        num sum = block_get(&w->vectors, j + k * nv + t.dofs[i]);
+        for (int c = 0; c < i; ++c) {
+          sum = n_sub(sum, n_mul(block_get(&w->tree, row + c), block_get(&w->vectors, x + k * nv + t.dofs[c])));
+        }
+        block_put(&w->vectors, x + k * nv + t.dofs[i], n_mul(sum, block_get(&w->tree, row + i)));
       }
-      block_put(&w->vectors, x + k * nv + i, n_mul(sum, block_get(&w->tree, w->n->at_factor + i * nv + i)));
     }
   }
 }
@@ -479,15 +483,20 @@ static vec impact_impulse(const impact_frame *s, num friction, real restitution)
 static void impact_push(const impact_world *w, vec p)
 {
   const int nv = w->n->nv, x = 4 * nv, to = 7 * nv;
-  for (int i = nv - 1; i >= 0; --i) {
-    num sum = n_mad(block_get(&w->vectors, x + i), p.x,
-                    n_mad(block_get(&w->vectors, x + nv + i), p.y, n_mul(block_get(&w->vectors, x + 2 * nv + i), p.z)));
-    for (int k = i + 1; k < nv; ++k) {
-      sum = n_sub(sum, n_mul(block_get(&w->tree, w->n->at_factor + k * nv + i), block_get(&w->vectors, to + k)));
+  for (int tree = 0; tree < w->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(w->n, w->ints, tree);
+    for (int i = t.count - 1; i >= 0; --i) {
+      const int column = w->n->at_factor + t.block + i, dof = t.dofs[i];
+      num sum = n_mad(block_get(&w->vectors, x + dof), p.x,
+                      n_mad(block_get(&w->vectors, x + nv + dof), p.y,
+                            n_mul(block_get(&w->vectors, x + 2 * nv + dof), p.z)));
+      for (int k = i + 1; k < t.count; ++k) {
+        sum = n_sub(sum, n_mul(block_get(&w->tree, column + k * t.count), block_get(&w->vectors, to + t.dofs[k])));
+      }
+      sum = n_mul(sum, block_get(&w->tree, column + i * t.count));
+      block_put(&w->vectors, to + dof, sum);
+      block_add(&w->vectors, dof, sum);
     }
-    sum = n_mul(sum, block_get(&w->tree, w->n->at_factor + i * nv + i));
-    block_put(&w->vectors, to + i, sum);
-    block_add(&w->vectors, i, sum);
   }
 }
 
@@ -502,7 +511,7 @@ static void impact_bounce(const impact_world *w, int group, const impact_touch *
   joints_moved(&w->tree, w->n, w->ints, w->from, w->meet);
   impact_place_links(w, w->meet);
   mass_matrix(&w->tree, w->n, w->ints, w->reals, w->parameters, 0);
-  block_factor(&w->tree, w->n, w->reals, w->n->at_mass, w->n->at_factor, R(0.0));
+  block_factor(&w->tree, w->n, w->ints, w->reals, w->n->at_mass, w->n->at_factor, R(0.0));
   impact_jacobian(w, group, p);
   impact_set_frame(w, t->n, &f);
   const real bounces = lane_first(n_value(f.v[0])) < -w->reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);

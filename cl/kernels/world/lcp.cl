@@ -63,13 +63,16 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
 
 // ---- the mass matrix' factor ----
 
-// Copies M's factor to where the Hessian's is in Newton's method.
+// Copies M's factor to where Newton's method has M.
 static void hard_factor(const newton *s)
 {
-  const int nv = s->n->nv;
-  for (int i = 0; i < nv; ++i) {
-    for (int k = 0; k <= i; ++k) {
-      s->hessian[i * nv + k] = one_real(&s->tree, s->n->at_factor + i * nv + k);
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      for (int k = 0; k <= i; ++k) {
+        const int at = t.block + i * t.count + k;
+        s->mass[at] = one_real(&s->tree, s->n->at_factor + at);
+      }
     }
   }
 }
@@ -77,17 +80,19 @@ static void hard_factor(const newton *s)
 // Replaces x by inv(M) x, after hard_factor.
 static void hard_solve(const newton *s, GLOBAL real *x)
 {
-  const int nv = s->n->nv;
-  GLOBAL const real *l = s->hessian;
-  for (int i = 0; i < nv; ++i) {
-    x[i] = (x[i] - dot_n(i, l + i * nv, x)) * l[i * (nv + 1)];
-  }
-  for (int i = nv - 1; i >= 0; --i) {
-    real sum = x[i];
-    for (int k = i + 1; k < nv; ++k) {
-      sum -= l[k * nv + i] * x[k];
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    GLOBAL const real *l = s->mass + t.block;
+    for (int i = 0; i < t.count; ++i) {
+      x[t.dofs[i]] = (x[t.dofs[i]] - dot_tree(&t, i, l + i * t.count, x)) * l[i * (t.count + 1)];
     }
-    x[i] = sum * l[i * (nv + 1)];
+    for (int i = t.count - 1; i >= 0; --i) {
+      real sum = x[t.dofs[i]];
+      for (int k = i + 1; k < t.count; ++k) {
+        sum -= l[k * t.count + i] * x[t.dofs[k]];
+      }
+      x[t.dofs[i]] = sum * l[i * (t.count + 1)];
+    }
   }
 }
 

@@ -40,6 +40,45 @@ static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return m;
 }
 
+// ---- trees ----
+
+// A tree's degrees of freedom in their order, and where its square block (count, count) begins among
+// the blocks of all trees, in which M and its factor lie.
+typedef struct mass_tree {
+  GLOBAL const int *dofs;
+  int count, block;
+} mass_tree;
+
+static mass_tree mass_tree_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, int tree)
+{
+  GLOBAL const int *of = ints + n->at_trees + TREE_INTS * tree;
+  mass_tree t;
+  t.dofs = ints + n->at_tree_dofs + of[TREE_DOF_AT];
+  t.count = of[TREE_DOFS];
+  t.block = of[TREE_BLOCK];
+  return t;
+}
+
+// Writes the trees that have the two links of a group, -1 where a link cannot move.
+static void trees_of_group(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *group,
+                           int out[2])
+{
+  const int links[2] = {group[GROUP_A], group[GROUP_B]};
+  for (int k = 0; k < 2; ++k) {
+    out[k] = links[k] < 0 ? -1 : ints[n->at_links + LINK_INTS * links[k] + LINK_TREE];
+  }
+}
+
+static int dof_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, int dof)
+{
+  return ints[n->at_dofs + DOF_INTS * dof + DOF_TREE];
+}
+
+static int dof_place(GLOBAL const world_sizes *n, GLOBAL const int *ints, int dof)
+{
+  return ints[n->at_dofs + DOF_INTS * dof + DOF_PLACE];
+}
+
 // ---- the mass matrix, by composite bodies ----
 
 // Moves an inertia's origin by -r, for a body of mass m whose first moment about the old origin is
@@ -91,13 +130,15 @@ static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int
   block_add3(b, to + 7, products);
 }
 
-// Writes row `dof` of M's lower triangle: the force and the moment that it takes to accelerate by
-// that degree of freedom alone the composite body of link i, whose joint has it, and from there
-// upwards what they are along each degree of freedom before.
+// Writes the row of a degree of freedom in the lower triangle of its tree's block: the force and the
+// moment that it takes to accelerate by that one alone the composite body of link i, whose joint has
+// it, and from there upwards what they are along each degree of freedom before.
 static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int i, int dof, int turns)
 {
-  const int at = n->at_composite + COMPOSITE_NUMBERS * i, nv = n->nv;
+  const int at = n->at_composite + COMPOSITE_NUMBERS * i;
+  const mass_tree t = mass_tree_of(n, ints, dof_tree(n, ints, dof));
+  const int row = n->at_mass + t.block + t.count * dof_place(n, ints, dof);
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
   const vec axis = block_get3(b, n->at_axis + 3 * dof);
   const vec w = turns ? axis : none;
@@ -111,15 +152,14 @@ static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBA
     moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_arm + 3 * j), force));
     for (int k = 0; k < l.dofs && l.v + k <= dof; ++k) {
       const vec other = block_get3(b, n->at_axis + 3 * (l.v + k));
-      block_put(b, n->at_mass + dof * nv + l.v + k,
-                FN(dot3)(other, dof_turns(&l, k) ? moment : force));
+      block_put(b, row + dof_place(n, ints, l.v + k), FN(dot3)(other, dof_turns(&l, k) ? moment : force));
     }
     moment = FN(add3)(moment, FN(cross3)(block_get3(b, n->at_anchor + 3 * j), force));
     j = l.parent;
   }
 }
 
-// Fills the lower triangle of M, armature included.
+// Fills the lower triangles of M's blocks, armature included.
 static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
 {
@@ -130,13 +170,15 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
       add_composite(b, n, i, l.parent);
     }
   }
-  for (int i = 0; i < n->nv * n->nv; ++i) {
+  for (int i = 0; i < n->blocks; ++i) {
     block_put(b, n->at_mass + i, n_lit(R(0.0)));
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
     for (int k = 0; k < l.dofs; ++k) {
-      const int dof = l.v + k, at = n->at_mass + dof * (n->nv + 1);
+      const int dof = l.v + k;
+      const mass_tree t = mass_tree_of(n, ints, dof_tree(n, ints, dof));
+      const int at = n->at_mass + t.block + (t.count + 1) * dof_place(n, ints, dof);
       mass_column(b, n, ints, i, dof, dof_turns(&l, k));
       block_put(b, at, n_shift(block_get(b, at),
                                reals[n->at_dof_reals + DOF_REALS * dof + DOF_ARMATURE]));
@@ -146,74 +188,80 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
 
 // ---- Cholesky's factor, for each world of a block ----
 
-// Says where the row of a degree of freedom begins in M, which has zeros before it: at the first one of its tree.
-static int mass_begins(GLOBAL const world_sizes *n, GLOBAL const real *reals, int dof)
+// Factors the lower triangle of the blocks at `from`, with `extra` times each degree of freedom's
+// damping added to the diagonal, into those at `to`; the inverses of the roots lie on the diagonal.
+// Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane; else it has
+// 1.
+static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                         GLOBAL const real *reals, int from, int to, real extra)
 {
-  return (int)reals[n->at_dof_reals + DOF_REALS * dof + DOF_TREE];
-}
-
-// Says where it ends, whole.
-static int mass_ends(GLOBAL const world_sizes *n, GLOBAL const real *reals, int dof)
-{
-  return (int)reals[n->at_dof_reals + DOF_REALS * dof + DOF_END];
-}
-
-// Factors the lower triangle of the matrix at `from`, whose rows begin where M's do, with `extra` times each degree of freedom's
-// damping added to its diagonal, into the one at `to`; the inverses of the roots lie on its
-// diagonal. Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane;
-// else it has 1.
-static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                         int from, int to, real extra)
-{
-  const int nv = n->nv;
   lane worst = lane_lit(R(1.0));
-  for (int i = 0; i < nv; ++i) {
-    const int begin = mass_begins(n, reals, i);
-    for (int j = 0; j < begin; ++j) {
-      block_put(b, to + i * nv + j, n_lit(R(0.0)));
-    }
-    for (int j = begin; j <= i; ++j) {
-      num sum = block_get(b, from + i * nv + j);
-      if (i == j) {
-        sum = n_shift(sum, extra * reals[n->at_dof_reals + DOF_REALS * i + DOF_DAMPING]);
-      }
-      for (int k = MAX_INT(begin, mass_begins(n, reals, j)); k < j; ++k) {
-        sum = n_sub(sum, n_mul(block_get(b, to + i * nv + k), block_get(b, to + j * nv + k)));
-      }
-      if (i == j) {
-        const n_mask good = n_value(sum) > n_plain(R(0.0));
-        worst = lane_select(good, worst, lane_lit(R(0.0)));
-        block_put(b, to + i * nv + i, n_rcp(n_sqrt(n_select(good, sum, n_lit(R(1.0))))));
-      } else {
-        block_put(b, to + i * nv + j, n_mul(sum, block_get(b, to + j * nv + j)));
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      const int row = to + t.block + i * t.count;
+      for (int j = 0; j <= i; ++j) {
+        const int other = to + t.block + j * t.count;
+        num sum = block_get(b, from + t.block + i * t.count + j);
+        if (i == j) {
+          sum = n_shift(sum, extra * reals[n->at_dof_reals + DOF_REALS * t.dofs[i] + DOF_DAMPING]);
+        }
+        for (int k = 0; k < j; ++k) {
+          sum = n_sub(sum, n_mul(block_get(b, row + k), block_get(b, other + k)));
+        }
+        if (i == j) {
+          const n_mask good = n_value(sum) > n_plain(R(0.0));
+          worst = lane_select(good, worst, lane_lit(R(0.0)));
+          block_put(b, row + i, n_rcp(n_sqrt(n_select(good, sum, n_lit(R(1.0))))));
+        } else {
+          block_put(b, row + j, n_mul(sum, block_get(b, other + j)));
+        }
       }
     }
   }
   return worst;
 }
 
-// Replaces x by inv(L) x, with the factor's lower triangle L. x begins at `x` of the block's
-// numbers and its entries lie `step` apart.
-static void block_forward(const world_block *b, int nv, int factor, int x, int step)
+// Replaces the part of x that belongs to a tree by inv(L) x, with the factor's lower triangle L. x
+// begins at `x` of the block's numbers, and its entries lie `step` apart.
+static void tree_forward(const world_block *b, const mass_tree *t, int factor, int x, int step)
 {
-  for (int i = 0; i < nv; ++i) {
-    num sum = block_get(b, x + step * i);
+  for (int i = 0; i < t->count; ++i) {
+    const int row = factor + t->block + i * t->count, at = x + step * t->dofs[i];
+    num sum = block_get(b, at);
     for (int k = 0; k < i; ++k) {
-      sum = n_sub(sum, n_mul(block_get(b, factor + i * nv + k), block_get(b, x + step * k)));
+      sum = n_sub(sum, n_mul(block_get(b, row + k), block_get(b, x + step * t->dofs[k])));
     }
-    block_put(b, x + step * i, n_mul(sum, block_get(b, factor + i * nv + i)));
+    block_put(b, at, n_mul(sum, block_get(b, row + i)));
+  }
+}
+
+// Replaces that part by inv(L') x.
+static void tree_backward(const world_block *b, const mass_tree *t, int factor, int x, int step)
+{
+  for (int i = t->count - 1; i >= 0; --i) {
+    const int column = factor + t->block + i, at = x + step * t->dofs[i];
+    num sum = block_get(b, at);
+    for (int k = i + 1; k < t->count; ++k) {
+      sum = n_sub(sum, n_mul(block_get(b, column + k * t->count), block_get(b, x + step * t->dofs[k])));
+    }
+    block_put(b, at, n_mul(sum, block_get(b, column + i * t->count)));
   }
 }
 
 // Replaces the vector at `x` by inv(L L') x.
-static void block_solve(const world_block *b, int nv, int factor, int x)
+static void block_solve(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints, int factor,
+                        int x)
 {
-  block_forward(b, nv, factor, x, 1);
-  for (int i = nv - 1; i >= 0; --i) {
-    num sum = block_get(b, x + i);
-    for (int k = i + 1; k < nv; ++k) {
-      sum = n_sub(sum, n_mul(block_get(b, factor + k * nv + i), block_get(b, x + k)));
-    }
-    block_put(b, x + i, n_mul(sum, block_get(b, factor + i * nv + i)));
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    tree_forward(b, &t, factor, x, 1);
+    tree_backward(b, &t, factor, x, 1);
   }
+}
+
+// Says where in a symmetric block's lower triangle its entry (i, k) lies.
+static int lower_place(const mass_tree *t, int i, int k)
+{
+  return t->block + (i > k ? i * t->count + k : k * t->count + i);
 }

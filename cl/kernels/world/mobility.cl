@@ -15,6 +15,20 @@ static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOB
   FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
 }
 
+// Sets *t to the tree of body 1's link of a group, or for side 1 to that of body 2's. Returns 0 where
+// there is none, or it is the first one again.
+static int group_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *g, int side,
+                      mass_tree *t)
+{
+  int trees[2];
+  trees_of_group(n, ints, g, trees);
+  if (trees[side] < 0 || (side && trees[0] == trees[1])) {
+    return 0;
+  }
+  *t = mass_tree_of(n, ints, trees[side]);
+  return 1;
+}
+
 // One work-item finds mobilities of a block of worlds. In scratch it writes for each group X inv(M)
 // X' (6, 6), where X (6, nv) takes rates of joints to the relative twist of the group's links, and
 // the diagonal of inv(M) (nv); the columns of X at at_columns are room.
@@ -22,15 +36,18 @@ KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
                            GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
-  const int nv = n->nv, x = n->at_columns;
+  const int x = n->at_columns;
+  mass_tree t;
   if (b.first > b.last) {
     return;
   }
   for (int group = 0; group < n->groups; ++group) {
     GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
     const vec c = block_get3(&b, n->at_origin + 3 * group_centre(g));
-    for (int i = 0; i < 6 * nv; ++i) {
-      block_put(&b, x + i, n_lit(R(0.0)));
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; group_tree(n, ints, g, side, &t) && i < 6 * t.count; ++i) {
+        block_put(&b, x + 6 * t.dofs[i / 6] + i % 6, n_lit(R(0.0)));
+      }
     }
     for (int k = 0; k < g[GROUP_DOFS]; ++k) {
       GLOBAL const int *mover = ints + n->at_group_dofs + MOVER_INTS * (g[GROUP_DOF_AT] + k);
@@ -40,25 +57,31 @@ KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
         block_put(&b, x + 6 * mover[MOVER_DOF] + i, column[i]);
       }
     }
-    for (int i = 0; i < 6; ++i) {
-      block_forward(&b, nv, n->at_factor, x + i, 6);
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; group_tree(n, ints, g, side, &t) && i < 6; ++i) {
+        tree_forward(&b, &t, n->at_factor, x + i, 6);
+      }
     }
     for (int i = 0; i < 36; ++i) {
       num sum = n_lit(R(0.0));
-      for (int k = 0; k < nv; ++k) {
-        sum = n_mad(block_get(&b, x + 6 * k + i / 6), block_get(&b, x + 6 * k + i % 6), sum);
+      for (int side = 0; side < 2; ++side) {
+        for (int k = 0; group_tree(n, ints, g, side, &t) && k < t.count; ++k) {
+          const int at = x + 6 * t.dofs[k];
+          sum = n_mad(block_get(&b, at + i / 6), block_get(&b, at + i % 6), sum);
+        }
       }
       block_put(&b, n->at_mobility + 36 * group + i, sum);
     }
   }
-  for (int i = 0; i < nv; ++i) {
+  for (int i = 0; i < n->nv; ++i) {
     num sum = n_lit(R(0.0));
-    for (int k = 0; k < nv; ++k) {
-      block_put(&b, x + k, n_lit(i == k ? R(1.0) : R(0.0)));
+    t = mass_tree_of(n, ints, dof_tree(n, ints, i));
+    for (int k = 0; k < t.count; ++k) {
+      block_put(&b, x + t.dofs[k], n_lit(i == t.dofs[k] ? R(1.0) : R(0.0)));
     }
-    block_forward(&b, nv, n->at_factor, x, 1);
-    for (int k = 0; k < nv; ++k) {
-      sum = n_mad(block_get(&b, x + k), block_get(&b, x + k), sum);
+    tree_forward(&b, &t, n->at_factor, x, 1);
+    for (int k = 0; k < t.count; ++k) {
+      sum = n_mad(block_get(&b, x + t.dofs[k]), block_get(&b, x + t.dofs[k]), sum);
     }
     block_put(&b, n->at_row_weights + i, sum);
   }

@@ -5,63 +5,67 @@
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Returns the cost at accelerations x; VECTOR_STEP and VECTOR_TURN are its room.
-static real newton_cost(const newton *s, GLOBAL const real *x)
+// Writes the cost that each island at work has at accelerations x; VECTOR_STEP and VECTOR_TURN are room.
+static void newton_costs(const newton *s, GLOBAL const real *x, GLOBAL real *out)
 {
-  const int nv = s->n->nv;
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
-  real sum = R(0.0);
-  for (int i = 0; i < nv; ++i) {
+  for (int i = 0; i < s->n->nv; ++i) {
     off[i] = x[i] - newton_vector(s, VECTOR_FREE)[i];
   }
-  mass_times(s, off, turned);
-  sum = R(0.5) * dot_n(nv, off, turned);
-  for (int i = 0; i < s->entry_count; ++i) {
-    sum += group_cost(s, entry_item(s, i), x);
+  mass_times(s, ISLAND_AT_WORK, off, turned);
+  island_dots(s, ISLAND_AT_WORK, off, turned, out);
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    out[tree] *= R(0.5);
+  }
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, ISLAND_AT_WORK);
+    if (item >= 0) {
+      out[item_island(s, item)] += group_cost(s, item, x);
+    }
   }
   for (int i = 0; i < s->n->rows; ++i) {
-    sum += single_terms(s, i, x[row_dof(s, i)]).cost;
+    const int dof = row_dof(s, i);
+    out[dof_island(s, dof)] += single_terms(s, i, x[dof]).cost;
   }
-  return sum;
 }
 
-// Says where row i of the Hessian begins, which has zeros before it.
-static int hessian_begins(const newton *s, int i) { return (int)newton_vector(s, VECTOR_FIRST)[i]; }
-
-// Finds where its rows begin: as M's, or with the first mover of an entry's group. Cholesky's factor keeps
-// these beginnings.
-static void start_beginnings(const newton *s)
+// Fills the panels of islands at work with M.
+static void start_panels(const newton *s)
 {
-  GLOBAL real *first = newton_vector(s, VECTOR_FIRST);
-  for (int i = 0; i < s->n->nv; ++i) {
-    first[i] = (real)mass_begins(s->n, s->reals, i);
-  }
-  for (int i = 0; i < s->entry_count; ++i) {
-    GLOBAL const int *item = ROW(s->items, entry_item(s, i), ITEM_INTS);
-    GLOBAL const int *g = s->ints + s->n->at_groups + GROUP_INTS * item[ITEM_GROUP];
-    GLOBAL const int *mover = s->ints + s->n->at_group_dofs + MOVER_INTS * g[GROUP_DOF_AT];
-    for (int k = 0; k < g[GROUP_DOFS]; ++k) {
-      const int dof = mover[MOVER_INTS * k + MOVER_DOF];
-      first[dof] = real_min(first[dof], (real)mover[MOVER_DOF]);
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    if (tree_is(s, tree, ISLAND_AT_WORK)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      const panel q = panel_of(&s->panels, tree);
+      for (int i = 0; i < q.dofs * q.stride; i += LANES) {
+        lane_store(lane_lit(R(0.0)), q.at + i);
+      }
+      for (int k = 0; k < q.dofs; ++k) {
+        for (int i = k; i < q.dofs; ++i) {
+          q.at[k * q.stride + i] = s->mass[t.block + k * t.count + i];
+        }
+      }
     }
   }
 }
 
-// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, and with `curved` the Hessian H = M + J'GJ as well.
-static void newton_constraint_force(const newton *s, GLOBAL const real *x, int curved)
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with `curved`
+// the Hessian H = M + J'GJ to their panels as well.
+static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state, int curved)
 {
-  const int nv = s->n->nv;
   GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
-  for (int i = 0; i < nv; ++i) {
+  for (int i = 0; i < s->n->nv; ++i) {
     constraint_force[i] = R(0.0);
-    const int begin = mass_begins(s->n, s->reals, i);
-    for (int k = hessian_begins(s, i); curved && k <= i; ++k) {
-      s->hessian[i * nv + k] = k < begin ? R(0.0) : s->mass[i * nv + k];
-    }
   }
-  for (int i = 0; i < s->entry_count; ++i) {
-    const newton_group g = newton_group_of(s, entry_item(s, i));
+  if (curved) {
+    start_panels(s);
+  }
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, state);
     real sums[SUMS];
+    if (item < 0) {
+      continue;
+    }
+    const newton_group g = newton_group_of(s, item);
     group_wrench(s, &g, x, curved, sums);
     add_wrench(s, &g, sums, R(1.0), constraint_force);
     if (curved) {
@@ -69,96 +73,173 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int c
     }
   }
   for (int i = 0; i < s->n->rows; ++i) {
-    const int dof = row_dof(s, i);
-    const row_terms_of t = single_terms(s, i, x[dof]);
-    constraint_force[dof] -= t.slope;
-    if (curved) {
-      s->hessian[dof * (nv + 1)] += t.bend;
+    const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
+    if (tree_is(s, tree, state)) {
+      const row_terms_of t = single_terms(s, i, x[dof]);
+      constraint_force[dof] -= t.slope;
+      if (curved) {
+        const panel q = panel_of(&s->panels, tree);
+        q.at[dof_place(s->n, s->ints, dof) * (q.stride + 1)] += t.bend;
+      }
     }
   }
 }
 
-// Replaces the Hessian by its Cholesky factor, scaled by M's diagonal (VECTOR_SCALE), with the
-// inverses of the roots on the factor's diagonal. Returns 0 where it is not positive definite.
-static int newton_factor(const newton *s)
+// Scales the panels of islands at work by M's diagonal (VECTOR_SCALE).
+static void scale_panels(const newton *s)
 {
-  const int nv = s->n->nv;
-  GLOBAL real *h = s->hessian;
   GLOBAL const real *scale = newton_vector(s, VECTOR_SCALE);
-  for (int i = 0; i < nv; ++i) {
-    const int begin = hessian_begins(s, i);
-    for (int j = begin; j <= i; ++j) {
-      const int from = MAX_INT(begin, hessian_begins(s, j));
-      real sum = h[i * nv + j] * scale[i] * scale[j] - dot_n(j - from, h + i * nv + from, h + j * nv + from);
-      if (i == j) {
-        if (!(sum > R(0.0))) {
-          return 0;
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    if (tree_is(s, tree, ISLAND_AT_WORK)) {
+      const panel q = panel_of(&s->panels, tree);
+      panel_gather(&s->panels, &q, scale, 1, s->room);
+      for (int k = 0; k < q.dofs; ++k) {
+        GLOBAL real *column = q.at + k * q.stride;
+        const real own = s->room[k];
+        for (int first = LANES_AT(k); first < q.stride; first += LANES) {
+          lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
         }
-        sum = R(1.0) / lane_first(lane_sqrt(lane_lit(sum)));
-      } else {
-        sum *= h[j * (nv + 1)];
       }
-      h[i * nv + j] = sum;
     }
   }
+}
+
+// Replaces the scaled panels of islands at work by the factor of the Hessian. An island whose Hessian is
+// not positive definite has failed.
+static void factor_panels(const newton *s)
+{
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  for (int place = 0; place < s->n->trees; ++place) {
+    const int tree = order_array(&s->panels, ORDER_TREES)[place];
+    if (tree_is(s, tree, ISLAND_AT_WORK)) {
+      const panel q = panel_of(&s->panels, tree);
+      if (panel_factor(&q)) {
+        panel_update(&s->panels, &q);
+      } else {
+        state[tree_island(s, tree)] = ISLAND_FAILED;
+      }
+    }
+  }
+}
+
+// Scales x by M's diagonal (VECTOR_SCALE) for islands at work.
+static void scale_vector(const newton *s, GLOBAL real *x)
+{
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK); ++i) {
+      x[t.dofs[i]] *= newton_vector(s, VECTOR_SCALE)[t.dofs[i]];
+    }
+  }
+}
+
+// Replaces x by inv(H) x for islands at work.
+static void newton_solve(const newton *s, GLOBAL real *x)
+{
+  GLOBAL const int *order = order_array(&s->panels, ORDER_TREES);
+  scale_vector(s, x);
+  for (int place = 0; place < s->n->trees; ++place) {
+    if (tree_is(s, order[place], ISLAND_AT_WORK)) {
+      const panel q = panel_of(&s->panels, order[place]);
+      panel_forward(&s->panels, &q, s->room, x);
+    }
+  }
+  for (int place = s->n->trees - 1; place >= 0; --place) {
+    if (tree_is(s, order[place], ISLAND_AT_WORK)) {
+      const panel q = panel_of(&s->panels, order[place]);
+      panel_backward(&s->panels, &q, s->room, x);
+    }
+  }
+  scale_vector(s, x);
+}
+
+// Begins the line search of each island at work, and says whether there is any.
+static int start_lines(const newton *s)
+{
+  int any = 0;
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  GLOBAL const real *along = newton_vector(s, VECTOR_STEP);
+  island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_TURN), island_numbers(s, ISLAND_TURNED));
+  island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_ALONG), island_numbers(s, ISLAND_BENT));
+  for (int island = 0; island < s->n->trees; ++island) {
+    if (island_is(s, island, ISLAND_AT_WORK)) {
+      state[island] |= ISLAND_SEARCHES;
+      island_numbers(s, ISLAND_AT)[island] = R(1.0);
+      island_numbers(s, ISLAND_LOW)[island] = R(0.0);
+      island_numbers(s, ISLAND_HIGH)[island] = REAL_BIG;
+      any = 1;
+    }
+  }
+  return any;
+}
+
+// Writes slope and bend of the cost where the islands that search are on their lines.
+static void line_slopes(const newton *s)
+{
+  GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
+  GLOBAL const real *at = island_numbers(s, ISLAND_AT);
+  GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *bend = island_numbers(s, ISLAND_BEND);
+  for (int island = 0; island < s->n->trees; ++island) {
+    bend[island] = island_numbers(s, ISLAND_BENT)[island];
+    slope[island] = island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
+  }
+  for (int entry = 0; entry < s->entry_count; ++entry) {
+    const int item = entry_at(s, entry, ISLAND_SEARCHES);
+    if (item >= 0) {
+      const int island = item_island(s, item);
+      real p[2] = {slope[island], bend[island]};
+      group_slope(s, item, x, along, at[island], p);
+      slope[island] = p[0];
+      bend[island] = p[1];
+    }
+  }
+  for (int i = 0; i < s->n->rows; ++i) {
+    const int dof = row_dof(s, i), island = dof_island(s, dof);
+    if (island_is(s, island, ISLAND_SEARCHES)) {
+      const row_terms_of t = single_terms(s, i, x[dof] + at[island] * along[dof]);
+      slope[island] += t.slope * along[dof];
+      bend[island] += t.bend * along[dof] * along[dof];
+    }
+  }
+}
+
+// Moves an island on along its line, by Newton's method within a bracket. Returns 0 where it has arrived.
+static int line_on(const newton *s, int island)
+{
+  GLOBAL real *at = island_numbers(s, ISLAND_AT) + island, *low = island_numbers(s, ISLAND_LOW) + island;
+  GLOBAL real *high = island_numbers(s, ISLAND_HIGH) + island;
+  const real slope = island_numbers(s, ISLAND_SLOPE)[island], size = slope < R(0.0) ? -slope : slope;
+  if (!(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island])) {
+    return 0;
+  }
+  *low = slope < R(0.0) ? *at : *low;
+  *high = slope < R(0.0) ? *high : *at;
+  const real next = *at - slope / island_numbers(s, ISLAND_BEND)[island];
+  const real middle = *high < REAL_BIG ? R(0.5) * (*low + *high) : R(2.0) * *at;
+  *at = next > *low && next < *high ? next : middle;
   return 1;
 }
 
-// Replaces x by inv(H) x.
-static void newton_solve(const newton *s, GLOBAL real *x)
+// Finds how far each island at work goes along VECTOR_STEP (ISLAND_AT): where the slope of its cost is 0,
+// to the scene's line tolerance of ISLAND_START, minus the slope at 0.
+static void newton_lines(const newton *s)
 {
-  const int nv = s->n->nv;
-  GLOBAL const real *h = s->hessian, *scale = newton_vector(s, VECTOR_SCALE);
-  for (int i = 0; i < nv; ++i) {
-    const int begin = hessian_begins(s, i);
-    x[i] = (x[i] * scale[i] - dot_n(i - begin, h + i * nv + begin, x + begin)) * h[i * (nv + 1)];
-  }
-  for (int i = nv - 1; i >= 0; --i) {
-    real sum = x[i];
-    for (int k = i + 1; k < nv; ++k) {
-      if (hessian_begins(s, k) <= i) { // no select, which would keep compilers from fusing the two
-        sum -= h[k * nv + i] * x[k];
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  int left = start_lines(s);
+  for (int k = 0; k < s->n->line_iterations && left; ++k) {
+    left = 0;
+    line_slopes(s);
+    for (int island = 0; island < s->n->trees; ++island) {
+      if (island_is(s, island, ISLAND_SEARCHES)) {
+        const int on = line_on(s, island);
+        state[island] = on ? state[island] : ISLAND_AT_WORK;
+        left |= on;
       }
     }
-    x[i] = sum * h[i * (nv + 1)];
   }
-  for (int i = 0; i < nv; ++i) {
-    x[i] *= scale[i];
+  for (int island = 0; island < s->n->trees; ++island) {
+    state[island] &= ~ISLAND_SEARCHES;
   }
-}
-
-// Returns how far to go along VECTOR_STEP: where the slope of the cost is 0, to the scene's line
-// tolerance of `start`, minus the slope at 0. It is Newton's method within a bracket.
-static real newton_line(const newton *s, real start)
-{
-  const int nv = s->n->nv;
-  GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
-  const real turned = dot_n(nv, along, newton_vector(s, VECTOR_TURN));
-  const real bent = dot_n(nv, along, newton_vector(s, VECTOR_ALONG));
-  const real enough = s->reals[WORLD_LINE_TOLERANCE] * start;
-  real at = R(1.0), low = R(0.0), high = REAL_BIG;
-  for (int k = 0; k < s->n->line_iterations; ++k) {
-    real p[2] = {turned + at * bent, bent};
-    for (int i = 0; i < s->entry_count; ++i) {
-      group_slope(s, entry_item(s, i), x, along, at, p);
-    }
-    for (int i = 0; i < s->n->rows; ++i) {
-      const int dof = row_dof(s, i);
-      const row_terms_of t = single_terms(s, i, x[dof] + at * along[dof]);
-      p[0] += t.slope * along[dof];
-      p[1] += t.bend * along[dof] * along[dof];
-    }
-    const real size = p[0] < R(0.0) ? -p[0] : p[0];
-    if (!(size > enough)) {
-      break;
-    }
-    low = p[0] < R(0.0) ? at : low;
-    high = p[0] < R(0.0) ? high : at;
-    const real next = at - p[0] / p[1];
-    const real middle = high < REAL_BIG ? R(0.5) * (low + high) : R(2.0) * at;
-    at = next > low && next < high ? next : middle;
-  }
-  return at;
 }
 
 // Writes the axis of each degree of freedom, where its joint is, and whether it turns.
@@ -198,55 +279,220 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   s.entry_count = mine[ENTRIES_COUNT];
   s.axes = own + n->at_axes_of;
   s.mass = own + n->at_mass_of;
-  s.hessian = own + n->at_hessian;
   s.vectors = own + n->at_vectors;
   s.row_terms = own + n->at_row_terms;
+  s.islands = own + n->at_islands;
+  s.room = own + n->at_room;
+  s.panels.n = n;
+  s.panels.tables = ints;
+  s.panels.ints = (GLOBAL int *)0;
+  s.panels.numbers = own + n->at_panels;
   return s;
 }
 
-// Finds the gradient and Newton's step at VECTOR_ACC, and leaves the Hessian's factor. Returns 0
-// where it is not positive definite.
-static int newton_step(const newton *s)
+// Sets the ints of a world's graph and where its panels lie, as world_order has left them in order (worlds,
+// ORDER_INTS).
+static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool)
+{
+  s->panels.ints = ROW(order, s->world, ORDER_INTS(s->n->trees));
+  if (s->n->pooled) {
+    s->panels.numbers = pool + (size_t)PANEL_UNIT * (size_t)(s->panels.ints[ORDER_FIRST(s->n->trees)] +
+                                                             order_sums[s->world / ITEM_BLOCK]);
+  }
+}
+
+// Finds the gradient and Newton's step at VECTOR_ACC of islands at work, and leaves their Hessians' factors.
+// An island whose Hessian is not positive definite has failed.
+static void newton_step(const newton *s)
 {
   const int nv = s->n->nv;
   GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *step = newton_vector(s, VECTOR_STEP);
   GLOBAL real *turned = newton_vector(s, VECTOR_TURN), *g = newton_vector(s, VECTOR_GRADIENT);
-  newton_constraint_force(s, acc, 1);
+  GLOBAL real *off = newton_vector(s, VECTOR_ALONG);
+  newton_constraint_force(s, acc, ISLAND_AT_WORK, 1);
   for (int i = 0; i < nv; ++i) {
-    step[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
+    off[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
   }
-  mass_times(s, step, turned);
-  for (int i = 0; i < nv; ++i) {
-    g[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
-    step[i] = -g[i];
+  mass_times(s, ISLAND_AT_WORK, off, turned);
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK); ++i) {
+      const int dof = t.dofs[i];
+      g[dof] = turned[dof] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[dof];
+      step[dof] = -g[dof];
+    }
   }
-  if (!newton_factor(s)) {
-    return 0;
-  }
+  scale_panels(s);
+  factor_panels(s);
   newton_solve(s, step);
-  return 1;
 }
 
-static int all_finite(int n, GLOBAL const real *x)
+static int is_finite_there(const newton *s, int island, GLOBAL const real *x)
 {
   int finite = 1;
-  for (int i = 0; i < n; ++i) {
-    finite = finite && real_isfinite(x[i]);
+  for (int i = 0; i < s->n->nv; ++i) {
+    finite = finite && (dof_island(s, i) != island || real_isfinite(x[i]));
   }
   return finite;
 }
 
-// One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start`
-// (worlds, nv) on or from a0 where that costs less; docs/cone.md, section 9. Where with_constraint_force is
-// set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds)
-// and adds to status (worlds). `contacts` and `items` are those of world_contacts, `list` and
-// `entries` those of world_entries, and `work` (worlds, work) is its memory.
+// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less.
+static void newton_start(const newton *s, GLOBAL const real *start)
+{
+  GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *free = newton_vector(s, VECTOR_FREE);
+  GLOBAL real *there = island_numbers(s, ISLAND_SLOPE), *at_free = island_numbers(s, ISLAND_BEND);
+  for (int i = 0; i < s->n->nv; ++i) {
+    free[i] = one_real(&s->tree, s->n->at_free + i);
+    acc[i] = start[i];
+  }
+  start_mass(s);
+  mass_times(s, ISLAND_AT_WORK, free, newton_vector(s, VECTOR_HELD));
+  newton_costs(s, acc, there);
+  newton_costs(s, free, at_free);
+  for (int i = 0; i < s->n->nv; ++i) {
+    const int island = dof_island(s, i);
+    acc[i] = island_is(s, island, ISLAND_AT_WORK) && there[island] < at_free[island] ? acc[i] : free[i];
+  }
+  for (int island = 0; island < s->n->trees; ++island) {
+    island_numbers(s, ISLAND_LAST)[island] = REAL_BIG;
+  }
+}
+
+// Says of each island that has just made its step whether it ends with it (ISLAND_ENDS, with ISLAND_AT 1), and
+// returns the bits of the status that this gives. Near the end steps shrink fast: where they do not, rounding
+// is all that is left.
+static int newton_judge(const newton *s, int iteration)
+{
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  GLOBAL const real *acc = newton_vector(s, VECTOR_ACC), *held = newton_vector(s, VECTOR_HELD);
+  GLOBAL real *start = island_numbers(s, ISLAND_START), *free = island_numbers(s, ISLAND_TURNED);
+  GLOBAL real *first = island_numbers(s, ISLAND_BENT), *second = island_numbers(s, ISLAND_SUM);
+  const real tolerance = s->reals[WORLD_TOLERANCE];
+  int found = 0;
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_GRADIENT), newton_vector(s, VECTOR_STEP), start);
+  island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_FREE), held, free);
+  island_dots(s, ISLAND_AT_WORK, acc, held, first);
+  island_dots(s, ISLAND_AT_WORK, acc, newton_vector(s, VECTOR_TURN), second);
+  for (int island = 0; island < s->n->trees; ++island) {
+    int ends = island_is(s, island, ISLAND_FAILED);
+    if (ends) { // numbers may have grown beyond all bounds
+      found |= is_finite_there(s, island, newton_vector(s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
+    } else if (island_is(s, island, ISLAND_AT_WORK)) {
+      const real enough = tolerance * tolerance * (free[island] + first[island] + second[island]);
+      const real decrement = start[island] = -start[island], last = island_numbers(s, ISLAND_LAST)[island];
+      const int done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
+      island_numbers(s, ISLAND_LAST)[island] = decrement;
+      ends = done || iteration >= s->n->iterations;
+      found |= ends && !done ? WORLD_NOT_CONVERGED : 0;
+    }
+    if (ends) {
+      state[island] = ISLAND_ENDS;
+      island_numbers(s, ISLAND_AT)[island] = R(1.0);
+    }
+  }
+  return found;
+}
+
+// Moves the islands that have made a step by it, and says whether any goes on.
+static int newton_move(const newton *s)
+{
+  GLOBAL real *acc = newton_vector(s, VECTOR_ACC);
+  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
+  int left = 0;
+  for (int tree = 0; tree < s->n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    const real at = island_numbers(s, ISLAND_AT)[tree_island(s, tree)];
+    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK | ISLAND_ENDS); ++i) {
+      acc[t.dofs[i]] += at * newton_vector(s, VECTOR_STEP)[t.dofs[i]];
+    }
+  }
+  for (int island = 0; island < s->n->trees; ++island) {
+    state[island] &= ISLAND_AT_WORK;
+    left |= tree_island(s, island) == island && state[island];
+  }
+  return left;
+}
+
+// One work-item finds the trees of one world that contacts join, islands of them, the order in which
+// Newton's method eliminates them, and where their panels lie: order (worlds, ORDER_INTS). `items`, `list` and
+// `entries` are those of world_entries. Where panels lie in a pool the world's count of PANEL_UNIT numbers is there, too.
+KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
+                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds) {
+    return;
+  }
+  panels p;
+  p.n = n;
+  p.tables = ints;
+  p.ints = ROW(order, world, ORDER_INTS(n->trees));
+  p.numbers = (GLOBAL real *)0;
+  for (int i = 0; i < ORDER_INTS(n->trees); ++i) {
+    p.ints[i] = 0;
+  }
+  for (int tree = 0; tree < n->trees; ++tree) {
+    order_array(&p, ORDER_ISLAND)[tree] = tree;
+  }
+  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
+  for (int entry = 0; entry < own[ENTRIES_COUNT]; ++entry) {
+    const int group = ROW(items, list[own[ENTRIES_AT] + entry], ITEM_INTS)[ITEM_GROUP];
+    int trees[2];
+    trees_of_group(n, ints, ints + n->at_groups + GROUP_INTS * group, trees);
+    graph_add(&p, trees[0], trees[1]);
+  }
+  for (int row = 0; row < n->rows; ++row) {
+    const int tree = dof_tree(n, ints, (ints + n->at_rows + ROW_INTS * row)[ROW_V]);
+    graph_add(&p, tree, tree);
+  }
+  graph_finish(&p);
+  p.ints[ORDER_FIRST(n->trees)] = (find_order(&p) + LANES + PANEL_UNIT - 1) / PANEL_UNIT;
+}
+
+// One work-item replaces, for ITEM_BLOCK worlds from `block` on, the counts that world_order has left by the
+// sums of those before, and writes the sum of all to sums (blocks).
+KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLOBAL int *sums, int worlds)
+{
+  const int block = (int)get_global_id(0), end = MIN_INT(ITEM_BLOCK * (block + 1), worlds);
+  int sum = 0;
+  for (int world = ITEM_BLOCK * block; world < end; ++world) {
+    GLOBAL int *first = ROW(order, world, ORDER_INTS(n->trees)) + ORDER_FIRST(n->trees);
+    const int own = *first;
+    *first = sum;
+    sum += own;
+  }
+  if (ITEM_BLOCK * block < worlds) {
+    sums[block] = sum;
+  }
+}
+
+// One work-item replaces the sums of blocks of worlds by those of the blocks before, and writes the sum of
+// all behind them; -1 where kernels cannot count it.
+KERNEL void world_order_totals(GLOBAL int *sums, int blocks)
+{
+  int sum = 0;
+  for (int block = 0; block < blocks && get_global_id(0) == 0; ++block) {
+    const int own = sums[block];
+    sums[block] = sum;
+    sum = sum < 0 || own < 0 || own > ORDER_SUM_MOST - sum ? -1 : sum + own;
+  }
+  if (get_global_id(0) == 0) {
+    sums[blocks] = sum;
+  }
+}
+
+// One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start` (worlds, nv) on or
+// from a0 where that costs less, each island of trees by itself; docs/cone.md, section 9. Where
+// with_constraint_force is set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes
+// iterations (worlds), the most of any island, and adds to status (worlds). `contacts` and `items` are those of world_contacts,
+// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work` (worlds, work) is
+// its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-                        GLOBAL const real *singular,
-                        GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-                        GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *acceleration,
+                        GLOBAL const real *singular, GLOBAL const real *contacts, GLOBAL const int *items,
+                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
+                        GLOBAL real *pool, GLOBAL real *work, GLOBAL real *acceleration,
                         int with_constraint_force, GLOBAL real *constraint_force, GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
@@ -254,13 +500,10 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
-  GLOBAL real *acc = newton_vector(&s, VECTOR_ACC), *step = newton_vector(&s, VECTOR_STEP);
-  GLOBAL real *free = newton_vector(&s, VECTOR_FREE);
-  const real tolerance = reals[WORLD_TOLERANCE];
-  real last = REAL_BIG;
-  int found = 0, iteration = 0, done = 0;
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton_order(&s, order, order_sums, pool);
+  GLOBAL real *acc = newton_vector(&s, VECTOR_ACC);
+  int found = 0, iteration = 0;
   // This stands here, as `singular` is made anew by each stage of RK4.
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
@@ -274,50 +517,24 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     iterations[world] = 0;
     return;
   }
-  for (int i = 0; i < nv; ++i) {
-    free[i] = one_real(&s.tree, n->at_free + i);
-    acc[i] = ROW(start, world, nv)[i];
-  }
-  start_mass(&s);
-  start_beginnings(&s);
-  mass_times(&s, free, newton_vector(&s, VECTOR_HELD));
   start_axes(&s);
   start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
-  if (!(newton_cost(&s, acc) < newton_cost(&s, free))) {
-    for (int i = 0; i < nv; ++i) {
-      acc[i] = free[i];
-    }
-  }
+  newton_start(&s, ROW(start, world, nv));
+  // Each island ends with a full step, after which its answer does not depend on the start.
   for (;; ++iteration) {
-    if (!newton_step(&s)) { // numbers may have grown beyond all bounds
-      found = all_finite(nv, newton_vector(&s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
+    newton_step(&s);
+    found |= newton_judge(&s, iteration);
+    mass_times(&s, ISLAND_AT_WORK, newton_vector(&s, VECTOR_STEP), newton_vector(&s, VECTOR_ALONG));
+    newton_lines(&s);
+    if (!newton_move(&s)) {
       break;
-    }
-    const real decrement = -dot_n(nv, newton_vector(&s, VECTOR_GRADIENT), step);
-    GLOBAL real *along = newton_vector(&s, VECTOR_ALONG);
-    GLOBAL const real *held = newton_vector(&s, VECTOR_HELD);
-    const real size = dot_n(nv, free, held) + dot_n(nv, acc, held) +
-                      dot_n(nv, acc, newton_vector(&s, VECTOR_TURN));
-    const real enough = tolerance * tolerance * size;
-    // Near the end steps shrink fast: where they do not, rounding is all that is left.
-    done = decrement <= enough || (decrement <= STALLED * enough && decrement > R(0.25) * last);
-    last = decrement;
-    if (done || iteration >= n->iterations) {
-      found = done ? 0 : WORLD_NOT_CONVERGED;
-      break;
-    }
-    mass_times(&s, step, along);
-    const real at = newton_line(&s, decrement);
-    for (int i = 0; i < nv; ++i) {
-      acc[i] += at * step[i];
     }
   }
   for (int i = 0; i < nv; ++i) {
-    acc[i] += step[i]; // after one full step at last the answer does not depend on the start
     ROW(acceleration, world, nv)[i] = acc[i];
   }
   if (with_constraint_force) {
-    newton_constraint_force(&s, acc, 0);
+    newton_constraint_force(&s, acc, 0, 0);
     for (int i = 0; i < nv; ++i) {
       ROW(constraint_force, world, nv)[i] = newton_vector(&s, VECTOR_CONSTRAINT_FORCE)[i];
     }

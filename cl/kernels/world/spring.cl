@@ -212,7 +212,7 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
     row_put(&b, constraint_force, nv, k, block_get(&b, n->at_constraint_force + k));
     block_add(&b, n->at_constraint_force + k, block_get(&b, n->at_smooth + k));
   }
-  block_solve(&b, nv, n->at_factor, n->at_constraint_force);
+  block_solve(&b, n, ints, n->at_factor, n->at_constraint_force);
   for (int k = 0; k < nv; ++k) {
     row_put(&b, acceleration, nv, k, block_get(&b, n->at_constraint_force + k));
   }
@@ -240,13 +240,16 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
   if (b.first > b.last) {
     return;
   }
-  for (int i = 0; i < nv; ++i) {
-    num sum = n_neg(n_add(block_get(&b, n->at_smooth + i), row_get(&b, constraint_force, nv, i)));
-    for (int k = 0; k < nv; ++k) {
-      const int at = i > k ? i * nv + k : k * nv + i;
-      sum = n_mad(block_get(&b, n->at_mass + at), row_get(&b, a, nv, k), sum);
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      const int dof = t.dofs[i];
+      num sum = n_neg(n_add(block_get(&b, n->at_smooth + dof), row_get(&b, constraint_force, nv, dof)));
+      for (int k = 0; k < t.count; ++k) {
+        sum = n_mad(block_get(&b, n->at_mass + lower_place(&t, i, k)), row_get(&b, a, nv, t.dofs[k]), sum);
+      }
+      block_put(&b, n->at_constraint_force + dof, sum);
     }
-    block_put(&b, n->at_constraint_force + i, sum);
   }
   for (int i = 0; i < n->nu; ++i) {
     lane within;

@@ -58,12 +58,12 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
     return;
   }
   if (n->damped) { // the factor that is there may be the one with dampers
-    block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+    block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
   }
   for (int k = 0; k < nv; ++k) {
     block_put(&b, n->at_constraint_force + k, row_get(&b, bar, nv, k));
   }
-  block_solve(&b, nv, n->at_factor, n->at_constraint_force);
+  block_solve(&b, n, ints, n->at_factor, n->at_constraint_force);
   for (int k = 0; k < nv; ++k) {
     row_put(&b, y, nv, k, block_get(&b, n->at_constraint_force + k));
   }

@@ -93,8 +93,8 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
                         : row_get(&b, acceleration, n->nv, k));
   }
   if (n->damped) {
-    block_factor(&b, n, reals, n->at_mass, n->at_factor, h);
-    block_solve(&b, n->nv, n->at_factor, n->at_free);
+    block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, h);
+    block_solve(&b, n, ints, n->at_factor, n->at_free);
   }
   for (int k = 0; k < n->nv; ++k) {
     const num next = n_smad(block_get(&b, n->at_free + k), h, row_get(&b, v, n->nv, k));
@@ -284,6 +284,29 @@ KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usu
     for (int k = 0; k < counts[i]; ++k, ++at) {
       ROW(out, world, width)[at] =
         given & (1 << i) ? ROW(from[i], world, counts[i])[k] : usual[at];
+    }
+  }
+}
+
+// One work-item writes the mass matrix of one world to out (worlds, nv, nv): its lower triangle, and zeros above.
+KERNEL void world_show_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
+                            GLOBAL real *out, int worlds)
+{
+  const int world = (int)get_global_id(0), nv = n->nv;
+  if (world >= worlds) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, world);
+  GLOBAL real *own = ROW(out, world, nv * nv);
+  for (int i = 0; i < nv * nv; ++i) {
+    own[i] = R(0.0);
+  }
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      for (int k = 0; k <= i; ++k) {
+        own[t.dofs[i] * nv + t.dofs[k]] = one_real(&o, n->at_mass + t.block + i * t.count + k);
+      }
     }
   }
 }

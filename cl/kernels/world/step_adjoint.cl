@@ -20,20 +20,26 @@ static void moved_adjoint(vec s, vec c, vec *q_bar, vec *s_bar)
 // between the two accelerations goes to at_back_less of k. h is the step's length, or 0 where
 // nothing is damped within it and the two are the same.
 static void step_acceleration(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
-                              GLOBAL const real *reals, GLOBAL const real *acceleration, real h)
+                              GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *acceleration,
+                              real h)
 {
   const int nv = n->nv;
-  for (int i = 0; i < nv; ++i) {
-    num sum = h > R(0.0) ? n_lit(R(0.0)) : row_get(b, acceleration, nv, i);
-    for (int j = 0; j < nv && h > R(0.0); ++j) {
-      const int at = i > j ? i * nv + j : j * nv + i;
-      sum = n_mad(block_get(b, n->at_mass + at), row_get(b, acceleration, nv, j), sum);
+  for (int i = 0; i < nv && !(h > R(0.0)); ++i) {
+    block_put(b, n->at_free + i, row_get(b, acceleration, nv, i));
+  }
+  for (int tree = 0; tree < n->trees && h > R(0.0); ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      num sum = n_lit(R(0.0));
+      for (int j = 0; j < t.count; ++j) {
+        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)), row_get(b, acceleration, nv, t.dofs[j]), sum);
+      }
+      block_put(b, n->at_free + t.dofs[i], sum);
     }
-    block_put(b, n->at_free + i, sum);
   }
   if (h > R(0.0)) {
-    block_factor(b, n, reals, n->at_mass, n->at_factor, h);
-    block_solve(b, nv, n->at_factor, n->at_free);
+    block_factor(b, n, ints, reals, n->at_mass, n->at_factor, h);
+    block_solve(b, n, ints, n->at_factor, n->at_free);
   }
   for (int i = 0; i < nv; ++i) {
     block_put(k, n->at_back_less + i,
@@ -45,25 +51,30 @@ static void step_acceleration(const world_block *b, const world_block *k, GLOBAL
 // solver's, out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h stays at
 // at_back_slow, where the tree looks for it.
 static void acceleration_adjoint(const world_block *b, const world_block *k,
-                              GLOBAL const world_sizes *n, real h, GLOBAL real *out)
+                              GLOBAL const world_sizes *n, GLOBAL const int *ints, real h, GLOBAL real *out)
 {
   const int nv = n->nv, slow = n->at_back_slow;
   if (h > R(0.0)) { // a vector must be in b, as the factor is, to be solved for
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, block_get(k, slow + i));
     }
-    block_solve(b, nv, n->at_factor, n->at_free);
+    block_solve(b, n, ints, n->at_factor, n->at_free);
     for (int i = 0; i < nv; ++i) {
       block_put(k, slow + i, block_get(b, n->at_free + i));
     }
   }
-  for (int i = 0; i < nv; ++i) {
-    num sum = h > R(0.0) ? n_lit(R(0.0)) : block_get(k, slow + i);
-    for (int j = 0; j < nv && h > R(0.0); ++j) {
-      const int at = i > j ? i * nv + j : j * nv + i;
-      sum = n_mad(block_get(b, n->at_mass + at), block_get(k, slow + j), sum);
+  for (int i = 0; i < nv && !(h > R(0.0)); ++i) {
+    row_put(b, out, nv, i, block_get(k, slow + i));
+  }
+  for (int tree = 0; tree < n->trees && h > R(0.0); ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      num sum = n_lit(R(0.0));
+      for (int j = 0; j < t.count; ++j) {
+        sum = n_mad(block_get(b, n->at_mass + lower_place(&t, i, j)), block_get(k, slow + t.dofs[j]), sum);
+      }
+      row_put(b, out, nv, t.dofs[i], sum);
     }
-    row_put(b, out, nv, i, sum);
   }
   for (int i = 0; i < nv; ++i) {
     block_put(k, slow + i, n_neg(block_get(k, slow + i)));
@@ -86,7 +97,7 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   if (b.first > b.last) {
     return;
   }
-  step_acceleration(&b, &k, n, reals, acceleration, damped);
+  step_acceleration(&b, &k, n, ints, reals, acceleration, damped);
   for (int i = 0; i < nv; ++i) {
     block_put(&k, n->at_back_q + i, row_get(&b, state, 2 * nv, i));
     block_put(&k, slow + i, n_scale(row_get(&b, state, 2 * nv, i), h));
@@ -107,13 +118,14 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
     block_put(&k, n->at_back_v + i, v_bar);
     block_put(&k, slow + i, n_scale(v_bar, h));
   }
-  acceleration_adjoint(&b, &k, n, damped, out);
+  acceleration_adjoint(&b, &k, n, ints, damped, out);
 }
 
 // One work-item begins a way back in a block of worlds as if degree of freedom `dof` of the step's
 // own acceleration had a cotangent of 1 and nothing else had one: that gives a row of a Jacobian.
 // `slow` is 1 where dampers act within the step.
-ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const real *reals,
+ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                    GLOBAL const real *reals,
                                     GLOBAL const real *acceleration, int dof, int slow,
                                     GLOBAL real *scratch, GLOBAL real *memory, GLOBAL real *out,
                                     int count)
@@ -124,7 +136,7 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   if (b.first > b.last) {
     return;
   }
-  step_acceleration(&b, &k, n, reals, acceleration, h);
+  step_acceleration(&b, &k, n, ints, reals, acceleration, h);
   for (int i = 0; i < n->nv; ++i) {
     block_put(&k, n->at_back_q + i, n_lit(R(0.0)));
     block_put(&k, n->at_back_v + i, n_lit(R(0.0)));
@@ -133,7 +145,7 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   for (int i = 0; i < PARAMETERS(n->links, n->columns); ++i) {
     block_put(&k, n->at_back_parameters + i, n_lit(R(0.0)));
   }
-  acceleration_adjoint(&b, &k, n, h, out);
+  acceleration_adjoint(&b, &k, n, ints, h, out);
 }
 
 // One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on in a segment from

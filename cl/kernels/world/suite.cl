@@ -31,6 +31,7 @@
 #include "kernels/world/mobility.cl"
 #include "kernels/world/contacts.cl"
 #include "kernels/world/cone.cl"
+#include "kernels/world/panels.cl"
 #include "kernels/world/cost.cl"
 #include "kernels/world/newton.cl"
 #include "kernels/world/lcp_choose.cl"

@@ -595,7 +595,7 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
     place_link(&b, n, ints, reals, i, meet);
   }
   mass_matrix(&b, n, ints, reals, parameters, shared);
-  block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+  block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
 }
 
 // How two links meet: the velocity of the first against the second, what an impulse on the first and its
@@ -707,27 +707,37 @@ static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
   }
   for (int k = 0; k < 3; ++k) {
     GLOBAL real *x = work + (3 + k) * nv;
-    for (int i = 0; i < nv; ++i) {
-      real sum = work[k * nv + i];
-      for (int j = 0; j < i; ++j) {
-        sum -= one_real(o, n->at_factor + i * nv + j) * x[j];
+    for (int tree = 0; tree < n->trees; ++tree) {
+      const mass_tree t = mass_tree_of(n, ints, tree);
+      for (int i = 0; i < t.count; ++i) {
+        const int row = n->at_factor + t.block + i * t.count;
+        real sum = work[k * nv + t.dofs[i]];
+        for (int j = 0; j < i; ++j) {
+          sum -= one_real(o, row + j) * x[t.dofs[j]];
+        }
+        x[t.dofs[i]] = sum * one_real(o, row + i);
       }
-      x[i] = sum * one_real(o, n->at_factor + i * nv + i);
     }
   }
 }
 
 // Adds inv(M) J' p to v, of inv(L) J' p.
-static void sweep_push(const world_one *o, int factor, int nv, GLOBAL real *work, const real p[3], GLOBAL real *v)
+static void sweep_push(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o, GLOBAL real *work,
+                       const real p[3], GLOBAL real *v)
 {
+  const int nv = n->nv;
   GLOBAL real *x = work + 6 * nv;
-  for (int i = nv - 1; i >= 0; --i) {
-    real sum = work[3 * nv + i] * p[0] + work[4 * nv + i] * p[1] + work[5 * nv + i] * p[2];
-    for (int j = i + 1; j < nv; ++j) {
-      sum -= one_real(o, factor + j * nv + i) * x[j];
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = t.count - 1; i >= 0; --i) {
+      const int column = n->at_factor + t.block + i, dof = t.dofs[i];
+      real sum = work[3 * nv + dof] * p[0] + work[4 * nv + dof] * p[1] + work[5 * nv + dof] * p[2];
+      for (int j = i + 1; j < t.count; ++j) {
+        sum -= one_real(o, column + j * t.count) * x[t.dofs[j]];
+      }
+      x[dof] = sum * one_real(o, column + i * t.count);
+      v[dof] += x[dof];
     }
-    x[i] = sum * one_real(o, factor + i * nv + i);
-    v[i] += x[i];
   }
 }
 
@@ -771,7 +781,7 @@ KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *i
   t.friction = of[GROUP_FLAT] > R(0.0) ? R(0.0) : friction;
   t.restitution = sweep_dot(t.v, t.n) < -reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION] : R(0.0);
   sweep_impulse(&t, p);
-  sweep_push(&o, n->at_factor, nv, room, p, ROW(v, world, nv));
+  sweep_push(n, ints, &o, room, p, ROW(v, world, nv));
   own[SWEEP_REST] = last ? R(0.0) : own[SWEEP_REST] * (R(1.0) - own[SWEEP_STOP]);
   status[world] |= WORLD_SWEPT | (last ? WORLD_SWEEP_LIMIT : 0);
 }

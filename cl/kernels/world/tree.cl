@@ -28,7 +28,7 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
   }
   tree_move(&b, n, ints, reals, q, v);
   mass_matrix(&b, n, ints, reals, parameters, shared);
-  const lane worst = block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+  const lane worst = block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
   store_part(singular, NO_ORDER, 0, b.first, count, 1, R(1.0) - worst);
   tree_accelerations(&b, n, ints, v, (GLOBAL const real *)0,
                      gravity_of(&b, n, parameters, shared));
@@ -40,7 +40,7 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
     block_put(&b, n->at_smooth + k, f);
     block_put(&b, n->at_free + k, f);
   }
-  block_solve(&b, n->nv, n->at_factor, n->at_free);
+  block_solve(&b, n, ints, n->at_factor, n->at_free);
 }
 
 // One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), as the

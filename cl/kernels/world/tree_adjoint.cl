@@ -413,9 +413,10 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
 }
 
 // Writes inv(M) times what is at at_free to `to` of the back block.
-static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, int to)
+static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                     int to)
 {
-  block_solve(b, n->nv, n->at_factor, n->at_free);
+  block_solve(b, n, ints, n->at_factor, n->at_free);
   for (int i = 0; i < n->nv; ++i) {
     block_put(k, to + i, block_get(b, n->at_free + i));
   }
@@ -439,7 +440,7 @@ static void mobility_adjoint(const world_block *b, const world_block *k, GLOBAL 
       mover_column(b, n, ints, mover, c, column);
       block_put(b, n->at_free + mover[MOVER_DOF], column[l]);
     }
-    block_solve(b, nv, n->at_factor, n->at_free);
+    block_solve(b, n, ints, n->at_factor, n->at_free);
     for (int i = 0; i < nv; ++i) {
       block_put(b, x + 6 * i + l, block_get(b, n->at_free + i));
     }
@@ -479,7 +480,7 @@ static void inverse_weights_adjoint(const world_block *b, const world_block *k, 
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, n_lit(i == dof ? R(1.0) : R(0.0)));
     }
-    solve_to(b, k, n, n->at_back_z);
+    solve_to(b, k, n, ints, n->at_back_z);
     for (int i = 0; i < nv; ++i) {
       block_put(k, n->at_back_y + i, n_neg(n_mul(bar, block_get(k, n->at_back_z + i))));
     }
@@ -580,7 +581,7 @@ ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const
                 (const link_wrench *)0);
   }
   if (n->at_columns != n->numbers) {
-    block_factor(&b, n, reals, n->at_mass, n->at_factor, R(0.0));
+    block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
     for (int i = 0; i < n->groups; ++i) {
       mobility_adjoint(&b, &k, n, ints, reals, parameters, shared, v, i);
     }

@@ -88,8 +88,14 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOB
   real work = R(0.0), kinetic = R(0.0);
   for (int i = 0; i < nv; ++i) {
     work += R(0.5) * reals[WORLD_STEP] * constraint_force[i] * (v[i] + v1[i]);
-    for (int k = 0; k <= i; ++k) {
-      kinetic += (k < i ? R(1.0) : R(0.5)) * v[i] * one_real(o, n->at_mass + i * nv + k) * v[k];
+  }
+  for (int tree = 0; tree < n->trees; ++tree) {
+    const mass_tree t = mass_tree_of(n, ints, tree);
+    for (int i = 0; i < t.count; ++i) {
+      for (int k = 0; k <= i; ++k) {
+        kinetic += (k < i ? R(1.0) : R(0.5)) * v[t.dofs[i]] * one_real(o, n->at_mass + t.block + i * t.count + k) *
+                   v[t.dofs[k]];
+      }
     }
   }
   const real speed = R(2.0) * part;

@@ -78,11 +78,52 @@ static bool needs_constraint_force(const stepping *s)
   return sizes_of(s)->damped || s->call->worlds->constraint;
 }
 
+static abut_status bytes(batch_on *on, size_t slot, size_t group)
+{
+  const steps_on *at = on->user;
+  const size_t trees = (size_t)at->models[group]->sizes.trees;
+  on->bytes[POOL_OF_WORLDS][WORLD_ORDER] = ORDER_INTS(trees) * sizeof(int);
+  on->bytes[POOL_OF_WORLDS][WORLD_ORDER_SUMS] = 2 * sizeof(int); /* a block has at least one world */
+  return manifold_bytes(on, slot, group);
+}
+
+/* Makes room in the pool for the panels of all worlds, once their orders are known. What is read here has waited for
+ * all kernels that used the pool, so that it may grow now. */
+static abut_status grow_panels(const stepping *s)
+{
+  const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  int units;
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->model->head), OF(s, WORLD_ORDER),
+             OF(s, WORLD_ORDER_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_TOTALS, 1, 1, OF(s, WORLD_ORDER_SUMS), ARG_INT(blocks)));
+  TRY(buffer_read(world_buffer_of(s, WORLD_ORDER_SUMS), blocks * sizeof(int), sizeof units, &units));
+  if (units < 0) {
+    return fail(ABUT_ERROR_MEMORY, "the factors of %zu worlds have more numbers than kernels count", s->count);
+  }
+  return buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, PANEL_POOL,
+                             (size_t)units * PANEL_UNIT * device_real_bytes(s->device));
+}
+
+/* Finds islands and orders of elimination for the contacts that the last step_tree has left. */
+static abut_status find_order(const stepping *s)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, MODEL(s), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+             OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
+  return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
+}
+
+/* The arguments of kernels that factor: orders, and the pool, which takes another buffer's place where there is none. */
+#define ORDER_OF(s)                                                                                 \
+  OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS),                                                      \
+    ARG_BUFFER(sizes_of(s)->pooled ? memory_buffer(&(s)->on->memory[(s)->slot][0], PANEL_POOL)      \
+                                   : world_buffer_of(s, WORLD_WORK))
+
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
+  TRY(sizes_of(s)->groups || sizes_of(s)->rows ? find_order(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                ENTRIES(s), OF(s, WORLD_WORK),
+                ENTRIES(s), ORDER_OF(s), OF(s, WORLD_WORK),
                 OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
                 OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -106,9 +147,10 @@ static abut_status forces(const stepping *s)
 /* Leaves in WORLD_WORK the factor of the Hessian H at the acceleration (section 10). */
 static abut_status factor(const stepping *s)
 {
+  TRY(find_order(s));
   return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-                ENTRIES(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
+                ENTRIES(s), ORDER_OF(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
                 OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
@@ -117,7 +159,7 @@ static abut_status factor(const stepping *s)
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, MODEL(s), REALS(s),
-                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_GOOD),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), ORDER_OF(s), OF(s, WORLD_GOOD),
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS), ARG_INT(with_basis),
                 ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
@@ -185,7 +227,7 @@ const contact_law cone_law = {
   .needs_mobility = needs_mobility,
   .put = put,
   .test = test_manifolds,
-  .bytes = manifold_bytes,
+  .bytes = bytes,
   .slots = slots_of_pairs,
   .find_contacts = find_contacts_of_pairs,
   .solve = solve,
