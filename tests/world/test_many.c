@@ -1,5 +1,5 @@
 /* Worlds of more bodies than a dense matrix holds: towers beside each other go as each goes alone, and so do their
- * derivatives.
+ * derivatives; a pile does not see a body far away; and worlds of the most degrees of freedom that there may be.
  *   test_many PRECISION */
 #include "play.h"
 
@@ -206,11 +206,132 @@ static void test_between(abut_context context)
   }
 }
 
-/* Laws of dense matrices say how many they take. */
+/* ---- islands ---- */
+
+enum { PILE = 12 };
+
+/* A pile of boxes that fall onto a floor, and with `far` one that does so 10 m away. */
+static void open_pile(play *p, abut_context context, bool far, bool broad)
+{
+  static char text[32768];
+  const int boxes = PILE + far;
+  size_t at = (size_t)snprintf(text, sizeof text,
+                               "{\"timestep\": 0.004, \"broad_phase\": %s, \"links\": [{\"bodies\": [{\"box\": [15, 15, 0.1]}], "
+                               "\"position\": [0, 0, -0.1]}",
+                               broad ? "true" : "false");
+  for (int i = 0; i < boxes; ++i) {
+    at += (size_t)snprintf(text + at, sizeof text - at,
+                           ", {\"density\": 400, \"joint\": {\"type\": \"free\"}, \"position\": [%g, %g, %g], \"bodies\": "
+                           "[{\"box\": [0.1, 0.12, 0.08]}]}",
+                           i < PILE ? 0.15 * (i % 3) : 10.0, i < PILE ? 0.17 * (i / 3 % 2) : 0.0,
+                           i < PILE ? 0.081 + 0.17 * (i / 6) : 0.09);
+  }
+  at += (size_t)snprintf(text + at, sizeof text - at, "], \"pairs\": [{\"a\": 1, \"b\": 0}");
+  for (int a = 2; a <= boxes; ++a) {
+    for (int b = 0; b < a; ++b) {
+      at += (size_t)snprintf(text + at, sizeof text - at, ", {\"a\": %d, \"b\": %d}", a, b);
+    }
+  }
+  snprintf(text + at, sizeof text - at, "]}");
+  play_open_text(p, context, precision, text, 1);
+  for (size_t i = 0; i < 6 * (size_t)boxes; ++i) {
+    play_set_v(p, 0, i, speed_of((int)i / 6, 1, i % 6) * 20.0);
+  }
+}
+
+/* Neither a body far away nor pairs that are looked at in vain change a bit of a pile, nor of its derivatives. */
+static void test_islands(abut_context context)
+{
+  play p[3];
+  void *slopes[3];
+  for (int k = 0; k < 3; ++k) {
+    open_pile(&p[k], context, k == 1, k != 2);
+    play_step(&p[k], STEPS);
+    slopes[k] = slopes_of(&p[k], 3, false);
+    CHECK_EQUAL(p[k].status[0], 0);
+  }
+  for (int k = 1; k < 3; ++k) {
+    for (size_t i = 0; i < 7 * (size_t)PILE; ++i) {
+      const double a = play_q(&p[0], 0, i), b = play_q(&p[k], 0, i);
+      check(a == b, "pile %d: position %zu is %.17g, not %.17g", k, i, b, a);
+    }
+    for (size_t i = 0; i < 6 * (size_t)PILE; ++i) {
+      const double a = real_at(slopes[0], precision, i), b = real_at(slopes[k], precision, i);
+      check(a == b, "pile %d: slope %zu is %.17g, not %.17g", k, i, b, a);
+    }
+  }
+  CHECK(play_q(&p[1], 0, 7 * PILE) > 9.0 && play_q(&p[1], 0, 7 * PILE) < 11.0);
+  for (int k = 0; k < 3; ++k) {
+    free(slopes[k]);
+    play_close(&p[k]);
+  }
+}
+
+/* ---- the most that a world may have ---- */
+
+/* A wall of boxes on a floor, `wide` beside each other and `high` above each other. Each is in a pair with the next ones
+ * beside and above it. With `slides` links without bodies fill up the degrees of freedom. */
+static char *wall_of(int wide, int high, int slides)
+{
+  const size_t room = 4096 + 300 * (size_t)(wide * high + slides);
+  char *text = malloc(room);
+  REQUIRE(text != NULL);
+  size_t at = (size_t)snprintf(text, room, "{\"timestep\": 0.002, \"tolerance\": %g, \"links\": [{\"bodies\": [{\"box\": [200, 5, 0.1]}], "
+                               "\"position\": [0, 0, -0.1]}",
+                               by(1e-11, 1e-5));
+  for (int i = 0; i < wide * high; ++i) {
+    at += (size_t)snprintf(text + at, room - at,
+                           ", {\"density\": 400, \"joint\": {\"type\": \"free\"}, \"position\": [%g, 0, %g], \"bodies\": "
+                           "[{\"box\": [0.1, 0.1, 0.1]}]}",
+                           0.1999 * (i % wide), 0.0999 + 0.1998 * (i / wide));
+  }
+  for (int i = 0; i < slides; ++i) {
+    at += (size_t)snprintf(text + at, room - at, ", {\"mass\": 1, \"joint\": {\"type\": \"slide\"}}");
+  }
+  at += (size_t)snprintf(text + at, room - at, "], \"pairs\": [{\"a\": 1, \"b\": 0}");
+  for (int i = 1; i < wide * high; ++i) {
+    at += (size_t)snprintf(text + at, room - at, ", {\"a\": %d, \"b\": %d}", i + 1, i < wide ? 0 : i + 1 - wide);
+    if (i % wide) {
+      at += (size_t)snprintf(text + at, room - at, ", {\"a\": %d, \"b\": %d}", i + 1, i);
+    }
+  }
+  snprintf(text + at, room - at, "]}");
+  return text;
+}
+
+static void test_wall(abut_context context, int wide, int high, int slides, size_t steps)
+{
+  play p;
+  char *text = wall_of(wide, high, slides);
+  play_open_text(&p, context, precision, text, 1);
+  CHECK_EQUAL(p.info.nv, 6 * wide * high + slides);
+  play_step(&p, steps);
+  CHECK_EQUAL(p.status[0], 0);
+  for (int i = 0; i < wide * high; ++i) {
+    const double z = play_q(&p, 0, 7 * (size_t)i + 2), wanted = 0.0999 + 0.1998 * (i / wide);
+    check(fabs(z - wanted) < 0.002, "box %d of %d is at %g, not %g", i, wide * high, z, wanted);
+  }
+  for (int i = 0; i < slides; ++i) {
+    CHECK(play_q(&p, 0, 7 * (size_t)(wide * high) + (size_t)i) < 0.0); /* falls freely */
+  }
+  play_close(&p);
+  free(text);
+}
+
+static void check_refused(abut_context context, const char *text, const char *what, const char *most)
+{
+  abut_scene scene;
+  FILE *file = fopen("many.scene.json", "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  CHECK(abut_load_scene(context, "many.scene.json", &scene) != ABUT_SUCCESS);
+  check(strstr(abut_last_error(), what) && strstr(abut_last_error(), most), "%s", abut_last_error());
+  remove("many.scene.json");
+}
+
+/* Laws of dense matrices say how many they take, and all how many there may be. */
 static void test_refused(abut_context context)
 {
   static char text[8192];
-  abut_scene scene;
   size_t at = (size_t)snprintf(text, sizeof text, "{\"contact_model\": \"lcp\", \"links\": [");
   for (int i = 0; i < 11; ++i) {
     at += (size_t)snprintf(text + at, sizeof text - at, "%s{\"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": "
@@ -218,11 +339,10 @@ static void test_refused(abut_context context)
                            i ? ",\n" : "");
   }
   snprintf(text + at, sizeof text - at, "]}");
-  FILE *file = fopen("many.scene.json", "w");
-  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
-  CHECK(abut_load_scene(context, "many.scene.json", &scene) != ABUT_SUCCESS);
-  check(strstr(abut_last_error(), "66 degrees of freedom") && strstr(abut_last_error(), "64 are the most"), "%s", abut_last_error());
-  remove("many.scene.json");
+  check_refused(context, text, "66 degrees of freedom", "64 are the most");
+  char *wall = wall_of(683, 1, 0);
+  check_refused(context, wall, "4098 degrees of freedom", "4096 are the most");
+  free(wall);
 }
 
 int main(int argc, char **argv)
@@ -235,6 +355,9 @@ int main(int argc, char **argv)
   }
   test_towers(context);
   test_between(context);
+  test_islands(context);
+  test_wall(context, 20, 10, 0, 20);
+  test_wall(context, 682, 1, 4, 1);
   test_refused(context);
   CHECK_OK(abut_destroy_context(context));
   return check_finish();
