@@ -7,7 +7,8 @@
   FAMILY(superquadrics)  \
   FAMILY(polyhedra)      \
   FAMILY(pointclouds)    \
-  FAMILY(grids)
+  FAMILY(grids)          \
+  FAMILY(height_fields)
 
 #define COUNT_FAMILY(name) +1
 #define FAMILY_COUNT (0 FAMILIES(COUNT_FAMILY))

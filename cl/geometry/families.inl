@@ -18,3 +18,5 @@ static lane FN(bound_over)(lane distance, lane radius)
 #include "geometry/pointcloud.inl"
 #include "geometry/grid.inl"
 #include "geometry/grids.inl"
+#include "geometry/height_field.inl"
+#include "geometry/height_fields.inl"

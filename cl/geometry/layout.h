@@ -92,6 +92,32 @@
 #define GRID_NODES 11
 #define GRID_BLOCK_STRIDE 1344
 
+// A height field begins with a record of its own: half lengths along x and y, cells a metre along
+// both, nodes along both, how far below 0 the base lies, how far rounding may move a height, the
+// height that none is above, and of sqrt(1 + |slope|^2) the largest; and a reach, HEIGHT_NEAR, which
+// takes a lookup of the map to few of its blocks.
+//
+// Its coefficients follow, rows along x. Beyond those of the spline, which lie a node around the
+// heights', HEIGHT_FLAT rows and columns repeat the outermost ones. Then come the levels of a map of
+// the largest sqrt(1 + |slope|^2): a number for every HEIGHT_MAP_CELLS cells a side, then for twice
+// as many each, up to one for all. A range counts the levels.
+#define HEIGHT_STRIDE 16
+#define HEIGHT_CELLS 2
+#define HEIGHT_NODES 4
+#define HEIGHT_BASE 6
+#define HEIGHT_ROUNDING 7
+#define HEIGHT_MOST 8
+#define HEIGHT_SLANT 9
+#define HEIGHT_NEAR 10
+#define HEIGHT_FLAT 2
+#define HEIGHT_BORDER (1 + HEIGHT_FLAT)                // nodes around the heights
+#define HEIGHT_SIDE(nodes) ((nodes) + 2 * HEIGHT_BORDER)
+#define HEIGHT_SPANS(nodes) (HEIGHT_SIDE(nodes) - 3)   // cells, flat ones among them
+#define HEIGHT_MAP_CELLS 4
+#define HEIGHT_MAP_SIDE(nodes) \
+  ((HEIGHT_SPANS(nodes) + HEIGHT_MAP_CELLS - 1) / HEIGHT_MAP_CELLS)
+#define HEIGHT_MAP_NEXT(side) (((side) + 1) / 2)
+
 // The frames of a pose pair, 12 reals each (rotation, translation), and then what is added to every
 // output of the pose: 0, or NaN for a pose that has none.
 #define FRAME_WORLD_1 0  // body 1 -> world

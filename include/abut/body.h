@@ -71,6 +71,22 @@ typedef struct abut_grid {
   abut_operation operation;
 } abut_grid;
 
+/* Ground below z = h(x, y), where h is the bicubic spline through heights at nodes that are evenly spaced
+ * over a rectangle about the origin, with a wall at each of its sides and a base below
+ * (docs/spec.md, section 4). */
+typedef struct abut_height_field {
+  const double *heights;  /* (rows, columns) [m]: row r at y = -size[1] + 2 size[1] r / (rows - 1), column
+                             c at x = -size[0] + 2 size[0] c / (columns - 1); all above -base, and
+                             neighbours by a slope of 1e4 at most */
+  size_t rows, columns;   /* 4 to 2,048 each */
+  double size[2];         /* half lengths along x and y [m], in [1e-6, 1e6] */
+  double base;            /* how far below z = 0 it ends [m], in [1e-6, 1e6] */
+  size_t step;            /* of a body without a mesh of its own (abut_create_body): every how many
+                             nodes it has a vertex; 0: every node, or fewer, so that they are 2,048 at
+                             most */
+  abut_operation operation;
+} abut_height_field;
+
 /* A surface: vertices (vertex_count, 3) [m], within +-1e6, and faces as abut_body_def has them. */
 typedef struct abut_surface {
   const double *vertices;
@@ -94,6 +110,8 @@ typedef struct abut_body_def {
   size_t pointcloud_count;
   const abut_grid *grids;
   size_t grid_count;
+  const abut_height_field *height_fields;
+  size_t height_field_count;
   const uint32_t *edges;        /* (edge_count, 2), edges beside those of faces */
   size_t edge_count;
   bool cloud_from_mesh;         /* add a point cloud made of the mesh, see abut_create_body */
@@ -119,6 +137,10 @@ ABUT_API abut_body_def abut_default_body_def(void);
  * as width: at sharp edges vertices say too little. The field rounds such edges by about that
  * spacing. Faces must run counterclockwise seen from outside.
  *
+ * A body without vertices and faces whose field has an added height field gets its contact mesh of the
+ * first of these: vertices on the ground, by its step, and at the base's corners, without faces or
+ * edges; and, without a `surface`, the ground with its walls and base as that, of 65,536 nodes at most.
+ *
  * Everything is copied; the caller's arrays may go. Limits: coordinates within +-1e6 m.
  * Errors: ABUT_ERROR_BODY (out of range, not finite, no added primitive), ABUT_ERROR_ARGUMENT.
  */
@@ -131,7 +153,8 @@ typedef struct abut_body_info {
   size_t vertices, edges, faces;
   size_t superquadrics, polyhedra, planes, pointclouds, points;
   size_t grids, blocks;          /* blocks: of all levels of all grids */
-  size_t primitives;             /* superquadrics + polyhedra + pointclouds + grids */
+  size_t height_fields, heights; /* heights: of all height fields */
+  size_t primitives;             /* of all families */
   double lower[3], upper[3];     /* bounding box of the vertices [m] */
   double diagonal;               /* of that box [m] */
   uint32_t suspicions;           /* bits of abut_suspicion (field.h) of a body that was loaded: of a

@@ -5,12 +5,13 @@
 #include "base/reals.h"
 #include "body/diagnostics.h"
 #include "family/family.h"
+#include "family/height_mesh.h"
 #include "geometry/layout.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab07000au
+#define COOKIE 0xab07000bu
 
 abut_body_def abut_default_body_def(void)
 {
@@ -401,18 +402,18 @@ static abut_status bring(context *c, size_t place, void *user)
   return body_on(user, place, &there);
 }
 
-abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abut_body *out)
+/* Adds a mesh that is a height field's. Its primitives are checked before it is made of them. */
+static abut_status complete_def(arena *memory, abut_body_def *def)
 {
-  ENTER(context_pool, handle_);
-  context *c = context_get(handle_);
-  if (!c) {
-    return ABUT_ERROR_HANDLE;
+  if (!def->vertex_count && !def->face_count && def->height_field_count) {
+    TRY(check_primitives(def));
+    TRY(height_mesh_add(memory, def));
   }
-  if (!def || !out || def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body needs a handle and a definition made by "
-                "abut_default_body_def");
-  }
-  TRY(check_body_def(def));
+  return check_body_def(def);
+}
+
+static abut_status create(context *c, const abut_body_def *def, abut_body *out)
+{
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(body)));
   body *b = memory;
@@ -428,6 +429,27 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
   b = NULL;
 done:
   body_free(b);
+  return status;
+}
+
+abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abut_body *out)
+{
+  ENTER(context_pool, handle_);
+  context *c = context_get(handle_);
+  if (!c) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!def || !out || def->cookie != COOKIE) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body needs a handle and a definition made by "
+                "abut_default_body_def");
+  }
+  abut_body_def whole = *def;
+  arena added = {0};
+  abut_status status = complete_def(&added, &whole);
+  if (status == ABUT_SUCCESS) {
+    status = create(c, &whole, out);
+  }
+  arena_free(&added);
   return status;
 }
 

@@ -25,10 +25,8 @@ static abut_status check_surface(const abut_surface *s)
   return s->face_count ? check_mesh(&mesh) : ABUT_SUCCESS;
 }
 
-abut_status check_body_def(const abut_body_def *def)
+abut_status check_primitives(const abut_body_def *def)
 {
-  TRY(check_mesh(def));
-  TRY(check_surface(&def->surface));
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     if (family_count(families[i], def) && !family_given(families[i], def)) {
       return fail(ABUT_ERROR_ARGUMENT, "primitives are counted but not given");
@@ -37,6 +35,14 @@ abut_status check_body_def(const abut_body_def *def)
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     TRY(check_family(families[i], def));
   }
+  return ABUT_SUCCESS;
+}
+
+abut_status check_body_def(const abut_body_def *def)
+{
+  TRY(check_mesh(def));
+  TRY(check_surface(&def->surface));
+  TRY(check_primitives(def));
   if (def->union_ != 0.0 &&
       !(def->union_ >= SMOOTHING_LENGTH_LEAST && def->union_ <= SMOOTHING_MOST)) {
     return fail(ABUT_ERROR_BODY, "union is %g, neither 0 nor in [%g, %g]", def->union_,

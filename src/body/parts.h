@@ -5,8 +5,9 @@
 #include "base/reals.h"
 #include <abut/body.h>
 
-/* Refuses what is out of range, naming the element. */
+/* Refuses what is out of range, naming the element; the second of them of primitives alone. */
 abut_status check_body_def(const abut_body_def *def);
+abut_status check_primitives(const abut_body_def *def);
 
 /* The unique boundary pairs i < j of the faces and the definition's own, in lexicographic order.
  * *edges is the caller's. */

@@ -2,10 +2,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "format/json_line.h"
-#include "format/npy.h"
+#include "family/named_file.h"
+#include "format/npy_read.h"
 #include "format/npz.h"
-#include "format/whole_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static abut_status read_array(const grid_reader *r, const char *array, take_arra
   abut_array a;
   TRY(need(r, array, &a));
   const abut_status status = take(r, &a, out);
-  npz_free_array(&a);
+  npy_free(&a);
   return status;
 }
 
@@ -155,11 +154,11 @@ static abut_status read_level(const grid_reader *r, size_t level, abut_grid_leve
   snprintf(corrections, sizeof corrections, "corrections_%zu", level);
   TRY(need(r, blocks, &a));
   abut_status status = take_blocks(r, &a, out);
-  npz_free_array(&a);
+  npy_free(&a);
   TRY(status);
   TRY(need(r, corrections, &a));
   status = take_corrections(r, &a, out);
-  npz_free_array(&a);
+  npy_free(&a);
   return status;
 }
 
@@ -218,38 +217,13 @@ done:
 
 /* ---- files ---- */
 
-/* An archive that a body file names and nobody can read is that file's fault. */
-static abut_status read_named(const json_file *f, const json_at *at, const char *path,
-                              char **bytes, size_t *count)
-{
-  const abut_status status = whole_file_read(path, bytes, count);
-  if (status == ABUT_ERROR_READ) {
-    char cause[1024];
-    snprintf(cause, sizeof cause, "%s", abut_last_error());
-    return fail_at(status, f->name, json_line(f, at), "its grid, %s", cause);
-  }
-  return status;
-}
-
 abut_status grid_file_read(const json_file *f, const json_at *at, arena *memory, abut_grid *out)
 {
-  const char *text;
-  char *bytes = NULL;
-  void *path;
+  const char *path;
+  char *bytes;
   size_t count = 0;
-  TRY(json_text(f, at, &text));
-  if (!*text) {
-    return json_fail(f, at, "an empty path");
-  }
-  const char *slash = strrchr(f->name, '/');
-  const size_t folder = slash && *text != '/' ? (size_t)(slash - f->name) + 1 : 0;
-  TRY(arena_allocate(memory, &path, folder + strlen(text) + 1, 1));
-  memcpy(path, f->name, folder);
-  memcpy((char *)path + folder, text, strlen(text) + 1);
-  abut_status status = read_named(f, at, path, &bytes, &count);
-  if (status == ABUT_SUCCESS) {
-    status = grid_file_parse(path, bytes, count, memory, out);
-  }
+  TRY(named_file_read(f, at, "its grid", memory, &path, &bytes, &count));
+  const abut_status status = grid_file_parse(path, bytes, count, memory, out);
   free(bytes);
   return status;
 }

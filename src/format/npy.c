@@ -18,8 +18,9 @@ abut_status npy_fail(npy_where where, const char *format, ...)
   va_start(arguments, format);
   vsnprintf(cause, sizeof cause, format, arguments);
   va_end(arguments);
-  return fail_at(ABUT_ERROR_FORMAT, where.file, 0, "array '%s': %s",
-                 string_shown(where.array).text, cause);
+  return where.array ? fail_at(ABUT_ERROR_FORMAT, where.file, 0, "array '%s': %s",
+                               string_shown(where.array).text, cause)
+                     : fail_at(ABUT_ERROR_FORMAT, where.file, 0, "%s", cause);
 }
 
 bool npy_count(uint32_t dimensions, const size_t *shape, size_t *out)

@@ -7,7 +7,7 @@
 
 #define NPY_DIMENSIONS 4
 
-/* Names of file and array, for errors. */
+/* Names of file and array, for errors; array NULL: the file is one array. */
 typedef struct npy_where {
   const char *file, *array;
 } npy_where;

@@ -2,14 +2,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/npy.h"
+#include "format/npy_read.h"
 #include "format/text.h"
 #include "format/whole_file.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define MEMBER_LIMIT 4096
-#define HEADER_LIMIT 65536
 #define DEFLATE_RATIO 1040 /* deflate shrinks at most by 1032 */
 
 static abut_status fail_zip(const char *name, zip_error_t *error)
@@ -40,8 +39,9 @@ abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **
   return status;
 }
 
-static abut_status read_exactly(npy_where where, zip_file_t *member, void *out, size_t count)
+static abut_status read_exactly(npy_where where, void *from, void *out, size_t count)
 {
+  zip_file_t *member = from;
   char *at = out;
   while (count) {
     zip_int64_t got = zip_fread(member, at, count);
@@ -58,72 +58,6 @@ static abut_status read_exactly(npy_where where, zip_file_t *member, void *out, 
   return ABUT_SUCCESS;
 }
 
-/* The magic, the version, the length of the dictionary, the dictionary. */
-static abut_status read_header(npy_where where, zip_file_t *member, npy *header, size_t *bytes)
-{
-  unsigned char start[12];
-  size_t prefix = 10;
-  TRY(read_exactly(where, member, start, prefix));
-  if (memcmp(start, "\x93NUMPY", 6) != 0) {
-    return npy_fail(where, "not an .npy array");
-  }
-  if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
-    return npy_fail(where, "version %d.%d of .npy is not known", start[6], start[7]);
-  }
-  size_t length = start[8] | (size_t)start[9] << 8;
-  if (start[6] > 1) {
-    TRY(read_exactly(where, member, start + prefix, 2));
-    length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
-    prefix = 12;
-  }
-  if (length > HEADER_LIMIT) {
-    return npy_fail(where, "a header of %zu bytes", length);
-  }
-  void *text;
-  TRY(allocate(&text, length, 1));
-  abut_status status = read_exactly(where, member, text, length);
-  if (status == ABUT_SUCCESS) {
-    status = npy_parse(where, text, length, header);
-  }
-  free(text);
-  *bytes = prefix + length;
-  return status;
-}
-
-/* Into C order. */
-static abut_status sort_data(const npy *header, void **data)
-{
-  void *sorted;
-  if (!header->fortran || header->dimensions < 2) {
-    return ABUT_SUCCESS;
-  }
-  TRY(allocate(&sorted, header->data_bytes, 1));
-  npy_transpose(header, *data, sorted);
-  free(*data);
-  *data = sorted;
-  return ABUT_SUCCESS;
-}
-
-/* Takes the data over; a text becomes UTF-8. */
-static abut_status store(npy_where where, const npy *header, void *data, abut_array *out)
-{
-  out->type = header->type;
-  out->dimensions = header->dimensions;
-  memcpy(out->shape, header->shape, sizeof out->shape);
-  out->data = data;
-  if (header->type != ABUT_ARRAY_TEXT) {
-    return ABUT_SUCCESS;
-  }
-  char *text;
-  size_t length;
-  abut_status status = npy_decode_text(where, data, header->item_bytes / 4, &text, &length);
-  free(data);
-  out->data = text;
-  out->dimensions = 1;
-  out->shape[0] = length;
-  return status;
-}
-
 static abut_status read_data(npy_where where, zip_file_t *member, const npy *header,
                              abut_array *out)
 {
@@ -134,14 +68,11 @@ static abut_status read_data(npy_where where, zip_file_t *member, const npy *hea
   if (status == ABUT_SUCCESS && zip_fread(member, &beyond, 1) != 0) {
     status = npy_fail(where, "damaged: the checksum differs"); /* checked at the end only */
   }
-  if (status == ABUT_SUCCESS) {
-    status = sort_data(header, &data);
-  }
   if (status != ABUT_SUCCESS) {
     free(data);
     return status;
   }
-  return store(where, header, data, out);
+  return npy_store(where, header, data, out);
 }
 
 /* What the directory promises, before anything of that size is allocated. */
@@ -172,7 +103,8 @@ static abut_status read_member(npy_where where, zip_t *archive, zip_uint64_t ind
     return npy_fail(where, "cannot be unpacked: %s", zip_strerror(archive));
   }
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(read_header(where, member, &header, &header_bytes));
+  const npy_source source = {read_exactly, member};
+  TRY_DONE(npy_read_header(where, &source, &header, &header_bytes));
   if (info->size < header_bytes || info->size - header_bytes != header.data_bytes) {
     status = npy_fail(where, "%llu bytes of data, but its shape needs %zu",
                       (unsigned long long)info->size - header_bytes, header.data_bytes);
@@ -212,22 +144,9 @@ abut_status npz_read_array(const char *name, zip_t *archive, zip_uint64_t index,
   out->name = array;
   abut_status status = read_member((npy_where){name, array}, archive, index, &info, out);
   if (status != ABUT_SUCCESS) {
-    npz_free_array(out);
+    npy_free(out);
   }
   return status;
-}
-
-/* The header's pointers are to const because callers of abut_write_npz own theirs. */
-static void free_const(const void *memory)
-{
-  free((void *)(uintptr_t)memory);
-}
-
-void npz_free_array(abut_array *array)
-{
-  free_const(array->name);
-  free_const(array->data);
-  *array = (abut_array){0};
 }
 
 /* Which arrays are wanted: all where there are no names. */
@@ -331,7 +250,7 @@ abut_status abut_read_npz_arrays(const char *path, const char *const *names, siz
 void abut_free_npz(abut_npz *npz)
 {
   for (size_t i = 0; npz && i < npz->count; i++) {
-    npz_free_array(&npz->arrays[i]);
+    npy_free(&npz->arrays[i]);
   }
   if (npz) {
     free(npz->arrays);

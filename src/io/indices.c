@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/npy.h"
+#include "format/npy_read.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,6 +63,6 @@ abut_status indices_find(const char *name, zip_t *archive, const char *array, co
   TRY(npz_read_array(name, archive, (zip_uint64_t)member, &a));
   abut_status status = check((npy_where){name, a.name}, &a, what, count);
   status = status == ABUT_SUCCESS ? convert(&a, count, out) : status;
-  npz_free_array(&a);
+  npy_free(&a);
   return status;
 }

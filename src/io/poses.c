@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/npy.h"
+#include "format/npy_read.h"
 #include "format/npz.h"
 #include "format/text.h"
 #include "format/whole_file.h"
@@ -307,7 +307,7 @@ static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
     TRY(npz_read_array(name, archive, (zip_uint64_t)members[i], &array));
     counts[i] = array.shape[0];
     abut_status status = convert(name, &array, out->kind == ABUT_POSE_TWIST ? 6 : 7, poses[i]);
-    npz_free_array(&array);
+    npy_free(&array);
     TRY(status);
   }
   out->count = counts[0];
