@@ -22,9 +22,9 @@ typedef struct height_sum {
 } height_sum;
 
 // Returns a coordinate in cells, from the first height's node on, within the cells that there are.
-static lane height_cells(lane x, real half, real cells, real nodes)
+static lane height_cells(lane x, real end, real cells, real nodes)
 {
-  const lane u = (x + half) * cells;
+  const lane u = (x + end) * cells;
   const lane most = lane_lit(nodes + (real)(HEIGHT_FLAT - 1));
   return lane_max(lane_min(u, most), lane_lit(-(real)HEIGHT_FLAT));
 }

@@ -109,8 +109,8 @@ static void FN(height_fields_march)(FN(marching) *m, int count, GLOBAL const int
     const FN(height_walls) walls = FN(height_walls_at)(s, x);
     const lane gap = x.z - height_spline(s, x.x, x.y, 0).jet.h - s[HEIGHT_ROUNDING];
     const lane near = lane_lit(s[HEIGHT_NEAR]);
-    const lane local = gap / height_slant(s, ranges[1], x.x, x.y, near);
-    const lane above = lane_max(gap / s[HEIGHT_SLANT], lane_min(local, near));
+    const lane nearby = gap / height_slant(s, ranges[1], x.x, x.y, near);
+    const lane above = lane_max(gap / s[HEIGHT_SLANT], lane_min(nearby, near));
     const lane step = lane_max(above, FN(height_most_of)(&walls)) - m->margin;
     m->step = lane_min(m->step, lane_max(step, lane_lit(m->creep)));
   }

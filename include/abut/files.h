@@ -34,7 +34,8 @@ ABUT_API abut_status abut_load_field(const char *path, const abut_field_options 
 ABUT_API abut_status abut_write_field(const char *path, const abut_field *field);
 
 /* The file that abut_load_body takes a body's mesh from: the one that a NAME.body.json names, found
- * from that file's folder, else `path`. It is not opened. Free it with abut_free. */
+ * from that file's folder, else `path`. It is not opened. Free it with abut_free. ABUT_ERROR_FORMAT where
+ * a body file names none, since its height field is its mesh. */
 ABUT_API abut_status abut_find_mesh(const char *path, char **mesh_path);
 
 /* Reads smoothing.json. Every key must be there but near, reach, ends, agree and floor, which are 0

@@ -49,6 +49,22 @@ bool height_field_fault(const abut_height_field *h, size_t *at, char *cause, siz
   return false;
 }
 
+static bool are_same(const double *a, const double *b, size_t count)
+{
+  size_t i = 0;
+  while (i < count && a[i] >= b[i] && a[i] <= b[i]) {
+    ++i;
+  }
+  return i == count;
+}
+
+bool height_field_is_same(const abut_height_field *a, const abut_height_field *b)
+{
+  return a->rows == b->rows && a->columns == b->columns && a->step == b->step &&
+         are_same(a->size, b->size, 2) && are_same(&a->base, &b->base, 1) &&
+         are_same(a->heights, b->heights, a->rows * a->columns);
+}
+
 /* ---- files of heights ---- */
 
 static abut_status check_sides(const char *name, size_t rows, size_t columns)

@@ -25,4 +25,7 @@ abut_status heights_parse_png(const char *name, const char *bytes, size_t count,
  * be in range. */
 bool height_field_fault(const abut_height_field *h, size_t *at, char *cause, size_t room);
 
+/* Returns whether two are the same, number by number, but for their operations. */
+bool height_field_is_same(const abut_height_field *a, const abut_height_field *b);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "family/family.h"
+#include "family/height_mesh.h"
 #include "format/json.h"
 #include "format/whole_file.h"
 #include <abut/spring.h>
@@ -10,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const family height_fields_family;
 
 static abut_status read_operation(const json_file *f, const json_at *parent, abut_operation *out)
 {
@@ -73,6 +76,9 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
     if (!b->name) {
       return fail(ABUT_ERROR_MEMORY, "no memory for a name");
     }
+  }
+  if (!json_find(root, "mesh", &at) && json_find(root, height_fields_family.key, &at)) {
+    return ABUT_SUCCESS; /* the height field's own mesh: height_mesh_add */
   }
   TRY(json_need(f, root, "mesh", &at));
   TRY(json_text(f, &at, &text));
@@ -196,6 +202,12 @@ static abut_status read_root(const json_file *f, const json_at *root, body_file 
   TRY(read_cloud(f, root, b));
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     TRY(read_family(f, root, families[i], b));
+  }
+  if (!b->mesh_path) {
+    TRY(height_mesh_add(&b->memory, &b->def));
+    if (!b->def.vertex_count) {
+      return json_fail(f, root, "no mesh, and no height field is added, which has its own");
+    }
   }
   return family_any_added(&b->def) || b->cloud.source
            ? ABUT_SUCCESS

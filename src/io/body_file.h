@@ -18,8 +18,9 @@ typedef struct body_cloud {
 
 typedef struct body_file {
   char *name;      /* NULL unless given */
-  char *mesh_path; /* the mesh, with the body file's folder before a relative path */
-  abut_body_def def; /* its primitives alone, no mesh and no cookie; none where a cloud
+  char *mesh_path; /* the mesh, with the body file's folder before a relative path; NULL: `def` has it,
+                      and a surface, since it is a height field's */
+  abut_body_def def; /* its primitives alone, no other mesh and no cookie; none where a cloud
                         is stated, maybe */
   body_cloud cloud;
   arena memory;     /* of the primitives and the cloud */

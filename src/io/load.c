@@ -1,10 +1,12 @@
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "body/diagnostics.h"
 #include "format/mesh.h"
 #include "format/text.h"
 #include "format/whole_file.h"
 #include "io/body_file.h"
+#include "io/body_mesh.h"
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
 #include "manifold/misfit.h"
@@ -142,10 +144,12 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   abut_body_def def;
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(body_file_read(path, &file));
-  TRY_DONE(read_named_mesh(path, file.mesh_path, &m));
   def = file.def;
   def.cookie = abut_default_body_def().cookie;
-  set_mesh(&def, &m);
+  if (file.mesh_path) {
+    TRY_DONE(read_named_mesh(path, file.mesh_path, &m));
+    set_mesh(&def, &m);
+  }
   TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
   status = describe_body(path, &def, *body);
   if (status != ABUT_SUCCESS) {
@@ -168,16 +172,45 @@ abut_status abut_load_body(abut_context context, const char *path, abut_body *bo
                                       : load_mesh(context, path, body);
 }
 
-/* Reads the mesh of a body file, or a bare mesh. */
-static abut_status read_mesh_of(const char *path, mesh *m)
+static abut_status copy_into(void **out, const void *from, size_t count, size_t size)
+{
+  TRY(allocate(out, count, size));
+  memcpy(*out, from, count * size);
+  return ABUT_SUCCESS;
+}
+
+/* Copies a surface; mesh_free frees it, also where this fails. */
+static abut_status copy_surface(const abut_surface *s, mesh *m)
+{
+  void *vertices = NULL, *sizes = NULL, *indices = NULL;
+  abut_status status = ABUT_SUCCESS;
+  size_t corners = 0;
+  for (size_t i = 0; i < s->face_count; ++i) {
+    corners += s->face_sizes[i];
+  }
+  TRY_DONE(copy_into(&vertices, s->vertices, s->vertex_count, 3 * sizeof(double)));
+  TRY_DONE(copy_into(&sizes, s->face_sizes, s->face_count, sizeof(uint32_t)));
+  TRY_DONE(copy_into(&indices, s->face_indices, corners, sizeof(uint32_t)));
+done:
+  *m = (mesh){.vertices = vertices, .vertex_count = s->vertex_count, .face_sizes = sizes,
+              .face_count = s->face_count, .face_indices = indices, .index_count = corners};
+  return status;
+}
+
+abut_status body_mesh_read(const char *path, mesh *m)
 {
   body_file file;
   if (!has_extension(path, ".json")) {
     return mesh_read(path, m);
   }
+  *m = (mesh){0};
   TRY(body_file_read(path, &file));
-  const abut_status status = read_named_mesh(path, file.mesh_path, m);
+  const abut_status status = file.mesh_path ? read_named_mesh(path, file.mesh_path, m)
+                                            : copy_surface(&file.def.surface, m);
   body_file_free(&file);
+  if (status != ABUT_SUCCESS) {
+    mesh_free(m);
+  }
   return status;
 }
 
@@ -189,7 +222,7 @@ abut_status abut_load_hull(abut_context context, const char *path, abut_shape *s
     return fail(ABUT_ERROR_ARGUMENT, "path or shape is NULL");
   }
   *shape = (abut_shape){0};
-  TRY(read_mesh_of(path, &m));
+  TRY(body_mesh_read(path, &m));
   def.vertices = m.vertices;
   def.vertex_count = m.vertex_count;
   abut_status status = of_file(path, abut_create_shape(context, &def, shape));
@@ -208,7 +241,7 @@ abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_
     return fail(ABUT_ERROR_ARGUMENT, "path or mesh is NULL");
   }
   *out = (abut_ccd_mesh){0};
-  TRY(read_mesh_of(path, &m));
+  TRY(body_mesh_read(path, &m));
   if (has_extension(path, ".json") && !m.face_count) {
     mesh_free(&m);
     return fail_at(ABUT_ERROR_FORMAT, path, 0, CCD_NO_FACES);
@@ -237,6 +270,10 @@ abut_status abut_find_mesh(const char *path, char **mesh_path)
   *mesh_path = NULL;
   const bool named = has_extension(path, ".json");
   TRY(named ? body_file_read(path, &file) : ABUT_SUCCESS);
+  if (named && !file.mesh_path) {
+    body_file_free(&file);
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "names no mesh: its height field is its own");
+  }
   *mesh_path = strdup(named ? file.mesh_path : path);
   body_file_free(&file);
   return *mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");

@@ -1,19 +1,23 @@
 #include "world/bodies.h"
 
 #include "base/error.h"
+#include "family/height_file.h"
+#include "io/body_mesh.h"
 #include "world/body_shapes.h"
 #include "world/law/law.h"
 #include "world/scene_file.h"
-#include <abut/files.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool is_same(const scene_body *a, const scene_body *b)
 {
-  return a->shape == b->shape && (a->shape == SHAPE_FILE
-                                    ? strcmp(a->file, b->file) == 0
-                                    : memcmp(a->size, b->size, sizeof a->size) == 0);
+  if (a->shape != b->shape) {
+    return false;
+  }
+  return a->shape == SHAPE_FILE           ? strcmp(a->file, b->file) == 0
+         : a->shape == SHAPE_HEIGHT_FIELD ? height_field_is_same(a->heights, b->heights)
+                                          : memcmp(a->size, b->size, sizeof a->size) == 0;
 }
 
 /* The body whose turn it is, with its place in the scene. */
@@ -26,13 +30,7 @@ typedef struct turn {
 
 static abut_status read_mesh(const scene_def *s, const turn *t, mesh *out)
 {
-  char *path = NULL;
-  abut_status status = abut_find_mesh(t->body->file, &path);
-  if (status == ABUT_SUCCESS) {
-    status = mesh_read(path, out);
-  }
-  abut_free(path);
-  return scene_blame(s, t->place, "its file, ", status);
+  return scene_blame(s, t->place, "its file, ", body_mesh_read(t->body->file, out));
 }
 
 static abut_status load_file(const scene_def *s, const turn *t, scene_bodies *b)
@@ -62,7 +60,9 @@ static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b
   if (first == t->number) {
     TRY(arena_allocate(&b->memory, &memory, 1, sizeof(abut_body_def)));
     const abut_status status =
-      body_shape_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
+      t->body->shape == SHAPE_HEIGHT_FIELD
+        ? body_of_heights(t->body->heights, &b->memory, memory)
+        : body_shape_make(t->body->shape, t->body->size, s->law->points, &b->memory, memory);
     if (status == ABUT_ERROR_BODY) {
       char cause[512];
       snprintf(cause, sizeof cause, "%s", abut_last_error());

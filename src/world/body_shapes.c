@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "family/height_mesh.h"
 #include "surface/spline.h"
 #include "world/shape_mesh.h"
 #include <math.h>
@@ -247,4 +248,12 @@ abut_status body_shape_make(body_shape shape, const double size[3], side_points 
   default:
     return make_box(slab, top, POINTS_NONE, memory, out);
   }
+}
+
+abut_status body_of_heights(const abut_height_field *h, arena *memory, abut_body_def *out)
+{
+  *out = abut_default_body_def();
+  out->height_fields = h;
+  out->height_field_count = 1;
+  return height_mesh_add(memory, out);
 }

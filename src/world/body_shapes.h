@@ -20,4 +20,8 @@
 abut_status body_shape_make(body_shape shape, const double size[3], side_points points,
                            arena *memory, abut_body_def *out);
 
+/* Does the same for a height field, which must be in range and outlive *out: as abut_create_body does where
+ * a definition has no vertices. */
+abut_status body_of_heights(const abut_height_field *h, arena *memory, abut_body_def *out);
+
 #endif

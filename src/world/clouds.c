@@ -32,6 +32,9 @@ static abut_status of_file(const char *path, abut_status status)
 static abut_status load_faces(const char *path, const body_file *b, double eps1, abut_cloud *out)
 {
   char cause[ERROR_TEXT_BYTES];
+  if (!b->mesh_path) {
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "a height field has no cloud");
+  }
   const abut_status status =
     of_file(b->mesh_path, abut_load_cloud(b->mesh_path, eps1 > 0.0 ? eps1 : b->cloud.eps1,
                                           b->cloud.area_weight, out));
@@ -87,6 +90,9 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
                               abut_cloud *out)
 {
   const bool named = b->shape != SHAPE_FILE;
+  if (b->shape == SHAPE_HEIGHT_FIELD) {
+    return scene_fail(s, place, "a height field has no cloud: contacts that are springs take none");
+  }
   TRY(scene_blame(s, place, named ? "its cloud: " : "its file, ",
                   named ? shape_cloud_make(b->shape, b->size, b->eps1, out)
                         : load_file(b->file, b->eps1, out)));

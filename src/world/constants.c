@@ -25,6 +25,17 @@ static double dot(const double a[3], const double b[3])
 
 /* ---- masses ---- */
 
+/* Returns what a density fills: the mesh or, where that has no faces, the surface. */
+static abut_body_def filled_of(const abut_body_def *d)
+{
+  const abut_surface *s = &d->surface;
+  return d->face_count || !s->face_count
+           ? *d
+           : (abut_body_def){.vertices = s->vertices, .vertex_count = s->vertex_count,
+                             .face_sizes = s->face_sizes, .face_indices = s->face_indices,
+                             .face_count = s->face_count};
+}
+
 /* Adds what body k of link i weighs at the link's density to *out, which body 0 begins. */
 static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
                                 const abut_body_def *mesh, mass *out)
@@ -32,7 +43,8 @@ static abut_status mass_of_body(const scene_def *s, size_t i, size_t k,
   const scene_link *l = &s->links[i];
   const scene_body *b = &l->bodies[k];
   mass own;
-  const abut_status status = mass_of_mesh(mesh, l->density, &own);
+  const abut_body_def filled = filled_of(mesh);
+  const abut_status status = mass_of_mesh(&filled, l->density, &own);
   if (status == ABUT_ERROR_BODY) {
     char cause[512];
     snprintf(cause, sizeof cause, "%s", abut_last_error());

@@ -61,18 +61,19 @@ static void put_ball(const scene_body *b, const extent *e, double ball[4])
 }
 
 /* Returns half the thickness of the thinner body, farther than which bodies must not move against each
- * other in a step, or one could come out behind the other. With a plane only the plane's own thickness
+ * other in a step, or one could come out behind the other. With ground only its own thickness
  * counts, since its field leads everything inside it back to its upper face. A plane that is a half space
  * has no other side: 0. */
 static double half_of(const loaded_scene *s, const scene_pair *p, const extent of[2])
 {
   double thin = HUGE_VAL;
-  int planes = 0;
+  int planes = 0, grounds = 0;
   for (int side = 0; side < 2; ++side) {
     planes += scene_side(&s->def, p, side)->shape == SHAPE_PLANE;
+    grounds += scene_body_is_ground(scene_side(&s->def, p, side));
   }
   for (int side = 0; side < 2; ++side) {
-    if (!planes || scene_side(&s->def, p, side)->shape == SHAPE_PLANE) {
+    if (!grounds || scene_body_is_ground(scene_side(&s->def, p, side))) {
       thin = fmin(thin, of[side].thickness);
     }
   }

@@ -6,8 +6,9 @@
 #include <string.h>
 
 const char *const body_shape_words[BODY_SHAPES] = {"file",     "box",       "sphere", "capsule",
-                                                   "cylinder", "ellipsoid", "plane"};
-const size_t body_shape_sizes[BODY_SHAPES] = {0, 3, 1, 2, 2, 3, 2};
+                                                   "cylinder", "ellipsoid", "plane",
+                                                   "height_field"};
+const size_t body_shape_sizes[BODY_SHAPES] = {0, 3, 1, 2, 2, 3, 2, 0};
 
 void scene_def_free(scene_def *s)
 {
@@ -58,6 +59,11 @@ const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side)
   return &s->links[p->link[side]].bodies[p->body[side]];
 }
 
+bool scene_body_is_ground(const scene_body *b)
+{
+  return b->shape == SHAPE_PLANE || b->shape == SHAPE_HEIGHT_FIELD;
+}
+
 size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side)
 {
   return scene_body_number(s, (size_t)p->link[side]) + (size_t)p->body[side];
@@ -94,11 +100,11 @@ double scene_column_friction(const scene_def *s, size_t column)
 
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
 {
-  bool plane[2];
+  bool ground[2];
   for (int k = 0; k < 2; ++k) {
-    plane[k] = scene_side(s, p, k)->shape == SHAPE_PLANE;
+    ground[k] = scene_body_is_ground(scene_side(s, p, k));
   }
-  return plane[0] == plane[1] ? -1 : plane[0];
+  return ground[0] == ground[1] ? -1 : ground[0];
 }
 
 double scene_near(const abut_smoothing *s)

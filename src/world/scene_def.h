@@ -63,10 +63,11 @@ typedef enum body_shape {
   SHAPE_CAPSULE = 3,   /* radius, half the length of its straight part, along z */
   SHAPE_CYLINDER = 4,  /* radius, half its length, along z */
   SHAPE_ELLIPSOID = 5, /* half lengths */
-  SHAPE_PLANE = 6      /* half lengths along x and y; its upper face is z = 0 */
+  SHAPE_PLANE = 6,     /* half lengths along x and y; its upper face is z = 0 */
+  SHAPE_HEIGHT_FIELD = 7 /* none: an abut_height_field says all */
 } body_shape;
 
-#define BODY_SHAPES 7
+#define BODY_SHAPES 8
 #define SHAPE_SLENDER_MOST 50.0 /* the longer by the shorter length of a capsule or cylinder, at most */
 
 /* The names of shapes in files, and how many sizes each has. */
@@ -85,6 +86,7 @@ typedef struct scene_body {
   body_shape shape;
   char *file; /* its path as found from the scene's folder; NULL where the body is a shape */
   double size[3];
+  const abut_height_field *heights; /* of a height field; else NULL */
   double position[3], quaternion[4]; /* on its link */
   double eps1; /* [m^2] of its cloud, for springs; 0: as the body's file states it, or by its faces */
   body_contact contact;
@@ -191,6 +193,10 @@ size_t scene_body_number(const scene_def *s, size_t link);
 /* Returns the body of a side, 0 or 1, of a pair that has bodies. */
 const scene_body *scene_side(const scene_def *s, const scene_pair *p, int side);
 
+/* Returns whether a body is ground that others lie on: a plane or a height field, whose size means nothing for
+ * their contacts. */
+bool scene_body_is_ground(const scene_body *b);
+
 /* Returns that body's number, by scene_body_number. */
 size_t scene_pair_body(const scene_def *s, const scene_pair *p, int side);
 
@@ -204,7 +210,7 @@ double scene_column_friction(const scene_def *s, size_t column);
 size_t scene_body_link(const scene_def *s, size_t number);
 
 /* Returns the side, 0 or 1, of a pair with bodies whose body alone says how large the contact is, to which
- * its smoothing is fitted, because the other body is a plane, whose size means nothing. Returns -1 where
+ * its smoothing is fitted, because the other body is ground, whose size means nothing. Returns -1 where
  * both bodies say it. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/limits.h"
+#include "family/height_file.h"
 #include "world/scene_parts.h"
 #include <math.h>
 #include <string.h>
@@ -182,6 +183,14 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
   return ABUT_SUCCESS;
 }
 
+static abut_status read_height_field(reader *r, const json_at *at, scene_body *out)
+{
+  void *memory;
+  TRY(arena_allocate(&r->s->memory, &memory, 1, sizeof *out->heights));
+  out->heights = memory;
+  return height_field_read(r->file, at, false, &r->s->memory, memory);
+}
+
 /* Reads what the body is: exactly one of the keys for a file and for each shape must be there. */
 static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
 {
@@ -201,6 +210,9 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
   }
   if (out->shape == SHAPE_FILE) {
     return scene_path(r, &chosen, &out->file);
+  }
+  if (out->shape == SHAPE_HEIGHT_FIELD) {
+    return read_height_field(r, &chosen, out);
   }
   TRY(read_sizes(r->file, &chosen, body_shape_sizes[out->shape], out->size));
   return out->shape == SHAPE_CAPSULE || out->shape == SHAPE_CYLINDER

@@ -73,7 +73,7 @@ static abut_status find_support(loads *l, size_t i)
   for (int side = 0; side < 2; ++side) {
     TRY(extent_of(l->s, p, side, &e[side]));
     find_span(l, p, side, &e[side], l->up, high[side]);
-    if (scene_side(&l->s->def, p, side)->shape != SHAPE_PLANE) {
+    if (!scene_body_is_ground(scene_side(&l->s->def, p, side))) {
       l->of[i].size = fmin(l->of[i].size, extent_diagonal(&e[side]));
     }
   }
