@@ -71,14 +71,14 @@ typedef struct abut_grid {
   abut_operation operation;
 } abut_grid;
 
-/* Ground below z = h(x, y), where h is the bicubic spline through heights at nodes that are evenly spaced
- * over a rectangle about the origin, with a wall at each of its sides and a base below
+/* Ground below z = h(x, y), where h is the natural bicubic spline through heights at nodes that are evenly
+ * spaced over a rectangle about the origin, with a wall at each of its sides and a base below
  * (docs/spec.md, section 4). */
 typedef struct abut_height_field {
   const double *heights;  /* (rows, columns) [m]: row r at y = -size[1] + 2 size[1] r / (rows - 1), column
                              c at x = -size[0] + 2 size[0] c / (columns - 1); all above -base, and
                              neighbours by a slope of 1e4 at most */
-  size_t rows, columns;   /* 4 to 2,048 each */
+  size_t rows, columns;   /* 2 to 2,048 each */
   double size[2];         /* half lengths along x and y [m], in [1e-6, 1e6] */
   double base;            /* how far below z = 0 it ends [m], in [1e-6, 1e6] */
   size_t step;            /* of a body without a mesh of its own (abut_create_body): every how many

@@ -30,7 +30,7 @@
 #define GRID_NODES_MOST ((size_t)1 << 26)
 #define GRID_DISTANCE_MOST 4e6
 #define GRID_LEVELS_MOST 8
-#define HEIGHT_SIDE_LEAST 4 /* nodes: a cubic has four coefficients */
+#define HEIGHT_SIDE_LEAST 2 /* nodes */
 #define HEIGHT_SIDE_MOST 2048
 #define HEIGHT_SLOPE_MOST 1e4 /* between neighbouring nodes */
 

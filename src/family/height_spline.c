@@ -11,31 +11,26 @@
 /* ---- coefficients ---- */
 
 /* Fits one row: c[i - 1] + 4 c[i] + c[i + 1] = 6 h[i] for all n heights, where c[-1] and c[n] lie beyond
- * the first and the last one. That the third derivative does not jump at node 1 says, with the equations
- * of nodes 0 to 2, c[1] = (8 h[1] - h[0] - h[2]) / 6, and so at the other end. What lies between these two
- * is a tridiagonal system. `out` has HEIGHT_BORDER coefficients before c[0]; those that repeat are set,
- * too. factor: (n), for the elimination. */
+ * the first and the last one. That there is no curvature at an end says c[-1] = 2 c[0] - c[1], and so
+ * c[0] = h[0]. What lies between both ends is a tridiagonal system. `out` has HEIGHT_BORDER coefficients
+ * before c[0]; those that repeat are set, too. factor: (n), for the elimination. */
 static void fit_row(const double *h, size_t n, double *factor, double *out)
 {
   double *c = out + HEIGHT_BORDER;
   const size_t last = n - 1;
-  c[1] = (8.0 * h[1] - h[0] - h[2]) / 6.0;
-  c[last - 1] = (8.0 * h[last - 1] - h[last] - h[last - 2]) / 6.0;
-  factor[1] = 0.0;
-  for (size_t i = 2; i + 2 <= last; ++i) {
+  c[0] = h[0];
+  c[last] = h[last];
+  factor[0] = 0.0;
+  for (size_t i = 1; i < last; ++i) {
     factor[i] = 1.0 / (4.0 - factor[i - 1]);
     c[i] = (6.0 * h[i] - c[i - 1]) * factor[i];
   }
-  for (size_t i = last - 2; i >= 2; --i) {
+  for (size_t i = last - 1; i >= 1 && i < last; --i) {
     c[i] -= factor[i] * c[i + 1];
   }
-  c[0] = 6.0 * h[1] - 4.0 * c[1] - c[2];
-  c[last] = 6.0 * h[last - 1] - 4.0 * c[last - 1] - c[last - 2];
-  const double before = 6.0 * h[0] - 4.0 * c[0] - c[1];
-  const double behind = 6.0 * h[last] - 4.0 * c[last] - c[last - 1];
   for (size_t i = 0; i < HEIGHT_BORDER; ++i) {
-    out[i] = before;
-    c[n + i] = behind;
+    out[i] = 2.0 * c[0] - c[1];
+    c[n + i] = 2.0 * c[last] - c[last - 1];
   }
 }
 

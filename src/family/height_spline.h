@@ -14,8 +14,8 @@ typedef struct height_spline {
   double most, least, slant; /* the highest and the lowest place, and the largest of the map, at most */
 } height_spline;
 
-/* Makes the spline with a third derivative that does not jump at the second and last but one node of
- * a row or column ("not-a-knot"), so that it has any bicubic polynomial as it is. *out is empty on failure. */
+/* Makes the spline that has no curvature across its ends, the natural one: beyond them it stays near the
+ * heights, however rough these are. *out is empty on failure. */
 abut_status height_spline_make(const abut_height_field *h, height_spline *out);
 void height_spline_free(height_spline *s);
 

@@ -2,6 +2,7 @@
  * says, of any family, and bounds of grids are not much below the distance. REAL_DOUBLE is the
  * build's. */
 #include "grids.h"
+#include "heights.h"
 #include "support/check.h"
 
 #include "body/parts.h"
@@ -191,6 +192,23 @@ static void test_wrong_grids(void)
   }
 }
 
+/* Far above a height field the slope that it has somewhere says how near it may be. */
+static void test_heights(void)
+{
+  static height_sample s;
+  uint64_t seed = 76;
+  for (int i = 0; i < 12; ++i) {
+    const double size = i % 3 == 1 ? 1e-3 : i % 3 == 2 ? 1e3 : 1.0;
+    const double roughness = i % 4 == 0 ? 0.0 : i % 4 == 1 ? 0.05 : i % 4 == 2 ? 0.3 : 1.0;
+    const double least = roughness > 0.2 ? 0.03 : 0.3; /* one over the steepest slant, about */
+    char what[64];
+    snprintf(what, sizeof what, "height field, rough by %g", roughness);
+    height_sample_make(&s, &seed, roughness, size, ABUT_ADD);
+    test_body(what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1}, 0.01 * size,
+              size, (double[3]){least, least, least});
+  }
+}
+
 static void test_others(void)
 {
   static const abut_superquadric solids[] = {
@@ -223,6 +241,7 @@ int main(void)
 {
   test_grids();
   test_wrong_grids();
+  test_heights();
   test_others();
   return check_finish();
 }

@@ -2,6 +2,7 @@
  * family is above the reach, also where it is least there; boxes grow with the reach and are no larger than
  * they have to be. REAL_DOUBLE is the build's. */
 #include "grids.h"
+#include "heights.h"
 #include "support/check.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@
 #include "body/parts.h" /* behind the kernels' text, which has words of these for its own */
 #include "family/family.h"
 
-enum { SUPERQUADRICS, POLYHEDRA, CLOUDS, GRIDS };
+enum { SUPERQUADRICS, POLYHEDRA, CLOUDS, GRIDS, HEIGHTS };
 enum { STARTS = 12, STEPS = 60 };
 
 typedef struct body {
@@ -250,6 +251,22 @@ static void wrong_grids(void)
   }
 }
 
+static void heights(void)
+{
+  static height_sample s;
+  uint64_t seed = 36;
+  for (int i = 0; i < 24; ++i) {
+    const double size = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 1e-3 : 1e3;
+    const double roughness = i % 4 == 0 ? 0.0 : i % 4 == 1 ? 0.05 : i % 4 == 2 ? 0.3 : 1.0;
+    char what[40];
+    height_sample_make(&s, &seed, roughness, size, ABUT_ADD);
+    snprintf(what, sizeof what, "height field %d, rough by %g", i, roughness);
+    const double slack = try_reaches(
+      what, &(abut_body_def){.height_fields = &s.field, .height_field_count = 1}, HEIGHTS, size);
+    check(roughness > 0.1 || slack < 0.2, "%s: a box is %g too large", what, slack);
+  }
+}
+
 static void clouds(void)
 {
   static const double points[14] = {0, 0, 0.2, 0, 0, 1, 0.1, 0.1, 0, 0.2, 0, 0, 1, 0.1};
@@ -271,6 +288,7 @@ int main(void)
   grids();
   deep_grids();
   wrong_grids();
+  heights();
   clouds();
   return check_finish();
 }

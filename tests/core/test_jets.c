@@ -2,6 +2,7 @@
  * their own derivatives against central differences. REAL_DOUBLE is the build's; in float only
  * that every number is finite, and that distance and normal are the field's. */
 #include "grids.h"
+#include "heights.h"
 #include "support/check.h"
 #include "tally.h"
 
@@ -56,6 +57,8 @@ static const abut_polyhedron polyhedra[] = {{planes, 6, ABUT_ADD},
 static const abut_pointcloud clouds[] = {{points, 4, ABUT_ADD}, {points + 28, 4, ABUT_SUBTRACT}};
 static grid_sample samples[2]; /* one added, one subtracted */
 static abut_grid grids[2];
+static height_sample grounds[2]; /* likewise */
+static abut_height_field heights[2];
 
 static void fill_primitives(void)
 {
@@ -73,12 +76,14 @@ static void fill_primitives(void)
     grid_sample_make(&samples[i], &seed, 2 - i, 1.0, i ? ABUT_SUBTRACT : ABUT_ADD);
     samples[i].grid.origin[0] += 2.0 * samples[i].grid.spacing * (double)i;
     grids[i] = samples[i].grid;
+    height_sample_make(&grounds[i], &seed, 0.05, i ? 0.7 : 1.0, i ? ABUT_SUBTRACT : ABUT_ADD);
+    heights[i] = grounds[i].field;
   }
 }
 
 static body make_body(const char *name, double sharpness, const abut_superquadric *solid,
                       size_t solid_count, size_t polyhedron_count, size_t cloud_count,
-                      size_t grid_count)
+                      size_t grid_count, size_t height_count)
 {
   abut_body_def def = abut_default_body_def();
   def.superquadrics = solid;
@@ -89,6 +94,8 @@ static body make_body(const char *name, double sharpness, const abut_superquadri
   def.pointcloud_count = cloud_count;
   def.grids = grids;
   def.grid_count = grid_count;
+  def.height_fields = heights;
+  def.height_field_count = height_count;
   body b = {.name = name, .c = coefficients_of(sharpness)};
   size_t count;
   CHECK_OK(pack_primitives(&def, sizeof(real), &b.head, &count, &b.shape));
@@ -247,22 +254,24 @@ static void test_bodies(void)
   const struct {
     const char *name;
     double sharpness;
-    size_t solids, polyhedra, clouds, grids;
+    size_t solids, polyhedra, clouds, grids, heights;
     double floor;
   } cases[] = {
-    {"a superquadric", 0.05, 1, 0, 0, 0, LEAST},
-    {"superquadrics", 0.05, 4, 0, 0, 0, 1e-3},
-    {"superquadrics, sharp", 1e-6, 4, 0, 0, 0, 1e-3},
-    {"a polyhedron", 0.05, 0, 1, 0, 0, LEAST},
-    {"a cloud", 0.05, 0, 0, 1, 0, 1e-3},
-    {"a grid", 0.05, 0, 0, 0, 1, 1e-3},
-    {"mixed", 0.05, 4, 1, 1, 1, 1e-3},
-    {"mixed, subtracted", 0.05, 5, 2, 2, 2, 1e-3},
-    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 2, 1e-3},
+    {"a superquadric", 0.05, 1, 0, 0, 0, 0, LEAST},
+    {"superquadrics", 0.05, 4, 0, 0, 0, 0, 1e-3},
+    {"superquadrics, sharp", 1e-6, 4, 0, 0, 0, 0, 1e-3},
+    {"a polyhedron", 0.05, 0, 1, 0, 0, 0, LEAST},
+    {"a cloud", 0.05, 0, 0, 1, 0, 0, 1e-3},
+    {"a grid", 0.05, 0, 0, 0, 1, 0, 1e-3},
+    {"a height field", 0.05, 0, 0, 0, 0, 1, 1e-3},
+    {"a height field, sharp", 1e-3, 0, 0, 0, 0, 1, 1e-3},
+    {"mixed", 0.05, 4, 1, 1, 1, 1, 1e-3},
+    {"mixed, subtracted", 0.05, 5, 2, 2, 2, 2, 1e-3},
+    {"mixed, subtracted, sharp", 1e-3, 5, 2, 2, 2, 2, 1e-3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, cases[i].sharpness, solids, cases[i].solids,
-                       cases[i].polyhedra, cases[i].clouds, cases[i].grids);
+                       cases[i].polyhedra, cases[i].clouds, cases[i].grids, cases[i].heights);
     compare_body(&b, cases[i].floor);
     free_body(&b);
   }
@@ -280,7 +289,7 @@ static void test_exponents(void)
     const abut_superquadric s = {{0.3, 0.2, 0.5}, {exponents[i / 6], exponents[i % 6]}, {0, 0, 0},
                                  {1, 0, 0, 0}, ABUT_ADD};
     snprintf(name, sizeof name, "exponents %g, %g", exponents[i / 6], exponents[i % 6]);
-    body b = make_body(name, 0.05, &s, 1, 0, 0, 0);
+    body b = make_body(name, 0.05, &s, 1, 0, 0, 0, 0);
     worst w = {0};
     for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
       const real x[3] = {(real)places[k][0], (real)places[k][1], (real)places[k][2]};
@@ -295,7 +304,7 @@ static void test_exponents(void)
 static void test_sphere(void)
 {
   const abut_superquadric ball = {{0.5, 0.5, 0.5}, {1, 1}, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD};
-  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0, 0);
+  body b = make_body("a sphere", 0.05, &ball, 1, 0, 0, 0, 0);
   const real x[3] = {R(0.6), R(-0.48), R(0.64)}; /* |x|^2 = 1 */
   real jet[ENTRIES], want[ENTRIES] = {R(0.5), x[0], x[1], x[2], x[0], x[1], x[2]};
   for (int i = 0; i < 9; ++i) {
@@ -371,7 +380,7 @@ static void test_grid_places(void)
 {
   static const double cells[] = {-30.0, -1.0, 0.0, 0.4, 1.0, 1.3, 2.0, 2.5, 4.0, 5.0, 6.3, 8.0};
   enum { CELLS = sizeof cells / sizeof cells[0] };
-  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1);
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0);
   worst w = {0};
   for (int i = 0; i < CELLS * CELLS * CELLS; ++i) {
     const double u[3] = {cells[i % CELLS], 11.0 - cells[i / CELLS % CELLS],
@@ -389,7 +398,7 @@ static void test_grid_places(void)
 /* Across borders nothing jumps, up to second derivatives. */
 static void test_grid_seams(void)
 {
-  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1);
+  body b = make_body("a grid", 0.05, solids, 0, 0, 0, 1, 0);
   uint64_t seed = 63;
   double most[2] = {0.0, 0.0};
   for (int i = 0; i < 2000; ++i) {
@@ -412,6 +421,62 @@ static void test_grid_seams(void)
     }
   }
   printf("across borders of cells a first derivative jumps by %.1e, a second one by %.1e\n",
+         most[0], most[1]);
+  check(most[0] < 1e4 * (double)REAL_EPSILON && most[1] < 1e6 * (double)REAL_EPSILON,
+        "jumps of %g and %g", most[0], most[1]);
+  free_body(&b);
+}
+
+/* ---- height fields ---- */
+
+/* At nodes, beyond the walls, and where the ground becomes flat, at corners among them. */
+static void test_height_places(void)
+{
+  static const double cells[] = {-30.0, -3.0, -2.0, -1.3, -1.0, 0.0, 0.4, 2.0, 6.5, 9.0, 9.7};
+  static const double above[] = {-1.0, -0.7, -0.2, 0.0, 0.3, 5.0};
+  enum { CELLS = sizeof cells / sizeof cells[0], ABOVE = sizeof above / sizeof above[0] };
+  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1);
+  worst w = {0};
+  for (int i = 0; i < CELLS * CELLS * ABOVE; ++i) {
+    const double u = cells[i % CELLS], v = (HEIGHT_ROWS - 1) - cells[i / CELLS % CELLS];
+    const real x[3] = {(real)(0.6 * (2.0 * u / (HEIGHT_COLUMNS - 1) - 1.0)),
+                       (real)(0.5 * (2.0 * v / (HEIGHT_ROWS - 1) - 1.0)), (real)above[i / (CELLS * CELLS)]};
+    compare_dual(&b, x, "cells and corners", 1e-3, &w);
+  }
+  judge_dual(&b, "cells and corners", w);
+  free_body(&b);
+}
+
+/* Nothing that is asked for has third derivatives of the height in it, which alone jump across borders of
+ * cells. */
+static void test_height_seams(void)
+{
+  uint64_t seed = 64;
+  height_sample calm;
+  height_sample_make(&calm, &seed, 0.0, 1.0, ABUT_ADD);
+  heights[0] = calm.field;
+  body b = make_body("a height field", 0.05, solids, 0, 0, 0, 0, 1);
+  heights[0] = grounds[0].field;
+  double most[2] = {0.0, 0.0};
+  for (int i = 0; i < 2000; ++i) {
+    const int axis = i % 2;
+    const double nodes = axis ? HEIGHT_ROWS : HEIGHT_COLUMNS;
+    const double border = floor((nodes + 3.0) * random_uniform(&seed)) - 2.0;
+    const double at = heights[0].size[axis] * (2.0 * border / (nodes - 1.0) - 1.0);
+    real low[3], high[3], jets[2][ENTRIES];
+    for (int k = 0; k < 3; ++k) {
+      low[k] = high[k] = (real)(1.6 * random_uniform(&seed) - 0.8);
+    }
+    low[axis] = (real)(at - 16.0 * (double)REAL_EPSILON);
+    high[axis] = (real)(at + 16.0 * (double)REAL_EPSILON);
+    jet_at(&b, low, jets[0]);
+    jet_at(&b, high, jets[1]);
+    for (int k = 0; k < ENTRIES; ++k) {
+      double *jump = &most[k >= JACOBIAN];
+      *jump = fmax(*jump, fabs((double)jets[0][k] - (double)jets[1][k]));
+    }
+  }
+  printf("across borders of a height field's cells distance, normal and gradient jump by %.1e, the normal's Jacobian by %.1e\n",
          most[0], most[1]);
   check(most[0] < 1e4 * (double)REAL_EPSILON && most[1] < 1e6 * (double)REAL_EPSILON,
         "jumps of %g and %g", most[0], most[1]);
@@ -475,24 +540,46 @@ static void into_cell(double x[3])
   }
 }
 
+/* Likewise well inside a cell of all height fields that are there: their cells have common sides. */
+static void into_height_cell(double x[3])
+{
+  const double nodes[2] = {HEIGHT_COLUMNS, HEIGHT_ROWS};
+  for (int k = 0; k < 2; ++k) {
+    bool near_a_border = true;
+    for (int tries = 0; near_a_border && tries < 100; ++tries) {
+      near_a_border = false;
+      for (int i = 0; i < 2; ++i) {
+        const double at = (x[k] / heights[i].size[k] + 1.0) * 0.5 * (nodes[k] - 1.0);
+        const double in = at - floor(at);
+        near_a_border = near_a_border || in < 0.05 || in > 0.95;
+      }
+      x[k] += near_a_border ? 0.003 : 0.0;
+    }
+  }
+}
+
 static void test_second_derivatives(void)
 {
   const struct {
     const char *name;
-    size_t solids, polyhedra, clouds, grids;
-  } cases[] = {{"superquadrics", 4, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0},
-               {"a cloud", 0, 0, 1, 0}, {"mixed, subtracted", 5, 2, 2, 0},
-               {"a grid", 0, 0, 0, 1}, {"grids, subtracted", 1, 0, 0, 2}};
+    size_t solids, polyhedra, clouds, grids, heights;
+  } cases[] = {{"superquadrics", 4, 0, 0, 0, 0}, {"a polyhedron", 0, 1, 0, 0, 0},
+               {"a cloud", 0, 0, 1, 0, 0}, {"mixed, subtracted", 5, 2, 2, 0, 0},
+               {"a grid", 0, 0, 0, 1, 0}, {"grids, subtracted", 1, 0, 0, 2, 0},
+               {"a height field", 0, 0, 0, 0, 1}, {"height fields, subtracted", 1, 1, 0, 0, 2}};
   uint64_t seed = 62;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     body b = make_body(cases[i].name, 0.05, solids, cases[i].solids, cases[i].polyhedra,
-                       cases[i].clouds, cases[i].grids);
+                       cases[i].clouds, cases[i].grids, cases[i].heights);
     tally t = {0};
     for (int k = 0; k < 200; ++k) {
       double x[3] = {0.6 * random_normal(&seed), 0.6 * random_normal(&seed),
                      0.6 * random_normal(&seed)};
       if (cases[i].grids) {
         into_cell(x);
+      }
+      if (cases[i].heights) {
+        into_height_cell(x);
       }
       differentiate(&b, x, 2e-4, &t);
     }
@@ -516,6 +603,8 @@ int main(void)
   test_finite();
   test_grid_places();
   test_grid_seams();
+  test_height_places();
+  test_height_seams();
 #if REAL_DOUBLE
   test_second_derivatives();
 #endif
