@@ -8,7 +8,6 @@
 #include "format/png_read.h"
 #include "format/text.h"
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -117,22 +116,33 @@ abut_status heights_parse_npy(const char *name, const char *bytes, size_t count,
   return status;
 }
 
+/* Turns rows upside down, and scales them. */
+static void place_rows(double *heights, size_t rows, size_t columns, double scale)
+{
+  for (size_t i = 0; i < rows * columns; ++i) {
+    const size_t r = i / columns, other = (rows - 1 - r) * columns + i % columns;
+    if (r < rows - 1 - r) {
+      const double height = heights[i];
+      heights[i] = heights[other];
+      heights[other] = height;
+    }
+  }
+  for (size_t i = 0; i < rows * columns; ++i) {
+    heights[i] *= scale;
+  }
+}
+
 abut_status heights_parse_png(const char *name, const char *bytes, size_t count, double scale,
                               arena *memory, abut_height_field *out)
 {
   size_t rows, columns;
-  uint16_t *greys = NULL;
   double *heights;
   TRY(png_size(name, bytes, count, &columns, &rows));
   TRY(check_sides(name, rows, columns));
-  TRY(png_read_grey(name, bytes, count, &greys));
-  const abut_status status = take_room(memory, rows, columns, out, &heights);
-  for (size_t i = 0; status == ABUT_SUCCESS && i < rows * columns; ++i) {
-    const size_t from = (rows - 1 - i / columns) * columns + i % columns;
-    heights[i] = scale * ((double)greys[from] / 65535.0);
-  }
-  free(greys);
-  return status;
+  TRY(take_room(memory, rows, columns, out, &heights));
+  TRY(png_read_grey(name, bytes, count, heights));
+  place_rows(heights, rows, columns, scale);
+  return ABUT_SUCCESS;
 }
 
 static abut_status read_file(const json_file *f, const json_at *at, double scale, arena *memory,

@@ -31,9 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     return 0;
   }
   const abut_body_def *def = &b.def;
-  PROMISE(b.mesh_path);
+  PROMISE(b.mesh_path || (def->height_field_count && def->vertex_count && def->surface.face_count));
   PROMISE(b.cloud.source ||
-          def->superquadric_count + def->polyhedron_count + def->pointcloud_count > 0);
+          def->superquadric_count + def->polyhedron_count + def->pointcloud_count +
+              def->height_field_count > 0);
   PROMISE(b.cloud.eps1 >= 0.0 && (b.cloud.source == CLOUD_POINTS) == (b.cloud.count > 0));
   if (b.cloud.count) {
     check_finite(b.cloud.points, 7 * b.cloud.count);
@@ -46,6 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
   }
   for (size_t i = 0; i < def->pointcloud_count; i++) {
     check_finite(def->pointclouds[i].points, 7 * def->pointclouds[i].count);
+  }
+  for (size_t i = 0; i < def->height_field_count; i++) {
+    const abut_height_field *h = &def->height_fields[i];
+    check_finite(h->heights, h->rows * h->columns);
   }
   body_file_free(&b);
   return 0;

@@ -4,6 +4,7 @@
 #include "format/assimp_mesh.h"
 #include "io/body_file.h"
 #include "family/grid_file.h"
+#include "family/height_file.h"
 #include "format/mesh.h"
 #include "format/npz.h"
 #include "io/pairs.h"
@@ -32,6 +33,7 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
 {
   body_file b;
   abut_grid g;
+  abut_height_field heights;
   arena memory = {0};
   abut_smoothing s;
   abut_pair_files f;
@@ -66,6 +68,10 @@ abut_status sample_read(sample_kind kind, const char *bytes, size_t count)
     return status;
   case SAMPLE_GRID:
     status = grid_file_parse("t", bytes, count, &memory, &g);
+    arena_free(&memory);
+    return status;
+  case SAMPLE_HEIGHTS:
+    status = (count && *bytes == '\x93' ? heights_parse_npy : heights_parse_png)("t", bytes, count, 0.5, &memory, &heights);
     arena_free(&memory);
     return status;
   case SAMPLE_NPZ:

@@ -173,6 +173,10 @@ static const char body_of_points[] =
   "{\"mesh\": \"m.off\", \"aopc\": {\"source\": \"points\", \"points\": [\n"
   " [0, 0, 0.5, 0, 0, 4, 1e-3],\n [0.5, 0, 0, 3, 0, 4, 2e-3]]}}\n";
 
+static const char body_of_heights[] =
+  "{\"height_fields\": [{\"heights\": [[0, 0.5, -0.25], [1, 2,\n 0.125]], \"size\": [0.75, 0.5],\n"
+  " \"scale\": 0.5, \"base\": 0.25, \"step\": 2, \"operation\": \"add\"}]}\n";
+
 static const char tuning[] =
   "{\"devices\": [{\"name\": \"a\", \"platform\": \"p\", \"precision\": \"f32\", \"lanes\": 16,\n"
   "  \"group\": 1, \"items\": 8, \"scratch_bytes\": 16777216, \"driver\": \"1.2\"},\n"
@@ -314,15 +318,44 @@ static void grid(buffer *b, int fine)
   put_arrays(b, arrays, fine ? 5 : 3);
 }
 
+/* Pictures of 16 and of 8 bits: by rows from the topmost one 0, 65535, 13107 and 39321, 1, 26214, and 0, 255
+ * and 51, 102 and 204, 153. */
+static const unsigned char wide_png[] = {
+  137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 3, 0, 0, 0, 2, 16, 0, 0, 0,
+  0, 232, 143, 229, 133, 0, 0, 0, 22, 73, 68, 65, 84, 120, 218, 99, 96, 96, 248, 255, 223, 216, 152,
+  97, 230, 76, 6, 198, 180, 52, 0, 32, 36, 4, 100, 157, 54, 130, 249, 0, 0, 0, 0, 73, 69, 78, 68,
+  174, 66, 96, 130,
+};
+static const unsigned char narrow_png[] = {
+  137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 2, 0, 0, 0, 3, 8, 0, 0, 0,
+  0, 156, 129, 129, 93, 0, 0, 0, 17, 73, 68, 65, 84, 120, 218, 99, 96, 248, 207, 96, 156, 198, 112,
+  102, 38, 0, 11, 202, 2, 254, 216, 99, 14, 89, 0, 0, 0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
+};
+
+static void put_npy(buffer *b, const char *dict, const void *data, size_t count)
+{
+  const char length[2] = {(char)strlen(dict), 0};
+  buffer_put(b, "\x93NUMPY\x01\x00", 8);
+  buffer_put(b, length, 2);
+  buffer_put(b, dict, strlen(dict));
+  buffer_put(b, data, count);
+}
+
+static void heights(buffer b[4])
+{
+  static const double all[6] = {0.0, 0.5, -0.25, 1.0, 2.0, 0.125};
+  static const int32_t whole[6] = {0, 1, 2, -3, 4, 5};
+  put_npy(&b[0], "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", all, sizeof all);
+  put_npy(&b[1], "{'descr': '<i4', 'fortran_order': True, 'shape': (3, 2), }", whole, sizeof whole);
+  buffer_put(&b[2], wide_png, sizeof wide_png);
+  buffer_put(&b[3], narrow_png, sizeof narrow_png);
+}
+
 static void add_npy(zip_t *archive, const char *name, const char *dict, const void *data,
                     size_t count)
 {
   buffer b = {0};
-  const char length[2] = {(char)strlen(dict), 0};
-  buffer_put(&b, "\x93NUMPY\x01\x00", 8);
-  buffer_put(&b, length, 2);
-  buffer_put(&b, dict, strlen(dict));
-  buffer_put(&b, data, count);
+  put_npy(&b, dict, data, count);
   zip_source_t *source = zip_source_buffer(archive, b.bytes, b.count, 1);
   const zip_int64_t index = source ? zip_file_add(archive, name, source, 0) : -1;
   if (index < 0 || zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0) {
@@ -396,7 +429,8 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
   case SAMPLE_BODY:
     buffer_text(&b[0], "%s", body);
     buffer_text(&b[1], "%s", body_of_points);
-    count = 2;
+    buffer_text(&b[2], "%s", body_of_heights);
+    count = 3;
     break;
   case SAMPLE_SMOOTHING:
     buffer_text(&b[0], "%s", smoothing);
@@ -414,6 +448,10 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
     grid(&b[0], 0);
     grid(&b[1], 1);
     count = 2;
+    break;
+  case SAMPLE_HEIGHTS:
+    heights(b);
+    count = 4;
     break;
   case SAMPLE_ASSIMP:
     assimp_record(&b[0]);

@@ -16,6 +16,7 @@ typedef enum sample_kind {
   SAMPLE_TUNING,
   SAMPLE_PAIRS,
   SAMPLE_GRID,
+  SAMPLE_HEIGHTS, /* .npy and .png */
   SAMPLE_SCENE,
   SAMPLE_SHAPES,
   SAMPLE_ASSIMP, /* what the program that reads meshes by Assimp hands over */

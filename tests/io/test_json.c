@@ -14,7 +14,7 @@ static void good_body(void)
 {
   sample s[SAMPLE_LIMIT];
   body_file b;
-  require(CHECK_EQUAL(samples_make(SAMPLE_BODY, s), 2));
+  require(CHECK_EQUAL(samples_make(SAMPLE_BODY, s), 3));
   REQUIRE_OK(body_file_parse("some/where/x.body.json", s[0].bytes, s[0].count, &b));
   CHECK_TEXT(b.name, "part");
   CHECK_TEXT(b.mesh_path, "some/where/part.obj");
@@ -43,6 +43,56 @@ static void good_body(void)
   CHECK(!b.def.superquadric_count && !b.def.polyhedron_count && !b.def.pointcloud_count);
   body_file_free(&b);
   free(s[1].bytes);
+  free(s[2].bytes);
+}
+
+/* Rows begin at the lower end of y; without a mesh the body has the height field's. */
+static void good_heights(void)
+{
+  static const double wanted[6] = {0.0, 0.25, -0.125, 0.5, 1.0, 0.0625};
+  sample s[SAMPLE_LIMIT];
+  const size_t count = samples_make(SAMPLE_BODY, s);
+  body_file b;
+  REQUIRE_OK(body_file_parse("x.body.json", s[2].bytes, s[2].count, &b));
+  require(CHECK_EQUAL(b.def.height_field_count, 1));
+  const abut_height_field *h = b.def.height_fields;
+  CHECK(h->rows == 2 && h->columns == 3 && h->step == 2 && h->base == 0.25);
+  CHECK(h->size[0] == 0.75 && h->size[1] == 0.5 && h->operation == ABUT_ADD);
+  CHECK(memcmp(h->heights, wanted, sizeof wanted) == 0);
+  CHECK(!b.mesh_path && !b.def.face_count);
+  CHECK_EQUAL(b.def.vertex_count, 4 + 4); /* of columns 0 and 2, and the base's corners */
+  CHECK(b.def.vertices[3] == 0.75 && b.def.vertices[5] == -0.125);
+  body_file_free(&b);
+  for (size_t i = 0; i < count; ++i) {
+    free(s[i].bytes);
+  }
+}
+
+/* Heights of files: .npy from the lower end of y, .png from the higher one. */
+static void heights_of_files(void)
+{
+  static const double wanted[4][6] = {{0, 0.5, -0.25, 1, 2, 0.125}, {0, -3, 1, 4, 2, 5},
+                                      {0.6, 1 / 65535.0, 0.4, 0, 1, 0.2}, {0.8, 0.6, 0.2, 0.4, 0, 1}};
+  sample s[SAMPLE_LIMIT];
+  const size_t count = samples_make(SAMPLE_HEIGHTS, s);
+  for (size_t i = 0; i < count; ++i) {
+    char text[160];
+    body_file b;
+    write_file(i < 2 ? "h.NPY" : "h.png", s[i].bytes, s[i].count);
+    snprintf(text, sizeof text, "{\"height_fields\": [{\"file\": \"%s\", \"size\": [1, 1], \"scale\": 3, \"base\": 10}]}",
+             i < 2 ? "h.NPY" : "h.png");
+    const char *path = write_text("h.body.json", text);
+    if (CHECK_OK(body_file_read(path, &b))) {
+      const abut_height_field *h = b.def.height_fields;
+      CHECK(h->rows * h->columns == 6 && h->columns == (i % 3 ? i == 1 ? 2 : 3 : i ? 2 : 3));
+      for (size_t k = 0; k < 6; ++k) {
+        check(fabs(h->heights[k] - 3.0 * wanted[i][k]) < 1e-15, "file %zu: height %zu is %.17g", i, k,
+              h->heights[k]);
+      }
+      body_file_free(&b);
+    }
+    free(s[i].bytes);
+  }
 }
 
 /* A file has a field where it has primitives of whatever family. */
@@ -88,6 +138,9 @@ static void mesh_paths(void)
 
 #define AOPC(what) "{\n\"mesh\": \"a.obj\",\n\"aopc\": " what "}"
 #define AOPC_POINTS(rows) AOPC("{\"source\": \"points\", \"points\":\n" rows "}")
+
+#define HF(members) "{\"height_fields\": [\n{" members "}]}"
+#define HFS "\"size\": [1, 1], "
 
 static const struct {
   const char *text, *start, *part;
@@ -151,6 +204,26 @@ static const struct {
   {"{\"mesh\": \"a\", \"polyhedra\": [{}]}", "b:1: ", "the key 'planes' is missing"},
   {"{\"mesh\": \"a\", \"pointclouds\": [{\"points\": [[1,2,3]], \"planes\": 1}]}", "b:1: ",
    "planes: no such key"},
+  {"{\"name\": \"n\", \"height_fields\": []}", "b:1: ", "no mesh, and no height field is added"},
+  {HF("\"heights\": [[0, 1], [0, 1]], \"base\": 1"), "b:2: ", "the key 'size' is missing"},
+  {HF("\"heights\": [[0, 1], [0, 1]], \"size\": [1, 1]"), "b:2: ", "the key 'base' is missing"},
+  {HF(HFS "\"base\": 1"), "b:2: ", "height_fields[0]: neither heights nor a file"},
+  {HF(HFS "\"base\": 1, \"heights\": [], \"file\": \"h.png\""), "b:2: ", "both heights and a file"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1]]"), "b:2: ", "heights: 1 rows, not 2 to 2048"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0],\n[1]]"), "b:2: ", "heights[0]: 1 heights, not 2 to 2048"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, 1],\n[0, 1, 2]]"), "b:4: ",
+   "height_fields[0].heights[2]: 3 heights, but the first row has 2"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, \"x\"]]"), "b:3: ", "heights[1][1]: not a number"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, -1]]"), "b:3: ",
+   "heights[1][1]: a height of -1 m is not above the base, at -1 m"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[2e7, 1]]"), "b:3: ", "heights[1][0]: a height of 2e+07 m"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[5e5, 1]]"), "b:3: ", "steeper than 10000"},
+  {HF(HFS "\"base\": 1, \"heights\": [[0, 1],\n[0, NaN]]"), "b:3: ", "invalid token"},
+  {HF(HFS "\n\"base\": 0, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "base: 0 is not within"},
+  {HF(HFS "\n\"base\": 1, \"scale\": -1, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "scale: -1 is not within"},
+  {HF(HFS "\n\"base\": 1, \"step\": 0, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "step: 0 is not above 0"},
+  {HF("\"size\": [1,\n-1], \"base\": 1, \"heights\": [[0, 1], [0, 1]]"), "b:3: ", "size[1]: -1 is not within"},
+  {HF(HFS "\"base\": 1, \"file\": \"h.jpg\""), "b:2: ", "file: neither a .png nor a .npy"},
   {AOPC("1"), "b:3: ", "aopc: not an object"},
   {AOPC("{}"), "b:3: ", "aopc: the key 'source' is missing"},
   {AOPC("{\"source\": 1}"), "b:3: ", "aopc.source: not a string"},
@@ -185,6 +258,8 @@ static void wrong_body(void)
   expect_failure(body_file_read(path, &b), ABUT_ERROR_READ, path, "No such file");
   path = write_text("a.body.json", "{\"mesh\": \"a\",\n\"x\": 1}");
   expect_failure(body_file_read(path, &b), ABUT_ERROR_FORMAT, path, "a.body.json:2: x: ");
+  path = write_text("a.body.json", HF(HFS "\"base\": 1, \"file\": \"none.npy\""));
+  expect_failure(body_file_read(path, &b), ABUT_ERROR_READ, path, "a.body.json:2: its heights, ");
 }
 
 /* A deep nest is refused by the parser, not by the stack. */
@@ -415,6 +490,8 @@ int main(void)
 {
   folder_make();
   good_body();
+  good_heights();
+  heights_of_files();
   any_family();
   mesh_paths();
   wrong_body();
