@@ -38,6 +38,7 @@ _LEAST_ITERATIONS = 10  # fewer are of models made for MJX
 _PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
 _FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
+_HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
@@ -174,8 +175,15 @@ class _Maker:
         kind = int(self.m.geom_type[g])
         if kind in _WORDS or kind in (_PLANE, _MESH):
             return True
-        self.tell("geom", g, "height fields are left out" if kind == _HFIELD else "its shape is left out")
-        return False
+        if kind != _HFIELD:
+            self.tell("geom", g, "its shape is left out")
+            return False
+        field = self.m.geom_dataid[g]
+        rows, columns = int(self.m.hfield_nrow[field]), int(self.m.hfield_ncol[field])
+        good = all(_HEIGHTS_LEAST <= nodes <= _HEIGHTS_MOST for nodes in (rows, columns))
+        if not good:
+            self.tell("geom", g, f"a height field of {rows} by {columns} nodes is left out")
+        return good
 
     def _place_geoms(self) -> None:
         m, untouched = self.m, 0
@@ -198,6 +206,13 @@ class _Maker:
         name = self.name("mesh", mesh)
         return f"{self.stem}.{name}.obj" if re.fullmatch(r"[A-Za-z0-9._-]+", name) else f"{self.stem}.mesh+{mesh}.obj"
 
+    def _heights(self, field: int) -> dict[str, Any]:
+        """MuJoCo's rows of heights are those of scenes: from the lower end of y on."""
+        m, size = self.m, _floats(self.m.hfield_size[field])
+        rows, columns, first = int(m.hfield_nrow[field]), int(m.hfield_ncol[field]), int(m.hfield_adr[field])
+        heights = m.hfield_data[first:first + rows * columns].reshape(rows, columns)
+        return {"size": size[:2], "scale": size[2], "base": size[3], "heights": [_floats(row) for row in heights]}
+
     def _shape(self, g: int) -> dict[str, Any]:
         m, size = self.m, _floats(self.m.geom_size[g])
         kind = int(m.geom_type[g])
@@ -209,6 +224,8 @@ class _Maker:
             return {"plane": half}
         if kind == _MESH:
             return {"file": pathlib.Path(self.mesh_file(int(m.geom_dataid[g]))).name}
+        if kind == _HFIELD:
+            return {"height_field": self._heights(int(m.geom_dataid[g]))}
         word, count = _WORDS[kind]
         return {word: size[0] if count == 1 else size[:count]}
 

@@ -123,7 +123,7 @@ static abut_status smaller_of(const overlaps *o, const scene_pair *p, double *ou
   for (int side = 0; side < 2; ++side) {
     abut_body_info info;
     TRY(abut_get_body_info(o->s->bodies[scene_pair_body(&o->s->def, p, side)], &info));
-    *out = scene_side(&o->s->def, p, side)->shape == SHAPE_PLANE ? *out : fmin(*out, info.diagonal);
+    *out = scene_body_is_ground(scene_side(&o->s->def, p, side)) ? *out : fmin(*out, info.diagonal);
   }
   return ABUT_SUCCESS;
 }

@@ -102,7 +102,7 @@ def test_moves_as_mujoco(name, context):
     assert np.abs(there.qpos - data.qpos).max() < 1e-9 and np.any(there.xpos)
 
 
-@pytest.mark.parametrize("name, most", [("quadruped", 0.01), ("bin", 0.003), ("pusher", 0.003)])
+@pytest.mark.parametrize("name, most", [("quadruped", 0.01), ("bin", 0.003), ("pusher", 0.003), ("terrain", 0.01)])
 def test_rests_as_mujoco(name, most, context):
     """After a second with contacts bodies lie within millimetres of where MuJoCo's do: contacts differ, the law does not."""
     model = load(name)
@@ -120,6 +120,11 @@ def test_rests_as_mujoco(name, most, context):
 def test_warnings_name_what_is_left_out():
     with pytest.warns(UserWarning, match="tendon `pull`: tendons are left out"):
         am.scene_of(load("hand"))
+
+
+def test_height_fields_that_are_too_fine():
+    with pytest.warns(UserWarning, match="geom `strip`: a height field of 2 by 2049 nodes is left out"):
+        am.scene_of(load("terrain"))
 
 
 def test_warnings_are_of_the_line_that_calls():

@@ -30,6 +30,22 @@ static bool may_touch(const mjModel *m, int geom)
   return m->geom_contype[geom] || m->geom_conaffinity[geom] || is_in_explicit_pair(m, geom);
 }
 
+/* Scenes' height fields have so many nodes a side. */
+#define HEIGHTS_LEAST 2
+#define HEIGHTS_MOST 2048
+
+static bool has_heights(import *im, int geom)
+{
+  const int field = im->m->geom_dataid[geom];
+  const int rows = im->m->hfield_nrow[field], columns = im->m->hfield_ncol[field];
+  const bool good = rows >= HEIGHTS_LEAST && rows <= HEIGHTS_MOST && columns >= HEIGHTS_LEAST &&
+                    columns <= HEIGHTS_MOST;
+  if (!good) {
+    left_out(im, "geom", mjOBJ_GEOM, geom, "a height field of %d by %d nodes is left out", rows, columns);
+  }
+  return good;
+}
+
 static bool has_word(import *im, int geom)
 {
   switch (im->m->geom_type[geom]) {
@@ -42,8 +58,7 @@ static bool has_word(import *im, int geom)
     case mjGEOM_MESH:
       return true;
     case mjGEOM_HFIELD:
-      left_out(im, "geom", mjOBJ_GEOM, geom, "height fields are left out");
-      return false;
+      return has_heights(im, geom);
     default:
       left_out(im, "geom", mjOBJ_GEOM, geom, "its shape is left out");
       return false;
@@ -91,6 +106,29 @@ static void put_plane(import *im, int geom)
   json_put_reals(&im->json, "plane", half, 2);
 }
 
+/* The rows of heights are MuJoCo's: from the lower end of y on. */
+static void put_heights(import *im, int field)
+{
+  const mjModel *m = im->m;
+  const double *size = m->hfield_size + 4 * field;
+  const int rows = m->hfield_nrow[field], columns = m->hfield_ncol[field];
+  const float *heights = m->hfield_data + m->hfield_adr[field];
+  double row[HEIGHTS_MOST];
+  json_open(&im->json, "height_field", '{');
+  json_put_reals(&im->json, "size", size, 2);
+  json_put_real(&im->json, "scale", size[2]);
+  json_put_real(&im->json, "base", size[3]);
+  json_open(&im->json, "heights", '[');
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) {
+      row[c] = (double)heights[r * columns + c];
+    }
+    json_put_reals(&im->json, NULL, row, (size_t)columns);
+  }
+  json_close(&im->json, ']');
+  json_close(&im->json, '}');
+}
+
 static void put_mesh(import *im, int mesh);
 
 static void write_shape(import *im, int geom)
@@ -115,6 +153,9 @@ static void write_shape(import *im, int geom)
       break;
     case mjGEOM_BOX:
       json_put_reals(j, "box", size, 3);
+      break;
+    case mjGEOM_HFIELD:
+      put_heights(im, im->m->geom_dataid[geom]);
       break;
     default:
       put_mesh(im, im->m->geom_dataid[geom]);
