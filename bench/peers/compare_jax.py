@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from manifold_reference import Smoothing, level_nodes, manifold  # noqa: E402
+from manifold_reference import Smoothing, level_nodes, manifold, natural_coefficients  # noqa: E402
 
 OPERATION = {"add": 1.0, "subtract": -1.0}
 
@@ -78,7 +78,9 @@ def load_shape(path, kind=np.float32):
              "sign": sign(p), **({"width": real(np.array(p[name])[:, 6])} if name == "points" else {})}
             for p in body.get(key, [])]
     shape["grid"] = [{**load_grid(path.parent / p["file"], real), "sign": sign(p)} for p in body.get("grids", [])]
-    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds", "grids")
+    shape["height"] = [{"coefficients": real(natural_coefficients(p.get("scale", 1.) * np.asarray(p["heights"], float))),
+                        "size": real(p["size"]), "base": p["base"], "sign": sign(p)} for p in body.get("height_fields", [])]
+    shape["subtract"] = any(sign(p) < 0 for key in ("superquadrics", "polyhedra", "pointclouds", "grids", "height_fields")
                             for p in body.get(key, []))
     return shape
 

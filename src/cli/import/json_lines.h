@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define JSON_DEPTH 8
+#define JSON_DEPTH 10
 
 /* What was begun last in an object or array: its key, or as which element. */
 typedef struct json_member {
