@@ -259,6 +259,34 @@ class Context(_Owner):
         del kept
         return self._of_field(field, "mesh")
 
+    def height_field(self, heights: Any, size: Sequence[float], base: float, *, step: int = 0) -> Body:
+        """A body of ground below z = h(x, y), with walls and a base: docs/bodies.md, Height fields.
+
+        heights (rows, columns) [m], the first row at y = -size[1], the first column at x = -size[0]
+        size    half lengths along x and y [m]
+        base    how far below z = 0 it ends [m]; all heights lie above -base
+        step    every how many nodes it has a contact vertex; 0: as few as make 2,048 or less
+        Errors: ValueError of shapes; abut.Error of what is out of range, with its row and column.
+        """
+        rows = np.ascontiguousarray(heights, np.float64)
+        if rows.ndim != 2:
+            raise ValueError(f"heights has shape {rows.shape}, not (rows, columns)")
+        ends = np.asarray(size, np.float64)
+        if ends.shape != (2,):
+            raise ValueError(f"size has shape {ends.shape}, not (2,)")
+        if not 0 <= step <= max(rows.shape):
+            raise ValueError(f"step is {step!r}, not within 0 to {max(rows.shape)}")
+        ground = ffi.new("abut_height_field *")
+        kept = ffi.from_buffer("double[]", rows)
+        ground.heights, (ground.rows, ground.columns) = kept, rows.shape
+        ground.size, ground.base, ground.step = list(map(float, ends)), float(base), step
+        definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
+        definition.height_fields, definition.height_field_count = ground, 1
+        body = ffi.new("abut_body *")
+        check(lib.abut_create_body(self.handle, definition, body))
+        del kept
+        return Body(self, body[0])
+
     def _of_field(self, field: Any, name: str) -> Body:
         try:
             body = ffi.new("abut_body *")
