@@ -28,7 +28,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
 from manifold_reference import (Smoothing, distance, ee_witness, level_nodes, manifold,  # noqa: E402
-                                sdf, soft_distance, vf_project)  # noqa: E402
+                                natural_coefficients, sdf, soft_distance, vf_project)  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
@@ -68,6 +68,11 @@ CLOUD = ((0.4375, 0, 0, 1, 0.125, 0, 0.25), (-0.375, 0, 0.0625, -1, 0, 0.25, 0.3
 # byte holds each.
 GRID_SIDE, GRID_SPACING, GRID_ORIGIN = 12, 0.15625, (-0.84375, -0.875, -0.859375)
 GRID_STEP, GRID_CORRECTION_STEP, GRID_BLOCK = 2.0**-6, 2.0**-9, (1, 1, 1)
+
+# A slab with a wavy top, whose heights are steps, too.
+HEIGHT_STEP, HEIGHT_SIZE, HEIGHT_BASE = 2.0**-6, (0.375, 0.4375), 0.3125
+HEIGHT_STEPS = ((3, 7, 12, 9, 4, -2), (-1, 4, 8, 11, 6, 1), (-6, 0, 5, 8, 10, 3), (-9, -4, 2, 3, 7, 5),
+                (-5, -8, -3, 1, 2, 6))
 
 
 def grid_steps():
@@ -145,6 +150,9 @@ def shape(body):
         cloud = np.asarray(CLOUD, float)
         out["opc"] = [{"n": real(units(cloud[:, 3:6])), "p": real(cloud[:, :3]),
                        "width": real(cloud[:, 6]), "sign": 1.0}]
+        heights = HEIGHT_STEP * np.asarray(HEIGHT_STEPS, float)
+        out["height"] = [{"coefficients": real(natural_coefficients(heights)),
+                          "size": real(HEIGHT_SIZE), "base": HEIGHT_BASE, "sign": 1.0}]
     return out
 
 
@@ -279,6 +287,14 @@ def c_grid():
             + c_array("grid_corrections", corrections, "{}", "int8_t"))
 
 
+def c_heights():
+    rows, columns = np.shape(HEIGHT_STEPS)
+    return (f"#define HEIGHT_ROWS {rows}\n#define HEIGHT_COLUMNS {columns}\n"
+            f"#define HEIGHT_STEP {HEIGHT_STEP:.17g}\n#define HEIGHT_BASE {HEIGHT_BASE:.17g}\n\n"
+            + c_array("height_size", HEIGHT_SIZE) + "\n"
+            + c_array("height_steps", HEIGHT_STEPS, "{}", "int8_t"))
+
+
 def c_smoothing():
     lines = ["static void set_smoothing(abut_smoothing *s)\n{\n"]
     for name, value in vars(SMOOTHING).items():
@@ -300,7 +316,7 @@ def bodies_text():
     for body in range(2):
         parts += [c_array(f"vertices_{body + 1}", VERTICES[body]), c_superquadrics(body)]
     return "\n".join(parts + [c_array("planes", PLANES), c_array("cloud", CLOUD), c_grid(),
-                             c_smoothing()])
+                             c_heights(), c_smoothing()])
 
 
 def manifold_text():

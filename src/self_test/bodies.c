@@ -35,12 +35,23 @@ static void make_grid(made_grid *m)
                         .spacing = GRID_SPACING, .levels = &m->level, .level_count = 1};
 }
 
+static abut_height_field ground_of(double heights[COUNT(height_steps)])
+{
+  for (size_t i = 0; i < COUNT(height_steps); ++i) {
+    heights[i] = HEIGHT_STEP * height_steps[i];
+  }
+  return (abut_height_field){.heights = heights, .rows = HEIGHT_ROWS, .columns = HEIGHT_COLUMNS,
+                             .size = {height_size[0], height_size[1]}, .base = HEIGHT_BASE};
+}
+
 abut_status self_test_body(abut_context c, int which, abut_body *out)
 {
   const abut_polyhedron polyhedron = {planes, sizeof planes / (6 * sizeof *planes), ABUT_ADD};
   const abut_pointcloud pointcloud = {cloud, sizeof cloud / (7 * sizeof *cloud), ABUT_ADD};
   abut_body_def def = abut_default_body_def();
   made_grid made;
+  double heights[COUNT(height_steps)];
+  const abut_height_field ground = ground_of(heights);
   def.vertices = which ? vertices_2 : vertices_1;
   def.vertex_count = sizeof vertices_1 / (3 * sizeof *vertices_1);
   def.face_sizes = face_sizes;
@@ -51,6 +62,8 @@ abut_status self_test_body(abut_context c, int which, abut_body *out)
     def.superquadric_count = sizeof superquadrics_2 / sizeof *superquadrics_2;
     def.pointclouds = &pointcloud;
     def.pointcloud_count = 1;
+    def.height_fields = &ground;
+    def.height_field_count = 1;
   } else {
     def.superquadrics = superquadrics_1;
     def.superquadric_count = sizeof superquadrics_1 / sizeof *superquadrics_1;

@@ -150,6 +150,20 @@ static const int8_t grid_corrections[] = {
   0, 0, 0, 0, 0, 0,
 };
 
+#define HEIGHT_ROWS 5
+#define HEIGHT_COLUMNS 6
+#define HEIGHT_STEP 0.015625
+#define HEIGHT_BASE 0.3125
+
+static const double height_size[] = {
+  0.375, 0.4375,
+};
+
+static const int8_t height_steps[] = {
+  3, 7, 12, 9, 4, -2, -1, 4, 8, 11, 6, 1, -6, 0, 5, 8, 10, 3, -9, -4, 2, 3, 7, 5, -5, -8, -3, 1, 2,
+  6,
+};
+
 static void set_smoothing(abut_smoothing *s)
 {
   s->length = 0.5;

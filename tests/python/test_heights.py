@@ -98,8 +98,8 @@ def test_derivatives_are_differences(double):
     value = lambda q: sum(np.sum(bars[k] * getattr(abut.contacts(pair, np.zeros(6), q), k)) for k in bars)
     got = abut.vjp(pair, np.zeros(6), pose, **bars)[1]
     for i in range(6):
-        step = 1e-5 * np.eye(6)[i]
-        wanted = (value(pose + step) - value(pose - step)) / 2e-5
+        step = 1e-6 * np.eye(6)[i]
+        wanted = (value(pose + step) - value(pose - step)) / 2e-6
         assert abs(got[i] - wanted) < 1e-6 * max(1.0, abs(wanted)), (i, got[i], wanted)
 
 
