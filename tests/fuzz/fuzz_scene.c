@@ -18,6 +18,7 @@ static double length2(const double *x, int count)
 static void check_body(const scene_body *b)
 {
   PROMISE((b->shape == SHAPE_FILE) == (b->file != NULL));
+  PROMISE((b->shape == SHAPE_HEIGHT_FIELD) == (b->heights != NULL));
   PROMISE(fabs(length2(b->quaternion, 4) - 1.0) < 1e-12 && isfinite(length2(b->size, 3)));
   PROMISE(b->eps1 >= 0.0);
 }

@@ -4,6 +4,7 @@
  *   test_boxes PRECISION POSES [FILE...]
  * With files, bodies are those instead. */
 #include "core/grids.h"
+#include "core/heights.h"
 #include "core/scene.h"
 
 #include "manifold/active.h"
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODIES = 9, SMOOTHINGS = 4, CHUNK = 200, PLANES = 40 };
-enum { CUBE, SUPERQUADRIC, UNION, POLYHEDRON, GRID, FINE_GRID, WILD_GRID, CAPSULE, MIXTURE };
+enum { BODIES = 10, SMOOTHINGS = 4, CHUNK = 200, PLANES = 40 };
+enum { CUBE, SUPERQUADRIC, UNION, POLYHEDRON, GRID, FINE_GRID, WILD_GRID, CAPSULE, MIXTURE, GROUND };
 
 static abut_precision precision;
 static abut_context where;
@@ -24,7 +25,7 @@ static abut_context where;
 /* ---- bodies ---- */
 
 static const char *const names[BODIES] = {"cube", "superquadric", "union", "polyhedron", "grid", "fine grid",
-                                          "wild grid", "capsule", "mixture"};
+                                          "wild grid", "capsule", "mixture", "ground"};
 
 /* A mesh of a cube's corners and, between them, the ends of its axes: 14 vertices, 36 edges. */
 static void star_mesh(const double half[3], double vertices[42], abut_body_def *def)
@@ -164,6 +165,11 @@ static void make_body(int which, abut_body *out)
     const bool is_cube = which == CUBE;
     REQUIRE_OK(body_shape_make(is_cube ? SHAPE_BOX : SHAPE_CAPSULE, is_cube ? box : capsule, POINTS_NONE, &memory,
                                &def));
+    REQUIRE_OK(abut_create_body(where, &def, out));
+  } else if (which == GROUND) {
+    height_sample s;
+    height_sample_make(&s, &seed, 0.05, 0.7, ABUT_ADD);
+    REQUIRE_OK(body_of_heights(&s.field, &memory, &def));
     REQUIRE_OK(abut_create_body(where, &def, out));
   } else {
     parts p = {.sample = calloc(1, sizeof(grid_sample))};

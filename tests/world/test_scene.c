@@ -66,7 +66,7 @@ static void check_sample_links(const scene_def *s)
   const scene_link *cart = &s->links[1], *pole = &s->links[2];
   CHECK_EQUAL(scene_body_number(s, 0), 0);
   CHECK_EQUAL(scene_body_number(s, 2), 4);
-  CHECK_EQUAL(scene_body_number(s, 3), 5);
+  CHECK_EQUAL(scene_body_number(s, 3), 6);
   CHECK(s->links[0].bodies[0].shape == SHAPE_PLANE && !s->links[0].bodies[0].file);
   CHECK_TEXT(s->links[0].bodies[1].file, "d/table.body.json");
   CHECK_TEXT(cart->name, "cart");
@@ -83,6 +83,9 @@ static void check_sample_links(const scene_def *s)
   CHECK_NUMBERS(pole->joint.limits, -1.0, 1.0);
   CHECK_NUMBERS(pole->joint.friction.solref, -100.0, -1.0);
   CHECK(pole->bodies[0].shape == SHAPE_CAPSULE && pole->bodies[0].quaternion[3] == 1.0);
+  CHECK(pole->bodies[1].shape == SHAPE_HEIGHT_FIELD && scene_body_is_ground(&pole->bodies[1]));
+  const abut_height_field *h = pole->bodies[1].heights;
+  CHECK(h->rows == 2 && h->columns == 3 && h->heights[2] == 0.5 && h->heights[4] == -0.25 && !h->step);
 }
 
 static void sample_scene(void)
@@ -429,6 +432,13 @@ static const struct {
   {BODY1("\"ellipsoid\": 1"), "d/t:4: links[1].bodies[0].ellipsoid: ", "not an array"},
   {BODY1("\"plane\": [1, 2e6]"), "d/t:4: links[1].bodies[0].plane[1]: ",
    "is not within 1e-06 to 1e+06"},
+  {BODY1("\"height_field\": 1"), "d/t:4: links[1].bodies[0].height_field: ", "not an object"},
+  {BODY1("\"height_field\": {\"heights\": [[0, 0], [0, 0]], \"size\": [1, 1], \"base\": 1,\n\"operation\": \"add\"}"),
+   "d/t:5: links[1].bodies[0].height_field.operation: ", "no such key is known"},
+  {BODY1("\"height_field\": {\"heights\": [[0, 0],\n[0]], \"size\": [1, 1], \"base\": 1}"),
+   "d/t:5: links[1].bodies[0].height_field.heights[1]: ", "1 heights, but the first row has 2"},
+  {BODY1("\"sphere\": 1,\n\"height_field\": {}"), "d/t:5: links[1].bodies[0].height_field: ",
+   "the body is a sphere already"},
   {BODY1("\"sphere\": 1,\n\"eps1\": 0"), "d/t:5: links[1].bodies[0].eps1: ", "0 is not above 0"},
   {BODY1("\"sphere\": 1,\n\"position\": 1"), "d/t:5: links[1].bodies[0].position: ",
    "not an array"},
