@@ -213,8 +213,8 @@ static abut_status make_cylinder(const double size[3], side_points points, arena
 
 static abut_status check_sizes(body_shape shape, const double size[3])
 {
-  if (shape <= SHAPE_FILE || shape >= BODY_SHAPES) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no shape %d", (int)shape);
+  if (shape <= SHAPE_FILE || shape >= SHAPE_HEIGHT_FIELD) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no shape %d of lengths", (int)shape);
   }
   for (size_t k = 0; k < body_shape_sizes[shape]; ++k) {
     if (!(size[k] >= AXIS_LEAST && size[k] <= COORDINATE_MOST)) {

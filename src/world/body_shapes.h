@@ -16,7 +16,8 @@
  *
  * `points` says how many vertices flat sides get within them, and how many rings straight ones.
  *
- * What *out points to is of `memory`. Fails with ABUT_ERROR_BODY where sizes are out of range. */
+ * What *out points to is of `memory`. Fails with ABUT_ERROR_BODY where sizes are out of range, and with
+ * ABUT_ERROR_ARGUMENT for a file and a height field. */
 abut_status body_shape_make(body_shape shape, const double size[3], side_points points,
                            arena *memory, abut_body_def *out);
 
