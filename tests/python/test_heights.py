@@ -114,6 +114,21 @@ def test_meshes(double):
     assert double.height_field(np.zeros((300, 200)), SIZE, BASE).vertex_count <= 2048 + 4
 
 
+def test_a_file_without_a_mesh(double, tmp_path):
+    """Its body, the hull and what collides in time are the height field's."""
+    heights = waves()
+    one = {"heights": heights.tolist(), "size": SIZE, "base": BASE}
+    (tmp_path / "a.body.json").write_text(json.dumps({"height_fields": [one]}))
+    body = double.load(tmp_path / "a.body.json")
+    assert body.vertex_count == 17 * 23 + 4 and body.thickness > BASE / 2
+    mesh = abut.CcdMesh.load(tmp_path / "a.body.json", double)
+    rim = 2 * (16 + 22)
+    assert mesh.vertex_count == 17 * 23 + rim + 1 and mesh.triangle_count == 2 * 16 * 22 + 3 * rim
+    hull = abut.load_hull(tmp_path / "a.body.json", double)
+    ball = abut.closest(hull, abut.Shape("sphere", 0.1, context=double), None, np.array([0, 0, -BASE - 0.3, 1, 0, 0, 0]))
+    assert abs(ball.d - 0.2) < 1e-6
+
+
 def test_subtracted_alone_is_refused(double, tmp_path):
     one = {"heights": [[0, 0], [0, 0]], "size": [1, 1], "base": 1, "operation": "subtract"}
     (tmp_path / "a.body.json").write_text(json.dumps({"height_fields": [one]}))
