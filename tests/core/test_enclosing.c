@@ -258,7 +258,7 @@ static void heights(void)
   for (int i = 0; i < 24; ++i) {
     const double size = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 1e-3 : 1e3;
     const double roughness = i % 4 == 0 ? 0.0 : i % 4 == 1 ? 0.05 : i % 4 == 2 ? 0.3 : 1.0;
-    char what[40];
+    char what[64];
     height_sample_make(&s, &seed, roughness, size, ABUT_ADD);
     snprintf(what, sizeof what, "height field %d, rough by %g", i, roughness);
     const double slack = try_reaches(
