@@ -65,6 +65,7 @@ def main():
                 figures["times"] = [round(t, 4) for t in traps.tilts_past(falls[0], 0.6)]
                 figures["tilts"] = [round(traps.lean(falls[0].pose(last, i)), 4) for i in range(10)]
             else:
+                figures["kinetic"] = [float(f"{f.energy(last)[0]:.2g}") for f in falls]
                 figures["heights"] = [round(sum(f.pose(last, i)[2] for i in range(50)) / 50, 4) for f in falls]
             kept[trap.name] = figures
     text = json.dumps(kept, indent=1) + "\n"

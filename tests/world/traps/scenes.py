@@ -70,15 +70,15 @@ def stack(folder, full):
 
 
 def pile(folder, full):
-    """Fifty cubes turned at random, three by three above each other and so that no two touch, fall onto each other."""
+    """Fifty cubes turned at random, four by four above each other and so that no two touch, fall onto each other."""
     starts, draw = (8 if full else 1), random.Random(5)
     q = []
     for _ in range(starts):
         q.append([])
         for i in range(50):
-            place = [0.36 * (i % 3 - 1), 0.36 * (i // 3 % 3 - 1), 0.3 + 0.36 * (i // 9)]
+            place = [0.36 * (i % 4 - 1.5), 0.36 * (i // 4 % 4 - 1.5), 0.2 + 0.36 * (i // 16)]
             q[-1] += [c + draw.uniform(-0.005, 0.005) for c in place] + any_turn(draw)
-    return Trap("pile", scene_of([floor(), *cubes(50)]), 4.0 if full else 3.0, q=q, view="35,30")
+    return Trap("pile", scene_of([floor(), *cubes(50)]), 4.0, q=q, view="35,30")
 
 
 def dominoes(folder, full):
