@@ -13,14 +13,14 @@ import world_scenes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURE = ROOT / "assets" / "figure.body.json"
-TIMESTEP, FRICTION, DENSITY, HALF, SECONDS = 0.002, 0.8, 1000.0, 0.1, 2.0
+TIMESTEP, FRICTION, DENSITY, HALF, SECONDS = 0.002, 0.8, 1000.0, 0.1, 3.0
 FLOOR = [20.0, 20.0, 0.5]
 WORLDS = {"boxes-2": 64, "boxes-10": 64, "boxes-50": 16, "boxes-200": 4, "figures-10": 16}  # different starts
 
 
-def starts(count, spacing, per_layer, random):
-    """Turned anyhow, on a square lattice of layers in which no two touch -> (7 count)."""
-    side = int(np.sqrt(per_layer))
+def starts(count, spacing, random):
+    """Turned anyhow, on a square lattice of layers in which no two touch, up to six high -> (7 count)."""
+    side = max(2, round(np.sqrt(count / 6)))
     q = np.zeros((count, 7))
     for i in range(count):
         k = i % (side * side)
@@ -31,7 +31,7 @@ def starts(count, spacing, per_layer, random):
 
 
 def write_scene(folder, name):
-    """NAME.scene.json and NAME.xml, the same masses and frictions in both -> where bodies may begin: spacing, a layer's."""
+    """NAME.scene.json and NAME.xml, the same masses and frictions in both -> how many bodies, and how far apart they begin."""
     kind, count = name.split("-")
     floor = {"bodies": [{"box": FLOOR}], "position": [0, 0, -FLOOR[2]]}
     meshes = ""
@@ -39,14 +39,14 @@ def write_scene(folder, name):
         mass = DENSITY * (2 * HALF) ** 3
         solid = {"mass": mass, "com": [0, 0, 0], "inertia": np.diag([mass * 2 * HALF ** 2 / 3] * 3).tolist()}
         body, geoms = {"box": [HALF] * 3}, f'<geom type="box" size="{HALF} {HALF} {HALF}"/>'
-        place = 2.1 * HALF * np.sqrt(3), 4
+        place = 2.1 * HALF * np.sqrt(3)
     else:
         solid, body, geoms = world_scenes.solid(FIGURE), {"file": str(FIGURE)}, ""
         for k, (points, position, quaternion) in enumerate(hulls.hulls(FIGURE, 18)):
             meshes += f'<mesh name="hull{k}" vertex="{hulls.numbers(points)}"/>'
             geoms += f'<geom type="mesh" mesh="hull{k}" pos="{hulls.numbers(position)}" quat="{hulls.numbers(quaternion)}"/>'
         reach = np.linalg.norm(world_scenes.corners(FIGURE), axis=2).max()
-        place = 2.1 * reach, 4
+        place = 2.1 * reach
     links = [floor] + [{"joint": {"type": "free"}, "bodies": [body], **solid} for _ in range(int(count))]
     pairs = [{"a": i, "b": k, "friction": FRICTION} for i in range(1, len(links)) for k in range(i)]
     (folder / f"{name}.scene.json").write_text(json.dumps({"timestep": TIMESTEP, "links": links, "pairs": pairs}))
@@ -55,7 +55,7 @@ def write_scene(folder, name):
         f'<mujoco><option timestep="{TIMESTEP}" cone="elliptic"/><default><geom friction="{FRICTION}" condim="3"/></default>'
         f'<asset>{meshes}</asset><worldbody><geom type="box" size="{world_scenes.exactly(FLOOR)}" pos="0 0 {-FLOOR[2]}"/>'
         + free * int(count) + "</worldbody></mujoco>")
-    return int(count), *place
+    return int(count), place
 
 
 def settle(model, begin):
@@ -68,9 +68,9 @@ def settle(model, begin):
 def write(folder, names):
     """Scenes and NAME.npz of q and v -> what to say of them."""
     for name in names:
-        count, spacing, per_layer = write_scene(folder, name)
+        count, spacing = write_scene(folder, name)
         random, model = np.random.default_rng(7), mujoco.MjModel.from_xml_path(str(folder / f"{name}.xml"))
-        begin = [starts(count, spacing, per_layer, random) for _ in range(WORLDS[name])]
+        begin = [starts(count, spacing, random) for _ in range(WORLDS[name])]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             ends = np.array(list(pool.map(lambda q: settle(model, q), begin)))
         np.savez(folder / f"{name}.npz", q=ends[:, :model.nq], v=ends[:, model.nq:])

