@@ -103,7 +103,8 @@ def measure(options, folder, python):
             for name in ENGINES:
                 row = {"scene": scene, "batch": batch, "engine": name, "result": ended.get(name, "ok")}
                 if replies[name]:
-                    row |= {key: float(f"{statistics.median(r[key] for r in replies[name]):.4g}") for key in NUMBERS if key in replies[name][0]}
+                    row |= {key: float(f"{statistics.median(r[key] for r in replies[name]):.4g}")
+                            for key in NUMBERS if key in replies[name][0]}
                     row["precision"] = replies[name][0]["precision"]
                 if name in OURS and replies[name] and replies[OURS[name]]:
                     ratios = [a["steps_per_s"] / b["steps_per_s"] for a, b in zip(replies[OURS[name]], replies[name])]
@@ -128,7 +129,8 @@ def digits(x):
 
 def table(rows):
     """A line for each scene, batch and engine; those of an engine that did not run say why."""
-    names = ["scene", "worlds", "engine", "steps/s", "us of a core a step", "abut's steps/s over it", "a core each", "contacts", "iterations", "launches", "kB a world"]
+    names = ["scene", "worlds", "engine", "steps/s", "us of a core a step", "abut's steps/s over it", "a core each", "contacts",
+             "iterations", "launches", "kB a world"]
     lines = [names, ["---"] * len(names)]
     for r in rows:
         size = r.get("bytes_per_world")
@@ -143,7 +145,8 @@ def renew(page, kept):
     about = kept["about"]
     picture = page.with_suffix(".png")
     drawn = [f"![Time of a core a step over the number of worlds, for each scene and engine]({picture.name})", ""] if picture.exists() else []
-    lines = [*drawn, *table(kept["rows"]), "", f"{about['processor']}; {about['driver']}; {about['versions']}; commit {about['commit']}, {about['date']}, "
+    lines = [*drawn, *table(kept["rows"]), "",
+             f"{about['processor']}; {about['driver']}; {about['versions']}; commit {about['commit']}, {about['date']}, "
              f"load before {about['load before']}."]
     head, rest = page.read_text().split(BEGIN)
     page.write_text(head + "\n".join([BEGIN, *lines, END]) + rest.split(END)[1])

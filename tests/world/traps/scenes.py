@@ -69,7 +69,7 @@ def stack(folder, full):
     return Trap("stack", scene_of(links), 4.0, view="30,10")
 
 
-def pile(folder, full, name="pile", **settings):
+def pile(folder, full):
     """Fifty cubes turned at random, four by four above each other and so that no two touch, fall onto each other."""
     starts, draw = (8 if full else 1), random.Random(5)
     q = []
@@ -78,12 +78,7 @@ def pile(folder, full, name="pile", **settings):
         for i in range(50):
             place = [0.36 * (i % 4 - 1.5), 0.36 * (i // 4 % 4 - 1.5), 0.2 + 0.36 * (i // 16)]
             q[-1] += [c + draw.uniform(-0.005, 0.005) for c in place] + any_turn(draw)
-    return Trap(name, scene_of([floor(), *cubes(50)], **settings), 4.0, q=q, view="35,30")
-
-
-def firm_pile(folder, full):
-    """The same with friction ten times as stiff as the normal, which creeps less."""
-    return pile(folder, full, "firm-pile", impratio=10)
+    return Trap("pile", scene_of([floor(), *cubes(50)]), 4.0, q=q, view="35,30")
 
 
 def dominoes(folder, full):
@@ -236,7 +231,7 @@ def bin_of_bodies(folder, full, shared):
     return Trap("bin", scene_of(links), 4.0, view="30,45", about={"half": half, "radii": [p[3] for p in placed]})
 
 
-OWN = {"stack": stack, "pile": pile, "firm-pile": firm_pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
+OWN = {"stack": stack, "pile": pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
        "peg-in-hole": peg_in_hole, "terrain": terrain}
 SHARED = {"nut-on-bolt": nut_on_bolt, "gripper": gripper, "bin": bin_of_bodies}  # of meshes that lie beside the project
 

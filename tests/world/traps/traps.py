@@ -67,15 +67,13 @@ def pile(run, trap, reference):
         end = run.kept - 1
         poses = [run.pose(end, i, world) for i in range(50)]
         kinetic = run.energy(end, world)[0]
-        if trap.name == "firm-pile":
-            at_most(f"start {world}: kinetic energy at the end [J]", kinetic, 1e-2)
-        else:  # some cubes creep until they tip, after 4 s, too: docs/traps.md
-            print(f"  start {world}: kinetic energy at the end {kinetic:.3g} J, MuJoCo's {reference[trap.name]['kinetic'][world]:.3g} J")
+        # Not held to 0.01 J: in half of the heaps some cube creeps until it tips, after 4 s, too (docs/traps.md).
+        print(f"  start {world}: kinetic energy at the end {kinetic:.3g} J, MuJoCo's {reference['pile']['kinetic'][world]:.3g} J")
         at_most("  lowest middle below 0.05 m [m]", 0.05 - min(p[2] for p in poses), 0.0)
         at_most("  farthest [m]", max(math.hypot(p[0], p[1]) for p in poses), 4.0)
         at_most("  deepest at the end [m]", run.deepest(end, world), 5e-3)
     heights = [run.pose(run.kept - 1, i, w)[2] for w in range(run.worlds) for i in range(50)]
-    theirs = reference[trap.name]["heights"]
+    theirs = reference["pile"]["heights"]
     if len(theirs) > run.worlds:  # where one heap ends tells little
         return
     theirs = sum(theirs) / len(theirs)
@@ -166,8 +164,9 @@ def gripper(run, trap, reference):
     slips = [math.dist([middle[k][0], middle[k][1], middle[k][2] - carriage[k]],
                        [middle[gripped][0], middle[gripped][1], middle[gripped][2] - carriage[gripped]]) for k in range(gripped, end + 1)]
     at_most("slips [m]", max(slips), 5e-3)
-    print(f"  turns from 0.3 s [rad] {2 * math.acos(min(1.0, abs(sum(a * b for a, b in zip(run.pose(end, 0)[3:], run.pose(gripped, 0)[3:]))))):.3g}; "
-          f"deepest [m] {max(run.deepest(k) for k in range(run.kept)):.3g}")
+    cosine = abs(sum(a * b for a, b in zip(run.pose(end, 0)[3:], run.pose(gripped, 0)[3:])))
+    deepest = max(run.deepest(k) for k in range(run.kept))
+    print(f"  turns from 0.3 s by {2 * math.acos(min(1.0, cosine)):.3g} rad; is {1e3 * deepest:.2g} mm deep")
 
 
 def bin_of_bodies(run, trap, reference):
@@ -179,7 +178,7 @@ def bin_of_bodies(run, trap, reference):
     at_most("deepest at the end [m]", run.deepest(end), 5e-3)
 
 
-JUDGES = {"stack": stack, "pile": pile, "firm-pile": pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
+JUDGES = {"stack": stack, "pile": pile, "dominoes": dominoes, "ball-in-bowl": ball_in_bowl, "mug-on-pipe": mug_on_pipe,
           "peg-in-hole": peg_in_hole, "nut-on-bolt": nut_on_bolt, "terrain": terrain, "gripper": gripper, "bin": bin_of_bodies}
 DRIVEN = {"gripper"}
 
