@@ -13,9 +13,9 @@ import world_scenes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURE = ROOT / "assets" / "figure.body.json"
-TIMESTEP, FRICTION, DENSITY, HALF, SECONDS = 0.002, 0.8, 1000.0, 0.1, 3.0
+TIMESTEP, FRICTION, DENSITY, HALF, SECONDS = 0.002, 0.8, 1000.0, 0.1, 5.0
 FLOOR = [20.0, 20.0, 0.5]
-WORLDS = {"boxes-2": 64, "boxes-10": 64, "boxes-50": 16, "boxes-200": 4, "figures-10": 16}  # different starts
+WORLDS = {"boxes-2": 64, "boxes-10": 64, "boxes-50": 16, "boxes-200": 2, "figures-10": 16}  # different starts
 
 
 def starts(count, spacing, random):
