@@ -63,7 +63,7 @@ def of_mujoco(request):
             for _ in range(2):  # the first has no last acceleration to begin from
                 mujoco.mj_step(model, one)
             contacts.append(one.ncon)
-            iterations.append(sum(one.solver_niter[:max(1, one.nisland)]) / max(1, one.nisland))
+            iterations.append(int(max(one.solver_niter)))  # of the island that takes most
         return {"precision": "f64", "contacts": float(np.mean(contacts)), "iterations": float(np.mean(iterations))}
     return steps, counted
 
