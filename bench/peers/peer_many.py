@@ -71,7 +71,10 @@ def of_mujoco(request):
 def of_mjx(request):
     import jax
     import mujoco
-    from mujoco import mjx
+    try:
+        from mujoco import mjx
+    except ImportError as error:  # which names mujoco
+        raise ImportError(name="mujoco-mjx") from error
     model = mujoco.MjModel.from_xml_path(request["model"])
     put, data = mjx.put_model(model), mjx.make_data(model)
     q, v = (x.astype(np.float32) for x in begin(request))
