@@ -30,7 +30,8 @@ typedef enum abut_world_status {
   ABUT_WORLD_NOT_FINITE = 1,
   ABUT_WORLD_DIVERGED = 2,       /* a velocity beyond the scene's `divergence` */
   ABUT_WORLD_OVERFLOW = 4,       /* contacts of a pair beyond the scene's `capacity`, or of a world
-                                    beyond `most` hard ones: some are left out */
+                                    beyond its `most_contacts` or `most` hard ones: some are left
+                                    out */
   ABUT_WORLD_NOT_CONVERGED = 8,  /* the solver's last iterate was used, or its best */
   ABUT_WORLD_SINGULAR = 16,      /* a mass matrix or a Hessian that is not positive, or an implicit
                                     step without an answer */

@@ -156,6 +156,7 @@ typedef struct scene_def {
   double tolerance, line_tolerance; /* tolerance 0: as the context's precision allows */
   double cone_smoothing, limit_smoothing, divergence;
   size_t capacity;
+  int most_contacts; /* of a world, 0: no bound */
   scene_link *links;
   size_t link_count;
   actuator *actuators;

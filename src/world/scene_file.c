@@ -101,6 +101,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   TRY(scene_number(f, root, "limit_smoothing", bound_not_negative, &s->limit_smoothing));
   TRY(scene_number(f, root, "divergence", bound_positive, &s->divergence));
   TRY(scene_count(f, root, "capacity", 0, &capacity));
+  TRY(scene_count(f, root, "most_contacts", 0, &s->most_contacts));
   TRY(read_flags(f, root, s));
   s->capacity = (size_t)capacity;
   return law_settle(r, root);
@@ -123,6 +124,7 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "cone_smoothing",
                                      "limit_smoothing",
                                      "capacity",
+                                     "most_contacts",
                                      "divergence",
                                      "contact_model",
                                      "links",

@@ -1,5 +1,6 @@
 /* Pairs alike go through the manifold side by side, in waves, and those whose bodies cannot touch are left out. Neither
- * may be seen: results are those of other waves, and of scenes that leave nothing out, to the bit.
+ * may be seen: results are those of other waves, and of scenes that leave nothing out, to the bit. Nor may the pool of
+ * contacts that grows.
  *   test_waves PRECISION */
 #include "play.h"
 
@@ -167,16 +168,22 @@ static abut_scene open_scene(trial *t, abut_context context, bool broad)
   return scene;
 }
 
-static answers ask_with(trial *t, uint64_t scratch, bool broad)
+static abut_context context_with(abut_precision precision, uint64_t scratch)
 {
   const char *wanted = getenv("ABUT_TEST_DEVICE");
   abut_context_def def = abut_default_context_def();
   abut_context context;
   REQUIRE_OK(abut_find_device(wanted && *wanted ? wanted : "host", &def.device));
-  def.precision = t->precision;
+  def.precision = precision;
   def.fallback = ABUT_FALLBACK_NONE;
   def.scratch_bytes = scratch;
   REQUIRE_OK(abut_create_context(&def, &context));
+  return context;
+}
+
+static answers ask_with(trial *t, uint64_t scratch, bool broad)
+{
+  const abut_context context = context_with(t->precision, scratch);
   const abut_scene scene = open_scene(t, context, broad);
   if (!t->q) {
     fill_states(t, scene);
@@ -208,6 +215,113 @@ static void test_law(abut_precision precision, const char *law)
   free(t.cotangent);
 }
 
+/* ---- the pool ---- */
+
+enum { CROWD = 48, BALLS = 8, CROWD_STEPS = 2 };
+
+/* A block with many balls on one link well inside of it: far more contacts than a link is expected to have. */
+static void write_crowd(int most, char *text, size_t room)
+{
+  size_t at = (size_t)snprintf(text, room,
+                               "{\"timestep\": 0.001, \"most_contacts\": %d, \"links\": [{\"bodies\": [{\"box\": [1, 1, 0.5]}]}, "
+                               "{\"joint\": {\"type\": \"free\"}, \"density\": 800, \"bodies\": [",
+                               most);
+  for (int i = 0; i < BALLS; ++i) {
+    at += (size_t)snprintf(text + at, room - at, "%s{\"sphere\": 0.1, \"position\": [%g, %g, 0]}", i ? ", " : "",
+                           0.2 * (i % 4) - 0.3, 0.2 * (i / 4) - 0.1);
+  }
+  at += (size_t)snprintf(text + at, room - at, "]}], \"pairs\": [");
+  for (int i = 0; i < BALLS; ++i) {
+    at += (size_t)snprintf(text + at, room - at, "%s{\"a\": 0, \"b\": [1, %d]}", i ? ", " : "", i);
+  }
+  snprintf(text + at, room - at, "]}");
+}
+
+typedef struct crowd {
+  char *q, *v, *cotangent, *next, *bar; /* (CROWD, 7), (CROWD, 6), (CROWD, 12), (CROWD, 7), (CROWD, 6) */
+  uint32_t status[CROWD];
+} crowd;
+
+static crowd crowd_of(abut_precision precision)
+{
+  const size_t size = real_size(precision);
+  uint64_t random = 7;
+  crowd c = {calloc(CROWD * 7, size), calloc(CROWD * 6, size), calloc(CROWD * 12, size),
+             calloc(CROWD * 7, size), calloc(CROWD * 6, size), {0}};
+  REQUIRE(c.q && c.v && c.cotangent && c.next && c.bar);
+  for (size_t i = 0; i < CROWD; ++i) {
+    for (size_t k = 0; k < 7; ++k) {
+      real_put(c.q, precision, 7 * i + k, (k == 3 ? 1.0 : 0.0) + 0.02 * random_normal(&random));
+    }
+    for (size_t k = 0; k < 12; ++k) {
+      real_put(c.cotangent, precision, 12 * i + k, random_normal(&random));
+    }
+  }
+  return c;
+}
+
+static void crowd_free(crowd *c)
+{
+  free(c->q);
+  free(c->v);
+  free(c->cotangent);
+  free(c->next);
+  free(c->bar);
+}
+
+/* Steps `count` worlds from world `first` on, and goes back. */
+static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size_t first, size_t count)
+{
+  const size_t size = real_size(precision);
+  abut_worlds w = abut_default_worlds();
+  w.count = count;
+  w.steps = CROWD_STEPS;
+  w.q = c->q + 7 * first * size;
+  w.v = c->v + 6 * first * size;
+  w.q_next = c->next + 7 * first * size;
+  w.status = c->status + first;
+  CHECK_OK(abut_step_worlds(scene, &w));
+  abut_worlds_gradients g = abut_default_worlds_gradients();
+  g.state = c->cotangent + 12 * first * size;
+  g.q = c->bar + 6 * first * size;
+  w.q_next = NULL;
+  w.status = NULL;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+}
+
+/* Contacts of a batch for which the pool is too short at first are those of worlds one by one, for which it is not; once it
+ * is long enough no wave runs twice. */
+static void test_pool(abut_precision precision, int most)
+{
+  const size_t size = real_size(precision);
+  crowd one = crowd_of(precision), all = crowd_of(precision);
+  const abut_context context = context_with(precision, (uint64_t)1 << 31); /* one chunk has all worlds */
+  char text[4096];
+  play p;
+  write_crowd(most, text, sizeof text);
+  play_open_text(&p, context, precision, text, 1);
+  for (size_t i = 0; i < CROWD; ++i) {
+    run_crowd(p.scene, precision, &one, i, 1);
+  }
+  const uint64_t start = launches_of(context);
+  run_crowd(p.scene, precision, &all, 0, CROWD);
+  const uint64_t first = launches_of(context) - start;
+  check(!memcmp(one.next, all.next, CROWD * 7 * size) && !memcmp(one.bar, all.bar, CROWD * 6 * size) &&
+          !memcmp(one.status, all.status, sizeof all.status),
+        "a pool that grows, most_contacts %d: other results", most);
+  run_crowd(p.scene, precision, &all, 0, CROWD);
+  const uint64_t again = launches_of(context) - start - first;
+  check(again < first, "the pool did not grow: %llu launches, then %llu", (unsigned long long)first, (unsigned long long)again);
+  check(!memcmp(one.next, all.next, CROWD * 7 * size) && !memcmp(one.bar, all.bar, CROWD * 6 * size),
+        "a pool that has grown, most_contacts %d: other results", most);
+  for (size_t i = 0; i < CROWD; ++i) {
+    CHECK_EQUAL((all.status[i] & ABUT_WORLD_OVERFLOW) != 0, most != 0);
+  }
+  play_close(&p);
+  CHECK_OK(abut_destroy_context(context));
+  crowd_free(&one);
+  crowd_free(&all);
+}
 
 int main(int argc, char **argv)
 {
@@ -220,5 +334,7 @@ int main(int argc, char **argv)
   CHECK_OK(abut_destroy_context(context));
   test_law(precision, "cone");
   test_law(precision, "lcp");
+  test_pool(precision, 0);
+  test_pool(precision, 100);
   return check_finish();
 }

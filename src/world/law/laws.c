@@ -60,6 +60,7 @@ static void leave_aside(scene_def *s)
     s->integrator = INTEGRATOR_EULER;
   }
   s->capacity = s->law->takes_capacity ? s->capacity : 0;
+  s->most_contacts = s->law->find_contacts == find_contacts_of_pairs ? s->most_contacts : 0;
 }
 
 abut_status law_settle(const reader *r, const json_at *root)

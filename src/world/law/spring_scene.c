@@ -48,7 +48,11 @@ abut_status spring_read_pair(const json_file *f, const json_at *element, scene_p
 
 abut_status spring_settle(const reader *r, const json_at *root)
 {
-  return law_refuse_capacity(r, root, "springs (\"spring\") have no list of contacts to bound");
+  json_at at;
+  TRY(law_refuse_capacity(r, root, "springs (\"spring\") have no list of contacts to bound"));
+  return r->s->most_contacts && json_find(root, "most_contacts", &at)
+           ? json_fail(r->file, &at, "springs (\"spring\") have no list of contacts to bound")
+           : ABUT_SUCCESS;
 }
 
 abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pair *p)
