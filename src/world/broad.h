@@ -14,8 +14,8 @@ void broad_free(resident_broad *r); /* NULL is allowed */
 /* Sets the bytes that it needs of each buffer, for one world. */
 void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS]);
 
-/* Finds the items of the chunk for the places of links that the last step_tree has left, and waits for their
- * numbers, which it leaves in steps_on.items. It empties the marks of all groups. */
+/* Finds the items of the chunk for the places of links that the last step_tree has left, and lists their waves
+ * (slot_items), for which it waits for their numbers. */
 abut_status find_items(const stepping *s);
 
 #endif

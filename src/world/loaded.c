@@ -277,7 +277,7 @@ static abut_status check_slots(const loaded_scene *s)
   size_t slots;
   const size_t good =
     model_countable(s->groups, s->def.pair_count, s->def.capacity, MODEL_LANES_MOST, &slots);
-  return good == s->def.pair_count
+  return good == s->def.pair_count || !model_bounds_slots(&s->def)
            ? ABUT_SUCCESS
            : scene_fail(&s->def, scene_pair_place(&s->def, good),
                         "with %s a world has %zu slots of contacts, more than the %zu that kernels "

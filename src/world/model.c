@@ -376,6 +376,11 @@ size_t model_countable(const contact_group *groups, size_t count, size_t capacit
   return count;
 }
 
+bool model_bounds_slots(const scene_def *s)
+{
+  return !s->automatic || s->law->keeps_slots;
+}
+
 bool model_is_damped(const scene_def *s)
 {
   bool damped = false;
@@ -401,7 +406,10 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
 {
   size_t slots;
   TRY(refuse_count(group_count, "groups of contacts"));
-  if (model_countable(groups, group_count, s->capacity, lanes, &slots) < group_count) {
+  const bool few = model_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
+  if (!few && !model_bounds_slots(s)) {
+    slots = MODEL_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need is made */
+  } else if (!few) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
                 MODEL_SLOTS_MOST);

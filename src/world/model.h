@@ -36,6 +36,10 @@ typedef struct model {
 size_t model_countable(const contact_group *groups, size_t count, size_t capacity, size_t lanes,
                        size_t *slots);
 
+/* Whether a scene's worlds are refused where their slots are more than MODEL_SLOTS_MOST. Automatic pairs have many more
+ * slots than contacts, and the contact model "cone" keeps nothing by slots that its callers do not ask for. */
+bool model_bounds_slots(const scene_def *s);
+
 /* Makes the tables for devices of so many lanes and a solver of this tolerance. Refuses what kernels cannot
  * count in int. *out is empty on failure. */
 abut_status model_make(const scene_def *s, const scene_constants *c, const contact_group *groups,

@@ -175,7 +175,7 @@ enum {
   SWEEP_KEPT_ROWS,  /* (SWEEP_KEPT_ROW) ints */
   SWEEP_DUALS_OF,   /* (LANES, SWEEP_DUAL_REALS) memory */
   SWEEP_BARS,       /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of q */
-  SWEEP_SLOPES,     /* (links + pairs) cotangents of mass scales and of friction */
+  SWEEP_SLOPES,     /* (links + columns) cotangents of mass scales and of friction */
   /* Of the broad phase. Of the last two only the chunk as a whole has rows. */
   BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */

@@ -93,13 +93,14 @@ static pair_kind members_of(const stepping *s, size_t kind)
   return s->call->worlds->contacts ? (pair_kind){kind, 1} : s->kind->scene->pair_kinds[kind];
 }
 
-/* How many bytes an item, and a contact of the pool, take of each buffer that has a row for each. */
+/* How many rows of WORLD_BASIS an item has. */
 static size_t times_basis(const steps_call *c, const world_sizes *n)
 {
   const bool asked = is_differentiated(c) && !c->gradients;
   return !asked ? 0 : law_of(c)->basis_by_dof ? (size_t)n->nv : 6;
 }
 
+/* The bytes that an item, and a contact of the pool, take of each buffer that has a row for each. */
 static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 {
   bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
