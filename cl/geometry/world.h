@@ -93,7 +93,8 @@ typedef struct world_sizes {
 #define GROUP_SLOT 6    // how many slots the groups before it have
 #define GROUP_COLUMN_A 7  // which column of friction and of stiffness is its pair's or its first body's
 #define GROUP_COLUMN_B 8  // the same one, or its second body's
-#define GROUP_INTS 9
+#define GROUP_CENTRE 9    // the link from whose origin its contacts are seen
+#define GROUP_INTS 10
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2

@@ -203,6 +203,19 @@ double model_weight(const scene_constants *c, const int link[2])
   return sum;
 }
 
+/* Returns the link from whose origin a group's contacts are seen: the first one that moves, as the other may be a floor
+ * whose origin is far from them, and squares of such distances leave float32 nothing of what turns the link. */
+static int centre_of(const model *m, const contact_group *g)
+{
+  for (int side = 0; side < 2; ++side) {
+    const int link = g->link[side];
+    if (link >= 0 && m->ints[m->sizes.at_links + LINK_INTS * link + LINK_TREE] >= 0) {
+      return link;
+    }
+  }
+  return g->link[0] >= 0 ? g->link[0] : g->link[1];
+}
+
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        const world_sizes *n, model *m)
 {
@@ -225,6 +238,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_PAIR] = g->pair;
     ints[GROUP_COLUMN_A] = s->pairs[g->pair].column[0];
     ints[GROUP_COLUMN_B] = s->pairs[g->pair].column[1];
+    ints[GROUP_CENTRE] = centre_of(m, g);
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
     ints[GROUP_SLOT] = slot < INT_MAX ? (int)slot : INT_MAX; /* multipliers of so many slots are refused */

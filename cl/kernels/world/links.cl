@@ -179,10 +179,7 @@ static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n
 
 // Returns the link whose origin is the group's centre, to which the relative twists of its links
 // refer.
-static int group_centre(GLOBAL const int *group)
-{
-  return group[GROUP_A] >= 0 ? group[GROUP_A] : group[GROUP_B];
-}
+static int group_centre(GLOBAL const int *group) { return group[GROUP_CENTRE]; }
 
 // Writes the twist (angular velocity, velocity) at r from the joint that a degree of freedom of
 // rate 1 gives: it turns about `axis`, or moves along it.
