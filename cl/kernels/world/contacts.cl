@@ -404,11 +404,9 @@ static void put_contacts(const contact_target *t, int to, const contact_row *row
 
 static GLOBAL int *item_at(GLOBAL int *items, int i) { return ROW(items, i, ITEM_INTS); }
 
+// Says what an item is of; where its contacts are comes when they have been counted.
 static void start_item(GLOBAL int *item, int world, int group)
 {
-  for (int k = 0; k < ITEM_INTS; ++k) {
-    item[k] = 0;
-  }
   item[ITEM_WORLD] = world;
   item[ITEM_GROUP] = group;
 }
@@ -486,13 +484,13 @@ KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints
   put_part(to + 4, q.v);
 }
 
-// Returns how many contacts of a segment of an item there are to look at, and sets *places to where their places
-// are listed, or to NO_ORDER where they are there in order.
+// Returns how many contacts of a segment of row `row` of a wave there are to look at.
 static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
 {
   return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[0];
 }
 
+// Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in order.
 static GLOBAL const int *segment_places(GLOBAL const int *list, const contact_layout *layout)
 {
   return layout->count >= 0 && layout->place_at >= 0 ? list + layout->place_at : NO_ORDER;
