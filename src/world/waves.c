@@ -206,17 +206,9 @@ bool pool_is_small(const stepping *s, size_t contacts)
 
 static abut_status add_wave(slot_items *own, size_t kind, size_t first, size_t count)
 {
-  if (own->wave_count == own->wave_room) {
-    const size_t room = 2 * own->wave_room + 16;
-    void *more = NULL;
-    TRY(allocate(&more, room, sizeof *own->waves));
-    if (own->wave_count) {
-      memcpy(more, own->waves, own->wave_count * sizeof *own->waves);
-    }
-    free(own->waves);
-    own->waves = more;
-    own->wave_room = room;
-  }
+  void *memory = own->waves;
+  TRY(grow(&memory, &own->wave_room, own->wave_count + 1, sizeof *own->waves));
+  own->waves = memory;
   own->waves[own->wave_count++] = (wave_rows){kind, first, count};
   return ABUT_SUCCESS;
 }
