@@ -212,6 +212,12 @@ typedef struct world_sizes {
 #define VECTOR_ALONG 7               // M step
 #define VECTOR_HELD 8                // M free
 #define VECTORS 9
+// Of each of the world's entries: the twist of link a against link b of its group at an acceleration, along a step, and what
+// its contacts add up to (kernels/world/cost.cl), 27 numbers at most.
+#define ENTRY_TWIST 0
+#define ENTRY_ALONG 6
+#define ENTRY_SUMS 12
+#define ENTRY_REALS 39
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2

@@ -137,8 +137,9 @@ static abut_status bound_chunk(batch_on *on)
 static void mark_rows(batch_on *on)
 {
   static const world_buffer rows[] = {WORLD_CONTACTS,   WORLD_CONTACT_PLACES, WORLD_SLOTS, WORLD_ITEMS,
-                                      WORLD_ENTRY_LIST, WORLD_WORK,           WORLD_ORDER, WORLD_BARS,
-                                      WORLD_BASIS,      WORLD_GROUP_ADJOINT,  WORLD_JACOBIAN, WORLD_MATRIX};
+                                      WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS,     WORLD_WORK,  WORLD_ORDER,
+                                      WORLD_BARS,       WORLD_BASIS,          WORLD_GROUP_ADJOINT,
+                                      WORLD_JACOBIAN,   WORLD_MATRIX};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     on->rows[POOL_OF_WORLDS][rows[i]] = true;
   }

@@ -24,6 +24,7 @@ typedef struct trial {
   int *ints, *order, *neighbour; /* neighbour: (trees, trees) */
   double *h, *numbers;           /* h: (nv, nv) */
   panels p;
+  team team;
 } trial;
 
 static int of_tree(const trial *t, int dof)
@@ -233,10 +234,10 @@ static int factor(const trial *t)
 {
   for (int i = 0; i < t->n.trees; i++) {
     const panel q = panel_of(&t->p, order_array(&t->p, ORDER_TREES)[i]);
-    if (!panel_factor(&q)) {
+    if (!panel_factor(&q, &t->team)) {
       return 0;
     }
-    panel_update(&t->p, &q);
+    panel_update(&t->p, &q, &t->team);
   }
   return 1;
 }
@@ -247,11 +248,11 @@ static void solve(const trial *t, double *x)
   const int *order = order_array(&t->p, ORDER_TREES);
   for (int i = 0; i < t->n.trees; i++) {
     const panel q = panel_of(&t->p, order[i]);
-    panel_forward(&t->p, &q, room, x);
+    panel_forward(&t->p, &q, &t->team, room, x);
   }
   for (int i = t->n.trees - 1; i >= 0; i--) {
     const panel q = panel_of(&t->p, order[i]);
-    panel_backward(&t->p, &q, room, x);
+    panel_backward(&t->p, &q, &t->team, room, x);
   }
   free(room);
 }
@@ -276,12 +277,12 @@ static void check_solved(const trial *t, uint64_t *r)
 
 static void run(uint64_t *r)
 {
-  trial t = {0};
+  trial t = {.team = team_of_one()};
   make_trees(&t, r);
   make_graph(&t, r);
   make_matrix(&t, r);
   check_islands(&t);
-  const int numbers = find_order(&t.p);
+  const int numbers = find_order(&t.p, &t.team);
   check_order(&t);
   check(numbers <= PANELS_MOST(t.n.nv, t.n.blocks, LANES), "%d numbers of %d dofs", numbers, t.n.nv);
   t.numbers = t.p.numbers = make((size_t)(numbers + LANES), sizeof *t.numbers);

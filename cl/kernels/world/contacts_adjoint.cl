@@ -380,33 +380,37 @@ static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
 
 // Brings the solver of a world to the acceleration that it has found: columns, rows, and the factor of the
 // Hessian there, of all islands. Returns 0 where there is none, or the world has stopped.
-static int newton_at(const newton *s, GLOBAL const real *q, GLOBAL const real *v,
-                     GLOBAL const real *acceleration, GLOBAL const int *status)
+static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
+                     int stopped)
 {
   const int nv = s->n->nv;
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
-  int good = !(status[s->world] & WORLD_STOPPED);
-  for (int i = 0; i < nv; ++i) {
+  int good = !stopped;
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     newton_vector(s, VECTOR_FREE)[i] = one_real(&s->tree, s->n->at_free + i);
     newton_vector(s, VECTOR_ACC)[i] = ROW(acceleration, s->world, nv)[i];
   }
-  for (int tree = 0; tree < s->n->trees; ++tree) {
+  for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     state[tree] = ISLAND_AT_WORK;
   }
   start_mass(s);
   start_axes(s);
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
-  if (good) {
-    newton_step(s);
+  if (stopped) {
+    newton_empty(s);
   }
-  for (int tree = 0; tree < s->n->trees; ++tree) {
+  MEET;
+  newton_step(s);
+  for (int tree = 0; tree < s->trees; ++tree) {
     good = good && tree_is(s, tree, ISLAND_AT_WORK);
   }
   return good;
 }
 
-// One work-item leaves in one world's row of `work` what the kernels below need at its acceleration
-// (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian, else to 1.
+#if WITH_ADJOINT // only a kernel may declare local memory
+// One work-group leaves in one world's row of `work` what the kernels below need at its acceleration
+// (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian, else to 1. sums (entries,
+// ENTRY_REALS) is room.
 ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                  GLOBAL const real *acceleration, GLOBAL const real *parameters,
@@ -414,17 +418,23 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
                                  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
                                  GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
                                  GLOBAL real *pool, GLOBAL const int *status,
-                                 GLOBAL real *work, GLOBAL int *good, int worlds)
+                                 GLOBAL real *work, GLOBAL real *sums, GLOBAL int *good, int worlds)
 {
-  const int world = (int)get_global_id(0);
-  if (world < worlds) {
-    newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
-    newton_order(&s, order, order_sums, pool);
-    good[world] = newton_at(&s, q, v, acceleration, status);
+  LOCAL_ARRAY(real, part, TEAM_PARTS);
+  LOCAL_ARRAY(int, said, WG);
+  const int world = (int)get_group_id(0);
+  const team t = team_of_group(part, said);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton_together(&s, &t, sums, entries);
+  newton_order(&s, order, order_sums, pool);
+  const int found = newton_at(&s, q, v, acceleration, (status[world] & WORLD_STOPPED) != 0);
+  (void)worlds;
+  if (t.item == 0) {
+    good[world] = found;
   }
 }
 
-// After world_factor one work-item finds the multiplier of one world, y (worlds, nv) = inv(H) b of
+// After world_factor one work-group finds the multiplier of one world, y (worlds, nv) = inv(H) b of
 // the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
 // row_adjoint (worlds, ROW_ADJOINT, nv).
 //
@@ -442,27 +452,35 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
                                       int with_basis, int item_count, GLOBAL real *work, GLOBAL real *y,
                                       GLOBAL real *group_adjoint, GLOBAL real *row_adjoint, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv;
-  if (world >= worlds) {
-    return;
-  }
+  LOCAL_ARRAY(real, part, WG);
+  LOCAL_ARRAY(int, said, WG);
+  const int world = (int)get_group_id(0), nv = n->nv;
+  const team t = team_of_group(part, said);
   newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  s.team = t;
   newton_order(&s, order, order_sums, pool);
   GLOBAL real *step = newton_vector(&s, VECTOR_STEP), *own = ROW(row_adjoint, world, ROW_ADJOINT * nv);
-  for (int i = 0; i < nv; ++i) {
+  (void)worlds;
+  for (int i = t.item; i < nv; i += t.items) {
     step[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
     own[i] = own[nv + i] = own[2 * nv + i] = R(0.0);
   }
+  s.trees = s.dofs = 0;
   if (good[world]) {
-    newton_solve(&s, step);
+    s.trees = n->trees;
+    s.dofs = nv;
   }
-  for (int i = 0; i < nv; ++i) {
+  MEET;
+  newton_solve(&s, step);
+  for (int i = t.item; i < nv; i += t.items) {
     ROW(y, world, nv)[i] = step[i];
   }
   for (int i = 0; i < n->rows; ++i) {
-    row_forces_adjoint(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
+    if (is_own(&t, row_dof(&s, i))) {
+      row_forces_adjoint(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
+    }
   }
-  for (int entry = 0; entry < s.entry_count && with_basis; ++entry) {
+  for (int entry = t.item; entry < s.entry_count && with_basis; entry += t.items) {
     const int item = entry_item(&s, entry);
     const newton_group g = bare_group(&s, item);
     GLOBAL const real *from = ROW(basis, item, GROUP_ADJOINT);
@@ -479,6 +497,7 @@ ADJOINT_KERNEL void world_multipliers(GLOBAL const world_sizes *n, GLOBAL const 
     }
   }
 }
+#endif
 
 // One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in `bars`, where the planes
 // (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those of their group, group_adjoint (items,

@@ -10,9 +10,11 @@
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
 // What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all worlds' items,
-// the numbers of those that are the world's entries, and its row of `work`: AXIS_REALS of each degree of freedom, M's
+// the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of what they add up to, and its row of
+// `work`: AXIS_REALS of each degree of freedom, M's
 // blocks, VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for the numbers of a
-// panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's method has any.
+// panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's method has any. `trees`, `dofs` and
+// `rows` say how many the solver goes through: as many as the scene has, or none.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -21,9 +23,10 @@ typedef struct newton {
   world_one tree;
   GLOBAL const real *contacts;
   GLOBAL const int *items, *entries;
-  int entry_count;
-  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room;
+  int entry_count, trees, dofs, rows;
+  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room, *sums;
   panels panels;
+  team team;
 } newton;
 
 static GLOBAL real *newton_vector(const newton *s, int i) { return s->vectors + i * s->n->nv; }
@@ -80,20 +83,25 @@ static int entry_at(const newton *s, int entry, int state)
   return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
 }
 
-// Writes the part that each island in one of some states has of the dot product of a and b (nv).
+// What an island has, the item of its number sees to: it goes through all trees, entries and rows, in their order, and
+// takes what belongs to its islands.
+static int island_is_own(const newton *s, int island) { return island >= 0 && is_own(&s->team, island); }
+
+// Writes the part that each island of the item, in one of some states, has of the dot product of a and b (nv).
 static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b, GLOBAL real *out)
 {
-  for (int tree = 0; tree < s->n->trees; ++tree) {
+  for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     out[tree] = R(0.0);
   }
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    if (tree_is(s, tree, state)) {
+  for (int tree = 0; tree < s->trees; ++tree) {
+    const int island = tree_island(s, tree);
+    if (island_is_own(s, island) && (!state || island_is(s, island, state))) {
       const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-      real sum = out[tree_island(s, tree)];
+      real sum = out[island];
       for (int i = 0; i < t.count; ++i) {
         sum += a[t.dofs[i]] * b[t.dofs[i]];
       }
-      out[tree_island(s, tree)] = sum;
+      out[island] = sum;
     }
   }
 }
@@ -113,27 +121,26 @@ static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOB
 // VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const mass_tree t = mass_tree_of(s->n, s->ints, dof_tree(s->n, s->ints, dof));
+    const int i = dof_place(s->n, s->ints, dof);
     GLOBAL real *m = s->mass + t.block;
-    for (int i = 0; i < t.count; ++i) {
-      for (int k = 0; k <= i; ++k) {
-        m[i * t.count + k] = m[k * t.count + i] =
-          one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
-      }
-      newton_vector(s, VECTOR_SCALE)[t.dofs[i]] =
-        R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
+    for (int k = 0; k <= i; ++k) {
+      m[i * t.count + k] = m[k * t.count + i] =
+        one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
     }
+    newton_vector(s, VECTOR_SCALE)[dof] = R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
   }
 }
 
-// Writes M x for the islands in one of some states.
+// Writes M x for the islands in one of some states. What an item writes is that of its own degrees of freedom.
 static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-    for (int i = 0; i < t.count && tree_is(s, tree, state); ++i) {
-      out[t.dofs[i]] = dot_tree(&t, t.count, s->mass + t.block + i * t.count, x);
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof);
+    if (tree_is(s, tree, state)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      out[dof] = dot_tree(&t, t.count, s->mass + t.block + dof_place(s->n, s->ints, dof) * t.count, x);
     }
   }
 }
@@ -311,30 +318,98 @@ static contact_there contact_at(const newton_group *g, int first, const real t[6
   return r;
 }
 
-static real group_cost(const newton *s, int item, GLOBAL const real *x)
+// ---- what entries add up to ----
+
+// So many items of a group go through the contacts of an entry side by side.
+#if WG > 8
+#define ENTRY_SHARES 8
+#else
+#define ENTRY_SHARES WG
+#endif
+#define ENTRIES_AT_ONCE (WG / ENTRY_SHARES)
+
+// How many sums of each item have room at once; SUMS need TEAM_PARTS of it where groups have up to 64 items.
+#define SUMS_AT_ONCE MAX_INT(1, MIN_INT(SUMS, 2048 / WG))
+#define TEAM_PARTS (SUMS_AT_ONCE * WG)
+
+static GLOBAL real *entry_row(const newton *s, int entry) { return s->sums + ENTRY_REALS * entry; }
+
+// Writes, to `at` of their rows, the twists of the groups of entries whose islands are in one of some states, where joints
+// move by x (nv).
+static void entry_twists(const newton *s, int state, GLOBAL const real *x, int at)
 {
-  const newton_group g = newton_group_of(s, item);
-  real t[6];
+  for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
+    const int item = entry_at(s, entry, state);
+    if (item >= 0) {
+      const newton_group g = bare_group(s, item);
+      real t[6];
+      group_twist(s, &g, x, t);
+      for (int i = 0; i < 6; ++i) {
+        entry_row(s, entry)[at + i] = t[i];
+      }
+    }
+  }
+}
+
+static void entry_twist(const newton *s, int entry, int at, real out[6])
+{
+  for (int i = 0; i < 6; ++i) {
+    out[i] = entry_row(s, entry)[at + i];
+  }
+}
+
+// Adds up what the items that share an entry have found, each by a tree of its own order, and writes it to the entry's row.
+static void put_sums(const newton *s, int entry, int is_there, const int count, const real sums[SUMS])
+{
+#if WG > 1
+  const int item = s->team.item, first = entry - item / ENTRY_SHARES;
+  LOCAL real *part = s->team.part;
+  (void)is_there;
+  for (int from = 0; from < count; from += SUMS_AT_ONCE) {
+    const int some = MIN_INT(count - from, SUMS_AT_ONCE);
+    for (int i = 0; i < some; ++i) {
+      part[i * WG + item] = sums[from + i];
+    }
+    BARRIER;
+    for (int i = item; i < some * ENTRIES_AT_ONCE; i += WG) {
+      const int which = i % ENTRIES_AT_ONCE, at = i / ENTRIES_AT_ONCE;
+      LOCAL const real *own = part + at * WG + which * ENTRY_SHARES;
+      real sum = own[0];
+      for (int k = 1; k < ENTRY_SHARES; ++k) {
+        sum += own[k];
+      }
+      if (first + which < s->entry_count) {
+        entry_row(s, first + which)[ENTRY_SUMS + from + at] = sum;
+      }
+    }
+    BARRIER;
+  }
+#else
+  for (int i = 0; i < count && is_there; ++i) {
+    entry_row(s, entry)[ENTRY_SUMS + i] = sums[i];
+  }
+#endif
+}
+
+// Returns an item's share of the cost of a group's contacts, which begins with contact `first` and goes on by `step`;
+// t is the twist of link a against link b.
+static real group_cost(const newton_group *g, int first, int step, const real t[6])
+{
   lane sum = lane_lit(R(0.0));
-  group_twist(s, &g, x, t);
-  for (int first = 0; first < g.count; first += LANES) {
-    const contact_there at = contact_at(&g, first, t);
+  for (; first < g->count; first += step) {
+    const contact_there at = contact_at(g, first, t);
     sum += at.c.d * at.e.cost;
   }
   return lane_sum(sum);
 }
 
-// Adds the first and second derivative, by `at`, of the cost of an item's contacts at x + at along.
-static void group_slope(const newton *s, int item, GLOBAL const real *x, GLOBAL const real *along,
-                        real at, real out[2])
+// Writes a share of the first and second derivative, by `at`, of the cost of a group's contacts at twist t + at dt.
+static void group_slope(const newton_group *g, int first, int step, const real t[6], const real dt[6], real at,
+                        real out[2])
 {
-  const newton_group g = newton_group_of(s, item);
-  real t[6], dt[6];
   lane slope = lane_lit(R(0.0)), bend = slope;
-  group_twist(s, &g, x, t);
-  group_twist(s, &g, along, dt);
-  for (int first = 0; first < g.count; first += LANES) {
-    const contact_block c = block_of(&g, first);
+  for (; first < g->count; first += step) {
+    const contact_block c = block_of(g, first);
     contact_terms e;
     lane j[3], d[3];
     block_moves(&c, t, j);
@@ -342,30 +417,28 @@ static void group_slope(const newton *s, int item, GLOBAL const real *x, GLOBAL 
     for (int k = 0; k < 3; ++k) {
       j[k] = j[k] - c.ref[k] + at * d[k];
     }
-    terms_of(&g.cone, j, &e);
+    terms_of(&g->cone, j, &e);
     slope += c.d * (e.g[0] * d[0] + e.g[1] * d[1] + e.g[2] * d[2]);
     bend += c.d * (e.h[0] * d[0] * d[0] + e.h[3] * d[1] * d[1] + e.h[5] * d[2] * d[2] +
                    R(2.0) * (e.h[1] * d[0] * d[1] + e.h[2] * d[0] * d[2] + e.h[4] * d[1] * d[2]));
   }
-  out[0] += lane_sum(slope);
-  out[1] += lane_sum(bend);
+  out[0] = lane_sum(slope);
+  out[1] = lane_sum(bend);
 }
 
-// Writes the wrench of an item's contacts on link a about the centre, at accelerations x, and with
-// `curved` its derivative by minus the twist, W'GW: the lower triangle row by row, moments before
+// Writes a share of the wrench of a group's contacts on link a about the centre, at twist t, and with
+// `curved` of its derivative by minus the twist, W'GW: the lower triangle row by row, moments before
 // forces.
-static void group_wrench(const newton *s, const newton_group *group, GLOBAL const real *x, int curved,
+static void group_wrench(const newton_group *group, int first, int step, const real t[6], const int curved,
                          real out[SUMS])
 {
   const newton_group g = *group;
   const int some = curved ? SUMS : SUMS_WRENCH;
-  real t[6];
   lane sum[SUMS];
   for (int i = 0; i < SUMS; ++i) {
     sum[i] = lane_lit(R(0.0));
   }
-  group_twist(s, &g, x, t);
-  for (int first = 0; first < g.count; first += LANES) {
+  for (; first < g.count; first += step) {
     const contact_there there = contact_at(&g, first, t);
     const contact_block c = there.c;
     const contact_terms e = there.e;
@@ -408,29 +481,77 @@ static void group_wrench(const newton *s, const newton_group *group, GLOBAL cons
   }
 }
 
+#define SUM_COST 0
+#define SUM_SLOPE 1 // and bend, along a line
+#define SUM_WRENCH 2
+#define SUM_CURVED 3 // wrench and curvature
+
+// Writes to their rows what entries whose islands are in one of some states add up to, at the twists there.
+static void entry_sums(const newton *s, int state, const int what)
+{
+  const int count = what == SUM_COST ? 1 : what == SUM_SLOPE ? 2 : what == SUM_WRENCH ? SUMS_WRENCH : SUMS;
+  const int begin = LANES * (s->team.item % ENTRY_SHARES), step = LANES * ENTRY_SHARES;
+  for (int base = 0; HAS_TURN(base, s->entry_count); base += ENTRIES_AT_ONCE) {
+    const int entry = base + s->team.item / ENTRY_SHARES;
+    const int item = entry < s->entry_count ? entry_at(s, entry, state) : -1;
+    real sums[SUMS];
+#if WG > 1
+    for (int i = 0; i < count; ++i) {
+      sums[i] = R(0.0);
+    }
+#endif
+    if (item >= 0) {
+      const newton_group g = newton_group_of(s, item);
+      real t[6], dt[6];
+      entry_twist(s, entry, ENTRY_TWIST, t);
+      if (what == SUM_COST) {
+        sums[0] = group_cost(&g, begin, step, t);
+      } else if (what == SUM_SLOPE) {
+        entry_twist(s, entry, ENTRY_ALONG, dt);
+        group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)], sums);
+      } else {
+        group_wrench(&g, begin, step, t, what == SUM_CURVED, sums);
+      }
+    }
+    put_sums(s, entry, item >= 0, count, sums);
+  }
+  MEET;
+}
+
 static real dot6(const real a[6], const real b[6])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
-// Adds `factor` times the generalised forces of a group's wrench to out (nv): X' times the wrench.
-static void add_wrench(const newton *s, const newton_group *g, const real push[6], real factor,
-                       GLOBAL real *out)
+// Adds the generalised forces of a group's wrench to out (nv): X' times the wrench.
+static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push, GLOBAL real *out)
 {
-  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+  real of[6];
+  for (int i = 0; i < 6; ++i) {
+    of[i] = push[i];
+  }
+  for (int k = s->team.item; k < g->ints[GROUP_DOFS]; k += s->team.items) {
     real column[6];
     group_column(s, g, k, column);
-    out[mover_at(s, g, k)[MOVER_DOF]] += factor * dot6(column, push);
+    out[mover_at(s, g, k)[MOVER_DOF]] += dot6(column, of);
+  }
+}
+
+// Moves on to the pair (k, m <= k) that is `by` behind, row by row.
+static void pair_on(int by, int *k, int *m)
+{
+  for (*m += by; *m > *k; ++*k) {
+    *m -= *k + 1;
   }
 }
 
 // Adds X' W'GW X of a group to panels. Movers are in the order of their degrees of freedom, so that each
 // pair of them comes once; those of the tree that is eliminated first have the columns.
-static void add_curvature(const newton *s, const newton_group *g, const real sums[SUMS])
+static void add_curvature(const newton *s, const newton_group *g, GLOBAL const real *sums)
 {
   GLOBAL const int *place = order_array(&s->panels, ORDER_PLACE);
-  int trees[2], at = SUMS_WRENCH, between = 0;
-  real full[36];
+  int trees[2], at = 0, between = 0;
+  real full[36], turned[6];
   panel of[2];
   for (int i = 0; i < 6; ++i) {
     for (int l = 0; l <= i; ++l) {
@@ -445,25 +566,28 @@ static void add_curvature(const newton *s, const newton_group *g, const real sum
   if (of[0].tree != of[1].tree) {
     between = panel_row(&s->panels, of[first].tree, of[!first].tree);
   }
-  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
-    const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
-    const int side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
-    // Where its entries with movers of its own tree lie, and with those of the other one.
-    GLOBAL real *same = of[side].at + own;
-    GLOBAL real *mixed = of[first].at + between + (side == first ? own * of[first].stride : own);
-    const int step = side == first ? 1 : of[first].stride;
-    real column[6], turned[6];
-    group_column(s, g, k, column);
-    for (int i = 0; i < 6; ++i) {
-      turned[i] = dot6(column, full + 6 * i);
+  GLOBAL real *same = of[0].at, *mixed = same;
+  int k = 0, m = 0, last = -1, step = 1, side = 0;
+  for (pair_on(s->team.item, &k, &m); k < g->ints[GROUP_DOFS]; pair_on(s->team.items, &k, &m)) {
+    real column[6];
+    if (k != last) {
+      const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
+      side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
+      // Where its entries with movers of its own tree lie, and with those of the other one.
+      same = of[side].at + own;
+      mixed = of[first].at + between + (side == first ? own * of[first].stride : own);
+      step = side == first ? 1 : of[first].stride;
+      group_column(s, g, k, column);
+      for (int i = 0; i < 6; ++i) {
+        turned[i] = dot6(column, full + 6 * i);
+      }
+      last = k;
     }
-    for (int m = 0; m <= k; ++m) {
-      GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
-      const int is_same = other[DOF_TREE] == of[side].tree;
-      GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride : mixed + other[DOF_PLACE] * step;
-      group_column(s, g, m, column);
-      *to += dot6(column, turned);
-    }
+    GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
+    const int is_same = other[DOF_TREE] == of[side].tree;
+    GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride : mixed + other[DOF_PLACE] * step;
+    group_column(s, g, m, column);
+    *to += dot6(column, turned);
   }
 }
 
@@ -520,7 +644,7 @@ static real row_weight(const newton *s, int row)
 static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real *v)
 {
   GLOBAL const world_sizes *n = s->n;
-  for (int i = 0; i < n->rows; ++i) {
+  for (int i = s->team.item; i < s->rows; i += s->team.items) {
     GLOBAL const int *of = s->ints + n->at_rows + ROW_INTS * i;
     GLOBAL const real *own = s->reals + n->at_row_reals + ROW_REALS * i;
     GLOBAL real *t = s->row_terms + ROW_TERMS * i;

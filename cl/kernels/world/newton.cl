@@ -1,80 +1,90 @@
 // The accelerations that a world's contacts, limits and friction losses leave: Newton's method on
-// the convex cost of docs/cone.md, section 9. One work-item solves one world, with lanes over its
-// contacts.
+// the convex cost of docs/cone.md, section 9. A work-group solves one world: on CPUs one
+// item of it, with lanes over its contacts.
 
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Writes the cost that each island at work has at accelerations x; VECTOR_STEP and VECTOR_TURN are room.
+// Writes the cost that each island at work has at accelerations x; VECTOR_STEP and VECTOR_TURN are room, as are the
+// entries' twists.
 static void newton_costs(const newton *s, GLOBAL const real *x, GLOBAL real *out)
 {
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
-  for (int i = 0; i < s->n->nv; ++i) {
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     off[i] = x[i] - newton_vector(s, VECTOR_FREE)[i];
   }
+  entry_twists(s, ISLAND_AT_WORK, x, ENTRY_TWIST);
+  MEET;
   mass_times(s, ISLAND_AT_WORK, off, turned);
+  entry_sums(s, ISLAND_AT_WORK, SUM_COST);
   island_dots(s, ISLAND_AT_WORK, off, turned, out);
-  for (int tree = 0; tree < s->n->trees; ++tree) {
+  for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     out[tree] *= R(0.5);
   }
   for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, ISLAND_AT_WORK);
-    if (item >= 0) {
-      out[item_island(s, item)] += group_cost(s, item, x);
+    const int item = entry_at(s, entry, ISLAND_AT_WORK), island = item < 0 ? -1 : item_island(s, item);
+    if (island_is_own(s, island)) {
+      out[island] += entry_row(s, entry)[ENTRY_SUMS];
     }
   }
-  for (int i = 0; i < s->n->rows; ++i) {
-    const int dof = row_dof(s, i);
-    out[dof_island(s, dof)] += single_terms(s, i, x[dof]).cost;
+  for (int i = 0; i < s->rows; ++i) {
+    const int dof = row_dof(s, i), island = dof_island(s, dof);
+    if (island_is_own(s, island)) {
+      out[island] += single_terms(s, i, x[dof]).cost;
+    }
   }
+  MEET;
 }
 
 // Fills the panels of islands at work with M.
 static void start_panels(const newton *s)
 {
-  for (int tree = 0; tree < s->n->trees; ++tree) {
+  for (int tree = 0; tree < s->trees; ++tree) {
+    const panel q = panel_of(&s->panels, tree);
+    for (int i = LANES * s->team.item; i < q.dofs * q.stride && tree_is(s, tree, ISLAND_AT_WORK);
+         i += LANES * s->team.items) {
+      lane_store(lane_lit(R(0.0)), q.at + i);
+    }
+  }
+  MEET;
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, dof), i = dof_place(s->n, s->ints, dof);
     if (tree_is(s, tree, ISLAND_AT_WORK)) {
       const mass_tree t = mass_tree_of(s->n, s->ints, tree);
       const panel q = panel_of(&s->panels, tree);
-      for (int i = 0; i < q.dofs * q.stride; i += LANES) {
-        lane_store(lane_lit(R(0.0)), q.at + i);
-      }
-      for (int k = 0; k < q.dofs; ++k) {
-        for (int i = k; i < q.dofs; ++i) {
-          q.at[k * q.stride + i] = s->mass[t.block + k * t.count + i];
-        }
+      for (int k = 0; k <= i; ++k) {
+        q.at[k * q.stride + i] = s->mass[t.block + k * t.count + i];
       }
     }
   }
 }
 
-// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with `curved`
-// the Hessian H = M + J'GJ to their panels as well.
-static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state, int curved)
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with `curved` adds
+// J'GJ to the panels of islands as well.
+static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state, const int curved)
 {
   GLOBAL real *constraint_force = newton_vector(s, VECTOR_CONSTRAINT_FORCE);
-  for (int i = 0; i < s->n->nv; ++i) {
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     constraint_force[i] = R(0.0);
   }
-  if (curved) {
-    start_panels(s);
-  }
-  for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, state);
-    real sums[SUMS];
-    if (item < 0) {
-      continue;
+  entry_twists(s, state, x, ENTRY_TWIST);
+  MEET;
+  entry_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
+  for (int entry = 0; HAS_TURN(entry, s->entry_count); ++entry) {
+    const int item = entry < s->entry_count ? entry_at(s, entry, state) : -1;
+    if (item >= 0) {
+      const newton_group g = bare_group(s, item);
+      GLOBAL const real *sums = entry_row(s, entry) + ENTRY_SUMS;
+      add_wrench(s, &g, sums, constraint_force);
+      if (curved) {
+        add_curvature(s, &g, sums + SUMS_WRENCH);
+      }
     }
-    const newton_group g = newton_group_of(s, item);
-    group_wrench(s, &g, x, curved, sums);
-    add_wrench(s, &g, sums, R(1.0), constraint_force);
-    if (curved) {
-      add_curvature(s, &g, sums);
-    }
+    MEET;
   }
-  for (int i = 0; i < s->n->rows; ++i) {
+  for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
-    if (tree_is(s, tree, state)) {
+    if (is_own(&s->team, dof) && tree_is(s, tree, state)) {
       const row_terms_of t = single_terms(s, i, x[dof]);
       constraint_force[dof] -= t.slope;
       if (curved) {
@@ -83,24 +93,43 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
       }
     }
   }
+  MEET;
+}
+
+// Returns the panel of a tree whose island is at work, else, and where there is no such tree, one without rows.
+static panel panel_at_work(const newton *s, int tree)
+{
+  const int some = tree < s->trees;
+  panel q = panel_of(&s->panels, some ? tree : 0);
+  if (!some || !tree_is(s, tree, ISLAND_AT_WORK)) {
+    q.dofs = q.rows = q.stride = 0;
+  }
+  return q;
+}
+
+// The same of the tree that has a place in the order.
+static panel panel_in_order(const newton *s, int place)
+{
+  const int some = place >= 0 && place < s->trees;
+  return panel_at_work(s, some ? order_array(&s->panels, ORDER_TREES)[place] : s->trees);
 }
 
 // Scales the panels of islands at work by M's diagonal (VECTOR_SCALE).
 static void scale_panels(const newton *s)
 {
   GLOBAL const real *scale = newton_vector(s, VECTOR_SCALE);
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    if (tree_is(s, tree, ISLAND_AT_WORK)) {
-      const panel q = panel_of(&s->panels, tree);
-      panel_gather(&s->panels, &q, scale, 1, s->room);
-      for (int k = 0; k < q.dofs; ++k) {
-        GLOBAL real *column = q.at + k * q.stride;
-        const real own = s->room[k];
-        for (int first = LANES_AT(k); first < q.stride; first += LANES) {
-          lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
-        }
+  for (int tree = 0; HAS_TURN(tree, s->trees); ++tree) {
+    const panel q = panel_at_work(s, tree);
+    panel_gather(&s->panels, &q, &s->team, scale, 1, s->room);
+    MEET;
+    for (int k = 0; k < q.dofs; ++k) {
+      GLOBAL real *column = q.at + k * q.stride;
+      const real own = s->room[k];
+      for (int first = LANES_AT(k) + LANES * s->team.item; first < q.stride; first += LANES * s->team.items) {
+        lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
       }
     }
+    MEET;
   }
 }
 
@@ -109,46 +138,40 @@ static void scale_panels(const newton *s)
 static void factor_panels(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
-  for (int place = 0; place < s->n->trees; ++place) {
-    const int tree = order_array(&s->panels, ORDER_TREES)[place];
-    if (tree_is(s, tree, ISLAND_AT_WORK)) {
-      const panel q = panel_of(&s->panels, tree);
-      if (panel_factor(&q)) {
-        panel_update(&s->panels, &q);
-      } else {
-        state[tree_island(s, tree)] = ISLAND_FAILED;
-      }
+  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+    const panel q = panel_in_order(s, place);
+    const int good = panel_factor(&q, &s->team);
+    if (good && q.dofs) {
+      panel_update(&s->panels, &q, &s->team);
+    } else if (!good && s->team.item == 0) {
+      state[tree_island(s, q.tree)] = ISLAND_FAILED;
     }
+    MEET;
   }
 }
 
 // Scales x by M's diagonal (VECTOR_SCALE) for islands at work.
 static void scale_vector(const newton *s, GLOBAL real *x)
 {
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK); ++i) {
-      x[t.dofs[i]] *= newton_vector(s, VECTOR_SCALE)[t.dofs[i]];
+  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, dof), ISLAND_AT_WORK)) {
+      x[dof] *= newton_vector(s, VECTOR_SCALE)[dof];
     }
   }
+  MEET;
 }
 
 // Replaces x by inv(H) x for islands at work.
 static void newton_solve(const newton *s, GLOBAL real *x)
 {
-  GLOBAL const int *order = order_array(&s->panels, ORDER_TREES);
   scale_vector(s, x);
-  for (int place = 0; place < s->n->trees; ++place) {
-    if (tree_is(s, order[place], ISLAND_AT_WORK)) {
-      const panel q = panel_of(&s->panels, order[place]);
-      panel_forward(&s->panels, &q, s->room, x);
-    }
+  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+    const panel q = panel_in_order(s, place);
+    panel_forward(&s->panels, &q, &s->team, s->room, x);
   }
-  for (int place = s->n->trees - 1; place >= 0; --place) {
-    if (tree_is(s, order[place], ISLAND_AT_WORK)) {
-      const panel q = panel_of(&s->panels, order[place]);
-      panel_backward(&s->panels, &q, s->room, x);
-    }
+  for (int turn = 0; HAS_TURN(turn, s->trees); ++turn) {
+    const panel q = panel_in_order(s, s->trees - 1 - turn);
+    panel_backward(&s->panels, &q, &s->team, s->room, x);
   }
   scale_vector(s, x);
 }
@@ -161,7 +184,7 @@ static int start_lines(const newton *s)
   GLOBAL const real *along = newton_vector(s, VECTOR_STEP);
   island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_TURN), island_numbers(s, ISLAND_TURNED));
   island_dots(s, ISLAND_AT_WORK, along, newton_vector(s, VECTOR_ALONG), island_numbers(s, ISLAND_BENT));
-  for (int island = 0; island < s->n->trees; ++island) {
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     if (island_is(s, island, ISLAND_AT_WORK)) {
       state[island] |= ISLAND_SEARCHES;
       island_numbers(s, ISLAND_AT)[island] = R(1.0);
@@ -170,32 +193,29 @@ static int start_lines(const newton *s)
       any = 1;
     }
   }
-  return any;
+  return team_any(&s->team, any);
 }
 
-// Writes slope and bend of the cost where the islands that search are on their lines.
+// Writes slope and bend of the cost where the item's islands that search are on their lines.
 static void line_slopes(const newton *s)
 {
   GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
   GLOBAL const real *at = island_numbers(s, ISLAND_AT);
   GLOBAL real *slope = island_numbers(s, ISLAND_SLOPE), *bend = island_numbers(s, ISLAND_BEND);
-  for (int island = 0; island < s->n->trees; ++island) {
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     bend[island] = island_numbers(s, ISLAND_BENT)[island];
     slope[island] = island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
   }
   for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, ISLAND_SEARCHES);
-    if (item >= 0) {
-      const int island = item_island(s, item);
-      real p[2] = {slope[island], bend[island]};
-      group_slope(s, item, x, along, at[island], p);
-      slope[island] = p[0];
-      bend[island] = p[1];
+    const int item = entry_at(s, entry, ISLAND_SEARCHES), island = item < 0 ? -1 : item_island(s, item);
+    if (island_is_own(s, island)) {
+      slope[island] += entry_row(s, entry)[ENTRY_SUMS];
+      bend[island] += entry_row(s, entry)[ENTRY_SUMS + 1];
     }
   }
-  for (int i = 0; i < s->n->rows; ++i) {
+  for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), island = dof_island(s, dof);
-    if (island_is(s, island, ISLAND_SEARCHES)) {
+    if (island_is_own(s, island) && island_is(s, island, ISLAND_SEARCHES)) {
       const row_terms_of t = single_terms(s, i, x[dof] + at[island] * along[dof]);
       slope[island] += t.slope * along[dof];
       bend[island] += t.bend * along[dof] * along[dof];
@@ -221,32 +241,36 @@ static int line_on(const newton *s, int island)
 }
 
 // Finds how far each island at work goes along VECTOR_STEP (ISLAND_AT): where the slope of its cost is 0,
-// to the scene's line tolerance of ISLAND_START, minus the slope at 0.
+// to the scene's line tolerance of ISLAND_START, minus the slope at 0. Entries' twists are there.
 static void newton_lines(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
   int left = start_lines(s);
-  for (int k = 0; k < s->n->line_iterations && left; ++k) {
+  for (int k = 0; HAS_TURN(k, left ? s->n->line_iterations : 0); ++k) {
     left = 0;
+    entry_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
     line_slopes(s);
-    for (int island = 0; island < s->n->trees; ++island) {
+    for (int island = s->team.item; island < s->trees; island += s->team.items) {
       if (island_is(s, island, ISLAND_SEARCHES)) {
         const int on = line_on(s, island);
         state[island] = on ? state[island] : ISLAND_AT_WORK;
         left |= on;
       }
     }
+    left = team_any(&s->team, left);
   }
-  for (int island = 0; island < s->n->trees; ++island) {
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     state[island] &= ~ISLAND_SEARCHES;
   }
+  MEET;
 }
 
 // Writes the axis of each degree of freedom, where its joint is, and whether it turns.
 static void start_axes(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;
-  for (int link = 0; link < n->links; ++link) {
+  const int links = s->dofs ? n->links : 0;
+  for (int link = s->team.item; link < links; link += s->team.items) {
     const tree_link l = link_at(n, s->ints, link);
     const vec3_r joint = sub3_r(one_get3(&s->tree, n->at_origin + 3 * link), one_get3(&s->tree, n->at_arm + 3 * link));
     for (int k = 0; k < l.dofs; ++k) {
@@ -277,6 +301,11 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   s.items = items;
   s.entries = list + mine[ENTRIES_AT];
   s.entry_count = mine[ENTRIES_COUNT];
+  s.trees = n->trees;
+  s.dofs = n->nv;
+  s.rows = n->rows;
+  s.sums = (GLOBAL real *)0;
+  s.team = team_of_one();
   s.axes = own + n->at_axes_of;
   s.mass = own + n->at_mass_of;
   s.vectors = own + n->at_vectors;
@@ -288,6 +317,17 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   s.panels.ints = (GLOBAL int *)0;
   s.panels.numbers = own + n->at_panels;
   return s;
+}
+
+// Leaves nothing to go through, so that loops are empty.
+static void newton_empty(newton *s) { s->entry_count = s->trees = s->dofs = s->rows = 0; }
+
+// Has the items of a group solve the world together, with rows (entries of all worlds, ENTRY_REALS) for what entries add up
+// to.
+static void newton_together(newton *s, const team *t, GLOBAL real *sums, GLOBAL const int *entries)
+{
+  s->team = *t;
+  s->sums = ROW(sums, ROW(entries, s->world, ENTRIES_INTS)[ENTRIES_AT], ENTRY_REALS);
 }
 
 // Sets the ints of a world's graph and where its panels lie, as world_order has left them in order (worlds,
@@ -305,21 +345,20 @@ static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_s
 // An island whose Hessian is not positive definite has failed.
 static void newton_step(const newton *s)
 {
-  const int nv = s->n->nv;
   GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *step = newton_vector(s, VECTOR_STEP);
   GLOBAL real *turned = newton_vector(s, VECTOR_TURN), *g = newton_vector(s, VECTOR_GRADIENT);
   GLOBAL real *off = newton_vector(s, VECTOR_ALONG);
+  start_panels(s);
   newton_constraint_force(s, acc, ISLAND_AT_WORK, 1);
-  for (int i = 0; i < nv; ++i) {
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     off[i] = acc[i] - newton_vector(s, VECTOR_FREE)[i];
   }
+  MEET;
   mass_times(s, ISLAND_AT_WORK, off, turned);
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK); ++i) {
-      const int dof = t.dofs[i];
-      g[dof] = turned[dof] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[dof];
-      step[dof] = -g[dof];
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    if (tree_is(s, dof_tree(s->n, s->ints, i), ISLAND_AT_WORK)) {
+      g[i] = turned[i] - newton_vector(s, VECTOR_CONSTRAINT_FORCE)[i];
+      step[i] = -g[i];
     }
   }
   scale_panels(s);
@@ -341,21 +380,23 @@ static void newton_start(const newton *s, GLOBAL const real *start)
 {
   GLOBAL real *acc = newton_vector(s, VECTOR_ACC), *free = newton_vector(s, VECTOR_FREE);
   GLOBAL real *there = island_numbers(s, ISLAND_SLOPE), *at_free = island_numbers(s, ISLAND_BEND);
-  for (int i = 0; i < s->n->nv; ++i) {
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     free[i] = one_real(&s->tree, s->n->at_free + i);
     acc[i] = start[i];
   }
   start_mass(s);
+  MEET;
   mass_times(s, ISLAND_AT_WORK, free, newton_vector(s, VECTOR_HELD));
   newton_costs(s, acc, there);
   newton_costs(s, free, at_free);
-  for (int i = 0; i < s->n->nv; ++i) {
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     const int island = dof_island(s, i);
     acc[i] = island_is(s, island, ISLAND_AT_WORK) && there[island] < at_free[island] ? acc[i] : free[i];
   }
-  for (int island = 0; island < s->n->trees; ++island) {
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     island_numbers(s, ISLAND_LAST)[island] = REAL_BIG;
   }
+  MEET;
 }
 
 // Says of each island that has just made its step whether it ends with it (ISLAND_ENDS, with ISLAND_AT 1), and
@@ -373,7 +414,7 @@ static int newton_judge(const newton *s, int iteration)
   island_dots(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_FREE), held, free);
   island_dots(s, ISLAND_AT_WORK, acc, held, first);
   island_dots(s, ISLAND_AT_WORK, acc, newton_vector(s, VECTOR_TURN), second);
-  for (int island = 0; island < s->n->trees; ++island) {
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     int ends = island_is(s, island, ISLAND_FAILED);
     if (ends) { // numbers may have grown beyond all bounds
       found |= is_finite_there(s, island, newton_vector(s, VECTOR_GRADIENT)) ? WORLD_SINGULAR : WORLD_NOT_FINITE;
@@ -390,7 +431,7 @@ static int newton_judge(const newton *s, int iteration)
       island_numbers(s, ISLAND_AT)[island] = R(1.0);
     }
   }
-  return found;
+  return team_any(&s->team, found);
 }
 
 // Moves the islands that have made a step by it, and says whether any goes on.
@@ -399,55 +440,65 @@ static int newton_move(const newton *s)
   GLOBAL real *acc = newton_vector(s, VECTOR_ACC);
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
   int left = 0;
-  for (int tree = 0; tree < s->n->trees; ++tree) {
-    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-    const real at = island_numbers(s, ISLAND_AT)[tree_island(s, tree)];
-    for (int i = 0; i < t.count && tree_is(s, tree, ISLAND_AT_WORK | ISLAND_ENDS); ++i) {
-      acc[t.dofs[i]] += at * newton_vector(s, VECTOR_STEP)[t.dofs[i]];
+  for (int i = s->team.item; i < s->dofs; i += s->team.items) {
+    const int tree = dof_tree(s->n, s->ints, i);
+    if (tree_is(s, tree, ISLAND_AT_WORK | ISLAND_ENDS)) {
+      acc[i] += island_numbers(s, ISLAND_AT)[tree_island(s, tree)] * newton_vector(s, VECTOR_STEP)[i];
     }
   }
-  for (int island = 0; island < s->n->trees; ++island) {
+  MEET;
+  for (int island = s->team.item; island < s->trees; island += s->team.items) {
     state[island] &= ISLAND_AT_WORK;
     left |= tree_island(s, island) == island && state[island];
   }
-  return left;
+  return team_any(&s->team, left);
 }
 
-// One work-item finds the trees of one world that contacts join, islands of them, the order in which
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group finds the trees of one world that contacts join, islands of them, the order in which
 // Newton's method eliminates them, and where their panels lie: order (worlds, ORDER_INTS). `items`, `list` and
 // `entries` are those of world_entries. Where panels lie in a pool the world's count of PANEL_UNIT numbers is there, too.
 KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *items,
                         GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, int worlds)
 {
-  const int world = (int)get_global_id(0);
-  if (world >= worlds) {
-    return;
-  }
+  LOCAL_ARRAY(int, said, WG);
+  const int world = (int)get_group_id(0);
+  const team t = team_of_group((LOCAL real *)0, said);
   panels p;
+  (void)worlds;
   p.n = n;
   p.tables = ints;
   p.ints = ROW(order, world, ORDER_INTS(n->trees));
   p.numbers = (GLOBAL real *)0;
-  for (int i = 0; i < ORDER_INTS(n->trees); ++i) {
+  for (int i = t.item; i < ORDER_INTS(n->trees); i += t.items) {
     p.ints[i] = 0;
   }
-  for (int tree = 0; tree < n->trees; ++tree) {
+  MEET;
+  for (int tree = t.item; tree < n->trees; tree += t.items) {
     order_array(&p, ORDER_ISLAND)[tree] = tree;
   }
+  MEET;
   GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  for (int entry = 0; entry < own[ENTRIES_COUNT]; ++entry) {
+  for (int entry = 0; entry < own[ENTRIES_COUNT] && t.item == 0; ++entry) {
     const int group = ROW(items, list[own[ENTRIES_AT] + entry], ITEM_INTS)[ITEM_GROUP];
     int trees[2];
     trees_of_group(n, ints, ints + n->at_groups + GROUP_INTS * group, trees);
     graph_add(&p, trees[0], trees[1]);
   }
-  for (int row = 0; row < n->rows; ++row) {
+  for (int row = 0; row < n->rows && t.item == 0; ++row) {
     const int tree = dof_tree(n, ints, (ints + n->at_rows + ROW_INTS * row)[ROW_V]);
     graph_add(&p, tree, tree);
   }
-  graph_finish(&p);
-  p.ints[ORDER_FIRST(n->trees)] = (find_order(&p) + LANES + PANEL_UNIT - 1) / PANEL_UNIT;
+  if (t.item == 0) {
+    graph_finish(&p);
+  }
+  MEET;
+  const int numbers = find_order(&p, &t);
+  if (t.item == 0) {
+    p.ints[ORDER_FIRST(n->trees)] = (numbers + LANES + PANEL_UNIT - 1) / PANEL_UNIT;
+  }
 }
+#endif
 
 // One work-item replaces, for ITEM_BLOCK worlds from `block` on, the counts that world_order has left by the
 // sums of those before, and writes the sum of all to sums (blocks).
@@ -481,67 +532,72 @@ KERNEL void world_order_totals(GLOBAL int *sums, int blocks)
   }
 }
 
-// One work-item finds the acceleration of one world, acceleration (worlds, nv), from `start` (worlds, nv) on or
+#if WITH_FORWARD // only a kernel may declare local memory
+// One work-group finds the acceleration of one world, acceleration (worlds, nv), from `start` (worlds, nv) on or
 // from a0 where that costs less, each island of trees by itself; docs/cone.md, section 9. Where
 // with_constraint_force is set, constraint_force (worlds, nv) gets the constraint force J' lambda. It also writes
 // iterations (worlds), the most of any island, and adds to status (worlds). `contacts` and `items` are those of world_contacts,
-// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work` (worlds, work) is
-// its memory.
+// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work` (worlds, work) and
+// sums (entries, ENTRY_REALS) are its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *start,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
                         GLOBAL const real *singular, GLOBAL const real *contacts, GLOBAL const int *items,
                         GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums,
-                        GLOBAL real *pool, GLOBAL real *work, GLOBAL real *acceleration,
+                        GLOBAL real *pool, GLOBAL real *work, GLOBAL real *sums, GLOBAL real *acceleration,
                         int with_constraint_force, GLOBAL real *constraint_force, GLOBAL int *iterations,
                         GLOBAL int *status, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv;
-  if (world >= worlds) {
-    return;
-  }
+  LOCAL_ARRAY(real, part, TEAM_PARTS);
+  LOCAL_ARRAY(int, said, WG);
+  const int world = (int)get_group_id(0), nv = n->nv, before = status[world];
+  const team t = team_of_group(part, said);
+  // This stands here, as `singular` is made anew by each stage of RK4.
+  const int is_singular = singular[world] != R(0.0) && !(before & WORLD_STOPPED);
+  const int stopped = is_singular || (before & WORLD_STOPPED), idle = stopped || (!n->groups && !n->rows);
   newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries, work, world);
+  newton_together(&s, &t, sums, entries);
   newton_order(&s, order, order_sums, pool);
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC);
-  int found = 0, iteration = 0;
-  // This stands here, as `singular` is made anew by each stage of RK4.
-  if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
-    status[world] |= WORLD_SINGULAR;
+  int found = 0, iteration = 0, left = 0;
+  (void)worlds;
+  for (int i = t.item; i < nv && idle; i += t.items) { // nothing to solve
+    ROW(acceleration, world, nv)[i] = stopped ? R(0.0) : one_real(&s.tree, n->at_free + i);
+    ROW(constraint_force, world, nv)[i] = R(0.0);
   }
-  const int stopped = (status[world] & WORLD_STOPPED) != 0;
-  if (stopped || (!n->groups && !n->rows)) { // nothing to solve
-    for (int i = 0; i < nv; ++i) {
-      ROW(acceleration, world, nv)[i] = stopped ? R(0.0) : one_real(&s.tree, n->at_free + i);
-      ROW(constraint_force, world, nv)[i] = R(0.0);
-    }
-    iterations[world] = 0;
-    return;
+  if (idle) {
+    newton_empty(&s);
   }
   start_axes(&s);
   start_rows(&s, ROW(q, world, n->nq), ROW(v, world, nv));
   newton_start(&s, ROW(start, world, nv));
   // Each island ends with a full step, after which its answer does not depend on the start.
-  for (;; ++iteration) {
+  do {
     newton_step(&s);
     found |= newton_judge(&s, iteration);
     mass_times(&s, ISLAND_AT_WORK, newton_vector(&s, VECTOR_STEP), newton_vector(&s, VECTOR_ALONG));
+    entry_twists(&s, ISLAND_AT_WORK, newton_vector(&s, VECTOR_STEP), ENTRY_ALONG);
+    MEET;
     newton_lines(&s);
-    if (!newton_move(&s)) {
-      break;
-    }
-  }
-  for (int i = 0; i < nv; ++i) {
+    left = newton_move(&s);
+    iteration += left;
+  } while (left);
+  for (int i = t.item; i < s.dofs; i += t.items) {
     ROW(acceleration, world, nv)[i] = acc[i];
   }
-  if (with_constraint_force) {
-    newton_constraint_force(&s, acc, 0, 0);
-    for (int i = 0; i < nv; ++i) {
-      ROW(constraint_force, world, nv)[i] = newton_vector(&s, VECTOR_CONSTRAINT_FORCE)[i];
-    }
+  if (!with_constraint_force) {
+    newton_empty(&s);
   }
-  iterations[world] = iteration;
-  status[world] |= found;
+  newton_constraint_force(&s, acc, 0, 0);
+  for (int i = t.item; i < s.dofs; i += t.items) {
+    ROW(constraint_force, world, nv)[i] = newton_vector(&s, VECTOR_CONSTRAINT_FORCE)[i];
+  }
+  if (t.item == 0) {
+    iterations[world] = iteration;
+    status[world] = before | (is_singular ? WORLD_SINGULAR : 0) | found;
+  }
 }
+#endif
 
 // One work-item writes the forces of one world's contacts along their frames' rows by slot, out
 // (worlds, width) of three numbers a slot, at the accelerations of world_solve. Slots without a

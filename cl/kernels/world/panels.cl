@@ -3,6 +3,92 @@
 // panel of its columns. The rows are its own and those of the trees that it meets later, in that order;
 // they lie one behind the other, each column filled up to whole lanes.
 
+// ---- the work-items of a world ----
+
+// Work-items that work on a world together: on CPUs one, which has lanes, and on GPUs a work-group, each of whose
+// items takes every items-th turn of a loop from its own number on. What an item writes another one reads only after
+// both have met. All items of a group meet equally often, so that a loop in which they meet has as many turns in
+// each: numbers that say how many are read where nobody writes them. `part` (TEAM_PARTS) and `said` (WG) are
+// for what an item tells the others.
+typedef struct team {
+  int item, items;
+  LOCAL real *part;
+  LOCAL int *said;
+} team;
+
+// A loop in which items meet has one turn at least (HAS_TURN), in which nothing is done where there is nothing to do: PoCL 3.1
+// makes two copies of all that follows a loop with a barrier that may be passed over.
+#if WG > 1
+#define MEET BARRIER_GLOBAL
+#define HAS_TURN(turn, count) ((turn) == 0 || (turn) < (count))
+#else
+#define MEET
+#define HAS_TURN(turn, count) ((turn) < (count))
+#endif
+
+// One work-item by itself, with its loops to itself.
+static team team_of_one(void)
+{
+  team t;
+  t.item = 0;
+  t.items = 1;
+  t.part = (LOCAL real *)0;
+  t.said = (LOCAL int *)0;
+  return t;
+}
+
+static team team_of_group(LOCAL real *part, LOCAL int *said)
+{
+  team t;
+  t.item = (int)get_local_id(0);
+  t.items = WG;
+  t.part = part;
+  t.said = said;
+  return t;
+}
+
+// Whether the turn with some number is this item's.
+static int is_own(const team *t, int number) { return number % t->items == t->item; }
+
+// Returns the bits that any of the items says; what all have written before can then be read.
+static int team_any(const team *t, int own)
+{
+#if WG > 1
+  int any = 0;
+  t->said[t->item] = own;
+  MEET;
+  for (int i = 0; i < WG; ++i) {
+    any |= t->said[i];
+  }
+  BARRIER;
+  return any;
+#else
+  (void)t;
+  return own;
+#endif
+}
+
+// Returns the sum over the items, by halves.
+static real team_sum(const team *t, real own)
+{
+#if WG > 1
+  t->part[t->item] = own;
+  BARRIER;
+  for (int step = WG / 2; step > 0; step /= 2) {
+    if (t->item < step) {
+      t->part[t->item] += t->part[t->item + step];
+    }
+    BARRIER;
+  }
+  const real sum = t->part[0];
+  BARRIER;
+  return sum;
+#else
+  (void)t;
+  return own;
+#endif
+}
+
 // What the kernels have of a world's graph, its order and its panels. Arrays of `ints` have an entry a
 // tree; row `tree` of the bits begins at ORDER_BITS(trees) and has an entry a place in the order.
 typedef struct panels {
@@ -94,74 +180,99 @@ static int degree_of(const panels *p, int tree)
   return degree;
 }
 
-// Returns the tree of least degree among those that are left.
-static int least_tree(const panels *p)
+// Returns the tree of least degree among those that are left, of equal ones the first.
+static int least_tree(const panels *p, const team *t)
 {
   GLOBAL const int *degree = order_array(p, ORDER_DEGREE), *place = order_array(p, ORDER_PLACE);
   int least = -1;
-  for (int tree = 0; tree < p->n->trees; ++tree) {
+  for (int tree = t->item; tree < p->n->trees; tree += t->items) {
     if (place[tree] < 0 && (least < 0 || degree[tree] < degree[least])) {
       least = tree;
     }
   }
+#if WG > 1
+  t->said[t->item] = least;
+  BARRIER;
+  for (int i = 0; i < MIN_INT(WG, p->n->trees); ++i) {
+    const int tree = t->said[i];
+    if (tree >= 0 && (least < 0 || degree[tree] < degree[least] || (degree[tree] == degree[least] && tree < least))) {
+      least = tree;
+    }
+  }
+  BARRIER;
+#endif
   return least;
 }
 
 // Makes a clique of the neighbours of a tree that is taken. Its own row keeps them.
-static void eliminate(const panels *p, int tree)
+static void eliminate(const panels *p, const team *t, int tree)
 {
   GLOBAL const int *row = order_bits(p, tree);
   const int words = ORDER_WORDS(p->n->trees);
+  int turn = 0;
   for (int i = bit_next(row, words, 0); i < p->n->trees; i = bit_next(row, words, i + 1)) {
     GLOBAL int *other = order_bits(p, i);
-    for (int w = 0; w < words; ++w) {
-      other[w] |= row[w];
+    if (is_own(t, turn++)) {
+      for (int w = 0; w < words; ++w) {
+        other[w] |= row[w];
+      }
+      bit_clear(other, i);
+      bit_clear(other, tree);
+      order_array(p, ORDER_DEGREE)[i] = degree_of(p, i);
     }
-    bit_clear(other, i);
-    bit_clear(other, tree);
-    order_array(p, ORDER_DEGREE)[i] = degree_of(p, i);
   }
 }
 
 // Renames the bits of all rows from trees to their places in the order, by a row that is room.
-static void rename_bits(const panels *p, GLOBAL int *room)
+static void rename_bits(const panels *p, const team *t, GLOBAL int *room)
 {
   const int words = ORDER_WORDS(p->n->trees);
-  for (int tree = 0; tree < p->n->trees; ++tree) {
+  for (int tree = 0; HAS_TURN(tree, p->n->trees); ++tree) {
     GLOBAL int *row = order_bits(p, tree);
-    for (int w = 0; w < words; ++w) {
+    for (int w = t->item; w < words; w += t->items) {
       room[w] = 0;
     }
     for (int i = bit_next(row, words, 0); i < p->n->trees; i = bit_next(row, words, i + 1)) {
-      bit_set(room, order_array(p, ORDER_PLACE)[i]);
+      const int place = order_array(p, ORDER_PLACE)[i];
+      if (is_own(t, place / 32)) {
+        bit_set(room, place);
+      }
     }
-    for (int w = 0; w < words; ++w) {
+    MEET;
+    for (int w = t->item; w < words; w += t->items) {
       row[w] = room[w];
     }
   }
+  MEET;
 }
 
 // Finds the order, and where each tree's panel begins and how many rows it has. Returns how many
 // numbers all panels have together.
-static int find_order(const panels *p)
+static int find_order(const panels *p, const team *t)
 {
   const int trees = p->n->trees;
   int at = 0;
-  for (int tree = 0; tree < trees; ++tree) {
+  for (int tree = t->item; tree < trees; tree += t->items) {
     order_array(p, ORDER_PLACE)[tree] = -1;
     order_array(p, ORDER_DEGREE)[tree] = degree_of(p, tree);
   }
-  for (int i = 0; i < trees; ++i) {
-    const int tree = least_tree(p), dofs = tree_dofs(p, tree);
+  MEET;
+  for (int i = 0; HAS_TURN(i, trees); ++i) {
+    const int least = least_tree(p, t), tree = MAX_INT(least, 0), dofs = least < 0 ? 0 : tree_dofs(p, tree);
     const int rows = dofs + order_array(p, ORDER_DEGREE)[tree];
-    order_array(p, ORDER_TREES)[i] = tree;
-    order_array(p, ORDER_PLACE)[tree] = i;
-    order_array(p, ORDER_ROWS)[tree] = rows;
-    order_array(p, ORDER_PANEL)[tree] = at;
+    if (t->item == 0 && least >= 0) {
+      order_array(p, ORDER_TREES)[i] = tree;
+      order_array(p, ORDER_PLACE)[tree] = i;
+      order_array(p, ORDER_ROWS)[tree] = rows;
+      order_array(p, ORDER_PANEL)[tree] = at;
+    }
     at += dofs * PANEL_STRIDE(rows, LANES);
-    eliminate(p, tree);
+    if (least >= 0) {
+      eliminate(p, t, tree);
+    }
+    MEET;
   }
-  rename_bits(p, order_bits(p, trees));
+  rename_bits(p, t, order_bits(p, trees));
   return at;
 }
 
@@ -240,12 +351,13 @@ static int panel_row(const panels *p, int tree, int other)
 
 // Replaces a panel, of which all trees before have taken their share, by its columns of the factor, with
 // the inverses of the roots on the diagonal and zeros above it. Returns 0 where a pivot is not positive.
-static int panel_factor(const panel *q)
+static int panel_factor(const panel *q, const team *t)
 {
-  for (int k = 0; k < q->dofs; ++k) {
+  int good = 1;
+  for (int k = 0; HAS_TURN(k, good ? q->dofs : 0); ++k) {
     GLOBAL real *column = q->at + k * q->stride;
     const int begin = LANES_AT(k);
-    for (int first = begin; first < q->stride; first += LANES) {
+    for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
       lane sum = lane_load(column + first);
       for (int j = 0; j < k; ++j) {
         GLOBAL const real *before = q->at + j * q->stride;
@@ -253,27 +365,32 @@ static int panel_factor(const panel *q)
       }
       lane_store(sum, column + first);
     }
-    if (!(column[k] > R(0.0))) {
-      return 0;
+    MEET;
+    const real pivot = column[k], inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
+    good = pivot > R(0.0) || !q->dofs;
+    MEET;
+    if (t->item == 0 && k < q->dofs) {
+      const lane scaled = lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
+      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(inverse), scaled), column + begin);
     }
-    const real inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(column[k])));
-    const lane scaled = lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
-    lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(inverse), scaled), column + begin);
-    for (int first = begin + LANES; first < q->stride; first += LANES) {
+    for (int first = begin + LANES * (1 + t->item); first < q->stride; first += LANES * t->items) {
       lane_store(lane_load(column + first) * inverse, column + first);
     }
+    MEET;
   }
-  return 1;
+  return good;
 }
 
 // Takes off `count` rows of another panel, from `to` on, what `count` rows of a factored panel, from
 // `from` on, have to do with the columns of that other one, whose rows here begin at `of`. Where the
 // rows are the other panel's own, what is above its diagonal need not be right.
-static void panel_take(const panel *q, const panel *other, int of, int from, int to, int count)
+static void panel_take(const panel *q, const team *t, const panel *other, int of, int from, int to, int count)
 {
+  const int end = (count + LANES - 1) / LANES * LANES;
+  int first = LANES * t->item;
   for (int c = 0; c < other->dofs; ++c) {
     GLOBAL real *column = other->at + c * other->stride + to;
-    for (int first = to ? 0 : LANES_AT(c); first < count; first += LANES) {
+    for (; first < count; first += LANES * t->items) {
       lane sum = lane_lit(R(0.0));
       for (int j = 0; j < q->dofs; ++j) {
         GLOBAL const real *own = q->at + j * q->stride;
@@ -284,12 +401,13 @@ static void panel_take(const panel *q, const panel *other, int of, int from, int
       }
       lane_store(lane_load(column + first) - sum, column + first);
     }
+    first += (to ? 0 : LANES_AT(c + 1)) - end; // an item goes on in the next column where it left this one
   }
 }
 
 // Takes a factored panel off those of all trees that it meets later. Rows that lie one behind the other
 // in both panels are taken together.
-static void panel_update(const panels *p, const panel *q)
+static void panel_update(const panels *p, const panel *q, const team *t)
 {
   panel_walk a = walk_start(p, q->tree);
   for (walk_on(p, &a); a.tree >= 0; walk_on(p, &a)) {
@@ -303,7 +421,7 @@ static void panel_update(const panels *p, const panel *q)
         walk_on(p, &from);
         walk_on(p, &to);
       }
-      panel_take(q, &other, a.row, row, at, count);
+      panel_take(q, t, &other, a.row, row, at, count);
       while (from.tree >= 0 && from.tree != to.tree) {
         walk_on(p, &to);
       }
@@ -315,60 +433,72 @@ static void panel_update(const panels *p, const panel *q)
 
 // Copies the entries of x (nv) that belong to a panel's rows to `room`, with zeros behind them, and for
 // `own` 0 in the place of its own.
-static void panel_gather(const panels *p, const panel *q, GLOBAL const real *x, int own, GLOBAL real *room)
+static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL const real *x, int own,
+                         GLOBAL real *room)
 {
-  for (int i = LANES_AT(q->rows); i < q->stride; ++i) {
+  for (int i = LANES_AT(q->rows) + t->item; i < q->stride; i += t->items) {
     room[i] = R(0.0);
   }
-  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
-    const mass_tree t = mass_tree_of(p->n, p->tables, w.tree);
-    for (int i = 0; i < t.count; ++i) {
-      room[w.row + i] = own || w.row ? x[t.dofs[i]] : R(0.0);
+  for (panel_walk w = walk_start(p, q->tree); w.row < q->rows; walk_on(p, &w)) {
+    const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
+    for (int i = t->item; i < of.count; i += t->items) {
+      room[w.row + i] = own || w.row ? x[of.dofs[i]] : R(0.0);
     }
   }
 }
 
-static void panel_scatter(const panels *p, const panel *q, GLOBAL const real *room, GLOBAL real *x)
+static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL const real *room, GLOBAL real *x)
 {
-  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
-    const mass_tree t = mass_tree_of(p->n, p->tables, w.tree);
-    for (int i = 0; i < t.count; ++i) {
-      x[t.dofs[i]] = room[w.row + i];
+  for (panel_walk w = walk_start(p, q->tree); w.row < q->rows; walk_on(p, &w)) {
+    const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
+    for (int i = t->item; i < of.count; i += t->items) {
+      x[of.dofs[i]] = room[w.row + i];
     }
   }
 }
 
 // Replaces in x (nv) a tree's part by inv(L) x, and takes it off those that the tree meets later.
-static void panel_forward(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
+static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
 {
-  panel_gather(p, q, x, 1, room);
-  for (int k = 0; k < q->dofs; ++k) {
+  panel_gather(p, q, t, x, 1, room);
+  MEET;
+  for (int k = 0; HAS_TURN(k, q->dofs); ++k) {
     GLOBAL const real *column = q->at + k * q->stride;
     const int begin = LANES_AT(k);
     const real y = room[k] * column[k];
-    const lane less = lane_load(room + begin) - lane_load(column + begin) * y;
-    lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), less), room + begin);
-    for (int first = begin + LANES; first < q->stride; first += LANES) {
+    MEET;
+    if (t->item == 0 && k < q->dofs) {
+      const lane less = lane_load(room + begin) - lane_load(column + begin) * y;
+      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), less), room + begin);
+    }
+    for (int first = begin + LANES * (1 + t->item); first < q->stride; first += LANES * t->items) {
       lane_store(lane_load(room + first) - lane_load(column + first) * y, room + first);
     }
+    MEET;
   }
-  panel_scatter(p, q, room, x);
+  panel_scatter(p, q, t, room, x);
+  MEET;
 }
 
 // Replaces in x (nv) a tree's part by inv(L') x, once that is done for those that it meets later.
-static void panel_backward(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
+static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
 {
-  const mass_tree t = mass_tree_of(p->n, p->tables, q->tree);
-  panel_gather(p, q, x, 0, room);
-  for (int k = q->dofs - 1; k >= 0; --k) {
+  const mass_tree of = mass_tree_of(p->n, p->tables, q->tree);
+  panel_gather(p, q, t, x, 0, room);
+  MEET;
+  for (int turn = 0; HAS_TURN(turn, q->dofs); ++turn) {
+    const int k = MAX_INT(q->dofs - 1 - turn, 0), begin = LANES_AT(k);
     GLOBAL const real *column = q->at + k * q->stride;
-    const int begin = LANES_AT(k);
+    const real right = x[of.dofs[k]];
     lane sum = lane_lit(R(0.0));
-    for (int first = begin; first < q->stride; first += LANES) {
+    for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
       sum += lane_load(column + first) * lane_load(room + first);
     }
-    const real y = (x[t.dofs[k]] - lane_sum(sum)) * column[k];
-    lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)), room + begin);
-    x[t.dofs[k]] = y;
+    const real y = (right - team_sum(t, lane_sum(sum))) * column[k];
+    if (t->item == 0 && turn < q->dofs) {
+      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)), room + begin);
+      x[of.dofs[k]] = y;
+    }
+    MEET;
   }
 }

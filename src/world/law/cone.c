@@ -123,7 +123,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   TRY(sizes_of(s)->groups || sizes_of(s)->rows ? find_order(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, MODEL(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                ENTRIES(s), ORDER_OF(s), OF(s, WORLD_WORK),
+                ENTRIES(s), ORDER_OF(s), OF(s, WORLD_WORK), OF(s, WORLD_ENTRY_SUMS),
                 OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
                 OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -151,7 +151,7 @@ static abut_status factor(const stepping *s)
   return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, MODEL(s), REALS(s), OF(s, WORLD_Q),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
                 ENTRIES(s), ORDER_OF(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
-                OF(s, WORLD_GOOD), ARG_INT(s->count));
+                OF(s, WORLD_ENTRY_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
 /* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also WORLD_GROUP_ADJOINT,
