@@ -99,12 +99,13 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
 // Returns the panel of a tree whose island is at work, else, and where there is no such tree, one without rows.
 static panel panel_at_work(const newton *s, int tree)
 {
-  const int some = tree < s->trees;
-  panel q = panel_of(&s->panels, some ? tree : 0);
-  if (!some || !tree_is(s, tree, ISLAND_AT_WORK)) {
-    q.dofs = q.rows = q.stride = 0;
+  panel none;
+  if (tree < s->trees && tree_is(s, tree, ISLAND_AT_WORK)) {
+    return panel_of(&s->panels, tree);
   }
-  return q;
+  none.at = s->room;
+  none.tree = none.dofs = none.rows = none.stride = 0;
+  return none;
 }
 
 // The same of the tree that has a place in the order.

@@ -366,8 +366,8 @@ static int panel_factor(const panel *q, const team *t)
       lane_store(sum, column + first);
     }
     MEET;
-    const real pivot = column[k], inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
-    good = pivot > R(0.0) || !q->dofs;
+    const real pivot = k < q->dofs ? column[k] : R(1.0), inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
+    good = pivot > R(0.0);
     MEET;
     if (t->item == 0 && k < q->dofs) {
       const lane scaled = lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
@@ -439,7 +439,10 @@ static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL 
   for (int i = LANES_AT(q->rows) + t->item; i < q->stride; i += t->items) {
     room[i] = R(0.0);
   }
-  for (panel_walk w = walk_start(p, q->tree); w.row < q->rows; walk_on(p, &w)) {
+  if (!q->rows) {
+    return;
+  }
+  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
     const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
     for (int i = t->item; i < of.count; i += t->items) {
       room[w.row + i] = own || w.row ? x[of.dofs[i]] : R(0.0);
@@ -449,7 +452,10 @@ static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL 
 
 static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL const real *room, GLOBAL real *x)
 {
-  for (panel_walk w = walk_start(p, q->tree); w.row < q->rows; walk_on(p, &w)) {
+  if (!q->rows) {
+    return;
+  }
+  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
     const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
     for (int i = t->item; i < of.count; i += t->items) {
       x[of.dofs[i]] = room[w.row + i];
@@ -465,7 +471,7 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
   for (int k = 0; HAS_TURN(k, q->dofs); ++k) {
     GLOBAL const real *column = q->at + k * q->stride;
     const int begin = LANES_AT(k);
-    const real y = room[k] * column[k];
+    const real y = k < q->dofs ? room[k] * column[k] : R(0.0);
     MEET;
     if (t->item == 0 && k < q->dofs) {
       const lane less = lane_load(room + begin) - lane_load(column + begin) * y;
@@ -483,21 +489,21 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
 // Replaces in x (nv) a tree's part by inv(L') x, once that is done for those that it meets later.
 static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room, GLOBAL real *x)
 {
-  const mass_tree of = mass_tree_of(p->n, p->tables, q->tree);
   panel_gather(p, q, t, x, 0, room);
   MEET;
   for (int turn = 0; HAS_TURN(turn, q->dofs); ++turn) {
     const int k = MAX_INT(q->dofs - 1 - turn, 0), begin = LANES_AT(k);
     GLOBAL const real *column = q->at + k * q->stride;
-    const real right = x[of.dofs[k]];
+    const int dof = turn < q->dofs ? mass_tree_of(p->n, p->tables, q->tree).dofs[k] : 0;
+    const real right = turn < q->dofs ? x[dof] : R(0.0), inverse = turn < q->dofs ? column[k] : R(0.0);
     lane sum = lane_lit(R(0.0));
     for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
       sum += lane_load(column + first) * lane_load(room + first);
     }
-    const real y = (right - team_sum(t, lane_sum(sum))) * column[k];
+    const real y = (right - team_sum(t, lane_sum(sum))) * inverse;
     if (t->item == 0 && turn < q->dofs) {
       lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)), room + begin);
-      x[of.dofs[k]] = y;
+      x[dof] = y;
     }
     MEET;
   }
