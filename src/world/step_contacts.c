@@ -35,12 +35,12 @@ static abut_status count_contacts(const stepping *s, const item_wave *w, const c
                 ARG_INT(blocks), OF(s, WORLD_POOL_TOTALS), ARG_INT(w->index), ARG_INT(w->rows.count));
 }
 
-/* Writes the contacts of a segment of a wave's items to the pool. */
-static abut_status put_contacts(const stepping *s, const item_wave *w, int segment, const contact_source *c)
+/* Writes the contacts of a wave's items to the pool. */
+static abut_status put_contacts(const stepping *s, const item_wave *w, const contact_source from[SEGMENTS_MOST])
 {
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, MODEL(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), ARG_INT(segment), ARG_INT(segment % 2 ? -1 : 1), SOURCE(c),
-                ARG_REAL(least_activity(s)), OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room),
+                OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), SOURCE(&from[0]), SOURCE(&from[1]), SOURCE(&from[2]),
+                SOURCE(&from[3]), ARG_REAL(least_activity(s)), OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room),
                 OF(s, WORLD_CONTACT_PLACES), ARG_INT(w->rows.count));
 }
 
@@ -191,11 +191,9 @@ static abut_status wave_contacts(const stepping *s, size_t i)
   TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, &w));
   find_sources(s, &w, from);
   TRY(count_contacts(s, &w, from));
+  TRY(put_contacts(s, &w, from));
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
-    if (from[segment].layout.count) {
-      TRY(put_contacts(s, &w, segment, &from[segment]));
-      TRY(put_slots(s, &w, segment, &from[segment]));
-    }
+    TRY(from[segment].layout.count ? put_slots(s, &w, segment, &from[segment]) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }

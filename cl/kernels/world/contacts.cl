@@ -279,11 +279,11 @@ typedef struct contact_row {
   num d, distance, activity;
 } contact_row;
 
-// Makes the row of a contact of the manifold. `sign` is -1 where body 2 owns the point: the frame
+// Makes the row of a contact of the manifold. `side` is -1 where body 2 owns the point, else 1: the frame
 // is turned around then, as a group's twists are those of link a against link b.
 static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                           const world_group *g, vec p, num distance, vec normal, num activity,
-                          real sign)
+                          num side)
 {
   GLOBAL const real *soft = g->reals + GROUP_SOFT;
   const num r = n_shift(distance, -g->reals[GROUP_MARGIN]), chi = g->of.stiffness;
@@ -302,7 +302,6 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
                             R(2.0) / reals[WORLD_IMPRATIO]);
     row.d = n_mul(row.d, n_rcp(mu2));
   }
-  const num side = n_lit(sign); // of the frame: twists are those of link a against b
   row.f.n = FN(scale3)(row.f.n, side);
   row.f.t1 = FN(scale3)(row.f.t1, side);
   row.f.t2 = FN(scale3)(row.f.t2, side);
@@ -314,78 +313,68 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
 
 // ---- contacts from the manifold, or given ----
 
-// Where numbers of a world's contacts are found, in `values` from `at` on: element i is places[i]
-// where there are places, else i. Elements lie `step` apart, and the components of a vector
-// `plane`.
-typedef struct contact_source {
-  GLOBAL const real *values;
-  int at, stride, step, plane;
-} contact_source;
-
 static int place_in(GLOBAL const int *places, int i) { return places ? places[i] : i; }
 
-static num source_get(const contact_source *s, int component, GLOBAL const int *places, int first,
-                      int count)
+// Where the contacts of a segment of an item lie: rows of p, d, n and activity, as `layout` says.
+typedef struct contact_source {
+  GLOBAL const real *p, *d, *n, *a;
+  contact_layout layout;
+} contact_source;
+
+static contact_source source_of(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *a,
+                                contact_layout layout, int row)
 {
-  num r = n_lit(R(0.0));
-  if (!places && s->step == 1 && first + LANES <= count) {
-    return load(s->values + s->at + component * s->plane + first, s->stride);
-  }
+  const int row1 = layout.rows3 ? layout.row / 3 : layout.row; // of d and activity
+  const contact_source s = {NUMS(p, row, layout.row), NUMS(d, row, row1), NUMS(n, row, layout.row), NUMS(a, row, row1),
+                            layout};
+  return s;
+}
+
+// What the manifold says of a contact: p, d, n, activity.
+#define SOURCE_NUMBERS 8
+
+// Reads LANES contacts of an item from the one of number `first` on, of `end`, whose places in their segments are in
+// `places`; *side is -1 for those of segments of body 2. Lanes beyond the last contact repeat it.
+static void gather_contacts(const contact_source *sources, GLOBAL const int *mark, GLOBAL const int *places, int first,
+                            int end, num out[SOURCE_NUMBERS], num *side)
+{
   PART_DO(i, {
-    real t[LANES];
+    real t[SOURCE_NUMBERS][LANES];
+    real sign[LANES];
+    int segment = 0;
     for (int l = 0; l < LANES; ++l) {
-      const int place = place_in(places, MIN_INT(first + l, count - 1));
-      t[l] = s->values[(size_t)i * s->stride + s->at + component * s->plane + s->step * place];
+      const int contact = MIN_INT(first + l, end - 1);
+      const int place = places[contact];
+      while (contact >= mark[segment + 1]) {
+        ++segment;
+      }
+      const contact_source *s = &sources[segment];
+      const contact_layout *at = &s->layout;
+      const int row1 = at->rows3 ? at->row / 3 : at->row;
+      GLOBAL const real *p = s->p + (size_t)i * at->row + at->at_p + at->step3 * place;
+      GLOBAL const real *n = s->n + (size_t)i * at->row + at->at_n + at->step3 * place;
+      for (int k = 0; k < 3; ++k) {
+        t[k][l] = p[k * at->plane];
+        t[4 + k][l] = n[k * at->plane];
+      }
+      t[3][l] = s->d[(size_t)i * row1 + at->at_d + place];
+      t[7][l] = s->a[(size_t)i * row1 + at->at_activity + place];
+      sign[l] = segment % 2 ? R(-1.0) : R(1.0);
     }
-    r = n_with_part(r, i, lane_load(t));
+    for (int k = 0; k < SOURCE_NUMBERS; ++k) {
+      out[k] = n_with_part(out[k], i, lane_load(t[k]));
+    }
+    *side = i ? *side : n_lit(lane_load(sign));
   })
-  return r;
 }
 
-static vec source_get3(const contact_source *s, GLOBAL const int *places, int first, int count)
-{
-  return FN(make)(source_get(s, 0, places, first, count), source_get(s, 1, places, first, count),
-                  source_get(s, 2, places, first, count));
-}
-
-// Where an item's contacts go: `rows` (CONTACT_PLANES, plane), and `places`, which keep for each contact its place
-// in its segment.
+// Where an item's contacts go: `rows` (CONTACT_PLANES, plane).
 typedef struct contact_target {
   GLOBAL real *rows;
-  GLOBAL int *places;
   int plane;
 } contact_target;
 
-// Writes what lane `lane_of` holds to place `to` of a plane.
-static void put_plane(const contact_target *t, int plane, int lane_of, int to, num x)
-{
-  real all[LANES];
-  PART_DO(i, {
-    lane_store(n_get_part(x, i), all);
-    t->rows[(size_t)plane * t->plane + to] = all[lane_of];
-  })
-}
-
-static void put_planes3(const contact_target *t, int plane, int lane_of, int to, vec v)
-{
-  put_plane(t, plane, lane_of, to, v.x);
-  put_plane(t, plane + 1, lane_of, to, v.y);
-  put_plane(t, plane + 2, lane_of, to, v.z);
-}
-
-static void put_contact(const contact_target *t, int lane_of, int to, const contact_row *row)
-{
-  put_planes3(t, CONTACT_POINT, lane_of, to, row->p);
-  put_planes3(t, CONTACT_FRAME, lane_of, to, row->f.n);
-  put_planes3(t, CONTACT_FRAME + 3, lane_of, to, row->f.t1);
-  put_planes3(t, CONTACT_FRAME + 6, lane_of, to, row->f.t2);
-  put_planes3(t, CONTACT_REFERENCE, lane_of, to, row->ref);
-  put_plane(t, CONTACT_D, lane_of, to, row->d);
-  put_plane(t, CONTACT_DISTANCE, lane_of, to, row->distance);
-  put_plane(t, CONTACT_ACTIVITY, lane_of, to, row->activity);
-}
-
-// Writes all lanes at once, from place `to` on.
+// Writes all lanes, from place `to` on.
 static void put_contacts(const contact_target *t, int to, const contact_row *row)
 {
   GLOBAL real *at = t->rows + to;
@@ -586,69 +575,63 @@ KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sum
   }
 }
 
-// One work-item writes, of one of `count` items from `first` on, the contacts of a segment that world_contact_counts has
-// counted, in their order, with lanes over contacts: to `contacts`, the pool, and for each its place in its segment to
-// contact_places. An item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n and
-// activity lie in the item's rows of ps, ds, ns and as, and their places in `list`, as `layout` says. `sign` is -1 where
-// body 2 owns the points.
-KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                           GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                           GLOBAL const real *scratch, GLOBAL const int *items, int first_item, int segment,
-                           int sign, GLOBAL const real *ps, GLOBAL const real *ds, GLOBAL const real *ns,
-                           GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
-                           real least, GLOBAL real *contacts, int room, GLOBAL int *contact_places, int item_count)
+// Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted: writes their places in
+// the segment to places, from number `begin` up to `end`.
+static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout, int row, real least,
+                        int begin, int end, GLOBAL int *to)
 {
-  const int row_at = (int)get_global_id(0);
-  if (row_at >= item_count) {
+  GLOBAL const int *places = segment_places(list, layout);
+  GLOBAL const real *a = ROW(as, row, layout->rows3 ? layout->row / 3 : layout->row) + layout->at_activity;
+  for (int i = 0, next = begin; next < end; ++i) {
+    const int place = place_in(places, i);
+    if (counts_as_contact(a[place], least)) {
+      to[next++] = place;
+    }
+  }
+}
+
+// One work-item writes, of one of `count` items from `first_item` on, the contacts that world_contact_counts has counted,
+// segment by segment and in their order, with lanes over contacts: to `contacts`, the pool, and for each its place in its
+// segment to contact_places. An item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n
+// and activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
+KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+                           GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+                           GLOBAL const int *items, int first_item,
+                           GLOBAL const real *p1, GLOBAL const real *d1, GLOBAL const real *n1, GLOBAL const real *a1,
+                           GLOBAL const int *list1, contact_layout layout1,
+                           GLOBAL const real *p2, GLOBAL const real *d2, GLOBAL const real *n2, GLOBAL const real *a2,
+                           GLOBAL const int *list2, contact_layout layout2,
+                           GLOBAL const real *p3, GLOBAL const real *d3, GLOBAL const real *n3, GLOBAL const real *a3,
+                           GLOBAL const int *list3, contact_layout layout3,
+                           GLOBAL const real *p4, GLOBAL const real *d4, GLOBAL const real *n4, GLOBAL const real *a4,
+                           GLOBAL const int *list4, contact_layout layout4, real least, GLOBAL real *contacts, int room,
+                           GLOBAL int *contact_places, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, first_item + row_at, ITEM_INTS), *mark = item + ITEM_MARKS;
-  const int world = item[ITEM_WORLD], at = item[ITEM_AT];
-  if (mark[segment] == mark[segment + 1] || at > room - item[ITEM_PLANE]) {
+  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
+  const int world = item[ITEM_WORLD], at = item[ITEM_AT], end = item[ITEM_END];
+  if (!end || at > room - item[ITEM_PLANE]) {
     return;
   }
+  GLOBAL int *places = contact_places + at;
+  list_places(a1, list1, &layout1, row, least, mark[0], mark[1], places);
+  list_places(a2, list2, &layout2, row, least, mark[1], mark[2], places);
+  list_places(a3, list3, &layout3, row, least, mark[2], mark[3], places);
+  list_places(a4, list4, &layout4, row, least, mark[3], mark[4], places);
+  const contact_source s[SEGMENTS_MOST] = {source_of(p1, d1, n1, a1, layout1, row), source_of(p2, d2, n2, a2, layout2, row),
+                                           source_of(p3, d3, n3, a3, layout3, row), source_of(p4, d4, n4, a4, layout4, row)};
   const world_one o = one_at(scratch, n, world);
   const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
-  const int count = segment_count(list, &layout, row_at);
-  GLOBAL const int *places = segment_places(list, &layout);
-  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, contact_places + at, item[ITEM_PLANE]};
-  const int row = layout.row, row1 = layout.rows3 ? row / 3 : row; // row1: of d and activity
-  const int step3 = layout.step3, plane = layout.plane;
-  const contact_source s[4] = {{NUMS(ps, row_at, row), layout.at_p, row, step3, plane},
-                               {NUMS(ds, row_at, row1), layout.at_d, row1, 1, plane},
-                               {NUMS(ns, row_at, row), layout.at_n, row, step3, plane},
-                               {NUMS(as, row_at, row1), layout.at_activity, row1, 1, plane}};
-  const int most = mark[segment + 1];
-  int end = mark[segment];
-  for (int first = 0; first < count && end < most; first += LANES) {
-    const num a = source_get(&s[3], 0, places, first, count);
-    real activity[LANES];
-    lane_store(n_value(a), activity);
-    int some = 0;
-    for (int l = 0; l < LANES && first + l < count; ++l) {
-      some += counts_as_contact(activity[l], least);
-    }
-    if (!some) {
-      continue;
-    }
-    const vec p = source_get3(&s[0], places, first, count);
-    const num d = source_get(&s[1], 0, places, first, count);
-    const vec normal = source_get3(&s[2], places, first, count);
-    const contact_row r = contact_row_of(&o, n, reals, &g, p, d, normal, a, (real)sign);
-    if (some == LANES && end + LANES <= most) {
-      put_contacts(&to, end, &r);
-      for (int l = 0; l < LANES; ++l, ++end) {
-        to.places[end] = place_in(places, first + l);
-      }
-      continue;
-    }
-    for (int l = 0; l < LANES && first + l < count && end < most; ++l) {
-      if (counts_as_contact(activity[l], least)) {
-        put_contact(&to, l, end, &r);
-        to.places[end] = place_in(places, first + l);
-        ++end;
-      }
-    }
+  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, item[ITEM_PLANE]};
+  for (int first = 0; first < end; first += LANES) { // planes are filled up to whole lanes
+    num x[SOURCE_NUMBERS], side;
+    gather_contacts(s, mark, places, first, end, x, &side);
+    const contact_row r = contact_row_of(&o, n, reals, &g, FN(make)(x[0], x[1], x[2]), x[3], FN(make)(x[4], x[5], x[6]),
+                                         x[7], side);
+    put_contacts(&to, first, &r);
   }
 }
 
