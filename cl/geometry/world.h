@@ -107,6 +107,8 @@ typedef struct world_sizes {
 #define TREE_BLOCK 2   // where its square block, row by row, begins among the blocks of all trees
 #define TREE_INTS 3
 
+#define HALF_UNKNOWN 1e30
+
 // Reals of the scene, of a link, of a degree of freedom, of an actuator, of a row, and of a group.
 #define WORLD_STEP 0
 #define WORLD_IMPRATIO 1
@@ -115,13 +117,15 @@ typedef struct world_sizes {
 #define WORLD_CONE_SMOOTHING 4
 #define WORLD_LIMIT_SMOOTHING 5
 #define WORLD_DIVERGENCE 6
-#define WORLD_ERROR_REDUCTION 7 // this and all that follow are for hard contacts
-#define WORLD_SLOP 8
-#define WORLD_CORRECTION 9
-#define WORLD_LIMIT_MARGIN 10
-#define WORLD_BOUNCE 11
-#define WORLD_THRESHOLD 12
-#define WORLD_REALS 13
+#define WORLD_HALF_LEAST 7 // the least GROUP_HALF that is known, HALF_UNKNOWN where none is
+#define WORLD_REACH_MOST 8 // the largest group_reach
+#define WORLD_ERROR_REDUCTION 9 // this and all that follow are for hard contacts
+#define WORLD_SLOP 10
+#define WORLD_CORRECTION 11
+#define WORLD_LIMIT_MARGIN 12
+#define WORLD_BOUNCE 13
+#define WORLD_THRESHOLD 14
+#define WORLD_REALS 15
 #define LINK_POSITION 0
 #define LINK_QUATERNION 3
 #define LINK_JOINT 7 // the joint's position

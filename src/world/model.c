@@ -216,6 +216,26 @@ static int centre_of(const model *m, const contact_group *g)
   return g->link[0] >= 0 ? g->link[0] : g->link[1];
 }
 
+/* Sets what holds for all groups: none is fast where the slowest that could be is not (cl/kernels/world/watch.cl). */
+static void bound_groups(const world_sizes *n, model *m)
+{
+  double *to = m->reals;
+  to[WORLD_HALF_LEAST] = HALF_UNKNOWN;
+  to[WORLD_REACH_MOST] = 0.0;
+  for (int i = 0; i < n->groups; ++i) {
+    const double *row = m->reals + n->at_group_reals + GROUP_REALS * i, half = row[GROUP_HALF];
+    double reach = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      const double *ball = row + GROUP_BALLS + BALL_REALS * side;
+      reach += hypot(hypot(ball[0], ball[1]), ball[2]) + ball[3];
+    }
+    if (half > 0.0) {
+      to[WORLD_HALF_LEAST] = fmin(to[WORLD_HALF_LEAST], half);
+      to[WORLD_REACH_MOST] = fmax(to[WORLD_REACH_MOST], reach);
+    }
+  }
+}
+
 static void put_groups(const scene_def *s, const scene_constants *c, const contact_group *groups,
                        const world_sizes *n, model *m)
 {
@@ -246,6 +266,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     mover += ints[GROUP_DOFS];
     put_movers(s, c, g, m->ints + n->at_group_dofs + MOVER_INTS * mover);
   }
+  bound_groups(n, m);
 }
 
 static void put_settings(const scene_def *s, double tolerance, model *m)

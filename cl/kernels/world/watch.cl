@@ -29,6 +29,50 @@ static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, 
 
 static real watched_length(vec3_r v) { return lane_first(lane_sqrt(dot3_r(v, v))); }
 
+#define SPEED_SLACK R(0.99) // of a bound, for rounding
+
+// How fast links turn and move at their origins at most.
+typedef struct watched_speeds {
+  real turn, move;
+} watched_speeds;
+
+static watched_speeds speeds_of(GLOBAL const world_sizes *n, const world_one *o)
+{
+  watched_speeds s = {R(0.0), R(0.0)};
+  for (int i = 0; i < n->links; ++i) {
+    real squares[2];
+    for (int k = 0; k < 2; ++k) {
+      const int at = n->at_velocity + 6 * i + 3 * k;
+      const real x = one_real(o, at), y = one_real(o, at + 1), z = one_real(o, at + 2);
+      squares[k] = x * x + y * y + z * z;
+    }
+    s.turn = real_max(s.turn, squares[0]);
+    s.move = real_max(s.move, squares[1]);
+  }
+  s.turn = real_sqrt(s.turn);
+  s.move = real_sqrt(s.move);
+  return s;
+}
+
+// Returns how far from their links' origins a group's spheres reach, those of both bodies together.
+static real group_reach(GLOBAL const real *of)
+{
+  real sum = R(0.0);
+  for (int side = 0; side < 2; ++side) {
+    GLOBAL const real *b = of + GROUP_BALLS + BALL_REALS * side;
+    sum += real_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]) + b[3];
+  }
+  return sum;
+}
+
+// Says whether no group of that reach goes farther than `most` in a step of h seconds, by the speeds of all links. Bodies
+// meet within their spheres or between them, where these are no farther apart than the way of the step, so that
+// way <= h (2 move + turn (reach + way)).
+static int none_is_fast(const watched_speeds *s, real h, real reach, real most)
+{
+  return h * (R(2.0) * s->move + s->turn * reach) <= SPEED_SLACK * most * (R(1.0) - h * s->turn);
+}
+
 // Says whether a group's bodies, where they are near enough to meet, go farther against each other
 // in a step than half of the thinner one is thick. Looked at are the velocities of their middles,
 // and those of what both have in the middle of where the spheres around them overlap, as a body
@@ -126,8 +170,13 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
     }
   }
   const world_one o = one_at(scratch, n, world);
-  for (int i = 0; !sweeps && i < n->groups; ++i) {
-    found |= group_is_fast(n, ints, reals, &o, i) ? WORLD_FAST : 0;
+  const watched_speeds speeds = speeds_of(n, &o);
+  const int slow = none_is_fast(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST], reals[WORLD_HALF_LEAST]);
+  for (int i = 0; !sweeps && !slow && i < n->groups; ++i) {
+    GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * i;
+    if (!none_is_fast(&speeds, reals[WORLD_STEP], group_reach(of), of[GROUP_HALF])) {
+      found |= group_is_fast(n, ints, reals, &o, i) ? WORLD_FAST : 0;
+    }
   }
   if (with_gain && n->pairs > 0) {
     real part = R(0.0);
