@@ -6,7 +6,7 @@
 
 #define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in manifold/call_chunk.c */
-#define WAVE_SHARE 2    /* of a chunk's memory one part in so many is for waves */
+#define WAVE_SHARE 4    /* of a chunk's memory all but one part in so many is for waves */
 
 /* What is expected of a world of which nothing is known yet: so many items and contacts a link. */
 #define LINK_ITEMS 8
@@ -41,7 +41,8 @@ static size_t item_bytes(const steps_call *c, const run *r, size_t bytes[SCRATCH
 uint64_t wave_bytes(const batch_on *on)
 {
   const uint64_t budget = on->call->context->def.scratch_bytes;
-  return (budget ? budget : device_scratch_bytes(on->device, MODULE_WORLD)) / WAVE_SHARE;
+  const uint64_t all = budget ? budget : device_scratch_bytes(on->device, MODULE_WORLD);
+  return all - all / WAVE_SHARE;
 }
 
 /* How many items of a kind a wave has, of `all` that there are. Where there are several waves they are whole
