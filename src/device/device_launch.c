@@ -140,8 +140,8 @@ abut_status device_launch(device *d, program_id program, kernel_id kernel, size_
   for (size_t i = 0; i < count; ++i) {
     const launch_argument *from = &arguments[i];
     const buffer *b = from->memory ? from->memory : spare;
-    a[i] = (opencl_argument){b ? b->memory : NULL, from->integer, from->number, from->structure,
-                             from->bytes};
+    a[i] = (opencl_argument){b ? b->memory : NULL, b && !b->wraps ? b->host : NULL, from->integer,
+                             from->number, from->structure, from->bytes};
   }
   bool built = false;
   TRY(opencl_need(d->cl, program, kernel, &built));

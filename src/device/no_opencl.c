@@ -290,6 +290,12 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *kernel_name
   return NULL;
 }
 
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
+                                            const void *arg_value)
+{
+  return NO_PLATFORM;
+}
+
 void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size,
                              cl_uint alignment)
 {

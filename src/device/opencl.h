@@ -31,6 +31,7 @@ typedef struct opencl_options {
 
 typedef struct opencl_argument {
   cl_mem memory;
+  void *shared; /* where the memory is, of what opencl_share has made; NULL: memory tells */
   int integer;
   double number;
   const void *structure;

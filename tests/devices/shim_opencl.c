@@ -111,6 +111,7 @@ ASKS(clBuildProgram,
      (program, count, devices, options, notify, user))
 ASKS(clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t size, const void *value),
      (kernel, i, size, value))
+ASKS(clSetKernelArgSVMPointer, (cl_kernel kernel, cl_uint i, const void *value), (kernel, i, value))
 
 typedef void(CL_CALLBACK *notified)(cl_event, cl_int, void *);
 
