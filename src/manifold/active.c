@@ -145,24 +145,41 @@ void active_sizes(const run *r, sizes *s)
 
 /* ---- vertices ---- */
 
-static abut_status bounds(const run *r, size_t poses, int side)
+/* The arguments by which a kernel that is for both bodies reads their shapes. */
+#define SHAPES(r)                                                                                 \
+  ARG_BUFFER((r)->bodies[0]->head), ARG_BUFFER((r)->bodies[1]->head),                             \
+    ARG_BUFFER((r)->bodies[0]->shape), ARG_BUFFER((r)->bodies[1]->shape)
+#define BOTH(r, member) ARG_BUFFER((r)->bodies[0]->member), ARG_BUFFER((r)->bodies[1]->member)
+#define BUFFERS(r, id) BUFFER(r, id), BUFFER(r, OF_SIDE(id, 1))
+
+/* How many blocks of vertices of a body there are to look at: none where they do not count. */
+static size_t vertex_blocks(const run *r, int side, bool counts)
 {
-  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_NEAR_BOUNDS, lane_blocks(r, b->ball_padded), poses,
-                    ARG_BUFFER(b->vertex_balls), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
-                    BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)));
+  return counts ? lane_blocks(r, r->bodies[side]->vertex_padded) : 0;
 }
 
-static abut_status touch(const run *r, size_t poses, int side)
+static abut_status bounds(const run *r, size_t poses)
 {
-  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
-  const double farthest = edge_part(&r->pair->smoothing) * b->longest_edge;
-  return LAUNCH_RUN(r, KERNEL_NEAR_TOUCH, poses, 1, ARG_BUFFER(b->sorted_planes),
-                    ARG_BUFFER(b->longest_edges), BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)),
-                    ARG_REAL(bound_reach(r)), ARG_REAL(bound_reach(r) + farthest),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                    HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_TOUCH));
+  const size_t blocks1 = lane_blocks(r, r->bodies[0]->ball_padded);
+  const size_t blocks2 = lane_blocks(r, r->bodies[1]->ball_padded);
+  return LAUNCH_RUN(r, KERNEL_NEAR_BOUNDS, blocks1 + blocks2, poses, BOTH(r, vertex_balls),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_INT(blocks1),
+                    ARG_INT(blocks2), BUFFERS(r, SCRATCH_BALL_BOUNDS_1));
+}
+
+/* Returns how far from the opposing body a block of vertices may be of which an edge touches. */
+static double block_reach(const run *r, int side)
+{
+  return bound_reach(r) + edge_part(&r->pair->smoothing) * r->bodies[side]->longest_edge;
+}
+
+static abut_status touch(const run *r, size_t poses)
+{
+  return LAUNCH_RUN(r, KERNEL_NEAR_TOUCH, poses, 1, BOTH(r, sorted_planes),
+                    BOTH(r, longest_edges), BUFFERS(r, SCRATCH_BALL_BOUNDS_1),
+                    ARG_REAL(bound_reach(r)), ARG_REAL(block_reach(r, 0)),
+                    ARG_REAL(block_reach(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
+                    BUFFER(r, SCRATCH_TOUCH));
 }
 
 /* Decides for each pose whether edges matter, and below which distances the fields must be exact.
@@ -170,44 +187,43 @@ static abut_status touch(const run *r, size_t poses, int side)
  * matter. */
 static abut_status plan(const run *r, size_t poses, bool given)
 {
-  TRY(bounds(r, poses, 0));
-  TRY(bounds(r, poses, 1));
-  for (int side = 0; side < 2; ++side) {
-    TRY(edges_run(r) && !given ? touch(r, poses, side) : ABUT_SUCCESS);
-  }
+  TRY(bounds(r, poses));
+  TRY(edges_run(r) && !given ? touch(r, poses) : ABUT_SUCCESS);
   return LAUNCH_RUN(r, KERNEL_NEAR_PLAN, poses, 1, BUFFER(r, SCRATCH_BALL_BOUNDS_1),
                     BUFFER(r, SCRATCH_BALL_BOUNDS_2), BUFFER(r, SCRATCH_TOUCH),
                     ARG_REAL(given ? 0.0 : bound_reach(r)), ARG_INT(given), ARG_INT(poses),
                     HEAD(r), BUFFER(r, SCRATCH_PLAN), BUFFER(r, SCRATCH_REACHES));
 }
 
-static abut_status near_field(const run *r, size_t poses, int side)
+static abut_status near_field(const run *r, size_t poses, const bool counts[2])
 {
-  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_NEAR_FIELD, lane_blocks(r, b->vertex_padded), poses,
-                    ARG_BUFFER(b->sorted_planes), BUFFER(r, OF_SIDE(SCRATCH_BALL_BOUNDS_1, side)),
-                    BUFFER(r, SCRATCH_REACHES), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
-                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)));
+  const size_t blocks1 = vertex_blocks(r, 0, counts[0]), blocks2 = vertex_blocks(r, 1, counts[1]);
+  return LAUNCH_RUN(r, KERNEL_NEAR_FIELD, blocks1 + blocks2, poses, BOTH(r, sorted_planes),
+                    BUFFERS(r, SCRATCH_BALL_BOUNDS_1), BUFFER(r, SCRATCH_REACHES),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_INT(blocks1),
+                    ARG_INT(blocks2), BUFFERS(r, SCRATCH_FIELD_1));
 }
 
-static abut_status list_vertices(const run *r, size_t poses, int side)
+/* Lists the near vertices of both bodies, of those whose vertices count. */
+static abut_status list_vertices(const run *r, size_t poses)
 {
-  return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, poses, 1, BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)),
-                    ARG_REAL(vertex_reach(r)), ARG_BUFFER(r->bodies[side]->order), HEAD(r),
-                    ARG_INT(side), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
-                    BUFFER(r, OF_SIDE(SCRATCH_LISTED_AT_1, side)));
+  const int first = lists_vertices(r, 0) ? 0 : 1, sides = lists_vertices(r, 1) ? 2 - first : 1 - first;
+  return LAUNCH_RUN(r, KERNEL_NEAR_VERTICES, (size_t)sides * poses, 1, BUFFERS(r, SCRATCH_FIELD_1),
+                    ARG_REAL(vertex_reach(r)), BOTH(r, order), HEAD(r), ARG_INT(first),
+                    ARG_INT(sides), BUFFERS(r, SCRATCH_VERTEX_LIST_1),
+                    BUFFERS(r, SCRATCH_LISTED_AT_1));
 }
 
-static abut_status vertex_values(const run *r, size_t poses, int side, bool given)
+static abut_status vertex_values(const run *r, size_t poses, bool given)
 {
-  const resident_body *b = r->bodies[side], *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES, lane_blocks(r, b->vertex_padded), poses,
-                    ARG_BUFFER(b->sorted_planes), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)),
-                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_1, side)), ARG_INT(given),
-                    ARG_REAL(given ? HUGE_VAL : vertex_reach(r)), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
-                    ARG_INT(r->wanted.arrays), BUFFER(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)));
+  const size_t blocks1 = vertex_blocks(r, 0, lists_vertices(r, 0));
+  const size_t blocks2 = vertex_blocks(r, 1, lists_vertices(r, 1));
+  return LAUNCH_RUN(r, KERNEL_LISTED_VERTICES, blocks1 + blocks2, poses, BOTH(r, sorted_planes),
+                    BUFFERS(r, SCRATCH_VERTEX_LIST_1), BUFFERS(r, SCRATCH_FIELD_1),
+                    ARG_INT(given), ARG_REAL(given ? HUGE_VAL : vertex_reach(r)),
+                    BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r), ARG_INT(blocks1),
+                    ARG_INT(blocks2), ARG_INT(r->wanted.arrays),
+                    BUFFERS(r, SCRATCH_VERTEX_VALUES_1));
 }
 
 /* ---- edges ---- */
@@ -243,49 +259,40 @@ static abut_status list_near_pairs(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_NEAR_LIST));
 }
 
-/* Finds the opposing body's distance at the points of body `side` of the pairs in `list`. */
-static abut_status opposing(const run *r, size_t poses, int side, scratch_id list, double reach)
+/* Finds the opposing body's distance at either body's points of the pairs in `list`. */
+static abut_status opposing(const run *r, size_t poses, scratch_id list, double reach)
 {
-  const resident_body *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_NEAR_OPPOSING, lane_blocks(r, near_plane(r)), poses,
-                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, list), ARG_REAL(reach),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(other->head), ARG_BUFFER(other->shape),
-                    HEAD(r), ARG_INT(side));
+  const size_t blocks = lane_blocks(r, near_plane(r));
+  return LAUNCH_RUN(r, KERNEL_NEAR_OPPOSING, 2 * blocks, poses, BUFFER(r, SCRATCH_NEAR_PAIRS),
+                    BUFFER(r, list), ARG_REAL(reach), BUFFER(r, SCRATCH_FRAMES), SHAPES(r),
+                    HEAD(r), ARG_INT(blocks));
 }
 
-/* Finds how deep the edges of body `side` of the listed pairs lie in the other body. */
-static abut_status probes(const run *r, size_t poses, int side)
+/* Finds how deep the edges of the listed pairs lie in the other body. */
+static abut_status probes(const run *r, size_t poses)
 {
-  const resident_body *other = r->bodies[!side];
-  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES, lane_blocks(r, near_plane(r)), poses,
-                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
-                    ARG_BUFFER(edge_ends(r, side)), BUFFER(r, SCRATCH_FRAMES),
-                    ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side));
-}
-
-static abut_status both_probes(const run *r, size_t poses)
-{
+  const size_t blocks = lane_blocks(r, near_plane(r));
   if (!(r->pair->smoothing.agree > 0.0)) {
     return ABUT_SUCCESS;
   }
-  TRY(probes(r, poses, 0));
-  return probes(r, poses, 1);
+  return LAUNCH_RUN(r, KERNEL_LISTED_PROBES, 2 * blocks, poses, BUFFER(r, SCRATCH_NEAR_PAIRS),
+                    BUFFER(r, SCRATCH_PAIR_LIST), ARG_BUFFER(edge_ends(r, 0)),
+                    ARG_BUFFER(edge_ends(r, 1)), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
+                    ARG_INT(blocks));
 }
 
 abut_status run_listed_depths(const run *r, size_t poses)
 {
-  TRY(opposing(r, poses, 0, SCRATCH_PAIR_LIST, HUGE_VAL));
-  TRY(opposing(r, poses, 1, SCRATCH_PAIR_LIST, HUGE_VAL));
-  return both_probes(r, poses);
+  TRY(opposing(r, poses, SCRATCH_PAIR_LIST, HUGE_VAL));
+  return probes(r, poses);
 }
 
-static abut_status own(const run *r, size_t poses, int side)
+static abut_status own(const run *r, size_t poses)
 {
-  const resident_body *b = r->bodies[side];
-  return LAUNCH_RUN(r, KERNEL_LISTED_OWN, lane_blocks(r, near_plane(r)), poses,
-                    BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
-                    BUFFER(r, SCRATCH_FRAMES), ARG_BUFFER(b->head), ARG_BUFFER(b->shape), HEAD(r),
-                    ARG_INT(side), BUFFER(r, OF_SIDE(SCRATCH_OWN_1, side)));
+  const size_t blocks = lane_blocks(r, near_plane(r));
+  return LAUNCH_RUN(r, KERNEL_LISTED_OWN, 2 * blocks, poses, BUFFER(r, SCRATCH_NEAR_PAIRS),
+                    BUFFER(r, SCRATCH_PAIR_LIST), BUFFER(r, SCRATCH_FRAMES), SHAPES(r), HEAD(r),
+                    ARG_INT(blocks), BUFFERS(r, SCRATCH_OWN_1));
 }
 
 /* Selects the kept edges, and computes everything of their pairs that needs no field. */
@@ -300,8 +307,7 @@ static abut_status near_pairs(const run *r, size_t poses)
 static abut_status list_active_pairs(const run *r, size_t poses)
 {
   TRY(near_pairs(r, poses));
-  TRY(opposing(r, poses, 0, SCRATCH_NEAR_LIST, point_reach(r)));
-  TRY(opposing(r, poses, 1, SCRATCH_NEAR_LIST, point_reach(r)));
+  TRY(opposing(r, poses, SCRATCH_NEAR_LIST, point_reach(r)));
   return LAUNCH_RUN(r, KERNEL_NEAR_ACTIVE, poses, 1, BUFFER(r, SCRATCH_NEAR_PAIRS),
                     BUFFER(r, SCRATCH_NEAR_LIST), ARG_REAL(r->wanted.cutoff), HEAD(r),
                     BUFFER(r, SCRATCH_PAIR_LIST));
@@ -309,8 +315,7 @@ static abut_status list_active_pairs(const run *r, size_t poses)
 
 static abut_status pair_values(const run *r, size_t poses)
 {
-  TRY(own(r, poses, 0));
-  TRY(own(r, poses, 1));
+  TRY(own(r, poses));
   return LAUNCH_RUN(r, KERNEL_LISTED_PAIRS, lane_blocks(r, near_plane(r)), poses,
                     BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_PAIR_LIST),
                     BUFFER(r, SCRATCH_OWN_1), BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_FRAMES),
@@ -323,21 +328,14 @@ abut_status run_active(const run *r, size_t poses)
 {
   TRY(run_frames(r, poses));
   TRY(plan(r, poses, false));
-  for (int side = 0; side < 2; ++side) {
-    TRY(needs_field(r, side) ? near_field(r, poses, side) : ABUT_SUCCESS);
-  }
+  TRY(near_field(r, poses, (const bool[]){needs_field(r, 0), needs_field(r, 1)}));
   if (edges_run(r)) {
     TRY(list_active_pairs(r, poses));
-    TRY(both_probes(r, poses));
+    TRY(probes(r, poses));
     TRY(pair_values(r, poses));
   }
-  for (int side = 0; side < 2; ++side) {
-    if (lists_vertices(r, side)) {
-      TRY(list_vertices(r, poses, side));
-      TRY(vertex_values(r, poses, side, false));
-    }
-  }
-  return ABUT_SUCCESS;
+  TRY(list_vertices(r, poses));
+  return vertex_values(r, poses, false);
 }
 
 /* The arguments by which counts and sums read both bodies' listed vertices, the listed pairs, and
@@ -396,9 +394,7 @@ abut_status run_listed(const run *r, size_t poses, const entry_list *list)
     return ABUT_SUCCESS;
   }
   TRY(plan(r, poses, true));
-  for (int side = 0; side < 2; ++side) {
-    TRY(selects(r, side) ? near_field(r, poses, side) : ABUT_SUCCESS);
-  }
+  TRY(near_field(r, poses, (const bool[]){selects(r, 0), selects(r, 1)}));
   return near_pairs(r, poses);
 }
 
@@ -408,10 +404,7 @@ abut_status run_listed_values(const run *r, size_t poses)
     TRY(run_listed_depths(r, poses));
     TRY(pair_values(r, poses));
   }
-  for (int side = 0; side < 2; ++side) {
-    TRY(lists_vertices(r, side) ? vertex_values(r, poses, side, true) : ABUT_SUCCESS);
-  }
-  return ABUT_SUCCESS;
+  return vertex_values(r, poses, true);
 }
 
 abut_status run_listed_rows(const run *r, size_t poses, size_t first, size_t room)

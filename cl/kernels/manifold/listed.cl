@@ -3,27 +3,36 @@
 
 // Lane i of a block takes entry first + i of a list.
 
-// One work-item makes the values of a block of one pose's listed vertices of body `side`, values
+// One work-item makes the values of a block of one pose's listed vertices of a body, values
 // (poses, VALUE_PLANES, padded) by place in the list. points has planes in the vertices' own frame,
 // and field the distances by place; with `given` there are none, as the vertices may lie anywhere.
 // head and shape are those of the other body.
-KERNEL void listed_vertices(GLOBAL const real *points, GLOBAL const int *list,
-                            GLOBAL const real *field, int given, real reach,
-                            GLOBAL const real *frames, GLOBAL const int *head,
-                            GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
-                            int want, GLOBAL real *values)
+KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *points2,
+                            GLOBAL const int *list1, GLOBAL const int *list2,
+                            GLOBAL const real *field1, GLOBAL const real *field2, int given,
+                            real reach, GLOBAL const real *frames, GLOBAL const int *head1,
+                            GLOBAL const int *head2, GLOBAL const real *shape1,
+                            GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks1,
+                            int blocks2, int want, GLOBAL real *values1, GLOBAL real *values2)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block at = body_block_of((int)get_global_id(0), blocks1, blocks2);
+  const int pose = (int)get_global_id(1), side = at.side, first = at.first;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
   GLOBAL const coefficients *c = &pair->c;
-  GLOBAL const int *listed = ROW(list, pose, padded + 1);
+  if (first < 0) {
+    return;
+  }
+  GLOBAL const int *listed = ROW(OF_BODY(side, list1, list2), pose, padded + 1);
   const int count = listed[0], stride = VALUE_PLANES * padded;
   if (first >= count) {
     return;
   }
+  GLOBAL const real *points = OF_BODY(side, points1, points2);
+  GLOBAL const real *field = OF_BODY(side, field1, field2);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
-  GLOBAL real *row = NUMS(values, pose, stride) + first;
+  GLOBAL real *row = NUMS(OF_BODY(side, values1, values2), pose, stride) + first;
   num phi = n_lit(R(0.0));
   vec v = FN(make)(phi, phi, phi);
   if (!given) {
@@ -54,25 +63,29 @@ KERNEL void listed_vertices(GLOBAL const real *points, GLOBAL const int *list,
 }
 
 // One work-item evaluates a body's own field at its points of a block of one pose's listed pairs,
-// out (poses, 4, near_plane): planes phi and normal, by place in the list.
+// out (poses, 4, near_plane): planes phi and normal, by place in the list. Either body has `blocks`
+// blocks.
 KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list,
-                       GLOBAL const real *frames, GLOBAL const int *head,
-                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
-                       GLOBAL real *out)
+                       GLOBAL const real *frames, GLOBAL const int *head1,
+                       GLOBAL const int *head2, GLOBAL const real *shape1,
+                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks,
+                       GLOBAL real *out1, GLOBAL real *out2)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block at = body_block_of((int)get_global_id(0), blocks, blocks);
+  const int pose = (int)get_global_id(1), side = at.side, first = at.first;
   const int stride = pair->n.near_stride, plane = pair->n.near_plane;
   GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  GLOBAL const int *head = OF_BODY(side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(side, shape1, shape2);
   const int count = listed[0];
-  if (first >= count) {
+  if (first < 0 || first >= count) {
     return;
   }
   const vec x = listed_points(NUMS(pairs, pose, stride), &pair->n, side, side, listed + 1, first,
                               count, frames, pose);
   vec normal;
   const num phi = field_within(head, shape, &pair->c, x, 1, REAL_BIG, &normal);
-  GLOBAL real *row = NUMS(out, pose, FIELD_PLANES * plane) + first;
+  GLOBAL real *row = NUMS(OF_BODY(side, out1, out2), pose, FIELD_PLANES * plane) + first;
   store(row, FIELD_PLANES * plane, steady(phi, COTANGENT_LIMIT));
   store3(row + plane, FIELD_PLANES * plane, plane, steady3(normal, COTANGENT_LIMIT));
 }
@@ -86,20 +99,26 @@ static pair_planes near_planes(GLOBAL const real *pairs, GLOBAL const pair_sizes
   return r;
 }
 
-// One work-item finds how deep the edges of body `side` of a block of one pose's listed pairs lie
-// in the other body (head, shape), by pair: what edge_probes does for all pairs.
-KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends,
-                          GLOBAL const real *frames, GLOBAL const int *head,
-                          GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
+// One work-item finds how deep the edges of a body of a block of one pose's listed pairs lie in
+// the other body (head, shape), by pair: what edge_probes does for all pairs. Either body has
+// `blocks` blocks.
+KERNEL void listed_probes(GLOBAL real *pairs, GLOBAL const int *list, GLOBAL const real *ends1,
+                          GLOBAL const real *ends2, GLOBAL const real *frames,
+                          GLOBAL const int *head1, GLOBAL const int *head2,
+                          GLOBAL const real *shape1, GLOBAL const real *shape2,
+                          GLOBAL const pair_head *pair, int blocks)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block own = body_block_of((int)get_global_id(0), blocks, blocks);
+  const int pose = (int)get_global_id(1), side = own.side, first = own.first;
   GLOBAL const coefficients *c = &pair->c;
   const pair_planes from = near_planes(pairs, &pair->n, pose);
   const int stride = from.stride, plane = from.plane;
   GLOBAL const int *listed = ROW(list, pose, plane + 1), *at = listed + 1;
+  GLOBAL const real *ends = OF_BODY(side, ends1, ends2);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
   const int count = listed[0];
-  if (first >= count) {
+  if (first < 0 || first >= count) {
     return;
   }
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);

@@ -7,19 +7,42 @@
 
 #define SCORED_BLOCKS 4 // blocks of vertices that a selection of edges is sure to look at; measured
 
+// A launch is for both bodies of a pair, as it costs what dozens of blocks do.
+#define OF_BODY(side, of1, of2) ((side) ? (of2) : (of1))
+
+// Which body's block of LANES elements a work-item has, and where the block begins; -1: it has none.
+typedef struct body_block {
+  int side, first;
+} body_block;
+
+// The first `blocks1` work-items have body 1's blocks, and the `blocks2` behind them those of body 2.
+static body_block body_block_of(int item, int blocks1, int blocks2)
+{
+  body_block b;
+  b.side = item >= blocks1;
+  b.first = item < blocks1 + blocks2 ? (item - (b.side ? blocks1 : 0)) * LANES : -1;
+  return b;
+}
+
 // ---- vertices ----
 
-// One work-item finds, for LANES blocks of vertices of body `side` in one pose, lower bounds of the
+// One work-item finds, for LANES blocks of vertices of a body in one pose, lower bounds of the
 // distance of the other body (head, shape) over the balls around them: bounds (poses, ball_slots),
 // of balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from everything.
-KERNEL void near_bounds(GLOBAL const real *balls, GLOBAL const real *frames,
-                        GLOBAL const int *head, GLOBAL const real *shape,
-                        GLOBAL const pair_head *pair, int side, GLOBAL real *bounds)
+KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
+                        GLOBAL const real *frames, GLOBAL const int *head1,
+                        GLOBAL const int *head2, GLOBAL const real *shape1,
+                        GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks1,
+                        int blocks2, GLOBAL real *bounds1, GLOBAL real *bounds2)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block at = body_block_of((int)get_global_id(0), blocks1, blocks2);
+  const int pose = (int)get_global_id(1), side = at.side, first = at.first;
   const int padded = pair->n.ball_slots[side], count = pair->n.balls[side];
-  if (first >= padded) {
+  GLOBAL const real *balls = OF_BODY(side, balls1, balls2);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
+  GLOBAL real *bounds = OF_BODY(side, bounds1, bounds2);
+  if (first < 0 || first >= padded) {
     return;
   }
   GLOBAL const real *row = NUMS(frames, pose, FRAME_STRIDE);
@@ -43,29 +66,37 @@ KERNEL void near_bounds(GLOBAL const real *balls, GLOBAL const real *frames,
 // whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
 // block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
 // touch.
-KERNEL void near_touch(GLOBAL const real *points, GLOBAL const real *longest,
-                       GLOBAL const real *bounds, real reach, real block_reach,
-                       GLOBAL const real *frames, GLOBAL const int *head,
-                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
-                       GLOBAL int *touch)
+KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
+                       GLOBAL const real *longest1, GLOBAL const real *longest2,
+                       GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
+                       real block_reach1, real block_reach2, GLOBAL const real *frames,
+                       GLOBAL const int *head1, GLOBAL const int *head2,
+                       GLOBAL const real *shape1, GLOBAL const real *shape2,
+                       GLOBAL const pair_head *pair, GLOBAL int *touch)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  const int padded = pair->n.elements[VERTICES_OF(side)].padded, balls = pair->n.balls[side];
-  GLOBAL const real *bound = ROW(bounds, pose, pair->n.ball_slots[side]);
-  GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_ACROSS(side);
-  int may = side && touch[pose];
-  for (int i = item; !may && i < balls; i += WG) {
-    may = bound[i] == -REAL_BIG;
-  }
-  for (int first = item * LANES; !may && first < padded; first += WG * LANES) {
-    if (bound[first / BALL_VERTICES] <= block_reach) {
-      const vec3_r v = make_r(lane_load(points + first), lane_load(points + padded + first),
-                              lane_load(points + 2 * padded + first));
-      const vec3_r x = limit3_r(transform_r(frame, v), R(2.0) * SEPARATION_LIMIT);
-      const lane radius = lane_load(longest + first) * pair->reals[PAIR_EDGE_PART];
-      may = lane_least(body_bound_r(head, shape, &pair->c, x, radius)) <= reach;
+  int may = 0;
+  for (int side = 0; !may && side < 2; ++side) {
+    const int padded = pair->n.elements[VERTICES_OF(side)].padded, balls = pair->n.balls[side];
+    GLOBAL const real *points = OF_BODY(side, points1, points2);
+    GLOBAL const real *longest = OF_BODY(side, longest1, longest2);
+    GLOBAL const real *bound = ROW(OF_BODY(side, bounds1, bounds2), pose, pair->n.ball_slots[side]);
+    GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE) + FRAME_ACROSS(side);
+    const real block_reach = OF_BODY(side, block_reach1, block_reach2);
+    for (int i = item; !may && i < balls; i += WG) {
+      may = bound[i] == -REAL_BIG;
+    }
+    for (int first = item * LANES; !may && first < padded; first += WG * LANES) {
+      if (bound[first / BALL_VERTICES] <= block_reach) {
+        const vec3_r v = make_r(lane_load(points + first), lane_load(points + padded + first),
+                                lane_load(points + 2 * padded + first));
+        const vec3_r x = limit3_r(transform_r(frame, v), R(2.0) * SEPARATION_LIMIT);
+        const lane radius = lane_load(longest + first) * pair->reals[PAIR_EDGE_PART];
+        may = lane_least(body_bound_r(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2),
+                                      &pair->c, x, radius)) <= reach;
+      }
     }
   }
   part[item] = may;
@@ -133,20 +164,27 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
 
 // One work-item finds the distances at a block of a body's vertices in one pose, out (poses,
 // padded): exact below the pose's reach, above it a lower bound that is not below the reach.
-KERNEL void near_field(GLOBAL const real *points, GLOBAL const real *bounds,
+KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
+                       GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                        GLOBAL const real *reaches, GLOBAL const real *frames,
-                       GLOBAL const int *head, GLOBAL const real *shape,
-                       GLOBAL const pair_head *pair, int side, GLOBAL real *out)
+                       GLOBAL const int *head1, GLOBAL const int *head2,
+                       GLOBAL const real *shape1, GLOBAL const real *shape2,
+                       GLOBAL const pair_head *pair, int blocks1, int blocks2,
+                       GLOBAL real *out1, GLOBAL real *out2)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block at = body_block_of((int)get_global_id(0), blocks1, blocks2);
+  const int pose = (int)get_global_id(1), side = at.side, first = at.first;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
-  if (first >= padded) {
+  GLOBAL const real *points = OF_BODY(side, points1, points2);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
+  if (first < 0 || first >= padded) {
     return;
   }
-  const real bound = ROW(bounds, pose, pair->n.ball_slots[side])[first / BALL_VERTICES];
+  const real bound = ROW(OF_BODY(side, bounds1, bounds2), pose,
+                         pair->n.ball_slots[side])[first / BALL_VERTICES];
   const real reach = ROW(reaches, pose, 2)[side];
-  GLOBAL real *to = NUMS(out, pose, padded) + first;
+  GLOBAL real *to = NUMS(OF_BODY(side, out1, out2), pose, padded) + first;
   if (bound > reach) {
     store(to, padded, n_lit(lane_lit(bound)));
     return;
@@ -166,17 +204,21 @@ static unsigned int near_bits(GLOBAL const real *phi, int first, int count, real
 #if WITH_FORWARD
 // One work-group lists the vertices of one pose whose distance is below `reach`, by their places
 // among the sorted ones, in list (poses, padded + 1). at (poses, padded) says where in the list
-// each vertex of the mesh is, or -1.
-KERNEL void near_vertices(GLOBAL const real *field, real reach, GLOBAL const int *order,
-                          GLOBAL const pair_head *pair, int side, GLOBAL int *list, GLOBAL int *at)
+// each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first` on.
+KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
+                          GLOBAL const int *order1, GLOBAL const int *order2,
+                          GLOBAL const pair_head *pair, int side_first, int sides,
+                          GLOBAL int *list1, GLOBAL int *list2, GLOBAL int *at1, GLOBAL int *at2)
 {
   LOCAL_ARRAY(int, part, WG);
+  const int pose = (int)get_group_id(0) / sides, side = side_first + (int)get_group_id(0) % sides;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
   const int count = pair->n.elements[VERTICES_OF(side)].count;
-  const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
-  GLOBAL const real *phi = NUMS(field, pose, padded);
-  GLOBAL int *places = ROW(at, pose, padded), *row = ROW(list, pose, padded + 1);
+  GLOBAL const int *order = OF_BODY(side, order1, order2);
+  GLOBAL const real *phi = NUMS(OF_BODY(side, field1, field2), pose, padded);
+  GLOBAL int *places = ROW(OF_BODY(side, at1, at2), pose, padded);
+  GLOBAL int *row = ROW(OF_BODY(side, list1, list2), pose, padded + 1);
   const int blocks = padded / LANES, run = (blocks + WG - 1) / WG;
   const int begin = MIN_INT(item * run, blocks) * LANES;
   const int end = MIN_INT((item + 1) * run, blocks) * LANES;
@@ -620,18 +662,22 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
   return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
 }
 
-// One work-item finds the opposing body's (head, shape) distance at the points of body `side` of a
-// block of one pose's listed pairs, exact below claimed_reach: a plane of pairs, by pair.
+// One work-item finds the opposing body's (head, shape) distance at the points of a body of a
+// block of one pose's listed pairs, exact below claimed_reach: a plane of pairs, by pair. Either body
+// has `blocks` blocks.
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
-                          GLOBAL const real *frames, GLOBAL const int *head,
-                          GLOBAL const real *shape, GLOBAL const pair_head *pair, int side)
+                          GLOBAL const real *frames, GLOBAL const int *head1,
+                          GLOBAL const int *head2, GLOBAL const real *shape1,
+                          GLOBAL const real *shape2, GLOBAL const pair_head *pair, int blocks)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
+  const body_block at = body_block_of((int)get_global_id(0), blocks, blocks);
+  const int pose = (int)get_global_id(1), side = at.side, first = at.first;
   const int stride = pair->n.near_stride, plane = pair->n.near_plane;
   GLOBAL const int *listed = ROW(list, pose, plane + 1);
+  GLOBAL const int *head = OF_BODY(!side, head1, head2);
+  GLOBAL const real *shape = OF_BODY(!side, shape1, shape2);
   const int count = listed[0];
-  if (first >= count) {
+  if (first < 0 || first >= count) {
     return;
   }
   GLOBAL real *row = NUMS(pairs, pose, stride);
