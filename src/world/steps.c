@@ -132,6 +132,9 @@ abut_status step_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
   const size_t nu = (size_t)sizes_of(s)->nu;
+  if (!nu) {
+    return ABUT_SUCCESS;
+  }
   return take(s, IN_U, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, WORLD_U, nu,
               0, nu);
 }

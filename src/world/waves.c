@@ -354,16 +354,15 @@ abut_status open_wave(const stepping *s, size_t i, item_wave *w)
   return s->call->worlds->contacts ? ABUT_SUCCESS : run_of(s->call, s->kind, w->rows.kind, s->on, s->slot, &w->run);
 }
 
-static abut_status put_poses(const stepping *s, const item_wave *w, int side)
+static abut_status put_poses(const stepping *s, const item_wave *w)
 {
   return LAUNCH(s->device, KERNEL_WORLD_ITEM_POSES, w->rows.count, 1, MODEL(s), OF(s, WORLD_SCRATCH),
-                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), ARG_INT(side),
-                BUFFER(&w->run, OF_SIDE(SCRATCH_POSE_1, side)), ARG_INT(w->rows.count));
+                ARG_BUFFER(s->model->bodies), WAVE_ITEMS(s, w), BUFFER(&w->run, SCRATCH_POSE_1),
+                BUFFER(&w->run, SCRATCH_POSE_2), ARG_INT(w->rows.count));
 }
 
 abut_status run_wave(const stepping *s, const item_wave *w)
 {
-  TRY(put_poses(s, w, 0));
-  TRY(put_poses(s, w, 1));
+  TRY(put_poses(s, w));
   return w->run.wanted.cutoff > 0.0 ? run_active(&w->run, w->rows.count) : run_forward(&w->run, w->rows.count);
 }

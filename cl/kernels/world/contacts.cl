@@ -446,17 +446,10 @@ static FN(quaternion) one_quaternion(const world_one *o, int i)
   return r;
 }
 
-// One work-item finds the pose of the body of side 0 or 1 of one of `count` items from `first` on, poses (count,
-// 7): position, quaternion (w, x, y, z). Of each group `bodies` has two poses on the links.
-KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
-                             GLOBAL const real *bodies, GLOBAL const int *items, int first, int side,
-                             GLOBAL real *poses, int count)
+// Writes the pose of the body of side 0 or 1 of an item: position, quaternion (w, x, y, z).
+static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
+                          GLOBAL const real *bodies, GLOBAL const int *item, int side, GLOBAL real *to)
 {
-  const int row = (int)get_global_id(0);
-  if (row >= count) {
-    return;
-  }
-  GLOBAL const int *item = ROW(items, first + row, ITEM_INTS);
   GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side);
   const int link = item_link(n, ints, item[ITEM_GROUP], side);
   vec x = real3(body);
@@ -467,10 +460,24 @@ KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints
     x = FN(add3)(one_get3(&o, n->at_origin + 3 * link), FN(quaternion_rotate)(of, x));
     q = FN(quaternion_times)(of, q);
   }
-  GLOBAL real *to = ROW(poses, row, 7);
   put_part(to, x);
   to[3] = lane_first(q.w);
   put_part(to + 4, q.v);
+}
+
+// One work-item finds the poses of both bodies of one of `count` items from `first` on, poses1 and poses2 (count, 7). Of
+// each group `bodies` has two poses on the links.
+KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *scratch,
+                             GLOBAL const real *bodies, GLOBAL const int *items, int first,
+                             GLOBAL real *poses1, GLOBAL real *poses2, int count)
+{
+  const int row = (int)get_global_id(0);
+  if (row >= count) {
+    return;
+  }
+  GLOBAL const int *item = ROW(items, first + row, ITEM_INTS);
+  put_item_pose(n, ints, scratch, bodies, item, 0, ROW(poses1, row, 7));
+  put_item_pose(n, ints, scratch, bodies, item, 1, ROW(poses2, row, 7));
 }
 
 // Returns how many contacts of a segment of row `row` of a wave there are to look at.
