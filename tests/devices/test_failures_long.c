@@ -7,7 +7,7 @@
 
 enum { NQ = 15, NV = 13, STEPS = 300, WORLDS = 96 };
 
-#define HELD_MOST 1024 /* launches that nobody has waited for; a step is more than 50 */
+#define HELD_MOST 1024 /* launches that nobody has waited for; a step is dozens */
 
 typedef enum kind { KIND_STEPS, KIND_VJP, KIND_JVP, KINDS } kind;
 
