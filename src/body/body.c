@@ -37,8 +37,13 @@ static void resident_free(resident_body *r)
   if (!r) {
     return;
   }
-  buffer_destroy(r->head);
-  buffer_destroy(r->shape);
+  if (!r->borrows) {
+    buffer_destroy(r->head);
+    buffer_destroy(r->shape);
+  }
+  if (r->names != r->order) {
+    buffer_destroy(r->names);
+  }
   buffer_destroy(r->vertex_planes);
   buffer_destroy(r->sorted_planes);
   buffer_destroy(r->order);
@@ -52,7 +57,7 @@ static void resident_free(resident_body *r)
   free(r);
 }
 
-static void body_free(void *object)
+void body_free(void *object)
 {
   body *b = object;
   if (!b) {
@@ -67,8 +72,11 @@ static void body_free(void *object)
   free(b->face_indices);
   free(b->edges);
   free_parts(&b->parts);
-  free(b->head);
-  free(b->shape.data);
+  free(b->names);
+  if (!b->whole) {
+    free(b->head);
+    free(b->shape.data);
+  }
   free(b);
 }
 
@@ -125,6 +133,7 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   TRY(allocate(&memory, def->vertex_count, 3 * sizeof(double)));
   b->vertices = memory;
   memcpy(b->vertices, def->vertices, def->vertex_count * 3 * sizeof(double));
+  b->held = def->vertex_count;
   set_box(&b->info, def);
   TRY(copy_faces(b, def));
   return make_edges(def, &b->edges, &b->info.edges);
@@ -305,6 +314,24 @@ static abut_status upload_edge_index(const body *b, resident_body *r, const uint
   return status;
 }
 
+/* Uploads the indices of a part's sorted vertices in the mesh of the whole. */
+static abut_status upload_names(const body *b, resident_body *r, const uint32_t *order)
+{
+  void *memory = NULL;
+  if (!b->names) {
+    r->names = r->order;
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&memory, b->info.vertices, sizeof *b->names));
+  uint32_t *names = memory;
+  for (size_t i = 0; i < b->info.vertices; ++i) {
+    names[i] = b->names[order[i]];
+  }
+  const abut_status status = buffer_upload(r->device, b->info.vertices * sizeof *names, names, &r->names);
+  free(memory);
+  return status;
+}
+
 /* Uploads the sorted order, its inverse, and the edges by places among the sorted vertices. */
 static abut_status upload_order(const body *b, resident_body *r, uint32_t *order, uint32_t *rank,
                                 uint32_t *edges)
@@ -348,6 +375,16 @@ done:
   return status;
 }
 
+/* Sorts the vertices that may be in contact, and behind them the others. */
+static void sort_vertices(const body *b, uint32_t lanes, uint32_t *order)
+{
+  sort_in_space(b->vertices, b->held, lanes, order);
+  sort_in_space(b->vertices + 3 * b->held, b->info.vertices - b->held, lanes, order + b->held);
+  for (size_t i = b->held; i < b->info.vertices; ++i) {
+    order[i] += (uint32_t)b->held;
+  }
+}
+
 static abut_status upload_mesh(const body *b, resident_body *r)
 {
   abut_status status = ABUT_SUCCESS;
@@ -358,10 +395,11 @@ static abut_status upload_mesh(const body *b, resident_body *r)
   TRY_DONE(allocate(&order, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&rank, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&edges, b->info.edges, 2 * sizeof(uint32_t)));
-  sort_in_space(b->vertices, b->info.vertices, lanes, order);
+  sort_vertices(b, lanes, order);
   TRY_DONE(upload_vertices(b, r, NULL, &r->vertex_planes));
   TRY_DONE(upload_vertices(b, r, order, &r->sorted_planes));
   TRY_DONE(upload_order(b, r, order, rank, edges));
+  TRY_DONE(upload_names(b, r, order));
   TRY_DONE(upload_balls(b, r, order));
   TRY_DONE(upload_lengths(b, r, rank));
   TRY_DONE(upload_incidence(b, r, edges));
@@ -371,6 +409,21 @@ done:
   free(rank);
   free(edges);
   return status;
+}
+
+/* The primitives of a part are there with the whole, which context_on_each has brought before. */
+static abut_status upload_field(const body *b, size_t place, resident_body *r)
+{
+  if (b->whole) {
+    const resident_body *there;
+    TRY(body_on(b->whole, place, &there));
+    r->borrows = true;
+    r->head = there->head;
+    r->shape = there->shape;
+    return ABUT_SUCCESS;
+  }
+  TRY(buffer_upload(r->device, b->head_count * sizeof(int), b->head, &r->head));
+  return buffer_upload(r->device, b->shape.count * b->shape.size, b->shape.data, &r->shape);
 }
 
 abut_status body_on(body *b, size_t place, const resident_body **out)
@@ -383,8 +436,7 @@ abut_status body_on(body *b, size_t place, const resident_body **out)
     r = memory;
     r->info = &b->info;
     r->device = b->context->members[place].device;
-    TRY_DONE(buffer_upload(r->device, b->head_count * sizeof(int), b->head, &r->head));
-    TRY_DONE(buffer_upload(r->device, b->shape.count * b->shape.size, b->shape.data, &r->shape));
+    TRY_DONE(upload_field(b, place, r));
     TRY_DONE(upload_mesh(b, r));
     b->on[place] = r;
     r = NULL;
@@ -412,6 +464,18 @@ static abut_status complete_def(arena *memory, abut_body_def *def)
   return check_body_def(def);
 }
 
+abut_status body_adopt(body *b, abut_body *out)
+{
+  abut_status status = context_on_each(b->context, bring, b);
+  status = status == ABUT_SUCCESS ? context_adopt(b->context, &body_pool, &b->base, body_free) : status;
+  if (status != ABUT_SUCCESS) {
+    body_free(b);
+    return status;
+  }
+  *out = (abut_body){b->base.self.index, b->base.self.generation};
+  return ABUT_SUCCESS;
+}
+
 static abut_status create(context *c, const abut_body_def *def, abut_body *out)
 {
   void *memory = NULL;
@@ -423,10 +487,7 @@ static abut_status create(context *c, const abut_body_def *def, abut_body *out)
   TRY_DONE(keep_parts(def, &b->parts));
   TRY_DONE(pack(b, def));
   b->info.thickness = body_thickness(b);
-  TRY_DONE(context_on_each(c, bring, b));
-  TRY_DONE(context_adopt(c, &body_pool, &b->base, body_free));
-  *out = (abut_body){b->base.self.index, b->base.self.generation};
-  b = NULL;
+  return body_adopt(b, out);
 done:
   body_free(b);
   return status;

@@ -13,10 +13,12 @@ typedef struct resident_body {
   device *device;
   size_t vertex_padded;   /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
-  buffer *head, *shape;   /* primitives: cl/geometry/layout.h */
+  buffer *head, *shape;   /* primitives: cl/geometry/layout.h; those of the whole, of a part of a body */
+  bool borrows;           /* they are the whole's */
   buffer *vertex_planes;  /* 3 planes of vertex_padded, in mesh order */
   buffer *sorted_planes;  /* the same, neighbours in space side by side */
   buffer *order;          /* mesh index of each sorted vertex */
+  buffer *names;          /* of a part the index of each in the mesh of the whole, else `order` */
   buffer *rank;           /* place of each mesh vertex among the sorted */
   buffer *edge_index;     /* 2 planes of edge_padded: places among the sorted vertices */
   buffer *edge_starts;    /* (vertices + 1) where each sorted vertex's edges begin in: */
@@ -31,7 +33,9 @@ typedef struct resident_body {
 /* Each of these takes its own time a point. */
 enum { BODY_DISTANCES, BODY_NORMALS, BODY_RAYS, BODY_RATES };
 
-typedef struct body {
+typedef struct body body;
+
+struct body {
   owned base;
   context *context;
   abut_body_info info;
@@ -46,13 +50,20 @@ typedef struct body {
   reals shape;
   resident_body *on[MEMBERS]; /* by the context's members; NULL: not there yet */
   double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see job.rates */
-} body;
+  size_t held;       /* Its first so many vertices may be in contact, the others are ends of edges alone. */
+  body *whole;       /* of a part (body/cut.h): the body whose field it has, else NULL */
+  uint32_t *names;   /* of a part (vertices): their indices in the mesh of the whole, else NULL */
+};
 
 /* Gives the body on a member of its context. It is brought there when it is first asked for. */
 abut_status body_on(body *b, size_t place, const resident_body **out);
 
 /* Returns the body of a handle, or NULL with an error text. */
 body *body_get(abut_body b);
+
+/* Brings a new body to the devices of its context, which then owns it. Where that fails the body is freed. */
+abut_status body_adopt(body *b, abut_body *out);
+void body_free(void *object);
 
 /* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are packed;
  * 0 where no inside was found. No memory is taken and no device asked. */

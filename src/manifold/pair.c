@@ -78,7 +78,7 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   abut_layout *l = &p->layout;
   for (int i = 0; i < 2; ++i) {
     const bool vertices = i == 0 || s->two_sided;
-    l->vertices[i] = vertices ? kept(s->vertices[i], bodies[i]->info.vertices) : 0;
+    l->vertices[i] = vertices ? kept(s->vertices[i], bodies[i]->held) : 0;
     l->edges[i] = s->edge_edge ? kept(s->edges[i], bodies[i]->info.edges) : 0;
     p->selected_vertices[i] = vertices && s->vertices[i] > 0;
     p->selected_edges[i] = l->edges[i] && s->edges[i] > 0;
@@ -94,6 +94,10 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   l->edge_offset[0] = l->vertices[0] + l->vertices[1];
   l->edge_offset[1] = l->edge_offset[0] + pairs;
   l->contacts = l->edge_offset[1] + pairs;
+  for (int i = 0; i < 2; ++i) {
+    p->slot[i] = l->vertex_offset[i];
+    p->slot[2 + i] = l->edge_offset[i];
+  }
   if (l->contacts > CONTACTS_MOST) {
     return fail(ABUT_ERROR_TOO_LARGE, "%zu contacts a pose are more than %zu: keep fewer edges",
                 l->contacts, CONTACTS_MOST);

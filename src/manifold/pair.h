@@ -77,6 +77,8 @@ typedef struct pair {
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
+  size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by points on either: as in
+                     the layout, but of a pair of parts of bodies as in that of the whole ones */
   resident_pair *on[MEMBERS]; /* by the context's members; NULL: not there yet */
   double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
 } pair;

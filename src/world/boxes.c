@@ -109,9 +109,8 @@ static void find_boxes(const pair *p, const body *const of[2], double cutoff, pa
                  (has_end(&out->field[1]) || is_empty(&out->points[0]));
 }
 
-abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out)
+static abut_status begin_boxes(const pair *p, const body *of[2], pair_boxes *out)
 {
-  const body *of[2];
   for (int side = 0; side < 2; ++side) {
     of[side] = body_get(p->bodies[side]);
     if (!of[side]) {
@@ -119,6 +118,27 @@ abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out)
     }
   }
   *out = (pair_boxes){{endless, endless}, {endless, endless}, false};
+  return ABUT_SUCCESS;
+}
+
+abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *out)
+{
+  const body *of[2];
+  TRY(begin_boxes(p, of, out));
+  const body_box field = field_box(p, of[!side], active_reach(&p->smoothing, cutoff) + p->smoothing.near);
+  if (pair_can_skip_inactive(p, cutoff) && has_end(&field)) {
+    out->points[side] = points_box(p, of[side], side);
+    out->field[!side] = field;
+    out->points[!side] = out->field[side] = empty;
+    out->bounded = true;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out)
+{
+  const body *of[2];
+  TRY(begin_boxes(p, of, out));
   if (pair_can_skip_inactive(p, cutoff)) {
     pair_boxes found;
     find_boxes(p, of, cutoff, &found);

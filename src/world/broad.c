@@ -4,10 +4,92 @@
 #include "manifold/active.h"
 #include "world/boxes.h"
 #include "world/law/law.h"
+#include "world/tiles.h"
 #include <math.h>
 #include <string.h>
 
 #define NO_END 1e18   /* half a side of a box that has no end, which float32 can still multiply */
+/* Where the empty boxes of parts are, of points and of fields: so far from all others and, however bodies are turned, from
+ * each other that none meet. */
+static const double nowhere[2] = {1e18, 4e18};
+
+/* ---- entries ----
+ *
+ * The table of bodies has the scene's, and behind them the parts of those that are cut (world/tiles.h), each with boxes of
+ * its own: the field alone, then the tiles; and, of bodies that meet tiles, one for their edges. */
+
+typedef struct entries {
+  size_t count;
+  int *of;    /* (count) the scene's body */
+  int *cut;   /* (bodies) where a body's field and tiles are, or -1 */
+  int *edges; /* (bodies) where the entry of its edges is, or -1 */
+} entries;
+
+static void free_entries(entries *e)
+{
+  free(e->of);
+  free(e->cut);
+  free(e->edges);
+}
+
+static size_t body_of_group(const loaded_scene *s, size_t group, int side)
+{
+  return scene_pair_body(&s->def, &s->def.pairs[s->groups[group].pair], side);
+}
+
+static size_t add_entries(entries *e, size_t of, size_t some)
+{
+  const size_t first = e->count;
+  for (size_t i = 0; e->of && i < some; ++i) {
+    e->of[first + i] = (int)of;
+  }
+  e->count += some;
+  return first;
+}
+
+/* Numbers the entries; without `of` it only counts them. */
+static void number_entries(const loaded_scene *s, entries *e)
+{
+  e->count = 0;
+  for (size_t i = 0; i < s->body_count; ++i) {
+    add_entries(e, i, 1);
+    e->cut[i] = e->edges[i] = -1;
+  }
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const group_part *p = &s->parts[i];
+    if (p->tile == PART_WHOLE) {
+      continue;
+    }
+    const size_t cut = body_of_group(s, i, p->side), other = body_of_group(s, i, !p->side);
+    e->cut[cut] = e->cut[cut] < 0 ? (int)add_entries(e, cut, 1 + tiles_of(s, cut)) : e->cut[cut];
+    e->edges[other] = e->edges[other] < 0 ? (int)add_entries(e, other, 1) : e->edges[other];
+  }
+}
+
+static abut_status make_entries(const loaded_scene *s, entries *e)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, s->body_count, sizeof(int)));
+  e->cut = memory;
+  TRY(allocate(&memory, s->body_count, sizeof(int)));
+  e->edges = memory;
+  number_entries(s, e);
+  TRY(allocate(&memory, e->count, sizeof(int)));
+  e->of = memory;
+  number_entries(s, e);
+  return ABUT_SUCCESS;
+}
+
+/* The entry of a group's body. */
+static size_t entry_of(const loaded_scene *s, const entries *e, size_t group, int side)
+{
+  const group_part *p = &s->parts[group];
+  const size_t number = body_of_group(s, group, side);
+  if (p->tile != PART_WHOLE && side == p->side) {
+    return (size_t)(e->cut[number] + 1 + p->tile); /* the field is number -1 */
+  }
+  return p->tile >= 0 ? (size_t)e->edges[number] : number;
+}
 
 /* ---- boxes of bodies ---- */
 
@@ -37,21 +119,34 @@ static void start(body_boxes *b)
   b->some = true;
 }
 
-/* Widens the boxes of the bodies of a kind's pairs; a body's boxes hold for all its pairs that are bounded. Of a kind that
- * is not, all pairs are kept. A box that stays empty is put as one without end, which leaves nothing out. */
-static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxes *all, bool *bounded)
+/* Finds the boxes of the groups of a kind. Beside a field alone the other body's field has nothing to say. */
+static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair_boxes *out)
 {
-  const pair *p = pair_get(s->pairs[s->pair_order[k->first]]);
-  pair_boxes boxes;
+  static const body_box empty = {{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
+  const group_part *of = &s->parts[s->pair_order[k->first]];
+  const pair *p = pair_get(of->pair);
   if (!p) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
+  const double cutoff = active_cutoff(p, 0.0);
+  TRY(of->tile >= 0 ? boxes_of_tile(p, of->side, cutoff, out) : boxes_of_pair(p, cutoff, out));
+  if (of->tile == PART_FIELD) {
+    out->field[!of->side] = empty;
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that are bounded. Of a kind that
+ * is not, all groups are kept. A box that stays empty is put as one without end, which leaves nothing out, but those of parts
+ * where nothing meets them. */
+static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const entries *e, body_boxes *all, bool *bounded)
+{
+  pair_boxes boxes;
+  TRY(boxes_of_kind(s, k, &boxes));
   *bounded = boxes.bounded;
   for (size_t i = k->first; boxes.bounded && i < k->first + k->count; ++i) {
-    const scene_pair *of = &s->def.pairs[s->pair_order[i]];
     for (int side = 0; side < 2; ++side) {
-      body_boxes *b = &all[scene_pair_body(&s->def, of, side)];
+      body_boxes *b = &all[entry_of(s, e, (size_t)s->pair_order[i], side)];
       start(b);
       widen(b, 0, &boxes.points[side]);
       widen(b, 1, &boxes.field[side]);
@@ -60,8 +155,12 @@ static abut_status add_kind(const loaded_scene *s, const pair_kind *k, body_boxe
   return ABUT_SUCCESS;
 }
 
-static void put_box(const body_boxes *b, int which, double *to)
+static void put_box(const body_boxes *b, int which, bool is_part, double *to)
 {
+  if (is_part && b->some && b->low[which][0] > b->high[which][0]) {
+    to[BOX_CENTRE] = nowhere[which];
+    return;
+  }
   for (int k = 0; k < 3; ++k) {
     const double low = fmax(b->low[which][k], -NO_END), high = fmin(b->high[which][k], NO_END);
     const bool ends = low > -NO_END && high < NO_END && low <= high;
@@ -76,6 +175,7 @@ typedef struct tables {
   body_boxes *boxes;
   double *reals;
   int *links, *candidates, *kinds;
+  entries of;
 } tables;
 
 static void free_tables(tables *t)
@@ -85,6 +185,7 @@ static void free_tables(tables *t)
   free(t->links);
   free(t->candidates);
   free(t->kinds);
+  free_entries(&t->of);
 }
 
 static size_t runs_of(const loaded_scene *s)
@@ -99,7 +200,8 @@ static size_t runs_of(const loaded_scene *s)
 static abut_status allocate_tables(const loaded_scene *s, size_t runs, tables *t)
 {
   void *memory[5];
-  const size_t counts[] = {s->body_count, BROAD_REALS * s->body_count, s->body_count,
+  const size_t bodies = t->of.count;
+  const size_t counts[] = {bodies, BROAD_REALS * bodies, bodies,
                            CANDIDATE_INTS * CANDIDATE_RUN * runs, KIND_INTS * s->pair_kind_count};
   const size_t each[] = {sizeof(body_boxes), sizeof(double), sizeof(int), sizeof(int), sizeof(int)};
   for (int i = 0; i < 5; ++i) {
@@ -109,23 +211,21 @@ static abut_status allocate_tables(const loaded_scene *s, size_t runs, tables *t
   for (int i = 0; i < 5 && status == ABUT_SUCCESS; ++i) {
     status = allocate(&memory[i], counts[i] + 1, each[i]);
   }
-  *t = (tables){memory[0], memory[1], memory[2], memory[3], memory[4]};
+  *t = (tables){memory[0], memory[1], memory[2], memory[3], memory[4], t->of};
   return status;
 }
 
 static void fill_bodies(const loaded_scene *s, tables *t)
 {
-  size_t at = 0;
-  for (size_t l = 0; l < s->def.link_count; ++l) {
-    for (size_t i = 0; i < s->def.links[l].body_count; ++i, ++at) {
-      const scene_body *b = &s->def.links[l].bodies[i];
-      double *to = t->reals + BROAD_REALS * at;
-      t->links[at] = (int)l;
-      memcpy(to, b->position, sizeof b->position);
-      memcpy(to + 3, b->quaternion, sizeof b->quaternion);
-      put_box(&t->boxes[at], 0, to + BROAD_POINTS);
-      put_box(&t->boxes[at], 1, to + BROAD_FIELD);
-    }
+  for (size_t at = 0; at < t->of.count; ++at) {
+    const size_t of = (size_t)t->of.of[at], l = scene_body_link(&s->def, of);
+    const scene_body *b = &s->def.links[l].bodies[of - s->def.links[l].first_body];
+    double *to = t->reals + BROAD_REALS * at;
+    t->links[at] = (int)l;
+    memcpy(to, b->position, sizeof b->position);
+    memcpy(to + 3, b->quaternion, sizeof b->quaternion);
+    put_box(&t->boxes[at], 0, at >= s->body_count, to + BROAD_POINTS);
+    put_box(&t->boxes[at], 1, at >= s->body_count, to + BROAD_FIELD);
   }
 }
 
@@ -139,9 +239,8 @@ static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
     const pair_kind *k = &s->pair_kinds[kind];
     int *to = t->candidates + CANDIDATE_INTS * CANDIDATE_RUN * first_run;
     for (size_t i = k->first; i < k->first + k->count; ++i, to += CANDIDATE_INTS) {
-      const scene_pair *p = &s->def.pairs[s->pair_order[i]];
-      to[CANDIDATE_A] = (int)scene_pair_body(&s->def, p, 0);
-      to[CANDIDATE_B] = (int)scene_pair_body(&s->def, p, 1);
+      to[CANDIDATE_A] = (int)entry_of(s, &t->of, (size_t)s->pair_order[i], 0);
+      to[CANDIDATE_B] = (int)entry_of(s, &t->of, (size_t)s->pair_order[i], 1);
       to[CANDIDATE_GROUP] = s->pair_order[i];
     }
     t->kinds[KIND_INTS * kind + KIND_RUN] = first_run;
@@ -159,24 +258,26 @@ static void keep_all(tables *t, size_t kind)
   }
 }
 
-static abut_status upload_tables(const loaded_scene *s, device *d, const tables *t, resident_broad *r)
+static abut_status upload_tables(device *d, const tables *t, resident_broad *r)
 {
-  TRY(buffer_upload(d, (s->body_count + 1) * sizeof(int), t->links, &r->links));
-  TRY(upload_reals(d, t->reals, BROAD_REALS * s->body_count, &r->bodies));
+  TRY(buffer_upload(d, (r->count + 1) * sizeof(int), t->links, &r->links));
+  TRY(upload_reals(d, t->reals, BROAD_REALS * r->count, &r->bodies));
   TRY(buffer_upload(d, (CANDIDATE_INTS * CANDIDATE_RUN * r->runs + 1) * sizeof(int), t->candidates, &r->candidates));
   return buffer_upload(d, (KIND_INTS * r->kinds + 1) * sizeof(int), t->kinds, &r->kind_runs);
 }
 
 static abut_status make(const loaded_scene *s, device *d, resident_broad *r, bool *any)
 {
-  tables t;
+  tables t = {0};
   abut_status status = ABUT_SUCCESS;
   *any = false;
+  TRY_DONE(make_entries(s, &t.of));
+  r->count = t.of.count;
   TRY_DONE(allocate_tables(s, r->runs, &t));
   fill_candidates(s, r->runs, &t);
   for (size_t i = 0; i < s->pair_kind_count; ++i) {
     bool bounded;
-    TRY_DONE(add_kind(s, &s->pair_kinds[i], t.boxes, &bounded));
+    TRY_DONE(add_kind(s, &s->pair_kinds[i], &t.of, t.boxes, &bounded));
     *any = *any || bounded;
     if (!bounded) {
       keep_all(&t, i);
@@ -184,7 +285,7 @@ static abut_status make(const loaded_scene *s, device *d, resident_broad *r, boo
   }
   if (*any) {
     fill_bodies(s, &t);
-    TRY_DONE(upload_tables(s, d, &t, r));
+    TRY_DONE(upload_tables(d, &t, r));
   }
 done:
   free_tables(&t);
@@ -206,12 +307,11 @@ abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out)
 {
   void *memory = NULL;
   bool any;
-  if (!s->def.broad_phase || !s->pair_kind_count || s->def.pair_count < BROAD_LEAST) {
+  if (!s->def.broad_phase || !s->pair_kind_count || s->group_count < BROAD_LEAST) {
     return ABUT_SUCCESS;
   }
   TRY(allocate(&memory, 1, sizeof(resident_broad)));
   resident_broad *r = memory;
-  r->count = s->body_count;
   r->runs = runs_of(s);
   r->kinds = s->pair_kind_count;
   const abut_status status = make(s, d, r, &any);

@@ -25,7 +25,7 @@ static bool is_listed(const steps_kind *k, const pair *p)
 static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
 {
   for (size_t i = 0; !c->worlds->contacts && i < k->scene->pair_kind_count; ++i) {
-    const pair *p = pair_get(k->scene->pairs[k->scene->pair_order[k->scene->pair_kinds[i].first]]);
+    const pair *p = pair_get(k->scene->parts[k->scene->pair_order[k->scene->pair_kinds[i].first]].pair);
     if (!p) {
       return ABUT_ERROR_HANDLE;
     }

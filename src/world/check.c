@@ -45,6 +45,12 @@ void scene_forget_warnings(loaded_scene *s)
   s->warning_count = s->warning_room = 0;
 }
 
+/* Whether a kind is of tiles. Such pairs are looked at whole, by the kind of their first group. */
+static bool is_of_tiles(const loaded_scene *s, const pair_kind *k)
+{
+  return s->groups[s->pair_order[k->first]].is_tile;
+}
+
 /* ---- kinds that are never left out ---- */
 
 /* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has one. */
@@ -225,7 +231,7 @@ static abut_status find_overlaps(overlaps *o)
   o->near = memory;
   TRY(scene_place_links(o->s, o->s->constants.q0, o->places[0]));
   for (size_t i = 0; i < o->s->pair_kind_count; ++i) {
-    TRY(look_at_kind(o, &o->s->pair_kinds[i]));
+    TRY(is_of_tiles(o->s, &o->s->pair_kinds[i]) ? ABUT_SUCCESS : look_at_kind(o, &o->s->pair_kinds[i]));
   }
   return ABUT_SUCCESS;
 }
@@ -262,7 +268,7 @@ static abut_status check_kinds(loaded_scene *s)
                    s->def.pair_count);
   }
   for (size_t i = 0; i < s->pair_kind_count; ++i) {
-    TRY(warn_of_kind(s, &s->pair_kinds[i]));
+    TRY(is_of_tiles(s, &s->pair_kinds[i]) ? ABUT_SUCCESS : warn_of_kind(s, &s->pair_kinds[i]));
   }
   return ABUT_SUCCESS;
 }

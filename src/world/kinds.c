@@ -47,7 +47,7 @@ abut_status group_given(steps_call *c)
       ++at;
     }
     if (at == k->group_count) {
-      k->groups[k->group_count++] = (contact_group){{g->owner[i], g->opposing[i]}, g->pair[i], 0};
+      k->groups[k->group_count++] = (contact_group){.link = {g->owner[i], g->opposing[i]}, .pair = g->pair[i]};
     }
     ++k->groups[at].contacts;
   }
@@ -129,7 +129,7 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
 
 steps_kind kind_of(loaded_scene *s)
 {
-  return (steps_kind){s, s->groups, s->def.pair_count};
+  return (steps_kind){s, s->groups, s->group_count};
 }
 
 abut_status group_scenes(steps_call *c, batch_order *order)

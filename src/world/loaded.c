@@ -14,6 +14,7 @@
 #include "world/scene_file.h"
 #include "world/broad.h"
 #include "world/sweep.h"
+#include "world/tiles.h"
 #include <abut/files.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,21 +39,21 @@ abut_status upload_reals(device *d, const double *from, size_t count, buffer **o
   return status;
 }
 
-static abut_status upload_bodies(const scene_def *s, device *d, buffer **out)
+static abut_status upload_bodies(const loaded_scene *s, device *d, buffer **out)
 {
   void *memory = NULL;
-  TRY(allocate(&memory, 2 * s->pair_count + 1, BODY_POSE * sizeof(double)));
+  TRY(allocate(&memory, 2 * s->group_count + 1, BODY_POSE * sizeof(double)));
   double *to = memory;
-  for (size_t i = 0; i < 2 * s->pair_count; ++i, to += BODY_POSE) {
-    const scene_pair *p = &s->pairs[i / 2];
+  for (size_t i = 0; i < 2 * s->group_count; ++i, to += BODY_POSE) {
+    const scene_pair *p = &s->def.pairs[s->groups[i / 2].pair];
     const int side = (int)(i % 2);
     if (p->link[side] != WORLD) {
-      const scene_body *b = scene_side(s, p, side);
+      const scene_body *b = scene_side(&s->def, p, side);
       memcpy(to, b->position, sizeof b->position);
       memcpy(to + 3, b->quaternion, sizeof b->quaternion);
     }
   }
-  const abut_status status = upload_reals(d, memory, 2 * s->pair_count * BODY_POSE, out);
+  const abut_status status = upload_reals(d, memory, 2 * s->group_count * BODY_POSE, out);
   free(memory);
   return status;
 }
@@ -102,7 +103,7 @@ abut_status resident_make(const loaded_scene *s, device *d, const contact_group 
   TRY_DONE(buffer_upload(d, m.int_count * sizeof(int), m.ints, &out->ints));
   TRY_DONE(upload_reals(d, m.reals, m.real_count, &out->reals));
   TRY_DONE(upload_reals(d, m.parameters, m.parameter_count, &out->parameters));
-  TRY_DONE(upload_bodies(&s->def, d, &out->bodies));
+  TRY_DONE(upload_bodies(s, d, &out->bodies));
   TRY_DONE(upload_order(s, d, groups, count, &out->order));
   TRY_DONE(s->def.law->upload ? s->def.law->upload(s, d, out) : ABUT_SUCCESS);
   TRY_DONE(groups == s->groups ? broad_upload(s, d, &out->broad) : ABUT_SUCCESS);
@@ -121,7 +122,7 @@ abut_status scene_on(loaded_scene *s, size_t place, const resident_model **out)
     void *memory = NULL;
     TRY(allocate(&memory, 1, sizeof(resident_model)));
     const abut_status status =
-      resident_make(s, s->context->members[place].device, s->groups, s->def.pair_count, memory);
+      resident_make(s, s->context->members[place].device, s->groups, s->group_count, memory);
     if (status != ABUT_SUCCESS) {
       free(memory);
       return status;
@@ -167,6 +168,7 @@ static void destroy_parts(loaded_scene *s)
     }
   }
   sweep_destroy_meshes(s);
+  tiles_destroy(s);
   destroy_bodies(s);
 }
 
@@ -184,6 +186,8 @@ static void scene_free_memory(void *object)
   free(s->pair_kinds);
   free(s->pair_order);
   free(s->groups);
+  free(s->parts);
+  tiles_free(s);
   free(s->meshes);
   scene_forget_warnings(s);
   packed_free(&s->packed);
@@ -247,7 +251,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
   abut_layout layout;
-  s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+  s->groups[i] = (contact_group){.link = {p->link[0], p->link[1]}, .pair = (int)i};
   if (p->alike != i) {
     share_pair(s, i);
     return ABUT_SUCCESS;
@@ -276,13 +280,13 @@ static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
   const size_t good =
-    model_countable(s->groups, s->def.pair_count, s->def.capacity, MODEL_LANES_MOST, &slots);
-  return good == s->def.pair_count || !model_bounds_slots(&s->def)
+    model_countable(s->groups, s->group_count, s->def.capacity, MODEL_LANES_MOST, &slots);
+  return good == s->group_count || !model_bounds_slots(&s->def)
            ? ABUT_SUCCESS
-           : scene_fail(&s->def, scene_pair_place(&s->def, good),
+           : scene_fail(&s->def, scene_pair_place(&s->def, (size_t)s->groups[good].pair),
                         "with %s a world has %zu slots of contacts, more than the %zu that kernels "
                         "count",
-                        scene_pair_is_automatic(&s->def, good) ? "its automatic pairs" : "it", slots,
+                        scene_pair_is_automatic(&s->def, (size_t)s->groups[good].pair) ? "its automatic pairs" : "it", slots,
                         MODEL_SLOTS_MOST);
 }
 
@@ -293,6 +297,7 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
     TRY(scene_blame(&s->def, scene_pair_place(&s->def, i), "", make_pair(s, i)));
   }
   TRY(scene_measure_pairs(s));
+  TRY(tiles_make(s));
   TRY(check_slots(s));
   return s->given ? ABUT_SUCCESS : kinds_of_pairs(s);
 }
@@ -329,6 +334,7 @@ static abut_status fill(loaded_scene *s, abut_context c)
   s->pairs = memory;
   TRY_DONE(allocate(&memory, s->def.pair_count + 1, sizeof(contact_group)));
   s->groups = memory;
+  s->group_count = s->def.pair_count;
   TRY_DONE(s->def.law->load(s, c, &bodies));
   status = s->def.sweep ? sweep_load(s) : ABUT_SUCCESS;
 done:
@@ -465,8 +471,8 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 
 void scene_inform_of_pairs(const loaded_scene *s, abut_scene_info *info)
 {
-  for (size_t i = 0; i < s->def.listed_count; ++i) {
-    info->contacts += s->groups[i].contacts;
+  for (size_t i = 0; i < s->group_count; ++i) {
+    info->contacts += (size_t)s->groups[i].pair < s->def.listed_count ? s->groups[i].contacts : 0;
   }
   find_diagnostics(s, info);
 }

@@ -27,7 +27,7 @@ typedef struct resident_sweep {
 
 /* What the broad phase has on a device (geometry/world.h). */
 typedef struct resident_broad {
-  buffer *links, *bodies;         /* (count) ints, (count, BROAD_REALS) of the scene's bodies */
+  buffer *links, *bodies;         /* (count) ints, (count, BROAD_REALS) of the scene's bodies, and of parts of those */
   buffer *candidates, *kind_runs; /* (runs, CANDIDATE_RUN, CANDIDATE_INTS), (kinds, KIND_INTS) ints */
   size_t count, runs, kinds;
 } resident_broad;
@@ -36,7 +36,7 @@ typedef struct resident_broad {
 typedef struct resident_model {
   world_sizes sizes;
   buffer *head, *ints, *reals, *parameters; /* head is `sizes`, for kernels */
-  buffer *bodies; /* (pairs, 2, 7) the position and quaternion of each body of a pair on its link */
+  buffer *bodies; /* (groups, 2, 7) the position and quaternion of each body of a scene's own group on its link */
   buffer *order;  /* (groups) ints: loaded_scene.pair_order, or as they come */
   resident_springs springs;
   resident_sweep *sweep; /* NULL: nothing is swept */
@@ -51,7 +51,7 @@ typedef struct scene_sinking {
   size_t pair, pairs;     /* which pair it is; how many give way by more than 1 % */
 } scene_sinking;
 
-/* Pairs of equal bodies and smoothings: those that loaded_scene.pair_order names from `first` on. */
+/* Groups of pairs of equal bodies and smoothings: those that loaded_scene.pair_order names from `first` on. */
 typedef struct pair_kind {
   size_t first, count;
 } pair_kind;
@@ -60,6 +60,28 @@ typedef struct pair_kind {
 typedef struct scene_load {
   size_t items, contacts;
 } scene_load;
+
+/* What the manifold of a group is of: a pair of the scene's bodies, or of parts of them (world/tiles.h). */
+typedef struct group_part {
+  abut_pair pair;
+  int tile; /* PART_WHOLE, PART_FIELD, or which tile of the body of side `side` */
+  int side;
+} group_part;
+#define PART_WHOLE (-2)
+#define PART_FIELD (-1)
+
+/* The parts that a body of a scene has been cut into, null handles where nobody needs them. */
+typedef struct body_cut {
+  abut_body whole, field, edges, *tiles;
+  size_t tile_count;
+} body_cut;
+
+/* A pair whose body of side `side` is cut, and the pairs of parts that take its place: with the field, then with each tile. */
+typedef struct pair_cut {
+  abut_pair whole, *parts;
+  size_t tile_count;
+  int side;
+} pair_cut;
 
 typedef struct loaded_scene {
   owned base;
@@ -70,9 +92,14 @@ typedef struct loaded_scene {
                         handles until scene_need_bodies makes them. */
   size_t body_count;
   abut_pair *pairs;      /* (def.pair_count) null handles for springs, and for pairs without bodies */
-  contact_group *groups; /* (def.pair_count) */
+  contact_group *groups; /* (group_count) of pairs, then of tiles, pair by pair */
+  group_part *parts;     /* (group_count) where contacts are the manifold's, else NULL */
+  size_t group_count;
+  body_cut *body_cuts;
+  pair_cut *pair_cuts;
+  size_t body_cut_count, pair_cut_count;
   pair_kind *pair_kinds; /* (pair_kind_count) where contacts are the manifold's and all pairs have bodies; NULL, 0 */
-  int *pair_order;       /* (def.pair_count) pairs, kind by kind */
+  int *pair_order;       /* (group_count) groups, kind by kind */
   size_t pair_kind_count;
   abut_ccd_mesh *meshes; /* (body_count) of bodies that are swept, else null handles; NULL: nothing is swept */
   char **warnings;       /* (warning_count) that the last abut_check_scene has found */

@@ -240,7 +240,6 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
                        const world_sizes *n, model *m)
 {
   int mover = 0;
-  size_t slot = 0;
   for (int i = 0; i < n->groups; ++i) {
     const contact_group *g = &groups[i];
     int *ints = m->ints + n->at_groups + GROUP_INTS * i;
@@ -248,7 +247,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     row[GROUP_WEIGHT] = model_weight(c, g->link);
     put_softness(&s->pairs[g->pair].soft, s->timestep, row + GROUP_SOFT);
     row[GROUP_MARGIN] = s->pairs[g->pair].margin;
-    row[GROUP_HALF] = s->pairs[g->pair].half;
+    row[GROUP_HALF] = g->is_tile ? 0.0 : s->pairs[g->pair].half; /* the pair is looked at once */
     memcpy(row + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
     row[GROUP_SWEEP_HALF] = s->pairs[g->pair].sweep_half;
     row[GROUP_APART] = s->pairs[g->pair].apart;
@@ -261,8 +260,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     ints[GROUP_CENTRE] = centre_of(m, g);
     ints[GROUP_DOFS] = count_movers(s, g);
     ints[GROUP_DOF_AT] = mover;
-    ints[GROUP_SLOT] = slot < INT_MAX ? (int)slot : INT_MAX; /* multipliers of so many slots are refused */
-    slot += g->contacts;
+    ints[GROUP_SLOT] = g->slot < INT_MAX ? (int)g->slot : INT_MAX; /* multipliers of so many slots are refused */
     mover += ints[GROUP_DOFS];
     put_movers(s, c, g, m->ints + n->at_group_dofs + MOVER_INTS * mover);
   }

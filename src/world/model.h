@@ -14,11 +14,13 @@
 #define MODEL_SLOTS_MOST ((size_t)INT_MAX / CONTACT_PLANES)
 
 /* The contacts of one pair between the same two links; link WORLD is the world. A scene's own groups are its
- * pairs; given contacts of one pair may be of several groups. */
+ * pairs, and then those of tiles (world/tiles.h); given contacts of one pair may be of several groups. */
 typedef struct contact_group {
   int link[2];     /* that of body 1, that of body 2; of given contacts owner and opposing */
   int pair;
   size_t contacts; /* how many slots of contacts a world has for it */
+  size_t slot;     /* the first slot of its pair, among those of all pairs of the scene */
+  bool is_tile;    /* of a pair that is cut into several groups: it is not the first of these */
 } contact_group;
 
 typedef struct model {

@@ -1,4 +1,5 @@
-/* Kinds of a scene's pairs: those of equal bodies and smoothings, whose items one manifold serves. They are found by
+/* Kinds of a scene's pairs, or of the groups of those that are cut into tiles: those of equal bodies and smoothings, whose
+ * items one manifold serves. They are found by
  * a table of hashes, since there may be many pairs and nearly as many kinds. */
 #include "base/error.h"
 #include "world/steps.h"
@@ -36,13 +37,13 @@ static uint64_t hash_of(const pair *p)
 /* Sets *kind to that of a pair, a new one where none is like it. */
 static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind)
 {
-  const pair *p = pair_get(s->pairs[i]);
+  const pair *p = pair_get(s->parts[i].pair);
   if (!p) {
     return ABUT_ERROR_HANDLE;
   }
   size_t at = (size_t)hash_of(p) & (t->size - 1);
   for (; t->of[at] >= 0; at = (at + 1) & (t->size - 1)) {
-    const pair *other = pair_get(s->pairs[s->pair_kinds[t->of[at]].first]);
+    const pair *other = pair_get(s->parts[s->pair_kinds[t->of[at]].first].pair);
     if (other && pair_is_like(p, other)) {
       *kind = t->of[at];
       return ABUT_SUCCESS;
@@ -53,14 +54,14 @@ static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind
   return ABUT_SUCCESS;
 }
 
-/* Fills kinds (pairs) with each pair's, and counts them. A kind's `first` is a pair until order_kinds. */
+/* Fills kinds (groups) with each group's, and counts them. A kind's `first` is a group until order_kinds. */
 static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
 {
   for (size_t i = 0; i < t->size; ++i) {
     t->of[i] = -1;
   }
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
-    const size_t like = s->def.pairs[i].alike;
+  for (size_t i = 0; i < s->group_count; ++i) {
+    const size_t like = s->groups[i].is_tile ? i : s->def.pairs[i].alike;
     if (like == i) {
       TRY(find_kind(s, t, i, &kinds[i]));
     } else {
@@ -79,7 +80,7 @@ static void order_kinds(loaded_scene *s, const int *kinds)
     at += s->pair_kinds[kind].count;
     s->pair_kinds[kind].count = 0;
   }
-  for (size_t i = 0; i < s->def.pair_count; ++i) {
+  for (size_t i = 0; i < s->group_count; ++i) {
     pair_kind *k = &s->pair_kinds[kinds[i]];
     s->pair_order[k->first + k->count++] = (int)i;
   }
@@ -87,7 +88,7 @@ static void order_kinds(loaded_scene *s, const int *kinds)
 
 abut_status kinds_of_pairs(loaded_scene *s)
 {
-  const size_t count = s->def.pair_count;
+  const size_t count = s->group_count;
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL, *kinds = NULL;
   kind_table t = {.size = 4};

@@ -151,6 +151,7 @@ typedef struct scene_def {
   hard_settings hard;
   bool pyramidal, exact_diagonal;
   bool broad_phase; /* Pairs whose bodies cannot touch are left out. */
+  bool tiles; /* Bodies with many vertices are cut, where the law does so. */
   bool sweep; /* Bodies that would pass through each other within a step are stopped where they meet. */
   int iterations, line_iterations;
   double tolerance, line_tolerance; /* tolerance 0: as the context's precision allows */

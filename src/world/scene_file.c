@@ -80,6 +80,7 @@ static abut_status read_flags(const json_file *f, const json_at *root, scene_def
 {
   json_at at;
   TRY(json_find(root, "broad_phase", &at) ? json_flag(f, &at, &s->broad_phase) : ABUT_SUCCESS);
+  TRY(json_find(root, "tiles", &at) ? json_flag(f, &at, &s->tiles) : ABUT_SUCCESS);
   return json_find(root, "sweep", &at) ? json_flag(f, &at, &s->sweep) : ABUT_SUCCESS;
 }
 
@@ -133,9 +134,11 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "lcp",
                                      "sweep",
                                      "broad_phase",
+                                     "tiles",
                                      "automatic"};
   *r->s = (scene_def){.timestep = 0.002,
                       .broad_phase = true,
+                      .tiles = true,
                       .gravity = {0.0, 0.0, -9.81},
                       .impratio = 1.0,
                       .iterations = 30,

@@ -118,8 +118,8 @@ static contact_source listed_segment(const run *r, int segment)
       listed_source(run_buffer(r, OF_SIDE(SCRATCH_VERTEX_VALUES_1, side)), VALUE_PLANES * plane, 0,
                     plane, run_buffer(r, OF_SIDE(SCRATCH_VERTEX_LIST_1, side)), plane + 1);
     c.layout.count = lists_vertices(r, side) ? -1 : 0;
-    c.order = r->bodies[side]->order;
-    c.slot = r->pair->layout.vertex_offset[side];
+    c.order = r->bodies[side]->names;
+    c.slot = r->pair->slot[segment];
     return c;
   }
   const int plane = (int)near_plane(r);
@@ -127,7 +127,7 @@ static contact_source listed_segment(const run *r, int segment)
                                    side * VALUE_PLANES * plane, plane,
                                    run_buffer(r, SCRATCH_PAIR_LIST), plane + 1);
   c.layout.count = edges_run(r) ? -1 : 0;
-  c.slot = r->pair->layout.edge_offset[side];
+  c.slot = r->pair->slot[segment];
   return c;
 }
 

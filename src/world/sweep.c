@@ -136,7 +136,7 @@ static abut_status find_impacts(const stepping *s, int event)
 {
   TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
   TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
-  for (size_t i = 0; i < s->kind->group_count; ++i) {
+  for (size_t i = 0; i < s->model->sweep->pairs; ++i) {
     TRY(s->model->sweep->settings[i] ? look_at_pair(s, i, event) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;

@@ -324,7 +324,7 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on, size_t slot, run *r)
 {
   const loaded_scene *s = kind->scene;
-  *r = (run){.pair = pair_get(s->pairs[s->pair_order[s->pair_kinds[which].first]]),
+  *r = (run){.pair = pair_get(s->parts[s->pair_order[s->pair_kinds[which].first]].pair),
              .pose_width = POSE_WIDTH,
              .device = on->device,
              .memory = &on->memory[slot][0],

@@ -213,7 +213,7 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / sides, side = side_first + (int)get_group_id(0) % sides;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
-  const int count = pair->n.elements[VERTICES_OF(side)].count;
+  const int count = pair->n.elements[VERTICES_OF(side)].kept; // others, of a part of a body, are ends of edges alone
   const int item = (int)get_local_id(0);
   GLOBAL const int *order = OF_BODY(side, order1, order2);
   GLOBAL const real *phi = NUMS(OF_BODY(side, field1, field2), pose, padded);

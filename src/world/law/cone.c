@@ -218,6 +218,7 @@ const contact_law cone_law = {
   .settle = settle,
   .settle_pair = settle_pair,
   .points = POINTS_MANY,
+  .cuts = true,
   .drawable = true,
   .load = scene_load_pairs,
   .load_body = abut_load_body,

@@ -100,7 +100,7 @@ static abut_status make_springs(loaded_scene *s)
   TRY(scene_clouds_load(&s->def, &s->clouds));
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     const scene_pair *p = &s->def.pairs[i];
-    s->groups[i] = (contact_group){{p->link[0], p->link[1]}, (int)i, 0};
+    s->groups[i] = (contact_group){.link = {p->link[0], p->link[1]}, .pair = (int)i};
   }
   return s->clouds.count ? pack_clouds(s->clouds.clouds, s->clouds.count,
                                        context_real_bytes(s->context), &s->packed)
