@@ -53,7 +53,8 @@ typedef enum abut_world_status {
 
 typedef struct abut_scene_info {
   size_t links, pairs, contacts; /* listed pairs; contacts: slots of these together; of springs
-                                    one a pair */
+                                    one a pair. A pair whose body is cut into tiles has slots of
+                                    edges for each (docs/dynamics.md, "Bodies of many vertices") */
   size_t springs;                /* pairs whose contacts are springs: all, or none */
   size_t nq, nv, nu;             /* positions, velocities, controls of a world */
   double timestep;               /* [s] */
@@ -75,7 +76,7 @@ typedef struct abut_scene_info {
   bool automatic;                /* Pairs are also found by themselves: the scene's `automatic` (docs/scenes.md) */
   size_t bodies;                 /* of all links */
   size_t candidates;             /* pairs that may collide: the listed ones, then the automatic ones */
-  size_t kinds;                  /* of candidates: those of equal shapes and smoothing are computed together. 0 where
+  size_t kinds;                  /* of candidates, and of tiles: those of equal shapes and smoothing are computed together. 0 where
                                     contacts are given, or springs */
   size_t parameters;             /* P, columns of friction and of stiffness: the listed pairs, then the bodies that
                                     are in automatic ones, by their numbers. Without these it is `pairs` */

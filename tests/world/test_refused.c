@@ -51,7 +51,8 @@ static void tables(void)
   static const char *const text =
     "{\"links\": [{}, {\"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],\n"
     "\"joint\": {\"type\": \"free\"}}], \"pairs\": [{}, {}]}";
-  const contact_group groups[] = {{{1, WORLD}, 0, 60000000}, {{1, 0}, 1, 60000000}};
+  const contact_group groups[] = {{.link = {1, WORLD}, .pair = 0, .contacts = 60000000},
+                                  {.link = {1, 0}, .pair = 1, .contacts = 60000000}};
   scene_def s;
   scene_constants c;
   model m;
