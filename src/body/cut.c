@@ -44,10 +44,14 @@ static void sort_edges(const body *b, const uint32_t *of, body_tiles *t)
   }
 }
 
+size_t body_tile_count(const body *b)
+{
+  return (b->info.vertices + TILE_VERTICES - 1) / TILE_VERTICES;
+}
+
 abut_status body_tiles_make(const body *b, body_tiles *out)
 {
-  const size_t count = b->info.vertices, tiles = (count + TILE_VERTICES - 1) / TILE_VERTICES;
-  const size_t each = (count + tiles - 1) / tiles;
+  const size_t count = b->info.vertices, tiles = body_tile_count(b), each = (count + tiles - 1) / tiles;
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   *out = (body_tiles){.count = (count + each - 1) / each};
@@ -167,10 +171,10 @@ abut_status body_cut_field(body *whole, abut_body *out)
 abut_status body_cut_edges(body *whole, abut_body *out)
 {
   part p;
-  const abut_status status = begin_part(whole, whole->info.vertices, whole->info.edges, &p);
-  for (size_t i = 0; status == ABUT_SUCCESS && i < whole->info.vertices; ++i) {
-    add_vertex(&p, (uint32_t)i);
+  if (!whole->info.edges) {
+    return body_cut_field(whole, out);
   }
+  const abut_status status = begin_part(whole, whole->info.vertices, whole->info.edges, &p);
   for (size_t i = 0; status == ABUT_SUCCESS && i < whole->info.edges; ++i) {
     add_edge(&p, (uint32_t)i);
   }

@@ -8,7 +8,7 @@
 #include "body/body.h"
 
 #define TILE_VERTICES 1024 /* the most contact vertices of a tile */
-#define WHOLE_VERTICES 2048 /* A body of more is cut into tiles. */
+#define WHOLE_VERTICES 2048 /* A body of more may be cut into tiles. */
 
 /* The tiles of a body's mesh: runs of its vertices in their order in space, nearly of one length. An edge belongs to
  * the tile of its first vertex. */
@@ -20,6 +20,7 @@ typedef struct body_tiles {
   size_t *edge_at;    /* (count + 1) */
 } body_tiles;
 
+size_t body_tile_count(const body *b);
 abut_status body_tiles_make(const body *b, body_tiles *out);
 void body_tiles_free(body_tiles *t);
 
@@ -28,7 +29,7 @@ void body_tiles_free(body_tiles *t);
 abut_status body_cut_tile(body *whole, const body_tiles *t, size_t tile, abut_body *out);
 
 /* Make the part that is the field alone, with a vertex that is not in contact, since no body is without; and the part with
- * all edges, none of whose vertices are in contact. */
+ * all edges and their ends, which are not in contact either, or where there are no edges the former part. */
 abut_status body_cut_field(body *whole, abut_body *out);
 abut_status body_cut_edges(body *whole, abut_body *out);
 

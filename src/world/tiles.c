@@ -4,6 +4,7 @@
 #include "body/cut.h"
 #include "manifold/active.h"
 #include "world/law/law.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
  * edges are none of its neighbours; where edges touch the factor is 1 to the last digit. Without it the nearest edge of a
  * tile would count however far it is, and no tile could be left out. */
 #define TILE_NEAR 40.0
+#define CUT_PAYS 2.0 /* Tiles must be expected to save one part in so many of the work. */
 
 static bool same_body(abut_body a, abut_body b)
 {
@@ -18,6 +20,17 @@ static bool same_body(abut_body a, abut_body b)
 }
 
 /* ---- what is cut ---- */
+
+/* Whether it pays to cut a body: each tile that the other body is near looks at the edges of that one anew, and a kind of
+ * pairs has launches of its own. As work counts how many vertices are looked at; tiles lie side by side on a surface, so that a
+ * body meets one and those that it reaches beyond it, in two directions. */
+static bool pays(const body *large, const body *small)
+{
+  const double tiles = (double)body_tile_count(large), all = (double)large->info.vertices;
+  const double reaches = 1.0 + small->info.diagonal * sqrt(tiles) / large->info.diagonal;
+  const double ends = fmin((double)small->info.vertices, 2.0 * (double)small->info.edges);
+  return CUT_PAYS * fmin(reaches * reaches, tiles) * (all / tiles + ends) <= all + (double)small->info.vertices;
+}
 
 /* Finds the body of a pair that is cut, the one of more vertices: its side, or -1 where none is. A pair without bounds is
  * left whole, since all its tiles would be looked at in each step. */
@@ -30,7 +43,8 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
   }
   const int larger = of[1]->info.vertices > of[0]->info.vertices;
   const bool cuts = s->def.law->cuts && s->def.tiles && !s->def.capacity && !s->given && p->smoothing.two_sided;
-  if (cuts && of[larger]->info.vertices > WHOLE_VERTICES && pair_can_skip_inactive(p, active_cutoff(p, 0.0))) {
+  if (cuts && of[larger]->info.vertices > WHOLE_VERTICES && pays(of[larger], of[!larger]) &&
+      pair_can_skip_inactive(p, active_cutoff(p, 0.0))) {
     *side = larger;
   }
   return ABUT_SUCCESS;
