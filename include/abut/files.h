@@ -104,8 +104,8 @@ typedef struct abut_npz {
   size_t count;
 } abut_npz;
 
-/* Reads the arrays of an .npz that have one of the types above, little endian. Those in Fortran
- * order are turned into C order. Errors name the member. */
+/* Reads the arrays of an .npz that have one of the types above, little endian, or are of int8, int16 or
+ * uint16, which become int32. Those in Fortran order are turned into C order. Errors name the member. */
 ABUT_API abut_status abut_read_npz(const char *path, abut_npz *npz);
 
 /* Reads the arrays of an .npz that have one of these names, of which any may be missing, in the order of the

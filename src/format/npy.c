@@ -126,9 +126,7 @@ static abut_status read_text_type(npy_where where, word descr, npy *out)
 static abut_status fail_type(npy_where where, word descr)
 {
   static const char *const names[][2] = {
-    {"|i1", " (int8)"},   {"<i2", " (int16)"},   {"<u2", " (uint16)"},
-    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"},
-    {"<c16", " (complex128)"}};
+    {"<u8", " (uint64)"}, {"<f2", " (float16)"}, {"<c8", " (complex64)"}, {"<c16", " (complex128)"}};
   const char *name = "";
   if (descr.length && descr.start[0] == '>') {
     return npy_fail(where, "dtype '%s' is big endian", word_shown(descr).text);
@@ -139,8 +137,8 @@ static abut_status fail_type(npy_where where, word descr)
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     name = word_is(descr, names[i][0]) ? names[i][1] : name;
   }
-  return npy_fail(where, "dtype '%s'%s is none of float32, float64, uint8, bool, uint32, int32, "
-                  "int64 and text", word_shown(descr).text, name);
+  return npy_fail(where, "dtype '%s'%s is none of float32, float64, bool, int8, uint8, int16, "
+                  "uint16, int32, uint32, int64 and text", word_shown(descr).text, name);
 }
 
 static abut_status read_type(npy_where where, dict *d, npy *out)
@@ -149,11 +147,14 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     const char *descr;
     abut_array_type type;
     size_t bytes;
-  } types[] = {{"<f4", ABUT_ARRAY_FLOAT32, 4}, {"<f8", ABUT_ARRAY_FLOAT64, 8},
-               {"|u1", ABUT_ARRAY_UINT8, 1},   {"<u1", ABUT_ARRAY_UINT8, 1},
-               {"|b1", ABUT_ARRAY_UINT8, 1}, /* 0 or 1 */
-               {"<u4", ABUT_ARRAY_UINT32, 4},  {"<i4", ABUT_ARRAY_INT32, 4},
-               {"<i8", ABUT_ARRAY_INT64, 8}};
+    npy_narrow narrow;
+  } types[] = {{"<f4", ABUT_ARRAY_FLOAT32, 4, NPY_AS_IT_IS}, {"<f8", ABUT_ARRAY_FLOAT64, 8, NPY_AS_IT_IS},
+               {"|u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},   {"<u1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS},
+               {"|b1", ABUT_ARRAY_UINT8, 1, NPY_AS_IT_IS}, /* 0 or 1 */
+               {"|i1", ABUT_ARRAY_INT32, 1, NPY_INT8},       {"<i1", ABUT_ARRAY_INT32, 1, NPY_INT8},
+               {"<i2", ABUT_ARRAY_INT32, 2, NPY_INT16},      {"<u2", ABUT_ARRAY_INT32, 2, NPY_UINT16},
+               {"<u4", ABUT_ARRAY_UINT32, 4, NPY_AS_IT_IS},  {"<i4", ABUT_ARRAY_INT32, 4, NPY_AS_IT_IS},
+               {"<i8", ABUT_ARRAY_INT64, 8, NPY_AS_IT_IS}};
   word descr;
   if (!take_string(d, &descr)) {
     return npy_fail(where, "a structured dtype");
@@ -162,6 +163,7 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     if (word_is(descr, types[i].descr)) {
       out->type = types[i].type;
       out->item_bytes = types[i].bytes;
+      out->narrow = types[i].narrow;
       return ABUT_SUCCESS;
     }
   }
@@ -256,6 +258,15 @@ double npy_real(const abut_array *array, size_t i)
     return (double)((const int64_t *)array->data)[i];
   default:
     return ((const double *)array->data)[i];
+  }
+}
+
+void npy_widen(npy_narrow narrow, const void *from, size_t count, int32_t *to)
+{
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = narrow == NPY_INT8    ? ((const int8_t *)from)[i]
+            : narrow == NPY_INT16 ? ((const int16_t *)from)[i]
+                                  : ((const uint16_t *)from)[i];
   }
 }
 

@@ -12,9 +12,13 @@ typedef struct npy_where {
   const char *file, *array;
 } npy_where;
 
+/* Whole numbers of files that become int32 in memory. */
+typedef enum npy_narrow { NPY_AS_IT_IS, NPY_INT8, NPY_INT16, NPY_UINT16 } npy_narrow;
+
 typedef struct npy {
   abut_array_type type;
-  size_t item_bytes; /* of one element; a text's all code points */
+  npy_narrow narrow; /* what elements are in the file */
+  size_t item_bytes; /* of one element there; a text's all code points */
   uint32_t dimensions;
   size_t shape[NPY_DIMENSIONS];
   size_t data_bytes;
@@ -35,6 +39,9 @@ const char *npy_type_name(abut_array_type type);
 
 /* Number i of an array that is no text, as near as double has it. */
 double npy_real(const abut_array *array, size_t i);
+
+/* Brings `count` narrow numbers to int32. */
+void npy_widen(npy_narrow narrow, const void *from, size_t count, int32_t *to);
 
 /* Brings data in Fortran order into C order; `to` is as large. */
 void npy_transpose(const npy *header, const void *from, void *to);

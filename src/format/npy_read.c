@@ -52,9 +52,25 @@ static abut_status sort_data(const npy *header, void **data)
   return ABUT_SUCCESS;
 }
 
+/* Narrow numbers become int32. */
+static abut_status widen_data(const npy *header, void **data)
+{
+  const size_t count = header->data_bytes / (header->item_bytes ? header->item_bytes : 1);
+  void *wide;
+  if (header->narrow == NPY_AS_IT_IS) {
+    return ABUT_SUCCESS;
+  }
+  TRY(allocate(&wide, count, sizeof(int32_t)));
+  npy_widen(header->narrow, *data, count, wide);
+  free(*data);
+  *data = wide;
+  return ABUT_SUCCESS;
+}
+
 abut_status npy_store(npy_where where, const npy *header, void *data, abut_array *out)
 {
   abut_status status = sort_data(header, &data);
+  status = status == ABUT_SUCCESS ? widen_data(header, &data) : status;
   if (status != ABUT_SUCCESS) {
     free(data);
     return status;

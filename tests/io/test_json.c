@@ -95,6 +95,28 @@ static void heights_of_files(void)
   }
 }
 
+/* Heights of 16 bits, as height maps come, times the scale. */
+static void heights_of_16_bits(void)
+{
+  static const uint16_t heights[] = {0, 1000, 65535, 32768, 1, 2};
+  char bytes[192], header[118];
+  body_file b;
+  snprintf(header, sizeof header, "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }");
+  memset(bytes, ' ', 10 + sizeof header);
+  memcpy(bytes, "\x93NUMPY\x01\x00\x76\x00", 10);
+  memcpy(bytes + 10, header, strlen(header));
+  memcpy(bytes + 10 + sizeof header, heights, sizeof heights);
+  write_file("h.npy", bytes, 10 + sizeof header + sizeof heights);
+  const char *path = write_text("h.body.json", "{\"height_fields\": [{\"file\": \"h.npy\", \"size\": [9, 9], "
+                                               "\"scale\": 0.0001, \"base\": 1}]}");
+  REQUIRE_OK(body_file_read(path, &b));
+  for (size_t k = 0; k < 6; ++k) {
+    check(fabs(b.def.height_fields->heights[k] - 1e-4 * heights[k]) < 1e-15, "height %zu is %.17g", k,
+          b.def.height_fields->heights[k]);
+  }
+  body_file_free(&b);
+}
+
 /* A file has a field where it has primitives of whatever family. */
 static void any_family(void)
 {
@@ -492,6 +514,7 @@ int main(void)
   good_body();
   good_heights();
   heights_of_files();
+  heights_of_16_bits();
   any_family();
   mesh_paths();
   wrong_body();
