@@ -58,7 +58,7 @@ typedef struct search {
   uint64_t *listed;   /* (listed_some) of body numbers, rising, as keys have them */
   uint64_t *excluded; /* (excluded_count) of links */
   size_t listed_some;
-  int *shape;    /* (body_count) a number of each shape */
+  int *shape;    /* (body_count) a number of each shape of bodies that may collide; -1 of others */
   size_t *alike; /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
   size_t shape_count;
   arena memory;
@@ -251,8 +251,14 @@ static abut_status make_shapes(search *f)
   void *memory;
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof *f->shape));
   f->shape = memory;
+  TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
+  int *of_first = memory; /* the number plus 1 of a shape, by the first body that has it; 0: none yet */
   for (size_t i = 0; i < f->body_count; ++i) {
-    f->shape[i] = f->first[i] == i ? (int)f->shape_count++ : f->shape[f->first[i]];
+    const body_contact *c = &body_at(f, i)->contact;
+    int *number = &of_first[f->first[i]];
+    const bool collides = c->contype || c->conaffinity;
+    *number = collides && !*number ? (int)++f->shape_count : *number;
+    f->shape[i] = collides ? *number - 1 : -1;
   }
   const size_t square = f->shape_count * f->shape_count;
   TRY(arena_allocate(&f->memory, &memory, square, sizeof *f->alike));

@@ -269,6 +269,9 @@ abut_status scene_automatic(reader *r, const json_at *root)
     TRY(read_usual(r, &none));
     return s->automatic ? check_capacity(r, &at) : ABUT_SUCCESS;
   }
+  if (!json_is_object(at.value)) {
+    return json_fail(f, &at, "neither true or false nor an object");
+  }
   s->automatic = true;
   TRY(CHECK_KEYS(f, &at, keys));
   TRY(json_find(&at, "parents", &parents) ? json_flag(f, &parents, &s->parents) : ABUT_SUCCESS);
@@ -288,7 +291,8 @@ static abut_status read_excluded(reader *r, const json_at *element, int out[2])
     }
     TRY(scene_link_of(r, &at, r->s->link_count, false, &out[side]));
   }
-  return ABUT_SUCCESS;
+  return out[0] != out[1] ? ABUT_SUCCESS
+                          : json_fail(r->file, element, "a link cannot be excluded from itself: its bodies never meet");
 }
 
 static abut_status check_colliding(const reader *r, const json_at *automatic)

@@ -71,6 +71,9 @@ static const rule rules[] = {
    FREE(BALL) ", {\"parent\": 0, \"joint\": {\"type\": \"hinge\", \"axis\": [1, 0, 0]}}," HINGE(
      1, BALL) "," HINGE(1, BALL),
    "\"automatic\": true", "0-1 0-2 1-2"},
+  {"of equal shapes the first may be one that cannot collide",
+   FREE("\"bodies\": [{\"box\": [0.1, 0.1, 0.1], \"contype\": 0, \"conaffinity\": 0}]") "," FREE(BALL) "," FREE(BOX),
+   "\"automatic\": true", "2-1"},
   {"excluded by number and by name",
    FREE(BALL) ", {\"name\": \"b\", " MOVES "\"joint\": {\"type\": \"free\"}, " BALL "}," FREE(BALL),
    "\"automatic\": {\"exclude\": [[2, 0], [\"b\", 0]]}", "1-2"},
@@ -158,7 +161,8 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-  {FREE(BALL), "\"automatic\": 1", "automatic: not an object"},
+  {FREE(BALL), "\"automatic\": 1", "automatic: neither true or false nor an object"},
+  {FREE(BALL), "\"automatic\": [true]", "automatic: neither true or false nor an object"},
   {FREE(BALL), "\"automatic\": {\"excluded\": []}", "automatic.excluded: no such key is known"},
   {FREE(BALL), "\"automatic\": {\"friction\": -1}", "automatic.friction: -1 is not at least 0"},
   {FREE(BALL), "\"automatic\": {\"condim\": 4}", "automatic.condim: 4 is neither 1 nor 3"},
@@ -167,7 +171,9 @@ static const refusal refusals[] = {
   {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is more than 1"},
   {FREE(BALL), "\"automatic\": {\"parents\": 1}", "automatic.parents: "},
   {FREE(BALL), "\"automatic\": {\"smoothing\": {\"floor\": 2}}", "automatic.smoothing.floor: "},
-  {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 0], [0, \"hnd\"]]}",
+  {FREE(BALL) "," FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1], [1, 1]]}",
+   "automatic.exclude[1]: a link cannot be excluded from itself: its bodies never meet"},
+  {FREE(BALL) "," FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1], [0, \"hnd\"]]}",
    "automatic.exclude[1]: no link is named \"hnd\""},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}",
    "automatic.exclude[0][1]: there is no link 1"},
