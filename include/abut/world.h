@@ -127,6 +127,32 @@ ABUT_API abut_status abut_get_scene_body(abut_scene scene, size_t index, size_t 
  * of an automatic pair. Errors: ABUT_ERROR_ARGUMENT, also of a listed pair without bodies. */
 ABUT_API abut_status abut_get_candidate(abut_scene scene, size_t index, size_t *a, size_t *b);
 
+/* Pairs of bodies that may touch in worlds, by worlds, then by candidates. */
+typedef struct abut_items {
+  size_t count;
+  uint32_t *items;      /* (count, 3) the world, and the numbers of the two bodies as abut_get_candidate has them */
+  uint32_t *candidates; /* (count) which candidate each is */
+} abut_items;
+
+/* Finds the pairs that a step of worlds at positions q (count, nq) looks at: of all others no contact is active there.
+ * Where steps leave none out, with "broad_phase": false, of fewer than four candidates, and of kinds that abut_check_scene
+ * names, all are found. q is in host memory, in the precision of the scene's context, on whose devices it is computed.
+ * Free them with abut_free_items, also before the next call. Errors: ABUT_ERROR_ARGUMENT for a world, which is named, whose
+ * positions are not finite or whose quaternion has length 0, and for scenes with pairs without bodies; ABUT_ERROR_MEMORY;
+ * those of devices. *items is empty after an error. */
+ABUT_API abut_status abut_find_items(abut_scene scene, const void *q, size_t count, abut_items *items);
+ABUT_API void abut_free_items(abut_items *items); /* NULL is allowed */
+
+/* Finds the contacts of worlds at positions q (count, nq), as abut_find_items finds the pairs and abut_contacts their
+ * contacts, automatic pairs among them.
+ *
+ * items   the pairs that may touch; all candidates where the list's threshold is 0 or below. Free them as above
+ * list    of abut_contacts, with `grows`: its `pose` is the place of a contact's pair among the items
+ * Errors: those of abut_find_items and of abut_contacts; ABUT_ERROR_ARGUMENT for a list that does not grow, and of scenes
+ * whose contacts are springs. */
+ABUT_API abut_status abut_find_contacts(abut_scene scene, const void *q, size_t count, abut_items *items,
+                                        abut_compact *list);
+
 /* Looks for what is suspicious in a scene with automatic pairs: that there are none; kinds of pairs that no step can leave
  * out, with the reason; bodies that overlap by more than a tenth of the smaller one's diagonal as the scene starts, the
  * worst ten. For these it computes contacts, on the devices of its context; of springs overlaps are not looked for. *count

@@ -27,7 +27,7 @@ from abut._objects import (Body, Context, Device, DeviceReport, Layout, Pair, de
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
 from abut._worlds import (GivenContacts, Gradients, Scene, Step, Tangents, Transition,
-                          WorldStatus)
+                          WorldContacts, WorldStatus)
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
@@ -56,7 +56,7 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "ClosestTangents", "Cloud", "Contacts", "Context", "Device", "DeviceReport", "Error",
            "GivenContacts", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
            "Reduction", "Scene", "Shape", "SpringGradients", "Springs", "Step", "StepFilter", "Tangents",
-           "Transition", "WorldStatus", "active", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
+           "Transition", "WorldContacts", "WorldStatus", "active", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contacts", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "hessian", "hvp", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "pose", "reduce", "soft_points",

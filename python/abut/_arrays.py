@@ -92,6 +92,14 @@ def pointer(array: np.ndarray[Any, Any] | None) -> Any:
     return ffi.from_buffer(array)
 
 
+def copied(where: Any, shape: Shape, dtype: Any) -> np.ndarray[Any, Any]:
+    """A copy of an array of the library's."""
+    out = np.empty(shape, dtype)
+    if out.size:
+        ffi.memmove(ffi.from_buffer(out), where, out.nbytes)
+    return out
+
+
 def check_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
     for name in given:
         if name not in known:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from abut import _forms
-from abut._arrays import Rows, check_names, pointer, real_array
+from abut._arrays import Rows, check_names, copied, pointer, real_array
 from abut._native import check, ffi, lib
 from abut._objects import Context, Pair, warn_of_failures
 
@@ -455,15 +455,15 @@ class ActiveContacts:
         self._dtype = batch.rows.dtype
         count = compact.count
         real = batch.rows.dtype
-        self.pose = _copy(compact.pose, (count,), np.uint32)
-        self.slot = _copy(compact.slot, (count,), np.uint32)
-        self.feature = _copy(compact.feature, (count, 2), np.uint32)
-        self.p = _copy(compact.p, (count, 3), real)
-        self.d = _copy(compact.d, (count,), real)
-        self.n = _copy(compact.n, (count, 3), real)
-        self.activity = _copy(compact.activity, (count,), real)
-        self.weight = _copy(compact.weight, (count,), real) if compact.weights else None
-        self.jacobian = (_copy(compact.blocks, (count, 8, 2 * batch.width), real)
+        self.pose = copied(compact.pose, (count,), np.uint32)
+        self.slot = copied(compact.slot, (count,), np.uint32)
+        self.feature = copied(compact.feature, (count, 2), np.uint32)
+        self.p = copied(compact.p, (count, 3), real)
+        self.d = copied(compact.d, (count,), real)
+        self.n = copied(compact.n, (count, 3), real)
+        self.activity = copied(compact.activity, (count,), real)
+        self.weight = copied(compact.weight, (count,), real) if compact.weights else None
+        self.jacobian = (copied(compact.blocks, (count, 8, 2 * batch.width), real)
                          if with_blocks else None)
 
     def __len__(self) -> int:
@@ -516,13 +516,6 @@ class ActiveContacts:
 
     def __repr__(self) -> str:
         return f"<abut.ActiveContacts, {len(self.pose)} of {self._count} poses>"
-
-
-def _copy(where: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-    out = np.empty(shape, dtype)
-    if out.size:
-        ffi.memmove(ffi.from_buffer(out), where, out.nbytes)
-    return out
 
 
 def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, threshold: float,

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut._arrays import Rows, pointer, real_array
+from abut._arrays import Rows, copied, pointer, real_array
 from abut._drivers import warn
 from abut._native import check, ffi, lib
 from abut._objects import Context, _Owner, _read_smoothing, default_context, diagnostic_texts
@@ -17,7 +17,27 @@ from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, G
 GAP_MOST = 0.045  # of meshes that do as clouds is below
 SINKING_MOST = 0.01  # of the smaller body's diagonal
 
-__all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldStatus"]
+__all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
+
+
+class WorldContacts(NamedTuple):
+    """Contacts of worlds, by world, by pair as Scene.candidates has them, and by slot.
+
+    world        (M) uint32, index in the batch, its leading axes folded into one
+    bodies       (M, 2) uint32, the numbers of the two bodies
+    candidate    (M) uint32, which of the scene's candidates their pair is
+    slot         (M) uint32, of that pair
+    p, n         (M, 3) [m]; d, activity (M)
+    """
+
+    world: np.ndarray[Any, Any]
+    bodies: np.ndarray[Any, Any]
+    candidate: np.ndarray[Any, Any]
+    slot: np.ndarray[Any, Any]
+    p: np.ndarray[Any, Any]
+    d: np.ndarray[Any, Any]
+    n: np.ndarray[Any, Any]
+    activity: np.ndarray[Any, Any]
 
 
 class Scene(_Owner):
@@ -123,6 +143,41 @@ class Scene(_Owner):
             check(lib.abut_get_candidate(self.handle, i, a, b))
             found[i] = a[0], b[0]
         return found
+
+    def _positions(self, q: Array) -> tuple[np.ndarray[Any, Any], int]:
+        own = real_array(q, self.context.dtype, "q")
+        rows = Rows(self.context.dtype, own.shape[:-1])
+        return rows.read(own, (self.nq,), "q"), rows.count
+
+    def near(self, q: Array) -> np.ndarray[Any, Any]:
+        """Pairs that may touch in worlds at positions q (..., nq), those that a step looks at: of all others no contact
+        is active. A row a pair, (M, 3), the world, counted over the leading axes, and the numbers of the two bodies; by
+        world, then in the order of candidates. Errors: abut.Error, also for positions that are not finite."""
+        own, count = self._positions(q)
+        items = ffi.new("abut_items *")
+        check(lib.abut_find_items(self.handle, pointer(own), count, items))
+        try:
+            return copied(items.items, (items.count, 3), np.uint32).astype(np.int64)
+        finally:
+            lib.abut_free_items(items)
+
+    def find_contacts(self, q: Array, threshold: float = 0.05) -> WorldContacts:
+        """Contacts of at least this activity in worlds at positions q (..., nq), also of automatic pairs.
+        Errors: abut.Error, also for positions that are not finite and of springs."""
+        own, count = self._positions(q)
+        items, found = ffi.new("abut_items *"), ffi.new("abut_compact *", {"threshold": threshold, "grows": True})
+        check(lib.abut_find_contacts(self.handle, pointer(own), count, items, found))
+        try:
+            real, size = self.context.dtype, found.count
+            at = copied(found.pose, (size,), np.uint32)
+            rows = copied(items.items, (items.count, 3), np.uint32)[at]
+            return WorldContacts(rows[:, 0].copy(), rows[:, 1:].copy(), copied(items.candidates, (items.count,), np.uint32)[at],
+                                 copied(found.slot, (size,), np.uint32), copied(found.p, (size, 3), real),
+                                 copied(found.d, (size,), real), copied(found.n, (size, 3), real),
+                                 copied(found.activity, (size,), real))
+        finally:
+            lib.abut_free_items(items)
+            lib.abut_free_compact(found)
 
     def start(self) -> np.ndarray[Any, Any]:
         """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the

@@ -86,7 +86,7 @@ static worlds_text print_worlds(const named_worlds *n, size_t count)
 /* What files of states may hold: of its own, and what an earlier output has beside. */
 static const char *const known_states[] = {
   "q", "v", "w", "mass_scale", "friction", "stiffness", "gravity", "springs", "time", "energy",
-  "status", "contact_count", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
+  "status", "contact_count", "contact_bodies", "contact_slot", "contact_p", "contact_d", "contact_n", "contact_activity"};
 #define KNOWN (sizeof known_states / sizeof *known_states)
 
 /* A name that is misspelt would be lost without a word. */

@@ -303,11 +303,16 @@ void broad_free(resident_broad *r)
   }
 }
 
+bool broad_may_leave_out(const loaded_scene *s)
+{
+  return s->def.broad_phase && s->pair_kind_count && s->group_count >= BROAD_LEAST;
+}
+
 abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out)
 {
   void *memory = NULL;
   bool any;
-  if (!s->def.broad_phase || !s->pair_kind_count || s->group_count < BROAD_LEAST) {
+  if (!broad_may_leave_out(s)) {
     return ABUT_SUCCESS;
   }
   TRY(allocate(&memory, 1, sizeof(resident_broad)));

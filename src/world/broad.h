@@ -6,6 +6,9 @@
 
 #define BROAD_LEAST 4 /* candidates; fewer cost less than to look for those that can be left out */
 
+/* Whether a scene's steps may leave pairs out. Where they may, broad_upload tells whether they do. */
+bool broad_may_leave_out(const loaded_scene *s);
+
 /* Makes what a device needs of a scene with kinds of pairs; *out stays NULL where nothing can be left out, or too
  * little for it to pay. */
 abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out);

@@ -83,7 +83,7 @@ static void world_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUF
   bytes[OUT_STATUS] = bytes[OUT_ITERATIONS] = sizeof(int);
 }
 
-static abut_status place(batch_on *on)
+abut_status worlds_place(batch_on *on)
 {
   steps_call *c = (steps_call *)on->call;
   void *memory = NULL;
@@ -146,7 +146,7 @@ static void mark_rows(batch_on *on)
 }
 
 /* Tells how many bytes a world of the group's scene takes in each buffer. */
-static abut_status enter(batch_on *on, size_t slot, size_t group)
+abut_status worlds_enter(batch_on *on, size_t slot, size_t group)
 {
   const steps_call *c = (const steps_call *)on->call;
   const steps_on *at = on->user;
@@ -175,7 +175,7 @@ static abut_status enter(batch_on *on, size_t slot, size_t group)
   return bound_chunk(on);
 }
 
-static void leave(batch_on *on)
+void worlds_leave(batch_on *on)
 {
   steps_on *at = on->user;
   if (at) {
@@ -183,6 +183,7 @@ static void leave(batch_on *on)
     resident_free_model(&at->own);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
       free(at->items[slot].waves);
+      free(at->found[slot]);
     }
     free(at->totals);
     buffer_destroy(at->places);
@@ -193,24 +194,24 @@ static void leave(batch_on *on)
 
 static const operation steps_operation = {.module = MODULE_WORLD,
                                           .test = test,
-                                          .place = place,
-                                          .enter = enter,
+                                          .place = worlds_place,
+                                          .enter = worlds_enter,
                                           .launch = steps_launch,
-                                          .leave = leave};
+                                          .leave = worlds_leave};
 
 static const operation gradients_operation = {.module = MODULE_WORLD,
                                               .test = test,
-                                              .place = place,
-                                              .enter = enter,
+                                              .place = worlds_place,
+                                              .enter = worlds_enter,
                                               .launch = gradients_launch,
-                                              .leave = leave};
+                                              .leave = worlds_leave};
 
 static const operation tangent_operation = {.module = MODULE_WORLD,
                                             .test = test,
-                                            .place = place,
-                                            .enter = enter,
+                                            .place = worlds_place,
+                                            .enter = worlds_enter,
                                             .launch = tangent_launch,
-                                            .leave = leave};
+                                            .leave = worlds_leave};
 
 /* ---- calls ---- */
 

@@ -131,6 +131,9 @@ abut_status scene_need_bodies(loaded_scene *s);
 /* Frees the warnings that were found. */
 void scene_forget_warnings(loaded_scene *s);
 
+/* Refuses positions (nq) that are not finite, and quaternions of length 0. */
+abut_status scene_check_positions(const loaded_scene *s, const double *q);
+
 /* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses positions
  * that are not finite, and quaternions of length 0. */
 abut_status scene_place_links(const loaded_scene *s, const double *q, double *places);

@@ -103,7 +103,7 @@ void place_turn(const double place[PLACE], const double x[3], double out[3])
 
 /* ---- of a scene ---- */
 
-static abut_status check_positions(const loaded_scene *s, const double *q)
+abut_status scene_check_positions(const loaded_scene *s, const double *q)
 {
   for (int i = 0; i < s->constants.nq; ++i) {
     if (!isfinite(q[i])) {
@@ -123,7 +123,7 @@ static abut_status check_positions(const loaded_scene *s, const double *q)
 
 abut_status scene_place_links(const loaded_scene *s, const double *q, double *places)
 {
-  TRY(check_positions(s, q));
+  TRY(scene_check_positions(s, q));
   for (size_t i = 0; i < s->def.link_count; ++i) {
     const scene_link *l = &s->def.links[i];
     const double *parent = l->parent == WORLD ? NULL : places + PLACE * (size_t)l->parent;

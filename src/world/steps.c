@@ -139,13 +139,18 @@ abut_status step_controls(const stepping *s, size_t step)
               0, nu);
 }
 
+abut_status place_worlds(const stepping *s, world_buffer q, world_buffer v)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
+                OF(s, v), OF(s, WORLD_U), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
+                OF(s, WORLD_SINGULARS));
+}
+
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
 {
   const world_sizes *n = sizes_of(s);
   TRY(keep_pace(s));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_TREE, world_blocks(s), 1, MODEL(s), REALS(s), OF(s, q),
-             OF(s, v), OF(s, WORLD_U), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
-             OF(s, WORLD_SINGULARS)));
+  TRY(place_worlds(s, q, v));
   if (n->at_columns != n->numbers) {
     TRY(LAUNCH(s->device, KERNEL_WORLD_MOBILITY, world_blocks(s), 1, MODEL(s), ARG_INT(s->count),
                OF(s, WORLD_SCRATCH)));

@@ -221,6 +221,8 @@ typedef struct slot_items {
   size_t item_room, pool_room;  /* how many items and contacts the chunk's buffers have room for */
 } slot_items;
 
+typedef struct item_part item_part;
+
 /* What the call has on one device, for all its chunks. */
 typedef struct steps_on {
   const resident_model **models; /* (kind_count) */
@@ -228,6 +230,7 @@ typedef struct steps_on {
   buffer *places;     /* steps_call.places */
   slot_items items[DEVICE_SLOTS];
   int *totals; /* memory: how many items of each kind the broad phase has kept */
+  item_part *found[DEVICE_SLOTS]; /* of a call that asks for items alone: those of a chunk until it is whole */
   ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
 } steps_on;
@@ -395,6 +398,9 @@ abut_status clear_rows(const stepping *s, world_buffer rows, size_t width);
 
 /* Copies each world's controls of a step to WORLD_U. */
 abut_status step_controls(const stepping *s, size_t step);
+
+/* Fills WORLD_SCRATCH with the tree at a state, without mobilities. */
+abut_status place_worlds(const stepping *s, world_buffer q, world_buffer v);
 
 /* Fills WORLD_SCRATCH with the tree at a state (docs/cone.md, sections 4 to 6), with mobilities where the
  * law needs them, and then finds the contacts there. */
@@ -565,6 +571,13 @@ size_t seed_width(const world_sizes *n);
 void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
                  size_t bytes[POOL_BUFFERS]);
 abut_status tangent_launch(batch_on *on, size_t slot, chunk c);
+
+/* ---- operations ---- */
+
+/* What operations of worlds have in common: their `place`, `enter` and `leave` (batch/batch.h). */
+abut_status worlds_place(batch_on *on);
+abut_status worlds_enter(batch_on *on, size_t slot, size_t group);
+void worlds_leave(batch_on *on);
 
 /* ---- arrays of calls ---- */
 

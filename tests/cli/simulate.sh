@@ -176,7 +176,20 @@ has stdout ', 3 pairs of 3 bodies that may touch, of 2 kinds, '
 has stderr "^abut: warning: automatic\\.scene\\.json: links\\[1\\]\\.bodies\\[0\\] and links\\[2\\]\\.bodies\\[0\\] overlap by [0-9.]+ mm at the start"
 run 0 transition automatic.scene.json -o automatic-t.npz --parameters --device "$device"
 run 0 film automatic.scene.json automatic.npz -o automatic.png --contacts --frames 2 --width 40 --height 30 --device "$device"
-wrong "automatic.scene.json: --contacts: $by_slot" simulate automatic.scene.json -o x.npz --steps 1 --contacts --device "$device"
+run 0 simulate automatic.scene.json -o touching.npz --steps 3 --contacts --device "$device"
+has stdout 'kept with [0-9]+ contacts in all, 3 pairs of 3 bodies'
+array touching.npz contact_count '{ n += $1; some += $1 > 0 } END { exit NR != 4 || some != 4 || n < 16 }'
+array touching.npz contact_bodies '{ bad += $1 < 0 || $1 > 2 } END { exit bad || NR % 2 || NR < 32 }'
+same_rows() { # of an array with one row a contact
+  [ "$("$arrays" show touching.npz "$1" | wc -l)" = "$(($2 * $("$arrays" show touching.npz contact_slot | wc -l)))" ] && pass ||
+    fail "touching.npz: $1 has not $2 numbers a contact"
+}
+same_rows contact_bodies 2
+same_rows contact_p 3
+same_rows contact_activity 1
+run 0 simulate automatic.scene.json --states touching.npz -o on.npz --steps 1 --device "$device"
+if grep -q contact_ stderr; then fail 'arrays of contacts are not known to states'; else pass; fi
+run 0 film automatic.scene.json touching.npz -o touching.png --contacts --frames 2 --width 40 --height 30 --device "$device"
 wrong "automatic.scene.json: compare: $by_slot" compare automatic.scene.json --steps 2 --device "$device"
 wrong "automatic.scene.json: --what contacts and list: $by_slot" bench automatic.scene.json --what step,list --device "$device"
 wrong "soft.scene.json: --what contacts and list: $unlisted" bench soft.scene.json --what step,list --device "$device"

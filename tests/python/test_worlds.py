@@ -616,6 +616,22 @@ def test_automatic_pairs(tmp_path):
             scene.step(q, v, friction=np.ones(3))
         with pytest.raises(abut.Error, match="automatic ones"):
             scene.step(q, v, want=("multipliers",))
+        far = q.copy()
+        far[8] += 5.0
+        batch = np.stack([[q, far], [far, q]])
+        near = scene.near(batch)
+        worlds = [near[near[:, 0] == w, 1:].tolist() for w in range(4)]
+        assert near.dtype == np.int64 and worlds[0] == worlds[3] and worlds[1] == worlds[2]
+        assert [0, 1] in worlds[0] and [2, 0] not in worlds[0]  # the box rests; the ball above it is far from the plane
+        found = scene.find_contacts(batch, 0.01)
+        assert set(map(tuple, np.c_[found.world, found.bodies].tolist())) <= set(map(tuple, near.tolist()))
+        assert np.all(np.diff(found.world.astype(int)) >= 0) and set(found.world.tolist()) == {0, 1, 2, 3}
+        assert found.p.shape == found.n.shape == (len(found.slot), 3) and found.activity.min() >= 0.01
+        assert np.array_equal(scene.candidates[found.candidate], found.bodies)
+        with pytest.raises(abut.Error, match="world 1: position 2, counted from 0, is nan"):
+            scene.near(np.stack([q, np.r_[0, 0, np.nan, q[3:]]]))
+        with pytest.raises(ValueError, match="q has shape"):
+            scene.near(q[:5])
     links[2]["position"] = [0, 0.1, 0.1]
     path.write_text(json.dumps({"links": links, "automatic": True}))
     with pytest.warns(UserWarning, match=r"links\[1\].bodies\[0\] and links\[2\].bodies\[0\] overlap by 9.* mm at the start"), \

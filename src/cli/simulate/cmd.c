@@ -333,7 +333,6 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
   CLI_TRY(worlds_open(&s->worlds, o));
   CLI_TRY(worlds_need_steps(&s->worlds));
   CLI_TRY(o->value[OPTION_CONTACTS] ? need_contacts("--contacts", o, &s->worlds.info) : EXIT_GOOD);
-  CLI_TRY(o->value[OPTION_CONTACTS] ? need_listed("--contacts", o, &s->worlds.info) : EXIT_GOOD);
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_all(s));

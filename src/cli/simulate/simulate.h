@@ -12,8 +12,10 @@ typedef struct state {
 
 /* The contacts of kept states, by states, worlds, pairs and slots. */
 typedef struct kept_contacts {
+  abut_items items;
   abut_compact list;
-  uint32_t *counts; /* (rows, worlds, pairs) */
+  uint32_t *counts; /* (rows, worlds, pairs), of a scene with automatic pairs (rows, worlds) */
+  uint32_t *bodies; /* (list.count, 2) of such a scene, by their numbers; else NULL */
 } kept_contacts;
 
 typedef struct simulation {

@@ -1,0 +1,379 @@
+/* Which pairs of a scene's bodies may touch at given positions, and their contacts there: by the broad phase of a step,
+ * without the step. */
+#include "base/call_lock.h"
+#include "base/error.h"
+#include "base/reals.h"
+#include "self_test/runner.h"
+#include "world/broad.h"
+#include "world/law/law.h"
+#include "world/place.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a chunk of worlds has kept: rows of ITEM_INTS ints, as kernels leave them. */
+struct item_part {
+  item_part *next;
+  size_t first, count; /* its first world; how many items */
+  bool all;            /* every candidate of `worlds` worlds is kept, and no ints are there */
+  size_t worlds;
+  int ints[];
+};
+
+typedef struct items_call {
+  steps_call steps;
+  abut_worlds worlds;
+  double rates[MEMBERS]; /* these calls are shared by their own throughput, not by that of steps */
+  item_part *parts;
+} items_call;
+
+/* ---- on a device ---- */
+
+static abut_status test(const batch_call *b, size_t place)
+{
+  return test_member(b->context, place, MODULE_WORLD, PROGRAM_PLAIN, false, SELF_TEST_MAIN);
+}
+
+static abut_status launch(batch_on *on, size_t slot, chunk c)
+{
+  const stepping s = stepping_of(on, slot, c);
+  if (!s.model->broad) {
+    return ABUT_SUCCESS;
+  }
+  TRY(place_worlds(&s, IN_Q, IN_V));
+  return find_items(&s);
+}
+
+static abut_status collect(batch_on *on, size_t slot, chunk c)
+{
+  const stepping s = stepping_of(on, slot, c);
+  steps_on *at = on->user;
+  const bool all = !s.model->broad;
+  const size_t count = all ? 0 : items_of(&s)->count, bytes = count * ITEM_INTS * sizeof(int);
+  void *memory = NULL;
+  TRY(allocate(&memory, sizeof(item_part) + bytes, 1));
+  item_part *part = memory;
+  *part = (item_part){.first = c.first, .count = count, .all = all, .worlds = c.count};
+  const abut_status status =
+    count ? buffer_read(world_buffer_of(&s, WORLD_ITEMS), 0, bytes, part->ints) : ABUT_SUCCESS;
+  if (status != ABUT_SUCCESS) {
+    free(part);
+    return status;
+  }
+  at->found[slot] = part;
+  return ABUT_SUCCESS;
+}
+
+static void add(batch_on *on, chunk c)
+{
+  items_call *call = (items_call *)on->call;
+  steps_on *at = on->user;
+  for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
+    item_part *found = at->found[slot];
+    if (found && found->first == c.first) {
+      found->next = call->parts;
+      call->parts = found;
+      at->found[slot] = NULL;
+    }
+  }
+}
+
+static const operation items_operation = {.module = MODULE_WORLD,
+                                          .test = test,
+                                          .place = worlds_place,
+                                          .enter = worlds_enter,
+                                          .launch = launch,
+                                          .collect = collect,
+                                          .add = add,
+                                          .leave = worlds_leave};
+
+static abut_status run_items(items_call *c, loaded_scene *s, const void *q, size_t count)
+{
+  steps_kind own = kind_of(s);
+  c->worlds = abut_default_worlds();
+  c->steps = (steps_call){.base = {.operation = &items_operation, .context = s->context, .count = count, .rates = c->rates},
+                          .scene = s,
+                          .worlds = &c->worlds,
+                          .kinds = &own,
+                          .kind_count = 1};
+  add_reals(&c->steps, "q", IN_Q, (size_t)s->constants.nq, q, NULL);
+  add_reals(&c->steps, "v", IN_V, (size_t)s->constants.nv, NULL, NULL);
+  add_reals(&c->steps, "u", WORLD_U, s->def.actuator_count, NULL, NULL);
+  return batch_run(&c->steps.base);
+}
+
+/* ---- all items ---- */
+
+typedef struct item {
+  uint32_t world, candidate;
+} item;
+
+static int compare_items(const void *a_, const void *b_)
+{
+  const item *a = a_, *b = b_;
+  return a->world != b->world ? (a->world > b->world) - (a->world < b->world)
+                              : (a->candidate > b->candidate) - (a->candidate < b->candidate);
+}
+
+/* A pair of a body that is cut into tiles has several groups. */
+static size_t fill_part(const loaded_scene *s, const item_part *p, item *to)
+{
+  const size_t candidates = s->def.pair_count;
+  for (size_t i = 0; i < p->count; ++i) {
+    const int *of = p->ints + ITEM_INTS * i;
+    to[i] = (item){(uint32_t)(p->first + (size_t)of[ITEM_WORLD]), (uint32_t)s->groups[of[ITEM_GROUP]].pair};
+  }
+  for (size_t i = 0; p->all && i < p->worlds * candidates; ++i) {
+    to[i] = (item){(uint32_t)(p->first + i / candidates), (uint32_t)(i % candidates)};
+  }
+  return p->all ? p->worlds * candidates : p->count;
+}
+
+/* Sorts items, and leaves one of those that are equal. Returns how many are left. */
+static size_t sort_items(item *all, size_t count)
+{
+  size_t left = 0;
+  if (count) {
+    qsort(all, count, sizeof *all, compare_items);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!i || compare_items(&all[i], &all[left - 1])) {
+      all[left++] = all[i];
+    }
+  }
+  return left;
+}
+
+/* Makes the answer, which the caller frees after a failure, too. */
+static abut_status take_items(const loaded_scene *s, const item_part *parts, abut_items *out)
+{
+  const size_t candidates = s->def.pair_count;
+  void *memory = NULL;
+  size_t room = 0;
+  for (const item_part *p = parts; p; p = p->next) {
+    const size_t own = !p->all ? p->count : candidates > SIZE_MAX / sizeof(item) / p->worlds ? SIZE_MAX : candidates * p->worlds;
+    room = own > SIZE_MAX - room ? SIZE_MAX : room + own;
+  }
+  TRY(allocate(&memory, room, sizeof(item)));
+  item *all = memory;
+  abut_status status = ABUT_SUCCESS;
+  for (const item_part *p = parts; p; p = p->next) {
+    out->count += fill_part(s, p, all + out->count);
+  }
+  out->count = sort_items(all, out->count);
+  TRY_DONE(allocate(&memory, out->count, 3 * sizeof *out->items));
+  out->items = memory;
+  TRY_DONE(allocate(&memory, out->count, sizeof *out->candidates));
+  out->candidates = memory;
+  for (size_t i = 0; i < out->count; ++i) {
+    const scene_pair *p = &s->def.pairs[all[i].candidate];
+    out->items[3 * i] = all[i].world;
+    out->items[3 * i + 1] = (uint32_t)scene_pair_body(&s->def, p, 0);
+    out->items[3 * i + 2] = (uint32_t)scene_pair_body(&s->def, p, 1);
+    out->candidates[i] = all[i].candidate;
+  }
+done:
+  free(all);
+  return status;
+}
+
+static void free_items_of_chunks(item_part *p)
+{
+  while (p) {
+    item_part *next = p->next;
+    free(p);
+    p = next;
+  }
+}
+
+/* Reads the positions of a world, and refuses those that have no place. */
+static abut_status read_world(const loaded_scene *s, const reals *q, size_t world, double *to)
+{
+  const size_t nq = (size_t)s->constants.nq;
+  for (size_t k = 0; k < nq; ++k) {
+    to[k] = reals_get(q, world * nq + k);
+  }
+  const abut_status status = scene_check_positions(s, to);
+  if (status != ABUT_SUCCESS) {
+    char cause[ERROR_TEXT_BYTES];
+    keep_error_text(cause);
+    return fail(status, "world %zu: %s", world, cause);
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status check(const loaded_scene *s, const void *q, size_t count)
+{
+  if (count && s->constants.nq && !q) {
+    return fail(ABUT_ERROR_ARGUMENT, "pairs that may touch need positions");
+  }
+  if (s->given) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies");
+  }
+  return count <= UINT32_MAX ? ABUT_SUCCESS : fail(ABUT_ERROR_ARGUMENT, "%zu worlds are more than 32 bits count", count);
+}
+
+static abut_status check_worlds(const loaded_scene *s, const void *q_, size_t count)
+{
+  const reals q = {(void *)(uintptr_t)q_, 0, context_real_bytes(s->context)};
+  void *row = NULL;
+  abut_status status = ABUT_SUCCESS;
+  TRY(allocate(&row, (size_t)s->constants.nq, sizeof(double)));
+  for (size_t i = 0; status == ABUT_SUCCESS && i < count; ++i) {
+    status = read_world(s, &q, i, row);
+  }
+  free(row);
+  return status;
+}
+
+/* all: every candidate is asked for. */
+static abut_status find(loaded_scene *s, const void *q, size_t count, bool all, abut_items *out)
+{
+  abut_status status = ABUT_SUCCESS;
+  if (!out) {
+    return fail(ABUT_ERROR_ARGUMENT, "pairs that may touch need a place for the answer");
+  }
+  *out = (abut_items){0};
+  TRY(check(s, q, count));
+  TRY(check_worlds(s, q, count));
+  item_part whole = {.all = true, .worlds = count};
+  items_call c = {.parts = NULL};
+  const bool broad = broad_may_leave_out(s) && !all;
+  TRY_DONE(broad && count ? run_items(&c, s, q, count) : ABUT_SUCCESS);
+  status = take_items(s, broad || !count ? c.parts : &whole, out);
+done:
+  free_items_of_chunks(c.parts);
+  if (status != ABUT_SUCCESS) {
+    abut_free_items(out);
+  }
+  return status;
+}
+
+void abut_free_items(abut_items *items)
+{
+  if (items) {
+    free(items->items);
+    free(items->candidates);
+    *items = (abut_items){0};
+  }
+}
+
+abut_status abut_find_items(abut_scene handle_, const void *q, size_t count, abut_items *items)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  return s ? find(s, q, count, false, items) : ABUT_ERROR_HANDLE;
+}
+
+/* ---- contacts ---- */
+
+/* A batch of items. Pairs of a kind have equal bodies and smoothings, so that the first stands for all. */
+typedef struct item_batch {
+  abut_batch batch;
+  abut_pair *pairs; /* (kinds) */
+  uint32_t *kinds;  /* (candidates) */
+  uint32_t *of;     /* (items) */
+  reals poses[2];   /* (items, PLACE) */
+  double *q, (*links)[PLACE]; /* of one world */
+  arena memory;
+} item_batch;
+
+static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
+{
+  void *at;
+  TRY(arena_allocate(&b->memory, &at, s->pair_kind_count, sizeof *b->pairs));
+  b->pairs = at;
+  TRY(arena_allocate(&b->memory, &at, s->def.pair_count, sizeof *b->kinds));
+  b->kinds = at;
+  TRY(arena_allocate(&b->memory, &at, items, sizeof *b->of));
+  b->of = at;
+  TRY(arena_allocate(&b->memory, &at, (size_t)s->constants.nq, sizeof *b->q));
+  b->q = at;
+  TRY(arena_allocate(&b->memory, &at, s->def.link_count, sizeof *b->links));
+  b->links = at;
+  for (int side = 0; side < 2; ++side) {
+    b->poses[side] = (reals){.size = context_real_bytes(s->context)};
+    TRY(arena_allocate(&b->memory, &b->poses[side].data, items, PLACE * b->poses[side].size));
+  }
+  return ABUT_SUCCESS;
+}
+
+static void name_kinds(item_batch *b, const loaded_scene *s)
+{
+  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+    const pair_kind *k = &s->pair_kinds[kind];
+    b->pairs[kind] = s->pairs[s->pair_order[k->first]];
+    for (size_t i = k->first; i < k->first + k->count; ++i) {
+      b->kinds[s->pair_order[i]] = (uint32_t)kind;
+    }
+  }
+}
+
+static abut_status place_items(item_batch *b, const loaded_scene *s, const void *q_, const abut_items *items)
+{
+  const reals q = {(void *)(uintptr_t)q_, 0, context_real_bytes(s->context)};
+  for (size_t i = 0; i < items->count; ++i) {
+    const uint32_t world = items->items[3 * i];
+    if (!i || world != items->items[3 * (i - 1)]) {
+      TRY(read_world(s, &q, world, b->q));
+      TRY(scene_place_links(s, b->q, b->links[0]));
+    }
+    const scene_pair *p = &s->def.pairs[items->candidates[i]];
+    for (int side = 0; side < 2; ++side) {
+      double place[PLACE];
+      place_body(scene_side(&s->def, p, side), b->links[p->link[side]], place);
+      for (size_t k = 0; k < PLACE; ++k) {
+        reals_set(&b->poses[side], PLACE * i + k, place[k]);
+      }
+    }
+    b->of[i] = b->kinds[items->candidates[i]];
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status list_contacts(const loaded_scene *s, const void *q, const abut_items *items, abut_compact *list)
+{
+  item_batch b = {.batch = abut_default_batch()};
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(take_room(&b, s, items->count));
+  name_kinds(&b, s);
+  TRY_DONE(place_items(&b, s, q, items));
+  b.batch.count = items->count;
+  b.batch.poses = ABUT_POSE_QUATERNION;
+  b.batch.pose1 = b.poses[0].data;
+  b.batch.pose2 = b.poses[1].data;
+  b.batch.pairs = b.pairs;
+  b.batch.pair_count = s->pair_kind_count;
+  b.batch.pair = b.of;
+  b.batch.compact = list;
+  status = abut_contacts(ABUT_BATCH_PAIRS, &b.batch);
+done:
+  arena_free(&b.memory);
+  return status;
+}
+
+abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, abut_items *items, abut_compact *list)
+{
+  ENTER(scene_pool, handle_);
+  loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (!list || !list->grows || isnan(list->threshold)) {
+    return fail(ABUT_ERROR_ARGUMENT, "contacts of worlds need a list that grows, with a threshold");
+  }
+  if (s->def.law->numbers) {
+    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are springs between whole bodies, of which there is no list");
+  }
+  TRY(find(s, q, count, list->threshold <= 0.0, items));
+  if (!items->count) {
+    abut_free_compact(list);
+    list->count = 0;
+    return ABUT_SUCCESS;
+  }
+  const abut_status status = list_contacts(s, q, items, list);
+  if (status != ABUT_SUCCESS) {
+    abut_free_items(items);
+  }
+  return status;
+}
