@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 31 };
+enum { TASKS = 32 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -99,6 +99,9 @@ abut_status run_worlds(const world *w, answer *out);
 abut_status run_worlds_vjp(const world *w, answer *out);
 abut_status run_hard_worlds(const world *w, answer *out);
 abut_status run_hard_worlds_vjp(const world *w, answer *out);
+
+/* The task "worlds-contacts": which automatic pairs may touch, and their contacts. */
+abut_status run_world_contacts(const world *w, answer *out);
 
 /* The tasks "spring", "worlds-springs" and "worlds-springs-vjp". */
 abut_status run_spring(const world *w, answer *out);

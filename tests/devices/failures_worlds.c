@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define AUTOMATIC ABUT_TEST_SCENES "/automatic-boxes.scene.json"
 #define BOXES ABUT_TEST_SCENES "/two-boxes.scene.json"
 /* Of balls the classes of rows are no matter of rounding, which devices differ in. */
 #define HARD_BALLS ABUT_TEST_SCENES "/two-balls-hard.scene.json"
@@ -175,4 +176,40 @@ abut_status run_hard_worlds(const world *w, answer *out)
 abut_status run_hard_worlds_vjp(const world *w, answer *out)
 {
   return run_scene(w, out, HARD_BALLS, go_back);
+}
+
+/* Boxes of which some touch; each world has its own. */
+static abut_status list_world_contacts(abut_scene scene, answer *out)
+{
+  enum { POSITIONS = 21, CANDIDATES = 6 };
+  double first[POSITIONS], q[POSES * POSITIONS];
+  uint64_t seed = 3;
+  abut_items items;
+  abut_compact list = {.threshold = 0.05, .grows = true};
+  const abut_status status = abut_get_scene_start(scene, first);
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  for (size_t i = 0; i < POSES * POSITIONS; ++i) {
+    q[i] = first[i % POSITIONS] + (i % 7 < 2 ? 0.05 * random_normal(&seed) : 0.0);
+  }
+  uint32_t *pairs = room(out, POSES * CANDIDATES * 3, sizeof(uint32_t), -1.0);
+  uint32_t *counts = room(out, POSES, sizeof(uint32_t), -1.0);
+  const abut_status done = abut_find_contacts(scene, q, POSES, &items, &list);
+  if (done == ABUT_SUCCESS) {
+    REQUIRE(items.count && items.count < POSES * CANDIDATES && list.count);
+    memcpy(pairs, items.items, 3 * items.count * sizeof *pairs);
+    for (size_t i = 0; i < list.count; ++i) {
+      ++counts[items.items[3 * list.pose[i]]];
+    }
+    abut_free_items(&items);
+    abut_free_compact(&list);
+  }
+  check(done == ABUT_SUCCESS || !items.items, "pairs are left after an error");
+  return done;
+}
+
+abut_status run_world_contacts(const world *w, answer *out)
+{
+  return run_scene(w, out, AUTOMATIC, list_world_contacts);
 }
