@@ -1,5 +1,5 @@
 /* Worlds that several devices share are the same to the bit as on one, and a world that is none
- * stops alone: test_shares_worlds PRECISION SCENE
+ * stops alone; so are the pairs that may touch: test_shares_worlds PRECISION SCENE [AUTOMATIC_SCENE]
  *
  * On the device of ABUT_TEST_DEVICE, as test_shares. 77 where it is not there. */
 #include "shares.h"
@@ -63,6 +63,50 @@ static void test_splits(const variant v[VARIANTS], roll_given given)
     }
   }
   rollout_free(&whole);
+}
+
+/* ---- pairs that may touch ---- */
+
+/* Boxes moved at random, so that some are near each other. */
+static void find_on(const variant *v, uint32_t chunk, const char *path, abut_items *out)
+{
+  abut_context context;
+  abut_scene boxes;
+  abut_scene_info info;
+  uint64_t random = 3;
+  REQUIRE(open_context(v, chunk, &context));
+  REQUIRE_OK(abut_load_scene(context, path, &boxes));
+  REQUIRE_OK(abut_get_scene_info(boxes, &info));
+  double *start = calloc(info.nq, sizeof *start);
+  void *q = calloc(WORLDS * info.nq, real_size(precision));
+  REQUIRE(start && q);
+  REQUIRE_OK(abut_get_scene_start(boxes, start));
+  for (size_t i = 0; i < WORLDS * info.nq; ++i) {
+    real_put(q, precision, i, start[i % info.nq] + (i % 7 < 2 ? 0.2 * random_normal(&random) : 0.0));
+  }
+  REQUIRE_OK(abut_find_items(boxes, q, WORLDS, out));
+  CHECK(out->count > WORLDS && out->count < WORLDS * info.candidates);
+  free(start);
+  free(q);
+  CHECK_OK(abut_destroy_scene(boxes));
+  CHECK_OK(abut_destroy_context(context));
+}
+
+static void test_items(const variant v[VARIANTS], const char *path)
+{
+  static const uint32_t chunks[] = {0, 1, 32};
+  abut_items whole, found;
+  find_on(&v[WHOLE], 0, path, &whole);
+  for (int i = WHOLE; i < ALL; ++i) {
+    for (size_t k = 0; v[i].count && k < sizeof chunks / sizeof *chunks; ++k) {
+      find_on(&v[i], chunks[k], path, &found);
+      check(found.count == whole.count && !memcmp(found.items, whole.items, 3 * whole.count * sizeof(uint32_t)) &&
+              !memcmp(found.candidates, whole.candidates, whole.count * sizeof(uint32_t)),
+            "%s, chunks of %u: other pairs", v[i].name, chunks[k]);
+      abut_free_items(&found);
+    }
+  }
+  abut_free_items(&whole);
 }
 
 /* ---- worlds that stop ---- */
@@ -147,6 +191,9 @@ int main(int argc, char **argv)
   }
   test_splits(v, GIVEN_NOTHING);
   test_splits(v, roll_given_to(scene));
+  if (argc > 3) {
+    test_items(v, argv[3]);
+  }
   test_stops(&v[WHOLE], 0);
   test_stops(&v[WHOLE], 4);
   return check_finish();
